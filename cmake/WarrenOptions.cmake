@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# Build options, the warning set and the sanitizers.
+set(WARREN_CUDA "AUTO" CACHE STRING "Build the CUDA backend: AUTO (where nvcc is found), ON, OFF")
+set_property(CACHE WARREN_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(WARREN_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (for example address,undefined)")
+set(WARREN_MARCH "" CACHE STRING "CPU to build for, as for -march= (empty: the compiler's baseline)")
+option(WARREN_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(WARREN_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(WARREN_WERROR "Treat warnings as errors" OFF)
+option(WARREN_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(WARREN_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+if(WARREN_CUDA STREQUAL "ON" OR (WARREN_CUDA STREQUAL "AUTO" AND WARREN_NVCC))
+  if(WARREN_NVCC AND NOT DEFINED CMAKE_CUDA_COMPILER)
+    set(CMAKE_CUDA_COMPILER ${WARREN_NVCC})
+  endif()
+  enable_language(CUDA)
+  # Only now, and by hand: CMake 3.25 does not know that nvcc speaks C++20.
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+  find_package(CUDAToolkit 12.4 REQUIRED)
+  set(WARREN_HAS_CUDA 1)
+  message(STATUS "warren: CUDA ${CUDAToolkit_VERSION} found, building the CPU and CUDA backends for sm_${CMAKE_CUDA_ARCHITECTURES}")
+else()
+  set(WARREN_HAS_CUDA 0)
+  message(STATUS "warren: building the CPU backend only (WARREN_CUDA=${WARREN_CUDA}, nvcc: ${WARREN_NVCC})")
+endif()
+
+add_library(warren_settings INTERFACE)
+target_compile_options(warren_settings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --expt-relaxed-constexpr --extended-lambda -lineinfo>)
+if(WARREN_WERROR)
+  target_compile_options(warren_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(WARREN_MARCH)
+  target_compile_options(warren_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-march=${WARREN_MARCH}>)
+endif()
+if(WARREN_SANITIZE)
+  target_compile_options(warren_settings INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${WARREN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+  target_link_options(warren_settings INTERFACE -fsanitize=${WARREN_SANITIZE})
+endif()
