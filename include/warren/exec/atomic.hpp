@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic operations with order and scope, the same on the CPU (std::atomic_ref) and on GPUs
+// (cuda::atomic_ref). Use system scope only where another device or the host takes part: device
+// scope is much cheaper.
+#pragma once
+
+#include <atomic>
+
+#include "warren/core/types.hpp"
+
+#if defined(__CUDACC__)
+#include <cuda/atomic>
+#endif
+
+namespace warren::exec {
+
+enum class Scope { block, device, system };
+enum class Order { relaxed, acquire, release, acq_rel };
+
+namespace detail {
+
+#if defined(__CUDACC__)
+template <Order O>
+inline constexpr cuda::std::memory_order kCudaOrder =
+    O == Order::relaxed   ? cuda::std::memory_order_relaxed
+    : O == Order::acquire ? cuda::std::memory_order_acquire
+    : O == Order::release ? cuda::std::memory_order_release
+                          : cuda::std::memory_order_acq_rel;
+template <Scope S>
+inline constexpr cuda::thread_scope kCudaScope = S == Scope::block    ? cuda::thread_scope_block
+                                                 : S == Scope::device ? cuda::thread_scope_device
+                                                                      : cuda::thread_scope_system;
+#endif
+
+template <Order O>
+inline constexpr std::memory_order kStdOrder = O == Order::relaxed   ? std::memory_order_relaxed
+                                               : O == Order::acquire ? std::memory_order_acquire
+                                               : O == Order::release ? std::memory_order_release
+                                                                     : std::memory_order_acq_rel;
+
+}  // namespace detail
+
+// One function a verb; `O` is the memory order, `S` the set of threads it is seen by.
+#if defined(__CUDA_ARCH__)
+#define WARREN_ATOMIC_REF(T, S, location) cuda::atomic_ref<T, detail::kCudaScope<S>>(location)
+#define WARREN_ATOMIC_ORDER(O) detail::kCudaOrder<O>
+#else
+#define WARREN_ATOMIC_REF(T, S, location) std::atomic_ref<T>(location)
+#define WARREN_ATOMIC_ORDER(O) detail::kStdOrder<O>
+#endif
+
+template <Order O = Order::relaxed, Scope S = Scope::device, class T>
+WARREN_HD T atomic_load(const T& location) {
+  return WARREN_ATOMIC_REF(T, S, const_cast<T&>(location)).load(WARREN_ATOMIC_ORDER(O));
+}
+template <Order O = Order::relaxed, Scope S = Scope::device, class T>
+WARREN_HD void atomic_store(T& location, T value) {
+  WARREN_ATOMIC_REF(T, S, location).store(value, WARREN_ATOMIC_ORDER(O));
+}
+template <Order O = Order::relaxed, Scope S = Scope::device, class T>
+WARREN_HD T atomic_add(T& location, T value) {
+  return WARREN_ATOMIC_REF(T, S, location).fetch_add(value, WARREN_ATOMIC_ORDER(O));
+}
+template <Order O = Order::relaxed, Scope S = Scope::device, class T>
+WARREN_HD T atomic_or(T& location, T value) {
+  return WARREN_ATOMIC_REF(T, S, location).fetch_or(value, WARREN_ATOMIC_ORDER(O));
+}
+template <Order O = Order::relaxed, Scope S = Scope::device, class T>
+WARREN_HD bool atomic_compare_exchange(T& location, T& expected, T desired) {
+  return WARREN_ATOMIC_REF(T, S, location)
+      .compare_exchange_strong(expected, desired, WARREN_ATOMIC_ORDER(O),
+                               WARREN_ATOMIC_ORDER(Order::relaxed));
+}
+/// Stores the smaller of the old and the given value; returns the old one.
+template <Order O = Order::relaxed, Scope S = Scope::device, class T>
+WARREN_HD T atomic_min(T& location, T value) {
+#if defined(__CUDA_ARCH__)
+  return WARREN_ATOMIC_REF(T, S, location).fetch_min(value, WARREN_ATOMIC_ORDER(O));
+#else
+  T old = atomic_load<Order::relaxed, S>(location);
+  while (value < old && !atomic_compare_exchange<O, S>(location, old, value)) {
+  }
+  return old;
+#endif
+}
+
+#undef WARREN_ATOMIC_REF
+#undef WARREN_ATOMIC_ORDER
+
+}  // namespace warren::exec

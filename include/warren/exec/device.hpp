@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where code runs: one GPU, or the CPU (a share of its cores). A Device is a small value; copies
+// name the same device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "warren/exec/thread_pool.hpp"
+
+namespace warren::exec {
+
+enum class DeviceKind { cpu, cuda };
+
+/// Bytes of a device's memory: of the card, or of the host for the CPU.
+struct MemoryInfo {
+  std::uint64_t total = 0;
+  std::uint64_t free = 0;
+};
+
+class Device {
+ public:
+  /// The CPU with `threads` threads of its own (0: all that the process may use). Throws UsageError
+  /// for a negative count.
+  [[nodiscard]] static Device cpu(int threads = 0);
+  /// GPU number `index`. Throws UsageError when there is no such GPU (the message says how many
+  /// there are) or no CUDA backend.
+  [[nodiscard]] static Device cuda(int index);
+
+  [[nodiscard]] DeviceKind kind() const noexcept { return kind_; }
+  [[nodiscard]] bool is_cuda() const noexcept { return kind_ == DeviceKind::cuda; }
+  [[nodiscard]] int index() const noexcept { return index_; }
+  /// "cpu" or "cuda:INDEX".
+  [[nodiscard]] std::string name() const;
+  /// The product's name: "NVIDIA H200", or the CPU's model.
+  [[nodiscard]] std::string model() const;
+  [[nodiscard]] MemoryInfo memory() const;
+  /// Streaming multiprocessors of a GPU; threads of the CPU.
+  [[nodiscard]] int processors() const;
+  /// The CPU's threads; on a GPU, a pool of one for the host side of the work.
+  [[nodiscard]] ThreadPool& pool() const { return *pool_; }
+
+  /// Makes this device the calling thread's current one (a no-op on the CPU).
+  void activate() const;
+  /// Waits for all work on the device and throws DeviceError if any of it failed.
+  void synchronize() const;
+
+  friend bool operator==(const Device& a, const Device& b) {
+    return a.kind_ == b.kind_ && a.index_ == b.index_;
+  }
+
+ private:
+  Device(DeviceKind kind, int index, std::shared_ptr<ThreadPool> pool)
+      : kind_(kind), index_(index), pool_(std::move(pool)) {}
+
+  DeviceKind kind_;
+  int index_;
+  std::shared_ptr<ThreadPool> pool_;
+};
+
+/// GPUs that can be used now: 0 without a driver, a GPU, or the CUDA backend. Never throws.
+[[nodiscard]] int cuda_device_count() noexcept;
+/// Versions for `warren info`, as "13.0"; empty where absent.
+[[nodiscard]] std::string cuda_runtime_version();
+[[nodiscard]] std::string cuda_driver_version();
+
+}  // namespace warren::exec

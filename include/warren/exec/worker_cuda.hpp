@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU's workers: tiles of a warp through shuffles, blocks through shared memory.
+#pragma once
+
+#if defined(__CUDACC__)
+
+#include "warren/exec/worker.hpp"
+
+namespace warren::exec {
+
+template <std::uint32_t N>
+class Tile {
+  static_assert(N == 4 || N == 8 || N == 16 || N == 32);
+
+ public:
+  __device__ explicit Tile(Scratch scratch = {}) : scratch_(scratch) {}
+
+  __host__ __device__ std::uint32_t lane() const {
+#if defined(__CUDA_ARCH__)
+    return threadIdx.x % N;
+#else
+    return 0;
+#endif
+  }
+  __host__ __device__ static constexpr std::uint32_t size() { return N; }
+  __device__ std::uint32_t mask() const {
+    return N == 32 ? 0xffffffffu : ((1u << (N % 32)) - 1u) << (threadIdx.x % 32 / N * N);
+  }
+  __device__ void sync() const { __syncwarp(mask()); }
+
+  template <class F>
+  __device__ void for_each(std::uint64_t count, F&& f) const {
+    for (std::uint64_t i = lane(); i < count; i += N) f(i);
+  }
+  template <class T, class Op>
+  __device__ T reduce(T value, Op op) const {
+#pragma unroll
+    for (std::uint32_t step = N / 2; step > 0; step /= 2)
+      value = op(value, __shfl_xor_sync(mask(), value, step, N));
+    return value;
+  }
+  template <class T>
+  __device__ T exclusive_scan(T value) const {
+    T sum = value;
+#pragma unroll
+    for (std::uint32_t step = 1; step < N; step *= 2) {
+      const T other = __shfl_up_sync(mask(), sum, step, N);
+      if (lane() >= step) sum = sum + other;
+    }
+    const T before = __shfl_up_sync(mask(), sum, 1, N);
+    return lane() == 0 ? T{} : before;
+  }
+  template <class T>
+  __device__ T broadcast(T value, std::uint32_t source) const {
+    return __shfl_sync(mask(), value, static_cast<int>(source), N);
+  }
+  __device__ bool any(bool flag) const { return __any_sync(mask(), flag); }
+  __device__ std::uint32_t count(bool flag) const {
+    return __popc(__ballot_sync(mask(), flag) & mask());
+  }
+  template <class T>
+  __device__ T* scratch() const {
+    return reinterpret_cast<T*>(scratch_.data);
+  }
+
+  template <class F>
+  __device__ void expand(std::uint32_t count, F&& f) const {
+    const std::uint32_t before = exclusive_scan(count);
+    const std::uint32_t total = broadcast(before + count, N - 1);
+    for (std::uint32_t base = 0; base < total; base += N) {
+      const std::uint32_t item = base + lane();
+      // The owner is the last lane whose items start at or before `item`.
+      std::uint32_t owner = 0;
+#pragma unroll
+      for (std::uint32_t step = N / 2; step > 0; step /= 2) {
+        const std::uint32_t start = __shfl_sync(mask(), before, static_cast<int>(owner + step), N);
+        if (start <= item) owner += step;
+      }
+      const std::uint32_t first = __shfl_sync(mask(), before, static_cast<int>(owner), N);
+      f(item < total, owner, item - first);
+    }
+  }
+
+ private:
+  Scratch scratch_;
+};
+
+class Block {
+ public:
+  __device__ explicit Block(Scratch scratch = {}) : scratch_(scratch) {}
+
+  __device__ std::uint32_t lane() const { return threadIdx.x; }
+  __device__ std::uint32_t size() const { return blockDim.x; }
+  __device__ void sync() const { __syncthreads(); }
+
+  template <class F>
+  __device__ void for_each(std::uint64_t count, F&& f) const {
+    for (std::uint64_t i = lane(); i < count; i += size()) f(i);
+  }
+  template <class T, class Op>
+  __device__ T reduce(T value, Op op) const {
+    __shared__ T partial[32];
+    value = Tile<32>().reduce(value, op);
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
+    __syncthreads();
+    T result = partial[0];
+    for (std::uint32_t w = 1; w < (blockDim.x + 31) / 32; ++w) result = op(result, partial[w]);
+    return result;
+  }
+  template <class T>
+  __device__ T exclusive_scan(T value) const {
+    __shared__ T partial[32];
+    const T inside = Tile<32>().exclusive_scan(value);
+    __syncthreads();
+    if (threadIdx.x % 32 == 31 || threadIdx.x == blockDim.x - 1)
+      partial[threadIdx.x / 32] = inside + value;
+    __syncthreads();
+    T before{};
+    for (std::uint32_t w = 0; w < threadIdx.x / 32; ++w) before += partial[w];
+    return before + inside;
+  }
+  template <class T>
+  __device__ T broadcast(T value, std::uint32_t source) const {
+    __shared__ T slot;
+    __syncthreads();
+    if (threadIdx.x == source) slot = value;
+    __syncthreads();
+    return slot;
+  }
+  __device__ bool any(bool flag) const { return __syncthreads_or(flag); }
+  __device__ std::uint32_t count(bool flag) const {
+    return static_cast<std::uint32_t>(__syncthreads_count(flag));
+  }
+  template <class T>
+  __device__ T* scratch() const {
+    return reinterpret_cast<T*>(scratch_.data);
+  }
+
+  template <class F>
+  __device__ void expand(std::uint32_t count, F&& f) const {
+    __shared__ std::uint32_t starts[1024];
+    const std::uint32_t before = exclusive_scan(count);
+    const std::uint32_t total = broadcast(before + count, size() - 1);
+    starts[lane()] = before;
+    __syncthreads();
+    for (std::uint32_t base = 0; base < total; base += size()) {
+      const std::uint32_t item = base + lane();
+      // The owner is the last lane whose items start at or before `item`.
+      std::uint32_t owner = 0;
+      for (std::uint32_t step = 512; step > 0; step /= 2) {
+        if (owner + step < size() && starts[owner + step] <= item) owner += step;
+      }
+      f(item < total, owner, item - starts[owner]);
+    }
+    __syncthreads();
+  }
+
+ private:
+  Scratch scratch_;
+};
+
+}  // namespace warren::exec
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread pool: workers sleep on a condition variable between calls.
+#include "warren/exec/thread_pool.hpp"
+
+#include <sched.h>
+
+#include "warren/core/error.hpp"
+
+namespace warren::exec {
+
+int hardware_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    const int count = CPU_COUNT(&set);
+    if (count > 0) return count;
+  }
+  const unsigned count = std::thread::hardware_concurrency();
+  return count == 0 ? 1 : static_cast<int>(count);
+}
+
+void ThreadBarrier::pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+ThreadPool::ThreadPool(int threads) : threads_(threads) {
+  require(threads >= 1, "a thread pool needs at least one thread");
+  workers_.reserve(static_cast<std::size_t>(threads - 1));
+  for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { serve(t); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  start_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::run(const std::function<void(int)>& work) {
+  if (threads_ == 1) {
+    work(0);
+    return;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    work_ = &work;
+    running_ = threads_ - 1;
+    error_ = nullptr;
+    ++round_;
+  }
+  start_.notify_all();
+  std::exception_ptr mine;
+  try {
+    work(0);
+  } catch (...) {
+    mine = std::current_exception();
+  }
+  std::unique_lock lock(mutex_);
+  finish_.wait(lock, [this] { return running_ == 0; });
+  work_ = nullptr;
+  const std::exception_ptr first = mine ? mine : error_;
+  error_ = nullptr;
+  lock.unlock();
+  if (first) std::rethrow_exception(first);
+}
+
+void ThreadPool::serve(int thread) {
+  std::uint64_t seen = 0;
+  for (;;) {
+    const std::function<void(int)>* work = nullptr;
+    {
+      std::unique_lock lock(mutex_);
+      start_.wait(lock, [&] { return stopping_ || round_ != seen; });
+      if (stopping_) return;
+      seen = round_;
+      work = work_;
+    }
+    std::exception_ptr error;
+    try {
+      (*work)(thread);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    {
+      const std::scoped_lock lock(mutex_);
+      if (error && !error_) error_ = error;
+      --running_;
+    }
+    finish_.notify_one();
+  }
+}
+
+}  // namespace warren::exec

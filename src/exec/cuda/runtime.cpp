@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exec floor's calls of the CUDA runtime.
+#include "exec/cuda/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include "warren/exec/cuda_check.hpp"
+
+namespace warren::exec::cuda {
+
+int device_count() noexcept {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  return count;
+}
+
+std::string device_model(int index) {
+  cudaDeviceProp properties{};
+  cuda_check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  return properties.name;
+}
+
+MemoryInfo device_memory(int index) {
+  activate(index);
+  std::size_t available = 0;
+  std::size_t total = 0;
+  cuda_check(cudaMemGetInfo(&available, &total), "cudaMemGetInfo");
+  return {total, available};
+}
+
+int multiprocessors(int index) {
+  int count = 0;
+  cuda_check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, index),
+             "cudaDeviceGetAttribute");
+  return count;
+}
+
+void activate(int index) { cuda_check(cudaSetDevice(index), "cudaSetDevice"); }
+
+void synchronize_device(int index) {
+  activate(index);
+  cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+namespace {
+std::string dotted(int version) {
+  return version == 0 ? "" : fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+}  // namespace
+
+std::string runtime_version() {
+  int version = 0;
+  return cudaRuntimeGetVersion(&version) == cudaSuccess ? dotted(version) : "";
+}
+
+std::string driver_version() {
+  int version = 0;
+  return cudaDriverGetVersion(&version) == cudaSuccess ? dotted(version) : "";
+}
+
+void* allocate_device(int index, std::uint64_t bytes) {
+  activate(index);
+  void* pointer = nullptr;
+  const cudaError_t status = cudaMalloc(&pointer, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  cuda_check(status, "cudaMalloc");
+  return pointer;
+}
+
+void free_device(int index, void* pointer) noexcept {
+  (void)cudaSetDevice(index);
+  (void)cudaFree(pointer);
+}
+
+void* allocate_pinned(std::uint64_t bytes) {
+  void* pointer = nullptr;
+  const cudaError_t status =
+      cudaHostAlloc(&pointer, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  cuda_check(status, "cudaHostAlloc");
+  return pointer;
+}
+
+void free_pinned(void* pointer) noexcept { (void)cudaFreeHost(pointer); }
+
+void copy(int index, void* stream, void* target, const void* source, std::uint64_t bytes) {
+  activate(index);
+  cuda_check(
+      cudaMemcpyAsync(target, source, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream)),
+      "cudaMemcpyAsync");
+}
+
+void fill_bytes(int index, void* stream, void* target, int value, std::uint64_t bytes) {
+  activate(index);
+  cuda_check(cudaMemsetAsync(target, value, bytes, static_cast<cudaStream_t>(stream)),
+             "cudaMemsetAsync");
+}
+
+std::shared_ptr<void> make_stream(int index) {
+  activate(index);
+  cudaStream_t stream = nullptr;
+  cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+             "cudaStreamCreateWithFlags");
+  return {stream, [](void* s) { (void)cudaStreamDestroy(static_cast<cudaStream_t>(s)); }};
+}
+
+void synchronize_stream(int index, void* stream) {
+  activate(index);
+  cuda_check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "cudaStreamSynchronize");
+}
+
+std::shared_ptr<void> make_event(int index) {
+  activate(index);
+  cudaEvent_t event = nullptr;
+  cuda_check(cudaEventCreate(&event), "cudaEventCreate");
+  return {event, [](void* e) { (void)cudaEventDestroy(static_cast<cudaEvent_t>(e)); }};
+}
+
+void record_event(int index, void* event, void* stream) {
+  activate(index);
+  cuda_check(cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream)),
+             "cudaEventRecord");
+}
+
+void wait_event(int index, void* stream, void* event) {
+  activate(index);
+  cuda_check(
+      cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<cudaEvent_t>(event)),
+      "cudaStreamWaitEvent");
+}
+
+void synchronize_event(void* event) {
+  cuda_check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)), "cudaEventSynchronize");
+}
+
+double event_seconds(void* earlier, void* later) {
+  float milliseconds = 0.0f;
+  cuda_check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(earlier),
+                                  static_cast<cudaEvent_t>(later)),
+             "cudaEventElapsedTime");
+  return static_cast<double>(milliseconds) * 1e-3;
+}
+
+}  // namespace warren::exec::cuda

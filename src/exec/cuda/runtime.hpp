@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the exec floor needs of the CUDA runtime, so that no other file names it. Without the CUDA
+// backend these are absent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "warren/exec/device.hpp"
+
+namespace warren::exec::cuda {
+
+int device_count() noexcept;
+std::string device_model(int index);
+MemoryInfo device_memory(int index);
+int multiprocessors(int index);
+void activate(int index);
+void synchronize_device(int index);
+std::string runtime_version();
+std::string driver_version();
+
+/// nullptr where there is too little: the caller knows how to say it.
+void* allocate_device(int index, std::uint64_t bytes);
+void free_device(int index, void* pointer) noexcept;
+void* allocate_pinned(std::uint64_t bytes);
+void free_pinned(void* pointer) noexcept;
+void copy(int index, void* stream, void* target, const void* source, std::uint64_t bytes);
+void fill_bytes(int index, void* stream, void* target, int value, std::uint64_t bytes);
+
+std::shared_ptr<void> make_stream(int index);
+void synchronize_stream(int index, void* stream);
+std::shared_ptr<void> make_event(int index);
+void record_event(int index, void* event, void* stream);
+void wait_event(int index, void* stream, void* event);
+void synchronize_event(void* event);
+double event_seconds(void* earlier, void* later);
+
+}  // namespace warren::exec::cuda
