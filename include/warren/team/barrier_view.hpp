@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory of the barrier inside persistent kernels: across the blocks of one device, and across
+// the devices of a team. A barrier also adds up a few counters over all blocks of all ranks, since
+// what follows a barrier is nearly always a decision about them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "warren/core/types.hpp"
+
+namespace warren::team {
+
+/// Counters that one barrier adds up.
+inline constexpr std::uint32_t kSums = 7;
+
+/// What one rank sends another at a team-wide barrier. One cache line of 64 bytes; `step` is
+/// written last, with release.
+struct alignas(64) Mail {
+  std::uint64_t sums[kSums];
+  std::uint64_t step;
+};
+
+/// Owned by one rank, on its device. Zero at first; a run leaves `arrived` and `sums` zero again.
+struct BarrierState {
+  alignas(128) std::uint32_t arrived;        ///< Blocks of this device at the barrier.
+  alignas(128) std::uint32_t generation;     ///< Barriers passed; kAborted when the team has ended.
+  alignas(128) std::uint64_t sums[kSums];    ///< Being added up.
+  alignas(128) std::uint64_t totals[kSums];  ///< Of the last barrier, over the team.
+  alignas(128) std::uint64_t steps;          ///< Team-wide barriers passed, over all runs.
+  alignas(128) Mail mail[2][kMaxRanks];      ///< By parity of the step, from each rank.
+
+  static constexpr std::uint32_t kAborted = 0xffffffffu;
+};
+
+/// Enters the kernel: every rank's state as this rank's device addresses it.
+struct BarrierView {
+  static constexpr std::size_t kResultBytes = 1024;
+
+  BarrierState* states[kMaxRanks] = {};
+  const std::uint32_t* abort_flag = nullptr;
+  void* result = nullptr;  ///< Pinned: where a run leaves its last state.
+  int rank = 0;
+  int ranks = 1;
+
+  [[nodiscard]] WARREN_HD BarrierState& mine() const { return *states[rank]; }
+};
+
+class BarrierMemory;
+
+}  // namespace warren::team

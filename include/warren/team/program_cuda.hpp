@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step programs on GPUs: one persistent kernel with a barrier across blocks and devices inside, or
+// one kernel per step.
+//
+// The barrier: threads of a block meet, one of them counts the block in; the last block to arrive
+// carries the team's part: its first warp mails the device's counters to every peer (lane q to rank
+// q), waits for the mail of every peer, adds up and releases its own device. Spinning blocks read
+// their own device's memory only. An ended team is noticed by the block that waits for the mail.
+#pragma once
+
+#if defined(__CUDACC__)
+
+#include <cooperative_groups.h>
+
+#include "warren/exec/memory.hpp"
+#include "warren/team/program.hpp"
+
+namespace warren::team {
+
+/// One block's part in a step program on a GPU.
+class CudaGrid {
+ public:
+  using Warp = exec::Warp;
+  static constexpr std::uint32_t kWarpLanes = 32;
+
+  __device__ CudaGrid(std::uint64_t* block_sums, exec::Scratch scratch)
+      : block_sums_(block_sums), scratch_(scratch) {}
+
+  __device__ std::uint32_t block() const { return blockIdx.x; }
+  __device__ std::uint32_t blocks() const { return gridDim.x; }
+  template <class W>
+  __device__ std::uint64_t workers() const {
+    return std::uint64_t{gridDim.x} * exec::detail::WorkerShape<W>::per_block();
+  }
+  __device__ exec::Block block_worker() const { return exec::Block(scratch_); }
+
+  template <class W, class F>
+  __device__ void for_each(std::uint64_t count, F&& f, std::uint64_t = 0) {
+    using Shape = exec::detail::WorkerShape<W>;
+    const W worker;
+    // Consecutive tasks go to different blocks' workers last: neighbouring tasks share a block, and
+    // so its cache.
+    const std::uint64_t stride = std::uint64_t{gridDim.x} * Shape::per_block();
+    for (std::uint64_t task = std::uint64_t{blockIdx.x} * Shape::per_block() + Shape::index();
+         task < count; task += stride)
+      f(worker, task);
+  }
+
+  template <class W, class Load, class Use>
+  __device__ void for_each_ahead(std::uint64_t count, Load&& load, Use&& use, std::uint64_t = 0) {
+    using Shape = exec::detail::WorkerShape<W>;
+    const W worker;
+    const std::uint64_t stride = std::uint64_t{gridDim.x} * Shape::per_block();
+    std::uint64_t task = std::uint64_t{blockIdx.x} * Shape::per_block() + Shape::index();
+    if (task >= count) return;
+    auto held = load(worker, task);
+    while (task < count) {
+      const std::uint64_t next = task + stride;
+      auto coming = held;
+      if (next < count) coming = load(worker, next);
+      use(worker, task, held);
+      held = coming;
+      task = next;
+    }
+  }
+
+  template <class W, class F>
+  __device__ void block_for_each(std::uint64_t count, F&& f) const {
+    using Shape = exec::detail::WorkerShape<W>;
+    const W worker;
+    for (std::uint64_t task = Shape::index(); task < count; task += Shape::per_block())
+      f(worker, task);
+  }
+
+  __device__ std::uint32_t gang_blocks() const {
+    return cooperative_groups::this_cluster().num_blocks();
+  }
+  __device__ std::uint32_t gang_rank() const {
+    return cooperative_groups::this_cluster().block_rank();
+  }
+  /// The block meets first, so that one warp's release covers what all its threads wrote: a fence
+  /// of every warp costs more than the barrier itself.
+  __device__ void gang_sync() const {
+    __syncthreads();
+    if (threadIdx.x < 32) {
+      asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    } else {
+      asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    }
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  }
+  template <class T>
+  __device__ T* gang_peer(T* mine, std::uint32_t rank) const {
+    return cooperative_groups::this_cluster().map_shared_rank(mine, rank);
+  }
+
+  __device__ void sum(std::uint32_t slot, std::uint64_t value) {
+    value = exec::Warp().reduce(value, exec::Plus{});
+    if (threadIdx.x % 32 == 0 && value != 0)
+      exec::atomic_add<exec::Order::relaxed, exec::Scope::block>(block_sums_[slot], value);
+  }
+
+ private:
+  std::uint64_t* block_sums_;
+  exec::Scratch scratch_;
+};
+
+namespace detail {
+
+__device__ inline void publish_sums(BarrierState& state, std::uint64_t* block_sums) {
+  if (threadIdx.x < kSums) {
+    if (block_sums[threadIdx.x] != 0)
+      exec::atomic_add(state.sums[threadIdx.x], block_sums[threadIdx.x]);
+    block_sums[threadIdx.x] = 0;
+  }
+}
+
+/// The team's part of the barrier, by one full warp of the device's last block. False if the team
+/// has ended.
+__device__ inline bool exchange_mail(const BarrierView& view) {
+  BarrierState& mine = view.mine();
+  const auto lane = threadIdx.x % 32;
+  std::uint64_t sums[kSums];
+  for (std::uint32_t i = 0; i < kSums; ++i) sums[i] = exec::atomic_load(mine.sums[i]);
+  bool alive = true;
+  if (view.ranks > 1) {
+    const std::uint64_t step = mine.steps + 1;
+    const auto parity = step % 2;
+    if (lane < static_cast<std::uint32_t>(view.ranks)) {
+      Mail& out = view.states[lane]->mail[parity][view.rank];
+      for (std::uint32_t i = 0; i < kSums; ++i)
+        exec::atomic_store<exec::Order::relaxed, exec::Scope::system>(out.sums[i], sums[i]);
+      cuda::atomic_thread_fence(cuda::std::memory_order_acq_rel, cuda::thread_scope_system);
+      exec::atomic_store<exec::Order::release, exec::Scope::system>(out.step, step);
+      const Mail& in = mine.mail[parity][lane];
+      std::uint32_t polls = 0;
+      while (exec::atomic_load<exec::Order::acquire, exec::Scope::system>(in.step) != step) {
+        if (++polls % 4096 == 0 &&
+            *static_cast<const volatile std::uint32_t*>(view.abort_flag) != 0) {
+          alive = false;
+          break;
+        }
+      }
+      for (std::uint32_t i = 0; i < kSums; ++i)
+        sums[i] = exec::atomic_load<exec::Order::relaxed, exec::Scope::system>(in.sums[i]);
+    } else {
+      for (std::uint32_t i = 0; i < kSums; ++i) sums[i] = 0;
+    }
+    alive = __all_sync(0xffffffffu, alive);
+    const exec::Warp warp;
+    for (std::uint32_t i = 0; i < kSums; ++i) sums[i] = warp.reduce(sums[i], exec::Plus{});
+    if (lane == 0) mine.steps = step;
+  } else if (lane == 0 && ++mine.steps % 64 == 0) {
+    // Nobody is waited for, but the team may be ended from outside; the flag is in host memory, a
+    // microsecond away.
+    alive = *static_cast<const volatile std::uint32_t*>(view.abort_flag) == 0;
+  }
+  alive = __all_sync(0xffffffffu, alive);
+  if (lane == 0) {
+    for (std::uint32_t i = 0; i < kSums; ++i) {
+      exec::atomic_store(mine.totals[i], sums[i]);
+      exec::atomic_store(mine.sums[i], std::uint64_t{0});
+    }
+  }
+  __syncwarp();
+  return alive;
+}
+
+/// The barrier of all blocks of all ranks. False if the team has ended.
+__device__ inline bool team_barrier(const BarrierView& view, std::uint64_t* block_sums,
+                                    Sums& totals) {
+  __shared__ bool is_alive;
+  __shared__ std::uint64_t shared_totals[kSums];
+  BarrierState& mine = view.mine();
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    publish_sums(mine, block_sums);
+    __syncwarp();
+    std::uint32_t generation = 0;
+    std::uint32_t last = 0;
+    if (threadIdx.x == 0) {
+      generation = exec::atomic_load(mine.generation);
+      last = exec::atomic_add<exec::Order::acq_rel>(mine.arrived, 1u) == gridDim.x - 1 ? 1u : 0u;
+    }
+    last = __shfl_sync(0xffffffffu, last, 0);
+    __syncwarp();  // A shuffle orders no memory: the other lanes read what thread 0 acquired.
+    bool alive = true;
+    if (last != 0) {
+      alive = exchange_mail(view);
+      if (threadIdx.x == 0) {
+        exec::atomic_store(mine.arrived, 0u);
+        exec::atomic_store<exec::Order::release>(mine.generation,
+                                                 alive ? generation + 1 : BarrierState::kAborted);
+      }
+    } else if (threadIdx.x == 0) {
+      std::uint32_t now = generation;
+      while ((now = exec::atomic_load<exec::Order::acquire>(mine.generation)) == generation) {
+      }
+      alive = now != BarrierState::kAborted;
+    }
+    __syncwarp();
+    if (threadIdx.x == 0) is_alive = alive;
+    if (threadIdx.x < kSums)
+      shared_totals[threadIdx.x] = exec::atomic_load(mine.totals[threadIdx.x]);
+  }
+  __syncthreads();
+  for (std::uint32_t i = 0; i < kSums; ++i) totals.value[i] = shared_totals[i];
+  return is_alive;
+}
+
+template <class Program>
+__global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPerProcessor)
+    persistent_kernel(const __grid_constant__ Program program,
+                      const __grid_constant__ BarrierView view,
+                      const typename Program::State initial) {
+  __shared__ std::uint64_t block_sums[kSums];
+  if (threadIdx.x < kSums) block_sums[threadIdx.x] = 0;
+  __syncthreads();
+  extern __shared__ __align__(16) unsigned char program_scratch[];
+  CudaGrid grid(block_sums, {program_scratch, Program::kScratchBytes});
+  typename Program::State state = initial;
+  while (!Program::finished(state)) {
+    program.step(grid, state);
+    Sums totals;
+    if (!team_barrier(view, block_sums, totals)) return;
+    state = Program::next(state, totals);
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0)
+    *static_cast<typename Program::State*>(view.result) = state;
+}
+
+template <class Program>
+__global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPerProcessor)
+    step_kernel(const __grid_constant__ Program program, BarrierState* barrier,
+                const typename Program::State state) {
+  __shared__ std::uint64_t block_sums[kSums];
+  if (threadIdx.x < kSums) block_sums[threadIdx.x] = 0;
+  __syncthreads();
+  extern __shared__ __align__(16) unsigned char program_scratch[];
+  CudaGrid grid(block_sums, {program_scratch, Program::kScratchBytes});
+  program.step(grid, state);
+  __syncthreads();
+  publish_sums(*barrier, block_sums);
+}
+
+/// Launches a program's kernel with blocks in gangs (thread block clusters) and, where
+/// `cooperative`, all resident at once.
+template <class Program>
+class ProgramLaunch {
+ public:
+  ProgramLaunch(const exec::Stream& stream, const void* kernel, bool cooperative)
+      : kernel_(kernel) {
+    if (Program::kScratchBytes > 0) {
+      exec::cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(Program::kScratchBytes)),
+                       "cudaFuncSetAttribute");
+    }
+    attributes_[0].id = cudaLaunchAttributeClusterDimension;
+    attributes_[0].val.clusterDim.x = Program::kGangBlocks;
+    attributes_[0].val.clusterDim.y = 1;
+    attributes_[0].val.clusterDim.z = 1;
+    attributes_[1].id = cudaLaunchAttributeCooperative;
+    attributes_[1].val.cooperative = 1;
+    config_.blockDim = dim3(Program::kThreadsPerBlock);
+    config_.dynamicSmemBytes = Program::kScratchBytes;
+    config_.stream = static_cast<cudaStream_t>(stream.native());
+    config_.attrs = attributes_;
+    config_.numAttrs = 1;
+    config_.gridDim = dim3(Program::kGangBlocks);
+    config_.gridDim = dim3(resident_blocks(stream.device()));
+    config_.numAttrs = cooperative ? 2 : 1;
+  }
+  ProgramLaunch(const ProgramLaunch&) = delete;
+  ProgramLaunch& operator=(const ProgramLaunch&) = delete;
+
+  void operator()(void** arguments) const {
+    exec::cuda_check(cudaLaunchKernelExC(&config_, kernel_, arguments), "cudaLaunchKernelExC");
+  }
+
+ private:
+  std::uint32_t resident_blocks(const exec::Device& device) {
+    int blocks = 0;
+    exec::cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                         &blocks, kernel_, Program::kThreadsPerBlock, Program::kScratchBytes),
+                     "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    const std::uint32_t per_processor = blocks < static_cast<int>(Program::kBlocksPerProcessor)
+                                            ? static_cast<std::uint32_t>(blocks)
+                                            : Program::kBlocksPerProcessor;
+    const std::uint32_t most = per_processor * static_cast<std::uint32_t>(device.processors());
+    if (Program::kGangBlocks == 1) return most;
+    // A gang stays within one of the GPU's processor clusters, which leaves some processors
+    // without.
+    int gangs = 0;
+    exec::cuda_check(cudaOccupancyMaxActiveClusters(&gangs, kernel_, &config_),
+                     "cudaOccupancyMaxActiveClusters");
+    const std::uint32_t fitting = static_cast<std::uint32_t>(gangs) * Program::kGangBlocks;
+    return fitting < most ? fitting : most / Program::kGangBlocks * Program::kGangBlocks;
+  }
+
+  const void* kernel_;
+  cudaLaunchAttribute attributes_[2] = {};
+  cudaLaunchConfig_t config_ = {};
+};
+
+template <class Program>
+typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, const Program& program,
+                                    typename Program::State state) {
+  using State = typename Program::State;
+  team.device().activate();
+  const BarrierView& view = team.barrier_view();
+  static_assert(sizeof(State) <= BarrierView::kResultBytes);
+  if (team.kernels_may_wait()) {
+    const ProgramLaunch<Program> launch(
+        stream, reinterpret_cast<const void*>(&persistent_kernel<Program>), true);
+    // Once a peer's kernel waits for this rank's, nothing may stand before the launch: taking or
+    // freeing memory waits for all devices, and would wait for the peer's kernel.
+    stream.synchronize();
+    team.barrier();
+    State first = state;
+    Program copy = program;
+    BarrierView view_copy = view;
+    void* arguments[] = {&copy, &view_copy, &first};
+    launch(arguments);
+    stream.synchronize();
+    team.check();
+    return *static_cast<const State*>(view.result);
+  }
+  BarrierState* mine = view.states[view.rank];
+  const ProgramLaunch<Program> launch(stream, reinterpret_cast<const void*>(&step_kernel<Program>),
+                                      false);
+  stream.synchronize();
+  team.barrier();
+  while (!Program::finished(state)) {
+    Program copy = program;
+    void* arguments[] = {&copy, &mine, &state};
+    launch(arguments);
+    Sums totals;
+    exec::copy(stream, totals.value, mine->sums, sizeof totals.value);
+    exec::fill_bytes(stream, mine->sums, 0, sizeof totals.value);
+    stream.synchronize();
+    team.sum(totals.value);
+    state = Program::next(state, totals);
+  }
+  return state;
+}
+
+}  // namespace detail
+}  // namespace warren::team
+
+#endif

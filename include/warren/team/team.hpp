@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams: ranks that work together on one job, each with one device and one shard of the data. The
+// ranks of run_team() are threads of this process; an algorithm sees only the Team it is handed, so
+// that ranks may as well be processes.
+//
+// Every function that is not const is collective: all ranks call it, in the same order. A rank that
+// throws ends the team: the others' pending and later calls throw TeamError with that rank's
+// message, kernels included.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "warren/core/error.hpp"
+#include "warren/core/types.hpp"
+#include "warren/exec/stream.hpp"
+#include "warren/team/barrier_view.hpp"
+
+namespace warren::team {
+
+enum class ReduceOp { sum, minimum, maximum };
+enum class DataType { int32, uint32, int64, uint64, float32, float64 };
+
+/// Where a failing rank leaves memory that other ranks may still be using: it is given back when
+/// all ranks have stopped.
+class Attic {
+ public:
+  /// Frees `memory` now, or keeps it: where the team has ended, or an exception beyond the
+  /// `exceptions` of old is on its way.
+  template <class T>
+  void give_back(std::unique_ptr<T> memory, int exceptions) noexcept {
+    if (!has_ended_.load(std::memory_order_acquire) && std::uncaught_exceptions() <= exceptions)
+      return;
+    T* kept = memory.release();
+    try {
+      const std::scoped_lock lock(mutex_);
+      kept_.emplace_back(kept);
+    } catch (...) {
+      // No memory to note it: it stays until the process ends.
+    }
+  }
+  void end() noexcept { has_ended_.store(true, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> has_ended_{false};
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<void>> kept_;
+};
+
+/// What the carrier of a team (threads, processes) must be able to do. Implementations are found
+/// through run_team().
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  virtual void barrier() = 0;
+  /// Sends outgoing[q] to rank q and returns what each rank sent here.
+  virtual std::vector<std::vector<std::byte>> exchange(
+      const std::vector<std::span<const std::byte>>& outgoing) = 0;
+  /// Sums of small vectors of counters, in place, on all ranks. The fast path of step programs.
+  virtual void sum(std::span<std::uint64_t> values) = 0;
+  /// Makes `pointer` (memory that this rank took on its device, or in host memory) known to all:
+  /// the result's entry q is rank q's memory as this rank's device can address it, or nullptr where
+  /// it has no direct path.
+  virtual std::vector<void*> share(void* pointer) = 0;
+  /// Between the two, this rank may be using memory of other ranks. After a failure, end_access()
+  /// returns when no rank is.
+  virtual void begin_access() noexcept = 0;
+  virtual void end_access(bool has_failed) noexcept = 0;
+  [[nodiscard]] virtual const std::shared_ptr<Attic>& attic() const = 0;
+  /// Ends the team with a message. Never throws, may be called at any time, by any thread.
+  virtual void abort(const std::string& message) noexcept = 0;
+  /// Throws TeamError if the team has been ended.
+  virtual void check() const = 0;
+  /// Becomes non-zero when the team is ended. Host memory that the devices' kernels can read.
+  [[nodiscard]] virtual const std::uint32_t* abort_flag() const = 0;
+};
+
+class DeviceCollectives;
+
+/// One rank's handle on its team.
+class Team {
+ public:
+  Team(std::unique_ptr<Transport> transport, const exec::Device& device, bool exclusive_devices);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  [[nodiscard]] int rank() const { return transport_->rank(); }
+  [[nodiscard]] int size() const { return transport_->size(); }
+  [[nodiscard]] const exec::Device& device() const { return device_; }
+  /// True if no two ranks share a GPU and every pair has a direct path: then kernels of all ranks
+  /// run at the same time and may wait for each other. Always true on the CPU, where steps are
+  /// threads that block.
+  [[nodiscard]] bool kernels_may_wait() const { return kernels_may_wait_; }
+
+  void barrier() { transport_->barrier(); }
+  void check() const { transport_->check(); }
+  void abort(const std::string& message) noexcept { transport_->abort(message); }
+  [[nodiscard]] const std::uint32_t* abort_flag() const { return transport_->abort_flag(); }
+  std::vector<void*> share(void* pointer) { return transport_->share(pointer); }
+  void sum(std::span<std::uint64_t> values) { transport_->sum(values); }
+  [[nodiscard]] Transport& transport() { return *transport_; }
+  [[nodiscard]] const std::shared_ptr<Attic>& attic() const { return transport_->attic(); }
+
+  /// Runs body(), in which ranks use each other's memory (collective: bodies should begin with a
+  /// barrier). Where body() throws, the team is ended first, and the exception goes on only when no
+  /// rank is inside any more: what it unwinds may have been in use.
+  template <class F>
+  void with_peer_memory(F&& body) {
+    transport_->begin_access();
+    try {
+      body();
+    } catch (const std::exception& error) {
+      transport_->abort(error.what());
+      transport_->end_access(true);
+      throw;
+    } catch (...) {
+      transport_->abort("an exception that is not a std::exception");
+      transport_->end_access(true);
+      throw;
+    }
+    transport_->end_access(false);
+  }
+
+  /// Element q of the result is rank q's value.
+  template <class T>
+  std::vector<T> all_gather(const T& value) {
+    std::vector<T> result;
+    for (auto& part : all_gather_v(std::span<const T>(&value, 1))) result.push_back(part.at(0));
+    return result;
+  }
+  /// Element q of the result is rank q's vector.
+  template <class T>
+  std::vector<std::vector<T>> all_gather_v(std::span<const T> values) {
+    return typed<T>(transport_->exchange(std::vector<std::span<const std::byte>>(
+        static_cast<std::size_t>(size()), std::as_bytes(values))));
+  }
+  /// Sends outgoing[q] to rank q; element q of the result is what rank q sent here.
+  template <class T>
+  std::vector<std::vector<T>> all_to_all_v(const std::vector<std::vector<T>>& outgoing) {
+    require(outgoing.size() == static_cast<std::size_t>(size()),
+            "all_to_all_v needs one vector for each rank of the team");
+    std::vector<std::span<const std::byte>> bytes;
+    for (const auto& part : outgoing) bytes.push_back(std::as_bytes(std::span<const T>(part)));
+    return typed<T>(transport_->exchange(bytes));
+  }
+  /// op over the ranks' values, in rank order on every rank: the same bits everywhere.
+  template <class T, class Op>
+  T all_reduce(T value, Op op) {
+    const std::vector<T> values = all_gather(value);
+    T result = values[0];
+    for (std::size_t i = 1; i < values.size(); ++i) result = op(result, values[i]);
+    return result;
+  }
+
+  /// Device buffers, in `stream`'s order, on memory of this rank's device. Over NCCL where it can
+  /// be loaded and every rank has a GPU of its own; by direct copies otherwise. Sizes are equal on
+  /// all ranks for all_gather and all_reduce. recv, size() * bytes long, gets every rank's `bytes`
+  /// of send in rank order. In place where send == recv + rank() * bytes.
+  void all_gather(const exec::Stream& stream, const void* send, void* recv, std::uint64_t bytes);
+  /// recv = op over the ranks of send, `count` elements. In place where send == recv. Deterministic
+  /// for one team size.
+  void all_reduce(const exec::Stream& stream, const void* send, void* recv, std::uint64_t count,
+                  DataType type, ReduceOp op);
+  /// Rank q gets bytes [send_offsets[q], send_offsets[q + 1]) of send; recv's piece p, at
+  /// recv_offsets[p], comes from rank p.
+  void all_to_all_v(const exec::Stream& stream, const void* send,
+                    std::span<const std::uint64_t> send_offsets, void* recv,
+                    std::span<const std::uint64_t> recv_offsets);
+  /// "nccl", "copies" or "memory": what carries the device collectives.
+  [[nodiscard]] const char* collectives_name() const;
+
+  /// The in-kernel barrier's memory, made at the first call.
+  const BarrierView& barrier_view();
+
+ private:
+  template <class T>
+  static std::vector<std::vector<T>> typed(const std::vector<std::vector<std::byte>>& parts) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::vector<std::vector<T>> result;
+    for (const auto& part : parts) {
+      std::vector<T> values(part.size() / sizeof(T));
+      if (!values.empty()) std::memcpy(values.data(), part.data(), values.size() * sizeof(T));
+      result.push_back(std::move(values));
+    }
+    return result;
+  }
+
+  std::unique_ptr<Transport> transport_;
+  exec::Device device_;
+  bool kernels_may_wait_;
+  std::unique_ptr<DeviceCollectives> collectives_;
+  std::unique_ptr<BarrierMemory> barrier_memory_;
+};
+
+struct TeamOptions {
+  exec::DeviceKind kind = exec::DeviceKind::cpu;
+  int ranks = 1;
+  int threads =
+      0;  ///< CPU threads in all, shared out over the ranks; 0: all that the process may use.
+  bool share_devices = false;  ///< Allows more CUDA ranks than GPUs: ranks then take turns on them.
+};
+
+/// Checks `options` against the machine. Throws UsageError: no ranks, more than kMaxRanks, more
+/// CUDA ranks than GPUs.
+void validate(const TeamOptions& options);
+
+/// Runs work(team) on every rank, each in a thread of its own, and returns when all have. If ranks
+/// threw, the exception of the one that failed first is thrown again here.
+void run_team(const TeamOptions& options, const std::function<void(Team&)>& work);
+
+}  // namespace warren::team

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The choice of a carrier for the device collectives, and the carrier that needs nothing but
+// pointers: ranks read each other's buffers between two barriers of the host. An all-reduce is a
+// reduce-scatter into staging memory followed by an all-gather, so that every element is added up
+// once, in rank order, and a rank reads no more than twice its buffer.
+#include "team/device_collectives.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "warren/exec/memory.hpp"
+
+#include "team/device_collectives_kernels.hpp"
+#include "team/nccl_collectives.hpp"
+
+namespace warren::team {
+namespace {
+
+class DirectCollectives : public DeviceCollectives {
+ public:
+  explicit DirectCollectives(Team& team)
+      : team_(team), ranks_(static_cast<std::size_t>(team.size())) {}
+
+  void all_gather(const exec::Stream& stream, const void* send, void* recv,
+                  std::uint64_t bytes) override {
+    struct Lent {
+      const void* send;
+      std::uint64_t bytes;
+    };
+    stream.synchronize();
+    team_.with_peer_memory([&] {
+      const auto lent = team_.all_gather(Lent{send, bytes});
+      for (std::size_t q = 0; q < ranks_; ++q) {
+        require(
+            lent[q].bytes == bytes,
+            fmt::format("all_gather of {} bytes on rank {}, of {} on rank {}: they must be equal",
+                        bytes, team_.rank(), lent[q].bytes, q));
+        copy(stream, static_cast<std::byte*>(recv) + q * bytes, lent[q].send, bytes);
+      }
+      stream.synchronize();
+      team_.barrier();
+    });
+  }
+
+  void all_reduce(const exec::Stream& stream, const void* send, void* recv, std::uint64_t count,
+                  DataType type, ReduceOp op) override {
+    const std::uint64_t size = size_of(type);
+    const std::uint64_t longest = count / ranks_ + 1;
+    const std::uint64_t stride = (longest * size + 255) / 256 * 256;
+    // A GPU first copies what it adds up: the copy engine also reaches devices that kernels do not.
+    const bool is_copied = team_.device().is_cuda();
+    reserve(is_copied ? (ranks_ + 1) * stride : stride);
+    struct Lent {
+      const std::byte* send;
+      const std::byte* sums;
+      std::uint64_t count;
+    };
+    stream.synchronize();
+    team_.with_peer_memory([&] {
+      const Lent mine{static_cast<const std::byte*>(send), staging_.get(), count};
+      const auto lent = team_.all_gather(mine);
+      const auto rank = static_cast<std::size_t>(team_.rank());
+      const std::uint64_t first = first_of(rank, count);
+      const std::uint64_t own = first_of(rank + 1, count) - first;
+      ReduceParts parts;
+      parts.ranks = team_.size();
+      for (std::size_t q = 0; q < ranks_; ++q) {
+        require(lent[q].count == count,
+                fmt::format(
+                    "all_reduce of {} elements on rank {}, of {} on rank {}: they must be equal",
+                    count, team_.rank(), lent[q].count, q));
+        const std::byte* from = lent[q].send + first * size;
+        if (is_copied) {
+          std::byte* here = staging_.get() + (q + 1) * stride;
+          copy(stream, here, from, own * size);
+          from = here;
+        }
+        parts.part[q] = from;
+      }
+      exec::with_backend(team_.device(), [&](auto backend) {
+        reduce_parts<decltype(backend)>(stream, type, op, parts, staging_.get(), own);
+      });
+      stream.synchronize();
+      team_.barrier();
+      for (std::size_t q = 0; q < ranks_; ++q) {
+        const std::uint64_t begin = first_of(q, count);
+        copy(stream, static_cast<std::byte*>(recv) + begin * size, lent[q].sums,
+             (first_of(q + 1, count) - begin) * size);
+      }
+      stream.synchronize();
+      team_.barrier();
+    });
+  }
+
+  void all_to_all_v(const exec::Stream& stream, const void* send,
+                    std::span<const std::uint64_t> send_offsets, void* recv,
+                    std::span<const std::uint64_t> recv_offsets) override {
+    struct Lent {
+      const std::byte* send;
+      std::uint64_t offsets[kMaxRanks + 1];
+    };
+    stream.synchronize();
+    team_.with_peer_memory([&] {
+      Lent mine{static_cast<const std::byte*>(send), {}};
+      std::copy(send_offsets.begin(), send_offsets.end(), mine.offsets);
+      const auto lent = team_.all_gather(mine);
+      const auto rank = static_cast<std::size_t>(team_.rank());
+      for (std::size_t q = 0; q < ranks_; ++q) {
+        const std::uint64_t begin = lent[q].offsets[rank];
+        const std::uint64_t bytes = lent[q].offsets[rank + 1] - begin;
+        require(bytes == recv_offsets[q + 1] - recv_offsets[q],
+                fmt::format("all_to_all_v: rank {} sends {} bytes to rank {}, which expects {}", q,
+                            bytes, rank, recv_offsets[q + 1] - recv_offsets[q]));
+        copy(stream, static_cast<std::byte*>(recv) + recv_offsets[q], lent[q].send + begin, bytes);
+      }
+      stream.synchronize();
+      team_.barrier();
+    });
+  }
+
+  [[nodiscard]] const char* name() const override {
+    return team_.device().is_cuda() ? "copies" : "memory";
+  }
+
+ private:
+  /// Rank q adds up elements [first_of(q), first_of(q + 1)).
+  [[nodiscard]] std::uint64_t first_of(std::size_t q, std::uint64_t count) const {
+    return count / ranks_ * q + std::min<std::uint64_t>(q, count % ranks_);
+  }
+
+  void reserve(std::uint64_t bytes) {
+    if (bytes <= staging_bytes_) return;
+    staging_.reset();
+    staging_bytes_ = 0;
+    const exec::Device device = team_.device();
+    staging_ = {static_cast<std::byte*>(exec::allocate(device, exec::MemoryKind::device, bytes)),
+                [device, bytes](std::byte* pointer) {
+                  exec::deallocate(device, exec::MemoryKind::device, pointer, bytes);
+                }};
+    staging_bytes_ = bytes;
+  }
+
+  void copy(const exec::Stream& stream, std::byte* target, const void* source,
+            std::uint64_t bytes) {
+    if (target == source || bytes == 0) return;
+    if (team_.device().is_cuda()) return exec::copy(stream, target, source, bytes);
+    constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+    team_.device().pool().parallel_for(
+        0, bytes, kPiece, [&](std::uint64_t begin, std::uint64_t end) {
+          std::memcpy(target + begin, static_cast<const std::byte*>(source) + begin, end - begin);
+        });
+  }
+
+  Team& team_;
+  std::size_t ranks_;
+  std::shared_ptr<std::byte> staging_;
+  std::uint64_t staging_bytes_ = 0;
+};
+
+bool every_rank_has_its_own_gpu(Team& team) {
+  if (!team.device().is_cuda()) return false;
+  const std::vector<int> devices = team.all_gather(team.device().index());
+  return std::set<int>(devices.begin(), devices.end()).size() == devices.size();
+}
+
+}  // namespace
+
+std::uint64_t size_of(DataType type) {
+  return type == DataType::int64 || type == DataType::uint64 || type == DataType::float64 ? 8 : 4;
+}
+
+std::unique_ptr<DeviceCollectives> make_device_collectives(Team& team) {
+  if (team.size() > 1 && every_rank_has_its_own_gpu(team)) {
+    if (auto nccl = make_nccl_collectives(team)) return nccl;
+  }
+  return std::make_unique<DirectCollectives>(team);
+}
+
+template void reduce_parts<exec::Cpu>(const exec::Stream&, DataType, ReduceOp, const ReduceParts&,
+                                      void*, std::uint64_t);
+
+}  // namespace warren::team

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Teams of threads: starting the ranks, and the device side that is made when first asked for.
+#include "warren/team/team.hpp"
+
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "team/barrier_memory.hpp"
+#include "team/device_collectives.hpp"
+#include "team/peer_access.hpp"
+#include "team/thread_transport.hpp"
+
+namespace warren::team {
+
+Team::Team(std::unique_ptr<Transport> transport, const exec::Device& device, bool exclusive_devices)
+    : transport_(std::move(transport)), device_(device), kernels_may_wait_(exclusive_devices) {}
+Team::~Team() = default;
+
+void Team::all_gather(const exec::Stream& stream, const void* send, void* recv,
+                      std::uint64_t bytes) {
+  if (!collectives_) collectives_ = make_device_collectives(*this);
+  collectives_->all_gather(stream, send, recv, bytes);
+}
+
+void Team::all_reduce(const exec::Stream& stream, const void* send, void* recv, std::uint64_t count,
+                      DataType type, ReduceOp op) {
+  if (!collectives_) collectives_ = make_device_collectives(*this);
+  collectives_->all_reduce(stream, send, recv, count, type, op);
+}
+
+void Team::all_to_all_v(const exec::Stream& stream, const void* send,
+                        std::span<const std::uint64_t> send_offsets, void* recv,
+                        std::span<const std::uint64_t> recv_offsets) {
+  const auto expected = static_cast<std::size_t>(size()) + 1;
+  require(send_offsets.size() == expected && recv_offsets.size() == expected,
+          "all_to_all_v needs one offset more than there are ranks");
+  if (!collectives_) collectives_ = make_device_collectives(*this);
+  collectives_->all_to_all_v(stream, send, send_offsets, recv, recv_offsets);
+}
+
+const char* Team::collectives_name() const {
+  return collectives_ ? collectives_->name() : "none yet";
+}
+
+const BarrierView& Team::barrier_view() {
+  if (!barrier_memory_) barrier_memory_ = std::make_unique<BarrierMemory>(*this);
+  return barrier_memory_->view();
+}
+
+void validate(const TeamOptions& options) {
+  require(options.ranks >= 1,
+          fmt::format("a team of {} devices was asked for: it needs at least 1", options.ranks));
+  require(
+      options.ranks <= kMaxRanks,
+      fmt::format("a team of {} devices was asked for: the most is {}", options.ranks, kMaxRanks));
+  require(options.threads >= 0,
+          fmt::format("{} threads were asked for: give a positive number, or 0 for all",
+                      options.threads));
+  if (options.kind != exec::DeviceKind::cuda) return;
+  const int present = exec::cuda_device_count();
+  require(present > 0,
+          "a GPU was asked for, but none can be used here (no GPU, no driver, or a build without "
+          "CUDA); use --device cpu");
+  require(options.ranks <= present || options.share_devices,
+          fmt::format("{} GPUs were asked for, but there {} {}; ask for fewer, or let ranks share "
+                      "GPUs with --share-devices",
+                      options.ranks, present == 1 ? "is" : "are", present));
+}
+
+namespace {
+
+exec::Device device_of_rank(const TeamOptions& options, int rank) {
+  if (options.kind == exec::DeviceKind::cuda)
+    return exec::Device::cuda(rank % exec::cuda_device_count());
+  const int threads = options.threads == 0 ? exec::hardware_threads() : options.threads;
+  const int share = threads / options.ranks + (rank < threads % options.ranks ? 1 : 0);
+  return exec::Device::cpu(share == 0 ? 1 : share);
+}
+
+/// Whether the kernels of all ranks can wait for each other: each has its own GPU, and every pair a
+/// direct path.
+bool may_wait(const TeamOptions& options) {
+  if (options.kind == exec::DeviceKind::cpu) return true;
+  if (options.ranks > exec::cuda_device_count()) return false;
+  for (int a = 0; a < options.ranks; ++a) {
+    for (int b = 0; b < options.ranks; ++b) {
+      if (!enable_access(exec::Device::cuda(a), exec::Device::cuda(b))) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void run_team(const TeamOptions& options, const std::function<void(Team&)>& work) {
+  validate(options);
+  const bool waits = may_wait(options);
+  const exec::Device first = device_of_rank(options, 0);
+  const auto hub = std::make_shared<ThreadHub>(
+      options.ranks, options.kind == exec::DeviceKind::cuda ? &first : nullptr);
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(options.ranks));
+  const auto fail = [&](int rank) {
+    errors[static_cast<std::size_t>(rank)] = std::current_exception();
+    try {
+      throw;
+    } catch (const std::exception& error) {
+      hub->abort(rank, error.what());
+    } catch (...) {
+      hub->abort(rank, "an exception that is not a std::exception");
+    }
+  };
+  const auto run_rank = [&](int rank) {
+    try {
+      const exec::Device device = device_of_rank(options, rank);
+      device.activate();
+      Team team(std::make_unique<ThreadTransport>(hub, rank, options.ranks, device), device, waits);
+      try {
+        work(team);
+      } catch (...) {
+        fail(
+            rank);  // Before the team's own parts are taken down: they must know that it has ended.
+      }
+    } catch (...) {
+      fail(rank);
+    }
+  };
+  std::vector<std::thread> threads;
+  try {
+    for (int rank = 1; rank < options.ranks; ++rank) threads.emplace_back(run_rank, rank);
+    run_rank(0);
+  } catch (...) {
+    fail(0);  // The system has no thread left: those that run must not wait for the missing ones.
+  }
+  for (std::thread& thread : threads) thread.join();
+  const int failed = hub->failed_rank();
+  if (failed < 0) return;
+  const std::exception_ptr& error = errors[static_cast<std::size_t>(failed)];
+  if (error == nullptr) hub->check();  // Ended by abort() alone.
+  std::rethrow_exception(error);
+}
+
+}  // namespace warren::team

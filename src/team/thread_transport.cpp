@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread transport. Waiting ranks spin briefly, then sleep: there are often more ranks than
+// cores.
+#include "team/thread_transport.hpp"
+
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "warren/exec/memory.hpp"
+
+#include "team/peer_access.hpp"
+
+namespace warren::team {
+
+ThreadHub::ThreadHub(int ranks, const exec::Device* pinned_on)
+    : slots(static_cast<std::size_t>(ranks)),
+      ranks_(ranks),
+      pinned_on_(std::make_unique<exec::Device>(pinned_on != nullptr ? *pinned_on
+                                                                     : exec::Device::cpu(1))) {
+  abort_flag = static_cast<std::uint32_t*>(
+      exec::allocate(*pinned_on_, exec::MemoryKind::pinned, sizeof(std::uint32_t)));
+  std::atomic_ref<std::uint32_t>(*abort_flag).store(0);
+}
+
+ThreadHub::~ThreadHub() {
+  exec::deallocate(*pinned_on_, exec::MemoryKind::pinned, abort_flag, sizeof(std::uint32_t));
+}
+
+void ThreadHub::throw_aborted() const {
+  const std::scoped_lock lock(mutex_);
+  throw TeamError(fmt::format("rank {} failed: {}", failed_rank_, message_));
+}
+
+void ThreadHub::barrier() {
+  if (aborted_.load(std::memory_order_acquire)) throw_aborted();
+  if (ranks_ == 1) return;
+  const std::uint64_t generation = generation_.load(std::memory_order_acquire);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (++arrived_ == ranks_) {
+      arrived_ = 0;
+      generation_.fetch_add(1, std::memory_order_acq_rel);
+      passed_.notify_all();
+      return;
+    }
+  }
+  constexpr int kSpins = 500;
+  for (int spin = 0; spin < kSpins; ++spin) {
+    if (generation_.load(std::memory_order_acquire) != generation) return;
+    std::this_thread::yield();
+  }
+  std::unique_lock lock(mutex_);
+  passed_.wait(lock, [&] {
+    return generation_.load(std::memory_order_acquire) != generation ||
+           aborted_.load(std::memory_order_acquire);
+  });
+  const bool has_passed = generation_.load(std::memory_order_acquire) != generation;
+  lock.unlock();
+  if (!has_passed) throw_aborted();
+}
+
+void ThreadHub::abort(int rank, const std::string& message) noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (failed_rank_ < 0) {
+      failed_rank_ = rank;
+      message_ = message;
+    }
+    attic->end();
+    aborted_.store(true, std::memory_order_release);
+    std::atomic_ref<std::uint32_t>(*abort_flag).store(1, std::memory_order_release);
+  }
+  passed_.notify_all();
+}
+
+void ThreadHub::check() const {
+  if (aborted_.load(std::memory_order_acquire)) throw_aborted();
+}
+
+int ThreadHub::failed_rank() const {
+  const std::scoped_lock lock(mutex_);
+  return failed_rank_;
+}
+
+void ThreadTransport::begin_access() noexcept {
+  hub_->slots[static_cast<std::size_t>(rank_)].accessing.fetch_add(1);
+}
+
+void ThreadTransport::end_access(bool has_failed) noexcept {
+  std::atomic<int>& mine = hub_->slots[static_cast<std::size_t>(rank_)].accessing;
+  if (!has_failed) {
+    mine.fetch_sub(1);
+    return;
+  }
+  // Also out of the accesses around this one: the exception is on its way through them.
+  mine.store(0);
+  for (const auto& slot : hub_->slots) {
+    while (slot.accessing.load() != 0) std::this_thread::yield();
+  }
+}
+
+template <class T, class Read>
+void ThreadTransport::lend(const T& value, Read&& read) {
+  begin_access();
+  try {
+    hub_->slots[static_cast<std::size_t>(rank_)].pointer = &value;
+    hub_->barrier();
+    for (const auto& slot : hub_->slots) read(*static_cast<const T*>(slot.pointer));
+    hub_->barrier();
+  } catch (const std::exception& error) {
+    abort(error.what());
+    end_access(true);
+    throw;
+  }
+  end_access(false);
+}
+
+std::vector<std::vector<std::byte>> ThreadTransport::exchange(
+    const std::vector<std::span<const std::byte>>& outgoing) {
+  std::vector<std::vector<std::byte>> incoming;
+  lend(outgoing, [&](const std::vector<std::span<const std::byte>>& from) {
+    const auto& piece = from[static_cast<std::size_t>(rank_)];
+    incoming.emplace_back(piece.begin(), piece.end());
+  });
+  return incoming;
+}
+
+void ThreadTransport::sum(std::span<std::uint64_t> values) {
+  check();
+  if (size_ == 1) return;
+  hub_->slots[static_cast<std::size_t>(rank_)].values.assign(values.begin(), values.end());
+  hub_->barrier();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = 0;
+    for (const auto& slot : hub_->slots) values[i] += slot.values[i];
+  }
+  hub_->barrier();
+}
+
+std::vector<void*> ThreadTransport::share(void* pointer) {
+  struct Shared {
+    void* pointer;
+    exec::Device device;
+  };
+  std::vector<void*> table;
+  lend(Shared{pointer, device_}, [&](const Shared& other) {
+    table.push_back(enable_access(device_, other.device) ? other.pointer : nullptr);
+  });
+  return table;
+}
+
+}  // namespace warren::team

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks as threads of one process: values pass through a table of pointers between two barriers,
+// and every wait also ends when the team is ended.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "warren/team/team.hpp"
+
+namespace warren::team {
+
+/// What the ranks of one team share.
+class ThreadHub {
+ public:
+  /// `pinned_on`: a GPU whose kernels must be able to read the flag that says the team has ended;
+  /// nullptr for CPU teams.
+  ThreadHub(int ranks, const exec::Device* pinned_on);
+  ~ThreadHub();
+  ThreadHub(const ThreadHub&) = delete;
+  ThreadHub& operator=(const ThreadHub&) = delete;
+
+  void barrier();
+  void abort(int rank, const std::string& message) noexcept;
+  void check() const;
+  /// The rank that ended the team, or -1.
+  [[nodiscard]] int failed_rank() const;
+
+  struct alignas(64) Slot {
+    std::atomic<int> accessing{0};  ///< Depth of begin_access().
+    const void* pointer = nullptr;
+    std::vector<std::uint64_t> values;
+  };
+  std::vector<Slot> slots;
+  std::uint32_t* abort_flag;
+  const std::shared_ptr<Attic> attic = std::make_shared<Attic>();
+
+ private:
+  void throw_aborted() const;
+
+  const int ranks_;
+  std::unique_ptr<exec::Device> pinned_on_;
+  mutable std::mutex mutex_;
+  std::condition_variable passed_;
+  int arrived_ = 0;
+  std::atomic<std::uint64_t> generation_{0};
+  std::atomic<bool> aborted_{false};
+  int failed_rank_ = -1;
+  std::string message_;
+};
+
+class ThreadTransport : public Transport {
+ public:
+  ThreadTransport(std::shared_ptr<ThreadHub> hub, int rank, int size, const exec::Device& device)
+      : hub_(std::move(hub)), rank_(rank), size_(size), device_(device) {}
+
+  [[nodiscard]] int rank() const override { return rank_; }
+  [[nodiscard]] int size() const override { return size_; }
+  void barrier() override { hub_->barrier(); }
+  std::vector<std::vector<std::byte>> exchange(
+      const std::vector<std::span<const std::byte>>& outgoing) override;
+  void sum(std::span<std::uint64_t> values) override;
+  std::vector<void*> share(void* pointer) override;
+  [[nodiscard]] const std::shared_ptr<Attic>& attic() const override { return hub_->attic; }
+  void begin_access() noexcept override;
+  void end_access(bool has_failed) noexcept override;
+  void abort(const std::string& message) noexcept override { hub_->abort(rank_, message); }
+  void check() const override { hub_->check(); }
+  [[nodiscard]] const std::uint32_t* abort_flag() const override { return hub_->abort_flag; }
+
+ private:
+  /// Lends `value` to the other ranks while all of them run read(): the hub's slots point to the
+  /// ranks' values.
+  template <class T, class Read>
+  void lend(const T& value, Read&& read);
+
+  std::shared_ptr<ThreadHub> hub_;
+  int rank_;
+  int size_;
+  exec::Device device_;
+};
+
+}  // namespace warren::team
