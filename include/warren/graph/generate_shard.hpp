@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated graphs built where they are used: each rank draws the edges and keeps its own rows,
+// with no graph in host memory.
+#pragma once
+
+#include "warren/graph/generate.hpp"
+#include "warren/graph/shard.hpp"
+
+namespace warren::graph {
+
+/// How a generated graph's vertices are numbered in its shards.
+enum class VertexOrder {
+  natural,  ///< As the generator numbers them; ranges of about equal drawn edges.
+  degree    ///< By descending degree, dealt out to the ranks in turn (as partition_degree, by drawn
+            ///< degree): what is read most lies together.
+};
+
+/// The same graph that build(*make_source(spec), options) gives, sharded by edge-balanced ranges of
+/// drawn edges. In-edges come along where the graph is symmetric (options.symmetrize, or an
+/// undirected kind); a directed generator gives out-edges only, and with `with_in_edges` the
+/// reverse rows too. Collective; weights are not drawn. Holds at most 1.5 times the final shard at
+/// its peak. Throws MemoryError. (On the CPU build() is faster: this draws every edge once for each
+/// chunk of rows.)
+[[nodiscard]] Shard generate_shard(team::Team& team, const GeneratorSpec& spec,
+                                   const BuildOptions& options, bool with_in_edges,
+                                   VertexOrder order = VertexOrder::natural);
+
+/// The whole graph in host memory, from the ranks' shards, numbered as they are. Collective; the
+/// result is on rank 0, others get an empty graph.
+[[nodiscard]] Graph download(team::Team& team, const Shard& shard);
+
+}  // namespace warren::graph

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph files: every format of the command line, read and written. The format follows from the
+// file's name.
+#pragma once
+
+#include <string>
+
+#include "warren/exec/thread_pool.hpp"
+#include "warren/graph/builder.hpp"
+#include "warren/graph/graph.hpp"
+
+namespace warren::graph {
+
+struct ReadOptions {
+  BuildOptions build;
+  bool one_based = false;    ///< Edge lists number from 1.
+  bool compact = false;      ///< Edge lists: only ids that occur are vertices.
+  bool read_weights = true;  ///< false: weights in the file are ignored.
+};
+
+/// True if `path` ends as one of the formats does: .mtx .el .wel .txt .tsv .gr .graph .sg .wsg .npz
+/// .wgr, the text ones also with .gz or .zst.
+[[nodiscard]] bool is_graph_file_name(const std::string& path);
+
+/// Reads a graph with `pool`'s threads; the result does not depend on how many there are. Edge
+/// lists keep the file's ids as original_ids where those differ from the vertices' (compact,
+/// one_based); other formats that number from 1 come out numbered from 0. Formats that say they are
+/// undirected come out symmetric, and are refused if they are not. Weights are int32 where every
+/// token is an integer, else float32 (a weight past the range of either is refused). .wgr is memory
+/// mapped and its arrays must not be written. Throws InputError whose message names file, line or
+/// byte, and what would be right; MemoryError.
+[[nodiscard]] Graph read_graph(const std::string& path, const ReadOptions& options,
+                               exec::ThreadPool& pool);
+
+/// Writes `graph` in the format that `path` names and returns the bytes written. The file appears
+/// whole or not at all: it is written beside its place and renamed. Edge lists get original_ids,
+/// and a "# Nodes:" comment where the number of vertices would be lost without. .el and .sg leave
+/// weights out, with a warning; .wel, .wsg and .gr write 1 where there are none, with a warning.
+/// .npz data of booleans is a graph without weights. Throws InputError when the file cannot be
+/// written or the format cannot hold the graph: .graph directed graphs and self-loops; .gr, .graph
+/// and .wsg weights that are no integers.
+std::uint64_t write_graph(const Graph& graph, const std::string& path, exec::ThreadPool& pool);
+
+}  // namespace warren::graph

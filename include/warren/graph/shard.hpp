@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's part of a graph, on its device: the rows of the vertices it owns, with out-edges and,
+// where asked for, in-edges.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "warren/core/types.hpp"
+#include "warren/graph/graph.hpp"
+#include "warren/memory/buffer.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::graph {
+
+/// Rows of CSR as a kernel sees them. Offsets are those of the whole graph: `offsets` is indexed by
+/// local row, `targets` (and weights) by the offsets' values, so that a shard on the CPU is a
+/// window of the graph without a copy.
+struct CsrView {
+  const EdgeOffset* offsets = nullptr;  ///< count + 1.
+  const Vertex* targets = nullptr;
+  const std::int32_t* weights_int = nullptr;
+  const float* weights_float = nullptr;
+  Vertex first = 0;  ///< Vertex id of local row 0.
+  Vertex count = 0;  ///< Rows.
+
+  [[nodiscard]] WARREN_HD EdgeOffset begin(Vertex row) const { return offsets[row]; }
+  [[nodiscard]] WARREN_HD EdgeOffset end(Vertex row) const {
+    return offsets[std::uint64_t{row} + 1];
+  }
+  [[nodiscard]] WARREN_HD EdgeOffset degree(Vertex row) const { return end(row) - begin(row); }
+};
+
+/// The memory behind a CsrView on a GPU, or the graph that it is a window of.
+struct CsrStorage {
+  memory::Buffer<EdgeOffset> offsets;
+  memory::Buffer<Vertex> targets;
+  memory::Buffer<std::int32_t> weights_int;
+  memory::Buffer<float> weights_float;
+  std::shared_ptr<const Graph> host;
+};
+
+struct Shard {
+  std::uint64_t vertices = 0;       ///< Of the whole graph.
+  std::uint64_t edges = 0;          ///< Of the whole graph.
+  std::vector<std::uint64_t> cuts;  ///< Of the team: rank p owns [cuts[p], cuts[p + 1]).
+  bool is_symmetric = false;        ///< Then `in` is `out`.
+  CsrView out;
+  CsrView in;  ///< offsets is nullptr where in-edges were not asked for.
+  std::shared_ptr<CsrStorage> out_storage;
+  std::shared_ptr<CsrStorage> in_storage;
+  /// Of the whole graph, on this rank's device, where the shard was relabelled as it was made: the
+  /// generator's id of vertex v, and the id that the generator's vertex v has here. nullptr: ids
+  /// are the generator's, or whoever relabelled knows.
+  std::shared_ptr<memory::Buffer<Vertex>> old_id;
+  std::shared_ptr<memory::Buffer<Vertex>> new_id;
+
+  [[nodiscard]] bool has_in() const { return in.offsets != nullptr; }
+};
+
+/// What enters make_shard(): the graph after relabelling, its reverse where in-edges are wanted
+/// (the same graph where symmetric), the team's cuts.
+struct ShardSource {
+  std::shared_ptr<const Graph> out;
+  std::shared_ptr<const Graph> in;  ///< May be nullptr.
+  std::vector<std::uint64_t> cuts;
+};
+
+/// This rank's shard on its device: windows of the graph on the CPU, copies on a GPU. Synchronises.
+/// Throws MemoryError.
+[[nodiscard]] Shard make_shard(team::Team& team, const ShardSource& source);
+
+}  // namespace warren::graph

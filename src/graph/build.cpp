@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// From edges to CSR in two readings. The offsets array is all that is needed besides the graph's
+// own columns: shifted by one it first counts, then holds where each row starts, and, since filling
+// a row moves its start to its end, ends as what it must be.
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <sys/mman.h>
+
+#include "warren/graph/builder.hpp"
+
+#include "graph/build_rows.hpp"
+#include "graph/build_sinks.hpp"
+#include "graph/build_sort.hpp"
+
+namespace warren::graph {
+namespace {
+
+using detail::Columns;
+using detail::NoWeight;
+using detail::ReadingTotals;
+
+constexpr std::uint64_t kScanBlock = std::uint64_t{1} << 18;  // Vertices a thread scans at a time.
+
+// Counters for every id there can be, in memory that the system gives page by page as ids occur.
+class CounterReservation {
+ public:
+  CounterReservation() {
+    void* pointer = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pointer == MAP_FAILED) {
+      throw MemoryError("the host (address space)", kBytes, 0,
+                        "raise the limit of virtual memory (ulimit -v)");
+    }
+    counters_ = static_cast<EdgeOffset*>(pointer);
+  }
+  ~CounterReservation() { (void)munmap(counters_, kBytes); }
+  CounterReservation(const CounterReservation&) = delete;
+  CounterReservation& operator=(const CounterReservation&) = delete;
+
+  [[nodiscard]] EdgeOffset* data() const { return counters_; }
+  /// Gives the memory of counters [begin, end) back: whole scan blocks, which are whole pages.
+  void release(std::uint64_t begin, std::uint64_t end) const {
+    (void)madvise(counters_ + begin, (end - begin) * sizeof(EdgeOffset), MADV_DONTNEED);
+  }
+
+ private:
+  static constexpr std::uint64_t kBytes = kMaxVertices * sizeof(EdgeOffset);
+  EdgeOffset* counters_ = nullptr;
+};
+
+// Reads the whole source, each thread with a sink of its own from make_sink(), and adds up what the
+// sinks saw.
+template <class MakeSink>
+ReadingTotals read_all(EdgeSource& source, exec::ThreadPool& pool, MakeSink&& make_sink) {
+  const std::uint64_t pieces = source.pieces();
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  ReadingTotals totals;
+  pool.run([&](int) {
+    try {
+      auto sink = make_sink();
+      while (!failed.load(std::memory_order_relaxed)) {
+        const std::uint64_t piece = next.fetch_add(1, std::memory_order_relaxed);
+        if (piece >= pieces) break;
+        source.read(piece, sink);
+      }
+      const std::scoped_lock lock(mutex);
+      totals.add(sink.totals());
+    } catch (...) {
+      failed.store(true, std::memory_order_relaxed);
+      throw;
+    }
+  });
+  return totals;
+}
+
+ReadingTotals count(EdgeSource& source, EdgeOffset* counts, std::uint64_t limit,
+                    const BuildOptions& options, exec::ThreadPool& pool) {
+  if (pool.size() > 1 && source.pieces() > 1) {
+    return read_all(source, pool, [&] { return detail::CountSink<true>(counts, limit, options); });
+  }
+  return read_all(source, pool, [&] { return detail::CountSink<false>(counts, limit, options); });
+}
+
+// starts[v] = sum of counts[0 .. v), in parallel; `starts` may be `counts`. Calls done(begin, end)
+// for blocks of counts no longer needed.
+template <class Done>
+void exclusive_scan(const EdgeOffset* counts, EdgeOffset* starts, std::uint64_t size,
+                    exec::ThreadPool& pool, Done&& done) {
+  std::vector<EdgeOffset> before((size + kScanBlock - 1) / kScanBlock);
+  pool.parallel_for(0, size, kScanBlock, [&](std::uint64_t begin, std::uint64_t end) {
+    EdgeOffset sum = 0;
+    for (std::uint64_t v = begin; v < end; ++v) sum += counts[v];
+    before[begin / kScanBlock] = sum;
+  });
+  EdgeOffset total = 0;
+  for (EdgeOffset& b : before) total += std::exchange(b, total);
+  pool.parallel_for(0, size, kScanBlock, [&](std::uint64_t begin, std::uint64_t end) {
+    EdgeOffset sum = before[begin / kScanBlock];
+    for (std::uint64_t v = begin; v < end; ++v) {
+      const EdgeOffset here = counts[v];
+      starts[v] = sum;
+      sum += here;
+    }
+    done(begin, end);
+  });
+}
+
+// First reading of a source that knows its number of vertices. Leaves offsets[v + 1] = start of row
+// v.
+ReadingTotals start_rows(EdgeSource& source, Graph& graph, const BuildOptions& options,
+                         exec::ThreadPool& pool) {
+  const std::uint64_t n = graph.vertices;
+  graph.offsets = memory::HostArray<EdgeOffset>(n + 1);
+  EdgeOffset* offsets = graph.offsets.data();
+  pool.parallel_for(0, n + 1, kScanBlock, [&](std::uint64_t begin, std::uint64_t end) {
+    std::memset(offsets + begin, 0, (end - begin) * sizeof(EdgeOffset));
+  });
+  const ReadingTotals totals = count(source, offsets + 1, n, options, pool);
+  exclusive_scan(offsets + 1, offsets + 1, n, pool, [](std::uint64_t, std::uint64_t) {});
+  return totals;
+}
+
+void check_vertices(std::uint64_t vertices) {
+  if (vertices > kMaxVertices) {
+    throw InputError("a graph of " + std::to_string(vertices) + " vertices is past the limit of " +
+                     std::to_string(kMaxVertices));
+  }
+}
+
+// The same where the first reading is what finds the number of vertices.
+ReadingTotals start_rows_unknown(EdgeSource& source, Graph& graph, const BuildOptions& options,
+                                 exec::ThreadPool& pool) {
+  const CounterReservation counters;
+  const ReadingTotals totals = count(source, counters.data(), kMaxVertices, options, pool);
+  const std::uint64_t n = std::max(totals.vertices, source.vertices_after_first_pass());
+  check_vertices(n);
+  graph.vertices = static_cast<Vertex>(n);
+  graph.offsets = memory::HostArray<EdgeOffset>(n + 1);
+  graph.offsets[0] = 0;
+  exclusive_scan(counters.data(), graph.offsets.data() + 1, n, pool,
+                 [&](std::uint64_t begin, std::uint64_t end) { counters.release(begin, end); });
+  return totals;
+}
+
+template <class Weight>
+void fill(EdgeSource& source, Graph& graph, memory::HostArray<Weight>* weights,
+          const ReadingTotals& counted, const BuildOptions& options, exec::ThreadPool& pool) {
+  const std::uint64_t n = graph.vertices;
+  graph.targets = memory::HostArray<Vertex>(counted.entries);
+  Columns<Weight> columns{graph.targets.data(), nullptr};
+  if (weights != nullptr) {
+    *weights = memory::HostArray<Weight>(counted.entries);
+    columns.weights = weights->data();
+  }
+  EdgeOffset* cursors = graph.offsets.data() + 1;
+  const bool shared = pool.size() > 1 && source.pieces() > 1;
+  const ReadingTotals filled =
+      shared
+          ? read_all(source, pool,
+                     [&] {
+                       return detail::FillSink<Weight, true>(cursors, n, columns, counted.entries,
+                                                             options);
+                     })
+          : read_all(source, pool, [&] {
+              return detail::FillSink<Weight, false>(cursors, n, columns, counted.entries, options);
+            });
+  if (filled.entries != counted.entries || filled.checksum != counted.checksum)
+    detail::FillSink<Weight, true>::changed();
+
+  const std::uint64_t left =
+      detail::finish_rows(n, graph.offsets.data(), columns, options.keep_duplicates, pool);
+  if (left < counted.entries) {
+    graph.targets.shrink(left);
+    if (weights != nullptr) weights->shrink(left);
+  }
+}
+
+}  // namespace
+
+Graph build(EdgeSource& source, const BuildOptions& options, exec::ThreadPool& pool) {
+  Graph graph;
+  graph.weight_type = source.weight_type();
+  graph.symmetry = options.symmetrize ? Symmetry::symmetric : Symmetry::unknown;
+  const std::uint64_t known = source.vertices();
+  ReadingTotals counted;
+  if (known == EdgeSource::kUnknownVertices) {
+    counted = start_rows_unknown(source, graph, options, pool);
+  } else {
+    check_vertices(known);
+    graph.vertices = static_cast<Vertex>(known);
+    counted = start_rows(source, graph, options, pool);
+  }
+  switch (graph.weight_type) {
+    case WeightType::none:
+      fill<NoWeight>(source, graph, nullptr, counted, options, pool);
+      break;
+    case WeightType::int32:
+      fill(source, graph, &graph.weights_int, counted, options, pool);
+      break;
+    case WeightType::float32:
+      fill(source, graph, &graph.weights_float, counted, options, pool);
+      break;
+  }
+  return graph;
+}
+
+}  // namespace warren::graph

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said about lines that cannot be read.
+#include "graph/io/coordinate_scan.hpp"
+
+namespace warren::graph::io::detail {
+namespace {
+
+bool at_line_end(const char* p, const TextBlock& block) {
+  return pass_line_end(p, block.end) != nullptr;
+}
+
+}  // namespace
+
+void refuse_id(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
+               const char* at) {
+  std::string message = fmt::format("vertex id {} is out of range; ids go from {} to {}",
+                                    quoted_token(at), syntax.base, syntax.largest);
+  if (!syntax.largest_because.empty()) message += ", since " + syntax.largest_because;
+  file.fail(block, at, message);
+}
+
+void refuse_id_token(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
+                     const char* at) {
+  if (at_line_end(at, block))
+    file.fail(block, at, "the line ends early; it must hold " + syntax.columns);
+  if (*at == '-' && is_digit(at[1])) refuse_id(file, block, syntax, at);
+  if (*at == '\0') file.fail(block, at, "a NUL byte; this is not a text file");
+  file.fail(block, at,
+            fmt::format("{} is not a vertex id; the line must hold {}, with blanks or tabs between",
+                        quoted_token(at), syntax.columns));
+}
+
+void refuse_weight(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
+                   const char* at, bool integer) {
+  if (at_line_end(at, block))
+    file.fail(block, at, "the line has no weight; it must hold " + syntax.columns);
+  if (*at == '\0') file.fail(block, at, "a NUL byte; this is not a text file");
+  const char* right =
+      integer
+          ? "a weight is an integer of 32 bits (or, on all lines, a number with a decimal point)"
+          : "a weight is a finite number within the range of float32";
+  file.fail(block, at, fmt::format("{} is not a weight; {}", quoted_token(at), right));
+}
+
+void refuse_line_end(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
+                     const char* at) {
+  if (*at == '\0') file.fail(block, at, "a NUL byte; this is not a text file");
+  if (*at == '\r')
+    file.fail(block, at, "a carriage return within a line; lines end with LF or CR LF");
+  file.fail(block, at,
+            fmt::format("{} is more than the line may hold: {}", quoted_token(at), syntax.columns));
+}
+
+}  // namespace warren::graph::io::detail

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one grammar that edge lists, Matrix Market entries and DIMACS arcs share: lines of two
+// numbers and perhaps a weight, with comments, blank lines, and LF or CR LF as line ends. The loop
+// costs a few cycles a byte; everything unusual is out of line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "graph/io/number.hpp"
+#include "graph/io/text_file.hpp"
+
+namespace warren::graph::io {
+
+enum class WeightColumn { none, int32, float32, ignored };
+
+/// How the lines of a format look, apart from what the scanner is compiled for.
+struct LineSyntax {
+  std::uint64_t base = 0;       ///< Id of the first vertex.
+  std::uint64_t largest = 0;    ///< Largest id.
+  bool arcs = false;            ///< Lines begin with "a" (DIMACS), comments with "c".
+  std::string columns;          ///< What a line holds, for messages: "two vertex ids".
+  std::string largest_because;  ///< Why there is none larger: "the header announces 7 vertices".
+};
+
+struct ScannedEdge {
+  std::uint64_t source;  ///< As in the file.
+  std::uint64_t target;
+  std::int32_t weight_int;
+  float weight_float;
+};
+
+/// A weight with a decimal point where integers were expected so far. Only where the format leaves
+/// the type open.
+struct FloatWeightMet {};
+
+namespace detail {
+
+[[noreturn]] void refuse_id(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
+                            const char* at);
+[[noreturn]] void refuse_id_token(const TextFile& file, const TextBlock& block,
+                                  const LineSyntax& syntax, const char* at);
+[[noreturn]] void refuse_weight(const TextFile& file, const TextBlock& block,
+                                const LineSyntax& syntax, const char* at, bool integer);
+[[noreturn]] void refuse_line_end(const TextFile& file, const TextBlock& block,
+                                  const LineSyntax& syntax, const char* at);
+
+/// Past the line end that `p` stands at; nullptr if it does not stand at one.
+[[nodiscard]] inline const char* pass_line_end(const char* p, const char* end) {
+  if (*p == '\n' || p >= end) return p + 1;
+  if (*p == '\r' && (p[1] == '\n' || p + 1 >= end)) return p + 2;
+  return nullptr;
+}
+[[nodiscard]] inline const char* pass_line(const char* p, const char* end) {
+  const void* line_end = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
+  return line_end == nullptr ? end : static_cast<const char*>(line_end) + 1;
+}
+
+}  // namespace detail
+
+/// Calls on_edge(ScannedEdge) for every edge of the block and on_comment(where) for every comment.
+/// `typed` is whether the format says that weights are integers; otherwise a weight that is none
+/// throws FloatWeightMet. Throws InputError.
+template <WeightColumn kColumn, bool kArcs, class OnEdge, class OnComment>
+void scan_coordinates(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
+                      bool typed, OnEdge&& on_edge, OnComment&& on_comment) {
+  const char* p = block.begin;
+  const char* const end = block.end;
+  const std::uint64_t base = syntax.base, range = syntax.largest - syntax.base;
+  ScannedEdge edge{};
+  while (p < end) {
+    if (kArcs || !is_digit(*p)) {
+      p = skip_blanks(p);
+      if (const char* next = detail::pass_line_end(p, end)) {
+        p = next;
+        continue;
+      }
+      const bool comment = kArcs ? *p == 'c' : *p == '#' || *p == '%';
+      if (comment) {
+        on_comment(p);
+        p = detail::pass_line(p, end);
+        continue;
+      }
+      if constexpr (kArcs) {
+        if (*p != 'a' || !is_blank(p[1])) {
+          file.fail(
+              block, p,
+              fmt::format("{} begins the line; lines begin with 'a' (an arc) or 'c' (a comment)",
+                          quoted_token(p)));
+        }
+        p = skip_blanks(p + 1);
+      }
+    }
+    const char* q = parse_unsigned(p, edge.source);
+    if (q == p || !is_blank(*q)) [[unlikely]]
+      detail::refuse_id_token(file, block, syntax, p);
+    if (edge.source - base > range) [[unlikely]]
+      detail::refuse_id(file, block, syntax, p);
+    p = skip_blanks(q);
+    q = parse_unsigned(p, edge.target);
+    if (q == p || !is_token_end(*q)) [[unlikely]]
+      detail::refuse_id_token(file, block, syntax, p);
+    if (edge.target - base > range) [[unlikely]]
+      detail::refuse_id(file, block, syntax, p);
+    p = q;
+    if constexpr (kColumn != WeightColumn::none) {
+      p = skip_blanks(p);
+      if constexpr (kColumn == WeightColumn::int32) {
+        q = parse_int32(p, edge.weight_int);
+        if (q == nullptr && !typed && parse_float(p, edge.weight_float) != nullptr)
+          throw FloatWeightMet{};
+      } else {
+        q = parse_float(p, edge.weight_float);
+      }
+      if (q == nullptr || q == p) [[unlikely]]
+        detail::refuse_weight(file, block, syntax, p, kColumn == WeightColumn::int32);
+      p = q;
+    }
+    if (*p == '\n') [[likely]] {
+      ++p;
+    } else {
+      p = skip_blanks(p);
+      const char* next = detail::pass_line_end(p, end);
+      if (next == nullptr) detail::refuse_line_end(file, block, syntax, p);
+      p = next;
+    }
+    on_edge(edge);
+  }
+}
+
+}  // namespace warren::graph::io

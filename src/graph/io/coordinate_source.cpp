@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines become batches of edges; what a header announced is compared with what was met.
+#include "graph/io/coordinate_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "warren/core/error.hpp"
+
+namespace warren::graph::io {
+namespace {
+
+constexpr std::size_t kBatch = 4096;
+
+class NullSink final : public EdgeSink {
+ public:
+  void take(std::span<const Edge>, std::span<const std::int32_t>, std::span<const float>) override {
+  }
+};
+
+// Edges on their way to a sink.
+template <WeightColumn kColumn>
+class Batch {
+ public:
+  explicit Batch(EdgeSink& sink) : sink_(sink) {}
+
+  void add(Vertex source, Vertex target, const ScannedEdge& scanned) {
+    edges_[size_] = {source, target};
+    if constexpr (kColumn == WeightColumn::int32) weights_int_[size_] = scanned.weight_int;
+    if constexpr (kColumn == WeightColumn::float32) weights_float_[size_] = scanned.weight_float;
+    if (++size_ == kBatch) flush();
+  }
+  void flush() {
+    if (size_ == 0) return;
+    std::span<const std::int32_t> ints;
+    std::span<const float> floats;
+    if constexpr (kColumn == WeightColumn::int32) ints = {weights_int_.data(), size_};
+    if constexpr (kColumn == WeightColumn::float32) floats = {weights_float_.data(), size_};
+    sink_.take({edges_.data(), size_}, ints, floats);
+    total_ += size_;
+    size_ = 0;
+  }
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+
+ private:
+  EdgeSink& sink_;
+  std::size_t size_ = 0;
+  std::uint64_t total_ = 0;
+  std::array<Edge, kBatch> edges_;
+  std::array<std::int32_t, kColumn == WeightColumn::int32 ? kBatch : 0> weights_int_;
+  std::array<float, kColumn == WeightColumn::float32 ? kBatch : 0> weights_float_;
+};
+
+}  // namespace
+
+CoordinateSource::CoordinateSource(const TextFile& file, CoordinateFormat format,
+                                   const CompactIds* ids)
+    : file_(file), format_(std::move(format)), ids_(ids), edges_of_piece_(file.pieces()) {}
+
+WeightType CoordinateSource::weight_type() const {
+  switch (format_.column) {
+    case WeightColumn::int32:
+      return WeightType::int32;
+    case WeightColumn::float32:
+      return WeightType::float32;
+    case WeightColumn::none:
+    case WeightColumn::ignored:
+      break;
+  }
+  return WeightType::none;
+}
+
+std::uint64_t CoordinateSource::edges_met() const {
+  return std::accumulate(edges_of_piece_.begin(), edges_of_piece_.end(), std::uint64_t{0});
+}
+
+// "# Nodes: N ..." as SNAP writes it.
+void CoordinateSource::note_comment(const TextBlock& block, const char* at) {
+  constexpr std::string_view kWord = "Nodes:";
+  if (!format_.node_comments) return;
+  const char* p = skip_blanks(at + 1);
+  if (static_cast<std::size_t>(block.end - p) < kWord.size() ||
+      std::string_view(p, kWord.size()) != kWord)
+    return;
+  p = skip_blanks(p + kWord.size());
+  std::uint64_t count;
+  if (parse_unsigned(p, count) == p) return;
+  if (count > format_.max_vertices) {
+    file_.fail(block, at,
+               fmt::format("the comment announces {} vertices; there can be {} at most",
+                           quoted_token(p), format_.max_vertices));
+  }
+  std::uint64_t before = announced_vertices_.load();
+  while (count > before && !announced_vertices_.compare_exchange_weak(before, count)) {
+  }
+}
+
+template <WeightColumn kColumn, bool kArcs>
+void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
+  Batch<kColumn> batch(sink);
+  const auto base = format_.syntax.base;
+  file_.for_each_block(piece, [&](const TextBlock& block) {
+    const auto on_comment = [&](const char* at) { note_comment(block, at); };
+    if (ids_ == nullptr) {
+      const auto add = [&](const ScannedEdge& e) {
+        batch.add(static_cast<Vertex>(e.source - base), static_cast<Vertex>(e.target - base), e);
+      };
+      scan_coordinates<kColumn, kArcs>(file_, block, format_.syntax, format_.integers_only, add,
+                                       on_comment);
+    } else {
+      const auto add = [&](const ScannedEdge& e) {
+        batch.add(static_cast<Vertex>(ids_->rank(e.source)),
+                  static_cast<Vertex>(ids_->rank(e.target)), e);
+      };
+      scan_coordinates<kColumn, kArcs>(file_, block, format_.syntax, format_.integers_only, add,
+                                       on_comment);
+    }
+  });
+  batch.flush();
+  edges_of_piece_[piece] = batch.total();
+}
+
+void CoordinateSource::read(std::uint64_t piece, EdgeSink& sink) {
+  if (format_.syntax.arcs) {
+    if (format_.column == WeightColumn::int32)
+      return read_blocks<WeightColumn::int32, true>(piece, sink);
+    return read_blocks<WeightColumn::ignored, true>(piece, sink);
+  }
+  switch (format_.column) {
+    case WeightColumn::none:
+      return read_blocks<WeightColumn::none, false>(piece, sink);
+    case WeightColumn::int32:
+      return read_blocks<WeightColumn::int32, false>(piece, sink);
+    case WeightColumn::float32:
+      return read_blocks<WeightColumn::float32, false>(piece, sink);
+    case WeightColumn::ignored:
+      return read_blocks<WeightColumn::ignored, false>(piece, sink);
+  }
+}
+
+void gather_ids(const TextFile& file, const CoordinateFormat& format, exec::ThreadPool& pool,
+                CompactIds& ids) {
+  constexpr std::size_t kGather = std::size_t{1} << 22;
+  const auto gather = [&](std::uint64_t piece, std::vector<std::uint64_t>& large) {
+    file.for_each_block(piece, [&](const TextBlock& block) {
+      const auto add = [&](const ScannedEdge& e) {
+        ids.add(e.source, large);
+        ids.add(e.target, large);
+      };
+      const auto on_comment = [](const char*) {};
+      if (format.column == WeightColumn::none) {
+        scan_coordinates<WeightColumn::none, false>(file, block, format.syntax, true, add,
+                                                    on_comment);
+      } else {
+        scan_coordinates<WeightColumn::ignored, false>(file, block, format.syntax, true, add,
+                                                       on_comment);
+      }
+      if (large.size() >= kGather) ids.add_large(large);
+    });
+  };
+  try {
+    std::atomic<std::uint64_t> next{0};
+    pool.run([&](int) {
+      std::vector<std::uint64_t> large;
+      for (std::uint64_t piece = next.fetch_add(1); piece < file.pieces();
+           piece = next.fetch_add(1))
+        gather(piece, large);
+      ids.add_large(large);
+    });
+  } catch (const InputError&) {
+    std::vector<std::uint64_t> large;
+    for (std::uint64_t piece = 0; piece < file.pieces(); ++piece)
+      gather(piece, large);  // Meets the first bad line first.
+    throw;
+  }
+  const std::uint64_t count = ids.finish();
+  if (count > format.max_vertices) {
+    throw InputError(fmt::format("{}: {} different ids occur; a graph has {} vertices at most",
+                                 file.path(), count, format.max_vertices));
+  }
+}
+
+Graph build_or_first_error(EdgeSource& source, const BuildOptions& options,
+                           exec::ThreadPool& pool) {
+  try {
+    return build(source, options, pool);
+  } catch (const InputError&) {
+    NullSink sink;
+    for (std::uint64_t piece = 0; piece < source.pieces(); ++piece) source.read(piece, sink);
+    throw;
+  }
+}
+
+Graph build_coordinates(const TextFile& file, CoordinateFormat format, const CompactIds* ids,
+                        const BuildOptions& options, exec::ThreadPool& pool,
+                        std::uint64_t& edges_met) {
+  const auto attempt = [&] {
+    CoordinateSource source(file, format, ids);
+    Graph graph = build_or_first_error(source, options, pool);
+    edges_met = source.edges_met();
+    return graph;
+  };
+  try {
+    return attempt();
+  } catch (const FloatWeightMet&) {
+    format.column = WeightColumn::float32;
+    return attempt();
+  }
+}
+
+void check_announced(const TextFile& file, std::uint64_t line, std::uint64_t vertices,
+                     std::uint64_t largest) {
+  if (vertices == 0) file.fail(line, "the header announces no vertices; a graph has at least one");
+  if (vertices > largest)
+    file.fail(line, fmt::format("the header announces {} vertices; there can be {} at most",
+                                vertices, largest));
+}
+
+void check_entries_fit(const TextFile& file, std::uint64_t line, std::uint64_t entries,
+                       std::uint64_t line_bytes) {
+  if (entries > file.text_bytes() / line_bytes + 1) {
+    file.fail(
+        line,
+        fmt::format(
+            "the header announces {} entries, for which the file is too short; was it cut off?",
+            entries));
+  }
+}
+
+}  // namespace warren::graph::io

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of "source target [weight]" as a source of edges for build(): edge lists, Matrix Market
+// entries and DIMACS arcs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "warren/graph/builder.hpp"
+
+#include "graph/io/compact_ids.hpp"
+#include "graph/io/coordinate_scan.hpp"
+#include "graph/io/text_file.hpp"
+
+namespace warren::graph::io {
+
+struct CoordinateFormat {
+  LineSyntax syntax;
+  WeightColumn column = WeightColumn::none;
+  bool integers_only =
+      false;  ///< A weight that is no integer is an error, not a reason to read floats.
+  bool node_comments = false;  ///< "# Nodes: N" raises the number of vertices.
+  std::uint64_t max_vertices = kMaxVertices;
+  std::uint64_t vertices = EdgeSource::kUnknownVertices;
+};
+
+class CoordinateSource final : public EdgeSource {
+ public:
+  /// `file` and `ids` (nullptr: ids are vertices) must outlive the source.
+  CoordinateSource(const TextFile& file, CoordinateFormat format, const CompactIds* ids = nullptr);
+
+  [[nodiscard]] std::uint64_t vertices() const override { return format_.vertices; }
+  [[nodiscard]] std::uint64_t vertices_after_first_pass() const override {
+    return announced_vertices_.load();
+  }
+  [[nodiscard]] WeightType weight_type() const override;
+  [[nodiscard]] std::uint64_t pieces() const override { return file_.pieces(); }
+  void read(std::uint64_t piece, EdgeSink& sink) override;
+
+  /// Edges that the last reading met.
+  [[nodiscard]] std::uint64_t edges_met() const;
+
+ private:
+  template <WeightColumn kColumn, bool kArcs>
+  void read_blocks(std::uint64_t piece, EdgeSink& sink);
+  void note_comment(const TextBlock& block, const char* at);
+
+  const TextFile& file_;
+  CoordinateFormat format_;
+  const CompactIds* ids_;
+  std::atomic<std::uint64_t> announced_vertices_{0};
+  std::vector<std::uint64_t> edges_of_piece_;
+};
+
+/// The ids that occur in the file.
+void gather_ids(const TextFile& file, const CoordinateFormat& format, exec::ThreadPool& pool,
+                CompactIds& ids);
+
+/// build() for a source over text. Where no weight type is fixed, integers are tried, and floats if
+/// a weight is none. Of several errors in a file, the first is the one that is reported.
+/// `edges_met` becomes the number of lines with an edge.
+[[nodiscard]] Graph build_coordinates(const TextFile& file, CoordinateFormat format,
+                                      const CompactIds* ids, const BuildOptions& options,
+                                      exec::ThreadPool& pool, std::uint64_t& edges_met);
+
+/// build(); if the source throws InputError, reads it once more from the front, so that the error
+/// is that of the first bad line.
+[[nodiscard]] Graph build_or_first_error(EdgeSource& source, const BuildOptions& options,
+                                         exec::ThreadPool& pool);
+
+/// Throws InputError unless 1 <= vertices <= largest.
+void check_announced(const TextFile& file, std::uint64_t line, std::uint64_t vertices,
+                     std::uint64_t largest);
+/// Throws InputError if the file is too short for `entries` lines of at least `line_bytes` (the
+/// last may lack its line end).
+void check_entries_fit(const TextFile& file, std::uint64_t line, std::uint64_t entries,
+                       std::uint64_t line_bytes);
+
+}  // namespace warren::graph::io

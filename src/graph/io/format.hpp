@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which format a file's name stands for, and what the readers of all formats share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "warren/core/types.hpp"
+#include "warren/exec/thread_pool.hpp"
+#include "warren/graph/io.hpp"
+
+namespace warren::graph::io {
+
+enum class FileFormat {
+  edge_list,           ///< .el: two columns.
+  weighted_edge_list,  ///< .wel: three columns.
+  snap,                ///< .txt, .tsv: two columns or three, the same number on all lines.
+  matrix_market,       ///< .mtx
+  dimacs,              ///< .gr
+  metis,               ///< .graph
+  gap,                 ///< .sg
+  gap_weighted,        ///< .wsg
+  scipy,               ///< .npz
+  warren               ///< .wgr
+};
+
+enum class Compression { none, gzip, zstd };
+
+struct FileKind {
+  FileFormat format;
+  Compression compression;
+};
+
+/// Nothing if the name ends as no format's does, or a binary format carries .gz or .zst.
+[[nodiscard]] std::optional<FileKind> file_kind(const std::string& path);
+/// The same; throws InputError where the name says nothing.
+[[nodiscard]] FileKind required_kind(const std::string& path);
+
+/// What a reader is asked for.
+struct ReadRequest {
+  const std::string& path;
+  FileKind kind;
+  const ReadOptions& options;
+  exec::ThreadPool& pool;
+  std::uint64_t max_vertices = kMaxVertices;  ///< Files with more are refused.
+};
+
+[[nodiscard]] Graph read_file(const ReadRequest& request);
+
+[[nodiscard]] Graph read_edge_list(const ReadRequest& request);
+[[nodiscard]] Graph read_matrix_market(const ReadRequest& request);
+[[nodiscard]] Graph read_dimacs(const ReadRequest& request);
+[[nodiscard]] Graph read_metis(const ReadRequest& request);
+[[nodiscard]] Graph read_gap(const ReadRequest& request);
+[[nodiscard]] Graph read_scipy(const ReadRequest& request);
+[[nodiscard]] Graph read_warren(const ReadRequest& request);
+
+}  // namespace warren::graph::io

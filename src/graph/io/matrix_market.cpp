@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix Market coordinate files: a banner, comments, a line of sizes, and one entry a line,
+// numbered from 1. A symmetric file holds one triangle, which stands for both.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+#include "graph/io/coordinate_source.hpp"
+#include "graph/io/format.hpp"
+
+namespace warren::graph::io {
+namespace {
+
+struct Header {
+  std::string field;
+  bool symmetric = false;
+  std::uint64_t vertices = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t line = 0;  // Of the sizes; 0 before they were met.
+};
+
+std::string lower(const char* begin, const char* end) {
+  std::string text(begin, end);
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+void parse_banner(const TextFile& file, const TextBlock& block, Header& header) {
+  std::array<std::string, 5> words;
+  std::array<const char*, 5> at{};
+  const char* p = block.begin;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    p = skip_blanks(p);
+    at[i] = p;
+    const char* end = std::min(skip_token(p), p + 64);
+    words[i] = lower(p, end);
+    p = end;
+  }
+  if (words[0] != "%%matrixmarket") {
+    file.fail(block, block.begin,
+              "the first line must be '%%MatrixMarket matrix coordinate FIELD SYMMETRY'");
+  }
+  const auto refuse = [&](std::size_t word, const char* right) {
+    file.fail(
+        block, block.begin,
+        fmt::format("{} in the first line cannot be read; {}", quoted_token(at[word]), right));
+  };
+  if (words[1] != "matrix") refuse(1, "a graph is a 'matrix'");
+  if (words[2] != "coordinate") refuse(2, "a sparse matrix is in 'coordinate' format");
+  if (words[3] != "pattern" && words[3] != "real" && words[3] != "integer" &&
+      words[3] != "double") {
+    refuse(3, "the field is 'pattern', 'real' or 'integer'");
+  }
+  if (words[4] != "general" && words[4] != "symmetric") {
+    refuse(4, "the symmetry is 'general' or 'symmetric'; write other matrices out as 'general'");
+  }
+  if (detail::pass_line_end(skip_blanks(p), block.end) == nullptr)
+    file.fail(block, p, "the first line holds five words");
+  header.field = words[3];
+  header.symmetric = words[4] == "symmetric";
+}
+
+void parse_sizes(const TextFile& file, const TextBlock& block, const char* p, Header& header) {
+  header.line = file.line_of(block, p);
+  std::array<std::uint64_t, 3> sizes{};
+  for (std::uint64_t& size : sizes) {
+    p = skip_blanks(p);
+    const char* end = parse_unsigned(p, size);
+    if (end == p || !is_token_end(*end)) {
+      file.fail(header.line, fmt::format("{} cannot be read; the first line after the comments "
+                                         "holds rows, columns and entries",
+                                         quoted_token(p)));
+    }
+    p = end;
+  }
+  if (detail::pass_line_end(skip_blanks(p), block.end) == nullptr) {
+    file.fail(header.line, "the line of sizes holds three numbers: rows, columns and entries");
+  }
+  if (sizes[0] != sizes[1]) {
+    file.fail(header.line,
+              fmt::format("the matrix has {} rows and {} columns; the matrix of a graph is square",
+                          sizes[0], sizes[1]));
+  }
+  header.vertices = sizes[0];
+  header.entries = sizes[2];
+}
+
+Header read_header(TextFile& file) {
+  Header header;
+  bool first = true;
+  file.read_head([&](const TextBlock& block) {
+    const char* p = block.begin;
+    if (first) {
+      parse_banner(file, block, header);
+      first = false;
+    }
+    while (p < block.end) {
+      const char* q = skip_blanks(p);
+      const char* next = detail::pass_line(q, block.end);
+      if (*q != '%' && detail::pass_line_end(q, block.end) == nullptr) {
+        parse_sizes(file, block, q, header);
+        return next;
+      }
+      p = next;
+    }
+    return block.end;
+  });
+  if (header.line == 0)
+    throw InputError(file.path() +
+                     ": the file ends before the line of sizes (rows, columns and entries)");
+  return header;
+}
+
+}  // namespace
+
+Graph read_matrix_market(const ReadRequest& request) {
+  TextFile file(request.path, request.kind.compression);
+  const Header header = read_header(file);
+  check_announced(file, header.line, header.vertices, request.max_vertices);
+  check_entries_fit(file, header.line, header.entries, 4);
+
+  CoordinateFormat format;
+  format.vertices = header.vertices;
+  format.max_vertices = request.max_vertices;
+  format.syntax.base = 1;
+  format.syntax.largest = header.vertices;
+  format.syntax.largest_because =
+      fmt::format("line {} announces {} rows", header.line, header.vertices);
+  if (header.field == "pattern") {
+    format.syntax.columns = "a row and a column, since the field is 'pattern'";
+  } else {
+    format.syntax.columns =
+        fmt::format("a row, a column and a value, since the field is '{}'", header.field);
+    format.column = request.options.read_weights ? WeightColumn::int32 : WeightColumn::ignored;
+    format.integers_only = header.field == "integer";
+  }
+  BuildOptions build_options = request.options.build;
+  build_options.symmetrize = build_options.symmetrize || header.symmetric;
+  std::uint64_t entries = 0;
+  Graph graph = build_coordinates(file, format, nullptr, build_options, request.pool, entries);
+  if (entries != header.entries) {
+    file.fail(header.line,
+              fmt::format("the header announces {} entries, but {} follow; was the file cut off?",
+                          header.entries, entries));
+  }
+  return graph;
+}
+
+}  // namespace warren::graph::io

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// NumPy's array format: a short header in Python's notation, then the elements.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace warren::graph::io {
+
+struct NpyArray {
+  char kind = 0;            ///< NumPy's letter: b, i, u, f, S, U.
+  std::uint64_t width = 0;  ///< Bytes of an element.
+  std::vector<std::uint64_t> shape;
+  std::uint64_t count = 1;  ///< Product of the shape.
+  const char* data = nullptr;
+
+  template <class T>
+  [[nodiscard]] T at(std::uint64_t i) const {
+    T value;
+    std::memcpy(&value, data + i * sizeof(T), sizeof(T));
+    return value;
+  }
+  [[nodiscard]] std::string type() const { return kind + std::to_string(width); }
+};
+
+/// Parses the bytes of a .npy file. Throws InputError with messages that begin with `name`.
+[[nodiscard]] NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name);
+
+/// The header for an array of `descr` ("<i4") and `shape` ("(3,)"), padded so that the elements
+/// begin at a multiple of 64 bytes.
+[[nodiscard]] std::string npy_header(const std::string& descr, const std::string& shape);
+
+}  // namespace warren::graph::io

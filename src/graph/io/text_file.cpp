@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cutting text at line ends.
+#include "graph/io/text_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+#include "graph/io/decompressor.hpp"
+
+namespace warren::graph::io {
+namespace {
+
+constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;
+
+std::uint64_t count_lines(const char* begin, const char* end) {
+  return static_cast<std::uint64_t>(std::count(begin, end, '\n'));
+}
+
+bool starts_with(const MappedFile& file, std::string_view magic) {
+  return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
+}
+
+}  // namespace
+
+TextFile::TextFile(const std::string& path, Compression compression, std::uint64_t longest_line)
+    : file_(path), compression_(compression), longest_line_(longest_line) {
+  if (file_.size() == 0) throw InputError(path + ": the file is empty");
+  if (compression_ != Compression::none) return;
+  if (starts_with(file_, "\x1f\x8b"))
+    throw InputError(path + ": is compressed with gzip; let its name end in .gz");
+  if (starts_with(file_, "\x28\xb5\x2f\xfd"))
+    throw InputError(path + ": is compressed with zstd; let its name end in .zst");
+  pieces_ = (file_.size() + kPieceBytes - 1) / kPieceBytes;
+}
+
+std::uint64_t TextFile::text_bytes() const {
+  return compression_ == Compression::none ? file_.size() : ~std::uint64_t{0};
+}
+
+void TextFile::read_head(const std::function<const char*(const TextBlock&)>& look) {
+  if (compression_ == Compression::none) {
+    const TextBlock all{file_.data(), file_.data() + file_.size(), 0};
+    data_begin_ = static_cast<std::uint64_t>(look(all) - all.begin);
+    pieces_ =
+        std::max<std::uint64_t>(1, (file_.size() - data_begin_ + kPieceBytes - 1) / kPieceBytes);
+    return;
+  }
+  data_begin_ = 0;
+  stream([&](const TextBlock& block) {
+    const char* taken = look(block);
+    data_begin_ += static_cast<std::uint64_t>(taken - block.begin);
+    return taken == block.end;
+  });
+}
+
+const char* TextFile::line_start(std::uint64_t offset, std::uint64_t limit) const {
+  const char* const text_end = file_.data() + file_.size();
+  if (offset >= file_.size()) return text_end;
+  const char* at = file_.data() + offset;
+  if (offset == data_begin_ || at[-1] == '\n') return at;
+  const std::uint64_t length = std::min(limit, file_.size() - offset);
+  const void* line_end = std::memchr(at, '\n', length);
+  return line_end == nullptr ? at + length : static_cast<const char*>(line_end) + 1;
+}
+
+void TextFile::for_each_block(std::uint64_t piece,
+                              const std::function<void(const TextBlock&)>& body) const {
+  if (compression_ == Compression::none) {
+    // A line belongs to the piece that its first byte lies in.
+    const std::uint64_t offset = data_begin_ + piece * kPieceBytes;
+    const char* begin = line_start(offset, kPieceBytes);
+    if (begin >= file_.data() + std::min(offset + kPieceBytes, file_.size())) return;
+    body({begin, line_start(offset + kPieceBytes, file_.size()), TextBlock::kCount});
+    return;
+  }
+  std::uint64_t skip = data_begin_;
+  stream([&](const TextBlock& block) {
+    const auto length = static_cast<std::uint64_t>(block.end - block.begin);
+    if (skip >= length) {
+      skip -= length;
+      return true;
+    }
+    const char* begin = block.begin + skip;
+    body({begin, block.end, block.lines_before + count_lines(block.begin, begin)});
+    skip = 0;
+    return true;
+  });
+}
+
+// Decompresses into a buffer behind what is left of the last block: the front of a line.
+void TextFile::stream(const std::function<bool(const TextBlock&)>& body) const {
+  const std::unique_ptr<Decompressor> input = make_decompressor(file_, compression_);
+  // Small files come with small blocks: a buffer's pages cost more than they hold.
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 16, kLikelyRatio = 4;
+  const std::uint64_t block_bytes = std::clamp(kLikelyRatio * file_.size(), kLeast, kStreamBytes);
+  std::vector<char> buffer(block_bytes + MappedFile::kPadding);
+  std::uint64_t held = 0, lines = 0;
+  for (bool more = true; more;) {
+    if (held == buffer.size() - MappedFile::kPadding) {
+      if (held > longest_line_)
+        fail(lines + 1,
+             fmt::format("the line is longer than {} bytes; is this a text file?", longest_line_));
+      buffer.resize(2 * held + MappedFile::kPadding);
+    }
+    const std::uint64_t got =
+        input->read(buffer.data() + held, buffer.size() - MappedFile::kPadding - held);
+    more = got != 0;
+    char* const end = buffer.data() + held + got;
+    std::memset(end, 0, MappedFile::kPadding);
+    const void* last = memrchr(buffer.data() + held, '\n', got);
+    const char* const cut = !more             ? end
+                            : last == nullptr ? buffer.data()
+                                              : static_cast<const char*>(last) + 1;
+    if (cut != buffer.data()) {
+      const TextBlock block{buffer.data(), cut, lines};
+      if (!body(block)) return;
+      lines += count_lines(buffer.data(), cut);
+    }
+    held = static_cast<std::uint64_t>(end - cut);
+    if (held != 0 && cut != buffer.data()) std::memmove(buffer.data(), cut, held);
+  }
+}
+
+std::uint64_t TextFile::line_of(const TextBlock& block, const char* at) const {
+  if (block.lines_before != TextBlock::kCount)
+    return block.lines_before + count_lines(block.begin, at) + 1;
+  return count_lines(file_.data(), at) + 1;
+}
+
+void TextFile::fail(const TextBlock& block, const char* at, const std::string& message) const {
+  fail(line_of(block, at), message);
+}
+
+void TextFile::fail(std::uint64_t line, const std::string& message) const {
+  throw InputError(fmt::format("{}:{}: {}", path(), line, message));
+}
+
+}  // namespace warren::graph::io

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a .wgr file: the header is checked against the file, every block against its checksum,
+// and the arrays for being a graph. The graph's arrays are then windows of the mapping.
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+#include "graph/io/checksum.hpp"
+#include "graph/io/csr.hpp"
+#include "graph/io/format.hpp"
+#include "graph/io/mapped_file.hpp"
+#include "graph/io/number.hpp"
+#include "graph/io/wgr_layout.hpp"
+
+namespace warren::graph::io {
+namespace {
+
+using wgr::Header;
+using wgr::Section;
+using wgr::SectionKind;
+
+std::string name_of(const Section& section) {
+  return quoted({section.name.data(), strnlen(section.name.data(), section.name.size())});
+}
+
+Header read_header(const MappedFile& file, std::uint64_t max_vertices) {
+  Header header;
+  if (file.size() < sizeof(header)) {
+    file.fail(file.size(),
+              fmt::format("the file ends within its header of {} bytes; was it cut off?",
+                          sizeof(header)));
+  }
+  std::memcpy(&header, file.data(), sizeof(header));
+  if (header.magic != wgr::kMagic)
+    file.fail(0, "this is no .wgr file: it does not begin with the bytes 89 'WGR'");
+  if (header.byte_order != wgr::kByteOrder)
+    file.fail(8,
+              "the file was written in another byte order; convert it on a little-endian machine");
+  if (header.version != wgr::kVersion) {
+    file.fail(12, fmt::format("the file is of version {}; this program reads version {}: write the "
+                              "file again with it",
+                              header.version, wgr::kVersion));
+  }
+  if (header.sections > wgr::kMostSections)
+    file.fail(
+        52, fmt::format("{} sections; there are {} at most", header.sections, wgr::kMostSections));
+  const std::uint64_t table_bytes = header.sections * sizeof(Section);
+  if (file.size() < sizeof(header) + table_bytes)
+    file.fail(file.size(), "the file ends within its table of sections; was it cut off?");
+  const std::uint32_t found = crc32_of(file.data() + sizeof(header), table_bytes,
+                                       crc32_of(file.data(), offsetof(Header, header_crc)));
+  if (found != header.header_crc)
+    file.fail(0, "the header is damaged: its checksum does not match; get the file anew");
+  if (header.file_bytes != file.size()) {
+    file.fail(file.size(),
+              fmt::format("the file ends here, but the header announces {} bytes; was it cut off?",
+                          header.file_bytes));
+  }
+  if (header.vertices == 0 || header.vertices > max_vertices) {
+    file.fail(24, fmt::format("{} vertices; a graph has 1 to {}", header.vertices, max_vertices));
+  }
+  if (header.weight_type > 2 || header.symmetry > 2)
+    file.fail(40, "the type of weights or the symmetry is none that there is; get the file anew");
+  if (header.block_bytes != wgr::kBlockBytes)
+    file.fail(56, fmt::format("checksums over {} bytes; {} would be right", header.block_bytes,
+                              wgr::kBlockBytes));
+  return header;
+}
+
+// Places of sections and checksums lie in the file.
+std::vector<Section> read_sections(const MappedFile& file, const Header& header) {
+  const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return offset <= file.size() && bytes <= file.size() - offset;
+  };
+  std::vector<Section> sections(header.sections);
+  if (!sections.empty())
+    std::memcpy(sections.data(), file.data() + sizeof(Header), sections.size() * sizeof(Section));
+  if (!inside(header.checksums_offset, header.checksums_bytes))
+    file.fail(64, "the checksums lie outside the file; get it anew");
+  if (crc32_of(file.data() + header.checksums_offset, header.checksums_bytes) !=
+      header.checksums_crc) {
+    file.fail(header.checksums_offset, "the checksums are damaged; get the file anew");
+  }
+  const std::uint64_t checksums = header.checksums_bytes / 4;
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const Section& section = sections[i];
+    const std::uint64_t at = sizeof(Header) + i * sizeof(Section);
+    if (!inside(section.offset, section.bytes) || section.offset % wgr::kAlignment != 0) {
+      file.fail(at,
+                fmt::format("section {} lies outside the file or between pages; get the file anew",
+                            name_of(section)));
+    }
+    const std::uint64_t blocks = wgr::blocks(section.bytes);
+    if (section.first_checksum > checksums || blocks > checksums - section.first_checksum) {
+      file.fail(at, fmt::format("section {} has fewer checksums than blocks; get the file anew",
+                                name_of(section)));
+    }
+  }
+  return sections;
+}
+
+void check_blocks(const MappedFile& file, const Header& header,
+                  const std::vector<Section>& sections, exec::ThreadPool& pool) {
+  const char* checksums = file.data() + header.checksums_offset;
+  for (const Section& section : sections) {
+    pool.parallel_for(0, wgr::blocks(section.bytes), 1, [&](std::uint64_t block, std::uint64_t) {
+      const std::uint64_t begin = block * wgr::kBlockBytes;
+      const std::uint64_t bytes = std::min<std::uint64_t>(wgr::kBlockBytes, section.bytes - begin);
+      std::uint32_t expected;
+      std::memcpy(&expected, checksums + (section.first_checksum + block) * 4, sizeof(expected));
+      if (crc32_of(file.data() + section.offset + begin, bytes) != expected) {
+        file.fail(section.offset + begin, fmt::format("the {} bytes from here, of section {}, "
+                                                      "are damaged: their checksum does not match; "
+                                                      "get the file anew",
+                                                      bytes, name_of(section)));
+      }
+    });
+  }
+}
+
+class Sections {
+ public:
+  Sections(std::shared_ptr<MappedFile> file, std::vector<Section> sections)
+      : file_(std::move(file)), sections_(std::move(sections)) {
+    for (const Section& section : sections_) {
+      if (section.required != 0 &&
+          (section.kind < 1 ||
+           section.kind > static_cast<std::uint32_t>(SectionKind::original_ids))) {
+        throw InputError(
+            fmt::format("{}: section {} is of a kind that this program does not know, and "
+                        "needed; use a newer warren",
+                        file_->path(), name_of(section)));
+      }
+    }
+  }
+
+  /// The array of a section, which must have `count` elements; nothing if there is no such section.
+  template <class T>
+  std::optional<memory::HostArray<T>> find(SectionKind kind, std::uint64_t count) const {
+    for (const Section& section : sections_) {
+      if (section.kind != static_cast<std::uint32_t>(kind)) continue;
+      if (section.bytes / sizeof(T) != count || section.bytes % sizeof(T) != 0) {
+        file_->fail(section.offset,
+                    fmt::format("section {} has {} bytes; {} elements of {} bytes would be right",
+                                name_of(section), section.bytes, count, sizeof(T)));
+      }
+      // The mapping is read-only; so are the windows of it, by HostArray's rule.
+      auto* data = reinterpret_cast<T*>(const_cast<char*>(file_->data() + section.offset));
+      return memory::HostArray<T>(data, count, file_);
+    }
+    return std::nullopt;
+  }
+  template <class T>
+  memory::HostArray<T> need(SectionKind kind, std::uint64_t count, const char* name) const {
+    auto array = find<T>(kind, count);
+    if (!array)
+      throw InputError(
+          fmt::format("{}: there is no section '{}'; get the file anew", file_->path(), name));
+    return *array;
+  }
+  [[nodiscard]] std::uint64_t place(SectionKind kind) const {
+    for (const Section& section : sections_) {
+      if (section.kind == static_cast<std::uint32_t>(kind)) return section.offset;
+    }
+    return 0;
+  }
+
+ private:
+  std::shared_ptr<MappedFile> file_;
+  std::vector<Section> sections_;
+};
+
+void check_ids(const Graph& graph, const std::string& path) {
+  for (std::uint64_t v = 1; v < graph.original_ids.size(); ++v) {
+    if (graph.original_ids[v - 1] >= graph.original_ids[v]) {
+      throw InputError(
+          fmt::format("{}: the original id of vertex {} is not above that of the vertex before; "
+                      "ids must ascend",
+                      path, v));
+    }
+  }
+}
+
+}  // namespace
+
+Graph read_warren(const ReadRequest& request) {
+  auto file = std::make_shared<MappedFile>(request.path);
+  const Header header = read_header(*file, request.max_vertices);
+  const std::vector<Section> table = read_sections(*file, header);
+  check_blocks(*file, header, table, request.pool);
+  const Sections sections(file, table);
+
+  Graph graph;
+  graph.vertices = static_cast<Vertex>(header.vertices);
+  graph.symmetry = static_cast<Symmetry>(header.symmetry);
+  graph.offsets = sections.need<EdgeOffset>(SectionKind::offsets, header.vertices + 1, "offsets");
+  graph.targets = sections.need<Vertex>(SectionKind::targets, header.edges, "targets");
+  const auto weights = static_cast<WeightType>(header.weight_type);
+  if (request.options.read_weights && weights != WeightType::none) {
+    graph.weight_type = weights;
+    if (weights == WeightType::int32) {
+      graph.weights_int =
+          sections.need<std::int32_t>(SectionKind::weights_int, header.edges, "weights");
+    } else {
+      graph.weights_float =
+          sections.need<float>(SectionKind::weights_float, header.edges, "weights");
+    }
+  }
+  if (auto ids = sections.find<std::uint64_t>(SectionKind::original_ids, header.vertices))
+    graph.original_ids = *ids;
+  check_ids(graph, request.path);
+  const CsrPlaces places{
+      [&](std::uint64_t i) {
+        return fmt::format("byte {}",
+                           sections.place(SectionKind::offsets) + i * sizeof(EdgeOffset));
+      },
+      [&](std::uint64_t i) {
+        return fmt::format("byte {}", sections.place(SectionKind::targets) + i * sizeof(Vertex));
+      }};
+  return finish_csr(std::move(graph), request.path, places, request.options.build, request.pool);
+}
+
+}  // namespace warren::graph::io

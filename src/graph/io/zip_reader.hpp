@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members of a ZIP archive (stored or deflated, ZIP64 too), out of a mapped file. Only what NumPy's
+// .npz needs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warren/memory/host_array.hpp"
+
+#include "graph/io/mapped_file.hpp"
+
+namespace warren::graph::io {
+
+/// Bytes of a member: a window of the file, or inflated.
+struct ZipMember {
+  const char* data = nullptr;
+  std::uint64_t size = 0;
+  std::uint64_t offset = 0;  ///< In the file, where the member's (compressed) data begins.
+  memory::HostArray<char> inflated;
+};
+
+class ZipReader {
+ public:
+  /// Reads the directory of `file`, which must outlive the reader. Throws InputError.
+  explicit ZipReader(const MappedFile& file);
+
+  [[nodiscard]] bool contains(const std::string& name) const;
+  /// Loads a member and checks its CRC-32. Throws InputError where there is none of that name, or
+  /// it is damaged.
+  [[nodiscard]] ZipMember load(const std::string& name) const;
+
+ private:
+  struct Entry {
+    std::string name;
+    std::uint16_t method = 0;
+    std::uint16_t flags = 0;
+    std::uint32_t crc = 0;
+    std::uint64_t compressed = 0;
+    std::uint64_t size = 0;
+    std::uint64_t header_offset = 0;
+    std::uint64_t directory_offset = 0;
+  };
+  [[nodiscard]] std::uint64_t find_directory(std::uint64_t& count, std::uint64_t& end) const;
+  void read_entry(std::uint64_t& at, std::uint64_t end);
+  [[nodiscard]] memory::HostArray<char> inflate_member(const Entry& entry, const char* data) const;
+
+  const MappedFile& file_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace warren::graph::io

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be counted of a graph in one look at its edges.
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <mutex>
+
+#include "warren/graph/transform.hpp"
+
+namespace warren::graph {
+namespace {
+
+constexpr std::uint64_t kGrain = std::uint64_t{1} << 13;
+
+// A bit for each vertex, set by several threads.
+class VertexBits {
+ public:
+  VertexBits(std::uint64_t vertices, exec::ThreadPool& pool) : words_((vertices + 63) / 64) {
+    pool.parallel_for(0, words_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      std::fill(words_.begin() + begin, words_.begin() + end, std::uint64_t{0});
+    });
+  }
+
+  // Most bits are set long before the last edge is seen: look before writing.
+  void set(Vertex v) {
+    const std::atomic_ref<std::uint64_t> word(words_[v / 64]);
+    const std::uint64_t bit = std::uint64_t{1} << (v % 64);
+    if ((word.load(std::memory_order_relaxed) & bit) == 0)
+      word.fetch_or(bit, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::uint64_t count(exec::ThreadPool& pool) const {
+    std::atomic<std::uint64_t> total{0};
+    pool.parallel_for(0, words_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      std::uint64_t sum = 0;
+      for (std::uint64_t w = begin; w < end; ++w)
+        sum += static_cast<std::uint64_t>(std::popcount(words_[w]));
+      total.fetch_add(sum, std::memory_order_relaxed);
+    });
+    return total.load();
+  }
+
+ private:
+  memory::HostArray<std::uint64_t> words_;
+};
+
+}  // namespace
+
+Statistics statistics(const Graph& graph, exec::ThreadPool& pool) {
+  const std::uint64_t n = graph.vertices;
+  Statistics result;
+  if (n == 0) return result;
+  VertexBits connected(n, pool);
+  const bool symmetric = graph.symmetry == Symmetry::symmetric;
+  std::mutex mutex;
+  pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    Statistics mine;
+    mine.max_degree_vertex = static_cast<Vertex>(begin);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const auto v = static_cast<Vertex>(i);
+      if (graph.degree(v) > mine.max_degree) {
+        mine.max_degree = graph.degree(v);
+        mine.max_degree_vertex = v;
+      }
+      bool leaves = false;
+      for (const Vertex u : graph.neighbours(v)) {
+        if (u == v) {
+          ++mine.self_loops;
+          continue;
+        }
+        leaves = true;
+        if (!symmetric) connected.set(u);
+      }
+      if (leaves) connected.set(v);
+    }
+    const std::scoped_lock lock(mutex);
+    result.self_loops += mine.self_loops;
+    if (mine.max_degree > result.max_degree ||
+        (mine.max_degree == result.max_degree &&
+         mine.max_degree_vertex < result.max_degree_vertex)) {
+      result.max_degree = mine.max_degree;
+      result.max_degree_vertex = mine.max_degree_vertex;
+    }
+  });
+  result.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(n);
+  result.isolated = n - connected.count(pool);
+  return result;
+}
+
+}  // namespace warren::graph

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs made from graphs. Reversing, symmetrising and relabelling are building again from a
+// changed stream of the same edges, which is parallel, repeats bit for bit, and holds nothing
+// besides the old graph and the new.
+#include "warren/graph/transform.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/graph/builder.hpp"
+#include "warren/graph/draw.hpp"
+
+namespace warren::graph {
+namespace {
+
+constexpr std::uint64_t kGrain = std::uint64_t{1} << 13;
+constexpr std::uint64_t kPieceEdges = std::uint64_t{1} << 16;
+constexpr std::uint64_t kBatch = 1024;
+
+// The edges of a graph, each passed through `map`, in pieces of equal numbers of edges: a hub's row
+// may span several.
+template <class Map>
+class MappedSource final : public EdgeSource {
+ public:
+  MappedSource(const Graph& graph, Map map) : graph_(graph), map_(std::move(map)) {}
+
+  [[nodiscard]] std::uint64_t vertices() const override { return graph_.vertices; }
+  [[nodiscard]] WeightType weight_type() const override { return graph_.weight_type; }
+  [[nodiscard]] std::uint64_t pieces() const override {
+    return (graph_.edges() + kPieceEdges - 1) / kPieceEdges;
+  }
+
+  void read(std::uint64_t piece, EdgeSink& sink) override {
+    const EdgeOffset begin = piece * kPieceEdges;
+    const EdgeOffset end = std::min(begin + kPieceEdges, graph_.edges());
+    const auto after = std::upper_bound(graph_.offsets.begin(), graph_.offsets.end(), begin);
+    auto row = static_cast<std::uint64_t>(after - graph_.offsets.begin()) - 1;
+    std::array<Edge, kBatch> batch;
+    for (EdgeOffset first = begin; first < end; first += kBatch) {
+      const std::uint64_t count = std::min(kBatch, end - first);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        while (graph_.offsets[row + 1] <= first + i) ++row;
+        batch[i] = map_(Edge{static_cast<Vertex>(row), graph_.targets[first + i]});
+      }
+      sink.take({batch.data(), count}, weights(graph_.weights_int, first, count),
+                weights(graph_.weights_float, first, count));
+    }
+  }
+
+ private:
+  template <class T>
+  static std::span<const T> weights(const memory::HostArray<T>& all, EdgeOffset first,
+                                    std::uint64_t count) {
+    if (all.empty()) return {};
+    return {all.data() + first, count};
+  }
+
+  const Graph& graph_;
+  Map map_;
+};
+
+constexpr BuildOptions kKeepAll{
+    .symmetrize = false, .drop_self_loops = false, .keep_duplicates = true};
+
+// A permutation names each of n ids once: n names below n, none twice.
+void check_permutation(std::span<const Vertex> new_id, std::uint64_t n, exec::ThreadPool& pool) {
+  if (new_id.size() != n) {
+    throw UsageError(fmt::format("relabel: {} new ids for {} vertices; there should be one each",
+                                 new_id.size(), n));
+  }
+  memory::HostArray<std::uint8_t> seen(n);
+  pool.parallel_for(0, n, kGrain * 16, [&](std::uint64_t begin, std::uint64_t end) {
+    std::fill(seen.begin() + begin, seen.begin() + end, std::uint8_t{0});
+  });
+  pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v) {
+      const Vertex id = new_id[v];
+      if (id >= n)
+        throw UsageError(
+            fmt::format("relabel: vertex {} would become {}; ids should be below {}", v, id, n));
+      if (std::atomic_ref<std::uint8_t>(seen[id]).exchange(1, std::memory_order_relaxed) != 0) {
+        throw UsageError(fmt::format(
+            "relabel: two vertices would become {}; the new ids should be a permutation", id));
+      }
+    }
+  });
+}
+
+// A sum over edges of a hash of (source, target, weight): equal for equal multisets of edges, in
+// any order.
+struct EdgeDigest {
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+
+  void add(Vertex source, Vertex target, std::uint32_t weight) {
+    const std::uint64_t hash =
+        detail::mix((std::uint64_t{source} << 32 | target) + 0x9e3779b97f4a7c15ull);
+    first += detail::mix(hash + weight);
+    second += detail::mix(hash ^ (std::uint64_t{weight} << 32 | 0x5bd1e995u));
+  }
+  void add(const EdgeDigest& other) {
+    first += other.first;
+    second += other.second;
+  }
+  friend bool operator==(const EdgeDigest&, const EdgeDigest&) = default;
+};
+
+// The bits of edge e's weight; both zeros of a float are one value.
+std::uint32_t weight_bits(const Graph& graph, EdgeOffset e) {
+  switch (graph.weight_type) {
+    case WeightType::none:
+      return 0;
+    case WeightType::int32:
+      return static_cast<std::uint32_t>(graph.weights_int[e]);
+    case WeightType::float32:
+      return std::bit_cast<std::uint32_t>(graph.weights_float[e] + 0.0f);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Graph transpose(const Graph& graph, exec::ThreadPool& pool) {
+  if (graph.symmetry == Symmetry::symmetric) return graph;
+  MappedSource source(graph, [](Edge edge) { return Edge{edge.target, edge.source}; });
+  Graph result = build(source, kKeepAll, pool);
+  result.symmetry = graph.symmetry;
+  result.original_ids = graph.original_ids;
+  return result;
+}
+
+Graph symmetrize(const Graph& graph, bool keep_duplicates, exec::ThreadPool& pool) {
+  const bool already = graph.symmetry == Symmetry::symmetric;
+  if (already && keep_duplicates) return graph;
+  MappedSource source(graph, [](Edge edge) { return edge; });
+  const BuildOptions options{
+      .symmetrize = !already, .drop_self_loops = false, .keep_duplicates = keep_duplicates};
+  Graph result = build(source, options, pool);
+  result.symmetry = Symmetry::symmetric;
+  result.original_ids = graph.original_ids;
+  return result;
+}
+
+Graph relabel(const Graph& graph, std::span<const Vertex> new_id, exec::ThreadPool& pool) {
+  check_permutation(new_id, graph.vertices, pool);
+  MappedSource source(graph, [new_id](Edge edge) {
+    return Edge{new_id[edge.source], new_id[edge.target]};
+  });
+  Graph result = build(source, kKeepAll, pool);
+  result.symmetry = graph.symmetry;
+  return result;
+}
+
+void set_uniform_weights(Graph& graph, std::int64_t low, std::int64_t high, std::uint64_t seed,
+                         exec::ThreadPool& pool) {
+  if (low < 0 || high < low || high > std::numeric_limits<std::int32_t>::max()) {
+    throw UsageError(fmt::format("uniform weights from {} to {}: should be 0 <= low <= high <= {}",
+                                 low, high, std::numeric_limits<std::int32_t>::max()));
+  }
+  const auto choices = static_cast<std::uint64_t>(high - low + 1);
+  memory::HostArray<std::int32_t> weights(graph.edges());
+  pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v) {
+      for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+        const std::uint64_t hash = pair_hash(static_cast<Vertex>(v), graph.targets[e], seed);
+        weights[e] = static_cast<std::int32_t>(low + static_cast<std::int64_t>(hash % choices));
+      }
+    }
+  });
+  graph.weight_type = WeightType::int32;
+  graph.weights_int = std::move(weights);
+  graph.weights_float = {};
+}
+
+void drop_weights(Graph& graph) {
+  graph.weight_type = WeightType::none;
+  graph.weights_int = {};
+  graph.weights_float = {};
+}
+
+bool is_symmetric(Graph& graph, exec::ThreadPool& pool) {
+  if (graph.symmetry == Symmetry::unknown) {
+    EdgeDigest forwards;
+    EdgeDigest backwards;
+    std::mutex mutex;
+    pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      EdgeDigest out;
+      EdgeDigest in;
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const auto v = static_cast<Vertex>(i);
+        for (EdgeOffset e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e) {
+          const std::uint32_t weight = weight_bits(graph, e);
+          out.add(v, graph.targets[e], weight);
+          in.add(graph.targets[e], v, weight);
+        }
+      }
+      const std::scoped_lock lock(mutex);
+      forwards.add(out);
+      backwards.add(in);
+    });
+    graph.symmetry = forwards == backwards ? Symmetry::symmetric : Symmetry::directed;
+  }
+  return graph.symmetry == Symmetry::symmetric;
+}
+
+}  // namespace warren::graph
