@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Breadth-first search: level-synchronous and direction-optimising, on a team of CPU ranks or GPUs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "warren/core/types.hpp"
+#include "warren/graph/shard.hpp"
+#include "warren/memory/buffer.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::traverse {
+
+struct BfsOptions {
+  /// Levels with a large frontier look for parents from the unvisited side (Beamer, Asanovic,
+  /// Patterson: Direction-Optimizing BFS, SC 2012). Needs a shard with in-edges; without them every
+  /// level pushes.
+  bool direction_optimizing = true;
+  /// Pull once the frontier's edges pass the unexplored edges over alpha; push again once it has
+  /// fewer vertices than n / beta.
+  double alpha = 14.0;
+  double beta = 24.0;
+};
+
+struct BfsResult {
+  std::uint64_t reached = 0;  ///< Vertices, the source included.
+  std::uint32_t max_depth = 0;
+  std::uint64_t sum_depth = 0;  ///< Over reached vertices.
+  std::uint64_t edges = 0;      ///< Edges with a reached source endpoint: the numerator of TEPS.
+  double seconds = 0.0;         ///< The traversal alone, on this rank.
+  std::uint32_t pull_levels = 0;
+};
+
+class BfsMemory;
+
+/// depth(v) = the least number of edges from the source to v; parent(v) a neighbour on such a path.
+/// Holds about 25 bytes a vertex on each device. The state is made once and reused by every run.
+class Bfs {
+ public:
+  /// Collective. `shard` must outlive this. Throws MemoryError.
+  Bfs(team::Team& team, const graph::Shard& shard, const BfsOptions& options = {});
+  ~Bfs();
+  Bfs(const Bfs&) = delete;
+  Bfs& operator=(const Bfs&) = delete;
+
+  /// Traverses from `source` (an id of the shard's numbering). Collective, synchronous. On GPUs
+  /// that may wait for each other the whole traversal is one persistent kernel on each. Depths are
+  /// deterministic; which of several possible parents is recorded is not. Throws UsageError for a
+  /// source that is no vertex.
+  BfsResult run(Vertex source);
+
+  /// Of this rank's vertices, in host memory; kNoVertex where not reached. The source is its own
+  /// parent.
+  [[nodiscard]] std::vector<Vertex> depth() const;
+  [[nodiscard]] std::vector<Vertex> parent() const;
+  /// Of all vertices, on every rank. Collective.
+  [[nodiscard]] std::vector<Vertex> all_depths() const;
+  [[nodiscard]] std::vector<Vertex> all_parents() const;
+
+ private:
+  team::Team& team_;
+  const graph::Shard& shard_;
+  BfsOptions options_;
+  exec::Stream stream_;
+  std::unique_ptr<BfsMemory> memory_;
+};
+
+}  // namespace warren::traverse

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// PageRank by pulling along in-edges, on a team of CPU ranks or GPUs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "warren/core/types.hpp"
+#include "warren/graph/shard.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::traverse {
+
+struct PageRankOptions {
+  double damping = 0.85;    ///< In [0, 1).
+  double tolerance = 1e-6;  ///< Stops at an L1 change of at most this. At least 0.
+  std::uint32_t max_iterations = 100;
+};
+
+struct PageRankResult {
+  std::uint32_t iterations = 0;
+  double residual = 0.0;  ///< L1 change of the last iteration.
+  bool converged = false;
+  double seconds = 0.0;  ///< The iterations alone, on this rank.
+};
+
+class PageRankMemory;
+
+/// r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the
+/// rank of the vertices without out-edges; r starts at 1 / n, and sums to 1. Parallel edges count
+/// each, self-loops count. Ranks are held in float32 where the tolerance is 1e-6 or more, else in
+/// float64; sums over the graph are exact in 2^-60 fixed point, so that results repeat bit for bit
+/// on one device and team size. Holds 3 values a vertex on each device, and the values of all
+/// vertices once more where there are several ranks.
+class PageRank {
+ public:
+  /// Collective. `shard` must outlive this and have in-edges. Throws UsageError for options out of
+  /// range, MemoryError.
+  PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options = {});
+  ~PageRank();
+  PageRank(const PageRank&) = delete;
+  PageRank& operator=(const PageRank&) = delete;
+
+  /// From the uniform start to convergence. Collective, synchronous. On GPUs that may wait for each
+  /// other it is one persistent kernel on each.
+  PageRankResult run();
+  /// Ranks of this rank's vertices, in host memory.
+  [[nodiscard]] std::vector<double> ranks() const;
+  /// Of all vertices, on every rank. Collective.
+  [[nodiscard]] std::vector<double> all_ranks() const;
+
+ private:
+  team::Team& team_;
+  const graph::Shard& shard_;
+  PageRankOptions options_;
+  exec::Stream stream_;
+  std::unique_ptr<PageRankMemory> memory_;
+};
+
+}  // namespace warren::traverse

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host side of BFS: memory, and the choice of the backend.
+#include "warren/traverse/bfs.hpp"
+
+#include <fmt/format.h>
+
+#include "warren/core/trace.hpp"
+
+#include "traverse/bfs_run.hpp"
+
+namespace warren::traverse {
+
+using memory::Buffer;
+
+class BfsMemory {
+ public:
+  BfsMemory(team::Team& team, const graph::Shard& shard, const exec::Stream& stream)
+      : device_(team.device()) {
+    const std::uint64_t n = shard.vertices;
+    const std::uint64_t own = shard.out.count;
+    const auto ranks = static_cast<std::size_t>(team.size());
+    program_.out = shard.out;
+    program_.in = shard.in;
+    program_.rank = team.rank();
+    program_.ranks = team.size();
+    program_.words = bitmap_words(n);
+    for (std::size_t q = 0; q <= ranks; ++q) program_.cuts[q] = shard.cuts[q];
+
+    program_.depth = take(depth_, own);
+    program_.parent = take(parent_, own);
+    program_.seen = take(seen_, program_.words);
+    for (int i = 0; i < 2; ++i) program_.bitmap[i] = take(bitmap_[i], program_.words);
+    const EdgeOffset own_edges = edge_count(shard.out, stream);
+    for (int i = 0; i < 2; ++i) program_.queue[i] = take(queue_[i], queue_capacity(own, own_edges));
+    program_.queue_count = take(queue_count_, 3);
+    program_.outbox_count = take(outbox_count_, 2 * kMaxRanks);
+    if (ranks > 1) program_.outbox = take(outbox_, n);
+    if (shard.has_in() && own > 0) {
+      const std::uint64_t words =
+          (std::uint64_t{shard.out.first} + own - 1) / kWordBits + 1 - shard.out.first / kWordBits;
+      program_.barren = take(barren_, words);
+      exec::with_backend(device_, [&](auto backend) {
+        BfsRun<decltype(backend)>::find_barren(stream, shard.in, words, barren_.data());
+      });
+    }
+    share(team, program_.bitmap[1], program_.next_of);
+    share(team, program_.outbox, program_.outbox_of);
+    share(team, program_.outbox_count, program_.outbox_count_of);
+    stream.synchronize();
+  }
+
+  [[nodiscard]] BfsProgram& program() { return program_; }
+  [[nodiscard]] const Buffer<Vertex>& depth() const { return depth_; }
+  [[nodiscard]] const Buffer<Vertex>& parent() const { return parent_; }
+
+ private:
+  template <class T>
+  T* take(Buffer<T>& buffer, std::uint64_t size) {
+    buffer = Buffer<T>(device_, size);
+    return buffer.data();
+  }
+  template <class T>
+  static void share(team::Team& team, T* mine, const T** table) {
+    const std::vector<void*> shared = team.share(mine);
+    for (std::size_t q = 0; q < shared.size(); ++q) table[q] = static_cast<const T*>(shared[q]);
+  }
+  static EdgeOffset edge_count(const graph::CsrView& view, const exec::Stream& stream) {
+    if (view.count == 0) return 0;
+    EdgeOffset ends[2];
+    exec::copy(stream, &ends[0], view.offsets, sizeof ends[0]);
+    exec::copy(stream, &ends[1], view.offsets + view.count, sizeof ends[1]);
+    stream.synchronize();
+    return ends[1] - ends[0];
+  }
+
+  exec::Device device_;
+  BfsProgram program_;
+  Buffer<Vertex> depth_, parent_;
+  Buffer<BitmapWord> seen_, barren_, bitmap_[2];
+  Buffer<QueueEntry> queue_[2], outbox_;
+  Buffer<std::uint64_t> queue_count_, outbox_count_;
+};
+
+Bfs::Bfs(team::Team& team, const graph::Shard& shard, const BfsOptions& options)
+    : team_(team),
+      shard_(shard),
+      options_(options),
+      stream_(team.device()),
+      memory_(std::make_unique<BfsMemory>(team, shard, stream_)) {
+  require(options.alpha > 0.0 && options.beta > 0.0, "BFS: alpha and beta must be positive");
+}
+
+Bfs::~Bfs() = default;
+
+BfsResult Bfs::run(Vertex source) {
+  require(source < shard_.vertices,
+          fmt::format("source {} is no vertex: the graph has {} vertices, numbered from 0", source,
+                      shard_.vertices));
+  BfsProgram program = memory_->program();
+  program.source = source;
+  BfsState initial;
+  initial.ranks = static_cast<std::uint32_t>(team_.size());
+  initial.may_pull = options_.direction_optimizing && shard_.has_in();
+  initial.alpha = options_.alpha;
+  initial.beta = options_.beta;
+  initial.vertices = shard_.vertices;
+  initial.unexplored_edges = shard_.edges;
+  team_.barrier();
+  BfsResult result;
+  BfsState last;
+  exec::with_backend(team_.device(), [&](auto backend) {
+    using Run = BfsRun<decltype(backend)>;
+    const double begin = now_seconds();
+    last = Run::traverse(team_, stream_, program, initial);
+    const double end = now_seconds();
+    result.seconds = end - begin;
+    trace_span("bfs", team_.rank(), begin, end,
+               fmt::format("{{\"source\":{},\"pull_levels\":{}}}", source, last.pull_levels));
+    const BfsSummary::State summary =
+        Run::summarize(team_, stream_, BfsSummary{shard_.out, program.depth});
+    result.reached = summary.reached;
+    result.sum_depth = summary.sum_depth;
+    result.edges = summary.edges;
+  });
+  result.max_depth = last.deepest;
+  result.pull_levels = last.pull_levels;
+  return result;
+}
+
+namespace {
+
+std::vector<Vertex> on_all(team::Team& team, const std::vector<Vertex>& mine) {
+  std::vector<Vertex> all;
+  for (const auto& part : team.all_gather_v(std::span<const Vertex>(mine)))
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace
+
+std::vector<Vertex> Bfs::depth() const { return memory_->depth().to_host(stream_); }
+std::vector<Vertex> Bfs::parent() const { return memory_->parent().to_host(stream_); }
+std::vector<Vertex> Bfs::all_depths() const { return on_all(team_, depth()); }
+std::vector<Vertex> Bfs::all_parents() const { return on_all(team_, parent()); }
+
+}  // namespace warren::traverse

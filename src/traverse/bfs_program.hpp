@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// BFS as a step program: direction-optimising (Beamer et al., SC 2012), with the frontier as a
+// queue where it is small and as a bitmap where it is large.
+//
+// Each rank keeps depth, parent and the visited bits of its own vertices. A push claims own
+// vertices at once and mails others to their owner, each at most once from each rank: `seen` has a
+// bit for every vertex of the graph, authoritative for own vertices and a filter for the rest. A
+// pull needs the whole frontier as a bitmap: owners write their words of it, and every rank copies
+// the others'. With one rank, levels that fit the scratch of one gang of blocks are run by that
+// gang alone, many in one step: see bfs_small.hpp.
+#pragma once
+
+#include "traverse/bfs_small.hpp"
+#include "traverse/bfs_state.hpp"
+#include "traverse/bitmap.hpp"
+#include "traverse/frontier_queue.hpp"
+
+namespace warren::traverse {
+
+struct BfsProgram {
+  using State = BfsState;
+  static constexpr std::uint32_t kThreadsPerBlock = 512;
+  static constexpr std::uint32_t kBlocksPerProcessor = 2;
+  static constexpr std::uint32_t kScratchBytes = SmallFrontier::kBytes;
+  static constexpr std::uint32_t kGangBlocks = SmallFrontier::kMaxBlocks;
+
+  graph::CsrView out;
+  graph::CsrView in;
+  int rank = 0;
+  int ranks = 1;
+  Vertex source = 0;
+  std::uint64_t words = 0;  ///< Of a bitmap over all vertices.
+  std::uint64_t cuts[kMaxRanks + 1] = {};
+
+  Vertex* depth = nullptr;   ///< Own vertices.
+  Vertex* parent = nullptr;  ///< Own vertices.
+  BitmapWord* seen = nullptr;
+  const BitmapWord* barren = nullptr;  ///< Own vertices that no edge enters: never looked for.
+  BitmapWord* bitmap[2] = {};
+  const BitmapWord* next_of[kMaxRanks] = {};  ///< bitmap[1] of every rank.
+  QueueEntry* queue[2] = {};
+  std::uint64_t* queue_count = nullptr;  ///< Three.
+  QueueEntry* outbox = nullptr;          ///< Mail for rank q from index cuts[q]: {vertex, parent}.
+  const QueueEntry* outbox_of[kMaxRanks] = {};
+  std::uint64_t* outbox_count = nullptr;  ///< [2][kMaxRanks], by parity of the slot.
+  const std::uint64_t* outbox_count_of[kMaxRanks] = {};
+
+  WARREN_HD static State next(const State& state, const team::Sums& sums) {
+    return next_phase(state, sums);
+  }
+  WARREN_HD static bool finished(const State& state) { return state.phase == BfsPhase::done; }
+
+  template <class Grid>
+  WARREN_HD void step(Grid& grid, const State& state) const {
+    switch (state.phase) {
+      case BfsPhase::clear:
+        clear(grid);
+        break;
+      case BfsPhase::seed:
+        seed(grid);
+        break;
+      case BfsPhase::push:
+        push_level(grid, state);
+        break;
+      case BfsPhase::receive:
+        receive(grid, state);
+        break;
+      case BfsPhase::blank:
+        blank(grid, state);
+        break;
+      case BfsPhase::mark:
+        mark(grid, state);
+        break;
+      case BfsPhase::share:
+        share(grid);
+        break;
+      case BfsPhase::pull:
+        pull(grid, state);
+        break;
+      case BfsPhase::collect:
+        collect(grid, state);
+        break;
+      case BfsPhase::done:
+        break;
+    }
+  }
+
+ private:
+  [[nodiscard]] WARREN_HD std::uint64_t first_word() const { return out.first / kWordBits; }
+  [[nodiscard]] WARREN_HD std::uint64_t own_words() const {
+    return out.count == 0
+               ? 0
+               : (std::uint64_t{out.first} + out.count - 1) / kWordBits + 1 - first_word();
+  }
+  [[nodiscard]] WARREN_HD BitmapWord own_mask(std::uint64_t word) const {
+    return range_mask(word, out.first, std::uint64_t{out.first} + out.count);
+  }
+  [[nodiscard]] WARREN_HD bool owns(Vertex v) const { return v - out.first < out.count; }
+
+  template <class Grid>
+  WARREN_HD void clear(Grid& grid) const {
+    grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) {
+      const bool own = w >= first_word() && w < first_word() + own_words();
+      seen[w] = own && barren != nullptr ? barren[w - first_word()] & own_mask(w) : 0u;
+    });
+    grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t row) {
+      depth[row] = kNoVertex;
+      parent[row] = kNoVertex;
+    });
+    if (grid.block() == 0) {
+      grid.block_worker().for_each(3, [&](std::uint64_t i) { queue_count[i] = 0; });
+      grid.block_worker().for_each(2 * kMaxRanks, [&](std::uint64_t i) { outbox_count[i] = 0; });
+    }
+  }
+
+  template <class Grid>
+  WARREN_HD void seed(Grid& grid) const {
+    if (grid.block() != 0) return;
+    const auto worker = grid.block_worker();
+    if (worker.lane() == 0) seen[source / kWordBits] |= bit_of(source);
+    if (!owns(source)) return;
+    const Vertex row = source - out.first;
+    const std::uint32_t pieces = pieces_of(out.degree(row));
+    worker.for_each(pieces, [&](std::uint64_t p) {
+      queue[0][p] = {source, static_cast<std::uint32_t>(p)};
+    });
+    if (worker.lane() == 0) {
+      depth[row] = 0;
+      parent[row] = source;
+      queue_count[0] = pieces;
+    }
+    grid.sum(kFrontierVertices, worker.lane() == 0 ? 1 : 0);
+    grid.sum(kFrontierEdges, worker.lane() == 0 ? out.degree(row) : 0);
+  }
+
+  template <class Grid>
+  WARREN_HD void push_level(Grid& grid, const State& state) const {
+    const std::uint64_t entries = queue_count[state.slot % 3];
+    if (ranks == 1 && SmallFrontier::fits(grid.gang_blocks(), entries, state.frontier_edges)) {
+      if (grid.block() < grid.gang_blocks()) run_small_levels(grid, *this, state, entries);
+      return;
+    }
+    push(grid, state, entries);
+    if (grid.block() == 0) {
+      const auto worker = grid.block_worker();
+      worker.for_each(kMaxRanks, [&](std::uint64_t q) {
+        outbox_count[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
+      });
+      if (worker.lane() == 0) queue_count[(state.slot + 2) % 3] = 0;
+      grid.sum(kLevels, worker.lane() == 0 ? 1 : 0);
+    }
+  }
+
+  /// Warps take as many entries at a time as there are lanes, fewer where there would be idle
+  /// warps.
+  template <class Grid>
+  WARREN_HD void push(Grid& grid, const State& state, std::uint64_t entries) const {
+    using WorkerType = typename Grid::Warp;
+    constexpr std::uint32_t kLanes = Grid::kWarpLanes;
+    const std::uint64_t warps = grid.template workers<exec::Warp>();
+    std::uint64_t share_out = (entries + warps - 1) / warps;
+    const auto per_task = static_cast<std::uint32_t>(share_out < 1        ? 1
+                                                     : share_out > kLanes ? kLanes
+                                                                          : share_out);
+    QueueWriter<WorkerType> writer(queue[(state.slot + 1) % 2], queue_count + (state.slot + 1) % 3);
+    std::uint64_t new_vertices = 0;
+    std::uint64_t new_edges = 0;
+    grid.template for_each<exec::Warp>(
+        (entries + per_task - 1) / per_task, [&](const WorkerType& worker, std::uint64_t task) {
+          const std::uint64_t index = task * per_task + worker.lane();
+          QueueEntry entry{0, 0};
+          EdgeOffset begin = 0;
+          std::uint32_t length = 0;
+          if (worker.lane() < per_task && index < entries) {
+            entry = queue[state.slot % 2][index];
+            const Vertex row = entry.vertex - out.first;
+            begin = out.begin(row) + std::uint64_t{entry.piece} * kPieceEdges;
+            const EdgeOffset rest = out.end(row) - begin;
+            length = static_cast<std::uint32_t>(rest < kPieceEdges ? rest : kPieceEdges);
+          }
+          worker.expand(length, [&](bool active, std::uint32_t owner, std::uint32_t k) {
+            const EdgeOffset edge = worker.broadcast(begin, owner) + k;
+            const Vertex from = worker.broadcast(entry.vertex, owner);
+            const Vertex to = active ? out.targets[edge] : 0;
+            const bool is_new = active && claim_bit(seen, to);
+            std::uint32_t pieces = 0;
+            if (is_new && owns(to)) {
+              const Vertex row = to - out.first;
+              const EdgeOffset degree = reach(row, state.level + 1, from);
+              pieces = pieces_of(degree);
+              ++new_vertices;
+              new_edges += degree;
+            }
+            if (ranks > 1) mail(worker, is_new && !owns(to), to, from, state.slot % 2);
+            writer.put(worker, to, pieces);
+          });
+        });
+    writer.finish();
+    grid.sum(kFrontierVertices, new_vertices);
+    grid.sum(kFrontierEdges, new_edges);
+  }
+
+  WARREN_HD EdgeOffset reach(Vertex row, std::uint32_t level, Vertex from) const {
+    depth[row] = level;
+    parent[row] = from;
+    return out.degree(row);
+  }
+
+  /// Mails the lanes' vertices to their owners. The lanes reserve room together, once for each
+  /// owner: one counter taken by every lane on its own would be the bottleneck of a hub's level.
+  template <class W>
+  WARREN_HD void mail(const W& worker, bool has_mail, Vertex to, Vertex from,
+                      std::uint32_t parity) const {
+    if (!worker.any(has_mail)) return;
+    int owner = 0;
+    for (int p = 1; p < ranks; ++p) owner += to >= cuts[p] ? 1 : 0;
+    for (int q = 0; q < ranks; ++q) {
+      const bool mine = has_mail && owner == q;
+      if (!worker.any(mine)) continue;
+      const std::uint32_t before = worker.exclusive_scan(mine ? 1u : 0u);
+      std::uint64_t base = 0;
+      if (worker.lane() == worker.size() - 1) {
+        base = exec::atomic_add(outbox_count[parity * kMaxRanks + static_cast<std::uint32_t>(q)],
+                                std::uint64_t{before} + (mine ? 1u : 0u));
+      }
+      base = worker.broadcast(base, worker.size() - 1) + before;
+      if (mine) outbox[cuts[q] + base] = {to, from};
+    }
+  }
+
+  /// The tasks are the ranks' mail for this one, laid end to end in pieces of a warp's lanes.
+  template <class Grid>
+  WARREN_HD void receive(Grid& grid, const State& state) const {
+    using WorkerType = typename Grid::Warp;
+    constexpr std::uint32_t kLanes = Grid::kWarpLanes;
+    const std::uint32_t parity = (state.slot + 1) % 2;  // push has moved the slot on.
+    std::uint64_t tasks = 0;
+    for (int p = 0; p < ranks; ++p) tasks += mail_tasks(p, parity, kLanes);
+    QueueWriter<WorkerType> writer(queue[state.slot % 2], queue_count + state.slot % 3);
+    std::uint64_t new_vertices = 0;
+    std::uint64_t new_edges = 0;
+    grid.template for_each<exec::Warp>(tasks, [&](const WorkerType& worker, std::uint64_t task) {
+      int p = 0;
+      for (std::uint64_t here = mail_tasks(0, parity, kLanes); task >= here;
+           here = mail_tasks(p, parity, kLanes)) {
+        task -= here;
+        ++p;
+      }
+      const std::uint64_t index = task * kLanes + worker.lane();
+      std::uint32_t pieces = 0;
+      QueueEntry letter{0, 0};
+      if (index < outbox_count_of[p][parity * kMaxRanks + static_cast<std::uint32_t>(rank)]) {
+        letter = outbox_of[p][cuts[rank] + index];
+        if (claim_bit(seen, letter.vertex)) {
+          const EdgeOffset degree = reach(letter.vertex - out.first, state.level + 1, letter.piece);
+          pieces = pieces_of(degree);
+          ++new_vertices;
+          new_edges += degree;
+        }
+      }
+      writer.put(worker, letter.vertex, pieces);
+    });
+    writer.finish();
+    grid.sum(kFrontierVertices, new_vertices);
+    grid.sum(kFrontierEdges, new_edges);
+  }
+
+  [[nodiscard]] WARREN_HD std::uint64_t mail_tasks(int p, std::uint32_t parity,
+                                                   std::uint32_t lanes) const {
+    if (p == rank) return 0;
+    return (outbox_count_of[p][parity * kMaxRanks + static_cast<std::uint32_t>(rank)] + lanes - 1) /
+           lanes;
+  }
+
+  [[nodiscard]] WARREN_HD BitmapWord* next_bitmap(const State& state) const {
+    return ranks > 1 ? bitmap[1] : bitmap[state.flip ^ 1u];
+  }
+  [[nodiscard]] WARREN_HD const BitmapWord* front_bitmap(const State& state) const {
+    return ranks > 1 ? bitmap[0] : bitmap[state.flip];
+  }
+
+  template <class Grid>
+  WARREN_HD void blank(Grid& grid, const State& state) const {
+    BitmapWord* next = next_bitmap(state);
+    grid.template for_each<exec::Thread>(
+        own_words(), [&](auto&, std::uint64_t w) { next[first_word() + w] = 0; });
+  }
+
+  template <class Grid>
+  WARREN_HD void mark(Grid& grid, const State& state) const {
+    BitmapWord* next = next_bitmap(state);
+    grid.template for_each<exec::Thread>(queue_count[state.slot % 3], [&](auto&, std::uint64_t i) {
+      const QueueEntry entry = queue[state.slot % 2][i];
+      if (entry.piece == 0) exec::atomic_or(next[entry.vertex / kWordBits], bit_of(entry.vertex));
+    });
+  }
+
+  template <class Grid>
+  WARREN_HD void share(Grid& grid) const {
+    grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) {
+      // A word at a cut has several owners, each of whom set its own bits.
+      BitmapWord value = 0;
+      for (int q = 0; q < ranks; ++q) {
+        const bool has_bits =
+            cuts[q] < cuts[q + 1] && cuts[q] < (w + 1) * kWordBits && cuts[q + 1] > w * kWordBits;
+        if (has_bits) value |= next_of[q][w];
+      }
+      bitmap[0][w] = value;
+      seen[w] |= value;  // Nobody need be sent what all know to be reached.
+    });
+  }
+
+  template <class Grid>
+  WARREN_HD void pull(Grid& grid, const State& state) const {
+    using WorkerType = typename Grid::Warp;
+    const BitmapWord* front = front_bitmap(state);
+    BitmapWord* next = next_bitmap(state);
+    std::uint64_t new_vertices = 0;
+    std::uint64_t new_edges = 0;
+    grid.template for_each<exec::Warp>(own_words(), [&](const WorkerType& worker, std::uint64_t w) {
+      const std::uint64_t word = first_word() + w;
+      const BitmapWord wanted = ~seen[word] & own_mask(word);
+      BitmapWord found = 0;
+      if (wanted != 0) {
+        worker.for_each(kWordBits, [&](std::uint64_t bit) {
+          const bool want = (wanted >> bit & 1u) != 0;
+          const auto v = static_cast<Vertex>(word * kWordBits + bit);
+          const Vertex from = want_parent(worker, want, v - out.first, front);
+          if (from == kNoVertex) return;
+          const EdgeOffset degree = reach(v - out.first, state.level + 1, from);
+          found |= BitmapWord{1} << bit;
+          ++new_vertices;
+          new_edges += degree;
+        });
+        found = worker.reduce(found, BitOr{});
+      }
+      if (worker.lane() == 0) {
+        if (found != 0) seen[word] |= found;
+        next[word] = found;
+      }
+    });
+    grid.sum(kFrontierVertices, new_vertices);
+    grid.sum(kFrontierEdges, new_edges);
+  }
+
+  /// The first in-neighbour of `row` in the frontier, or kNoVertex; each lane of `worker` asks for
+  /// its own row. Lanes scan on their own for a while; what is still open then is scanned by all
+  /// lanes together, one list after the other.
+  template <class W>
+  WARREN_HD Vertex want_parent(const W& worker, bool want, Vertex row,
+                               const BitmapWord* front) const {
+    EdgeOffset edge = want ? in.begin(row) : 0;
+    const EdgeOffset end = want ? in.end(row) : 0;
+    const EdgeOffset alone =
+        worker.size() == 1 || end - edge < kScanAlone ? end : edge + kScanAlone;
+    Vertex from = kNoVertex;
+    for (; edge < alone; ++edge) {
+      const Vertex u = in.targets[edge];
+      if (test_bit(front, u)) {
+        from = u;
+        break;
+      }
+    }
+    if (worker.size() == 1) return from;
+    bool open = from == kNoVertex && edge < end;
+    while (worker.any(open)) {
+      const std::uint32_t lane =
+          worker.reduce(open ? worker.lane() : worker.size(), exec::Minimum{});
+      const EdgeOffset first = worker.broadcast(edge, lane);
+      const EdgeOffset last = worker.broadcast(end, lane);
+      Vertex best = kNoVertex;
+      for (EdgeOffset base = first; base < last; base += worker.size()) {
+        const EdgeOffset mine = base + worker.lane();
+        if (mine < last) {
+          const Vertex u = in.targets[mine];
+          if (test_bit(front, u)) best = u;
+        }
+        if (worker.any(best != kNoVertex)) break;
+      }
+      best = worker.reduce(best, exec::Minimum{});
+      if (worker.lane() == lane) {
+        from = best;
+        open = false;
+      }
+    }
+    return from;
+  }
+  static constexpr EdgeOffset kScanAlone = 64;
+
+  template <class Grid>
+  WARREN_HD void collect(Grid& grid, const State& state) const {
+    using WorkerType = typename Grid::Warp;
+    const BitmapWord* next = next_bitmap(state);
+    QueueWriter<WorkerType> writer(queue[(state.slot + 1) % 2], queue_count + (state.slot + 1) % 3);
+    grid.template for_each<exec::Warp>(own_words(), [&](const WorkerType& worker, std::uint64_t w) {
+      const std::uint64_t word = first_word() + w;
+      const BitmapWord set = next[word];
+      if (set == 0) return;
+      worker.for_each(kWordBits, [&](std::uint64_t bit) {
+        const auto v = static_cast<Vertex>(word * kWordBits + bit);
+        const bool is_in = (set >> bit & 1u) != 0;
+        writer.put(worker, v, is_in ? pieces_of(out.degree(v - out.first)) : 0);
+      });
+    });
+    writer.finish();
+    if (grid.block() == 0) {
+      const auto worker = grid.block_worker();
+      if (worker.lane() == 0) queue_count[(state.slot + 2) % 3] = 0;
+      worker.for_each(kMaxRanks, [&](std::uint64_t q) {
+        outbox_count[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
+      });
+    }
+  }
+};
+
+}  // namespace warren::traverse

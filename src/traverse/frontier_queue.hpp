@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frontier as a list. An entry is a vertex and a piece number: long neighbour lists stand in
+// the queue as several entries, so that a hub is shared out over many workers and never holds up a
+// level.
+#pragma once
+
+#include "warren/exec/atomic.hpp"
+#include "warren/exec/worker.hpp"
+#include "warren/graph/shard.hpp"
+
+namespace warren::traverse {
+
+/// Edges of one entry at most.
+inline constexpr std::uint32_t kPieceEdges = 256;
+
+struct QueueEntry {
+  Vertex vertex;
+  std::uint32_t piece;
+};
+
+[[nodiscard]] WARREN_HD inline std::uint32_t pieces_of(EdgeOffset degree) {
+  return static_cast<std::uint32_t>((degree + kPieceEdges - 1) / kPieceEdges);
+}
+
+/// Entries that a queue must hold at most, when every vertex enters once.
+[[nodiscard]] inline std::uint64_t queue_capacity(std::uint64_t vertices, std::uint64_t edges) {
+  return vertices + edges / kPieceEdges + 1;
+}
+
+/// Appends to a queue: one reservation for all lanes of a worker.
+template <class W>
+class QueueWriter {
+ public:
+  WARREN_HD QueueWriter(QueueEntry* entries, std::uint64_t* count)
+      : entries_(entries), count_(count) {}
+
+  /// Every lane of `worker` calls; lanes with `pieces` == 0 add nothing.
+  WARREN_HD void put(const W& worker, Vertex vertex, std::uint32_t pieces) {
+    if (!worker.any(pieces != 0)) return;
+    const std::uint32_t before = worker.exclusive_scan(pieces);
+    std::uint64_t base = 0;
+    if (worker.lane() == worker.size() - 1)
+      base = exec::atomic_add(*count_, std::uint64_t{before} + pieces);
+    base = worker.broadcast(base, worker.size() - 1) + before;
+    for (std::uint32_t p = 0; p < pieces; ++p) entries_[base + p] = {vertex, p};
+  }
+  WARREN_HD void finish() {}
+
+ private:
+  QueueEntry* entries_;
+  std::uint64_t* count_;
+};
+
+/// A CPU thread gathers entries of its own and reserves room for many at once.
+template <>
+class QueueWriter<exec::Serial> {
+ public:
+  QueueWriter(QueueEntry* entries, std::uint64_t* count) : entries_(entries), count_(count) {}
+
+  void put(const exec::Serial&, Vertex vertex, std::uint32_t pieces) {
+    for (std::uint32_t p = 0; p < pieces; ++p) {
+      if (held_ == kHeld) finish();
+      own_[held_++] = {vertex, p};
+    }
+  }
+  void finish() {
+    if (held_ == 0) return;
+    const std::uint64_t base = exec::atomic_add(*count_, std::uint64_t{held_});
+    for (std::uint32_t i = 0; i < held_; ++i) entries_[base + i] = own_[i];
+    held_ = 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kHeld = 512;
+  QueueEntry* entries_;
+  std::uint64_t* count_;
+  std::uint32_t held_ = 0;
+  QueueEntry own_[kHeld];
+};
+
+}  // namespace warren::traverse

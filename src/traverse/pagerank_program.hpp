@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// PageRank as a step program: a step is an iteration. Each rank pulls into its own vertices from a
+// replicated array of contributions, contribution(u) = rank(u) / outdegree(u), and writes its own
+// new contributions to every rank's copy of the other one of two arrays: the exchange overlaps the
+// work and one barrier an iteration is enough.
+//
+// On a GPU rows are worked on in classes by in-degree, a block, a warp, a tile or a thread each, in
+// ascending order within a class; on the CPU in their natural order. Sums over the graph are
+// integers of 2^-60, so that no order of addition shows in the result.
+#pragma once
+
+#include <cmath>
+#include <type_traits>
+
+#include "warren/graph/shard.hpp"
+#include "warren/memory/global_array.hpp"
+#include "warren/team/program.hpp"
+
+namespace warren::traverse {
+
+struct PageRankState {
+  std::uint32_t iteration = 0;
+  std::uint32_t max_iterations = 0;
+  bool started = false;
+  double damping = 0.0;
+  double tolerance = 0.0;
+  double vertices = 0.0;
+  double base = 0.0;  ///< What every vertex gets: (1 - d) / n + d D / n.
+  double residual = 2.0;
+};
+
+/// Rows by in-degree: class c is rows[ends[c - 1] .. ends[c]).
+struct RowClasses {
+  enum Class : std::uint32_t { block, warp, tile, thread, kCount };
+  static constexpr EdgeOffset kBlockDegree = 2048;
+  static constexpr EdgeOffset kWarpDegree = 48;
+  static constexpr EdgeOffset kTileDegree = 4;
+
+  const Vertex* rows = nullptr;  ///< nullptr: natural order, no classes.
+  std::uint64_t ends[kCount] = {};
+
+  [[nodiscard]] static Class of(EdgeOffset degree) {
+    if (degree >= kBlockDegree) return block;
+    if (degree >= kWarpDegree) return warp;
+    return degree >= kTileDegree ? tile : thread;
+  }
+};
+
+template <class Real>
+struct PageRankProgram {
+  using State = PageRankState;
+  static constexpr std::uint32_t kThreadsPerBlock = 512;
+  static constexpr std::uint32_t kBlocksPerProcessor = 2;
+  static constexpr std::uint32_t kScratchBytes = 0;
+  static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr double kFixed = 1152921504606846976.0;  ///< 2^60.
+  enum Sum : std::uint32_t { kResidual, kDangling };
+  static constexpr std::uint32_t kInFlight = 4;  ///< Loads of a lane.
+
+  graph::CsrView in;
+  graph::CsrView out;
+  RowClasses classes;
+  bool is_symmetric = false;  ///< Then a row's in-degree is its out-degree.
+  memory::GlobalView<Real> contribution[2];
+  Real* value = nullptr;  ///< Own vertices.
+
+  WARREN_HD static bool finished(const State& state) {
+    return state.started &&
+           (state.residual <= state.tolerance || state.iteration >= state.max_iterations);
+  }
+  WARREN_HD static State next(State state, const team::Sums& sums) {
+    if (state.started) {
+      ++state.iteration;
+      state.residual = static_cast<double>(sums[kResidual]) / kFixed;
+    }
+    state.started = true;
+    const double dangling = static_cast<double>(sums[kDangling]) / kFixed;
+    state.base = (1.0 - state.damping + state.damping * dangling) / state.vertices;
+    return state;
+  }
+
+  /// What a thread has seen of its rows.
+  struct Seen {
+    std::uint64_t residual = 0;
+    std::uint64_t dangling = 0;
+  };
+
+  template <class Grid>
+  WARREN_HD void step(Grid& grid, const State& state) const {
+    Seen seen;
+    if (!state.started) {
+      grid.template for_each<exec::Thread>(in.count, [&](auto&, std::uint64_t row) {
+        store(static_cast<Vertex>(row), Real(1.0 / state.vertices),
+              out.degree(static_cast<Vertex>(row)), contribution[0], seen);
+      });
+    } else if (classes.rows == nullptr) {
+      work_rows<exec::Warp>(grid, nullptr, in.count, state, seen);
+    } else {
+      work_rows<exec::Block>(grid, classes.rows, classes.ends[0], state, seen);
+      work_rows<exec::Warp>(grid, classes.rows + classes.ends[0], classes.ends[1] - classes.ends[0],
+                            state, seen);
+      work_rows<exec::Tile<8>>(grid, classes.rows + classes.ends[1],
+                               classes.ends[2] - classes.ends[1], state, seen);
+      work_rows<exec::Thread>(grid, classes.rows + classes.ends[2],
+                              classes.ends[3] - classes.ends[2], state, seen);
+    }
+    grid.sum(kResidual, seen.residual);
+    grid.sum(kDangling, seen.dangling);
+  }
+
+ private:
+  /// A row as it is prepared ahead: where its edges are, the lane's first neighbours, the old rank.
+  struct Row {
+    Vertex row;
+    std::uint32_t length;
+    const Vertex* targets;
+    Vertex from[kInFlight];
+    Real before;
+  };
+
+  template <class W, class Grid>
+  WARREN_HD void work_rows(Grid& grid, const Vertex* rows, std::uint64_t count, const State& state,
+                           Seen& seen) const {
+    const Real* source = contribution[state.iteration % 2].base[contribution[0].rank];
+    grid.template for_each_ahead<W>(
+        count,
+        [&](auto& worker, std::uint64_t i) {
+          Row made;
+          made.row = rows == nullptr ? static_cast<Vertex>(i) : rows[i];
+          const EdgeOffset begin = in.begin(made.row);
+          made.length = static_cast<std::uint32_t>(in.end(made.row) - begin);
+          made.targets = in.targets + begin;
+          made.before = value[made.row];
+          if (worker.size() > 1 || Grid::kWarpLanes > 1)
+            load_batch(made, worker.lane(), worker.size());
+          return made;
+        },
+        [&](auto& worker, std::uint64_t, Row made) {
+          const double sum = worker.reduce(pulled(worker, made, source), exec::Plus{});
+          if (worker.lane() != 0) return;
+          const auto after = static_cast<Real>(state.base + state.damping * sum);
+          seen.residual += fixed(made.before < after ? after - made.before : made.before - after);
+          store(made.row, after, is_symmetric ? made.length : out.degree(made.row),
+                contribution[(state.iteration + 1) % 2], seen);
+        });
+  }
+
+  WARREN_HD static void load_batch(Row& row, std::uint32_t first, std::uint32_t step) {
+    WARREN_UNROLL
+    for (std::uint32_t j = 0; j < kInFlight; ++j) {
+      if (first + j * step < row.length)
+        row.from[j] = exec::load_streaming(row.targets + first + j * step);
+    }
+  }
+
+  /// This lane's part of the sum over the row's in-neighbours. Batches are added up in double: a
+  /// hub's thousands of equal terms would lose in float what the tolerance asks for.
+  template <class W>
+  WARREN_HD static double pulled(const W& worker, Row& row, const Real* source) {
+    if constexpr (std::is_same_v<W, exec::Serial>) return pulled_serially(row, source);
+    double sum = 0.0;
+    for (std::uint32_t first = worker.lane();;) {
+      Real part[kInFlight];
+      WARREN_UNROLL
+      for (std::uint32_t j = 0; j < kInFlight; ++j)
+        part[j] = first + j * worker.size() < row.length ? source[row.from[j]] : Real{0};
+      first += kInFlight * worker.size();
+      const bool more = first < row.length;
+      if (more) load_batch(row, first, worker.size());
+      sum += static_cast<double>((part[0] + part[1]) + (part[2] + part[3]));
+      if (!more) return sum;
+    }
+  }
+
+  /// The CPU's form: a plain loop, four sums so that one addition need not wait for the last.
+  WARREN_HD static double pulled_serially(const Row& row, const Real* source) {
+    double part[4] = {};
+    std::uint32_t edge = 0;
+    for (; edge + 4 <= row.length; edge += 4) {
+      for (std::uint32_t j = 0; j < 4; ++j) {
+        part[j] += static_cast<double>(source[row.targets[edge + j]]);
+      }
+    }
+    for (; edge < row.length; ++edge) part[0] += static_cast<double>(source[row.targets[edge]]);
+    return (part[0] + part[1]) + (part[2] + part[3]);
+  }
+
+  WARREN_HD void store(Vertex row, Real rank, EdgeOffset degree,
+                       const memory::GlobalView<Real>& target, Seen& seen) const {
+    value[row] = rank;
+    if (degree == 0) {
+      seen.dangling += fixed(rank);
+    } else {
+      target.write_all(std::uint64_t{in.first} + row, rank / static_cast<Real>(degree));
+    }
+  }
+
+  WARREN_HD static std::uint64_t fixed(Real amount) {
+    return static_cast<std::uint64_t>(static_cast<double>(amount) * kFixed);
+  }
+};
+
+template <class Backend>
+struct PageRankRun {
+  template <class Real>
+  static PageRankState run(team::Team& team, const exec::Stream& stream,
+                           const PageRankProgram<Real>& program, const PageRankState& initial);
+};
+
+template <class Backend>
+template <class Real>
+PageRankState PageRankRun<Backend>::run(team::Team& team, const exec::Stream& stream,
+                                        const PageRankProgram<Real>& program,
+                                        const PageRankState& initial) {
+  return team::run_program<Backend>(team, stream, program, initial);
+}
+
+#if WARREN_HAS_CUDA
+extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           const PageRankProgram<float>&,
+                                                           const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           const PageRankProgram<double>&,
+                                                           const PageRankState&);
+#endif
+
+}  // namespace warren::traverse
