@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// warren bfs: breadth-first search from one vertex or several.
+#include "warren/traverse/bfs.hpp"
+
+#include <memory>
+#include <optional>
+
+#include "warren/core/error.hpp"
+#include "warren/core/trace.hpp"
+
+#include "bfs_report.hpp"
+#include "command.hpp"
+#include "files.hpp"
+#include "sources.hpp"
+#include "text.hpp"
+#include "traversal_input.hpp"
+
+namespace warren::app {
+namespace {
+
+struct BfsCommand {
+  CommonOptions common;
+  GraphOptions graph;
+  TraversalOptions traversal;
+  std::optional<std::string> source;
+  std::uint64_t sources = 0;  ///< 0: not given.
+};
+
+/// What the ranks find together, filled by rank 0.
+struct BfsRunResult {
+  std::uint64_t edges = 0;
+  std::vector<BfsOutcome> outcomes;
+};
+
+/// One rank's work.
+class BfsRank {
+ public:
+  BfsRank(const BfsCommand& command, const Session& session, TraversalInput& input,
+          team::Team& team, BfsRunResult& result)
+      : command_(command),
+        session_(session),
+        input_(input),
+        team_(team),
+        result_(result),
+        shard_(input.shard(team)),
+        bfs_(team, shard_) {}
+
+  void run() {
+    if (team_.rank() == 0) result_.edges = shard_.edges;
+    if (needs_graph()) graph_ = input_.whole_graph(team_, shard_);
+    const std::vector<Vertex> sources = choose_sources();
+    bfs_.run(input_.to_shard(sources.front()));  // Warms up.
+    for (const Vertex source : sources) search(source, source == sources.front());
+  }
+
+ private:
+  [[nodiscard]] bool needs_graph() const {
+    return command_.traversal.verify ||
+           (command_.common.deterministic && !command_.traversal.output.empty());
+  }
+  /// Depths and parents of the first source are also printed and written.
+  [[nodiscard]] bool needs_depths(bool is_first) const {
+    if (command_.traversal.verify) return true;
+    return is_first &&
+           (session_.prints() || !command_.traversal.output.empty() || counts_self_loops());
+  }
+  [[nodiscard]] bool counts_self_loops() const {
+    return shard_.is_symmetric && input_.may_have_self_loops() && input_.graph() != nullptr;
+  }
+
+  [[nodiscard]] std::vector<Vertex> choose_sources() {
+    if (command_.sources > 0) {
+      return random_sources(team_, shard_, input_, command_.sources, command_.common.seed);
+    }
+    if (command_.source) return {input_.names().find(*command_.source)};
+    return {busiest_vertex(team_, shard_, input_)};
+  }
+
+  void search(Vertex source, bool is_first) {
+    BfsOutcome outcome;
+    outcome.source = source;
+    for (int run = 0; run < command_.common.repeat; ++run) {
+      outcome.result = bfs_.run(input_.to_shard(source));
+      outcome.seconds.push_back(team_.all_reduce(outcome.result.seconds,
+                                                 [](double a, double b) { return a > b ? a : b; }));
+    }
+    if (needs_depths(is_first) || counts_self_loops()) {
+      auto depth = bfs_.all_depths();
+      auto parent = bfs_.all_parents();
+      if (team_.rank() == 0) {
+        outcome.depth = input_.in_user_order(std::move(depth));
+        outcome.parent = input_.in_user_order(std::move(parent), true);
+      }
+    }
+    if (team_.rank() == 0) finish(std::move(outcome), is_first);
+    team_.barrier();
+  }
+
+  /// Rank 0's part: what is looked at on the host.
+  void finish(BfsOutcome outcome, bool is_first) {
+    outcome.traversed_edges =
+        traversed_edges(outcome.result, shard_.is_symmetric,
+                        counts_self_loops() ? input_.graph().get() : nullptr, outcome.depth);
+    if (command_.traversal.verify) {
+      const TraceSpan span("verify", 0);
+      outcome.verdict = traverse::verify_bfs(*graph_, outcome.source, outcome.depth, outcome.parent,
+                                             session_.pool());
+    }
+    const bool keeps = is_first && (session_.prints() || !command_.traversal.output.empty());
+    if (!keeps) {
+      outcome.depth = {};
+      outcome.parent = {};
+    } else if (graph_ && command_.common.deterministic) {
+      outcome.parent = smallest_parents(*graph_, outcome.source, outcome.depth, session_.pool());
+    }
+    result_.outcomes.push_back(std::move(outcome));
+  }
+
+  const BfsCommand& command_;
+  const Session& session_;
+  TraversalInput& input_;
+  team::Team& team_;
+  BfsRunResult& result_;
+  graph::Shard shard_;
+  traverse::Bfs bfs_;
+  std::shared_ptr<const graph::Graph> graph_;
+};
+
+void set_json(Json& json, const BfsRunResult& result, const VertexNames& names) {
+  std::vector<double> seconds;
+  for (const BfsOutcome& outcome : result.outcomes) {
+    seconds.insert(seconds.end(), outcome.seconds.begin(), outcome.seconds.end());
+  }
+  json["seconds"] = seconds;
+  set_fields(json, result.outcomes.front(), names);
+  json["mode"] = "sync";
+  json["edges_placement"] = "device";
+  json["bytes_read"] = 0;
+}
+
+void set_sources(Json& json, const BfsRunResult& result, const VertexNames& names) {
+  json["sources"] = Json::array();
+  for (const BfsOutcome& outcome : result.outcomes) {
+    Json fields;
+    set_fields(fields, outcome, names);
+    fields["seconds"] = outcome.seconds;
+    json["sources"].push_back(fields);
+  }
+}
+
+void print_sources(Session& session, const BfsRunResult& result, const VertexNames& names) {
+  session.print("\n{:>12}  {:>12}  {:>9}  {:>12}  {:>14}\n", "source", "reached", "max depth",
+                "time", "edges/s");
+  for (const BfsOutcome& outcome : result.outcomes) {
+    session.print("{:>12}  {:>12}  {:>9}  {:>12}  {:>14}\n", names.id(outcome.source),
+                  thousands(outcome.result.reached), outcome.result.max_depth,
+                  duration(median(outcome.seconds)), with_prefix(outcome.teps()));
+  }
+}
+
+ExitStatus verification_status(const BfsRunResult& result, const VertexNames& names) {
+  for (const BfsOutcome& outcome : result.outcomes) {
+    if (!outcome.verdict || outcome.verdict->correct) continue;
+    fmt::print(stderr, "warren: error: the search from {} is wrong: {}\n", names.id(outcome.source),
+               outcome.verdict->message);
+    return ExitStatus::not_verified;
+  }
+  return ExitStatus::done;
+}
+
+ExitStatus run_bfs(const BfsCommand& command) {
+  check_traversal_options(command.traversal);
+  Session session("bfs", command.common);
+  const std::string& output = command.traversal.output;
+  if (!output.empty()) check_writable("--output", output);
+  const std::string& method = command.traversal.method;
+  TraversalInput input(session, command.graph, method.empty() ? "ranges" : method);
+  const VertexNames& names = input.names();
+  if (command.source) (void)names.find(*command.source);  // Before the work begins.
+  BfsRunResult result;
+  {
+    const auto progress = session.progress("searching");
+    team::run_team(session.team(),
+                   [&](team::Team& team) { BfsRank(command, session, input, team, result).run(); });
+  }
+  const BfsOutcome& first = result.outcomes.front();
+  if (!output.empty()) write_bfs(output, first, names);
+  describe_graph(session, command.graph, input.vertices(), result.edges);
+  set_json(session.json(), result, names);
+  if (command.sources > 0) {
+    set_sources(session.json(), result, names);
+    print_sources(session, result, names);
+  }
+  const bool is_default = !command.source && command.sources == 0;
+  session.print("breadth-first search from {}{}\n", names.name_and_id(first.source),
+                is_default ? ", the vertex with the most out-edges (--source takes another)" : "");
+  print_outcome(session, first, names);
+  session.finish();
+  return verification_status(result, names);
+}
+
+}  // namespace
+
+void add_bfs(CLI::App& program, Action& action) {
+  auto command = std::make_shared<BfsCommand>();
+  CLI::App* bfs = program.add_subcommand("bfs", "Breadth-first search, along the edges' direction");
+  add_graph_options(*bfs, command->graph);
+  auto* source = bfs->add_option("--source", command->source,
+                                 "Where to start: an id, or a name of the dataset's "
+                                 "(default: the vertex with the most out-edges)")
+                     ->type_name("V");
+  add_number(*bfs, "--sources", command->sources, "N random ones with out-edges, by --seed", "N", 1,
+             kMaxVertices)
+      ->excludes(source);
+  add_traversal_options(*bfs, command->traversal);
+  add_common_options(*bfs, command->common);
+  bfs->footer(
+      "Example:\n  warren bfs debian --source git --verify\n"
+      "  warren bfs kron:20 --symmetrize --drop-self-loops --sources 16 --json -");
+  bfs->callback([command, &action] { action = [command] { return run_bfs(*command); }; });
+}
+
+}  // namespace warren::app

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands: each adds itself to the parser and, where it was asked for, leaves behind what to
+// do.
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace warren::app {
+
+/// The statuses that the program exits with. Everything that fails in between is an exception.
+enum class ExitStatus : int {
+  done = 0,
+  internal_failure = 1,
+  unusable = 2,  ///< Wrong usage or unusable input.
+  not_enough_memory = 3,
+  not_verified = 4  ///< A --verify that failed.
+};
+
+/// Set by the parser's callback of the command that was named; run when parsing has ended.
+using Action = std::function<ExitStatus()>;
+
+void add_info(CLI::App& program, Action& action);
+void add_convert(CLI::App& program, Action& action);
+void add_stats(CLI::App& program, Action& action);
+void add_partition(CLI::App& program, Action& action);
+void add_bfs(CLI::App& program, Action& action);
+void add_pagerank(CLI::App& program, Action& action);
+void add_gather(CLI::App& program, Action& action);
+
+}  // namespace warren::app

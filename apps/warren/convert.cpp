@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// warren convert: a graph of any format, generator or dataset, written to a file.
+#include <memory>
+
+#include "warren/core/error.hpp"
+#include "warren/core/trace.hpp"
+#include "warren/graph/io.hpp"
+
+#include "command.hpp"
+#include "files.hpp"
+#include "graph_input.hpp"
+#include "text.hpp"
+
+namespace warren::app {
+namespace {
+
+struct ConvertCommand {
+  CommonOptions common;
+  GraphOptions graph;
+  std::string out;
+};
+
+ExitStatus run_convert(const ConvertCommand& command) {
+  Session session("convert", command.common);
+  require(graph::is_graph_file_name(command.out),
+          fmt::format("{}: this name ends as no format does; end it in .mtx .el .wel .txt .tsv .gr "
+                      ".graph .sg .wsg .npz or .wgr (text also .gz, .zst)",
+                      command.out));
+  check_writable("OUT", command.out);
+  const GraphInput input = find_graph(session, command.graph);
+  const graph::Graph graph = load_graph(session, input, command.graph, true);
+
+  auto progress = session.progress("writing " + command.out);
+  std::uint64_t bytes = 0;
+  std::vector<double> seconds;
+  for (int run = 0; run < command.common.repeat; ++run) {
+    const TraceSpan span("write graph", 0);
+    const double begin = now_seconds();
+    bytes = graph::write_graph(graph, command.out, session.pool());
+    seconds.push_back(now_seconds() - begin);
+  }
+  progress.reset();
+
+  describe_graph(session, command.graph, graph.vertices, graph.edges());
+  session.json()["seconds"] = seconds;
+  session.json()["out"] = command.out;
+  session.json()["bytes"] = bytes;
+  const double middle = median(seconds);
+  session.print("{}: {} bytes in {} ({}B/s)\n", command.out, thousands(bytes), duration(middle),
+                with_prefix(middle > 0.0 ? static_cast<double>(bytes) / middle : 0.0));
+  session.finish();
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& program, Action& action) {
+  auto command = std::make_shared<ConvertCommand>();
+  CLI::App* convert = program.add_subcommand("convert", "Write a graph in another format");
+  add_graph_options(*convert, command->graph);
+  convert
+      ->add_option("out", command->out,
+                   "The file to write; its name says the format (.wgr opens at once)")
+      ->type_name("OUT")
+      ->required();
+  add_common_options(*convert, command->common);
+  convert->footer(
+      "Example:\n  warren convert debian debian.wgr\n"
+      "  warren convert kron:16 --symmetrize --weights uniform:1:255 kron16.wel.gz");
+  convert->callback([command, &action] { action = [command] { return run_convert(*command); }; });
+}
+
+}  // namespace warren::app

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dataset.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/graph/io.hpp"
+
+namespace warren::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder's file graph.* of a known format; the first by name where there are several.
+std::string graph_file(const fs::path& folder) {
+  std::string found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    const bool is_graph =
+        entry.path().filename().string().starts_with("graph.") && graph::is_graph_file_name(path);
+    if (is_graph && (found.empty() || path < found)) found = path;
+  }
+  return found;
+}
+
+std::vector<fs::path> roots() {
+  std::vector<fs::path> roots;
+  if (const char* named = std::getenv("WARREN_DATA"); named != nullptr && *named != '\0') {
+    roots.emplace_back(named);
+  }
+  roots.emplace_back("data");
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error) roots.push_back(program.parent_path().parent_path() / "share" / "warren");
+  roots.emplace_back(WARREN_SOURCE_DATA);
+  return roots;
+}
+
+}  // namespace
+
+DatasetFolder open_dataset(const std::string& folder) {
+  DatasetFolder dataset;
+  dataset.graph = graph_file(folder);
+  if (dataset.graph.empty()) {
+    throw InputError(fmt::format(
+        "{}: this folder is no dataset: it has no file graph.* of a known format; name a graph "
+        "file, or put graph.mtx or the like into it",
+        folder));
+  }
+  const fs::path names = fs::path(folder) / "names.txt";
+  std::error_code error;
+  if (fs::is_regular_file(names, error)) dataset.names = names.string();
+  return dataset;
+}
+
+std::optional<std::string> find_dataset(const std::string& name) {
+  if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos) {
+    return std::nullopt;
+  }
+  for (const fs::path& root : roots()) {
+    const fs::path folder = root / name;
+    if (!graph_file(folder).empty()) return folder.string();
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> dataset_names() {
+  std::set<std::string> names;
+  for (const fs::path& root : roots()) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(root, error)) {
+      if (!graph_file(entry.path()).empty()) names.insert(entry.path().filename().string());
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace warren::app

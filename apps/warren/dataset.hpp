@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datasets by name: folders with a graph, and perhaps names of its vertices.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warren::app {
+
+struct DatasetFolder {
+  std::string graph;  ///< Path of graph.*
+  std::string names;  ///< Path of names.txt (a vertex a line), or empty.
+};
+
+/// What is in a folder. Throws InputError if it has no graph.* of a known format.
+[[nodiscard]] DatasetFolder open_dataset(const std::string& folder);
+
+/// The folder of dataset `name`, looked for in $WARREN_DATA, ./data, the place where this program
+/// is installed, and the folder that it was built from.
+[[nodiscard]] std::optional<std::string> find_dataset(const std::string& name);
+/// All names that find_dataset() would find, sorted.
+[[nodiscard]] std::vector<std::string> dataset_names();
+
+}  // namespace warren::app

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program: what was asked for, and the exit status that says how it went.
+#include <algorithm>
+#include <new>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+#include "command.hpp"
+#include "options.hpp"
+
+namespace warren::app {
+namespace {
+
+int fail(ExitStatus status, std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  fmt::print(stderr, "warren: error: {}\n", message);
+  return static_cast<int>(status);
+}
+
+/// Which option would make it fit.
+std::string memory_cure(const std::string& command, const std::string& message) {
+  if (message.find("--") != std::string::npos) return "";
+  if (command == "gather") return "; a smaller --rows, --k or --count would fit";
+  if (message.find("cuda:") != std::string::npos) {
+    return "; more GPUs (--devices N) hold a smaller part each, and --device cpu uses the host";
+  }
+  return "; a smaller graph would fit, for ids with gaps --compact makes one";
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("warren: computes on one graph across many memories.", "warren");
+  program.set_version_flag("--version", std::string("warren ") + WARREN_VERSION);
+  program.require_subcommand(1);
+  program.footer(
+      "Example:\n  warren bfs debian --source git --verify\n"
+      "'warren COMMAND --help' tells a command's options, with an example.");
+  Action action;
+  add_info(program, action);
+  add_convert(program, action);
+  add_stats(program, action);
+  add_partition(program, action);
+  add_bfs(program, action);
+  add_pagerank(program, action);
+  add_gather(program, action);
+  try {
+    check_command(argc > 1 ? argv[1] : "");
+    program.parse(argc, argv);
+    return static_cast<int>(action());
+  } catch (const CLI::Success& success) {
+    return program.exit(success);  // --help, --version.
+  } catch (const CLI::ParseError& error) {
+    const auto named = program.get_subcommands();
+    const std::string command = named.empty() ? "" : named.front()->get_name() + " ";
+    return fail(ExitStatus::unusable,
+                fmt::format("{}; see 'warren {}--help'", error.what(), command));
+  } catch (const UsageError& error) {
+    return fail(ExitStatus::unusable, error.what());
+  } catch (const InputError& error) {
+    return fail(ExitStatus::unusable, error.what());
+  } catch (const MemoryError& error) {
+    return fail(ExitStatus::not_enough_memory, error.what() + memory_cure(argv[1], error.what()));
+  } catch (const std::bad_alloc&) {
+    return fail(ExitStatus::not_enough_memory,
+                "not enough memory on the host" + memory_cure(argv[1], ""));
+  } catch (const std::exception& error) {
+    return fail(ExitStatus::internal_failure, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace warren::app
+
+int main(int argc, char** argv) { return warren::app::run(argc, argv); }

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "warren/core/error.hpp"
+#include "warren/core/types.hpp"
+
+namespace warren::app {
+namespace {
+
+const std::vector<std::string> kCommands = {"info", "convert",  "stats", "partition",
+                                            "bfs",  "pagerank", "gather"};
+const std::vector<std::string> kLaterCommands = {"sssp",   "cc",    "spmm",    "sddmm", "lookup",
+                                                 "sample", "train", "predict", "bench"};
+
+constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+
+bool contains(const std::vector<std::string>& values, const std::string& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
+CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
+  const auto check = [low, high](std::string& text) -> std::string {
+    std::uint64_t number = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    if (error == std::errc{} && end == last && number >= low && number <= high) return {};
+    return fmt::format("\"{}\" should be a whole number from {} to {}", text, low, high);
+  };
+  return CLI::Validator(check, "");
+}
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  const std::string group = "Common options";
+  command.add_option("--device", options.device, "auto (a GPU where there is one), cpu, cuda")
+      ->type_name("NAME")
+      ->group(group);
+  add_number(command, "--devices", options.devices, "Ranks in this process (1)", "N", 1, kMaxRanks)
+      ->group(group);
+  add_number(command, "--threads", options.threads, "CPU threads in all (0: all there are)", "N", 0,
+             65536)
+      ->group(group);
+  command.add_flag("--share-devices", options.share_devices, "More ranks than GPUs: take turns")
+      ->group(group);
+  add_number(command, "--seed", options.seed, "Fixes everything that is random (1)", "S", 0, kMost)
+      ->group(group);
+  command.add_flag("--deterministic", options.deterministic, "Results repeat bit for bit")
+      ->group(group);
+  add_number(command, "--repeat", options.repeat, "Timed runs, after one warm-up (1)", "R", 1,
+             1000000)
+      ->group(group);
+  command.add_option("--json", options.json, "One JSON object to FILE, or - for standard output")
+      ->type_name("FILE|-")
+      ->group(group);
+  command.add_option("--trace", options.trace, "A timeline to FILE, for Perfetto")
+      ->type_name("FILE")
+      ->group(group);
+  auto* quiet = command.add_flag("--quiet", options.quiet, "Print errors only")->group(group);
+  command.add_flag("--verbose", options.verbose, "Say more on standard error")
+      ->group(group)
+      ->excludes(quiet);
+}
+
+void add_graph_options(CLI::App& command, GraphOptions& options) {
+  const std::string group = "Graph options";
+  command
+      .add_option("graph", options.graph,
+                  "A file (.mtx .el .wel .txt .tsv .gr .graph .sg .wsg .npz .wgr; text also .gz, "
+                  ".zst), a generator (kron:SCALE[,DEGREE] urand:SCALE[,DEGREE] grid:WIDTHxHEIGHT "
+                  "community:VERTICES,DEGREE), or a dataset: a folder, or a name such as debian")
+      ->type_name("GRAPH")
+      ->required();
+  command.add_flag("--symmetrize", options.symmetrize, "Add the reverse of every edge")
+      ->group(group);
+  command.add_flag("--drop-self-loops", options.drop_self_loops, "Leave self-loops out")
+      ->group(group);
+  command
+      .add_flag("--keep-duplicates", options.keep_duplicates,
+                "Keep parallel edges (else merged, weights by minimum)")
+      ->group(group);
+  command.add_flag("--one-based", options.one_based, "Edge lists: ids start at 1")->group(group);
+  command.add_flag("--compact", options.compact, "Edge lists: only ids that occur are vertices")
+      ->group(group);
+  command
+      .add_option("--weights", options.weights,
+                  "uniform:LO:HI (random integers, by --seed), or file (those of the file)")
+      ->type_name("HOW")
+      ->group(group);
+}
+
+void add_traversal_options(CLI::App& command, TraversalOptions& options) {
+  command.add_option("--mode", options.mode, "auto, sync (one step after another)")
+      ->type_name("NAME");
+  command.add_option("--edges", options.edges, "Where edges live: device")->type_name("WHERE");
+  command
+      .add_option("--method", options.method, "Partition over the ranks: ranges, random, degree")
+      ->type_name("NAME");
+  command.add_flag("--verify", options.verify, "Check the result on the host (exit status 4)");
+  command.add_option("--output", options.output, "The result of every vertex, a line each")
+      ->type_name("FILE");
+}
+
+void check_traversal_options(const TraversalOptions& options) {
+  check_choice("--mode", options.mode, {"auto", "sync"}, {"async"});
+  check_choice("--edges", options.edges, {"device"}, {"host", "compressed-host"});
+  if (options.method.empty()) return;
+  check_choice("--method", options.method, {"ranges", "random", "degree"}, {"rabbit", "metis"});
+}
+
+void check_choice(const std::string& option, const std::string& value,
+                  const std::vector<std::string>& available,
+                  const std::vector<std::string>& later) {
+  if (contains(available, value)) return;
+  if (contains(later, value)) {
+    throw UsageError(fmt::format("{} {} is not there yet; there is: {}", option, value,
+                                 fmt::join(available, ", ")));
+  }
+  throw UsageError(
+      fmt::format("{} \"{}\" is unknown; there is: {}", option, value, fmt::join(available, ", ")));
+}
+
+void check_command(const std::string& command) {
+  if (command.starts_with('-') || contains(kCommands, command)) return;
+  if (command.empty()) {
+    throw UsageError(fmt::format("no command was given; there is: {}; see 'warren --help'",
+                                 fmt::join(kCommands, ", ")));
+  }
+  throw UsageError(
+      fmt::format("the command {} {}; there is: {}", command,
+                  contains(kLaterCommands, command) ? "is not there yet" : "is unknown",
+                  fmt::join(kCommands, ", ")));
+}
+
+}  // namespace warren::app

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that several commands share, and choices of which some values are not there yet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace warren::app {
+
+/// What every command takes.
+struct CommonOptions {
+  std::string device = "auto";
+  int devices = 1;
+  int threads = 0;  ///< 0: all that the process may use.
+  bool share_devices = false;
+  std::uint64_t seed = 1;
+  bool deterministic = false;
+  int repeat = 1;
+  std::string json;   ///< A file, "-" for standard output, or empty.
+  std::string trace;  ///< A file, or empty.
+  bool quiet = false;
+  bool verbose = false;
+};
+void add_common_options(CLI::App& command, CommonOptions& options);
+
+/// What every command that takes a GRAPH takes.
+struct GraphOptions {
+  std::string graph;
+  bool symmetrize = false;
+  bool drop_self_loops = false;
+  bool keep_duplicates = false;
+  bool one_based = false;
+  bool compact = false;
+  std::string weights;  ///< "uniform:LO:HI", "file", or empty: those of the file where it has any.
+};
+void add_graph_options(CLI::App& command, GraphOptions& options);
+
+/// What every traversal takes.
+struct TraversalOptions {
+  std::string mode = "auto";
+  std::string edges = "device";
+  std::string method;  ///< Of partition; empty: the command chooses.
+  bool verify = false;
+  std::string output;
+};
+void add_traversal_options(CLI::App& command, TraversalOptions& options);
+/// Throws UsageError for a value that is none, or is not there yet.
+void check_traversal_options(const TraversalOptions& options);
+
+/// A validator that says what would be right.
+[[nodiscard]] CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
+
+/// Adds an option that takes a whole number of [low, high], written in full.
+template <class Number>
+CLI::Option* add_number(CLI::App& command, const std::string& name, Number& value,
+                        const std::string& description, const std::string& type_name,
+                        std::uint64_t low, std::uint64_t high) {
+  return command.add_option(name, value, description)
+      ->type_name(type_name)
+      ->check(whole_number(low, high));
+}
+
+/// Throws UsageError unless `value` is one of `available`; for one of `later`, with a message that
+/// says that it is not there yet.
+void check_choice(const std::string& option, const std::string& value,
+                  const std::vector<std::string>& available, const std::vector<std::string>& later);
+
+/// Throws UsageError for a command that is unknown or not there yet. Options pass.
+void check_command(const std::string& command);
+
+}  // namespace warren::app

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// warren pagerank: the ranks of all vertices, and the ten largest.
+#include "warren/traverse/pagerank.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "warren/core/error.hpp"
+#include "warren/core/trace.hpp"
+#include "warren/traverse/verify.hpp"
+
+#include "command.hpp"
+#include "files.hpp"
+#include "text.hpp"
+#include "traversal_input.hpp"
+
+namespace warren::app {
+namespace {
+
+constexpr std::size_t kTop = 10;
+
+struct PageRankCommand {
+  CommonOptions common;
+  GraphOptions graph;
+  TraversalOptions traversal;
+  traverse::PageRankOptions pagerank;
+};
+
+struct Score {
+  double score;
+  Vertex vertex;  ///< In the user's order.
+};
+
+/// What the ranks find together, filled by rank 0.
+struct PageRankOutcome {
+  std::uint64_t edges = 0;
+  traverse::PageRankResult result;
+  std::vector<double> seconds;
+  std::vector<Score> top;
+  std::vector<double> ranks;  ///< In the user's order; empty where nobody asked.
+  std::optional<traverse::Verdict> verdict;
+};
+
+/// How much one more iteration in double precision may change the ranks. The iteration is a
+/// contraction, so that in exact arithmetic the change is below that of the last one: the tolerance
+/// where it converged. Rounding adds three units of 2^-24 (ranks in single precision, for
+/// tolerances from 1e-6 on) or 2^-53 of each rank, which sum to 1; the bound leaves a few times
+/// that.
+double bound_of(const traverse::PageRankOptions& options, const traverse::PageRankResult& result) {
+  const double rounding = options.tolerance >= 1e-6 ? 1e-6 : 1e-12;
+  return (result.converged ? options.tolerance : result.residual) + rounding;
+}
+
+std::vector<Score> largest(std::vector<Score> scores) {
+  const std::size_t count = std::min(kTop, scores.size());
+  std::partial_sort(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(count),
+                    scores.end(), [](const Score& a, const Score& b) {
+                      return a.score != b.score ? a.score > b.score : a.vertex < b.vertex;
+                    });
+  scores.resize(count);
+  return scores;
+}
+
+std::vector<Score> top_of_all(team::Team& team, const traverse::PageRank& pagerank,
+                              const graph::Shard& shard, const TraversalInput& input) {
+  std::vector<Score> own;
+  const std::vector<double> ranks = pagerank.ranks();
+  own.reserve(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    own.push_back({ranks[i], input.to_user(static_cast<Vertex>(shard.out.first + i))});
+  }
+  own = largest(std::move(own));
+  std::vector<Score> all;
+  for (const auto& part : team.all_gather_v(std::span<const Score>(own))) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return largest(std::move(all));
+}
+
+/// One rank's work.
+void run_rank(const PageRankCommand& command, const Session& session, TraversalInput& input,
+              team::Team& team, PageRankOutcome& outcome) {
+  const graph::Shard shard = input.shard(team);
+  traverse::PageRank pagerank(team, shard, command.pagerank);
+  pagerank.run();  // Warms up.
+  traverse::PageRankResult result;
+  std::vector<double> seconds;
+  for (int run = 0; run < command.common.repeat; ++run) {
+    result = pagerank.run();
+    seconds.push_back(
+        team.all_reduce(result.seconds, [](double a, double b) { return a > b ? a : b; }));
+  }
+  auto top = top_of_all(team, pagerank, shard, input);
+  std::vector<double> ranks;
+  if (command.traversal.verify || !command.traversal.output.empty()) ranks = pagerank.all_ranks();
+  std::shared_ptr<const graph::Graph> graph;
+  if (command.traversal.verify) graph = input.whole_graph(team, shard);
+  if (team.rank() != 0) return;
+  outcome.edges = shard.edges;
+  outcome.result = result;
+  outcome.seconds = std::move(seconds);
+  outcome.top = std::move(top);
+  outcome.ranks = input.in_user_order(std::move(ranks));
+  if (!graph) return;
+  const TraceSpan span("verify", 0);
+  outcome.verdict = traverse::verify_pagerank(*graph, command.pagerank.damping, outcome.ranks,
+                                              bound_of(command.pagerank, result), session.pool());
+}
+
+void set_json(Json& json, const PageRankOutcome& outcome, const VertexNames& names) {
+  json["seconds"] = outcome.seconds;
+  json["iterations"] = outcome.result.iterations;
+  json["residual"] = outcome.result.residual;
+  json["converged"] = outcome.result.converged;
+  json["top"] = Json::array();
+  for (const Score& entry : outcome.top) {
+    json["top"].push_back(Json::array({names.id(entry.vertex), entry.score}));
+  }
+  if (names.has_names()) {
+    json["top_names"] = Json::array();
+    for (const Score& entry : outcome.top) json["top_names"].push_back(names.name(entry.vertex));
+  }
+  json["verified"] = outcome.verdict ? Json(outcome.verdict->correct) : Json(nullptr);
+  json["mode"] = "sync";
+}
+
+void print_outcome(Session& session, const PageRankOutcome& outcome, const VertexNames& names) {
+  session.print("\n    PageRank  vertex\n");
+  for (const Score& entry : outcome.top) {
+    session.print("{:>12.6g}  {}\n", entry.score, names.name_and_id(entry.vertex));
+  }
+  const traverse::PageRankResult& result = outcome.result;
+  Table table;
+  table.row(
+      "iterations",
+      fmt::format("{}, the last changed {:.2g} in L1 ({})", result.iterations, result.residual,
+                  result.converged ? "converged" : "not converged: raise --max-iterations"));
+  const double middle = median(outcome.seconds);
+  const double edges = static_cast<double>(outcome.edges) * static_cast<double>(result.iterations);
+  table.row("time", fmt::format("{}: {}edges/s ({})", duration(middle),
+                                with_prefix(middle > 0.0 ? edges / middle : 0.0), session.place()));
+  if (outcome.verdict) {
+    table.row("verified", outcome.verdict->correct ? "yes, by an iteration in double precision"
+                                                   : "NO: " + outcome.verdict->message);
+  }
+  session.print("\n{}", table.text());
+}
+
+void write_ranks(const std::string& path, const std::vector<double>& ranks,
+                 const VertexNames& names) {
+  OutputFile file(path);
+  std::string lines;
+  for (std::size_t v = 0; v < ranks.size(); ++v) {
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id(static_cast<Vertex>(v)),
+                   ranks[v]);
+    if (lines.size() < std::size_t{1} << 20) continue;
+    file.write(lines);
+    lines.clear();
+  }
+  file.write(lines);
+  file.commit();
+}
+
+ExitStatus run_pagerank(const PageRankCommand& command) {
+  check_traversal_options(command.traversal);
+  const traverse::PageRankOptions& pagerank = command.pagerank;
+  require(pagerank.damping >= 0.0 && pagerank.damping < 1.0,
+          fmt::format("--damping {}: give a number of at least 0 and below 1", pagerank.damping));
+  require(pagerank.tolerance >= 0.0,
+          fmt::format("--tolerance {}: give a number of at least 0", pagerank.tolerance));
+  Session session("pagerank", command.common);
+  const std::string& output = command.traversal.output;
+  if (!output.empty()) check_writable("--output", output);
+  // On a GPU the hubs' contributions, which are read most, must lie together to stay in its caches.
+  const std::string fitting = session.on_gpu() ? "degree" : "ranges";
+  const std::string& method = command.traversal.method;
+  TraversalInput input(session, command.graph, method.empty() ? fitting : method);
+  PageRankOutcome outcome;
+  {
+    const auto progress = session.progress("ranking");
+    team::run_team(session.team(),
+                   [&](team::Team& team) { run_rank(command, session, input, team, outcome); });
+  }
+  if (!output.empty()) write_ranks(output, outcome.ranks, input.names());
+  describe_graph(session, command.graph, input.vertices(), outcome.edges);
+  set_json(session.json(), outcome, input.names());
+  print_outcome(session, outcome, input.names());
+  session.finish();
+  if (!outcome.verdict || outcome.verdict->correct) return ExitStatus::done;
+  fmt::print(stderr, "warren: error: the ranks are wrong: {}\n", outcome.verdict->message);
+  return ExitStatus::not_verified;
+}
+
+}  // namespace
+
+void add_pagerank(CLI::App& program, Action& action) {
+  auto command = std::make_shared<PageRankCommand>();
+  CLI::App* pagerank = program.add_subcommand("pagerank", "PageRank, and the ten largest");
+  add_graph_options(*pagerank, command->graph);
+  pagerank->add_option("--damping", command->pagerank.damping, "In [0, 1) (0.85)")->type_name("D");
+  pagerank
+      ->add_option("--tolerance", command->pagerank.tolerance,
+                   "Stop at an L1 change of at most this (1e-6)")
+      ->type_name("T");
+  add_number(*pagerank, "--max-iterations", command->pagerank.max_iterations,
+             "And after so many (100)", "N", 1, 0xffffffff);
+  add_traversal_options(*pagerank, command->traversal);
+  add_common_options(*pagerank, command->common);
+  pagerank->footer("Example:\n  warren pagerank debian --tolerance 1e-9 --verify");
+  pagerank->callback([command, &action] { action = [command] { return run_pagerank(*command); }; });
+}
+
+}  // namespace warren::app

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.hpp"
+
+#include <cstdlib>
+
+#include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
+#include "warren/core/trace.hpp"
+
+#include "files.hpp"
+#include "text.hpp"
+
+namespace warren::app {
+namespace {
+
+// Started by a launcher of processes, every process would do and print the whole.
+void refuse_processes() {
+  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
+    const char* value = std::getenv(variable);
+    require(value == nullptr || std::atoi(value) <= 1,
+            "processes as ranks (mpirun) are not there yet; start one process with --devices N");
+  }
+}
+
+team::TeamOptions team_of(const CommonOptions& options) {
+  refuse_processes();
+  check_choice("--device", options.device, {"auto", "cpu", "cuda"}, {});
+  const bool cuda =
+      options.device == "cuda" || (options.device == "auto" && exec::cuda_device_count() > 0);
+  team::TeamOptions team;
+  team.kind = cuda ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
+  team.ranks = options.devices;
+  team.threads = options.threads;
+  team.share_devices = options.share_devices;
+  team::validate(team);
+  return team;
+}
+
+}  // namespace
+
+Session::Session(const std::string& command, const CommonOptions& options)
+    : options_(options), team_(team_of(options)), host_(exec::Device::cpu(options.threads)) {
+  if (!options.json.empty() && options.json != "-") check_writable("--json", options.json);
+  if (!options.trace.empty()) {
+    check_writable("--trace", options.trace);
+    trace_start();
+  }
+  if (options.quiet) set_log_level(LogLevel::quiet);
+  if (options.verbose) set_log_level(LogLevel::info);
+  json_["command"] = command;
+  json_["device"] = on_gpu() ? "cuda" : "cpu";
+  json_["devices"] = team_.ranks;
+}
+
+std::string Session::place() const {
+  const std::string ranks = counted(static_cast<std::uint64_t>(team_.ranks), "rank", "ranks");
+  if (on_gpu()) return fmt::format("{}, {}", exec::Device::cuda(0).model(), ranks);
+  const auto threads = static_cast<std::uint64_t>(host_.pool().size());
+  return fmt::format("cpu, {}, {}", ranks, counted(threads, "thread", "threads"));
+}
+
+void Session::finish() {
+  if (!text_.empty()) write_standard_output(text_);
+  if (!options_.trace.empty()) trace_write(options_.trace);
+  if (options_.json.empty()) return;
+  // File names may hold bytes that are no UTF-8.
+  const std::string text = json_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (options_.json == "-") return write_standard_output(text);
+  OutputFile file(options_.json);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace warren::app

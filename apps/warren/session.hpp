@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of one command: its common options checked, its threads, and where its results go.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "warren/exec/device.hpp"
+#include "warren/team/team.hpp"
+
+#include "options.hpp"
+#include "progress.hpp"
+
+namespace warren::app {
+
+using Json = nlohmann::ordered_json;
+
+class Session {
+ public:
+  /// Checks what can be checked before any work. Throws UsageError, InputError.
+  Session(const std::string& command, const CommonOptions& options);
+
+  [[nodiscard]] const CommonOptions& options() const { return options_; }
+  [[nodiscard]] bool on_gpu() const { return team_.kind == exec::DeviceKind::cuda; }
+  [[nodiscard]] const team::TeamOptions& team() const { return team_; }
+  /// The host's threads, for all that is not the team's work. Of one caller at a time.
+  [[nodiscard]] exec::ThreadPool& pool() const { return host_.pool(); }
+  [[nodiscard]] const exec::Device& host() const { return host_; }
+  /// "cpu, 2 ranks, 4 threads".
+  [[nodiscard]] std::string place() const;
+
+  /// The result's fields, in the order in which they are set.
+  [[nodiscard]] Json& json() { return json_; }
+  /// True if text for people is wanted on standard output.
+  [[nodiscard]] bool prints() const { return options_.json != "-" && !options_.quiet; }
+  template <class... Arguments>
+  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    if (prints()) text_ += fmt::format(format, std::forward<Arguments>(arguments)...);
+  }
+  [[nodiscard]] std::unique_ptr<Progress> progress(const std::string& what) const {
+    return std::make_unique<Progress>(!options_.quiet, what);
+  }
+
+  /// Writes the text, the JSON object and the trace. Called once, at the end.
+  void finish();
+
+ private:
+  CommonOptions options_;
+  team::TeamOptions team_;
+  exec::Device host_;
+  Json json_;
+  std::string text_;
+};
+
+}  // namespace warren::app

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traversal_input.hpp"
+
+#include "warren/core/trace.hpp"
+#include "warren/graph/generate_shard.hpp"
+#include "warren/graph/transform.hpp"
+
+namespace warren::app {
+
+TraversalInput::TraversalInput(const Session& session, const GraphOptions& options,
+                               const std::string& method)
+    : input_(find_graph(session, options)) {
+  if (input_.generator && session.on_gpu() && (method == "ranges" || method == "degree")) {
+    order_ = method == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
+    names_ = VertexNames(input_.generator->vertices);
+    return;
+  }
+  graph::Graph graph = load_graph(session, input_, options, false);
+  names_ = VertexNames(input_, graph);
+  place(session, std::move(graph), method);
+}
+
+void TraversalInput::place(const Session& session, graph::Graph graph, const std::string& method) {
+  const auto progress = session.progress("preparing");
+  const TraceSpan span("prepare graph", 0);
+  exec::ThreadPool& pool = session.pool();
+  const bool is_symmetric = graph::is_symmetric(graph, pool);
+  graph_ = std::make_shared<const graph::Graph>(std::move(graph));
+  partition_ = graph::make_partition(*graph_, method, session.team().ranks, session.options().seed);
+  source_.cuts = partition_.cuts;
+  source_.out = partition_.identity() ? graph_
+                                      : std::make_shared<const graph::Graph>(graph::relabel(
+                                            *graph_, partition_.new_id.span(), pool));
+  source_.in = is_symmetric
+                   ? source_.out
+                   : std::make_shared<const graph::Graph>(graph::transpose(*source_.out, pool));
+}
+
+graph::Shard TraversalInput::shard(team::Team& team) {
+  const TraceSpan span("make shard", team.rank());
+  if (graph_) return graph::make_shard(team, source_);
+  graph::Shard shard = graph::generate_shard(team, *input_.generator, input_.build, true, order_);
+  if (shard.old_id && team.rank() == 0) {
+    const exec::Stream stream(team.device());
+    partition_.cuts = shard.cuts;
+    partition_.new_id = memory::HostArray<Vertex>(shard.vertices);
+    partition_.old_id = memory::HostArray<Vertex>(shard.vertices);
+    shard.new_id->download(stream, partition_.new_id.span());
+    shard.old_id->download(stream, partition_.old_id.span());
+    stream.synchronize();
+  }
+  team.barrier();
+  return shard;
+}
+
+std::shared_ptr<const graph::Graph> TraversalInput::whole_graph(team::Team& team,
+                                                                const graph::Shard& shard) const {
+  if (graph_) return graph_;
+  const TraceSpan span("fetch graph", team.rank());
+  graph::Graph fetched = graph::download(team, shard);
+  if (team.rank() != 0) return nullptr;
+  if (partition_.identity()) return std::make_shared<const graph::Graph>(std::move(fetched));
+  return std::make_shared<const graph::Graph>(
+      graph::relabel(fetched, partition_.old_id.span(), exec::Device::cpu().pool()));
+}
+
+}  // namespace warren::app

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of a traversal, ready to be sharded: read and partitioned on the host, or, for
+// generators on GPUs, drawn where it is used.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "warren/graph/generate_shard.hpp"
+#include "warren/graph/partition.hpp"
+#include "warren/graph/shard.hpp"
+
+#include "graph_input.hpp"
+#include "session.hpp"
+#include "vertex_names.hpp"
+
+namespace warren::app {
+
+class TraversalInput {
+ public:
+  /// Finds and, unless it will be drawn by the ranks, reads the graph. Throws as find_graph() and
+  /// load_graph().
+  TraversalInput(const Session& session, const GraphOptions& options, const std::string& method);
+
+  /// This rank's shard, with in-edges. Collective. Synchronises.
+  [[nodiscard]] graph::Shard shard(team::Team& team);
+  /// The whole graph in the user's order, on rank 0 (elsewhere perhaps nullptr). Collective:
+  /// fetches it from the ranks where the host has none.
+  [[nodiscard]] std::shared_ptr<const graph::Graph> whole_graph(team::Team& team,
+                                                                const graph::Shard& shard) const;
+
+  [[nodiscard]] const VertexNames& names() const { return names_; }
+  [[nodiscard]] std::uint64_t vertices() const { return names_.vertices(); }
+  /// nullptr where the ranks draw the graph.
+  [[nodiscard]] const std::shared_ptr<const graph::Graph>& graph() const { return graph_; }
+  /// True if the graph may have self-loops.
+  [[nodiscard]] bool may_have_self_loops() const { return !input_.build.drop_self_loops; }
+
+  /// Between the user's order and the shards'.
+  [[nodiscard]] Vertex to_shard(Vertex v) const { return partition_.to_new(v); }
+  /// Values of all vertices, as the ranks hold them one after the other, in the user's order.
+  template <class T>
+  [[nodiscard]] std::vector<T> in_user_order(std::vector<T> values,
+                                             bool are_vertices = false) const {
+    if (partition_.identity()) return values;
+    std::vector<T> result(values.size());
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      T value = values[partition_.new_id[v]];
+      if constexpr (std::is_same_v<T, Vertex>) {
+        if (are_vertices && value != kNoVertex) value = partition_.old_id[value];
+      }
+      result[v] = value;
+    }
+    return result;
+  }
+  [[nodiscard]] Vertex to_user(Vertex v) const { return partition_.to_old(v); }
+
+ private:
+  void place(const Session& session, graph::Graph graph, const std::string& method);
+
+  GraphInput input_;
+  VertexNames names_{0};
+  std::shared_ptr<const graph::Graph> graph_;
+  graph::Partition partition_;
+  graph::ShardSource source_;
+  graph::VertexOrder order_ = graph::VertexOrder::natural;  ///< Where the ranks draw the graph.
+};
+
+}  // namespace warren::app

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vertex_names.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include "warren/core/error.hpp"
+
+namespace warren::app {
+
+VertexNames::VertexNames(const GraphInput& input, const graph::Graph& graph)
+    : vertices_(graph.vertices), ids_(graph.original_ids) {
+  if (input.names.empty()) return;
+  std::ifstream file(input.names);
+  for (std::string line; std::getline(file, line);) names_.push_back(line);
+  if (names_.size() != vertices_) {
+    throw InputError(fmt::format("{}: {} lines for {} vertices; give the name of a vertex a line",
+                                 input.names, names_.size(), vertices_));
+  }
+}
+
+std::string VertexNames::name_and_id(Vertex v) const {
+  return has_names() ? fmt::format("{} ({})", names_[v], id(v)) : name(v);
+}
+
+Vertex VertexNames::find(const std::string& text) const {
+  require(vertices_ > 0, "the graph has no vertices; there is nothing to start from");
+  std::uint64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  const bool is_number = !text.empty() && end == text.data() + text.size();
+  if (is_number && error == std::errc{}) return find_id(id);
+  if (has_names() && !is_number) {
+    const auto found = std::find(names_.begin(), names_.end(), text);
+    require(found != names_.end(),
+            fmt::format("--source {}: no vertex has this name; give a name of the dataset's "
+                        "names.txt, or an id from 0 to {}",
+                        text, vertices_ - 1));
+    return static_cast<Vertex>(found - names_.begin());
+  }
+  throw UsageError(fmt::format("--source \"{}\": this is no vertex id; ids go from {} to {}", text,
+                               this->id(0), this->id(static_cast<Vertex>(vertices_ - 1))));
+}
+
+Vertex VertexNames::find_id(std::uint64_t id) const {
+  const auto range = [&] {
+    return fmt::format("ids go from {} to {}", this->id(0),
+                       this->id(static_cast<Vertex>(vertices_ - 1)));
+  };
+  if (ids_.empty()) {
+    require(id < vertices_, fmt::format("--source {}: there is no such vertex; {}", id, range()));
+    return static_cast<Vertex>(id);
+  }
+  const auto* found = std::lower_bound(ids_.begin(), ids_.end(), id);
+  require(found != ids_.end() && *found == id,
+          fmt::format("--source {}: this id is no vertex; {}{}", id, range(),
+                      found == ids_.end() ? "" : fmt::format(", the next is {}", *found)));
+  return static_cast<Vertex>(found - ids_.begin());
+}
+
+}  // namespace warren::app

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the user knows the vertices: by the ids of the file, and by names where a dataset has them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warren/graph/graph.hpp"
+
+#include "graph_input.hpp"
+
+namespace warren::app {
+
+class VertexNames {
+ public:
+  /// Of a graph whose vertices are known by their number.
+  explicit VertexNames(std::uint64_t vertices) : vertices_(vertices) {}
+  /// Throws InputError where names.txt does not have a line for each vertex.
+  VertexNames(const GraphInput& input, const graph::Graph& graph);
+
+  [[nodiscard]] std::uint64_t vertices() const { return vertices_; }
+  [[nodiscard]] bool has_names() const { return !names_.empty(); }
+  /// The id that the user knows the vertex by.
+  [[nodiscard]] std::uint64_t id(Vertex v) const { return ids_.empty() ? v : ids_[v]; }
+  /// The name where there are names, else the id.
+  [[nodiscard]] std::string name(Vertex v) const {
+    return has_names() ? names_[v] : std::to_string(id(v));
+  }
+  /// "git (29431)", or the id alone.
+  [[nodiscard]] std::string name_and_id(Vertex v) const;
+
+  /// The vertex that `text`, an id or a name, stands for; a number is always an id. Throws
+  /// UsageError.
+  [[nodiscard]] Vertex find(const std::string& text) const;
+
+ private:
+  [[nodiscard]] Vertex find_id(std::uint64_t id) const;
+
+  std::uint64_t vertices_;
+  memory::HostArray<std::uint64_t> ids_;  // Ascending; empty where they are the vertices.
+  std::vector<std::string> names_;
+};
+
+}  // namespace warren::app
