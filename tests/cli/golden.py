@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program's answers for public graphs against those of other programs (GOLDEN.json). Exits with 77 where they are absent."""
+
+import json
+import os
+import sys
+import unittest
+from pathlib import Path
+
+from support import ProgramTest
+
+DATA = Path(os.environ.get("WARREN_TEST_DATA", ""))
+TEAMS = (1, 3)
+RELATIVE = 1e-6
+
+
+def graph_options(golden, path):
+    """Ids with gaps are closed; undirected lists that name each edge once get their other direction."""
+    options = []
+    if golden["n"] <= golden["max_id"]:
+        options.append("--compact")
+    is_edge_list = ".txt" in path.name
+    if is_edge_list and not golden["directed"] and golden["edge_lines_or_entries"] < golden["arcs"]:
+        options.append("--symmetrize")
+    return options
+
+
+class Golden(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        with open(DATA / "GOLDEN.json", encoding="utf-8") as file:
+            self.graphs = json.load(file)["graphs"]
+
+    def each(self, check):
+        """Calls check(golden, the GRAPH argument with its options) for every graph."""
+        for name, golden in self.graphs.items():
+            path = DATA / "graphs" / golden["file"]
+            with self.subTest(name):
+                check(golden, [path, *graph_options(golden, path)])
+
+    def test_stats(self):
+        self.each(self.check_stats)
+
+    def test_bfs(self):
+        self.each(self.check_bfs)
+
+    def test_pagerank(self):
+        self.each(self.check_pagerank)
+
+    def check_stats(self, golden, graph):
+        result = self.succeed_json("stats", *graph)
+        for field, wanted in (("vertices", "n"), ("edges", "arcs"), ("self_loops", "self_loops"),
+                              ("max_degree", "max_out_degree")):
+            self.assertEqual(result[field], golden[wanted], field)
+
+    def check_bfs(self, golden, graph):
+        for wanted in golden["bfs"]:
+            for devices in TEAMS:
+                result = self.succeed_json("bfs", *graph, "--source", wanted["source"], "--devices", devices, "--verify")
+                self.assertIs(result["verified"], True)
+                for field in ("source", "reached", "max_depth", "sum_depth"):
+                    self.assertEqual(result[field], wanted[field], field)
+                self.assertEqual(result["traversed_edges"], self.input_edges(golden, wanted))
+
+    def input_edges(self, golden, wanted):
+        """Of the arcs out of reached vertices: an undirected edge is two arcs and counts once, a self-loop is one."""
+        if golden["directed"]:
+            return wanted["arcs_out"]
+        self.assertTrue(golden["self_loops"] == 0 or wanted["reached"] == golden["n"], "which loops are reached?")
+        return (wanted["arcs_out"] + golden["self_loops"]) // 2
+
+    def check_pagerank(self, golden, graph):
+        for devices in TEAMS:
+            for tolerance in ("1e-9", "1e-12"):
+                result = self.succeed_json("pagerank", *graph, "--tolerance", tolerance, "--max-iterations", 500,
+                                           "--devices", devices, "--verify")
+                self.assertIs(result["verified"], True)
+                self.assertIs(result["converged"], True)
+                if tolerance == "1e-9":
+                    self.assertEqual(result["iterations"], golden["pagerank"]["iterations_to_1e-9"])
+                self.check_top(result["top"], golden["pagerank"]["top10"])
+
+    def check_top(self, top, wanted):
+        self.assertEqual([vertex for vertex, _ in top], [vertex for vertex, _ in wanted])
+        for (vertex, score), (_, expected) in zip(top, wanted):
+            self.assertLessEqual(abs(score - expected), RELATIVE * expected, f"vertex {vertex}")
+
+
+if __name__ == "__main__":
+    if not (DATA / "GOLDEN.json").is_file():
+        print(f"skipped: there is no GOLDEN.json in \"{DATA}\"; name its folder with WARREN_TEST_DATA")
+        sys.exit(77)
+    unittest.main()

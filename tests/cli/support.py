@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the command line share: running the program, and small graphs in files."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = os.environ["WARREN_PROGRAM"]
+# The tests say what runs where; a GPU that happens to be there changes nothing.
+DEVICE = os.environ.get("WARREN_TEST_DEVICE", "cpu")
+
+
+class Result:
+    def __init__(self, process):
+        self.status = process.returncode
+        self.out = process.stdout
+        self.err = process.stderr
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+class ProgramTest(unittest.TestCase):
+    """A test with a folder of its own, which is also where the program runs."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def file(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return str(path)
+
+    def run_program(self, *arguments, environment=None, program=PROGRAM, device=True):
+        command = [program, *map(str, arguments)]
+        if device and "--device" not in command and "--help" not in command:
+            command += ["--device", DEVICE]
+        process = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            cwd=self.folder,
+            env={**os.environ, **(environment or {})},
+            timeout=600,
+            check=False,
+        )
+        return Result(process)
+
+    def succeed(self, *arguments, **options):
+        result = self.run_program(*arguments, **options)
+        self.assertEqual(result.status, 0, result.err)
+        self.assertEqual(result.err, "")
+        return result
+
+    def succeed_json(self, *arguments, **options):
+        """The JSON object on standard output: parsing it shows that nothing else is there."""
+        return self.succeed(*arguments, "--json", "-", **options).json
+
+    def fail(self, status, *arguments, says=(), **options):  # pylint: disable=arguments-differ
+        """Runs, and expects the status, one line on standard error, and nothing on the other."""
+        result = self.run_program(*arguments, **options)
+        self.assertEqual(result.status, status, result.err + result.out)
+        self.assertEqual(result.out, "")
+        self.assertRegex(result.err, r"\Awarren: error: [^\n]+\n\Z")
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, result.err)
+        return result
+
+    def check_fields(self, result, fields):
+        """`fields`: name to type or tuple of types. Numbers are not booleans."""
+        for name, kinds in fields.items():
+            self.assertIn(name, result)
+            kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+            self.assertIn(type(result[name]), kinds, f"{name}: {result[name]!r}")
+
+    def check_common(self, result, command, runs=1):
+        self.check_fields(result, {"command": str, "device": str, "devices": int, "seconds": list})
+        self.assertEqual(result["command"], command)
+        self.assertIn(result["device"], ("cpu", "cuda"))
+        self.assertEqual(len(result["seconds"]), runs)
+        for seconds in result["seconds"]:
+            self.assertIs(type(seconds), float)
+            self.assertGreaterEqual(seconds, 0.0)
+
+
+# 10 -> 20, 30; 20 -> 40; 30 -> 40; 40 -> 50; 60 -> 10: ids with gaps.
+GAPS = "# a comment\n10 20\n10 30\n20 40\n30 40\n40 50\n60 10\n"
+# 1 -> 2 -> 3, with 4 alone, from 1 on.
+MTX = "%%MatrixMarket matrix coordinate pattern general\n4 4 2\n1 2\n2 3\n"
+# An undirected path of 3 with a self-loop at its end.
+SYMMETRIC = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n2 1\n3 2\n3 3\n"

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""info and gather: what the machine is and does."""
+
+import unittest
+
+from support import ProgramTest
+
+
+class Info(ProgramTest):
+    def test_fields(self):
+        result = self.succeed_json("info")
+        self.check_fields(result, {"command": str, "device": str, "devices": list, "links": list, "host_links": list,
+                                   "versions": dict, "seconds": list})
+        self.assertGreaterEqual(len(result["devices"]), 1)
+        for device in result["devices"]:
+            self.check_fields(device, {"name": str, "memory": int})
+            self.assertGreater(device["memory"], 1 << 28)
+        self.assertEqual(len(result["links"]), len(result["devices"]))
+        for row in [*result["links"], result["host_links"]]:
+            self.assertEqual(len(row), len(result["devices"]))
+            for link in row:
+                self.check_fields(link, {"gigabytes_per_second": float, "microseconds": float})
+                self.assertGreater(link["gigabytes_per_second"], 0.0)
+        self.check_fields(result["versions"], {"warren": str, "compiler": str})
+
+    def test_text(self):
+        out = self.succeed("info").out
+        for text in ("memory", "warren", "compiler", "GB/s"):
+            self.assertIn(text, out)
+
+
+class Gather(ProgramTest):
+    SMALL = ("--rows", 1000, "--k", 7, "--count", 5000)
+
+    def gather(self, *arguments):
+        return self.succeed_json("gather", *arguments)
+
+    def test_fields(self):
+        result = self.gather(*self.SMALL)
+        self.check_common(result, "gather")
+        self.check_fields(result, {"bytes_per_second": float, "fraction_of_limit": float, "rows": int, "k": int,
+                                   "count": int, "placement": str, "verified": type(None)})
+        self.assertAlmostEqual(result["bytes_per_second"] * result["seconds"][0], 5000 * 7 * 4, delta=1)
+        self.assertGreater(result["fraction_of_limit"], 0.0)
+
+    def test_every_element_on_every_team(self):
+        for placement in ("device", "host"):
+            for devices in (1, 2, 3, 4):
+                with self.subTest(placement=placement, devices=devices):
+                    result = self.gather(*self.SMALL, "--placement", placement, "--devices", devices, "--verify")
+                    self.assertIs(result["verified"], True)
+                    self.assertEqual(result["placement"], placement)
+
+    def test_fewer_rows_than_ranks(self):
+        self.assertIs(self.gather("--rows", 2, "--count", 50, "--devices", 4, "--verify")["verified"], True)
+
+    def test_numbers_out_of_range(self):
+        for option in ("--rows", "--k", "--count"):
+            for value in ("0", "-1", "x"):
+                with self.subTest(option=option, value=value):
+                    self.fail(2, "gather", option, value, says=option)
+        self.fail(2, "gather", "--rows", 1 << 47, "--k", 1 << 20, says="--rows")
+
+    def test_more_than_the_memory(self):
+        self.fail(3, "gather", "--rows", 100_000_000_000, "--k", 1000, says=["400000000000000 bytes", "free", "--rows"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches, atomics under contention, streams and events, on both backends.
+#pragma once
+
+#include <cstring>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "warren/core/trace.hpp"
+#include "warren/exec/atomic.hpp"
+#include "warren/exec/memory.hpp"
+
+#include "support/backends.hpp"
+
+namespace warren::exec {
+
+using testing_support::some_device;
+
+struct CountVisits {
+  std::uint32_t* visits;
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
+    if (worker.lane() == 0) atomic_add(visits[task], 1u);
+  }
+};
+
+struct Contended {
+  std::uint32_t* words;  // 0: a sum, 1: an or, 2: a minimum, 3: a sum by compare and exchange.
+  std::uint64_t* wide;
+  float* real;
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t task) const {
+    atomic_add<Order::acq_rel, Scope::system>(words[0], 3u);
+    atomic_or(words[1], 1u << (task % 31));
+    atomic_min(words[2], static_cast<std::uint32_t>(1'000'000 - task));
+    std::uint32_t seen = atomic_load(words[3]);
+    while (!atomic_compare_exchange(words[3], seen, seen + 1)) {
+    }
+    atomic_add(*wide, std::uint64_t{1} << 33);
+    atomic_add(*real, 0.5f);
+    atomic_store<Order::release>(words[4], 42u);
+  }
+};
+
+/// Pinned memory (host memory on the CPU), zero.
+template <class T>
+std::shared_ptr<T> pinned(const Device& device, std::uint64_t count) {
+  const std::uint64_t bytes = count * sizeof(T);
+  std::shared_ptr<T> memory(
+      static_cast<T*>(allocate(device, MemoryKind::pinned, bytes)),
+      [device, bytes](T* pointer) { deallocate(device, MemoryKind::pinned, pointer, bytes); });
+  if (memory) std::memset(static_cast<void*>(memory.get()), 0, bytes);
+  return memory;
+}
+
+template <class Backend>
+class LaunchTest : public testing_support::OnBackend<Backend> {};
+TYPED_TEST_SUITE_P(LaunchTest);
+
+TYPED_TEST_P(LaunchTest, EveryTaskOnce) {
+  const Device device = some_device<TypeParam>(3);
+  const Stream stream(device);
+  for (const std::uint64_t tasks : {0, 1, 2, 31, 32, 33, 1000, 3'000'001}) {
+    SCOPED_TRACE(tasks);
+    const auto visits = pinned<std::uint32_t>(device, tasks + 1);
+    const auto check = [&](std::uint32_t times) {
+      stream.synchronize();
+      std::uint64_t wrong = 0;
+      for (std::uint64_t i = 0; i < tasks; ++i) wrong += visits.get()[i] != times ? 1 : 0;
+      EXPECT_EQ(wrong, 0u);
+      EXPECT_EQ(visits.get()[tasks], 0u);
+    };
+    launch<TypeParam, Thread>(stream, tasks, CountVisits{visits.get()});
+    check(1);
+    launch<TypeParam, Warp>(stream, tasks, CountVisits{visits.get()}, {.grain = 7});
+    check(2);
+    if (tasks <= 1000) {
+      launch<TypeParam, Block>(stream, tasks, CountVisits{visits.get()}, {.threads_per_block = 64});
+      check(3);
+    }
+  }
+}
+
+TYPED_TEST_P(LaunchTest, AtomicsUnderContention) {
+  const Device device = some_device<TypeParam>(4);
+  const Stream stream(device);
+  const auto words = pinned<std::uint32_t>(device, 5);
+  const auto wide = pinned<std::uint64_t>(device, 1);
+  const auto real = pinned<float>(device, 1);
+  words.get()[2] = ~0u;
+  constexpr std::uint64_t kTasks = 20'000;
+  launch<TypeParam, Thread>(stream, kTasks, Contended{words.get(), wide.get(), real.get()},
+                            {.grain = 1});
+  stream.synchronize();
+  EXPECT_EQ(words.get()[0], 3 * kTasks);
+  EXPECT_EQ(words.get()[1], 0x7fffffffu);
+  EXPECT_EQ(words.get()[2], 1'000'001 - kTasks);
+  EXPECT_EQ(words.get()[3], kTasks);
+  EXPECT_EQ(words.get()[4], 42u);
+  EXPECT_EQ(*wide, kTasks << 33);
+  EXPECT_EQ(*real, 0.5f * static_cast<float>(kTasks));
+}
+
+TYPED_TEST_P(LaunchTest, EventsTellTheTime) {
+  const Device device = some_device<TypeParam>();
+  const Stream stream(device);
+  const auto visits = pinned<std::uint32_t>(device, 1 << 20);
+  Event begin(device), end(device);
+  const double before = now_seconds();
+  begin.record(stream);
+  for (int i = 0; i < 5; ++i) launch<TypeParam, Thread>(stream, 1 << 20, CountVisits{visits.get()});
+  end.record(stream);
+  end.synchronize();
+  const double outside = now_seconds() - before;
+  const double seconds = end.seconds_since(begin);
+  EXPECT_GT(seconds, 0.0);
+  EXPECT_LE(seconds, outside * 1.5 + 1e-3);
+  EXPECT_EQ(visits.get()[12345], 5u);
+}
+
+TYPED_TEST_P(LaunchTest, StreamsWaitForEvents) {
+  const Device device = some_device<TypeParam>();
+  const Stream first(device), second(device);
+  const auto visits = pinned<std::uint32_t>(device, 1 << 20);
+  auto* on_device =
+      static_cast<std::uint32_t*>(allocate(device, MemoryKind::device, (1 << 20) * 4));
+  fill_bytes(first, on_device, 0, (1 << 20) * 4);
+  for (int i = 0; i < 20; ++i) launch<TypeParam, Thread>(first, 1 << 20, CountVisits{on_device});
+  Event done(device);
+  done.record(first);
+  second.wait(done);
+  copy(second, visits.get(), on_device, (1 << 20) * 4);
+  second.synchronize();
+  EXPECT_EQ(visits.get()[0], 20u);
+  EXPECT_EQ(visits.get()[(1 << 20) - 1], 20u);
+  deallocate(device, MemoryKind::device, on_device, (1 << 20) * 4);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(LaunchTest, EveryTaskOnce, AtomicsUnderContention, EventsTellTheTime,
+                            StreamsWaitForEvents);
+
+}  // namespace warren::exec

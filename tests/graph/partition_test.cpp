@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partitions cover the graph and cut it where they say; their cost is what counting edge by edge
+// gives.
+#include "warren/graph/partition.hpp"
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "warren/core/error.hpp"
+
+#include "reference/graph_csr.hpp"
+
+namespace warren::graph {
+namespace {
+
+using reference::ListSource;
+
+Graph built(const reference::EdgeList& list, exec::ThreadPool& pool) {
+  ListSource source(list);
+  return build(source, {false, false, true}, pool);
+}
+
+void expect_covers(const Graph& graph, const Partition& partition, int parts) {
+  ASSERT_EQ(partition.parts(), parts);
+  EXPECT_EQ(partition.cuts.front(), 0u);
+  EXPECT_EQ(partition.cuts.back(), graph.vertices);
+  EXPECT_TRUE(std::is_sorted(partition.cuts.begin(), partition.cuts.end()));
+  std::vector<Vertex> ids;
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    ids.push_back(partition.to_new(v));
+    EXPECT_EQ(partition.to_old(partition.to_new(v)), v);
+  }
+  std::sort(ids.begin(), ids.end());
+  for (Vertex v = 0; v < graph.vertices; ++v) ASSERT_EQ(ids[v], v);
+}
+
+PartitionQuality brute_force(const Graph& graph, const Partition& partition) {
+  const auto owner = [&](Vertex v) {
+    std::size_t rank = 0;
+    while (partition.to_new(v) >= partition.cuts[rank + 1]) ++rank;
+    return rank;
+  };
+  const auto parts = static_cast<std::uint64_t>(partition.parts());
+  PartitionQuality quality;
+  std::set<std::pair<std::size_t, Vertex>> halo;
+  std::vector<std::uint64_t> edges(parts, 0);
+  for (const reference::Entry& entry : reference::entries(graph)) {
+    const std::size_t rank = owner(entry.source);
+    ++edges[rank];
+    if (owner(entry.target) == rank) continue;
+    ++quality.cut_edges;
+    halo.emplace(rank, entry.target);
+  }
+  quality.halo_rows = halo.size();
+  const std::uint64_t m = graph.edges();
+  const std::uint64_t fullest = *std::max_element(edges.begin(), edges.end());
+  if (m > 0)
+    quality.imbalance =
+        static_cast<double>(fullest) / (static_cast<double>(m) / static_cast<double>(parts));
+  quality.broadcast = graph.vertices * (parts - 1);
+  quality.per_edge = quality.cut_edges;
+  quality.once = quality.halo_rows;
+  return quality;
+}
+
+class PartitionOnThreads : public testing::TestWithParam<int> {
+ protected:
+  exec::ThreadPool pool_{GetParam()};
+};
+
+TEST_P(PartitionOnThreads, CoversAndCostsWhatCountingGives) {
+  for (const auto& [name, list] : reference::awkward_lists()) {
+    const Graph graph = built(list, pool_);
+    for (const char* method : {"ranges", "random"}) {
+      for (const int parts : {1, 2, 3, 8, 32}) {
+        SCOPED_TRACE(name + " " + method + " " + std::to_string(parts));
+        const Partition partition = make_partition(graph, method, parts, 5);
+        expect_covers(graph, partition, parts);
+        const PartitionQuality quality = partition_quality(graph, partition, pool_);
+        const PartitionQuality expected = brute_force(graph, partition);
+        EXPECT_EQ(quality.cut_edges, expected.cut_edges);
+        EXPECT_EQ(quality.halo_rows, expected.halo_rows);
+        EXPECT_DOUBLE_EQ(quality.imbalance, expected.imbalance);
+        EXPECT_EQ(quality.broadcast, expected.broadcast);
+        EXPECT_EQ(quality.per_edge, expected.per_edge);
+        EXPECT_EQ(quality.once, expected.once);
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, PartitionOnThreads, testing::Values(1, 2, 3, 4));
+
+TEST(Partition, RangesAreLowerBounds) {
+  exec::ThreadPool pool(1);
+  for (const auto& [name, list] : reference::awkward_lists()) {
+    const Graph graph = built(list, pool);
+    for (const std::uint64_t parts : {1, 2, 5, 32}) {
+      const std::vector<std::uint64_t> cuts =
+          edge_balanced_cuts(graph.offsets.span(), static_cast<int>(parts));
+      ASSERT_EQ(cuts.size(), parts + 1);
+      for (std::uint64_t p = 0; p < parts; ++p) {
+        std::uint64_t expected = 0;
+        while (graph.offsets[expected] < p * graph.edges() / parts) ++expected;
+        EXPECT_EQ(cuts[p], expected) << name << " part " << p << " of " << parts;
+      }
+      EXPECT_EQ(cuts[parts], graph.vertices);
+    }
+  }
+}
+
+TEST(Partition, RangesOfHugeOffsetsDoNotOverflow) {
+  const std::vector<EdgeOffset> offsets{0, std::uint64_t{1} << 62, std::uint64_t{1} << 63};
+  EXPECT_EQ(edge_balanced_cuts(offsets, 32),
+            (std::vector<std::uint64_t>{0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                        2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2}));
+}
+
+TEST(Partition, RandomIsFixedByItsSeedAndBalanced) {
+  exec::ThreadPool pool(1);
+  const Graph graph = built(reference::random_list(1000, 5000, 1), pool);
+  const Partition a = partition_random(graph, 3, 9);
+  const Partition b = partition_random(graph, 3, 9);
+  const Partition c = partition_random(graph, 3, 10);
+  EXPECT_TRUE(std::equal(a.new_id.begin(), a.new_id.end(), b.new_id.begin()));
+  EXPECT_FALSE(std::equal(a.new_id.begin(), a.new_id.end(), c.new_id.begin()));
+  EXPECT_EQ(a.cuts, (std::vector<std::uint64_t>{0, 333, 666, 1000}));
+}
+
+TEST(Partition, RandomGivesEveryPermutationAboutAsOften) {
+  exec::ThreadPool pool(1);
+  const Graph graph = built(reference::random_list(4, 4, 1), pool);
+  std::map<std::vector<Vertex>, int> seen;
+  for (std::uint64_t seed = 0; seed < 24000; ++seed) {
+    const Partition partition = partition_random(graph, 1, seed);
+    ++seen[{partition.new_id.begin(), partition.new_id.end()}];
+  }
+  EXPECT_EQ(seen.size(), 24u);
+  for (const auto& [ids, count] : seen) EXPECT_NEAR(count, 1000, 160);  // Five standard deviations.
+}
+
+TEST(Partition, RefusesWhatItCannotDo) {
+  exec::ThreadPool pool(1);
+  const Graph graph = built(reference::random_list(10, 50, 1), pool);
+  for (const int parts : {-1, 0, kMaxRanks + 1}) {
+    EXPECT_THROW((void)make_partition(graph, "ranges", parts, 1), UsageError);
+    EXPECT_THROW((void)partition_ranges(graph, parts), UsageError);
+    EXPECT_THROW((void)partition_random(graph, parts, 1), UsageError);
+  }
+  EXPECT_THAT([&] { (void)make_partition(graph, "spectral", 2, 1); },
+              testing::ThrowsMessage<UsageError>(testing::HasSubstr("spectral")));
+  EXPECT_THROW((void)edge_balanced_cuts({}, 2), UsageError);
+  for (const std::vector<std::uint64_t>& cuts :
+       {std::vector<std::uint64_t>{0, 7, 3, 10}, {1, 10}, {0, 9}, {0}}) {
+    Partition partition;
+    partition.cuts = cuts;
+    EXPECT_THROW((void)partition_quality(graph, partition, pool), UsageError);
+  }
+  Partition other = partition_random(graph, 2, 1);
+  other.new_id = memory::HostArray<Vertex>(9);
+  EXPECT_THROW((void)partition_quality(graph, other, pool), UsageError);
+}
+
+}  // namespace
+}  // namespace warren::graph

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// BFS against the sequential reference, on every shape, with every team, pushing only and
+// direction-optimising.
+#include "warren/traverse/bfs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "reference/traverse.hpp"
+#include "traverse/fixtures.hpp"
+
+namespace warren {
+namespace {
+
+void expect_tree(const graph::Graph& graph, Vertex source, const std::vector<Vertex>& depth,
+                 const std::vector<Vertex>& parent) {
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    if (depth[v] == kNoVertex) {
+      ASSERT_EQ(parent[v], kNoVertex) << "vertex " << v;
+      continue;
+    }
+    const Vertex from = parent[v];
+    ASSERT_LT(from, graph.vertices) << "vertex " << v;
+    if (v == source) {
+      ASSERT_EQ(from, source);
+      continue;
+    }
+    ASSERT_EQ(depth[from] + 1, depth[v]) << "vertex " << v;
+    const auto neighbours = graph.neighbours(from);
+    ASSERT_TRUE(std::find(neighbours.begin(), neighbours.end(), v) != neighbours.end())
+        << from << " -> " << v << " is no edge";
+  }
+}
+
+void check(const team::TeamOptions& options, const fixtures::Named& named) {
+  const graph::Graph& graph = named.graph;
+  const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
+  team::run_team(options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    for (const bool optimized : {true, false}) {
+      traverse::BfsOptions bfs_options;
+      bfs_options.direction_optimizing = optimized;
+      traverse::Bfs bfs(team, shard, bfs_options);
+      for (const Vertex from : {Vertex{0}, graph.vertices / 2, graph.vertices - 1}) {
+        SCOPED_TRACE(named.name + ", " + std::to_string(options.ranks) + " ranks, source " +
+                     std::to_string(from) + (optimized ? "" : ", push only"));
+        const traverse::BfsResult result = bfs.run(from);
+        const std::vector<Vertex> depth = bfs.all_depths();
+        const std::vector<Vertex> parent = bfs.all_parents();
+        const std::vector<Vertex> expected = reference::bfs_depths(graph, from);
+        ASSERT_EQ(depth, expected);
+        expect_tree(graph, from, depth, parent);
+        std::uint64_t reached = 0, sum = 0, edges = 0;
+        std::uint32_t deepest = 0;
+        for (Vertex v = 0; v < graph.vertices; ++v) {
+          if (expected[v] == kNoVertex) continue;
+          ++reached;
+          sum += expected[v];
+          edges += graph.degree(v);
+          deepest = std::max(deepest, expected[v]);
+        }
+        EXPECT_EQ(result.reached, reached);
+        EXPECT_EQ(result.sum_depth, sum);
+        EXPECT_EQ(result.edges, edges);
+        EXPECT_EQ(result.max_depth, deepest);
+      }
+    }
+  });
+}
+
+TEST(Bfs, MatchesReferenceOnEveryShapeAndTeam) {
+  for (const auto& named : fixtures::shapes()) {
+    for (const auto& options : fixtures::cpu_teams()) check(options, named);
+  }
+}
+
+TEST(Bfs, PullsOnDenseLevels) {
+  const graph::Graph graph = fixtures::generated("kron:14", true);
+  const graph::ShardSource source = fixtures::shard_source(graph, 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::Bfs bfs(team, shard);
+    EXPECT_GT(bfs.run(source.out->targets[0]).pull_levels, 0u);
+  });
+}
+
+TEST(Bfs, RefusesASourceThatIsNoVertex) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::path(10), 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::Bfs bfs(team, shard);
+    EXPECT_THROW((void)bfs.run(10), UsageError);
+    EXPECT_THROW((void)traverse::Bfs(team, shard, {true, 0.0, 1.0}), UsageError);
+  });
+}
+
+TEST(BfsCuda, MatchesReferenceOnEveryShapeAndTeam) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& named : fixtures::shapes()) {
+    for (const auto& options : fixtures::cuda_teams()) check(options, named);
+  }
+}
+
+}  // namespace
+}  // namespace warren

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs that traversals are tested on, and the teams that they are tested with.
+#pragma once
+
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "warren/graph/builder.hpp"
+#include "warren/graph/generate.hpp"
+#include "warren/graph/partition.hpp"
+#include "warren/graph/shard.hpp"
+#include "warren/graph/transform.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::fixtures {
+
+/// Edges from a list, in two pieces.
+class ListSource : public graph::EdgeSource {
+ public:
+  ListSource(Vertex vertices, std::vector<graph::Edge> edges)
+      : vertices_(vertices), edges_(std::move(edges)) {}
+  [[nodiscard]] std::uint64_t vertices() const override { return vertices_; }
+  [[nodiscard]] graph::WeightType weight_type() const override { return graph::WeightType::none; }
+  [[nodiscard]] std::uint64_t pieces() const override { return 2; }
+  void read(std::uint64_t piece, graph::EdgeSink& sink) override {
+    const std::size_t half = edges_.size() / 2;
+    const std::span<const graph::Edge> all(edges_);
+    sink.take(piece == 0 ? all.subspan(0, half) : all.subspan(half), {}, {});
+  }
+
+ private:
+  Vertex vertices_;
+  std::vector<graph::Edge> edges_;
+};
+
+inline graph::Graph from_list(Vertex vertices, std::vector<graph::Edge> edges,
+                              const graph::BuildOptions& options = {}) {
+  exec::ThreadPool pool(2);
+  ListSource source(vertices, std::move(edges));
+  return graph::build(source, options, pool);
+}
+
+inline graph::Graph generated(const std::string& text, bool symmetrize, std::uint64_t seed = 1) {
+  exec::ThreadPool pool(2);
+  const auto spec = graph::parse_generator(text, seed);
+  graph::BuildOptions options;
+  options.symmetrize = symmetrize;
+  return graph::build(*graph::make_source(*spec), graph::effective_options(*spec, options), pool);
+}
+
+inline graph::Graph random_graph(Vertex vertices, std::size_t edges, std::uint64_t seed,
+                                 bool symmetrize) {
+  std::mt19937_64 random(seed);
+  std::vector<graph::Edge> list;
+  for (std::size_t i = 0; i < edges; ++i) {
+    list.push_back(
+        {static_cast<Vertex>(random() % vertices), static_cast<Vertex>(random() % vertices)});
+  }
+  graph::BuildOptions options;
+  options.symmetrize = symmetrize;
+  return from_list(vertices, std::move(list), options);
+}
+
+/// Out-star: the centre's edges to all others, as a directed graph or both ways.
+inline graph::Graph star(Vertex vertices, bool symmetrize) {
+  std::vector<graph::Edge> list;
+  for (Vertex v = 1; v < vertices; ++v) list.push_back({0, v});
+  graph::BuildOptions options;
+  options.symmetrize = symmetrize;
+  return from_list(vertices, std::move(list), options);
+}
+
+inline graph::Graph path(Vertex vertices) {
+  std::vector<graph::Edge> list;
+  for (Vertex v = 0; v + 1 < vertices; ++v) list.push_back({v, v + 1});
+  return from_list(vertices, std::move(list));
+}
+
+struct Named {
+  std::string name;
+  graph::Graph graph;
+};
+
+/// Under sanitizers, the same shapes, smaller.
+#ifdef WARREN_SANITIZED
+inline constexpr Vertex kPathLength = 300;
+inline constexpr const char* kWideGrid = "grid:260x250";
+#else
+inline constexpr Vertex kPathLength = 3000;
+inline constexpr const char* kWideGrid = "grid:1200x1100";
+#endif
+
+/// The shapes that break traversals: one vertex, loops, stars, long paths, isolated vertices,
+/// several components, hubs.
+inline std::vector<Named> shapes() {
+  std::vector<Named> all;
+  all.push_back({"one vertex", from_list(1, {})});
+  all.push_back({"one vertex with a loop", from_list(1, {{0, 0}})});
+  all.push_back({"two vertices, one edge", from_list(2, {{0, 1}})});
+  all.push_back({"no edges", from_list(70, {})});
+  all.push_back(
+      {"loops and duplicates", from_list(5, {{0, 0}, {0, 1}, {0, 1}, {1, 2}, {2, 2}, {4, 3}})});
+  all.push_back({"path", path(kPathLength)});
+  all.push_back({"star", star(5000, true)});
+  all.push_back({"out-star", star(5000, false)});
+  all.push_back({"grid", generated("grid:40x31", true)});
+  all.push_back({"grid, wide levels", generated(kWideGrid, true)});
+  all.push_back({"kronecker", generated("kron:12", true)});
+  all.push_back({"kronecker, directed", generated("kron:11", false)});
+  all.push_back({"uniform", generated("urand:11,8", true)});
+  all.push_back({"community", generated("community:4000,6", true)});
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    all.push_back(
+        {"random " + std::to_string(seed),
+         random_graph(static_cast<Vertex>(50 + 137 * seed), 40 + 300 * seed, seed, seed % 2 == 0)});
+  }
+  return all;
+}
+
+/// The pieces of a shard, kept alive with it.
+inline graph::ShardSource shard_source(const graph::Graph& graph, int ranks) {
+  exec::ThreadPool pool(2);
+  auto out = std::make_shared<graph::Graph>(graph);
+  const bool symmetric = graph::is_symmetric(*out, pool);
+  auto in = symmetric ? out : std::make_shared<graph::Graph>(graph::transpose(*out, pool));
+  return {out, in, graph::partition_ranges(*out, ranks).cuts};
+}
+
+/// Teams that every algorithm is run with.
+inline std::vector<team::TeamOptions> cpu_teams() {
+  std::vector<team::TeamOptions> teams;
+  for (const auto& [ranks, threads] : {std::pair{1, 1}, {1, 3}, {2, 2}, {3, 3}, {4, 8}, {7, 7}}) {
+    team::TeamOptions options;
+    options.ranks = ranks;
+    options.threads = threads;
+    teams.push_back(options);
+  }
+  return teams;
+}
+
+/// Every number of GPUs that there are, and ranks that share them.
+inline std::vector<team::TeamOptions> cuda_teams() {
+  std::vector<team::TeamOptions> teams;
+  const int present = exec::cuda_device_count();
+  for (int ranks = 1; ranks <= present + 2 && present > 0; ++ranks) {
+    team::TeamOptions options;
+    options.kind = exec::DeviceKind::cuda;
+    options.ranks = ranks;
+    options.share_devices = ranks > present;
+    teams.push_back(options);
+  }
+  return teams;
+}
+
+}  // namespace warren::fixtures

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// PageRank against the sequential reference, in both precisions, on every shape, with every team.
+#include "warren/traverse/pagerank.hpp"
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "reference/traverse.hpp"
+#include "traverse/fixtures.hpp"
+
+namespace warren {
+namespace {
+
+void check(const team::TeamOptions& options, const fixtures::Named& named,
+           const std::vector<double>& expected, double tolerance) {
+  const graph::Graph& graph = named.graph;
+  SCOPED_TRACE(named.name + ", " + std::to_string(options.ranks) + " ranks, tolerance " +
+               std::to_string(tolerance));
+  const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
+  team::run_team(options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::PageRankOptions rank_options;
+    rank_options.tolerance = tolerance;
+    rank_options.max_iterations = 500;
+    traverse::PageRank pagerank(team, shard, rank_options);
+    const traverse::PageRankResult result = pagerank.run();
+    const std::vector<double> ranks = pagerank.all_ranks();
+    EXPECT_TRUE(result.converged);
+    EXPECT_LE(result.residual, tolerance);
+    ASSERT_EQ(ranks.size(), expected.size());
+    double difference = 0.0;
+    for (std::size_t v = 0; v < ranks.size(); ++v) difference += std::abs(ranks[v] - expected[v]);
+    // The distance to the limit is at most d / (1 - d) times the last change; float32 adds its own
+    // rounding.
+    EXPECT_LE(difference, 6.0 * tolerance + (tolerance >= 1e-6 ? 2e-6 : 1e-13));
+    EXPECT_NEAR(std::accumulate(ranks.begin(), ranks.end(), 0.0), 1.0,
+                tolerance >= 1e-6 ? 1e-5 : 1e-9);
+
+    EXPECT_EQ(pagerank.run().iterations, result.iterations);
+    EXPECT_EQ(pagerank.all_ranks(), ranks) << "a second run differs";
+  });
+}
+
+TEST(PageRank, MatchesReferenceOnEveryShapeAndTeam) {
+  for (const auto& named : fixtures::shapes()) {
+    const std::vector<double> expected = reference::pagerank(named.graph, 0.85, 1e-13, 1000);
+    for (const auto& options : fixtures::cpu_teams()) {
+      check(options, named, expected, 1e-6);
+      check(options, named, expected, 1e-11);
+    }
+  }
+}
+
+TEST(PageRank, StopsAtTheIterationLimit) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::generated("kron:10", true), 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::PageRankOptions options;
+    options.max_iterations = 3;
+    options.tolerance = 0.0;
+    const traverse::PageRankResult result = traverse::PageRank(team, shard, options).run();
+    EXPECT_EQ(result.iterations, 3u);
+    EXPECT_FALSE(result.converged);
+  });
+}
+
+TEST(PageRank, RefusesOptionsOutOfRange) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::path(10), 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    EXPECT_THROW(traverse::PageRank(team, shard, {1.0, 1e-6, 10}), UsageError);
+    EXPECT_THROW(traverse::PageRank(team, shard, {-0.1, 1e-6, 10}), UsageError);
+    EXPECT_THROW(traverse::PageRank(team, shard, {0.85, -1.0, 10}), UsageError);
+  });
+}
+
+TEST(PageRankCuda, MatchesReferenceOnEveryShapeAndTeam) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& named : fixtures::shapes()) {
+    const std::vector<double> expected = reference::pagerank(named.graph, 0.85, 1e-13, 1000);
+    for (const auto& options : fixtures::cuda_teams()) {
+      check(options, named, expected, 1e-6);
+      check(options, named, expected, 1e-11);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warren
