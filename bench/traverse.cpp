@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times BFS and PageRank on generated graphs that are built where they are traversed, and checks
+// each against its definition.
+//
+//   bench_traverse --device cuda --devices 1 --graph kron:22 --source hub --repeat 20 --out FILE
+#include <algorithm>
+#include <fstream>
+#include <mutex>
+#include <numeric>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "warren/core/trace.hpp"
+#include "warren/exec/worker.hpp"
+#include "warren/graph/generate.hpp"
+#include "warren/graph/generate_shard.hpp"
+#include "warren/graph/io.hpp"
+#include "warren/graph/partition.hpp"
+#include "warren/graph/transform.hpp"
+#include "warren/traverse/bfs.hpp"
+#include "warren/traverse/pagerank.hpp"
+#include "warren/traverse/verify.hpp"
+
+namespace {
+
+using namespace warren;
+
+struct Options {
+  std::string device = "cpu";
+  int devices = 1;
+  int threads = 0;
+  std::string graph = "kron:20";
+  bool host_build = false;
+  std::string order = "natural";
+  std::string source = "hub";
+  std::string work = "both";
+  int repeat = 10;
+  bool verify = false;
+  bool push_only = false;
+  double alpha = traverse::BfsOptions{}.alpha;
+  double beta = traverse::BfsOptions{}.beta;
+  double tolerance = 1e-6;
+  std::uint32_t iterations = 20;
+  std::string out;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+/// The vertex with the most out-edges, the smallest id of them.
+Vertex hub_of(team::Team& team, const graph::Shard& shard) {
+  const exec::Stream stream(team.device());
+  std::vector<EdgeOffset> offsets(std::uint64_t{shard.out.count} + 1);
+  exec::copy(stream, offsets.data(), shard.out.offsets, offsets.size() * sizeof(EdgeOffset));
+  stream.synchronize();
+  struct Best {
+    std::uint64_t degree;
+    Vertex vertex;
+  } best{0, 0};
+  for (Vertex row = 0; row < shard.out.count; ++row) {
+    const std::uint64_t degree = offsets[row + std::uint64_t{1}] - offsets[row];
+    if (degree > best.degree) best = {degree, shard.out.first + row};
+  }
+  for (const Best& other : team.all_gather(best)) {
+    if (other.degree > best.degree || (other.degree == best.degree && other.vertex < best.vertex))
+      best = other;
+  }
+  return best.vertex;
+}
+
+nlohmann::json time_bfs(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
+                        const Options& options) {
+  traverse::BfsOptions bfs_options;
+  bfs_options.direction_optimizing = !options.push_only;
+  bfs_options.alpha = options.alpha;
+  bfs_options.beta = options.beta;
+  traverse::Bfs bfs(team, shard, bfs_options);
+  const Vertex source = options.source == "hub" ? hub_of(team, shard)
+                                                : static_cast<Vertex>(std::stoul(options.source));
+  std::vector<double> seconds;
+  traverse::BfsResult result = bfs.run(source);
+  for (int i = 0; i < options.repeat; ++i) {
+    result = bfs.run(source);
+    seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
+  }
+  const std::uint64_t edges = shard.is_symmetric ? result.edges / 2 : result.edges;
+  nlohmann::json row = {{"work", "bfs"},
+                        {"source", source},
+                        {"reached", result.reached},
+                        {"max_depth", result.max_depth},
+                        {"sum_depth", result.sum_depth},
+                        {"pull_levels", result.pull_levels},
+                        {"seconds", seconds},
+                        {"median", median(seconds)},
+                        {"gteps", static_cast<double>(edges) / median(seconds) * 1e-9}};
+  if (options.verify) {
+    const auto depth = bfs.all_depths();
+    const auto parent = bfs.all_parents();
+    if (team.rank() == 0) {
+      const auto verdict =
+          traverse::verify_bfs(whole, source, depth, parent, exec::Device::cpu().pool());
+      row["verified"] = verdict.correct;
+      if (!verdict.correct) row["fault"] = verdict.message;
+    }
+  }
+  return row;
+}
+
+nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
+                             const Options& options) {
+  traverse::PageRankOptions rank_options;
+  rank_options.tolerance = options.tolerance;
+  rank_options.max_iterations = options.iterations;
+  traverse::PageRank pagerank(team, shard, rank_options);
+  std::vector<double> seconds;
+  traverse::PageRankResult result = pagerank.run();
+  for (int i = 0; i < options.repeat; ++i) {
+    result = pagerank.run();
+    seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
+  }
+  nlohmann::json row = {{"work", "pagerank"},
+                        {"iterations", result.iterations},
+                        {"residual", result.residual},
+                        {"seconds", seconds},
+                        {"median", median(seconds)},
+                        {"per_iteration", median(seconds) / std::max(1u, result.iterations)}};
+  if (options.verify) {
+    const auto ranks = pagerank.all_ranks();
+    if (team.rank() == 0) {
+      const auto verdict =
+          traverse::verify_pagerank(whole, rank_options.damping, ranks, 2 * result.residual + 2e-6,
+                                    exec::Device::cpu().pool());
+      row["verified"] = verdict.correct;
+      if (!verdict.correct) row["fault"] = verdict.message;
+    }
+  }
+  return row;
+}
+
+/// The shard, from the generator on the devices, or through a graph in host memory.
+graph::Shard make_graph(team::Team& team, const Options& options, const graph::ShardSource& host,
+                        double& seconds) {
+  exec::reset_peak(team.device());
+  team.barrier();
+  const double begin = now_seconds();
+  graph::Shard shard;
+  if (host.out) {
+    shard = graph::make_shard(team, host);
+  } else {
+    graph::BuildOptions build;
+    build.symmetrize = true;
+    build.drop_self_loops = true;
+    const auto order =
+        options.order == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
+    shard =
+        graph::generate_shard(team, *graph::parse_generator(options.graph, 1), build, true, order);
+  }
+  team.barrier();
+  seconds = now_seconds() - begin;
+  return shard;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("Times BFS and PageRank on a generated graph");
+  app.add_option("--device", options.device);
+  app.add_option("--devices", options.devices);
+  app.add_option("--threads", options.threads);
+  app.add_option("--graph", options.graph);
+  app.add_flag("--host-build", options.host_build, "build in host memory, then place");
+  app.add_option("--order", options.order, "natural or degree");
+  app.add_option("--source", options.source, "hub, or a vertex");
+  app.add_option("--work", options.work, "bfs, pagerank, both or build");
+  app.add_option("--repeat", options.repeat);
+  app.add_flag("--verify", options.verify);
+  app.add_flag("--push-only", options.push_only);
+  app.add_option("--alpha", options.alpha);
+  app.add_option("--beta", options.beta);
+  app.add_option("--tolerance", options.tolerance);
+  app.add_option("--iterations", options.iterations);
+  app.add_option("--out", options.out, "append the result as one line of JSON");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    team::TeamOptions team_options;
+    team_options.kind = options.device == "cuda" ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
+    team_options.ranks = options.devices;
+    team_options.threads = options.threads;
+    graph::ShardSource host;
+    if (options.host_build || options.device == "cpu") {
+      const exec::Device cpu = exec::Device::cpu(options.threads);
+      const auto spec = graph::parse_generator(options.graph, 1);
+      graph::BuildOptions build;
+      build.symmetrize = true;
+      build.drop_self_loops = true;
+      auto made = std::make_shared<graph::Graph>(
+          spec ? graph::build(*graph::make_source(*spec), graph::effective_options(*spec, build),
+                              cpu.pool())
+               : graph::read_graph(options.graph, {build, false, false, false}, cpu.pool()));
+      const graph::Partition partition = graph::make_partition(
+          *made, options.order == "degree" ? "degree" : "ranges", options.devices, 1);
+      if (!partition.identity())
+        made = std::make_shared<graph::Graph>(
+            graph::relabel(*made, partition.new_id.span(), cpu.pool()));
+      host = {made, made, partition.cuts};
+    }
+    nlohmann::json result;
+    team::run_team(team_options, [&](team::Team& team) {
+      double build_seconds = 0.0;
+      const graph::Shard shard = make_graph(team, options, host, build_seconds);
+      const exec::MemoryUse use = exec::memory_use(team.device());
+      graph::Graph whole;
+      if (options.verify) whole = host.out ? *host.out : graph::download(team, shard);
+      nlohmann::json rows = nlohmann::json::array();
+      if (options.work == "bfs" || options.work == "both")
+        rows.push_back(time_bfs(team, shard, whole, options));
+      if (options.work == "pagerank" || options.work == "both")
+        rows.push_back(time_pagerank(team, shard, whole, options));
+      if (team.rank() == 0) {
+        result = {{"graph", options.graph},          {"order", options.order},
+                  {"device", team.device().model()}, {"devices", team.size()},
+                  {"vertices", shard.vertices},      {"edges", shard.edges},
+                  {"build_seconds", build_seconds},  {"build_peak_bytes", use.peak},
+                  {"graph_bytes", use.current},      {"results", rows}};
+      }
+    });
+    fmt::print("{} on {} x {}: {} vertices, {} edges, built in {:.3f} s, peak {:.2f}x\n",
+               options.graph, options.devices, options.device,
+               result["vertices"].get<std::uint64_t>(), result["edges"].get<std::uint64_t>(),
+               result["build_seconds"].get<double>(),
+               result["build_peak_bytes"].get<double>() /
+                   std::max(1.0, result["graph_bytes"].get<double>()));
+    for (const auto& row : result["results"]) {
+      fmt::print("  {:9} median {:9.4f} ms", row["work"].get<std::string>(),
+                 row["median"].get<double>() * 1e3);
+      if (row.contains("per_iteration"))
+        fmt::print(", {} iterations, {:.4f} ms each", row["iterations"].get<int>(),
+                   row["per_iteration"].get<double>() * 1e3);
+      if (row.contains("gteps"))
+        fmt::print(", {:.1f} GTEPS, depth {}, {} pulled, reached {}", row["gteps"].get<double>(),
+                   row["max_depth"].get<int>(), row["pull_levels"].get<int>(),
+                   row["reached"].get<std::uint64_t>());
+      if (row.contains("verified"))
+        fmt::print(", {}", row["verified"].get<bool>()
+                               ? "verified"
+                               : "WRONG: " + row["fault"].get<std::string>());
+      fmt::print("\n");
+    }
+    if (!options.out.empty()) std::ofstream(options.out, std::ios::app) << result.dump() << "\n";
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "bench_traverse: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
