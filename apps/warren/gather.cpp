@@ -83,9 +83,8 @@ class GatherRank {
       memory::gather(stream_, table_.view(), indices_.data(), command_.count, out_.data());
     };
     (void)timed("gather", gather);  // Warms up.
-    std::vector<double> seconds;
-    for (int run = 0; run < command_.common.repeat; ++run)
-      seconds.push_back(timed("gather", gather));
+    std::vector<double> seconds(static_cast<std::size_t>(command_.common.repeat));
+    for (double& time : seconds) time = timed("gather", gather);
     const std::uint64_t wrong =
         command_.verify ? team_.all_reduce(count_wrong(), std::plus<std::uint64_t>()) : 0;
     (void)timed("copy", [this] { copy(); });
