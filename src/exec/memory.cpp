@@ -161,6 +161,22 @@ void reset_peak(const Device& device) {
   a.peak.store(a.current.load());
 }
 
+std::uint64_t total_memory(const Device& device) {
+  const std::uint64_t limit = account(device, MemoryKind::device).limit.load();
+  const std::uint64_t total = device.memory().total;
+  return limit != 0 && limit < total ? limit : total;
+}
+
+std::uint64_t free_memory(const Device& device) {
+  const Account& a = account(device, MemoryKind::device);
+  const std::uint64_t limit = a.limit.load();
+  const std::uint64_t free = device.memory().free;
+  if (limit == 0) return free;
+  const std::uint64_t current = a.current.load();
+  const std::uint64_t left = limit > current ? limit - current : 0;
+  return left < free ? left : free;
+}
+
 void set_memory_limit(const Device& device, std::uint64_t bytes) {
   account(device, MemoryKind::device).limit.store(bytes);
 }

@@ -2,6 +2,12 @@
 // Shards of a graph in host memory.
 #include "warren/graph/shard.hpp"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
 namespace warren::graph {
 namespace {
 
@@ -11,42 +17,115 @@ const T* rebased(const T* data, EdgeOffset first) {
   return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(data) - first * sizeof(T));
 }
 
+/// Elements in whole sectors: kernels read far lists a sector at a time.
+std::uint64_t padded(std::uint64_t elements) {
+  constexpr std::uint64_t kElements = 32 / sizeof(Vertex);
+  return (elements + kElements - 1) / kElements * kElements;
+}
+
+/// Copies `count` elements that start at the device's or the host's `source` into a buffer of their
+/// own, rebased to be indexed from `first`.
 template <class T>
-const T* upload(const exec::Stream& stream, memory::Buffer<T>& buffer,
-                const memory::HostArray<T>& array, EdgeOffset begin, EdgeOffset end) {
-  if (array.empty()) return nullptr;
-  buffer = memory::Buffer<T>(stream.device(), end - begin);
-  buffer.upload(stream, {array.data() + begin, end - begin});
-  return rebased(buffer.data(), begin);
+const T* fill(const exec::Stream& stream, memory::Buffer<T>& buffer, memory::MemoryKind kind,
+              const T* source, EdgeOffset first, EdgeOffset count) {
+  if (source == nullptr) return nullptr;
+  memory::Buffer<T> made(stream.device(), kind, padded(count));
+  exec::copy(stream, made.data(), source + first, count * sizeof(T));
+  stream.synchronize();
+  buffer = std::move(made);
+  return rebased(buffer.data(), first);
+}
+
+/// The largest row end at or below `limit` edges past the first.
+EdgeOffset row_end(std::span<const EdgeOffset> offsets, EdgeOffset limit) {
+  const EdgeOffset most = offsets.front() + limit;
+  return *(std::upper_bound(offsets.begin(), offsets.end(), most) - 1);
+}
+
+std::uint64_t cache_bytes(const exec::Device& device, const EdgesOptions& edges) {
+  const std::uint64_t free = exec::free_memory(device);
+  if (edges.cache_bytes == EdgesOptions::kAllThatIsFree) return free / 4 * 3;
+  const std::uint64_t total = exec::total_memory(device);
+  require(edges.cache_bytes <= total,
+          fmt::format("a cache of {} bytes is larger than {}, which has {} bytes",
+                      edges.cache_bytes, device.name(), total));
+  return edges.cache_bytes;
+}
+
+/// Far lists keep their first rows near, as far as `bytes` go.
+void fill_cache(const exec::Stream& stream, CsrView& view, std::span<const EdgeOffset> offsets,
+                std::uint64_t bytes, CsrStorage& storage) {
+  if (offsets.size() < 2) return;
+  view.cached_end = row_end(offsets, bytes / sizeof(Vertex));
+  const EdgeOffset count = view.cached_end - offsets.front();
+  if (count == 0) {
+    view.cached_end = 0;
+    return;
+  }
+  if (stream.device().is_cuda()) {
+    view.cached = fill(stream, storage.cached, memory::MemoryKind::device, view.targets,
+                       offsets.front(), count);
+  } else {
+    view.cached = view.targets;  // All memory is one; what is counted as read far is not.
+  }
 }
 
 CsrView place(const exec::Stream& stream, const std::shared_ptr<const Graph>& graph, Vertex first,
-              Vertex count, CsrStorage& storage) {
+              Vertex count, const EdgesOptions& edges, CsrStorage& storage) {
   CsrView view;
   view.first = first;
   view.count = count;
   storage.host = graph;
+  const std::span<const EdgeOffset> offsets{graph->offsets.data() + first,
+                                            std::uint64_t{count} + 1};
+  const bool is_far = edges.placement == EdgesPlacement::host;
+  const std::uint64_t cached = is_far ? cache_bytes(stream.device(), edges) : 0;
   if (!stream.device().is_cuda()) {
-    view.offsets = graph->offsets.data() + first;
+    view.offsets = offsets.data();
     view.targets = graph->targets.data();
     view.weights_int = graph->weights_int.data();
     view.weights_float = graph->weights_float.data();
-    return view;
+  } else {
+    const EdgeOffset begin = offsets.front();
+    const EdgeOffset length = offsets.back() - begin;
+    const auto kind = is_far ? memory::MemoryKind::pinned : memory::MemoryKind::device;
+    storage.offsets = memory::Buffer<EdgeOffset>(stream.device(), offsets.size());
+    storage.offsets.upload(stream, offsets);
+    view.offsets = storage.offsets.data();
+    const auto put = [&](auto& buffer, const auto& array) {
+      return fill(stream, buffer, kind, array.empty() ? nullptr : array.data(), begin, length);
+    };
+    view.targets = put(storage.targets, graph->targets);
+    view.weights_int = put(storage.weights_int, graph->weights_int);
+    view.weights_float = put(storage.weights_float, graph->weights_float);
   }
-  const EdgeOffset begin = graph->offsets[first];
-  const EdgeOffset end = graph->offsets[std::uint64_t{first} + count];
-  storage.offsets = memory::Buffer<EdgeOffset>(stream.device(), std::uint64_t{count} + 1);
-  storage.offsets.upload(stream, {graph->offsets.data() + first, std::uint64_t{count} + 1});
-  view.offsets = storage.offsets.data();
-  view.targets = upload(stream, storage.targets, graph->targets, begin, end);
-  view.weights_int = upload(stream, storage.weights_int, graph->weights_int, begin, end);
-  view.weights_float = upload(stream, storage.weights_float, graph->weights_float, begin, end);
+  if (is_far) fill_cache(stream, view, offsets, cached, storage);
   return view;
+}
+
+/// From the device to where `edges` says.
+void move(const exec::Stream& stream, CsrView& view, const EdgesOptions& edges,
+          CsrStorage& storage) {
+  if (edges.placement == EdgesPlacement::device) return;
+  std::vector<EdgeOffset> offsets(std::uint64_t{view.count} + 1);
+  exec::copy(stream, offsets.data(), view.offsets, offsets.size() * sizeof(EdgeOffset));
+  stream.synchronize();
+  if (stream.device().is_cuda()) {
+    const EdgeOffset begin = offsets.front();
+    const EdgeOffset length = offsets.back() - begin;
+    const auto put = [&](auto& buffer, const auto* source) {
+      return fill(stream, buffer, memory::MemoryKind::pinned, source, begin, length);
+    };
+    view.targets = put(storage.targets, view.targets);
+    view.weights_int = put(storage.weights_int, view.weights_int);
+    view.weights_float = put(storage.weights_float, view.weights_float);
+  }
+  fill_cache(stream, view, offsets, cache_bytes(stream.device(), edges), storage);
 }
 
 }  // namespace
 
-Shard make_shard(team::Team& team, const ShardSource& source) {
+Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions& edges) {
   require(source.cuts.size() == static_cast<std::size_t>(team.size()) + 1,
           "a shard needs one cut more than the team has ranks");
   require(source.cuts.back() == source.out->vertices, "the last cut is not the number of vertices");
@@ -58,18 +137,30 @@ Shard make_shard(team::Team& team, const ShardSource& source) {
   shard.vertices = source.out->vertices;
   shard.edges = source.out->edges();
   shard.cuts = source.cuts;
+  shard.edges_placement = edges.placement;
   shard.out_storage = std::make_shared<CsrStorage>();
-  shard.out = place(stream, source.out, first, count, *shard.out_storage);
+  shard.out = place(stream, source.out, first, count, edges, *shard.out_storage);
   if (source.in == source.out) {
     shard.is_symmetric = true;
     shard.in = shard.out;
     shard.in_storage = shard.out_storage;
   } else if (source.in) {
     shard.in_storage = std::make_shared<CsrStorage>();
-    shard.in = place(stream, source.in, first, count, *shard.in_storage);
+    shard.in = place(stream, source.in, first, count, edges, *shard.in_storage);
   }
   stream.synchronize();
   return shard;
+}
+
+void place_edges(team::Team& team, Shard& shard, const EdgesOptions& edges) {
+  const exec::Stream stream(team.device());
+  move(stream, shard.out, edges, *shard.out_storage);
+  if (shard.is_symmetric) {
+    shard.in = shard.out;
+  } else if (shard.has_in()) {
+    move(stream, shard.in, edges, *shard.in_storage);
+  }
+  shard.edges_placement = edges.placement;
 }
 
 }  // namespace warren::graph

@@ -19,37 +19,38 @@ class BfsMemory {
     const std::uint64_t n = shard.vertices;
     const std::uint64_t own = shard.out.count;
     const auto ranks = static_cast<std::size_t>(team.size());
-    program_.out = shard.out;
-    program_.in = shard.in;
-    program_.rank = team.rank();
-    program_.ranks = team.size();
-    program_.words = bitmap_words(n);
-    for (std::size_t q = 0; q <= ranks; ++q) program_.cuts[q] = shard.cuts[q];
+    arrays_.out = shard.out;
+    arrays_.rank = team.rank();
+    arrays_.ranks = team.size();
+    arrays_.words = bitmap_words(n);
+    for (std::size_t q = 0; q <= ranks; ++q) arrays_.cuts[q] = shard.cuts[q];
 
-    program_.depth = take(depth_, own);
-    program_.parent = take(parent_, own);
-    program_.seen = take(seen_, program_.words);
-    for (int i = 0; i < 2; ++i) program_.bitmap[i] = take(bitmap_[i], program_.words);
+    arrays_.depth = take(depth_, own);
+    arrays_.parent = take(parent_, own);
+    arrays_.seen = take(seen_, arrays_.words);
+    for (int i = 0; i < 2; ++i) arrays_.bitmap[i] = take(bitmap_[i], arrays_.words);
     const EdgeOffset own_edges = edge_count(shard.out, stream);
-    for (int i = 0; i < 2; ++i) program_.queue[i] = take(queue_[i], queue_capacity(own, own_edges));
-    program_.queue_count = take(queue_count_, 3);
-    program_.outbox_count = take(outbox_count_, 2 * kMaxRanks);
-    if (ranks > 1) program_.outbox = take(outbox_, n);
+    for (int i = 0; i < 2; ++i) arrays_.queue[i] = take(queue_[i], queue_capacity(own, own_edges));
+    arrays_.queue_count = take(queue_count_, 3);
+    arrays_.outbox_count = take(outbox_count_, 2 * kMaxRanks);
+    if (ranks > 1) arrays_.outbox = take(outbox_, n);
     if (shard.has_in() && own > 0) {
       const std::uint64_t words =
           (std::uint64_t{shard.out.first} + own - 1) / kWordBits + 1 - shard.out.first / kWordBits;
-      program_.barren = take(barren_, words);
+      arrays_.barren = take(barren_, words);
       exec::with_backend(device_, [&](auto backend) {
         BfsRun<decltype(backend)>::find_barren(stream, shard.in, words, barren_.data());
       });
     }
-    share(team, program_.bitmap[1], program_.next_of);
-    share(team, program_.outbox, program_.outbox_of);
-    share(team, program_.outbox_count, program_.outbox_count_of);
+    if (shard.edges_placement == graph::EdgesPlacement::host)
+      arrays_.chunks = graph::make_edge_chunks(stream, shard.out, chunk_rows_);
+    share(team, arrays_.bitmap[1], arrays_.next_of);
+    share(team, arrays_.outbox, arrays_.outbox_of);
+    share(team, arrays_.outbox_count, arrays_.outbox_count_of);
     stream.synchronize();
   }
 
-  [[nodiscard]] BfsProgram& program() { return program_; }
+  [[nodiscard]] const BfsArrays& arrays() const { return arrays_; }
   [[nodiscard]] const Buffer<Vertex>& depth() const { return depth_; }
   [[nodiscard]] const Buffer<Vertex>& parent() const { return parent_; }
 
@@ -74,7 +75,8 @@ class BfsMemory {
   }
 
   exec::Device device_;
-  BfsProgram program_;
+  BfsArrays arrays_;
+  Buffer<Vertex> chunk_rows_;
   Buffer<Vertex> depth_, parent_;
   Buffer<BitmapWord> seen_, barren_, bitmap_[2];
   Buffer<QueueEntry> queue_[2], outbox_;
@@ -96,11 +98,10 @@ BfsResult Bfs::run(Vertex source) {
   require(source < shard_.vertices,
           fmt::format("source {} is no vertex: the graph has {} vertices, numbered from 0", source,
                       shard_.vertices));
-  BfsProgram program = memory_->program();
-  program.source = source;
   BfsState initial;
   initial.ranks = static_cast<std::uint32_t>(team_.size());
   initial.may_pull = options_.direction_optimizing && shard_.has_in();
+  initial.may_sweep = shard_.edges_placement == graph::EdgesPlacement::host;
   initial.alpha = options_.alpha;
   initial.beta = options_.beta;
   initial.vertices = shard_.vertices;
@@ -111,19 +112,24 @@ BfsResult Bfs::run(Vertex source) {
   exec::with_backend(team_.device(), [&](auto backend) {
     using Run = BfsRun<decltype(backend)>;
     const double begin = now_seconds();
-    last = Run::traverse(team_, stream_, program, initial);
+    last = graph::with_adjacency(shard_, [&](const auto& out, const auto& in) {
+      BfsProgram<std::decay_t<decltype(out)>> program{memory_->arrays(), out, in};
+      program.source = source;
+      return Run::traverse(team_, stream_, program, initial);
+    });
     const double end = now_seconds();
     result.seconds = end - begin;
     trace_span("bfs", team_.rank(), begin, end,
                fmt::format("{{\"source\":{},\"pull_levels\":{}}}", source, last.pull_levels));
     const BfsSummary::State summary =
-        Run::summarize(team_, stream_, BfsSummary{shard_.out, program.depth});
+        Run::summarize(team_, stream_, BfsSummary{memory_->arrays().out, memory_->arrays().depth});
     result.reached = summary.reached;
     result.sum_depth = summary.sum_depth;
     result.edges = summary.edges;
   });
   result.max_depth = last.deepest;
   result.pull_levels = last.pull_levels;
+  result.far_bytes = last.far_bytes;
   return result;
 }
 

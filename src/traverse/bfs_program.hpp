@@ -10,6 +10,9 @@
 // gang alone, many in one step: see bfs_small.hpp.
 #pragma once
 
+#include "warren/graph/adjacency.hpp"
+#include "warren/graph/edge_chunks.hpp"
+
 #include "traverse/bfs_small.hpp"
 #include "traverse/bfs_state.hpp"
 #include "traverse/bitmap.hpp"
@@ -17,15 +20,10 @@
 
 namespace warren::traverse {
 
-struct BfsProgram {
-  using State = BfsState;
-  static constexpr std::uint32_t kThreadsPerBlock = 512;
-  static constexpr std::uint32_t kBlocksPerProcessor = 2;
-  static constexpr std::uint32_t kScratchBytes = SmallFrontier::kBytes;
-  static constexpr std::uint32_t kGangBlocks = SmallFrontier::kMaxBlocks;
-
-  graph::CsrView out;
-  graph::CsrView in;
+/// What every form of the program works on.
+struct BfsArrays {
+  graph::CsrView out;        ///< What concerns the rows: ids, offsets.
+  graph::EdgeChunks chunks;  ///< Of `out`, where its edges are far.
   int rank = 0;
   int ranks = 1;
   Vertex source = 0;
@@ -44,6 +42,20 @@ struct BfsProgram {
   const QueueEntry* outbox_of[kMaxRanks] = {};
   std::uint64_t* outbox_count = nullptr;  ///< [2][kMaxRanks], by parity of the slot.
   const std::uint64_t* outbox_count_of[kMaxRanks] = {};
+};
+
+/// `Adjacency` is how the edges are placed; those that are far are swept in address order where
+/// many of them are wanted: see sweep().
+template <class Adjacency>
+struct BfsProgram : BfsArrays {
+  using State = BfsState;
+  static constexpr std::uint32_t kThreadsPerBlock = 512;
+  static constexpr std::uint32_t kBlocksPerProcessor = 2;
+  static constexpr std::uint32_t kScratchBytes = SmallFrontier::kBytes;
+  static constexpr std::uint32_t kGangBlocks = SmallFrontier::kMaxBlocks;
+
+  Adjacency out_lists;
+  Adjacency in_lists;
 
   WARREN_HD static State next(const State& state, const team::Sums& sums) {
     return next_phase(state, sums);
@@ -61,6 +73,9 @@ struct BfsProgram {
         break;
       case BfsPhase::push:
         push_level(grid, state);
+        break;
+      case BfsPhase::sweep:
+        if constexpr (Adjacency::kIsFar) sweep(grid, state);
         break;
       case BfsPhase::receive:
         receive(grid, state);
@@ -136,19 +151,26 @@ struct BfsProgram {
   template <class Grid>
   WARREN_HD void push_level(Grid& grid, const State& state) const {
     const std::uint64_t entries = queue_count[state.slot % 3];
-    if (ranks == 1 && SmallFrontier::fits(grid.gang_blocks(), entries, state.frontier_edges)) {
-      if (grid.block() < grid.gang_blocks()) run_small_levels(grid, *this, state, entries);
-      return;
+    if constexpr (!Adjacency::kIsFar) {
+      if (ranks == 1 && SmallFrontier::fits(grid.gang_blocks(), entries, state.frontier_edges)) {
+        if (grid.block() < grid.gang_blocks()) run_small_levels(grid, *this, state, entries);
+        return;
+      }
     }
     push(grid, state, entries);
-    if (grid.block() == 0) {
-      const auto worker = grid.block_worker();
-      worker.for_each(kMaxRanks, [&](std::uint64_t q) {
-        outbox_count[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
-      });
-      if (worker.lane() == 0) queue_count[(state.slot + 2) % 3] = 0;
-      grid.sum(kLevels, worker.lane() == 0 ? 1 : 0);
-    }
+    end_push(grid, state);
+  }
+
+  /// Makes ready what the next push will fill.
+  template <class Grid>
+  WARREN_HD void end_push(Grid& grid, const State& state) const {
+    if (grid.block() != 0) return;
+    const auto worker = grid.block_worker();
+    worker.for_each(kMaxRanks, [&](std::uint64_t q) {
+      outbox_count[(state.slot + 1) % 2 * kMaxRanks + q] = 0;
+    });
+    if (worker.lane() == 0) queue_count[(state.slot + 2) % 3] = 0;
+    grid.sum(kLevels, worker.lane() == 0 ? 1 : 0);
   }
 
   /// Warps take as many entries at a time as there are lanes, fewer where there would be idle
@@ -162,43 +184,110 @@ struct BfsProgram {
     const auto per_task = static_cast<std::uint32_t>(share_out < 1        ? 1
                                                      : share_out > kLanes ? kLanes
                                                                           : share_out);
-    QueueWriter<WorkerType> writer(queue[(state.slot + 1) % 2], queue_count + (state.slot + 1) % 3);
-    std::uint64_t new_vertices = 0;
-    std::uint64_t new_edges = 0;
+    Pusher<WorkerType> pusher(*this, state);
     grid.template for_each<exec::Warp>(
         (entries + per_task - 1) / per_task, [&](const WorkerType& worker, std::uint64_t task) {
           const std::uint64_t index = task * per_task + worker.lane();
-          QueueEntry entry{0, 0};
-          EdgeOffset begin = 0;
-          std::uint32_t length = 0;
+          graph::ListPiece piece;
           if (worker.lane() < per_task && index < entries) {
-            entry = queue[state.slot % 2][index];
-            const Vertex row = entry.vertex - out.first;
-            begin = out.begin(row) + std::uint64_t{entry.piece} * kPieceEdges;
-            const EdgeOffset rest = out.end(row) - begin;
-            length = static_cast<std::uint32_t>(rest < kPieceEdges ? rest : kPieceEdges);
+            const QueueEntry entry = queue[state.slot % 2][index];
+            piece.row = entry.vertex - out.first;
+            piece.begin = out.begin(piece.row) + std::uint64_t{entry.piece} * kPieceEdges;
+            const EdgeOffset rest = out.end(piece.row) - piece.begin;
+            piece.length = static_cast<std::uint32_t>(rest < kPieceEdges ? rest : kPieceEdges);
           }
-          worker.expand(length, [&](bool active, std::uint32_t owner, std::uint32_t k) {
-            const EdgeOffset edge = worker.broadcast(begin, owner) + k;
-            const Vertex from = worker.broadcast(entry.vertex, owner);
-            const Vertex to = active ? out.targets[edge] : 0;
-            const bool is_new = active && claim_bit(seen, to);
-            std::uint32_t pieces = 0;
-            if (is_new && owns(to)) {
-              const Vertex row = to - out.first;
-              const EdgeOffset degree = reach(row, state.level + 1, from);
-              pieces = pieces_of(degree);
-              ++new_vertices;
-              new_edges += degree;
-            }
-            if (ranks > 1) mail(worker, is_new && !owns(to), to, from, state.slot % 2);
-            writer.put(worker, to, pieces);
-          });
+          pusher.push(worker, piece);
         });
-    writer.finish();
-    grid.sum(kFrontierVertices, new_vertices);
-    grid.sum(kFrontierEdges, new_edges);
+    pusher.finish(grid);
   }
+
+  /// A push in the order of the edges' addresses, from the frontier's bitmap: far memory serves a
+  /// narrow window of addresses at the link's full speed, and random addresses at a fraction of it.
+  /// The tasks are equal stretches of edges, so that a hub's list is many tasks.
+  template <class Grid>
+  WARREN_HD void sweep(Grid& grid, const State& state) const {
+    using WorkerType = typename Grid::Warp;
+    const BitmapWord* front = next_bitmap(state);
+    Pusher<WorkerType> pusher(*this, state);
+    grid.template for_each<exec::Warp>(chunks.count, [&](const WorkerType& worker,
+                                                         std::uint64_t chunk) {
+      const graph::EdgeChunks::Chunk range = chunks.at(chunk);
+      const std::uint64_t first = std::uint64_t{out.first} + range.first_row;
+      const std::uint64_t last = std::uint64_t{out.first} + range.last_row + 1;
+      // A lane a word: rows without edges may stand here by the million.
+      for (std::uint64_t base = first / kWordBits; base * kWordBits < last; base += worker.size()) {
+        const std::uint64_t w = base + worker.lane();
+        BitmapWord bits = w * kWordBits < last ? front[w] & range_mask(w, first, last) : 0;
+        while (worker.any(bits != 0)) {
+          const std::uint32_t lane =
+              worker.reduce(bits != 0 ? worker.lane() : worker.size(), exec::Minimum{});
+          const BitmapWord word = worker.broadcast(bits, lane);
+          if (worker.lane() == lane) bits = 0;
+          for (std::uint32_t b = 0; b < kWordBits; b += worker.size()) {
+            const std::uint32_t bit = b + worker.lane();
+            const bool is_in = bit < kWordBits && (word >> bit & 1u) != 0;
+            if (worker.size() == 1 && !is_in) continue;
+            graph::ListPiece piece;
+            if (is_in) {
+              const auto v = static_cast<Vertex>((base + lane) * kWordBits + bit);
+              piece = range.part_of(out, v - out.first);
+            }
+            pusher.push(worker, piece);
+          }
+        }
+      }
+    });
+    pusher.finish(grid);
+    end_push(grid, state);
+  }
+
+  /// What the lanes of a worker push, and what they have counted.
+  template <class W>
+  class Pusher {
+   public:
+    WARREN_HD Pusher(const BfsProgram& program, const State& state)
+        : program_(program),
+          state_(state),
+          writer_(program.queue[(state.slot + 1) % 2], program.queue_count + (state.slot + 1) % 3) {
+    }
+
+    /// Every lane brings a piece of the list of a vertex in the frontier.
+    WARREN_HD void push(const W& worker, const graph::ListPiece& piece) {
+      bytes_ += program_.out_lists.expand(
+          worker, piece, [&](bool active, std::uint32_t owner, Vertex to) {
+            const Vertex from = worker.broadcast(piece.row, owner) + program_.out.first;
+            const bool is_new = active && claim_bit(program_.seen, to);
+            std::uint32_t pieces = 0;
+            if (is_new && program_.owns(to)) {
+              const EdgeOffset degree =
+                  program_.reach(to - program_.out.first, state_.level + 1, from);
+              pieces = pieces_of(degree);
+              ++new_vertices_;
+              new_edges_ += degree;
+            }
+            if (program_.ranks > 1) {
+              program_.mail(worker, is_new && !program_.owns(to), to, from, state_.slot % 2);
+            }
+            writer_.put(worker, to, pieces);
+          });
+    }
+
+    template <class Grid>
+    WARREN_HD void finish(Grid& grid) {
+      writer_.finish();
+      grid.sum(kFrontierVertices, new_vertices_);
+      grid.sum(kFrontierEdges, new_edges_);
+      if constexpr (Adjacency::kIsFar) grid.sum(kFarBytes, bytes_);
+    }
+
+   private:
+    const BfsProgram& program_;
+    const State& state_;
+    QueueWriter<W> writer_;
+    std::uint64_t new_vertices_ = 0;
+    std::uint64_t new_edges_ = 0;
+    std::uint64_t bytes_ = 0;
+  };
 
   WARREN_HD EdgeOffset reach(Vertex row, std::uint32_t level, Vertex from) const {
     depth[row] = level;
@@ -317,6 +406,7 @@ struct BfsProgram {
     BitmapWord* next = next_bitmap(state);
     std::uint64_t new_vertices = 0;
     std::uint64_t new_edges = 0;
+    std::uint64_t bytes = 0;
     grid.template for_each<exec::Warp>(own_words(), [&](const WorkerType& worker, std::uint64_t w) {
       const std::uint64_t word = first_word() + w;
       const BitmapWord wanted = ~seen[word] & own_mask(word);
@@ -325,7 +415,8 @@ struct BfsProgram {
         worker.for_each(kWordBits, [&](std::uint64_t bit) {
           const bool want = (wanted >> bit & 1u) != 0;
           const auto v = static_cast<Vertex>(word * kWordBits + bit);
-          const Vertex from = want_parent(worker, want, v - out.first, front);
+          const Vertex from = in_lists.find(
+              worker, want, v - out.first, [&](Vertex u) { return test_bit(front, u); }, bytes);
           if (from == kNoVertex) return;
           const EdgeOffset degree = reach(v - out.first, state.level + 1, from);
           found |= BitmapWord{1} << bit;
@@ -341,51 +432,8 @@ struct BfsProgram {
     });
     grid.sum(kFrontierVertices, new_vertices);
     grid.sum(kFrontierEdges, new_edges);
+    if constexpr (Adjacency::kIsFar) grid.sum(kFarBytes, bytes);
   }
-
-  /// The first in-neighbour of `row` in the frontier, or kNoVertex; each lane of `worker` asks for
-  /// its own row. Lanes scan on their own for a while; what is still open then is scanned by all
-  /// lanes together, one list after the other.
-  template <class W>
-  WARREN_HD Vertex want_parent(const W& worker, bool want, Vertex row,
-                               const BitmapWord* front) const {
-    EdgeOffset edge = want ? in.begin(row) : 0;
-    const EdgeOffset end = want ? in.end(row) : 0;
-    const EdgeOffset alone =
-        worker.size() == 1 || end - edge < kScanAlone ? end : edge + kScanAlone;
-    Vertex from = kNoVertex;
-    for (; edge < alone; ++edge) {
-      const Vertex u = in.targets[edge];
-      if (test_bit(front, u)) {
-        from = u;
-        break;
-      }
-    }
-    if (worker.size() == 1) return from;
-    bool open = from == kNoVertex && edge < end;
-    while (worker.any(open)) {
-      const std::uint32_t lane =
-          worker.reduce(open ? worker.lane() : worker.size(), exec::Minimum{});
-      const EdgeOffset first = worker.broadcast(edge, lane);
-      const EdgeOffset last = worker.broadcast(end, lane);
-      Vertex best = kNoVertex;
-      for (EdgeOffset base = first; base < last; base += worker.size()) {
-        const EdgeOffset mine = base + worker.lane();
-        if (mine < last) {
-          const Vertex u = in.targets[mine];
-          if (test_bit(front, u)) best = u;
-        }
-        if (worker.any(best != kNoVertex)) break;
-      }
-      best = worker.reduce(best, exec::Minimum{});
-      if (worker.lane() == lane) {
-        from = best;
-        open = false;
-      }
-    }
-    return from;
-  }
-  static constexpr EdgeOffset kScanAlone = 64;
 
   template <class Grid>
   WARREN_HD void collect(Grid& grid, const State& state) const {

@@ -67,8 +67,9 @@ template <class Backend>
 struct BfsRun {
   static void find_barren(const exec::Stream& stream, const graph::CsrView& in, std::uint64_t words,
                           BitmapWord* barren);
-  static BfsState traverse(team::Team& team, const exec::Stream& stream, const BfsProgram& program,
-                           const BfsState& initial);
+  template <class Adjacency>
+  static BfsState traverse(team::Team& team, const exec::Stream& stream,
+                           const BfsProgram<Adjacency>& program, const BfsState& initial);
   static BfsSummary::State summarize(team::Team& team, const exec::Stream& stream,
                                      const BfsSummary& program);
 };
@@ -80,8 +81,9 @@ void BfsRun<Backend>::find_barren(const exec::Stream& stream, const graph::CsrVi
 }
 
 template <class Backend>
+template <class Adjacency>
 BfsState BfsRun<Backend>::traverse(team::Team& team, const exec::Stream& stream,
-                                   const BfsProgram& program, const BfsState& initial) {
+                                   const BfsProgram<Adjacency>& program, const BfsState& initial) {
   return team::run_program<Backend>(team, stream, program, initial);
 }
 
@@ -93,6 +95,12 @@ BfsSummary::State BfsRun<Backend>::summarize(team::Team& team, const exec::Strea
 
 #if WARREN_HAS_CUDA
 extern template struct BfsRun<exec::Cuda>;
+extern template BfsState BfsRun<exec::Cuda>::traverse(team::Team&, const exec::Stream&,
+                                                      const BfsProgram<graph::NearAdjacency>&,
+                                                      const BfsState&);
+extern template BfsState BfsRun<exec::Cuda>::traverse(team::Team&, const exec::Stream&,
+                                                      const BfsProgram<graph::FarAdjacency>&,
+                                                      const BfsState&);
 #endif
 
 }  // namespace warren::traverse

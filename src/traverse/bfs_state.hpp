@@ -11,6 +11,7 @@ enum class BfsPhase : std::uint32_t {
   clear,    ///< Nothing is reached.
   seed,     ///< The source is.
   push,     ///< The queue's vertices look for unvisited neighbours.
+  sweep,    ///< The bitmap's do, in the order of their edges' addresses.
   receive,  ///< What other ranks found of ours.
   blank,    ///< An empty bitmap for the frontier ...
   mark,     ///< ... which the queue's vertices enter ...
@@ -21,7 +22,7 @@ enum class BfsPhase : std::uint32_t {
 };
 
 /// The counters of a step.
-enum BfsSum : std::uint32_t { kFrontierVertices, kFrontierEdges, kLevels };
+enum BfsSum : std::uint32_t { kFrontierVertices, kFrontierEdges, kLevels, kFarBytes };
 
 struct BfsState {
   BfsPhase phase = BfsPhase::clear;
@@ -32,6 +33,8 @@ struct BfsState {
   std::uint32_t deepest = 0;  ///< Of any vertex so far.
   std::uint32_t ranks = 1;
   bool may_pull = false;
+  bool may_sweep = false;   ///< The edges are far.
+  bool will_sweep = false;  ///< The bitmap is being made for a sweep, not for a pull.
   double alpha = 0.0;
   double beta = 0.0;
   std::uint64_t vertices = 0;
@@ -40,7 +43,12 @@ struct BfsState {
   std::uint64_t frontier_edges = 0;
   std::uint64_t pending_vertices = 0;  ///< Found by push itself, before receive adds the rest.
   std::uint64_t pending_edges = 0;
+  std::uint64_t far_bytes = 0;  ///< Read so far, by the team.
 };
+
+/// A frontier of fewer vertices is pushed from the queue: their lists are few and long, or too few
+/// to be worth the order.
+inline constexpr std::uint64_t kSweepVertices = 1024;
 
 /// A level is over, with `vertices` new ones that have `edges` edges: how does the next one go?
 [[nodiscard]] WARREN_HD inline BfsState next_level(BfsState state, std::uint64_t vertices,
@@ -68,12 +76,15 @@ struct BfsState {
   } else {
     const bool large =
         static_cast<double>(edges) > static_cast<double>(state.unexplored_edges) / state.alpha;
-    state.phase = state.may_pull && large && growing ? BfsPhase::blank : BfsPhase::push;
+    const bool will_pull = state.may_pull && large && growing;
+    state.will_sweep = !will_pull && state.may_sweep && vertices >= kSweepVertices;
+    state.phase = will_pull || state.will_sweep ? BfsPhase::blank : BfsPhase::push;
   }
   return state;
 }
 
 [[nodiscard]] WARREN_HD inline BfsState next_phase(BfsState state, const team::Sums& sums) {
+  state.far_bytes += sums[kFarBytes];
   switch (state.phase) {
     case BfsPhase::clear:
       state.phase = BfsPhase::seed;
@@ -81,6 +92,7 @@ struct BfsState {
     case BfsPhase::seed:
       return next_level(state, sums[kFrontierVertices], sums[kFrontierEdges], 0);
     case BfsPhase::push:
+    case BfsPhase::sweep:
       ++state.slot;
       if (state.ranks == 1) {
         return next_level(state, sums[kFrontierVertices], sums[kFrontierEdges],
@@ -97,7 +109,9 @@ struct BfsState {
       state.phase = BfsPhase::mark;
       return state;
     case BfsPhase::mark:
-      if (state.ranks > 1) {
+      if (state.will_sweep) {
+        state.phase = BfsPhase::sweep;
+      } else if (state.ranks > 1) {
         state.phase = BfsPhase::share;
       } else {
         state.flip ^= 1u;

@@ -52,6 +52,10 @@ struct MemoryUse {
 [[nodiscard]] MemoryUse memory_use(const Device& device);
 void reset_peak(const Device& device);
 
+/// Bytes that the device has, and has left, as warren may believe: within its limit.
+[[nodiscard]] std::uint64_t total_memory(const Device& device);
+[[nodiscard]] std::uint64_t free_memory(const Device& device);
+
 /// What warren may believe the device's memory to be (0: all of it): allocations past it fail as if
 /// the device were full.
 void set_memory_limit(const Device& device, std::uint64_t bytes);

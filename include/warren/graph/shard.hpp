@@ -17,11 +17,16 @@ namespace warren::graph {
 /// Rows of CSR as a kernel sees them. Offsets are those of the whole graph: `offsets` is indexed by
 /// local row, `targets` (and weights) by the offsets' values, so that a shard on the CPU is a
 /// window of the graph without a copy.
+///
+/// Where the edges lie in host memory, the first rows' edges may lie on the device all the same
+/// (the cache): those below `cached_end`, which is a row's end, are read from `cached`.
 struct CsrView {
   const EdgeOffset* offsets = nullptr;  ///< count + 1.
   const Vertex* targets = nullptr;
   const std::int32_t* weights_int = nullptr;
   const float* weights_float = nullptr;
+  const Vertex* cached = nullptr;
+  EdgeOffset cached_end = 0;
   Vertex first = 0;  ///< Vertex id of local row 0.
   Vertex count = 0;  ///< Rows.
 
@@ -32,10 +37,27 @@ struct CsrView {
   [[nodiscard]] WARREN_HD EdgeOffset degree(Vertex row) const { return end(row) - begin(row); }
 };
 
+/// Where neighbour lists (and weights) lie; offsets and whatever algorithms keep for each vertex
+/// are always on the device.
+enum class EdgesPlacement {
+  device,
+  host  ///< In pinned host memory, which kernels read in place (zero-copy).
+};
+
+/// How a shard's edges are placed.
+struct EdgesOptions {
+  EdgesPlacement placement = EdgesPlacement::device;
+  /// Of `host`: device memory, in bytes for each of out- and in-edges, that holds the first rows'
+  /// lists. kAllThatIsFree: what is free when the shard is made, less a quarter for algorithms.
+  std::uint64_t cache_bytes = 0;
+  static constexpr std::uint64_t kAllThatIsFree = ~std::uint64_t{0};
+};
+
 /// The memory behind a CsrView on a GPU, or the graph that it is a window of.
 struct CsrStorage {
   memory::Buffer<EdgeOffset> offsets;
   memory::Buffer<Vertex> targets;
+  memory::Buffer<Vertex> cached;
   memory::Buffer<std::int32_t> weights_int;
   memory::Buffer<float> weights_float;
   std::shared_ptr<const Graph> host;
@@ -46,6 +68,7 @@ struct Shard {
   std::uint64_t edges = 0;          ///< Of the whole graph.
   std::vector<std::uint64_t> cuts;  ///< Of the team: rank p owns [cuts[p], cuts[p + 1]).
   bool is_symmetric = false;        ///< Then `in` is `out`.
+  EdgesPlacement edges_placement = EdgesPlacement::device;
   CsrView out;
   CsrView in;  ///< offsets is nullptr where in-edges were not asked for.
   std::shared_ptr<CsrStorage> out_storage;
@@ -67,8 +90,14 @@ struct ShardSource {
   std::vector<std::uint64_t> cuts;
 };
 
-/// This rank's shard on its device: windows of the graph on the CPU, copies on a GPU. Synchronises.
-/// Throws MemoryError.
-[[nodiscard]] Shard make_shard(team::Team& team, const ShardSource& source);
+/// This rank's shard on its device: windows of the graph on the CPU, copies on a GPU, the edges
+/// placed as `edges` says (on the CPU all memory is one, and a cache changes nothing).
+/// Synchronises. Throws MemoryError; UsageError for a cache larger than the device.
+[[nodiscard]] Shard make_shard(team::Team& team, const ShardSource& source,
+                               const EdgesOptions& edges = {});
+
+/// Moves the edges of a shard that stands on its device as `edges` says. Synchronises. Throws as
+/// make_shard().
+void place_edges(team::Team& team, Shard& shard, const EdgesOptions& edges);
 
 }  // namespace warren::graph

@@ -31,6 +31,8 @@ struct BfsResult {
   std::uint64_t edges = 0;      ///< Edges with a reached source endpoint: the numerator of TEPS.
   double seconds = 0.0;         ///< The traversal alone, on this rank.
   std::uint32_t pull_levels = 0;
+  std::uint64_t far_bytes =
+      0;  ///< Read from host memory by the team, where edges are placed there.
 };
 
 class BfsMemory;
