@@ -34,6 +34,8 @@ struct Options {
   std::string graph = "kron:20";
   bool host_build = false;
   std::string order = "natural";
+  std::string edges = "device";
+  std::uint64_t cache = 0;
   std::string source = "hub";
   std::string work = "both";
   int repeat = 10;
@@ -43,6 +45,7 @@ struct Options {
   double beta = traverse::BfsOptions{}.beta;
   double tolerance = 1e-6;
   std::uint32_t iterations = 20;
+  bool in_place = false;
   std::string out;
 };
 
@@ -94,6 +97,7 @@ nlohmann::json time_bfs(team::Team& team, const graph::Shard& shard, const graph
                         {"max_depth", result.max_depth},
                         {"sum_depth", result.sum_depth},
                         {"pull_levels", result.pull_levels},
+                        {"far_bytes", result.far_bytes},
                         {"seconds", seconds},
                         {"median", median(seconds)},
                         {"gteps", static_cast<double>(edges) / median(seconds) * 1e-9}};
@@ -115,6 +119,7 @@ nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const 
   traverse::PageRankOptions rank_options;
   rank_options.tolerance = options.tolerance;
   rank_options.max_iterations = options.iterations;
+  rank_options.in_place = options.in_place;
   traverse::PageRank pagerank(team, shard, rank_options);
   std::vector<double> seconds;
   traverse::PageRankResult result = pagerank.run();
@@ -125,6 +130,7 @@ nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const 
   nlohmann::json row = {{"work", "pagerank"},
                         {"iterations", result.iterations},
                         {"residual", result.residual},
+                        {"far_bytes", result.far_bytes},
                         {"seconds", seconds},
                         {"median", median(seconds)},
                         {"per_iteration", median(seconds) / std::max(1u, result.iterations)}};
@@ -147,9 +153,11 @@ graph::Shard make_graph(team::Team& team, const Options& options, const graph::S
   exec::reset_peak(team.device());
   team.barrier();
   const double begin = now_seconds();
+  graph::EdgesOptions edges;
+  if (options.edges == "host") edges = {graph::EdgesPlacement::host, options.cache};
   graph::Shard shard;
   if (host.out) {
-    shard = graph::make_shard(team, host);
+    shard = graph::make_shard(team, host, edges);
   } else {
     graph::BuildOptions build;
     build.symmetrize = true;
@@ -158,6 +166,10 @@ graph::Shard make_graph(team::Team& team, const Options& options, const graph::S
         options.order == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
     shard =
         graph::generate_shard(team, *graph::parse_generator(options.graph, 1), build, true, order);
+    team.barrier();
+    seconds = now_seconds() - begin;
+    graph::place_edges(team, shard, edges);
+    return shard;
   }
   team.barrier();
   seconds = now_seconds() - begin;
@@ -175,6 +187,8 @@ int main(int argc, char** argv) {
   app.add_option("--graph", options.graph);
   app.add_flag("--host-build", options.host_build, "build in host memory, then place");
   app.add_option("--order", options.order, "natural or degree");
+  app.add_option("--edges", options.edges, "device or host");
+  app.add_option("--cache", options.cache, "bytes of lists that stay on each device");
   app.add_option("--source", options.source, "hub, or a vertex");
   app.add_option("--work", options.work, "bfs, pagerank, both or build");
   app.add_option("--repeat", options.repeat);
@@ -184,6 +198,7 @@ int main(int argc, char** argv) {
   app.add_option("--beta", options.beta);
   app.add_option("--tolerance", options.tolerance);
   app.add_option("--iterations", options.iterations);
+  app.add_flag("--in-place", options.in_place, "PageRank by block Gauss-Seidel");
   app.add_option("--out", options.out, "append the result as one line of JSON");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -222,11 +237,12 @@ int main(int argc, char** argv) {
       if (options.work == "pagerank" || options.work == "both")
         rows.push_back(time_pagerank(team, shard, whole, options));
       if (team.rank() == 0) {
-        result = {{"graph", options.graph},          {"order", options.order},
-                  {"device", team.device().model()}, {"devices", team.size()},
-                  {"vertices", shard.vertices},      {"edges", shard.edges},
-                  {"build_seconds", build_seconds},  {"build_peak_bytes", use.peak},
-                  {"graph_bytes", use.current},      {"results", rows}};
+        result = {{"graph", options.graph},           {"order", options.order},
+                  {"edges_placement", options.edges}, {"cache_bytes", options.cache},
+                  {"device", team.device().model()},  {"devices", team.size()},
+                  {"vertices", shard.vertices},       {"edges", shard.edges},
+                  {"build_seconds", build_seconds},   {"build_peak_bytes", use.peak},
+                  {"graph_bytes", use.current},       {"results", rows}};
       }
     });
     fmt::print("{} on {} x {}: {} vertices, {} edges, built in {:.3f} s, peak {:.2f}x\n",
@@ -245,6 +261,10 @@ int main(int argc, char** argv) {
         fmt::print(", {:.1f} GTEPS, depth {}, {} pulled, reached {}", row["gteps"].get<double>(),
                    row["max_depth"].get<int>(), row["pull_levels"].get<int>(),
                    row["reached"].get<std::uint64_t>());
+      const double far_bytes = row["far_bytes"].get<double>();
+      if (far_bytes > 0)
+        fmt::print(", {:.3f} GB from the host at {:.1f} GB/s", far_bytes * 1e-9,
+                   far_bytes / row["median"].get<double>() * 1e-9);
       if (row.contains("verified"))
         fmt::print(", {}", row["verified"].get<bool>()
                                ? "verified"

@@ -126,7 +126,8 @@ class BfsRank {
   std::shared_ptr<const graph::Graph> graph_;
 };
 
-void set_json(Json& json, const BfsRunResult& result, const VertexNames& names) {
+void set_json(Json& json, const BfsRunResult& result, const std::string& placement,
+              const VertexNames& names) {
   std::vector<double> seconds;
   for (const BfsOutcome& outcome : result.outcomes) {
     seconds.insert(seconds.end(), outcome.seconds.begin(), outcome.seconds.end());
@@ -134,8 +135,8 @@ void set_json(Json& json, const BfsRunResult& result, const VertexNames& names) 
   json["seconds"] = seconds;
   set_fields(json, result.outcomes.front(), names);
   json["mode"] = "sync";
-  json["edges_placement"] = "device";
-  json["bytes_read"] = 0;
+  json["edges_placement"] = placement;
+  json["bytes_read"] = result.outcomes.front().result.far_bytes;
 }
 
 void set_sources(Json& json, const BfsRunResult& result, const VertexNames& names) {
@@ -174,7 +175,8 @@ ExitStatus run_bfs(const BfsCommand& command) {
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);
   const std::string& method = command.traversal.method;
-  TraversalInput input(session, command.graph, method.empty() ? "ranges" : method);
+  TraversalInput input(session, command.graph, command.traversal,
+                       method.empty() ? "ranges" : method);
   const VertexNames& names = input.names();
   if (command.source) (void)names.find(*command.source);  // Before the work begins.
   BfsRunResult result;
@@ -186,7 +188,7 @@ ExitStatus run_bfs(const BfsCommand& command) {
   const BfsOutcome& first = result.outcomes.front();
   if (!output.empty()) write_bfs(output, first, names);
   describe_graph(session, command.graph, input.vertices(), result.edges);
-  set_json(session.json(), result, names);
+  set_json(session.json(), result, command.traversal.edges, names);
   if (command.sources > 0) {
     set_sources(session.json(), result, names);
     print_sources(session, result, names);

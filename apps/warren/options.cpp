@@ -96,10 +96,32 @@ void add_graph_options(CLI::App& command, GraphOptions& options) {
       ->group(group);
 }
 
+namespace {
+
+/// An option that takes a number of bytes: whole, or with K, M, G (powers of 1024).
+template <class Number>
+void add_bytes(CLI::App& command, const std::string& name, Number& value,
+               const std::string& description) {
+  command.add_option(name, value, description)
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+}  // namespace
+
 void add_traversal_options(CLI::App& command, TraversalOptions& options) {
   command.add_option("--mode", options.mode, "auto, sync (one step after another)")
       ->type_name("NAME");
-  command.add_option("--edges", options.edges, "Where edges live: device")->type_name("WHERE");
+  command
+      .add_option("--edges", options.edges,
+                  "Where neighbour lists live: device, host (pinned memory that kernels read in "
+                  "place: for graphs larger than the device)")
+      ->type_name("WHERE");
+  add_bytes(command, "--cache", options.cache,
+            "Of --edges host: device memory that holds lists all the same (default: what is free, "
+            "less a margin; 0: none)");
+  add_bytes(command, "--device-memory", options.device_memory,
+            "Use at most this much memory of each device");
   command
       .add_option("--method", options.method, "Partition over the ranks: ranges, random, degree")
       ->type_name("NAME");
@@ -110,7 +132,9 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
 
 void check_traversal_options(const TraversalOptions& options) {
   check_choice("--mode", options.mode, {"auto", "sync"}, {"async"});
-  check_choice("--edges", options.edges, {"device"}, {"host", "compressed-host"});
+  check_choice("--edges", options.edges, {"device", "host"}, {"compressed-host"});
+  require(!options.cache || options.edges != "device",
+          "--cache is for lists that live elsewhere: give --edges host too");
   if (options.method.empty()) return;
   check_choice("--method", options.method, {"ranges", "random", "degree"}, {"rabbit", "metis"});
 }

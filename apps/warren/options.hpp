@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,9 @@ void add_graph_options(CLI::App& command, GraphOptions& options);
 struct TraversalOptions {
   std::string mode = "auto";
   std::string edges = "device";
-  std::string method;  ///< Of partition; empty: the command chooses.
+  std::optional<std::uint64_t> cache;  ///< Bytes; not given: what is free, less a margin.
+  std::uint64_t device_memory = 0;  ///< Bytes that each device is believed to have; 0: what it has.
+  std::string method;               ///< Of partition; empty: the command chooses.
   bool verify = false;
   std::string output;
 };

@@ -108,7 +108,8 @@ void run_rank(const PageRankCommand& command, const Session& session, TraversalI
                                               bound_of(command.pagerank, result), session.pool());
 }
 
-void set_json(Json& json, const PageRankOutcome& outcome, const VertexNames& names) {
+void set_json(Json& json, const PageRankOutcome& outcome, const std::string& placement,
+              const VertexNames& names) {
   json["seconds"] = outcome.seconds;
   json["iterations"] = outcome.result.iterations;
   json["residual"] = outcome.result.residual;
@@ -123,6 +124,8 @@ void set_json(Json& json, const PageRankOutcome& outcome, const VertexNames& nam
   }
   json["verified"] = outcome.verdict ? Json(outcome.verdict->correct) : Json(nullptr);
   json["mode"] = "sync";
+  json["edges_placement"] = placement;
+  json["bytes_read"] = outcome.result.far_bytes;
 }
 
 void print_outcome(Session& session, const PageRankOutcome& outcome, const VertexNames& names) {
@@ -175,7 +178,8 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
   // On a GPU the hubs' contributions, which are read most, must lie together to stay in its caches.
   const std::string fitting = session.on_gpu() ? "degree" : "ranges";
   const std::string& method = command.traversal.method;
-  TraversalInput input(session, command.graph, method.empty() ? fitting : method);
+  TraversalInput input(session, command.graph, command.traversal,
+                       method.empty() ? fitting : method);
   PageRankOutcome outcome;
   {
     const auto progress = session.progress("ranking");
@@ -184,7 +188,7 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
   }
   if (!output.empty()) write_ranks(output, outcome.ranks, input.names());
   describe_graph(session, command.graph, input.vertices(), outcome.edges);
-  set_json(session.json(), outcome, input.names());
+  set_json(session.json(), outcome, command.traversal.edges, input.names());
   print_outcome(session, outcome, input.names());
   session.finish();
   if (!outcome.verdict || outcome.verdict->correct) return ExitStatus::done;
@@ -205,6 +209,9 @@ void add_pagerank(CLI::App& program, Action& action) {
       ->type_name("T");
   add_number(*pagerank, "--max-iterations", command->pagerank.max_iterations,
              "And after so many (100)", "N", 1, 0xffffffff);
+  pagerank->add_flag("--in-place", command->pagerank.in_place,
+                     "Use what an iteration has found within it (Gauss-Seidel; CPU): fewer "
+                     "iterations");
   add_traversal_options(*pagerank, command->traversal);
   add_common_options(*pagerank, command->common);
   pagerank->footer("Example:\n  warren pagerank debian --tolerance 1e-9 --verify");

@@ -8,9 +8,16 @@
 namespace warren::app {
 
 TraversalInput::TraversalInput(const Session& session, const GraphOptions& options,
-                               const std::string& method)
+                               const TraversalOptions& traversal, const std::string& method)
     : input_(find_graph(session, options)) {
-  if (input_.generator && session.on_gpu() && (method == "ranges" || method == "degree")) {
+  if (traversal.edges == "host") {
+    edges_.placement = graph::EdgesPlacement::host;
+    edges_.cache_bytes = traversal.cache.value_or(graph::EdgesOptions::kAllThatIsFree);
+  }
+  memory_limit_ = traversal.device_memory;
+  // A graph drawn on the device stands there whole before its edges move.
+  const bool fits = memory_limit_ == 0;
+  if (input_.generator && session.on_gpu() && fits && (method == "ranges" || method == "degree")) {
     order_ = method == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
     names_ = VertexNames(input_.generator->vertices);
     return;
@@ -38,8 +45,10 @@ void TraversalInput::place(const Session& session, graph::Graph graph, const std
 
 graph::Shard TraversalInput::shard(team::Team& team) {
   const TraceSpan span("make shard", team.rank());
-  if (graph_) return graph::make_shard(team, source_);
+  if (memory_limit_ != 0) exec::set_memory_limit(team.device(), memory_limit_);
+  if (graph_) return graph::make_shard(team, source_, edges_);
   graph::Shard shard = graph::generate_shard(team, *input_.generator, input_.build, true, order_);
+  graph::place_edges(team, shard, edges_);
   if (shard.old_id && team.rank() == 0) {
     const exec::Stream stream(team.device());
     partition_.cuts = shard.cuts;

@@ -20,7 +20,8 @@ class TraversalInput {
  public:
   /// Finds and, unless it will be drawn by the ranks, reads the graph. Throws as find_graph() and
   /// load_graph().
-  TraversalInput(const Session& session, const GraphOptions& options, const std::string& method);
+  TraversalInput(const Session& session, const GraphOptions& options,
+                 const TraversalOptions& traversal, const std::string& method);
 
   /// This rank's shard, with in-edges. Collective. Synchronises.
   [[nodiscard]] graph::Shard shard(team::Team& team);
@@ -63,6 +64,8 @@ class TraversalInput {
   std::shared_ptr<const graph::Graph> graph_;
   graph::Partition partition_;
   graph::ShardSource source_;
+  graph::EdgesOptions edges_;
+  std::uint64_t memory_limit_ = 0;                          ///< Of each device; 0: none.
   graph::VertexOrder order_ = graph::VertexOrder::natural;  ///< Where the ranks draw the graph.
 };
 

@@ -42,9 +42,16 @@ EdgeOffset row_end(std::span<const EdgeOffset> offsets, EdgeOffset limit) {
   return *(std::upper_bound(offsets.begin(), offsets.end(), most) - 1);
 }
 
-std::uint64_t cache_bytes(const exec::Device& device, const EdgesOptions& edges) {
-  const std::uint64_t free = exec::free_memory(device);
-  if (edges.cache_bytes == EdgesOptions::kAllThatIsFree) return free / 4 * 3;
+/// Of what is free, ranks on the same device and out- and in-edges take equal parts.
+std::uint64_t cache_bytes(const team::Team& team, const EdgesOptions& edges, std::uint64_t parts) {
+  const exec::Device& device = team.device();
+  if (edges.placement == EdgesPlacement::device) return 0;
+  if (edges.cache_bytes == EdgesOptions::kAllThatIsFree) {
+    if (!device.is_cuda()) return 0;
+    const auto devices = static_cast<std::uint64_t>(exec::cuda_device_count());
+    const std::uint64_t ranks = (static_cast<std::uint64_t>(team.size()) + devices - 1) / devices;
+    return exec::free_memory(device) / 4 * 3 / (ranks * parts);
+  }
   const std::uint64_t total = exec::total_memory(device);
   require(edges.cache_bytes <= total,
           fmt::format("a cache of {} bytes is larger than {}, which has {} bytes",
@@ -71,15 +78,14 @@ void fill_cache(const exec::Stream& stream, CsrView& view, std::span<const EdgeO
 }
 
 CsrView place(const exec::Stream& stream, const std::shared_ptr<const Graph>& graph, Vertex first,
-              Vertex count, const EdgesOptions& edges, CsrStorage& storage) {
+              Vertex count, EdgesPlacement placement, std::uint64_t cached, CsrStorage& storage) {
   CsrView view;
   view.first = first;
   view.count = count;
   storage.host = graph;
   const std::span<const EdgeOffset> offsets{graph->offsets.data() + first,
                                             std::uint64_t{count} + 1};
-  const bool is_far = edges.placement == EdgesPlacement::host;
-  const std::uint64_t cached = is_far ? cache_bytes(stream.device(), edges) : 0;
+  const bool is_far = placement == EdgesPlacement::host;
   if (!stream.device().is_cuda()) {
     view.offsets = offsets.data();
     view.targets = graph->targets.data();
@@ -103,10 +109,9 @@ CsrView place(const exec::Stream& stream, const std::shared_ptr<const Graph>& gr
   return view;
 }
 
-/// From the device to where `edges` says.
-void move(const exec::Stream& stream, CsrView& view, const EdgesOptions& edges,
-          CsrStorage& storage) {
-  if (edges.placement == EdgesPlacement::device) return;
+/// From the device to host memory.
+void move_to_host(const exec::Stream& stream, CsrView& view, std::uint64_t cached,
+                  CsrStorage& storage) {
   std::vector<EdgeOffset> offsets(std::uint64_t{view.count} + 1);
   exec::copy(stream, offsets.data(), view.offsets, offsets.size() * sizeof(EdgeOffset));
   stream.synchronize();
@@ -120,7 +125,7 @@ void move(const exec::Stream& stream, CsrView& view, const EdgesOptions& edges,
     view.weights_int = put(storage.weights_int, view.weights_int);
     view.weights_float = put(storage.weights_float, view.weights_float);
   }
-  fill_cache(stream, view, offsets, cache_bytes(stream.device(), edges), storage);
+  fill_cache(stream, view, offsets, cached, storage);
 }
 
 }  // namespace
@@ -138,28 +143,44 @@ Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions
   shard.edges = source.out->edges();
   shard.cuts = source.cuts;
   shard.edges_placement = edges.placement;
+  const bool has_own_in = source.in && source.in != source.out;
+  const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1);
+  team.barrier();  // Before anybody takes of what is free.
+  const auto put = [&](const std::shared_ptr<const Graph>& graph, CsrStorage& storage) {
+    return place(stream, graph, first, count, edges.placement, cached, storage);
+  };
   shard.out_storage = std::make_shared<CsrStorage>();
-  shard.out = place(stream, source.out, first, count, edges, *shard.out_storage);
+  shard.out = put(source.out, *shard.out_storage);
   if (source.in == source.out) {
     shard.is_symmetric = true;
     shard.in = shard.out;
     shard.in_storage = shard.out_storage;
-  } else if (source.in) {
+  } else if (has_own_in) {
     shard.in_storage = std::make_shared<CsrStorage>();
-    shard.in = place(stream, source.in, first, count, edges, *shard.in_storage);
+    shard.in = put(source.in, *shard.in_storage);
   }
   stream.synchronize();
   return shard;
 }
 
+EdgeOffset far_edges(const exec::Stream& stream, const CsrView& view, EdgesPlacement placement) {
+  if (placement == EdgesPlacement::device || view.count == 0) return 0;
+  EdgeOffset ends[2];
+  exec::copy(stream, &ends[0], view.offsets, sizeof ends[0]);
+  exec::copy(stream, &ends[1], view.offsets + view.count, sizeof ends[1]);
+  stream.synchronize();
+  return ends[1] - std::max(ends[0], view.cached_end);
+}
+
 void place_edges(team::Team& team, Shard& shard, const EdgesOptions& edges) {
+  if (edges.placement == EdgesPlacement::device) return;
+  const bool has_own_in = shard.has_in() && !shard.is_symmetric;
   const exec::Stream stream(team.device());
-  move(stream, shard.out, edges, *shard.out_storage);
-  if (shard.is_symmetric) {
-    shard.in = shard.out;
-  } else if (shard.has_in()) {
-    move(stream, shard.in, edges, *shard.in_storage);
-  }
+  const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1);
+  team.barrier();
+  move_to_host(stream, shard.out, cached, *shard.out_storage);
+  if (shard.is_symmetric) shard.in = shard.out;
+  if (has_own_in) move_to_host(stream, shard.in, cached, *shard.in_storage);
   shard.edges_placement = edges.placement;
 }
 

@@ -25,8 +25,7 @@ class BfsMemory {
     arrays_.words = bitmap_words(n);
     for (std::size_t q = 0; q <= ranks; ++q) arrays_.cuts[q] = shard.cuts[q];
 
-    arrays_.depth = take(depth_, own);
-    arrays_.parent = take(parent_, own);
+    arrays_.visit = take(visit_, own);
     arrays_.seen = take(seen_, arrays_.words);
     for (int i = 0; i < 2; ++i) arrays_.bitmap[i] = take(bitmap_[i], arrays_.words);
     const EdgeOffset own_edges = edge_count(shard.out, stream);
@@ -51,8 +50,7 @@ class BfsMemory {
   }
 
   [[nodiscard]] const BfsArrays& arrays() const { return arrays_; }
-  [[nodiscard]] const Buffer<Vertex>& depth() const { return depth_; }
-  [[nodiscard]] const Buffer<Vertex>& parent() const { return parent_; }
+  [[nodiscard]] const Buffer<Visit>& visit() const { return visit_; }
 
  private:
   template <class T>
@@ -77,7 +75,7 @@ class BfsMemory {
   exec::Device device_;
   BfsArrays arrays_;
   Buffer<Vertex> chunk_rows_;
-  Buffer<Vertex> depth_, parent_;
+  Buffer<Visit> visit_;
   Buffer<BitmapWord> seen_, barren_, bitmap_[2];
   Buffer<QueueEntry> queue_[2], outbox_;
   Buffer<std::uint64_t> queue_count_, outbox_count_;
@@ -122,7 +120,7 @@ BfsResult Bfs::run(Vertex source) {
     trace_span("bfs", team_.rank(), begin, end,
                fmt::format("{{\"source\":{},\"pull_levels\":{}}}", source, last.pull_levels));
     const BfsSummary::State summary =
-        Run::summarize(team_, stream_, BfsSummary{memory_->arrays().out, memory_->arrays().depth});
+        Run::summarize(team_, stream_, BfsSummary{memory_->arrays().out, memory_->arrays().visit});
     result.reached = summary.reached;
     result.sum_depth = summary.sum_depth;
     result.edges = summary.edges;
@@ -144,8 +142,23 @@ std::vector<Vertex> on_all(team::Team& team, const std::vector<Vertex>& mine) {
 
 }  // namespace
 
-std::vector<Vertex> Bfs::depth() const { return memory_->depth().to_host(stream_); }
-std::vector<Vertex> Bfs::parent() const { return memory_->parent().to_host(stream_); }
+std::vector<Vertex> Bfs::depth() const {
+  std::vector<Vertex> result;
+  const auto visits = memory_->visit().to_host(stream_);
+  result.reserve(visits.size());
+  for (const Visit& visit : visits)
+    result.push_back(visit.parent == kNoVertex ? kNoVertex : visit.depth);
+  return result;
+}
+
+std::vector<Vertex> Bfs::parent() const {
+  std::vector<Vertex> result;
+  const auto visits = memory_->visit().to_host(stream_);
+  result.reserve(visits.size());
+  for (const Visit& visit : visits) result.push_back(visit.parent);
+  return result;
+}
+
 std::vector<Vertex> Bfs::all_depths() const { return on_all(team_, depth()); }
 std::vector<Vertex> Bfs::all_parents() const { return on_all(team_, parent()); }
 

@@ -2,12 +2,12 @@
 // BFS as a step program: direction-optimising (Beamer et al., SC 2012), with the frontier as a
 // queue where it is small and as a bitmap where it is large.
 //
-// Each rank keeps depth, parent and the visited bits of its own vertices. A push claims own
-// vertices at once and mails others to their owner, each at most once from each rank: `seen` has a
-// bit for every vertex of the graph, authoritative for own vertices and a filter for the rest. A
-// pull needs the whole frontier as a bitmap: owners write their words of it, and every rank copies
-// the others'. With one rank, levels that fit the scratch of one gang of blocks are run by that
-// gang alone, many in one step: see bfs_small.hpp.
+// Each rank keeps the visits (depth and parent) and the visited bits of its own vertices. A push
+// claims own vertices at once and mails others to their owner, each at most once from each rank:
+// `seen` has a bit for every vertex of the graph, authoritative for own vertices and a filter for
+// the rest. A pull needs the whole frontier as a bitmap: owners write their words of it, and every
+// rank copies the others'. With one rank, levels that fit the scratch of one gang of blocks are run
+// by that gang alone, many in one step: see bfs_small.hpp.
 #pragma once
 
 #include "warren/graph/adjacency.hpp"
@@ -20,6 +20,13 @@
 
 namespace warren::traverse {
 
+/// What is kept of a vertex, in one word of memory: to reach a vertex is one access to a random
+/// place, where three arrays (depth, parent, the degree that the frontier's size needs) cost three.
+struct alignas(8) Visit {
+  Vertex depth;   ///< Until it is reached: its out-degree, or kNoVertex for those at or above that.
+  Vertex parent;  ///< kNoVertex until it is reached.
+};
+
 /// What every form of the program works on.
 struct BfsArrays {
   graph::CsrView out;        ///< What concerns the rows: ids, offsets.
@@ -30,8 +37,7 @@ struct BfsArrays {
   std::uint64_t words = 0;  ///< Of a bitmap over all vertices.
   std::uint64_t cuts[kMaxRanks + 1] = {};
 
-  Vertex* depth = nullptr;   ///< Own vertices.
-  Vertex* parent = nullptr;  ///< Own vertices.
+  Visit* visit = nullptr;  ///< Own vertices.
   BitmapWord* seen = nullptr;
   const BitmapWord* barren = nullptr;  ///< Own vertices that no edge enters: never looked for.
   BitmapWord* bitmap[2] = {};
@@ -119,8 +125,8 @@ struct BfsProgram : BfsArrays {
       seen[w] = own && barren != nullptr ? barren[w - first_word()] & own_mask(w) : 0u;
     });
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t row) {
-      depth[row] = kNoVertex;
-      parent[row] = kNoVertex;
+      const EdgeOffset degree = out.degree(static_cast<Vertex>(row));
+      visit[row] = {degree < kNoVertex ? static_cast<Vertex>(degree) : kNoVertex, kNoVertex};
     });
     if (grid.block() == 0) {
       grid.block_worker().for_each(3, [&](std::uint64_t i) { queue_count[i] = 0; });
@@ -140,8 +146,7 @@ struct BfsProgram : BfsArrays {
       queue[0][p] = {source, static_cast<std::uint32_t>(p)};
     });
     if (worker.lane() == 0) {
-      depth[row] = 0;
-      parent[row] = source;
+      visit[row] = {0, source};
       queue_count[0] = pieces;
     }
     grid.sum(kFrontierVertices, worker.lane() == 0 ? 1 : 0);
@@ -290,9 +295,9 @@ struct BfsProgram : BfsArrays {
   };
 
   WARREN_HD EdgeOffset reach(Vertex row, std::uint32_t level, Vertex from) const {
-    depth[row] = level;
-    parent[row] = from;
-    return out.degree(row);
+    const Vertex degree = visit[row].depth;
+    visit[row] = {level, from};
+    return degree != kNoVertex ? degree : out.degree(row);
   }
 
   /// Mails the lanes' vertices to their owners. The lanes reserve room together, once for each

@@ -39,7 +39,7 @@ struct BfsSummary {
   static constexpr std::uint32_t kGangBlocks = 1;
 
   graph::CsrView out;
-  const Vertex* depth;
+  const Visit* visit;
 
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State&) const {
@@ -47,9 +47,9 @@ struct BfsSummary {
     std::uint64_t sum_depth = 0;
     std::uint64_t edges = 0;
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t row) {
-      if (depth[row] == kNoVertex) return;
+      if (visit[row].parent == kNoVertex) return;
       ++reached;
-      sum_depth += depth[row];
+      sum_depth += visit[row].depth;
       edges += out.degree(static_cast<Vertex>(row));
     });
     grid.sum(0, reached);

@@ -160,8 +160,7 @@ class SmallLevels {
   /// before a barrier they would hold it up.
   WARREN_HD void record(std::uint32_t which, std::uint32_t at, std::uint32_t level) const {
     const Vertex row = small_.entry[which][at].vertex - program_.out.first;
-    program_.depth[row] = state_.level + level;
-    program_.parent[row] = small_.parent[which][at];
+    program_.visit[row] = {state_.level + level, small_.parent[which][at]};
   }
 
   [[nodiscard]] WARREN_HD bool test_bit_now(Vertex v) const {
@@ -233,8 +232,7 @@ class SmallLevels {
                                   degree <= kPieceEdges ? static_cast<std::uint32_t>(degree) : 0};
       target.parent[then][slot] = from;
     } else {
-      program_.depth[vertex - program_.out.first] = state_.level + level + 1;
-      program_.parent[vertex - program_.out.first] = from;
+      program_.visit[vertex - program_.out.first] = {state_.level + level + 1, from};
     }
     if (!fits || degree > kPieceEdges) {
       for (std::uint32_t b = 0; b < blocks_; ++b) grid_.gang_peer(&small_, b)->spilled[then] = 1;

@@ -3,6 +3,7 @@
 #include "warren/traverse/pagerank.hpp"
 
 #include <array>
+#include <functional>
 #include <variant>
 
 #include <fmt/format.h>
@@ -105,8 +106,16 @@ PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOp
           fmt::format("damping {}: give a value from 0 to below 1", options.damping));
   require(options.tolerance >= 0.0,
           fmt::format("tolerance {}: give a value of at least 0", options.tolerance));
+  require(
+      !options.in_place || !team.device().is_cuda(),
+      "PageRank in place (Gauss-Seidel) is for the CPU; a GPU's iterations are too short for its "
+      "steps");
   memory_ = std::make_unique<PageRankMemory>(
       team, shard, options.tolerance >= kSinglePrecisionTolerance, stream_);
+  // An iteration reads every list once.
+  far_bytes_ = team.all_reduce(graph::far_edges(stream_, shard.in, shard.edges_placement),
+                               std::plus<std::uint64_t>()) *
+               sizeof(Vertex);
 }
 
 PageRank::~PageRank() = default;
@@ -122,6 +131,7 @@ PageRankResult PageRank::run() {
   initial.damping = options_.damping;
   initial.tolerance = options_.tolerance;
   initial.vertices = static_cast<double>(shard_.vertices);
+  initial.blocks = options_.in_place ? PageRankState::kCpuBlocks : 1;
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {
     memory_->with_program(shard_, [&](const auto& program) {
@@ -131,7 +141,8 @@ PageRankResult PageRank::run() {
       const double end = now_seconds();
       trace_span("pagerank", team_.rank(), begin, end,
                  fmt::format("{{\"iterations\":{}}}", last.iteration));
-      result = {last.iteration, last.residual, last.residual <= options_.tolerance, end - begin};
+      result = {last.iteration, last.residual, last.residual <= options_.tolerance, end - begin,
+                last.iteration * far_bytes_};
     });
   });
   return result;

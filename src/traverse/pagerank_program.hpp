@@ -129,7 +129,7 @@ struct PageRankProgram {
           made.row = rows == nullptr ? static_cast<Vertex>(i) : rows[i];
           const EdgeOffset begin = in.begin(made.row);
           made.length = static_cast<std::uint32_t>(in.end(made.row) - begin);
-          made.targets = in.targets + begin;
+          made.targets = in.list(begin);
           made.before = value[made.row];
           if (worker.size() > 1 || Grid::kWarpLanes > 1)
             load_batch(made, worker.lane(), worker.size());

@@ -31,11 +31,12 @@ void expect_tree(const graph::Graph& graph, Vertex source, const std::vector<Ver
   }
 }
 
-void check(const team::TeamOptions& options, const fixtures::Named& named) {
+void check(const team::TeamOptions& options, const fixtures::Named& named,
+           const graph::EdgesOptions& placement = {}) {
   const graph::Graph& graph = named.graph;
   const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
   team::run_team(options, [&](team::Team& team) {
-    const graph::Shard shard = graph::make_shard(team, source);
+    const graph::Shard shard = graph::make_shard(team, source, placement);
     for (const bool optimized : {true, false}) {
       traverse::BfsOptions bfs_options;
       bfs_options.direction_optimizing = optimized;
@@ -93,10 +94,58 @@ TEST(Bfs, RefusesASourceThatIsNoVertex) {
   });
 }
 
+TEST(Bfs, MatchesReferenceWithEdgesInHostMemory) {
+  for (const auto& named : fixtures::shapes()) {
+    for (const auto& options : fixtures::cpu_teams()) {
+      for (const auto& edges : fixtures::host_edges()) check(options, named, edges);
+    }
+  }
+}
+
+TEST(Bfs, CountsWhatItReadsOfFarEdges) {
+  const graph::Graph graph = fixtures::generated("kron:14", true);
+  const graph::ShardSource source = fixtures::shard_source(graph, 1);
+  const std::uint64_t all = graph.edges() * sizeof(Vertex);
+  const auto far_bytes = [&](std::uint64_t cache_bytes, bool optimized) {
+    std::uint64_t bytes = 0;
+    team::run_team({}, [&](team::Team& team) {
+      const graph::EdgesOptions edges{graph::EdgesPlacement::host, cache_bytes};
+      const graph::Shard shard = graph::make_shard(team, source, edges);
+      traverse::BfsOptions options;
+      options.direction_optimizing = optimized;
+      bytes = traverse::Bfs(team, shard, options).run(graph.targets[0]).far_bytes;
+    });
+    return bytes;
+  };
+  // Pushing reads every reached list once, in whole sectors.
+  EXPECT_GE(far_bytes(0, false), all * 9 / 10);
+  EXPECT_LE(far_bytes(0, false), all * 3 / 2);
+  EXPECT_LT(far_bytes(0, true), far_bytes(0, false) / 2);
+  EXPECT_LT(far_bytes(all / 2, false), far_bytes(0, false) * 3 / 4);
+  EXPECT_EQ(far_bytes(all, false), 0u);
+}
+
+TEST(Bfs, RefusesACacheLargerThanTheDevice) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::path(10), 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::EdgesOptions edges{graph::EdgesPlacement::host, std::uint64_t{1} << 60};
+    EXPECT_THROW((void)graph::make_shard(team, source, edges), UsageError);
+  });
+}
+
 TEST(BfsCuda, MatchesReferenceOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   for (const auto& named : fixtures::shapes()) {
     for (const auto& options : fixtures::cuda_teams()) check(options, named);
+  }
+}
+
+TEST(BfsCuda, MatchesReferenceWithEdgesInHostMemory) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& named : fixtures::shapes()) {
+    for (const auto& options : fixtures::cuda_teams()) {
+      for (const auto& edges : fixtures::host_edges()) check(options, named, edges);
+    }
   }
 }
 

@@ -79,6 +79,13 @@ inline graph::Graph path(Vertex vertices) {
   return from_list(vertices, std::move(list));
 }
 
+/// Edges in host memory: none of them cached, the first rows' cached, all cached.
+inline std::vector<graph::EdgesOptions> host_edges() {
+  return {{graph::EdgesPlacement::host, 0},
+          {graph::EdgesPlacement::host, 4000},
+          {graph::EdgesPlacement::host, std::uint64_t{1} << 26}};
+}
+
 struct Named {
   std::string name;
   graph::Graph graph;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // How kernels walk neighbour lists: the same operations over every form that a shard's edges take.
 //
-//   kIsFar                              lists are read over a slow link: visit them in address order
-//   degree(row)                         edges of a local row
-//   expand(worker, piece, f)            every lane brings a piece of a row's list; the lanes together
-//                                       call f(active, owner, target) for every edge of every piece.
-//                                       All lanes call f at once, so it may use collectives.
-//   find(worker, want, row, is_wanted)  every lane asks for the first edge of a row of its own whose
-//                                       target satisfies is_wanted(target); kNoVertex where none does
+//   kIsFar                              lists are read over a slow link: visit them in address
+//   order degree(row)                         edges of a local row expand(worker, piece, f) every
+//   lane brings a piece of a row's list; the lanes together
+//                                       call f(active, owner, target) for every edge of every
+//                                       piece. All lanes call f at once, so it may use collectives.
+//   find(worker, want, row, is_wanted)  every lane asks for the first edge of a row of its own
+//   whose
+//                                       target satisfies is_wanted(target); kNoVertex where none
+//                                       does
 //
 // expand() and find() return the bytes of far memory that this lane's piece or row touched, in
 // whole sectors of 32 bytes; the sum over the lanes is what crossed the link.
@@ -100,8 +102,7 @@ struct FarAdjacency {
   template <class W, class F>
   WARREN_HD std::uint64_t expand(const W& worker, const ListPiece& piece, F&& f) const {
     const bool is_cached = piece.begin < csr.cached_end;
-    const Vertex* mine = (is_cached ? csr.cached : csr.targets) + piece.begin;
-    const auto address = reinterpret_cast<std::uintptr_t>(mine);
+    const auto address = reinterpret_cast<std::uintptr_t>(csr.list(piece.begin));
     worker.expand(piece.length, [&](bool active, std::uint32_t owner, std::uint32_t k) {
       const auto* list = reinterpret_cast<const Vertex*>(worker.broadcast(address, owner));
       f(active, owner, active ? list[k] : 0);
@@ -109,17 +110,16 @@ struct FarAdjacency {
     return is_cached ? 0 : sectors(address, piece.length) * kSectorBytes;
   }
 
-  /// A lane reads its list a sector at a time, all of it in flight together; after a few of them all
-  /// lanes read on together.
+  /// A lane reads its list a sector at a time, all of it in flight together; after a few of them
+  /// all lanes read on together.
   template <class W, class P>
   WARREN_HD Vertex find(const W& worker, bool want, Vertex row, P&& is_wanted,
                         std::uint64_t& bytes) const {
     const EdgeOffset begin = want ? csr.begin(row) : 0;
     const EdgeOffset end = want ? csr.end(row) : 0;
     const bool is_cached = begin < csr.cached_end;
-    const Vertex* base = is_cached ? csr.cached : csr.targets;
     // In elements from address 0, so that sectors fall on multiples of kInSector.
-    std::uint64_t at = reinterpret_cast<std::uintptr_t>(base) / sizeof(Vertex) + begin;
+    std::uint64_t at = reinterpret_cast<std::uintptr_t>(csr.list(begin)) / sizeof(Vertex);
     const std::uint64_t last = at + (end - begin);
     Vertex found = kNoVertex;
     std::uint64_t read = 0;
@@ -175,8 +175,8 @@ struct FarAdjacency {
     return last / kSectorBytes - address / kSectorBytes + 1;
   }
 
-  /// The sector that starts at `element`, counted from address 0. Buffers of lists are whole sectors
-  /// on a GPU; on the CPU only elements of [first, last) are read.
+  /// The sector that starts at `element`, counted from address 0. Buffers of lists are whole
+  /// sectors on a GPU; on the CPU only elements of [first, last) are read.
   WARREN_HD static void load_sector(std::uint64_t element, [[maybe_unused]] std::uint64_t first,
                                     [[maybe_unused]] std::uint64_t last, Vertex* values) {
     const auto* source = reinterpret_cast<const Vertex*>(element * sizeof(Vertex));

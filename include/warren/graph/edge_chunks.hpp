@@ -30,9 +30,10 @@ struct EdgeChunks {
   };
 
   std::uint64_t count = 0;
-  EdgeOffset first = 0;             ///< Edges [first, last).
+  EdgeOffset first = 0;  ///< Edges [first, last).
   EdgeOffset last = 0;
-  const Vertex* row_of = nullptr;  ///< count + 1: the row of each chunk's first edge; of the last edge.
+  const Vertex* row_of =
+      nullptr;  ///< count + 1: the row of each chunk's first edge; of the last edge.
 
   [[nodiscard]] WARREN_HD Chunk at(std::uint64_t chunk) const {
     const EdgeOffset begin = first + chunk * kEdges;
@@ -41,8 +42,8 @@ struct EdgeChunks {
   }
 };
 
-/// The chunks of a shard's rows on `stream`'s device; `rows` takes their table. Synchronises. Throws
-/// MemoryError.
+/// The chunks of a shard's rows on `stream`'s device; `rows` takes their table. Synchronises.
+/// Throws MemoryError.
 [[nodiscard]] EdgeChunks make_edge_chunks(const exec::Stream& stream, const CsrView& csr,
                                           memory::Buffer<Vertex>& rows);
 

@@ -35,6 +35,10 @@ struct CsrView {
     return offsets[std::uint64_t{row} + 1];
   }
   [[nodiscard]] WARREN_HD EdgeOffset degree(Vertex row) const { return end(row) - begin(row); }
+  /// Where the neighbours from edge `begin` on stand, up to the end of its row at least.
+  [[nodiscard]] WARREN_HD const Vertex* list(EdgeOffset begin) const {
+    return (begin < cached_end ? cached : targets) + begin;
+  }
 };
 
 /// Where neighbour lists (and weights) lie; offsets and whatever algorithms keep for each vertex
@@ -48,7 +52,8 @@ enum class EdgesPlacement {
 struct EdgesOptions {
   EdgesPlacement placement = EdgesPlacement::device;
   /// Of `host`: device memory, in bytes for each of out- and in-edges, that holds the first rows'
-  /// lists. kAllThatIsFree: what is free when the shard is made, less a quarter for algorithms.
+  /// lists. kAllThatIsFree: what is free when the shard is made, less a quarter for algorithms;
+  /// none on the CPU, where it would gain nothing.
   std::uint64_t cache_bytes = 0;
   static constexpr std::uint64_t kAllThatIsFree = ~std::uint64_t{0};
 };
@@ -95,6 +100,10 @@ struct ShardSource {
 /// Synchronises. Throws MemoryError; UsageError for a cache larger than the device.
 [[nodiscard]] Shard make_shard(team::Team& team, const ShardSource& source,
                                const EdgesOptions& edges = {});
+
+/// Edges of a view that are read from host memory. Synchronises.
+[[nodiscard]] EdgeOffset far_edges(const exec::Stream& stream, const CsrView& view,
+                                   EdgesPlacement placement);
 
 /// Moves the edges of a shard that stands on its device as `edges` says. Synchronises. Throws as
 /// make_shard().

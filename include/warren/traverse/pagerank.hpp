@@ -16,13 +16,17 @@ struct PageRankOptions {
   double damping = 0.85;    ///< In [0, 1).
   double tolerance = 1e-6;  ///< Stops at an L1 change of at most this. At least 0.
   std::uint32_t max_iterations = 100;
+  /// Within an iteration, use what it has already found (block Gauss-Seidel): fewer iterations, and
+  /// a result that still is within the tolerance. On the CPU only.
+  bool in_place = false;
 };
 
 struct PageRankResult {
   std::uint32_t iterations = 0;
   double residual = 0.0;  ///< L1 change of the last iteration.
   bool converged = false;
-  double seconds = 0.0;  ///< The iterations alone, on this rank.
+  double seconds = 0.0;         ///< The iterations alone, on this rank.
+  std::uint64_t far_bytes = 0;  ///< Of neighbour lists in host memory, read by the team.
 };
 
 class PageRankMemory;
@@ -56,6 +60,7 @@ class PageRank {
   PageRankOptions options_;
   exec::Stream stream_;
   std::unique_ptr<PageRankMemory> memory_;
+  std::uint64_t far_bytes_ = 0;  ///< An iteration, by the team.
 };
 
 }  // namespace warren::traverse
