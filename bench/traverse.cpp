@@ -45,7 +45,6 @@ struct Options {
   double beta = traverse::BfsOptions{}.beta;
   double tolerance = 1e-6;
   std::uint32_t iterations = 20;
-  bool in_place = false;
   std::string out;
 };
 
@@ -119,7 +118,6 @@ nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const 
   traverse::PageRankOptions rank_options;
   rank_options.tolerance = options.tolerance;
   rank_options.max_iterations = options.iterations;
-  rank_options.in_place = options.in_place;
   traverse::PageRank pagerank(team, shard, rank_options);
   std::vector<double> seconds;
   traverse::PageRankResult result = pagerank.run();
@@ -198,7 +196,6 @@ int main(int argc, char** argv) {
   app.add_option("--beta", options.beta);
   app.add_option("--tolerance", options.tolerance);
   app.add_option("--iterations", options.iterations);
-  app.add_flag("--in-place", options.in_place, "PageRank by block Gauss-Seidel");
   app.add_option("--out", options.out, "append the result as one line of JSON");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -209,9 +209,6 @@ void add_pagerank(CLI::App& program, Action& action) {
       ->type_name("T");
   add_number(*pagerank, "--max-iterations", command->pagerank.max_iterations,
              "And after so many (100)", "N", 1, 0xffffffff);
-  pagerank->add_flag("--in-place", command->pagerank.in_place,
-                     "Use what an iteration has found within it (Gauss-Seidel; CPU): fewer "
-                     "iterations");
   add_traversal_options(*pagerank, command->traversal);
   add_common_options(*pagerank, command->common);
   pagerank->footer("Example:\n  warren pagerank debian --tolerance 1e-9 --verify");

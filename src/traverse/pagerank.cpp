@@ -106,10 +106,6 @@ PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOp
           fmt::format("damping {}: give a value from 0 to below 1", options.damping));
   require(options.tolerance >= 0.0,
           fmt::format("tolerance {}: give a value of at least 0", options.tolerance));
-  require(
-      !options.in_place || !team.device().is_cuda(),
-      "PageRank in place (Gauss-Seidel) is for the CPU; a GPU's iterations are too short for its "
-      "steps");
   memory_ = std::make_unique<PageRankMemory>(
       team, shard, options.tolerance >= kSinglePrecisionTolerance, stream_);
   // An iteration reads every list once.
@@ -131,7 +127,6 @@ PageRankResult PageRank::run() {
   initial.damping = options_.damping;
   initial.tolerance = options_.tolerance;
   initial.vertices = static_cast<double>(shard_.vertices);
-  initial.blocks = options_.in_place ? PageRankState::kCpuBlocks : 1;
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {
     memory_->with_program(shard_, [&](const auto& program) {

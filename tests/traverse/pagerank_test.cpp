@@ -14,7 +14,7 @@ namespace {
 
 void check(const team::TeamOptions& options, const fixtures::Named& named,
            const std::vector<double>& expected, double tolerance,
-           const graph::EdgesOptions& placement = {}, bool in_place = false) {
+           const graph::EdgesOptions& placement = {}) {
   const graph::Graph& graph = named.graph;
   SCOPED_TRACE(named.name + ", " + std::to_string(options.ranks) + " ranks, tolerance " +
                std::to_string(tolerance));
@@ -24,7 +24,6 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
     traverse::PageRankOptions rank_options;
     rank_options.tolerance = tolerance;
     rank_options.max_iterations = 500;
-    rank_options.in_place = in_place;
     traverse::PageRank pagerank(team, shard, rank_options);
     const traverse::PageRankResult result = pagerank.run();
     const std::vector<double> ranks = pagerank.all_ranks();
@@ -60,37 +59,6 @@ TEST(PageRank, MatchesReferenceWithEdgesInHostMemory) {
     for (const auto& edges : fixtures::host_edges())
       check(fixtures::cpu_teams().back(), named, expected, 1e-6, edges);
   }
-}
-
-TEST(PageRank, InPlaceMatchesReferenceOnEveryShapeAndTeam) {
-  for (const auto& named : fixtures::shapes()) {
-    const std::vector<double> expected = reference::pagerank(named.graph, 0.85, 1e-13, 1000);
-    for (const auto& options : fixtures::cpu_teams()) {
-      check(options, named, expected, 1e-6, {}, true);
-      check(options, named, expected, 1e-11, {}, true);
-    }
-  }
-}
-
-TEST(PageRank, InPlaceNeedsFewerIterationsAndIsTheSameOnEveryTeam) {
-  const graph::Graph graph = fixtures::generated("urand:14", true);
-  const auto run = [&](const team::TeamOptions& options, bool in_place) {
-    std::pair<std::uint32_t, std::vector<double>> result;
-    const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
-    team::run_team(options, [&](team::Team& team) {
-      const graph::Shard shard = graph::make_shard(team, source);
-      traverse::PageRankOptions rank_options;
-      rank_options.in_place = in_place;
-      traverse::PageRank pagerank(team, shard, rank_options);
-      const std::uint32_t iterations = pagerank.run().iterations;
-      const std::vector<double> ranks = pagerank.all_ranks();
-      if (team.rank() == 0) result = {iterations, ranks};
-    });
-    return result;
-  };
-  const auto one = run({}, true);
-  EXPECT_LT(one.first, run({}, false).first);
-  for (const auto& options : fixtures::cpu_teams()) EXPECT_EQ(run(options, true), one);
 }
 
 TEST(PageRank, StopsAtTheIterationLimit) {

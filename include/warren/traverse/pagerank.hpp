@@ -16,9 +16,6 @@ struct PageRankOptions {
   double damping = 0.85;    ///< In [0, 1).
   double tolerance = 1e-6;  ///< Stops at an L1 change of at most this. At least 0.
   std::uint32_t max_iterations = 100;
-  /// Within an iteration, use what it has already found (block Gauss-Seidel): fewer iterations, and
-  /// a result that still is within the tolerance. On the CPU only.
-  bool in_place = false;
 };
 
 struct PageRankResult {
