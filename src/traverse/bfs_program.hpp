@@ -20,12 +20,21 @@
 
 namespace warren::traverse {
 
-/// What is kept of a vertex, in one word of memory: to reach a vertex is one access to a random
-/// place, where three arrays (depth, parent, the degree that the frontier's size needs) cost three.
+/// What is kept of a vertex, in one word of memory.
 struct alignas(8) Visit {
-  Vertex depth;   ///< Until it is reached: its out-degree, or kNoVertex for those at or above that.
+  Vertex depth;   ///< Until it is reached, on the CPU: its out-degree, as far as that fits.
   Vertex parent;  ///< kNoVertex until it is reached.
 };
+
+/// Reaching a vertex is a store to a random place. What its degree is can be learnt from the word
+/// that is overwritten: on a CPU this saves a cache miss. On a GPU the degree is better loaded from
+/// the offsets, since nothing then has to come back before the store (measured: 0.28 against 0.94
+/// ms on a Kronecker graph of scale 22).
+#if defined(__CUDA_ARCH__)
+inline constexpr bool kVisitHoldsDegree = false;
+#else
+inline constexpr bool kVisitHoldsDegree = true;
+#endif
 
 /// What every form of the program works on.
 struct BfsArrays {
@@ -125,7 +134,7 @@ struct BfsProgram : BfsArrays {
       seen[w] = own && barren != nullptr ? barren[w - first_word()] & own_mask(w) : 0u;
     });
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t row) {
-      const EdgeOffset degree = out.degree(static_cast<Vertex>(row));
+      const EdgeOffset degree = kVisitHoldsDegree ? out.degree(static_cast<Vertex>(row)) : 0;
       visit[row] = {degree < kNoVertex ? static_cast<Vertex>(degree) : kNoVertex, kNoVertex};
     });
     if (grid.block() == 0) {
@@ -295,7 +304,7 @@ struct BfsProgram : BfsArrays {
   };
 
   WARREN_HD EdgeOffset reach(Vertex row, std::uint32_t level, Vertex from) const {
-    const Vertex degree = visit[row].depth;
+    const Vertex degree = kVisitHoldsDegree ? visit[row].depth : kNoVertex;
     visit[row] = {level, from};
     return degree != kNoVertex ? degree : out.degree(row);
   }

@@ -60,7 +60,8 @@ class SmallLevels {
         small_(*block_.template scratch<SmallFrontier>()),
         blocks_(grid.gang_blocks()),
         me_(grid.gang_rank()),
-        segment_(SmallFrontier::kEntries / blocks_),
+        shift_(log2_of(blocks_)),
+        segment_(SmallFrontier::kEntries >> shift_),
         queue_(program.queue[(state.slot + 1) % 2]),
         queue_count_(program.queue_count + (state.slot + 1) % 3) {}
 
@@ -75,7 +76,7 @@ class SmallLevels {
       new_edges_ = 0;
       scan(level);
       publish(level);
-      grid_.gang_sync();
+      grid_.gang_sync_after_block();
       const std::uint32_t then = (level + 1) % 2;
       std::uint32_t found = 0;
       WARREN_UNROLL
@@ -93,6 +94,17 @@ class SmallLevels {
   using WarpType = typename Grid::Warp;
   static constexpr std::uint32_t kLanes = Grid::kWarpLanes;
   static constexpr std::uint32_t kLineBytes = 128;
+
+  WARREN_HD static std::uint32_t log2_of(std::uint32_t blocks) {
+    std::uint32_t shift = 0;
+    while ((1u << shift) < blocks) ++shift;
+    return shift;
+  }
+  [[nodiscard]] WARREN_HD std::uint32_t modulo(std::uint32_t i) const { return i & (blocks_ - 1); }
+  /// Of `count` things dealt out in turn, those that the block whose turn is `turn` gets.
+  [[nodiscard]] WARREN_HD std::uint32_t dealt(std::uint32_t count, std::uint32_t turn) const {
+    return count > turn ? ((count - turn - 1) >> shift_) + 1 : 0;
+  }
 
   /// Entry i of the queue goes to block i mod B, there to segment i / B mod B.
   WARREN_HD void load(std::uint64_t entries) {
@@ -123,26 +135,24 @@ class SmallLevels {
   /// warp together for the rest.
   WARREN_HD void scan(std::uint32_t level) {
     const std::uint32_t now = level % 2;
-    std::uint32_t longest = 0;
-    WARREN_UNROLL
-    for (std::uint32_t b = 0; b < SmallFrontier::kMaxBlocks; ++b) {
-      const std::uint32_t held = b < blocks_ ? small_.count[now][b].held : 0;
-      longest = held > longest ? held : longest;
-    }
-    const std::uint32_t groups = (longest + kLanes - 1) / kLanes;
+    // On a GPU all groups of lanes that there may be entries for: to look at every segment's count
+    // first would take longer than to find nothing there.
+    const std::uint32_t groups =
+        kLanes > 1 ? (segment_ + kLanes - 1) / kLanes : small_.count[now][0].held;
     grid_.template block_for_each<WarpType>(
         std::uint64_t{blocks_} * groups, [&](const WarpType& worker, std::uint64_t task) {
-          const auto from = static_cast<std::uint32_t>(task) % blocks_;
+          const std::uint32_t from = modulo(static_cast<std::uint32_t>(task));
           const std::uint32_t k =
-              static_cast<std::uint32_t>(task) / blocks_ * kLanes + worker.lane();
+              (static_cast<std::uint32_t>(task) >> shift_) * kLanes + worker.lane();
           const std::uint32_t at = from * segment_ + k;
           const bool has = k < small_.count[now][from].held;
+          if (!worker.any(has)) return;
           const SmallFrontier::Entry entry =
               has ? small_.entry[now][at] : SmallFrontier::Entry{0, 0, 0};
-          if (has && level > 0) record(now, at, level);
           visit_batch(worker, entry.vertex, entry.begin,
                       entry.length < SmallFrontier::kBatch ? entry.length : SmallFrontier::kBatch,
                       level);
+          if (has && level > 0) record(now, at, level);
           const std::uint32_t rest =
               entry.length > SmallFrontier::kBatch ? entry.length - SmallFrontier::kBatch : 0;
           if (!worker.any(rest != 0)) return;
@@ -224,8 +234,8 @@ class SmallLevels {
     const std::uint32_t then = (level + 1) % 2;
     const bool fits = at < blocks_ * segment_;
     if (fits) {
-      SmallFrontier& target = *grid_.gang_peer(&small_, (at + me_) % blocks_);
-      const std::uint32_t slot = me_ * segment_ + at / blocks_;
+      SmallFrontier& target = *grid_.gang_peer(&small_, modulo(at + me_));
+      const std::uint32_t slot = me_ * segment_ + (at >> shift_);
       // A list of several pieces goes through the queue, and ends the gang's work: it wants the
       // whole device.
       target.entry[then][slot] = {begin, vertex,
@@ -242,7 +252,7 @@ class SmallLevels {
     }
   }
 
-  /// Tells every block of the gang how many entries it got from this one.
+  /// Tells every block of the gang how many entries it got from this one. The block meets first.
   WARREN_HD void publish(std::uint32_t level) {
     const std::uint32_t then = (level + 1) % 2;
     block_.sync();
@@ -250,9 +260,7 @@ class SmallLevels {
         small_.made[level % 2] < blocks_ * segment_ ? small_.made[level % 2] : blocks_ * segment_;
     block_.for_each(blocks_, [&](std::uint64_t b) {
       const auto to = static_cast<std::uint32_t>(b);
-      const std::uint32_t turn = (to + blocks_ - me_) % blocks_;
-      grid_.gang_peer(&small_, to)->count[then][me_] = {
-          made > turn ? (made - turn + blocks_ - 1) / blocks_ : 0, made};
+      grid_.gang_peer(&small_, to)->count[then][me_] = {dealt(made, modulo(to - me_)), made};
     });
     if (block_.lane() == 0) small_.made[then] = 0;
   }
@@ -278,6 +286,7 @@ class SmallLevels {
   SmallFrontier& small_;
   std::uint32_t blocks_;
   std::uint32_t me_;
+  std::uint32_t shift_;  ///< blocks_ is a power of two: a division would cost more than a claim.
   std::uint32_t segment_;
   QueueEntry* queue_;
   std::uint64_t* queue_count_;

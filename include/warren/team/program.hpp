@@ -119,6 +119,8 @@ class CpuGrid {
   /// By all threads of the gang; what was written to scratch and memory before is visible to them
   /// after.
   void gang_sync() const {}
+  /// The same where the block has met, and since then only its first warp has written.
+  void gang_sync_after_block() const {}
   /// The counterpart of `mine`, which lies in this block's scratch, in another block's.
   template <class T>
   [[nodiscard]] T* gang_peer(T* mine, std::uint32_t) const {

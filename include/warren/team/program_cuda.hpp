@@ -82,6 +82,10 @@ class CudaGrid {
   /// of every warp costs more than the barrier itself.
   __device__ void gang_sync() const {
     __syncthreads();
+    gang_sync_after_block();
+  }
+  /// The same where the block has met, and since then only its first warp has written.
+  __device__ void gang_sync_after_block() const {
     if (threadIdx.x < 32) {
       asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
     } else {
