@@ -41,7 +41,7 @@ class PageRankMemory {
     } else {
       ranks_.emplace<Ranks<double>>(team, shard);
     }
-    if (team.device().is_cuda()) classify(shard.in, stream);
+    if (team.device().is_cuda()) classes_ = classify_rows(stream, shard.in, class_rows_);
   }
 
   /// f(program) with the program of the precision chosen.
@@ -73,25 +73,6 @@ class PageRankMemory {
     for (std::size_t i = 0; i < 2; ++i) made.contribution[i] = ranks.contribution[i].view();
     made.value = ranks.value.data();
     return made;
-  }
-
-  void classify(const graph::CsrView& in, const exec::Stream& stream) {
-    std::vector<EdgeOffset> offsets(std::uint64_t{in.count} + 1);
-    exec::copy(stream, offsets.data(), in.offsets, offsets.size() * sizeof(EdgeOffset));
-    stream.synchronize();
-    std::array<std::uint64_t, RowClasses::kCount> counts{};
-    for (Vertex row = 0; row < in.count; ++row)
-      ++counts[RowClasses::of(offsets[row + std::uint64_t{1}] - offsets[row])];
-    std::array<std::uint64_t, RowClasses::kCount> next{};
-    for (std::size_t c = 1; c < counts.size(); ++c) next[c] = next[c - 1] + counts[c - 1];
-    std::vector<Vertex> rows(in.count);
-    for (Vertex row = 0; row < in.count; ++row)
-      rows[next[RowClasses::of(offsets[row + std::uint64_t{1}] - offsets[row])]++] = row;
-    class_rows_ = memory::Buffer<Vertex>(stream.device(), in.count);
-    class_rows_.upload(stream, rows);
-    stream.synchronize();
-    classes_.rows = class_rows_.data();
-    for (std::size_t c = 0; c < counts.size(); ++c) classes_.ends[c] = next[c];
   }
 
   std::variant<std::monostate, Ranks<float>, Ranks<double>> ranks_;

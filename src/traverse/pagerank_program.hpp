@@ -16,6 +16,8 @@
 #include "warren/memory/global_array.hpp"
 #include "warren/team/program.hpp"
 
+#include "traverse/row_classes.hpp"
+
 namespace warren::traverse {
 
 struct PageRankState {
@@ -27,23 +29,6 @@ struct PageRankState {
   double vertices = 0.0;
   double base = 0.0;  ///< What every vertex gets: (1 - d) / n + d D / n.
   double residual = 2.0;
-};
-
-/// Rows by in-degree: class c is rows[ends[c - 1] .. ends[c]).
-struct RowClasses {
-  enum Class : std::uint32_t { block, warp, tile, thread, kCount };
-  static constexpr EdgeOffset kBlockDegree = 2048;
-  static constexpr EdgeOffset kWarpDegree = 48;
-  static constexpr EdgeOffset kTileDegree = 4;
-
-  const Vertex* rows = nullptr;  ///< nullptr: natural order, no classes.
-  std::uint64_t ends[kCount] = {};
-
-  [[nodiscard]] static Class of(EdgeOffset degree) {
-    if (degree >= kBlockDegree) return block;
-    if (degree >= kWarpDegree) return warp;
-    return degree >= kTileDegree ? tile : thread;
-  }
 };
 
 template <class Real>
