@@ -20,6 +20,7 @@
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
 #include "warren/traverse/bfs.hpp"
+#include "warren/traverse/many_source_bfs.hpp"
 #include "warren/traverse/pagerank.hpp"
 #include "warren/traverse/verify.hpp"
 
@@ -113,6 +114,56 @@ nlohmann::json time_bfs(team::Team& team, const graph::Shard& shard, const graph
   return row;
 }
 
+/// 64 sources spread over the vertices, those without out-edges left out: together, and one at a
+/// time.
+nlohmann::json time_many_sources(team::Team& team, const graph::Shard& shard,
+                                 const Options& options) {
+  const exec::Stream stream(team.device());
+  std::vector<EdgeOffset> offsets(std::uint64_t{shard.out.count} + 1);
+  exec::copy(stream, offsets.data(), shard.out.offsets, offsets.size() * sizeof(EdgeOffset));
+  stream.synchronize();
+  std::vector<Vertex> mine;
+  const std::uint64_t want = traverse::ManySourceBfs::kMaxSources;
+  for (std::uint64_t i = 0; i < shard.out.count && mine.size() < want; ++i) {
+    const auto row = static_cast<Vertex>(i * 2654435761u % shard.out.count);
+    if (offsets[row + std::uint64_t{1}] > offsets[row]) mine.push_back(shard.out.first + row);
+  }
+  std::vector<Vertex> sources;
+  const auto all = team.all_gather_v(std::span<const Vertex>(mine));
+  for (std::size_t i = 0; sources.size() < want && i < want; ++i) {
+    for (const auto& part : all) {
+      if (i < part.size() && sources.size() < want) sources.push_back(part[i]);
+    }
+  }
+  traverse::Bfs bfs(team, shard);
+  double alone = 0.0;
+  std::uint64_t sum = 0;
+  bfs.run(sources.front());
+  for (const Vertex source : sources) {
+    const auto result = bfs.run(source);
+    alone += team.all_reduce(result.seconds, exec::Maximum{});
+    sum += result.sum_depth;
+  }
+  traverse::ManySourceBfs together(team, shard);
+  (void)together.run(sources);
+  std::vector<double> seconds;
+  std::uint64_t sum_together = 0;
+  for (int i = 0; i < options.repeat; ++i) {
+    const auto result = together.run(sources);
+    seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
+    sum_together = 0;
+    for (const auto& reach : result.sources) sum_together += reach.sum_depth;
+  }
+  return {{"work", "many-source"},
+          {"sources", sources.size()},
+          {"seconds", seconds},
+          {"median", median(seconds)},
+          {"one_at_a_time", alone},
+          {"far_bytes", 0},
+          {"verified", sum == sum_together},
+          {"fault", "the sums of depths differ"}};
+}
+
 nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
                              const Options& options) {
   traverse::PageRankOptions rank_options;
@@ -188,7 +239,7 @@ int main(int argc, char** argv) {
   app.add_option("--edges", options.edges, "device or host");
   app.add_option("--cache", options.cache, "bytes of lists that stay on each device");
   app.add_option("--source", options.source, "hub, or a vertex");
-  app.add_option("--work", options.work, "bfs, pagerank, both or build");
+  app.add_option("--work", options.work, "bfs, pagerank, both, many-source or build");
   app.add_option("--repeat", options.repeat);
   app.add_flag("--verify", options.verify);
   app.add_flag("--push-only", options.push_only);
@@ -231,6 +282,7 @@ int main(int argc, char** argv) {
       nlohmann::json rows = nlohmann::json::array();
       if (options.work == "bfs" || options.work == "both")
         rows.push_back(time_bfs(team, shard, whole, options));
+      if (options.work == "many-source") rows.push_back(time_many_sources(team, shard, options));
       if (options.work == "pagerank" || options.work == "both")
         rows.push_back(time_pagerank(team, shard, whole, options));
       if (team.rank() == 0) {
@@ -258,6 +310,8 @@ int main(int argc, char** argv) {
         fmt::print(", {:.1f} GTEPS, depth {}, {} pulled, reached {}", row["gteps"].get<double>(),
                    row["max_depth"].get<int>(), row["pull_levels"].get<int>(),
                    row["reached"].get<std::uint64_t>());
+      if (row.contains("one_at_a_time"))
+        fmt::print(", one at a time {:.4f} ms", row["one_at_a_time"].get<double>() * 1e3);
       const double far_bytes = row["far_bytes"].get<double>();
       if (far_bytes > 0)
         fmt::print(", {:.3f} GB from the host at {:.1f} GB/s", far_bytes * 1e-9,

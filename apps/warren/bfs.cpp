@@ -9,6 +9,7 @@
 #include "warren/core/trace.hpp"
 
 #include "bfs_report.hpp"
+#include "bfs_together.hpp"
 #include "command.hpp"
 #include "files.hpp"
 #include "sources.hpp"
@@ -24,12 +25,14 @@ struct BfsCommand {
   TraversalOptions traversal;
   std::optional<std::string> source;
   std::uint64_t sources = 0;  ///< 0: not given.
+  bool together = false;
 };
 
 /// What the ranks find together, filled by rank 0.
 struct BfsRunResult {
   std::uint64_t edges = 0;
   std::vector<BfsOutcome> outcomes;
+  std::optional<BfsTogether> together;
 };
 
 /// One rank's work.
@@ -49,6 +52,10 @@ class BfsRank {
     if (team_.rank() == 0) result_.edges = shard_.edges;
     if (needs_graph()) graph_ = input_.whole_graph(team_, shard_);
     const std::vector<Vertex> sources = choose_sources();
+    if (command_.together) {
+      search_together(sources);
+      return;
+    }
     bfs_.run(input_.to_shard(sources.front()));  // Warms up.
     for (const Vertex source : sources) search(source, source == sources.front());
   }
@@ -74,6 +81,24 @@ class BfsRank {
     }
     if (command_.source) return {input_.names().find(*command_.source)};
     return {busiest_vertex(team_, shard_, input_)};
+  }
+
+  void search_together(const std::vector<Vertex>& sources) {
+    std::vector<Vertex> own;
+    for (const Vertex source : sources) own.push_back(input_.to_shard(source));
+    BfsTogether outcome = bfs_together(team_, shard_, own, command_.common.repeat);
+    for (std::size_t s = 0; s < sources.size(); ++s) outcome.sources[s].source = sources[s];
+    if (command_.traversal.verify) {
+      outcome.is_correct = true;
+      for (std::size_t s = 0; s < sources.size(); ++s) {
+        const traverse::BfsResult alone = bfs_.run(own[s]);
+        const traverse::SourceReach& reach = outcome.sources[s];
+        outcome.is_correct = *outcome.is_correct && alone.reached == reach.reached &&
+                             alone.max_depth == reach.max_depth &&
+                             alone.sum_depth == reach.sum_depth;
+      }
+    }
+    if (team_.rank() == 0) result_.together = std::move(outcome);
   }
 
   void search(Vertex source, bool is_first) {
@@ -171,6 +196,8 @@ ExitStatus verification_status(const BfsRunResult& result, const VertexNames& na
 
 ExitStatus run_bfs(const BfsCommand& command) {
   check_traversal_options(command.traversal);
+  require(!command.together || (command.sources > 0 && command.traversal.output.empty()),
+          "--together searches from --sources N at once, and has no --output");
   Session session("bfs", command.common);
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);
@@ -184,6 +211,14 @@ ExitStatus run_bfs(const BfsCommand& command) {
     const auto progress = session.progress("searching");
     team::run_team(session.team(),
                    [&](team::Team& team) { BfsRank(command, session, input, team, result).run(); });
+  }
+  if (result.together) {
+    describe_graph(session, command.graph, input.vertices(), result.edges);
+    report(session, *result.together, command.traversal.edges, names);
+    session.finish();
+    if (result.together->is_correct.value_or(true)) return ExitStatus::done;
+    fmt::print(stderr, "warren: error: the searches together differ from those one at a time\n");
+    return ExitStatus::not_verified;
   }
   const BfsOutcome& first = result.outcomes.front();
   if (!output.empty()) write_bfs(output, first, names);
@@ -214,6 +249,8 @@ void add_bfs(CLI::App& program, Action& action) {
   add_number(*bfs, "--sources", command->sources, "N random ones with out-edges, by --seed", "N", 1,
              kMaxVertices)
       ->excludes(source);
+  bfs->add_flag("--together", command->together,
+                "All --sources in one pass over the graph, 64 at a time");
   add_traversal_options(*bfs, command->traversal);
   add_common_options(*bfs, command->common);
   bfs->footer(

@@ -19,9 +19,9 @@ class ManySourceBfsMemory {
   ManySourceBfsMemory(team::Team& team, const graph::Shard& shard, const exec::Stream& stream)
       : seen_(team.device(), shard.in.count),
         counts_(team.device(), 1),
-        found_{memory::GlobalArray<SourceMask>(team, shard.cuts, 1, memory::Placement::replicated),
-               memory::GlobalArray<SourceMask>(team, shard.cuts, 1,
-                                               memory::Placement::replicated)} {
+        found_{
+            memory::GlobalArray<SourceMask>(team, shard.cuts, 1, memory::Placement::replicated),
+            memory::GlobalArray<SourceMask>(team, shard.cuts, 1, memory::Placement::replicated)} {
     program_.in = shard.in;
     if (team.device().is_cuda()) program_.classes = classify_rows(stream, shard.in, class_rows_);
     for (std::size_t i = 0; i < 2; ++i) program_.found[i] = found_[i].view();
@@ -43,7 +43,8 @@ class ManySourceBfsMemory {
 
 ManySourceBfs::ManySourceBfs(team::Team& team, const graph::Shard& shard)
     : team_(team), shard_(shard), stream_(team.device()) {
-  require(shard.has_in() || shard.vertices == 0, "BFS from many sources needs a shard with in-edges");
+  require(shard.has_in() || shard.vertices == 0,
+          "BFS from many sources needs a shard with in-edges");
   memory_ = std::make_unique<ManySourceBfsMemory>(team, shard, stream_);
 }
 

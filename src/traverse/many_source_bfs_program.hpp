@@ -92,8 +92,8 @@ struct ManySourceBfsProgram {
     });
   }
 
-  /// Adds up what the level before has found: a ballot of a warp for each source, whose count a lane
-  /// keeps.
+  /// Adds up what the level before has found: a ballot of a warp for each source, whose count a
+  /// lane keeps.
   template <class Grid>
   WARREN_HD void count(Grid& grid, const State& state) const {
     using WorkerType = typename Grid::Warp;
@@ -102,19 +102,19 @@ struct ManySourceBfsProgram {
     constexpr std::uint32_t kKept = kMaxSources / kLanes;
     std::uint32_t kept[kKept] = {};
     std::uint32_t lane = 0;
-    grid.template for_each<exec::Warp>(
-        (std::uint64_t{in.count} + kLanes - 1) / kLanes,
-        [&](const WorkerType& worker, std::uint64_t task) {
-          lane = worker.lane();
-          const std::uint64_t row = task * kLanes + lane;
-          const SourceMask mask = row < in.count ? before[row] : 0;
-          if (!worker.any(mask != 0)) return;
-          WARREN_UNROLL
-          for (std::uint32_t s = 0; s < kMaxSources; ++s) {
-            const std::uint32_t here = worker.count((mask >> s & 1u) != 0);
-            if (s % kLanes == lane) kept[s / kLanes] += here;
-          }
-        });
+    grid.template for_each<exec::Warp>((std::uint64_t{in.count} + kLanes - 1) / kLanes,
+                                       [&](const WorkerType& worker, std::uint64_t task) {
+                                         lane = worker.lane();
+                                         const std::uint64_t row = task * kLanes + lane;
+                                         const SourceMask mask = row < in.count ? before[row] : 0;
+                                         if (!worker.any(mask != 0)) return;
+                                         WARREN_UNROLL
+                                         for (std::uint32_t s = 0; s < kMaxSources; ++s) {
+                                           const std::uint32_t here =
+                                               worker.count((mask >> s & 1u) != 0);
+                                           if (s % kLanes == lane) kept[s / kLanes] += here;
+                                         }
+                                       });
     for (std::uint32_t k = 0; k < kKept; ++k) {
       const std::uint32_t s = k * kLanes + lane;
       if (kept[k] == 0) continue;

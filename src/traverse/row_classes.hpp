@@ -26,8 +26,8 @@ struct RowClasses {
   }
 };
 
-/// The classes of `csr`'s rows, ascending within a class; `rows` takes the list. Synchronises. Throws
-/// MemoryError.
+/// The classes of `csr`'s rows, ascending within a class; `rows` takes the list. Synchronises.
+/// Throws MemoryError.
 [[nodiscard]] RowClasses classify_rows(const exec::Stream& stream, const graph::CsrView& csr,
                                        memory::Buffer<Vertex>& rows);
 

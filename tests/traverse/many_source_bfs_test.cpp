@@ -69,7 +69,8 @@ std::vector<fixtures::Named> shallow_shapes() {
 TEST(ManySourceBfs, MatchesReferenceOnEveryShapeAndTeam) {
   for (const auto& named : shallow_shapes()) {
     for (const auto& options : fixtures::cpu_teams()) {
-      for (const std::size_t count : {std::size_t{1}, std::size_t{64}}) check(options, named, count);
+      for (const std::size_t count : {std::size_t{1}, std::size_t{64}})
+        check(options, named, count);
     }
   }
 }
