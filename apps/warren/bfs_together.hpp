@@ -15,7 +15,7 @@ namespace warren::app {
 
 struct BfsTogether {
   std::vector<traverse::SourceReach> sources;
-  std::vector<double> seconds;      ///< Of all passes together, one per run.
+  std::vector<double> seconds;     ///< Of all passes together, one per run.
   std::optional<bool> is_correct;  ///< As one search at a time says, where that was asked for.
 };
 

@@ -25,6 +25,16 @@ int fail(ExitStatus status, std::string message) {
 std::string memory_cure(const std::string& command, const std::string& message) {
   if (message.find("--") != std::string::npos) return "";
   if (command == "gather") return "; a smaller --rows, --k or --count would fit";
+  if (message.find("pinned") != std::string::npos) {
+    return "; a file converted with --compress and read with --edges compressed-host needs less";
+  }
+  const bool traverses =
+      command == "bfs" || command == "pagerank" || command == "sssp" || command == "cc";
+  if (message.find("cuda:") != std::string::npos && traverses) {
+    return "; --edges host keeps the neighbour lists in host memory, and more GPUs (--devices N) "
+           "hold a "
+           "smaller part each";
+  }
   if (message.find("cuda:") != std::string::npos) {
     return "; more GPUs (--devices N) hold a smaller part each, and --device cpu uses the host";
   }
@@ -46,6 +56,7 @@ int run(int argc, char** argv) {
   add_bfs(program, action);
   add_pagerank(program, action);
   add_gather(program, action);
+  add_bench(program, action);
   try {
     check_command(argc > 1 ? argv[1] : "");
     program.parse(argc, argv);

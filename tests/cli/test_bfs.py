@@ -30,6 +30,29 @@ class Bfs(ProgramTest):
         for mode in ("auto", "sync"):
             self.assertEqual(self.bfs("kron:8", "--mode", mode, "--edges", "device")["mode"], "sync")
 
+    def test_edges_in_host_memory(self):
+        expected = self.bfs("kron:12", "--symmetrize")
+        for extra in ((), ("--cache", "0"), ("--cache", "16K"), ("--devices", 3)):
+            result = self.bfs("kron:12", "--symmetrize", "--edges", "host", *extra, "--verify")
+            self.assertEqual([result[name] for name in ANSWER], [expected[name] for name in ANSWER])
+            self.assertEqual((result["edges_placement"], result["verified"]), ("host", True))
+        self.assertGreater(self.bfs("kron:12", "--edges", "host", "--cache", 0)["bytes_read"], 0)
+        self.assertEqual(self.bfs("kron:12", "--edges", "host", "--cache", "64M")["bytes_read"], 0)
+
+    def test_edges_that_do_not_fit(self):
+        self.fail(2, "bfs", "kron:8", "--cache", "1M", says=["--cache", "--edges host"])
+        self.fail(2, "bfs", "kron:8", "--edges", "host", "--cache", "9000T", says=["cache", "larger"])
+        self.fail(2, "bfs", "kron:8", "--edges", "host", "--cache", "lots")
+        self.fail(3, "bfs", "kron:12", "--device-memory", "20K", says=["bytes"])
+
+    def test_many_sources_together(self):
+        alone = self.bfs("kron:10", "--symmetrize", "--sources", 70)["sources"]
+        result = self.bfs("kron:10", "--symmetrize", "--sources", 70, "--together", "--verify")
+        self.assertIs(result["verified"], True)
+        names = ("source", "reached", "max_depth", "sum_depth")
+        self.assertEqual([[row[n] for n in names] for row in result["sources"]], [[row[n] for n in names] for row in alone])
+        self.fail(2, "bfs", "kron:8", "--together", says=["--sources"])
+
     def test_known_answers(self):
         result = self.bfs(self.file("a.mtx", MTX), "--source", 0, "--verify")
         self.assertEqual([result[name] for name in ANSWER], [0, 3, 2, 3, 2])

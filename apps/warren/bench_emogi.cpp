@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_emogi.hpp"
+
+#include <array>
+#include <numeric>
+
+#include "warren/traverse/bfs.hpp"
+#include "warren/traverse/pattern_bfs.hpp"
+
+#include "sources.hpp"
+#include "text.hpp"
+#include "traversal_input.hpp"
+
+namespace warren::app {
+namespace {
+
+struct Row {
+  std::string name;
+  std::vector<double> seconds;  ///< One per source.
+  double bytes = 0.0;           ///< Read from host memory, the mean over the sources.
+  std::array<double, 4> requests{};
+  bool has_requests = false;
+
+  [[nodiscard]] double mean_seconds() const {
+    return std::accumulate(seconds.begin(), seconds.end(), 0.0) /
+           static_cast<double>(seconds.size());
+  }
+  [[nodiscard]] double rate() const { return bytes / mean_seconds(); }
+};
+
+constexpr std::array<const char*, 4> kSizes = {"32", "64", "96", "128"};
+
+/// The patterns of the paper, then warren's traversals.
+class EmogiBench {
+ public:
+  EmogiBench(team::Team& team, const graph::Shard& shard, std::vector<Vertex> sources)
+      : team_(team), shard_(shard), sources_(std::move(sources)) {}
+
+  void run() {
+    {
+      traverse::PatternBfs bfs(team_, shard_);
+      sequential_rate_ = bfs.sequential_rate();
+      pattern(bfs, "strided", traverse::AccessPattern::strided);
+      pattern(bfs, "merged", traverse::AccessPattern::merged);
+      pattern(bfs, "merged and aligned", traverse::AccessPattern::aligned);
+    }
+    warrens("push in address order", false);
+    warrens("direction-optimising", true);
+  }
+
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+  [[nodiscard]] double sequential_rate() const { return sequential_rate_; }
+
+ private:
+  void pattern(traverse::PatternBfs& bfs, const std::string& name,
+               traverse::AccessPattern pattern) {
+    Row row;
+    row.name = name;
+    row.has_requests = true;
+    const double part = 1.0 / static_cast<double>(sources_.size());
+    (void)bfs.run(sources_.front(), pattern, false);
+    for (const Vertex source : sources_) {
+      row.seconds.push_back(bfs.run(source, pattern, false).seconds);
+      const auto counted = bfs.run(source, pattern, true);
+      row.bytes += static_cast<double>(counted.bytes()) * part;
+      for (std::size_t i = 0; i < 4; ++i)
+        row.requests[i] += static_cast<double>(counted.requests[i]) * part;
+    }
+    rows_.push_back(std::move(row));
+  }
+
+  void warrens(const std::string& name, bool optimizing) {
+    traverse::BfsOptions options;
+    options.direction_optimizing = optimizing;
+    traverse::Bfs bfs(team_, shard_, options);
+    Row row;
+    row.name = name;
+    (void)bfs.run(sources_.front());
+    for (const Vertex source : sources_) {
+      const auto result = bfs.run(source);
+      row.seconds.push_back(result.seconds);
+      row.bytes += static_cast<double>(result.far_bytes) / static_cast<double>(sources_.size());
+    }
+    rows_.push_back(std::move(row));
+  }
+
+  team::Team& team_;
+  const graph::Shard& shard_;
+  std::vector<Vertex> sources_;
+  std::vector<Row> rows_;
+  double sequential_rate_ = 0.0;
+};
+
+void report(Session& session, const EmogiBench& bench, std::uint64_t edges, std::size_t sources) {
+  const double dataset = static_cast<double>(edges * sizeof(Vertex));
+  Json& json = session.json();
+  json["sources"] = sources;
+  json["dataset_bytes"] = dataset;
+  json["sequential_bytes_per_second"] = bench.sequential_rate();
+  json["results"] = Json::array();
+  session.print("read from first to last: {}B/s\n\n", with_prefix(bench.sequential_rate()));
+  session.print("{:<22} {:>10} {:>9} {:>7}  {:>8} {:>8} {:>8} {:>8}\n", "traversal", "time",
+                "GB/s", "read", "32 B", "64 B", "96 B", "128 B");
+  for (const Row& row : bench.rows()) {
+    Json fields = {{"pattern", row.name},
+                   {"mean_seconds", row.mean_seconds()},
+                   {"bytes_read", row.bytes},
+                   {"amplification", row.bytes / dataset},
+                   {"bytes_per_second", row.rate()},
+                   {"seconds", row.seconds}};
+    std::string shares;
+    if (row.has_requests) {
+      const double total = std::accumulate(row.requests.begin(), row.requests.end(), 0.0);
+      fields["requests"] = total;
+      for (std::size_t i = 0; i < 4; ++i) {
+        fields["requests_by_bytes"][kSizes[i]] = row.requests[i];
+        shares += fmt::format(" {:>7.1f}%", total > 0.0 ? 100.0 * row.requests[i] / total : 0.0);
+      }
+    }
+    json["results"].push_back(fields);
+    session.print("{:<22} {:>10} {:>9.2f} {:>6.2f}x {}\n", row.name, duration(row.mean_seconds()),
+                  row.rate() * 1e-9, row.bytes / dataset, shares);
+  }
+  session.print("\ntimes are means over {} sources; read: bytes over those of all lists\n", sources);
+}
+
+}  // namespace
+
+void bench_emogi(Session& session, const EmogiOptions& options) {
+  TraversalOptions traversal;
+  traversal.edges = "host";
+  traversal.cache = 0;
+  TraversalInput input(session, options.graph, traversal, "ranges");
+  team::run_team(session.team(), [&](team::Team& team) {
+    const graph::Shard shard = input.shard(team);
+    std::vector<Vertex> sources =
+        random_sources(team, shard, input, options.sources, session.options().seed);
+    for (Vertex& source : sources) source = input.to_shard(source);
+    EmogiBench bench(team, shard, std::move(sources));
+    bench.run();
+    describe_graph(session, options.graph, input.vertices(), shard.edges);
+    report(session, bench, shard.edges, options.sources);
+  });
+}
+
+}  // namespace warren::app

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench: its suites, fields and refusals."""
+
+import json
+import unittest
+
+from support import ProgramTest
+
+GRAPH = ("kron:10", "--symmetrize", "--drop-self-loops")
+
+
+class Bench(ProgramTest):
+    def test_emogi(self):
+        result = self.succeed_json("bench", "emogi", *GRAPH, "--sources", 3, "--out", "emogi.json")
+        self.assertEqual((result["command"], result["suite"], result["sources"]), ("bench", "emogi", 3))
+        self.assertEqual(result["dataset_bytes"], 4 * result["edges"])
+        rows = {row["pattern"]: row for row in result["results"]}
+        self.assertEqual(list(rows), ["strided", "merged", "merged and aligned", "push in address order", "direction-optimising"])
+        for row in rows.values():
+            self.assertEqual(len(row["seconds"]), 3)
+            self.assertGreater(row["bytes_read"], 0)
+            self.assertAlmostEqual(row["amplification"] * result["dataset_bytes"], row["bytes_read"], places=0)
+        for name in ("strided", "merged", "merged and aligned"):
+            self.assertAlmostEqual(sum(rows[name]["requests_by_bytes"].values()), rows[name]["requests"], places=3)
+        self.assertLess(rows["direction-optimising"]["bytes_read"], rows["push in address order"]["bytes_read"])
+        written = json.loads((self.folder / "emogi.json").read_text())
+        self.assertEqual(written["results"], result["results"])
+
+    def test_refusals(self):
+        self.fail(2, "bench", says=["subcommand"])
+        self.fail(2, "bench", "moon")
+        self.fail(2, "bench", "emogi", *GRAPH, "--devices", 2, says=["--devices"])
+        self.fail(2, "bench", "emogi", *GRAPH, "--out", "none/emogi.json", says=["none"])
+
+
+if __name__ == "__main__":
+    unittest.main()
