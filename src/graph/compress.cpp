@@ -142,8 +142,8 @@ GapCounts count_gaps(const Graph& graph, exec::ThreadPool& pool) {
       0, groups_of(graph.vertices), kGrain * 16, [&](std::uint64_t begin, std::uint64_t end) {
         GapCounts mine;
         std::uint64_t unsorted = graph.vertices;
-        for (std::uint64_t v = vertices_of(graph, begin).begin;
-             v < vertices_of(graph, end - 1).end; ++v) {
+        for (std::uint64_t v = vertices_of(graph, begin).begin; v < vertices_of(graph, end - 1).end;
+             ++v) {
           const std::span<const Vertex> list = graph.neighbours(static_cast<Vertex>(v));
           auto& as_is = mine.as_is[degree_class(list.size())];
           auto& less_one = mine.less_one[degree_class(list.size())];
@@ -195,10 +195,10 @@ GroupSizes place_groups(const Graph& graph, const Encoder& encoder, CompressedGr
       const std::uint64_t edges = graph.offsets[range.end] - graph.offsets[range.begin];
       const std::uint64_t bytes = bytes_of_bits(bits);
       if (bytes > CompressedGroup::kMostBytes) {
-        throw UsageError(fmt::format("compress: the lists of vertices {} to {} take {} bytes; {} "
-                                     "would fit",
-                                     range.begin, range.end - 1, bytes,
-                                     CompressedGroup::kMostBytes));
+        throw UsageError(
+            fmt::format("compress: the lists of vertices {} to {} take {} bytes; {} "
+                        "would fit",
+                        range.begin, range.end - 1, bytes, CompressedGroup::kMostBytes));
       }
       result.groups[g] =
           CompressedGroup::make(0, bytes, 0, static_cast<std::uint32_t>(std::bit_width(edges)),
@@ -208,15 +208,15 @@ GroupSizes place_groups(const Graph& graph, const Encoder& encoder, CompressedGr
   GroupSizes total;
   for (std::uint64_t g = 0; g < groups; ++g) {
     const CompressedGroup size = result.groups[g];
-    result.groups[g] =
-        CompressedGroup::make(graph.offsets[g * kCompressedGroup], total.bytes, total.words,
-                              size.edge_width(), size.bit_width());
+    result.groups[g] = CompressedGroup::make(graph.offsets[g * kCompressedGroup], total.bytes,
+                                             total.words, size.edge_width(), size.bit_width());
     total.bytes += size.bytes();
     total.words += field_words(size);
     if (total.bytes > CompressedGroup::kMostBytes || total.words > CompressedGroup::kMostWords) {
-      throw UsageError(fmt::format("compress: the lists take more than {} bytes, or their index "
-                                   "more than {} words",
-                                   CompressedGroup::kMostBytes, CompressedGroup::kMostWords));
+      throw UsageError(
+          fmt::format("compress: the lists take more than {} bytes, or their index "
+                      "more than {} words",
+                      CompressedGroup::kMostBytes, CompressedGroup::kMostWords));
     }
   }
   return total;

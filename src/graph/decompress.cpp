@@ -23,10 +23,9 @@ class Checker {
 
   void check(exec::ThreadPool& pool) const {
     check_sizes();
-    pool.parallel_for(0, graph_.groups.size(), kGrain,
-                      [&](std::uint64_t begin, std::uint64_t end) {
-                        for (std::uint64_t g = begin; g < end; ++g) check_group(g);
-                      });
+    pool.parallel_for(0, graph_.groups.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t g = begin; g < end; ++g) check_group(g);
+    });
   }
 
  private:
@@ -88,8 +87,9 @@ class Checker {
       edges = edge_end;
       bits = bit_end;
     }
-    check_next(index, last, {group.edges() + edges, group.bytes() + bytes_of_bits(bits),
-                             group.word() + field_words(group)});
+    check_next(index, last,
+               {group.edges() + edges, group.bytes() + bytes_of_bits(bits),
+                group.word() + field_words(group)});
   }
 
   struct Ends {
@@ -100,17 +100,19 @@ class Checker {
     if (index + 1 < graph_.groups.size()) {
       const CompressedGroup next = graph_.groups[index + 1];
       if (next.edges() != ends.edges || next.bytes() != ends.bytes || next.word() != ends.words) {
-        fail("vertex {} begins with edge {}, byte {} and word {} of its sections; {}, {} and {} "
-             "would be right",
-             vertex, next.edges(), next.bytes(), next.word(), ends.edges, ends.bytes, ends.words);
+        fail(
+            "vertex {} begins with edge {}, byte {} and word {} of its sections; {}, {} and {} "
+            "would be right",
+            vertex, next.edges(), next.bytes(), next.word(), ends.edges, ends.bytes, ends.words);
       }
     } else if (ends.edges != graph_.edge_count ||
                stream_words(ends.bytes) != graph_.stream.size() ||
                ends.words + kPaddingWords != graph_.fields.size()) {
-      fail("the compressed lists end with edge {}, byte {} and word {} of their index; {} edges, "
-           "{} and {} words would be right",
-           ends.edges, ends.bytes, ends.words, graph_.edge_count, graph_.stream.size(),
-           graph_.fields.size());
+      fail(
+          "the compressed lists end with edge {}, byte {} and word {} of their index; {} edges, "
+          "{} and {} words would be right",
+          ends.edges, ends.bytes, ends.words, graph_.edge_count, graph_.stream.size(),
+          graph_.fields.size());
     }
   }
 
@@ -155,8 +157,8 @@ class Checker {
     std::uint64_t bits = std::uint64_t{2} * block.count;
     if (bits > room) return room + 1;
     for (std::uint32_t k = 0; k < block.count; ++k) {
-      bits += selected_width(block.widths, read_bits(graph_.stream.data(),
-                                                     block.bits + std::uint64_t{2} * k, 2));
+      bits += selected_width(block.widths,
+                             read_bits(graph_.stream.data(), block.bits + std::uint64_t{2} * k, 2));
     }
     return bits;
   }
@@ -211,19 +213,19 @@ Graph decompress(const CompressedGraph& graph, exec::ThreadPool& pool) {
   result.original_ids = graph.original_ids;
   result.offsets[graph.vertices] = graph.edges();
   const CompressedView view = graph.view();
-  pool.parallel_for(
-      0, graph.vertices, kGrain * kCompressedGroup, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t v = begin; v < end; ++v) {
-          const CompressedRow row = view.row(static_cast<Vertex>(v));
-          result.offsets[v] = row.edge;
-          Vertex* out = result.targets.data() + row.edge;
-          for (std::uint64_t b = 0; b < compressed_blocks(row.degree); ++b) {
-            const CompressedBlock block = view.block(row, b);
-            CompressedCursor cursor(view, block);
-            for (std::uint32_t k = 0; k < block.count; ++k) *out++ = cursor.next();
-          }
-        }
-      });
+  pool.parallel_for(0, graph.vertices, kGrain * kCompressedGroup,
+                    [&](std::uint64_t begin, std::uint64_t end) {
+                      for (std::uint64_t v = begin; v < end; ++v) {
+                        const CompressedRow row = view.row(static_cast<Vertex>(v));
+                        result.offsets[v] = row.edge;
+                        Vertex* out = result.targets.data() + row.edge;
+                        for (std::uint64_t b = 0; b < compressed_blocks(row.degree); ++b) {
+                          const CompressedBlock block = view.block(row, b);
+                          CompressedCursor cursor(view, block);
+                          for (std::uint32_t k = 0; k < block.count; ++k) *out++ = cursor.next();
+                        }
+                      }
+                    });
   return result;
 }
 

@@ -104,8 +104,7 @@ struct FindNeighbours {
 /// An array that the CPU and the device can read and write.
 template <class T>
 struct Shared {
-  Shared(const exec::Device& device, std::span<const T> values)
-      : Shared(device, values.size()) {
+  Shared(const exec::Device& device, std::span<const T> values) : Shared(device, values.size()) {
     std::copy(values.begin(), values.end(), buffer.data());
   }
   Shared(const exec::Device& device, std::uint64_t size, T value = T{})
@@ -166,8 +165,7 @@ void check_reading(const Graph& graph, const CompressedGraph& packed, const exec
   const Shared<Range> shared_ranges(device, ranges);
   const Shared<Vertex> parts(device, outs, kNoVertex);
   const Shared<std::uint32_t> part_visits(device, outs);
-  launch(ranges.size(),
-         ReadRanges{view, shared_ranges.data(), parts.data(), part_visits.data()});
+  launch(ranges.size(), ReadRanges{view, shared_ranges.data(), parts.data(), part_visits.data()});
   for (const Range& range : ranges) {
     const auto list = graph.neighbours(range.row);
     for (EdgeOffset k = range.first; k < std::min<EdgeOffset>(range.last, list.size()); ++k) {
@@ -223,7 +221,8 @@ inline std::vector<std::pair<std::string, Graph>> compression_graphs(exec::Threa
   add("the largest gaps", {{0, 0x7fffffff, 0xfffffffe}, {0x80000001}, {0x80000000}, {0x80000002}});
   std::mt19937_64 random(11);
   std::vector<std::vector<Vertex>> lists;
-  for (const std::size_t degree : {255, 256, 257, 511, 512, 513, 1000, 0, 1, 31, 32, 33, 64, 2500}) {
+  for (const std::size_t degree :
+       {255, 256, 257, 511, 512, 513, 1000, 0, 1, 31, 32, 33, 64, 2500}) {
     for (const int bits : {4, 12, 32}) {
       std::vector<Vertex> list(degree);
       for (Vertex& target : list)

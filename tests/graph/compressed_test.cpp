@@ -201,9 +201,9 @@ TEST(Compressed, SizesThatDoNotFitAreRefused) {
   const auto refused = [&](auto&& change, const std::string& says) {
     CompressedGraph bad = good;
     change(bad);
-    EXPECT_THAT([&] { validate(bad, "name", pool); },
-                ThrowsMessage<InputError>(testing::AllOf(testing::StartsWith("name: "),
-                                                         HasSubstr(says))));
+    EXPECT_THAT(
+        [&] { validate(bad, "name", pool); },
+        ThrowsMessage<InputError>(testing::AllOf(testing::StartsWith("name: "), HasSubstr(says))));
   };
   refused([](auto& g) { g.vertices = 200; }, "3 records in the index");
   refused([](auto& g) { g.vertices = 69; }, "vertex");
@@ -225,8 +225,8 @@ TEST(CompressedGolden, RealGraphsAreAsSmallAsTheyWere) {
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no golden data in " << folder;
   exec::ThreadPool pool(2);
   const std::vector<std::pair<std::string, double>> most{
-      {"cnr-2000.txt.zst", 8.0},        {"web-NotreDame.txt.zst", 11.5},
-      {"soc-Epinions1.txt.zst", 15.5},  {"Email-Enron.txt.zst", 12.5},
+      {"cnr-2000.txt.zst", 8.0},       {"web-NotreDame.txt.zst", 11.5},
+      {"soc-Epinions1.txt.zst", 15.5}, {"Email-Enron.txt.zst", 12.5},
       {"road-FLA.mtx.zst", 18.0},
   };
   for (const auto& [name, bits] : most) {

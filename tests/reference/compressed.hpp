@@ -63,8 +63,8 @@ inline std::vector<std::vector<Vertex>> lists_of(const graph::CompressedGraph& p
             static_cast<std::int64_t>(stream.take(widths >> 8 * selectors[i] & 0xff));
         std::int64_t target = 0;
         if (i == 0) {
-          target = static_cast<std::int64_t>(v) +
-                   (number % 2 == 0 ? number / 2 : -(number + 1) / 2);
+          target =
+              static_cast<std::int64_t>(v) + (number % 2 == 0 ? number / 2 : -(number + 1) / 2);
         } else {
           target = std::int64_t{list.back()} + number + packed.smallest_gap;
         }

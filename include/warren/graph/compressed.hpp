@@ -8,9 +8,9 @@
 // number has. The first number is the neighbour less the vertex, modulo 2^32 and zigzagged; the
 // others are the gaps to the neighbour before, less the smallest gap of the graph if that is 1. The
 // four widths are chosen for the graph, one set for each power of two of the degree, so that the
-// lists of the graph become as short as four widths can make them. (Selectors apart from numbers are
-// Stream VByte's, Lemire et al., 2018, with widths in bits that the graph chooses.) A list of more
-// than one block begins with the places of its blocks.
+// lists of the graph become as short as four widths can make them. (Selectors apart from numbers
+// are Stream VByte's, Lemire et al., 2018, with widths in bits that the graph chooses.) A list of
+// more than one block begins with the places of its blocks.
 //
 // The index has a record for every 32 vertices and two packed numbers for each vertex: where its
 // edges end and where its list ends, so that place and degree of a list are found in a few reads.
@@ -94,7 +94,8 @@ struct CompressedView {
   const CompressedGroup* groups = nullptr;
   const std::uint32_t* fields = nullptr;
   const std::uint32_t* stream = nullptr;
-  const std::int32_t* weights_int = nullptr;  ///< By the edge's index; nullptr where there are none.
+  const std::int32_t* weights_int =
+      nullptr;  ///< By the edge's index; nullptr where there are none.
   const float* weights_float = nullptr;
   Vertex first = 0;  ///< Vertex id of local row 0.
   Vertex count = 0;  ///< Rows.
@@ -142,15 +143,15 @@ struct CompressedGraph {
 
 /// The graph with compressed lists. Weights and original ids are shared with `graph`. Reads the
 /// neighbours three times and holds nothing besides the two graphs; the result does not depend on
-/// the number of threads. Throws UsageError, naming the vertex, for a list that does not ascend, and
-/// for more than 2^40 - 1 edges or bytes; MemoryError.
+/// the number of threads. Throws UsageError, naming the vertex, for a list that does not ascend,
+/// and for more than 2^40 - 1 edges or bytes; MemoryError.
 [[nodiscard]] CompressedGraph compress(const Graph& graph, exec::ThreadPool& pool);
 
 /// The graph that was compressed, equal in every element.
 [[nodiscard]] Graph decompress(const CompressedGraph& graph, exec::ThreadPool& pool);
 
-/// Throws InputError, naming the vertex, unless all lists can be read without leaving the arrays and
-/// are those of a graph: m edges in all, every neighbour below n, lists one behind the other.
+/// Throws InputError, naming the vertex, unless all lists can be read without leaving the arrays
+/// and are those of a graph: m edges in all, every neighbour below n, lists one behind the other.
 void validate(const CompressedGraph& graph, const std::string& name, exec::ThreadPool& pool);
 
 }  // namespace warren::graph

@@ -4,8 +4,8 @@
 // Where a block's selectors are is known, so the lanes read one each; a prefix sum of the widths
 // says where the numbers are, and one of the gaps what the neighbours are. Lanes may work on the
 // blocks of several vertices at once, item by item as worker.expand deals them out: the prefix sums
-// then run over all lanes, and each block subtracts what its first lane has. Neighbouring lanes read
-// neighbouring words.
+// then run over all lanes, and each block subtracts what its first lane has. Neighbouring lanes
+// read neighbouring words.
 #pragma once
 
 #include <bit>
@@ -22,8 +22,7 @@ namespace warren::graph {
                                                        std::uint64_t place, std::uint32_t width) {
 #if defined(__CUDA_ARCH__)
   const std::uint32_t* at = words + place / 32;
-  const std::uint32_t bits =
-      __funnelshift_r(at[0], at[1], static_cast<std::uint32_t>(place % 32));
+  const std::uint32_t bits = __funnelshift_r(at[0], at[1], static_cast<std::uint32_t>(place % 32));
   return static_cast<std::uint32_t>(bits & ((std::uint64_t{1} << width) - 1));
 #else
   static_assert(std::endian::native == std::endian::little);
@@ -103,10 +102,10 @@ WARREN_HD inline CompressedBlock CompressedView::block(const CompressedRow& row,
   found.count = rest < kCompressedBlock ? static_cast<std::uint32_t>(rest) : kCompressedBlock;
   found.vertex = row.vertex;
   found.widths = row.widths;
-  found.bits = row.bits + (index == 0
-                               ? (blocks - 1) * kBlockPlaceBits
-                               : read_wide_bits(stream, row.bits + (index - 1) * kBlockPlaceBits,
-                                                kBlockPlaceBits));
+  found.bits =
+      row.bits + (index == 0 ? (blocks - 1) * kBlockPlaceBits
+                             : read_wide_bits(stream, row.bits + (index - 1) * kBlockPlaceBits,
+                                              kBlockPlaceBits));
   return found;
 }
 
@@ -219,19 +218,17 @@ WARREN_HD void for_each_neighbour(const W& worker, const CompressedView& view,
     detail::CompressedCarry carry;
     for (std::uint32_t base = 0; base < length; base += worker.size()) {
       const std::uint32_t k = base + worker.lane();
-      const Vertex target =
-          detail::decode_batch<false>(worker, view, block, k, k < length, carry);
+      const Vertex target = detail::decode_batch<false>(worker, view, block, k, k < length, carry);
       f(k < length && begin + k >= first, begin + k, target);
     }
   }
 }
 
-/// The first neighbour of one row, from number `first` on, that fulfils the predicate, or kNoVertex:
-/// by all lanes together, who read no further than the batch that has it.
+/// The first neighbour of one row, from number `first` on, that fulfils the predicate, or
+/// kNoVertex: by all lanes together, who read no further than the batch that has it.
 template <class W, class Predicate>
 WARREN_HD Vertex find_neighbour(const W& worker, const CompressedView& view,
-                                const CompressedRow& row, EdgeOffset first,
-                                Predicate&& fulfils) {
+                                const CompressedRow& row, EdgeOffset first, Predicate&& fulfils) {
   for (EdgeOffset begin = first / kCompressedBlock * kCompressedBlock; begin < row.degree;
        begin += kCompressedBlock) {
     const CompressedBlock block = view.block(row, begin / kCompressedBlock);
