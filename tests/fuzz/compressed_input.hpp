@@ -64,16 +64,15 @@ inline void read_in_every_way(const CompressedGraph& packed, exec::ThreadPool& p
                        });
     for (std::uint64_t b = 0; b < compressed_blocks(row.degree); ++b) {
       const CompressedBlock block = view.block(row, b);
-      for_each_in_blocks(
-          worker, view, block, block.count,
-          [&](bool active, std::uint32_t, std::uint32_t k, Vertex target) {
-            if (active && list[b * kCompressedBlock + k] != target)
-              fail_input("two ways to read differ");
-          });
+      for_each_in_blocks(worker, view, block, block.count,
+                         [&](bool active, std::uint32_t, std::uint32_t k, Vertex target) {
+                           if (active && list[b * kCompressedBlock + k] != target)
+                             fail_input("two ways to read differ");
+                         });
     }
-    if (!list.empty() &&
-        find_neighbour(worker, view, row, first,
-                       [&](Vertex target) { return target == list[first]; }) != list[first]) {
+    if (!list.empty() && find_neighbour(worker, view, row, first, [&](Vertex target) {
+                           return target == list[first];
+                         }) != list[first]) {
       fail_input("a neighbour was not found");
     }
   }

@@ -140,14 +140,14 @@ class Sections {
     }
   }
 
-  /// The array of a section, which must have `count` elements (kAnyCount: any number of them);
-  /// nothing if there is no such section.
-  static constexpr std::uint64_t kAnyCount = ~std::uint64_t{0};
+  /// The array of a section, which must have `wanted` elements where that is said; nothing if there
+  /// is no such section.
   template <class T>
-  std::optional<memory::HostArray<T>> find(SectionKind kind, std::uint64_t count) const {
+  std::optional<memory::HostArray<T>> find(SectionKind kind,
+                                           std::optional<std::uint64_t> wanted) const {
     for (const Section& section : sections_) {
       if (section.kind != static_cast<std::uint32_t>(kind)) continue;
-      if (count == kAnyCount) count = section.bytes / sizeof(T);
+      const std::uint64_t count = wanted.value_or(section.bytes / sizeof(T));
       if (section.bytes / sizeof(T) != count || section.bytes % sizeof(T) != 0) {
         file_->fail(section.offset,
                     fmt::format("section {} has {} bytes; {} elements of {} bytes would be right",
@@ -160,8 +160,9 @@ class Sections {
     return std::nullopt;
   }
   template <class T>
-  memory::HostArray<T> need(SectionKind kind, std::uint64_t count, const char* name) const {
-    auto array = find<T>(kind, count);
+  memory::HostArray<T> need(SectionKind kind, std::optional<std::uint64_t> wanted,
+                            const char* name) const {
+    auto array = find<T>(kind, wanted);
     if (!array)
       throw InputError(
           fmt::format("{}: there is no section '{}'; get the file anew", file_->path(), name));
@@ -243,12 +244,12 @@ CompressedGraph compressed_graph(const CheckedFile& file, bool read_weights,
   graph.edge_count = file.header.edges;
   graph.smallest_gap = parameters.smallest_gap;
   graph.widths = parameters.widths;
-  graph.groups = file.sections.need<CompressedGroup>(SectionKind::compressed_groups,
-                                                     Sections::kAnyCount, "compressed_groups");
-  graph.fields = file.sections.need<std::uint32_t>(SectionKind::compressed_fields,
-                                                   Sections::kAnyCount, "compressed_fields");
-  graph.stream = file.sections.need<std::uint32_t>(SectionKind::compressed_lists,
-                                                   Sections::kAnyCount, "compressed_lists");
+  graph.groups = file.sections.need<CompressedGroup>(SectionKind::compressed_groups, std::nullopt,
+                                                     "compressed_groups");
+  graph.fields = file.sections.need<std::uint32_t>(SectionKind::compressed_fields, std::nullopt,
+                                                   "compressed_fields");
+  graph.stream = file.sections.need<std::uint32_t>(SectionKind::compressed_lists, std::nullopt,
+                                                   "compressed_lists");
   read_common(file, read_weights, path, graph);
   validate(graph, path, pool);
   return graph;

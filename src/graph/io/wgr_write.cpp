@@ -159,12 +159,10 @@ std::uint64_t write_compressed(const CompressedGraph& graph, const std::string& 
   parameters.smallest_gap = graph.smallest_gap;
   parameters.widths = graph.widths;
   std::vector<io::Part> parts;
-  parts.push_back(io::make_part("compressed_parameters", SectionKind::compressed_parameters,
-                                &parameters, 1));
   parts.push_back(
-      io::make_part("compressed_groups", SectionKind::compressed_groups, graph.groups));
-  parts.push_back(
-      io::make_part("compressed_fields", SectionKind::compressed_fields, graph.fields));
+      io::make_part("compressed_parameters", SectionKind::compressed_parameters, &parameters, 1));
+  parts.push_back(io::make_part("compressed_groups", SectionKind::compressed_groups, graph.groups));
+  parts.push_back(io::make_part("compressed_fields", SectionKind::compressed_fields, graph.fields));
   parts.push_back(io::make_part("compressed_lists", SectionKind::compressed_lists, graph.stream));
   io::add_common_parts(graph, parts);
   const std::uint32_t flags =
