@@ -3,8 +3,8 @@
 // sizes of all lists added up, and the lists written, each group of vertices from a byte of its own
 // on so that threads never share one.
 #include <algorithm>
-#include <atomic>
 #include <bit>
+#include <cstring>
 #include <mutex>
 #include <span>
 
@@ -38,11 +38,15 @@ GroupRange vertices_of(const Graph& graph, std::uint64_t group) {
 /// Writes bits from the first of a byte on.
 class BitWriter {
  public:
-  explicit BitWriter(unsigned char* at) : at_(at) {}
+  explicit BitWriter(unsigned char* at) : begin_(at), at_(at) {}
   void put(std::uint32_t value, std::uint32_t width) {
-    held_ |= std::uint64_t{value} << bits_;
-    bits_ += width;
-    for (; bits_ >= 8; bits_ -= 8, held_ >>= 8) *at_++ = static_cast<unsigned char>(held_);
+    held_ |= std::uint64_t{value} << held_bits_;
+    held_bits_ += width;
+    if (held_bits_ < 32) return;
+    std::memcpy(at_, &held_, 4);
+    at_ += 4;
+    held_ >>= 32;
+    held_bits_ -= 32;
   }
   void put_wide(std::uint64_t value, std::uint32_t width) {
     if (width > 32) {
@@ -52,17 +56,18 @@ class BitWriter {
     }
     put(static_cast<std::uint32_t>(value), width);
   }
-  /// Fills the last byte up with zeros.
-  void finish() {
-    if (bits_ > 0) *at_++ = static_cast<unsigned char>(held_);
-    bits_ = 0;
-    held_ = 0;
+  /// Bits written.
+  [[nodiscard]] std::uint64_t bits() const {
+    return static_cast<std::uint64_t>(at_ - begin_) * 8 + held_bits_;
   }
+  /// Writes what is held, its last byte filled up with zeros.
+  void finish() { std::memcpy(at_, &held_, bytes_of_bits(held_bits_)); }
 
  private:
+  unsigned char* begin_;
   unsigned char* at_;
   std::uint64_t held_ = 0;
-  std::uint32_t bits_ = 0;
+  std::uint32_t held_bits_ = 0;
 };
 
 /// The code of one graph.
@@ -86,6 +91,7 @@ class Encoder {
 
   void write(Vertex vertex, BitWriter& out) const {
     const std::span<const Vertex> list = graph_.neighbours(vertex);
+    if (list.empty()) return;
     std::uint64_t place = (compressed_blocks(list.size()) - 1) * kBlockPlaceBits;
     for (std::uint64_t begin = 0; begin + kCompressedBlock < list.size();
          begin += kCompressedBlock) {
@@ -228,15 +234,10 @@ void write_group(const Graph& graph, const Encoder& encoder, std::uint64_t index
   const GroupRange range = vertices_of(graph, index);
   BitWriter fields(reinterpret_cast<unsigned char*>(result.fields.data() + group.word()));
   BitWriter stream(reinterpret_cast<unsigned char*>(result.stream.data()) + group.bytes());
-  std::uint64_t bits = 0;
   for (std::uint64_t v = range.begin; v < range.end; ++v) {
-    const auto vertex = static_cast<Vertex>(v);
-    if (graph.degree(vertex) > 0) {
-      bits += encoder.list_bits(vertex);
-      encoder.write(vertex, stream);
-    }
+    encoder.write(static_cast<Vertex>(v), stream);
     fields.put_wide(graph.offsets[v + 1] - graph.offsets[range.begin], group.edge_width());
-    fields.put_wide(bits, group.bit_width());
+    fields.put_wide(stream.bits(), group.bit_width());
   }
   fields.finish();
   stream.finish();

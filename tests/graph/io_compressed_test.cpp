@@ -79,9 +79,9 @@ class CompressedFile : public testing::Test {
     header.checksums_crc =
         io::crc32_of(bytes.data() + header.checksums_offset, header.checksums_bytes);
     std::memcpy(bytes.data(), &header, sizeof(header));
-    header.header_crc = io::crc32_of(bytes.data() + sizeof(header),
-                                     header.sections * sizeof(wgr::Section),
-                                     io::crc32_of(&header, offsetof(wgr::Header, header_crc)));
+    header.header_crc =
+        io::crc32_of(bytes.data() + sizeof(header), header.sections * sizeof(wgr::Section),
+                     io::crc32_of(&header, offsetof(wgr::Header, header_crc)));
     std::memcpy(bytes.data(), &header, sizeof(header));
     return bytes;
   }
@@ -94,8 +94,8 @@ class CompressedFile : public testing::Test {
 TEST_F(CompressedFile, GraphsComeBackEqual) {
   for (const auto& [name, plain] : reference::awkward_lists()) {
     if (plain.vertices == 0) continue;  // A file holds at least one.
-    for (const reference::EdgeList& list : {plain, reference::with_int_weights(plain, 1),
-                                            reference::with_float_weights(plain, 2)}) {
+    for (const reference::EdgeList& list :
+         {plain, reference::with_int_weights(plain, 1), reference::with_float_weights(plain, 2)}) {
       SCOPED_TRACE(name);
       Graph graph = built(list, true);
       graph.symmetry = Symmetry::directed;
