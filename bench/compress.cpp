@@ -85,8 +85,8 @@ template <class Backend>
 ReadRates measure_reading(const exec::Stream& stream, const Options& options, const Graph& graph,
                           const CompressedGraph& packed) {
   const bool on_gpu = stream.device().is_cuda();
-  const auto lists = on_gpu && options.placement == "host" ? exec::MemoryKind::pinned
-                                                           : exec::MemoryKind::device;
+  const auto lists =
+      on_gpu && options.placement == "host" ? exec::MemoryKind::pinned : exec::MemoryKind::device;
   std::vector<ListPiece> host_pieces;
   for (Vertex v = 0; v < graph.vertices; ++v) {
     for (std::uint32_t b = 0; b < graph::compressed_blocks(graph.degree(v)); ++b)
@@ -131,15 +131,13 @@ ReadRates measure_reading(const exec::Stream& stream, const Options& options, co
   return rates;
 }
 
-nlohmann::json measure(const std::string& name, const Options& options,
-                       const exec::Device& device, exec::ThreadPool& pool) {
+nlohmann::json measure(const std::string& name, const Options& options, const exec::Device& device,
+                       exec::ThreadPool& pool) {
   const Graph graph = load(name, options, pool);
   CompressedGraph packed;
   const double pack = fastest(options.repeat, [&] { packed = graph::compress(graph, pool); });
-  const double unpack =
-      fastest(options.repeat, [&] { (void)graph::decompress(packed, pool); });
-  const double check =
-      fastest(options.repeat, [&] { graph::validate(packed, name, pool); });
+  const double unpack = fastest(options.repeat, [&] { (void)graph::decompress(packed, pool); });
+  const double check = fastest(options.repeat, [&] { graph::validate(packed, name, pool); });
   const exec::Stream stream(device);
   const ReadRates rates = exec::with_backend(device, [&](auto backend) {
     return measure_reading<decltype(backend)>(stream, options, graph, packed);
@@ -191,15 +189,12 @@ int main(int argc, char** argv) {
   app.add_option("--out", options.out, "Adds the results to this file, as JSON");
   CLI11_PARSE(app, argc, argv);
   try {
-    const exec::Device device = options.device == "cuda" ? exec::Device::cuda(0)
-                                                         : exec::Device::cpu(options.threads);
+    const exec::Device device =
+        options.device == "cuda" ? exec::Device::cuda(0) : exec::Device::cpu(options.threads);
     exec::ThreadPool pool(options.threads > 0 ? options.threads : exec::hardware_threads());
-    nlohmann::json results = {{"benchmark", "compress"},
-                              {"device", options.device},
-                              {"model", device.model()},
-                              {"threads", pool.size()},
-                              {"placement", options.placement},
-                              {"repeat", options.repeat},
+    nlohmann::json results = {{"benchmark", "compress"},           {"device", options.device},
+                              {"model", device.model()},           {"threads", pool.size()},
+                              {"placement", options.placement},    {"repeat", options.repeat},
                               {"results", nlohmann::json::array()}};
     if (!options.out.empty() && std::ifstream(options.out).good())
       results["results"] = nlohmann::json::parse(std::ifstream(options.out)).at("results");

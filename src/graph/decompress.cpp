@@ -143,7 +143,7 @@ class Checker {
       }
       const auto count = static_cast<std::uint32_t>(
           std::min<std::uint64_t>(degree - b * kCompressedBlock, kCompressedBlock));
-      const CompressedBlock block{begin + place, count, static_cast<Vertex>(vertex),
+      const CompressedBlock block{begin + place, begin + size, count, static_cast<Vertex>(vertex),
                                   graph_.widths[degree_class(degree)]};
       const std::uint64_t bits = block_bits(block, size - place);
       if (bits > size - place || !ascends(block, last, b > 0)) fail_list(vertex, begin);

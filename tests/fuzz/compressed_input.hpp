@@ -79,7 +79,7 @@ inline void read_in_every_way(const CompressedGraph& packed, exec::ThreadPool& p
 }
 
 inline void read_arrays(const std::uint8_t* data, std::size_t size, exec::ThreadPool& pool) {
-  constexpr std::uint32_t kMostVertices = 1u << 16;  // Time and memory stay small.
+  constexpr std::uint32_t kMostVertices = 1u << 12;  // Time and memory stay small.
   CompressedInputHeader header;
   if (size < sizeof(header)) return;
   std::memcpy(&header, data, sizeof(header));
@@ -110,12 +110,12 @@ inline void read_arrays(const std::uint8_t* data, std::size_t size, exec::Thread
   read_in_every_way(packed, pool);
 }
 
-/// The first two bytes are the number of vertices; then each byte is a gap, shifted by its high
+/// The first ten bits are the number of vertices; then each byte is a gap, shifted by its high
 /// bits, that ends the list where it is 0xff.
 inline void read_lists(const std::uint8_t* data, std::size_t size, exec::ThreadPool& pool) {
   if (size < 2) return;
   Graph graph;
-  graph.vertices = std::uint32_t{data[0]} << 8 | data[1];
+  graph.vertices = std::uint32_t{data[0] & 3u} << 8 | data[1];
   std::vector<EdgeOffset> offsets{0};
   std::vector<Vertex> targets;
   std::uint64_t target = 0;

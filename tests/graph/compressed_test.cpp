@@ -111,6 +111,33 @@ TEST_P(CompressedBlocks, OfThreadsReadTogether) {
 }
 INSTANTIATE_TEST_SUITE_P(Lanes, CompressedBlocks, testing::Values(1, 2, 3, 5));
 
+// As many lanes as a warp has: long blocks are staged. Few lists: threads by far outnumber cores.
+TEST(Compressed, AWarpOfThreadsReads) {
+  exec::ThreadPool pool(2), lanes(32);
+  std::mt19937_64 random(5);
+  std::vector<Vertex> targets;
+  std::vector<EdgeOffset> offsets{0};
+  for (const auto& [degree, bits] : std::vector<std::pair<std::size_t, int>>{
+           {256, 31}, {3, 20}, {300, 6}, {95, 31}, {96, 31}, {0, 0}, {129, 12}, {1, 9}}) {
+    std::vector<Vertex> list(degree);
+    for (Vertex& target : list)
+      target = static_cast<Vertex>(random() & ((std::uint64_t{1} << bits) - 1));
+    std::sort(list.begin(), list.end());
+    targets.insert(targets.end(), list.begin(), list.end());
+    offsets.push_back(targets.size());
+  }
+  Graph graph;
+  graph.vertices = static_cast<Vertex>(offsets.size() - 1);
+  graph.offsets = memory::HostArray<EdgeOffset>(offsets.size());
+  graph.targets = memory::HostArray<Vertex>(targets.size());
+  std::ranges::copy(offsets, graph.offsets.begin());
+  std::ranges::copy(targets, graph.targets.begin());
+  check_reading(graph, compress(graph, pool), exec::Device::cpu(1), 32,
+                [&](std::uint64_t tasks, const auto& kernel) {
+                  exec::launch_cpu_block(lanes, tasks, kernel);
+                });
+}
+
 TEST(Compressed, AWindowOfRowsNeedsNoCopy) {
   exec::ThreadPool pool(2);
   reference::ListSource source(reference::random_list(500, 4000, 2));

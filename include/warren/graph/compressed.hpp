@@ -73,6 +73,7 @@ static_assert(sizeof(CompressedGroup) == 16);
 /// A vertex's list in the stream.
 struct CompressedRow {
   std::uint64_t bits = 0;  ///< Where it begins.
+  std::uint64_t end = 0;   ///< And ends.
   EdgeOffset edge = 0;     ///< Index of its first edge in the whole graph: of its weights.
   EdgeOffset degree = 0;
   Vertex vertex = 0;
@@ -82,6 +83,7 @@ struct CompressedRow {
 /// Up to kCompressedBlock neighbours in the stream. A default-made one has none.
 struct CompressedBlock {
   std::uint64_t bits = 0;  ///< Where its selectors begin; its numbers follow.
+  std::uint64_t end = 0;   ///< Where its numbers end.
   std::uint32_t count = 0;
   Vertex vertex = 0;
   SelectorWidths widths = 0;
