@@ -221,8 +221,8 @@ inline std::vector<std::pair<std::string, Graph>> compression_graphs(exec::Threa
   add("the largest gaps", {{0, 0x7fffffff, 0xfffffffe}, {0x80000001}, {0x80000000}, {0x80000002}});
   std::mt19937_64 random(11);
   std::vector<std::vector<Vertex>> lists;
-  for (const std::size_t degree :
-       {255, 256, 257, 511, 512, 513, 1000, 0, 1, 31, 32, 33, 64, 2500}) {
+  for (const std::size_t degree : std::initializer_list<std::size_t>{
+           255, 256, 257, 511, 512, 513, 1000, 0, 1, 31, 32, 33, 64, 2500}) {
     for (const int bits : {4, 12, 32}) {
       std::vector<Vertex> list(degree);
       for (Vertex& target : list)
