@@ -138,6 +138,38 @@ TEST(Compressed, AWarpOfThreadsReads) {
                 });
 }
 
+// Numbers wider than need be, which compress() makes where a class of degrees has others: 32 of
+// them span 33 words.
+TEST(Compressed, AWarpOfThreadsReadsTheWidestNumbers) {
+  exec::ThreadPool pool(1), lanes(32);
+  constexpr std::uint32_t kDegree = 100, kGap = 1000003;
+  Graph graph;
+  graph.vertices = 1;
+  graph.offsets = memory::HostArray<EdgeOffset>(2, 0);
+  graph.offsets[1] = kDegree;
+  graph.targets = memory::HostArray<Vertex>(kDegree, 0);
+  CompressedGraph packed = compress(graph, pool);
+  packed.edge_count = kDegree;
+  packed.smallest_gap = 0;
+  packed.widths.fill(0x20202020);
+  constexpr std::uint32_t kBits = 2 * kDegree + 32 * kDegree;
+  packed.groups[0] = CompressedGroup::make(0, 0, 0, 7, 12);
+  packed.fields = memory::HostArray<std::uint32_t>(19 + 2, 0);
+  packed.fields[0] = kDegree | kBits << 7;
+  packed.stream = memory::HostArray<std::uint32_t>((kBits + 31) / 32 + 2, 0);
+  for (std::uint32_t i = 0; i < kDegree; ++i) {
+    graph.targets[i] = i * kGap;
+    const std::uint32_t number = i == 0 ? 0 : kGap, place = 2 * kDegree + 32 * i;
+    packed.stream[place / 32] |= number << place % 32;
+    packed.stream[place / 32 + 1] |= number >> (32 - place % 32);
+  }
+  expect_equal(decompress(packed, pool), graph);
+  check_reading(graph, packed, exec::Device::cpu(1), 32,
+                [&](std::uint64_t tasks, const auto& kernel) {
+                  exec::launch_cpu_block(lanes, tasks, kernel);
+                });
+}
+
 TEST(Compressed, AWindowOfRowsNeedsNoCopy) {
   exec::ThreadPool pool(2);
   reference::ListSource source(reference::random_list(500, 4000, 2));
