@@ -142,7 +142,7 @@ TEST(Compressed, AWarpOfThreadsReads) {
 // them span 33 words.
 TEST(Compressed, AWarpOfThreadsReadsTheWidestNumbers) {
   exec::ThreadPool pool(1), lanes(32);
-  constexpr std::uint32_t kDegree = 100, kGap = 1000003;
+  constexpr std::uint32_t kDegree = 108;
   Graph graph;
   graph.vertices = 1;
   graph.offsets = memory::HostArray<EdgeOffset>(2, 0);
@@ -158,8 +158,8 @@ TEST(Compressed, AWarpOfThreadsReadsTheWidestNumbers) {
   packed.fields[0] = kDegree | kBits << 7;
   packed.stream = memory::HostArray<std::uint32_t>((kBits + 31) / 32 + 2, 0);
   for (std::uint32_t i = 0; i < kDegree; ++i) {
-    graph.targets[i] = i * kGap;
-    const std::uint32_t number = i == 0 ? 0 : kGap, place = 2 * kDegree + 32 * i;
+    const std::uint32_t number = i == 0 ? 0 : 1000003 + 9973 * i, place = 2 * kDegree + 32 * i;
+    graph.targets[i] = i == 0 ? 0 : graph.targets[i - 1] + number;
     packed.stream[place / 32] |= number << place % 32;
     packed.stream[place / 32 + 1] |= number >> (32 - place % 32);
   }
