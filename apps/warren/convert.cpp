@@ -18,6 +18,7 @@ struct ConvertCommand {
   CommonOptions common;
   GraphOptions graph;
   std::string out;
+  bool compress = false;
 };
 
 ExitStatus run_convert(const ConvertCommand& command) {
@@ -26,17 +27,28 @@ ExitStatus run_convert(const ConvertCommand& command) {
           fmt::format("{}: this name ends as no format does; end it in .mtx .el .wel .txt .tsv .gr "
                       ".graph .sg .wsg .npz or .wgr (text also .gz, .zst)",
                       command.out));
+  require(!command.compress || command.out.ends_with(".wgr"),
+          fmt::format("--compress: only a .wgr file holds compressed neighbour lists; {} ends "
+                      "otherwise",
+                      command.out));
   check_writable("OUT", command.out);
   const GraphInput input = find_graph(session, command.graph);
   const graph::Graph graph = load_graph(session, input, command.graph, true);
 
   auto progress = session.progress("writing " + command.out);
   std::uint64_t bytes = 0;
+  double bits_per_edge = 0.0;
   std::vector<double> seconds;
   for (int run = 0; run < command.common.repeat; ++run) {
     const TraceSpan span("write graph", 0);
     const double begin = now_seconds();
-    bytes = graph::write_graph(graph, command.out, session.pool());
+    if (command.compress) {
+      const graph::CompressedGraph packed = graph::compress(graph, session.pool());
+      bits_per_edge = packed.bits_per_edge();
+      bytes = graph::write_compressed(packed, command.out, session.pool());
+    } else {
+      bytes = graph::write_graph(graph, command.out, session.pool());
+    }
     seconds.push_back(now_seconds() - begin);
   }
   progress.reset();
@@ -45,9 +57,12 @@ ExitStatus run_convert(const ConvertCommand& command) {
   session.json()["seconds"] = seconds;
   session.json()["out"] = command.out;
   session.json()["bytes"] = bytes;
+  if (command.compress) session.json()["bits_per_edge"] = bits_per_edge;
   const double middle = median(seconds);
   session.print("{}: {} bytes in {} ({}B/s)\n", command.out, thousands(bytes), duration(middle),
                 with_prefix(middle > 0.0 ? static_cast<double>(bytes) / middle : 0.0));
+  if (command.compress)
+    session.print("compressed: {:.2f} bits an edge with the index\n", bits_per_edge);
   session.finish();
   return ExitStatus::done;
 }
@@ -63,9 +78,11 @@ void add_convert(CLI::App& program, Action& action) {
                    "The file to write; its name says the format (.wgr opens at once)")
       ->type_name("OUT")
       ->required();
+  convert->add_flag("--compress", command->compress,
+                    "Compress the neighbour lists; OUT must be a .wgr file");
   add_common_options(*convert, command->common);
   convert->footer(
-      "Example:\n  warren convert debian debian.wgr\n"
+      "Example:\n  warren convert debian debian.wgr --compress\n"
       "  warren convert kron:16 --symmetrize --weights uniform:1:255 kron16.wel.gz");
   convert->callback([command, &action] { action = [command] { return run_convert(*command); }; });
 }

@@ -120,6 +120,36 @@ class Convert(ProgramTest):
             with self.subTest(name):
                 self.fail(2, "convert", "kron:6", name, says=name)
 
+    def test_compressed(self):
+        self.succeed("convert", "kron:9", "plain.wgr", "--symmetrize", "--weights", "uniform:1:9")
+        result = self.succeed_json("convert", "plain.wgr", "packed.wgr", "--compress")
+        self.check_common(result, "convert")
+        self.check_fields(result, {"bytes": int, "bits_per_edge": float, **GRAPH_FIELDS})
+        self.assertLess(result["bits_per_edge"], 16)
+        self.assertEqual(result["bytes"], os.path.getsize(self.folder / "packed.wgr"))
+        self.succeed("convert", "packed.wgr", "back.wgr")
+        self.assertEqual((self.folder / "plain.wgr").read_bytes(), (self.folder / "back.wgr").read_bytes())
+        self.assertTrue(self.succeed_json("bfs", "packed.wgr", "--verify")["verified"])
+        self.assertNotIn("bits_per_edge", self.succeed_json("convert", "packed.wgr", "again.wgr"))
+
+    def test_compressed_in_other_formats(self):
+        for name in ("out.el", "out.npz", "out.mtx.gz"):
+            with self.subTest(name):
+                self.fail(2, "convert", "kron:6", name, "--compress", says=(name, ".wgr"))
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_damaged_compressed_files(self):
+        self.succeed("convert", "kron:9", "good.wgr", "--compress")
+        good = (self.folder / "good.wgr").read_bytes()
+        for place in (12, 100, 200, 4096, 2 * 4096, len(good) - 9):
+            with self.subTest(place):
+                bad = bytearray(good)
+                bad[place] ^= 4
+                (self.folder / "bad.wgr").write_bytes(bad)
+                self.fail(2, "stats", "bad.wgr", says="bad.wgr: byte ")
+        (self.folder / "short.wgr").write_bytes(good[:-1])
+        self.fail(2, "bfs", "short.wgr", says="cut off")
+
     def test_nothing_is_left_where_it_fails(self):
         self.fail(2, "convert", self.file("a.el", "0 x\n"), "out.wgr", says="a.el")
         self.assertEqual(os.listdir(self.folder), ["a.el"])

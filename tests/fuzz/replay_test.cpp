@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fuzz/compressed_input.hpp"
 #include "fuzz/reader_input.hpp"
 
 namespace warren::graph {
@@ -32,6 +33,18 @@ TEST_P(Replay, Seeds) {
     for (const std::size_t cut : {std::size_t{1}, std::size_t{2}, bytes.size() / 2}) {
       if (cut <= bytes.size()) read_input(GetParam(), data, bytes.size() - cut);
     }
+    ++inputs;
+  }
+  EXPECT_GT(inputs, 0);
+}
+
+TEST(ReplayCompressed, Seeds) {
+  int inputs = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kSeeds / "compressed")) {
+    SCOPED_TRACE(entry.path());
+    const std::string bytes = bytes_of(entry.path());
+    const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    for (std::size_t size = 0; size <= bytes.size(); ++size) read_compressed_input(data, size);
     ++inputs;
   }
   EXPECT_GT(inputs, 0);

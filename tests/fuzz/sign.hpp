@@ -28,7 +28,7 @@ inline void sign_warren(std::uint8_t* data, std::size_t size) {
   auto header = load<wgr::Header>(data);
   header.magic = wgr::kMagic;
   header.byte_order = wgr::kByteOrder;
-  header.version = wgr::kVersion;
+  if (header.version != wgr::kCompressedVersion) header.version = wgr::kVersion;
   header.file_bytes = size;
   header.block_bytes = wgr::kBlockBytes;
   const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) {

@@ -143,8 +143,10 @@ TEST_F(BadBinary, WarrenHeaders) {
   EXPECT_THAT(with(0, 'x'), HasSubstr(": byte 0: this is no .wgr file"));
   EXPECT_THAT(with(8, std::uint32_t{0x04030201}),
               HasSubstr(": byte 8: the file was written in another byte order"));
-  EXPECT_THAT(with(12, std::uint32_t{2}),
-              HasSubstr(": byte 12: the file is of version 2; this program reads version 1"));
+  EXPECT_THAT(
+      with(12, std::uint32_t{3}),
+      HasSubstr(": byte 12: the file is of version 3; this program reads versions 1 and 2"));
+  EXPECT_THAT(with(12, std::uint32_t{2}), HasSubstr("there is no section 'compressed_parameters'"));
   EXPECT_THAT(with(16, std::uint64_t{1} << 40), HasSubstr("announces 1099511627776 bytes"));
   EXPECT_THAT(with(24, std::uint64_t{0}), HasSubstr(": byte 24: "));
   EXPECT_THAT(with(24, std::uint64_t{1} << 32), HasSubstr(": byte 24: "));

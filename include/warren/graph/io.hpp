@@ -3,10 +3,13 @@
 // file's name.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/builder.hpp"
+#include "warren/graph/compressed.hpp"
 #include "warren/graph/graph.hpp"
 
 namespace warren::graph {
@@ -40,5 +43,19 @@ struct ReadOptions {
 /// written or the format cannot hold the graph: .graph directed graphs and self-loops; .gr, .graph
 /// and .wsg weights that are no integers.
 std::uint64_t write_graph(const Graph& graph, const std::string& path, exec::ThreadPool& pool);
+
+/// The graph of a .wgr file with compressed neighbour lists, memory mapped, its arrays not to be
+/// written; nothing if `path` names another format or a .wgr file with plain lists. Lists are as
+/// they stand in the file: parallel edges are not merged. Everything is checked as by read_graph(),
+/// which reads such files too, and decompresses them. Throws InputError, MemoryError.
+[[nodiscard]] std::optional<CompressedGraph> read_compressed(const std::string& path,
+                                                             bool read_weights,
+                                                             exec::ThreadPool& pool);
+
+/// Writes a .wgr file with compressed neighbour lists and returns the bytes written. The file
+/// appears whole or not at all. Throws UsageError for a name of another format, InputError when the
+/// file cannot be written.
+std::uint64_t write_compressed(const CompressedGraph& graph, const std::string& path,
+                               exec::ThreadPool& pool);
 
 }  // namespace warren::graph

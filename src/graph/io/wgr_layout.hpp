@@ -12,7 +12,8 @@ namespace warren::graph::io::wgr {
 // The first byte is no text, and the line ends show a transfer that took the file for text.
 inline constexpr std::array<unsigned char, 8> kMagic{0x89, 'W', 'G', 'R', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint32_t kByteOrder = 0x01020304;
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 1;            ///< Plain neighbour lists.
+inline constexpr std::uint32_t kCompressedVersion = 2;  ///< Compressed ones.
 inline constexpr std::uint64_t kAlignment = 4096;
 inline constexpr std::uint32_t kBlockBytes = 1u << 20;
 inline constexpr std::uint32_t kMostSections = 64;
@@ -47,8 +48,23 @@ enum class SectionKind : std::uint32_t {
   targets = 2,        ///< uint32, edges.
   weights_int = 3,    ///< int32, edges.
   weights_float = 4,  ///< float32, edges.
-  original_ids = 5    ///< uint64, vertices, ascending.
+  original_ids = 5,   ///< uint64, vertices, ascending.
+  // Instead of offsets and targets, in files of version 2.
+  compressed_parameters = 6,  ///< One CompressedParameters.
+  compressed_groups = 7,      ///< CompressedGroup, vertices / 32 rounded up.
+  compressed_fields = 8,      ///< uint32.
+  compressed_lists = 9        ///< uint32.
 };
+inline constexpr SectionKind kLastKind = SectionKind::compressed_lists;
+
+struct CompressedParameters {
+  std::uint32_t block;  ///< Neighbours of a block: kCompressedBlock.
+  std::uint32_t group;  ///< Vertices of a record of the index: kCompressedGroup.
+  std::uint32_t smallest_gap;
+  std::array<std::uint32_t, 33> widths;
+  std::array<std::uint32_t, 4> reserved;
+};
+static_assert(sizeof(CompressedParameters) == 160);
 
 struct Section {
   std::array<char, 24> name;  ///< ASCII, filled up with zeros.

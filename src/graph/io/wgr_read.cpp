@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/graph/compressed.hpp"
 
 #include "graph/io/checksum.hpp"
 #include "graph/io/csr.hpp"
@@ -42,10 +43,10 @@ Header read_header(const MappedFile& file, std::uint64_t max_vertices) {
   if (header.byte_order != wgr::kByteOrder)
     file.fail(8,
               "the file was written in another byte order; convert it on a little-endian machine");
-  if (header.version != wgr::kVersion) {
-    file.fail(12, fmt::format("the file is of version {}; this program reads version {}: write the "
-                              "file again with it",
-                              header.version, wgr::kVersion));
+  if (header.version != wgr::kVersion && header.version != wgr::kCompressedVersion) {
+    file.fail(12, fmt::format("the file is of version {}; this program reads versions {} and {}: "
+                              "write the file again with it",
+                              header.version, wgr::kVersion, wgr::kCompressedVersion));
   }
   if (header.sections > wgr::kMostSections)
     file.fail(
@@ -130,8 +131,7 @@ class Sections {
       : file_(std::move(file)), sections_(std::move(sections)) {
     for (const Section& section : sections_) {
       if (section.required != 0 &&
-          (section.kind < 1 ||
-           section.kind > static_cast<std::uint32_t>(SectionKind::original_ids))) {
+          (section.kind < 1 || section.kind > static_cast<std::uint32_t>(wgr::kLastKind))) {
         throw InputError(
             fmt::format("{}: section {} is of a kind that this program does not know, and "
                         "needed; use a newer warren",
@@ -140,11 +140,14 @@ class Sections {
     }
   }
 
-  /// The array of a section, which must have `count` elements; nothing if there is no such section.
+  /// The array of a section, which must have `wanted` elements where that is said; nothing if there
+  /// is no such section.
   template <class T>
-  std::optional<memory::HostArray<T>> find(SectionKind kind, std::uint64_t count) const {
+  std::optional<memory::HostArray<T>> find(SectionKind kind,
+                                           std::optional<std::uint64_t> wanted) const {
     for (const Section& section : sections_) {
       if (section.kind != static_cast<std::uint32_t>(kind)) continue;
+      const std::uint64_t count = wanted.value_or(section.bytes / sizeof(T));
       if (section.bytes / sizeof(T) != count || section.bytes % sizeof(T) != 0) {
         file_->fail(section.offset,
                     fmt::format("section {} has {} bytes; {} elements of {} bytes would be right",
@@ -157,8 +160,9 @@ class Sections {
     return std::nullopt;
   }
   template <class T>
-  memory::HostArray<T> need(SectionKind kind, std::uint64_t count, const char* name) const {
-    auto array = find<T>(kind, count);
+  memory::HostArray<T> need(SectionKind kind, std::optional<std::uint64_t> wanted,
+                            const char* name) const {
+    auto array = find<T>(kind, wanted);
     if (!array)
       throw InputError(
           fmt::format("{}: there is no section '{}'; get the file anew", file_->path(), name));
@@ -176,9 +180,9 @@ class Sections {
   std::vector<Section> sections_;
 };
 
-void check_ids(const Graph& graph, const std::string& path) {
-  for (std::uint64_t v = 1; v < graph.original_ids.size(); ++v) {
-    if (graph.original_ids[v - 1] >= graph.original_ids[v]) {
+void check_ids(const memory::HostArray<std::uint64_t>& ids, const std::string& path) {
+  for (std::uint64_t v = 1; v < ids.size(); ++v) {
+    if (ids[v - 1] >= ids[v]) {
       throw InputError(
           fmt::format("{}: the original id of vertex {} is not above that of the vertex before; "
                       "ids must ascend",
@@ -187,34 +191,88 @@ void check_ids(const Graph& graph, const std::string& path) {
   }
 }
 
-}  // namespace
+// A file whose header and checksums are right.
+struct CheckedFile {
+  Header header;
+  Sections sections;
+};
 
-Graph read_warren(const ReadRequest& request) {
-  auto file = std::make_shared<MappedFile>(request.path);
-  const Header header = read_header(*file, request.max_vertices);
-  const std::vector<Section> table = read_sections(*file, header);
-  check_blocks(*file, header, table, request.pool);
-  const Sections sections(file, table);
+CheckedFile open_checked(const std::string& path, std::uint64_t max_vertices,
+                         exec::ThreadPool& pool) {
+  auto file = std::make_shared<MappedFile>(path);
+  const Header header = read_header(*file, max_vertices);
+  std::vector<Section> table = read_sections(*file, header);
+  check_blocks(*file, header, table, pool);
+  return {header, Sections(std::move(file), std::move(table))};
+}
 
-  Graph graph;
+// What both kinds of graphs have besides neighbour lists.
+template <class AnyGraph>
+void read_common(const CheckedFile& file, bool read_weights, const std::string& path,
+                 AnyGraph& graph) {
+  const Header& header = file.header;
   graph.vertices = static_cast<Vertex>(header.vertices);
   graph.symmetry = static_cast<Symmetry>(header.symmetry);
-  graph.offsets = sections.need<EdgeOffset>(SectionKind::offsets, header.vertices + 1, "offsets");
-  graph.targets = sections.need<Vertex>(SectionKind::targets, header.edges, "targets");
   const auto weights = static_cast<WeightType>(header.weight_type);
-  if (request.options.read_weights && weights != WeightType::none) {
+  if (read_weights && weights != WeightType::none) {
     graph.weight_type = weights;
     if (weights == WeightType::int32) {
       graph.weights_int =
-          sections.need<std::int32_t>(SectionKind::weights_int, header.edges, "weights");
+          file.sections.need<std::int32_t>(SectionKind::weights_int, header.edges, "weights");
     } else {
       graph.weights_float =
-          sections.need<float>(SectionKind::weights_float, header.edges, "weights");
+          file.sections.need<float>(SectionKind::weights_float, header.edges, "weights");
     }
   }
-  if (auto ids = sections.find<std::uint64_t>(SectionKind::original_ids, header.vertices))
+  if (auto ids = file.sections.find<std::uint64_t>(SectionKind::original_ids, header.vertices))
     graph.original_ids = *ids;
-  check_ids(graph, request.path);
+  check_ids(graph.original_ids, path);
+}
+
+CompressedGraph compressed_graph(const CheckedFile& file, bool read_weights,
+                                 const std::string& path, exec::ThreadPool& pool) {
+  const auto parameters = file.sections.need<wgr::CompressedParameters>(
+      SectionKind::compressed_parameters, 1, "compressed_parameters")[0];
+  if (parameters.block != kCompressedBlock || parameters.group != kCompressedGroup) {
+    throw InputError(
+        fmt::format("{}: byte {}: compressed lists in blocks of {} and groups of {}; this program "
+                    "reads blocks of {} and groups of {}",
+                    path, file.sections.place(SectionKind::compressed_parameters), parameters.block,
+                    parameters.group, kCompressedBlock, kCompressedGroup));
+  }
+  CompressedGraph graph;
+  graph.edge_count = file.header.edges;
+  graph.smallest_gap = parameters.smallest_gap;
+  graph.widths = parameters.widths;
+  graph.groups = file.sections.need<CompressedGroup>(SectionKind::compressed_groups, std::nullopt,
+                                                     "compressed_groups");
+  graph.fields = file.sections.need<std::uint32_t>(SectionKind::compressed_fields, std::nullopt,
+                                                   "compressed_fields");
+  graph.stream = file.sections.need<std::uint32_t>(SectionKind::compressed_lists, std::nullopt,
+                                                   "compressed_lists");
+  read_common(file, read_weights, path, graph);
+  validate(graph, path, pool);
+  return graph;
+}
+
+}  // namespace
+
+Graph read_warren(const ReadRequest& request) {
+  const CheckedFile file = open_checked(request.path, request.max_vertices, request.pool);
+  const Sections& sections = file.sections;
+  if (file.header.version == wgr::kCompressedVersion) {
+    Graph graph =
+        decompress(compressed_graph(file, request.options.read_weights, request.path, request.pool),
+                   request.pool);
+    const CsrPlaces places{[](std::uint64_t i) { return fmt::format("vertex {}", i); },
+                           [](std::uint64_t i) { return fmt::format("edge {}", i); }};
+    return finish_csr(std::move(graph), request.path, places, request.options.build, request.pool);
+  }
+  Graph graph;
+  graph.offsets =
+      sections.need<EdgeOffset>(SectionKind::offsets, file.header.vertices + 1, "offsets");
+  graph.targets = sections.need<Vertex>(SectionKind::targets, file.header.edges, "targets");
+  read_common(file, request.options.read_weights, request.path, graph);
   const CsrPlaces places{
       [&](std::uint64_t i) {
         return fmt::format("byte {}",
@@ -227,3 +285,15 @@ Graph read_warren(const ReadRequest& request) {
 }
 
 }  // namespace warren::graph::io
+
+namespace warren::graph {
+
+std::optional<CompressedGraph> read_compressed(const std::string& path, bool read_weights,
+                                               exec::ThreadPool& pool) {
+  if (io::required_kind(path).format != io::FileFormat::warren) return std::nullopt;
+  if (io::read_header(io::MappedFile(path), kMaxVertices).version != io::wgr::kCompressedVersion)
+    return std::nullopt;
+  return io::compressed_graph(io::open_checked(path, kMaxVertices, pool), read_weights, path, pool);
+}
+
+}  // namespace warren::graph

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// From formats to writers, and the formats that hold CSR as it is: GAP's and warren's own.
+// From formats to writers, and GAP's format, which holds CSR as it is.
 #include "graph/io/write.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string_view>
 #include <vector>
@@ -15,9 +14,7 @@
 #include "warren/core/log.hpp"
 #include "warren/graph/transform.hpp"
 
-#include "graph/io/checksum.hpp"
 #include "graph/io/csr.hpp"
-#include "graph/io/wgr_layout.hpp"
 
 namespace warren::graph {
 namespace io {
@@ -43,53 +40,6 @@ void write_gap_direction(const Graph& graph, const std::int32_t* weights, Output
     for (EdgeOffset e = begin; e < end; ++e) entries.push_back({graph.targets[e], weights[e]});
     file.write(entries.data(), entries.size() * sizeof(Entry));
   }
-}
-
-// A section of a .wgr file and the array it comes from.
-struct Part {
-  wgr::Section section{};
-  const char* data = nullptr;
-};
-
-template <class T>
-Part make_part(std::string_view name, wgr::SectionKind kind, const memory::HostArray<T>& array) {
-  Part part;
-  std::copy(name.begin(), name.end(), part.section.name.begin());
-  part.section.kind = static_cast<std::uint32_t>(kind);
-  part.section.required = 1;
-  part.section.bytes = array.size() * sizeof(T);
-  part.data = reinterpret_cast<const char*>(array.data());
-  return part;
-}
-
-std::vector<Part> parts_of(const Graph& graph) {
-  using wgr::SectionKind;
-  std::vector<Part> parts;
-  parts.push_back(make_part("offsets", SectionKind::offsets, graph.offsets));
-  parts.push_back(make_part("targets", SectionKind::targets, graph.targets));
-  if (graph.weight_type == WeightType::int32) {
-    parts.push_back(make_part("weights", SectionKind::weights_int, graph.weights_int));
-  }
-  if (graph.weight_type == WeightType::float32) {
-    parts.push_back(make_part("weights", SectionKind::weights_float, graph.weights_float));
-  }
-  if (!graph.original_ids.empty()) {
-    parts.push_back(make_part("original_ids", SectionKind::original_ids, graph.original_ids));
-  }
-  return parts;
-}
-
-std::uint32_t row_flags(const Graph& graph, exec::ThreadPool& pool) {
-  std::atomic<bool> unsorted{false}, parallel{false};
-  pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t v = begin; v < end; ++v) {
-      for (EdgeOffset e = graph.offsets[v] + 1; e < graph.offsets[v + 1]; ++e) {
-        if (graph.targets[e] < graph.targets[e - 1]) unsorted = true;
-        if (graph.targets[e] == graph.targets[e - 1]) parallel = true;
-      }
-    }
-  });
-  return (unsorted ? 0u : wgr::rows_sorted) | (unsorted || parallel ? 0u : wgr::no_parallel_edges);
 }
 
 void write_as(const WriteRequest& request, OutputFile& file) {
@@ -174,59 +124,6 @@ void write_gap(const WriteRequest& request, OutputFile& file) {
   if (directed == 0) return;
   const Graph backward = transpose(forward, request.pool);
   write_gap_direction(backward, weighted ? backward.weights_int.data() : nullptr, file);
-}
-
-void write_warren(const WriteRequest& request, OutputFile& file) {
-  const Graph& graph = request.graph;
-  std::vector<Part> parts = parts_of(graph);
-  std::uint64_t checksum_count = 0;
-  for (Part& part : parts) {
-    part.section.first_checksum = checksum_count;
-    checksum_count += wgr::blocks(part.section.bytes);
-  }
-  wgr::Header header{};
-  header.magic = wgr::kMagic;
-  header.byte_order = wgr::kByteOrder;
-  header.version = wgr::kVersion;
-  header.vertices = graph.vertices;
-  header.edges = graph.edges();
-  header.weight_type = static_cast<std::uint32_t>(graph.weight_type);
-  header.symmetry = static_cast<std::uint32_t>(graph.symmetry);
-  header.flags = row_flags(graph, request.pool);
-  header.sections = static_cast<std::uint32_t>(parts.size());
-  header.block_bytes = wgr::kBlockBytes;
-  header.checksums_offset = sizeof(wgr::Header) + parts.size() * sizeof(wgr::Section);
-  header.checksums_bytes = checksum_count * sizeof(std::uint32_t);
-  std::uint64_t offset = header.checksums_offset + header.checksums_bytes;
-  for (Part& part : parts) {
-    offset = part.section.offset = wgr::aligned(offset);
-    offset += part.section.bytes;
-  }
-  header.file_bytes = offset;
-
-  std::vector<std::uint32_t> checksums(checksum_count);
-  std::vector<wgr::Section> table;
-  for (const Part& part : parts) {
-    table.push_back(part.section);
-    const std::uint64_t blocks = wgr::blocks(part.section.bytes);
-    request.pool.parallel_for(0, blocks, 1, [&](std::uint64_t block, std::uint64_t) {
-      const std::uint64_t begin = block * wgr::kBlockBytes;
-      checksums[part.section.first_checksum + block] = crc32_of(
-          part.data + begin, std::min<std::uint64_t>(wgr::kBlockBytes, part.section.bytes - begin));
-    });
-  }
-  header.checksums_crc = crc32_of(checksums.data(), header.checksums_bytes);
-  header.header_crc = crc32_of(table.data(), table.size() * sizeof(wgr::Section),
-                               crc32_of(&header, offsetof(wgr::Header, header_crc)));
-
-  file.write(&header, sizeof(header));
-  file.write(table.data(), table.size() * sizeof(wgr::Section));
-  file.write(checksums.data(), header.checksums_bytes);
-  for (const Part& part : parts) {
-    file.fill_up_to(part.section.offset);
-    file.write(part.data, part.section.bytes);
-  }
-  file.fill_up_to(header.file_bytes);
 }
 
 }  // namespace io
