@@ -204,6 +204,8 @@ graph::Shard make_graph(team::Team& team, const Options& options, const graph::S
   const double begin = now_seconds();
   graph::EdgesOptions edges;
   if (options.edges == "host") edges = {graph::EdgesPlacement::host, options.cache};
+  if (options.edges == "compressed-host")
+    edges = {graph::EdgesPlacement::compressed_host, options.cache};
   graph::Shard shard;
   if (host.out) {
     shard = graph::make_shard(team, host, edges);
@@ -236,7 +238,7 @@ int main(int argc, char** argv) {
   app.add_option("--graph", options.graph);
   app.add_flag("--host-build", options.host_build, "build in host memory, then place");
   app.add_option("--order", options.order, "natural or degree");
-  app.add_option("--edges", options.edges, "device or host");
+  app.add_option("--edges", options.edges, "device, host or compressed-host");
   app.add_option("--cache", options.cache, "bytes of lists that stay on each device");
   app.add_option("--source", options.source, "hub, or a vertex");
   app.add_option("--work", options.work, "bfs, pagerank, both, many-source or build");
@@ -271,6 +273,7 @@ int main(int argc, char** argv) {
         made = std::make_shared<graph::Graph>(
             graph::relabel(*made, partition.new_id.span(), cpu.pool()));
       host = {made, made, partition.cuts};
+      if (options.edges == "compressed-host") graph::compress_lists(host, cpu.pool());
     }
     nlohmann::json result;
     team::run_team(team_options, [&](team::Team& team) {

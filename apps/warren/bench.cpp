@@ -47,7 +47,8 @@ void add_bench(CLI::App& program, Action& action) {
              "Average over N random sources with out-edges (64)", "N", 1, kMaxVertices);
   emogi->add_option("--out", command->out, "The results as JSON")->type_name("FILE");
   add_common_options(*emogi, command->common);
-  emogi->footer("Example:\n  warren bench emogi kron:20 --symmetrize --drop-self-loops --out emogi.json");
+  emogi->footer(
+      "Example:\n  warren bench emogi kron:20 --symmetrize --drop-self-loops --out emogi.json");
   emogi->callback([command, &action] { action = [command] { return run_emogi(*command); }; });
   bench->footer("Example:\n  warren bench emogi kron:20 --symmetrize --drop-self-loops");
 }

@@ -99,8 +99,8 @@ void report(Session& session, const EmogiBench& bench, std::uint64_t edges, std:
   json["sequential_bytes_per_second"] = bench.sequential_rate();
   json["results"] = Json::array();
   session.print("read from first to last: {}B/s\n\n", with_prefix(bench.sequential_rate()));
-  session.print("{:<22} {:>10} {:>9} {:>7}  {:>8} {:>8} {:>8} {:>8}\n", "traversal", "time",
-                "GB/s", "read", "32 B", "64 B", "96 B", "128 B");
+  session.print("{:<22} {:>10} {:>9} {:>7}  {:>8} {:>8} {:>8} {:>8}\n", "traversal", "time", "GB/s",
+                "read", "32 B", "64 B", "96 B", "128 B");
   for (const Row& row : bench.rows()) {
     Json fields = {{"pattern", row.name},
                    {"mean_seconds", row.mean_seconds()},
@@ -121,7 +121,8 @@ void report(Session& session, const EmogiBench& bench, std::uint64_t edges, std:
     session.print("{:<22} {:>10} {:>9.2f} {:>6.2f}x {}\n", row.name, duration(row.mean_seconds()),
                   row.rate() * 1e-9, row.bytes / dataset, shares);
   }
-  session.print("\ntimes are means over {} sources; read: bytes over those of all lists\n", sources);
+  session.print("\ntimes are means over {} sources; read: bytes over those of all lists\n",
+                sources);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/graph/generate_shard.hpp"
+#include "warren/graph/transform.hpp"
 
 namespace warren::graph {
 namespace {
@@ -85,10 +87,11 @@ CsrView place(const exec::Stream& stream, const std::shared_ptr<const Graph>& gr
   storage.host = graph;
   const std::span<const EdgeOffset> offsets{graph->offsets.data() + first,
                                             std::uint64_t{count} + 1};
-  const bool is_far = placement == EdgesPlacement::host;
+  const bool is_far = placement != EdgesPlacement::device;
+  const bool is_packed = placement == EdgesPlacement::compressed_host;
   if (!stream.device().is_cuda()) {
     view.offsets = offsets.data();
-    view.targets = graph->targets.data();
+    view.targets = is_packed ? nullptr : graph->targets.data();
     view.weights_int = graph->weights_int.data();
     view.weights_float = graph->weights_float.data();
   } else {
@@ -101,11 +104,11 @@ CsrView place(const exec::Stream& stream, const std::shared_ptr<const Graph>& gr
     const auto put = [&](auto& buffer, const auto& array) {
       return fill(stream, buffer, kind, array.empty() ? nullptr : array.data(), begin, length);
     };
-    view.targets = put(storage.targets, graph->targets);
+    if (!is_packed) view.targets = put(storage.targets, graph->targets);
     view.weights_int = put(storage.weights_int, graph->weights_int);
     view.weights_float = put(storage.weights_float, graph->weights_float);
   }
-  if (is_far) fill_cache(stream, view, offsets, cached, storage);
+  if (is_far && !is_packed) fill_cache(stream, view, offsets, cached, storage);
   return view;
 }
 
@@ -128,7 +131,50 @@ void move_to_host(const exec::Stream& stream, CsrView& view, std::uint64_t cache
   fill_cache(stream, view, offsets, cached, storage);
 }
 
+/// The rows' part of the compressed lists: the index on the device, the lists where they fit.
+PackedRows place_packed(const exec::Stream& stream,
+                        const std::shared_ptr<const CompressedGraph>& graph, Vertex first,
+                        Vertex count, std::uint64_t cached, CsrStorage& storage) {
+  PackedRows rows;
+  storage.compressed = graph;
+  rows.view = graph->view();
+  rows.view.first = first;
+  rows.view.count = count;
+  if (count == 0) return rows;
+  const std::uint64_t first_group = first / kCompressedGroup;
+  const std::uint64_t end_group = (std::uint64_t{first} + count - 1) / kCompressedGroup + 1;
+  const bool is_last = end_group == graph->groups.size();
+  const std::uint64_t first_byte = graph->groups[first_group].bytes();
+  const std::uint64_t end_byte =
+      is_last ? graph->stream_bytes() : graph->groups[end_group].bytes() + 8;
+  rows.is_far = end_byte - first_byte > cached;
+  if (!stream.device().is_cuda()) return rows;
+  const auto device = memory::MemoryKind::device;
+  rows.view.groups = fill(stream, storage.groups, device, graph->groups.data(), first_group,
+                          end_group - first_group);
+  const std::uint64_t first_field = graph->groups[first_group].word();
+  const std::uint64_t end_field =
+      is_last ? graph->fields.size() : graph->groups[end_group].word() + 2;
+  rows.view.fields = fill(stream, storage.fields, device, graph->fields.data(), first_field,
+                          std::min<std::uint64_t>(end_field, graph->fields.size()) - first_field);
+  // Sectors stay sectors: the buffer begins where one does.
+  const std::uint64_t first_word = padded(first_byte / 4 + 1) - padded(1);
+  const std::uint64_t end_word = std::min<std::uint64_t>((end_byte + 3) / 4, graph->stream.size());
+  rows.view.stream = fill(stream, storage.stream, rows.is_far ? memory::MemoryKind::pinned : device,
+                          graph->stream.data(), first_word, end_word - first_word);
+  return rows;
+}
+
 }  // namespace
+
+void compress_lists(ShardSource& source, exec::ThreadPool& pool) {
+  const auto compressed = [&](const std::shared_ptr<const Graph>& graph) {
+    return std::make_shared<const CompressedGraph>(compress(*graph, pool));
+  };
+  if (!source.compressed_out) source.compressed_out = compressed(source.out);
+  if (source.in && !source.compressed_in)
+    source.compressed_in = source.in == source.out ? source.compressed_out : compressed(source.in);
+}
 
 Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions& edges) {
   require(source.cuts.size() == static_cast<std::size_t>(team.size()) + 1,
@@ -149,15 +195,25 @@ Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions
   const auto put = [&](const std::shared_ptr<const Graph>& graph, CsrStorage& storage) {
     return place(stream, graph, first, count, edges.placement, cached, storage);
   };
+  const bool is_packed = edges.placement == EdgesPlacement::compressed_host;
+  require(!is_packed || (source.compressed_out && (!source.in || source.compressed_in)),
+          "a compressed placement needs a source with compressed lists: call compress_lists()");
   shard.out_storage = std::make_shared<CsrStorage>();
   shard.out = put(source.out, *shard.out_storage);
+  if (is_packed)
+    shard.packed_out =
+        place_packed(stream, source.compressed_out, first, count, cached, *shard.out_storage);
   if (source.in == source.out) {
     shard.is_symmetric = true;
     shard.in = shard.out;
+    shard.packed_in = shard.packed_out;
     shard.in_storage = shard.out_storage;
   } else if (has_own_in) {
     shard.in_storage = std::make_shared<CsrStorage>();
     shard.in = put(source.in, *shard.in_storage);
+    if (is_packed)
+      shard.packed_in =
+          place_packed(stream, source.compressed_in, first, count, cached, *shard.in_storage);
   }
   stream.synchronize();
   return shard;
@@ -172,15 +228,58 @@ EdgeOffset far_edges(const exec::Stream& stream, const CsrView& view, EdgesPlace
   return ends[1] - std::max(ends[0], view.cached_end);
 }
 
+namespace {
+
+/// The shards' graph and its reverse with their lists compressed, made on the host once for all
+/// ranks.
+ShardSource compressed_source(team::Team& team, const Shard& shard, bool has_own_in) {
+  ShardSource source;
+  auto graph = std::make_shared<Graph>(download(team, shard));
+  if (team.rank() == 0) {
+    exec::ThreadPool& pool = exec::Device::cpu().pool();
+    source.out = graph;
+    source.in = has_own_in ? std::make_shared<const Graph>(transpose(*graph, pool)) : source.out;
+    compress_lists(source, pool);
+    source.in.reset();
+  }
+  const auto all = team.all_gather(reinterpret_cast<std::uintptr_t>(&source));
+  const auto* first = reinterpret_cast<const ShardSource*>(all.front());
+  ShardSource shared = *first;
+  team.barrier();  // Before rank 0's goes.
+  shared.out.reset();
+  return shared;
+}
+
+/// From the device, uncompressed, to a compressed placement.
+void pack(const exec::Stream& stream, CsrView& view, PackedRows& packed,
+          const std::shared_ptr<const CompressedGraph>& graph, std::uint64_t cached,
+          CsrStorage& storage) {
+  packed = place_packed(stream, graph, view.first, view.count, cached, storage);
+  view.targets = nullptr;
+  storage.targets = {};
+}
+
+}  // namespace
+
 void place_edges(team::Team& team, Shard& shard, const EdgesOptions& edges) {
   if (edges.placement == EdgesPlacement::device) return;
   const bool has_own_in = shard.has_in() && !shard.is_symmetric;
   const exec::Stream stream(team.device());
   const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1);
   team.barrier();
-  move_to_host(stream, shard.out, cached, *shard.out_storage);
-  if (shard.is_symmetric) shard.in = shard.out;
-  if (has_own_in) move_to_host(stream, shard.in, cached, *shard.in_storage);
+  if (edges.placement == EdgesPlacement::compressed_host) {
+    const ShardSource source = compressed_source(team, shard, has_own_in);
+    pack(stream, shard.out, shard.packed_out, source.compressed_out, cached, *shard.out_storage);
+    if (has_own_in)
+      pack(stream, shard.in, shard.packed_in, source.compressed_in, cached, *shard.in_storage);
+  } else {
+    move_to_host(stream, shard.out, cached, *shard.out_storage);
+    if (has_own_in) move_to_host(stream, shard.in, cached, *shard.in_storage);
+  }
+  if (shard.is_symmetric) {
+    shard.in = shard.out;
+    shard.packed_in = shard.packed_out;
+  }
   shard.edges_placement = edges.placement;
 }
 

@@ -41,7 +41,7 @@ class BfsMemory {
         BfsRun<decltype(backend)>::find_barren(stream, shard.in, words, barren_.data());
       });
     }
-    if (shard.edges_placement == graph::EdgesPlacement::host)
+    if (shard.edges_placement != graph::EdgesPlacement::device)
       arrays_.chunks = graph::make_edge_chunks(stream, shard.out, chunk_rows_);
     share(team, arrays_.bitmap[1], arrays_.next_of);
     share(team, arrays_.outbox, arrays_.outbox_of);
@@ -99,7 +99,7 @@ BfsResult Bfs::run(Vertex source) {
   BfsState initial;
   initial.ranks = static_cast<std::uint32_t>(team_.size());
   initial.may_pull = options_.direction_optimizing && shard_.has_in();
-  initial.may_sweep = shard_.edges_placement == graph::EdgesPlacement::host;
+  initial.may_sweep = shard_.edges_placement != graph::EdgesPlacement::device;
   initial.alpha = options_.alpha;
   initial.beta = options_.beta;
   initial.vertices = shard_.vertices;

@@ -59,6 +59,9 @@ struct BfsArrays {
   const std::uint64_t* outbox_count_of[kMaxRanks] = {};
 };
 
+// An entry of the queue is a block of a compressed list.
+static_assert(kPieceEdges == graph::kCompressedBlock);
+
 /// `Adjacency` is how the edges are placed; those that are far are swept in address order where
 /// many of them are wanted: see sweep().
 template <class Adjacency>

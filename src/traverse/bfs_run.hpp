@@ -101,6 +101,9 @@ extern template BfsState BfsRun<exec::Cuda>::traverse(team::Team&, const exec::S
 extern template BfsState BfsRun<exec::Cuda>::traverse(team::Team&, const exec::Stream&,
                                                       const BfsProgram<graph::FarAdjacency>&,
                                                       const BfsState&);
+extern template BfsState BfsRun<exec::Cuda>::traverse(team::Team&, const exec::Stream&,
+                                                      const BfsProgram<graph::PackedAdjacency>&,
+                                                      const BfsState&);
 #endif
 
 }  // namespace warren::traverse

@@ -45,9 +45,8 @@ struct PatternBfsProgram {
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {
     if (!state.started) {
-      grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t row) {
-        depth[row] = row == source ? 0 : kNoVertex;
-      });
+      grid.template for_each<exec::Thread>(
+          out.count, [&](auto&, std::uint64_t row) { depth[row] = row == source ? 0 : kNoVertex; });
       return;
     }
     Counts counts;
@@ -102,9 +101,10 @@ struct PatternBfsProgram {
     const Vertex* list = out.list(out.begin(row));
     const EdgeOffset length = out.degree(row);
     // Elements before the list that share its first line.
-    const std::uint64_t before = kPattern == AccessPattern::aligned
-                                     ? reinterpret_cast<std::uintptr_t>(list) % kLine / sizeof(Vertex)
-                                     : 0;
+    const std::uint64_t before =
+        kPattern == AccessPattern::aligned
+            ? reinterpret_cast<std::uintptr_t>(list) % kLine / sizeof(Vertex)
+            : 0;
     for (std::uint64_t base = before / worker.size() * worker.size(); base < before + length;
          base += worker.size()) {
       const std::uint64_t k = base + worker.lane();

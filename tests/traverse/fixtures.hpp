@@ -79,11 +79,12 @@ inline graph::Graph path(Vertex vertices) {
   return from_list(vertices, std::move(list));
 }
 
-/// Edges in host memory: none of them cached, the first rows' cached, all cached.
+/// Edges in host memory: none of them cached, the first rows' cached, all cached; compressed.
 inline std::vector<graph::EdgesOptions> host_edges() {
   return {{graph::EdgesPlacement::host, 0},
           {graph::EdgesPlacement::host, 4000},
-          {graph::EdgesPlacement::host, std::uint64_t{1} << 26}};
+          {graph::EdgesPlacement::host, std::uint64_t{1} << 26},
+          {graph::EdgesPlacement::compressed_host, 0}};
 }
 
 struct Named {
@@ -133,7 +134,9 @@ inline graph::ShardSource shard_source(const graph::Graph& graph, int ranks) {
   auto out = std::make_shared<graph::Graph>(graph);
   const bool symmetric = graph::is_symmetric(*out, pool);
   auto in = symmetric ? out : std::make_shared<graph::Graph>(graph::transpose(*out, pool));
-  return {out, in, graph::partition_ranges(*out, ranks).cuts};
+  graph::ShardSource source{out, in, graph::partition_ranges(*out, ranks).cuts};
+  graph::compress_lists(source, pool);
+  return source;
 }
 
 /// Teams that every algorithm is run with.

@@ -192,11 +192,131 @@ struct FarAdjacency {
   }
 };
 
+/// Compressed lists, in host memory or on the device. A piece stands for the blocks of 256 that
+/// begin in it, so that pieces which make up a list make up its blocks.
+struct PackedAdjacency {
+  static constexpr bool kIsFar = true;
+  CsrView csr;  ///< Offsets.
+  PackedRows packed;
+
+  [[nodiscard]] WARREN_HD EdgeOffset degree(Vertex row) const { return csr.degree(row); }
+
+  template <class W, class F>
+  WARREN_HD std::uint64_t expand(const W& worker, const ListPiece& piece, F&& f) const {
+    CompressedRow row;
+    std::uint64_t block = 0;
+    std::uint64_t end = 0;
+    if (piece.length > 0) {
+      row = packed.view.row(piece.row);
+      const EdgeOffset first = piece.begin - csr.begin(piece.row);
+      block = (first + kCompressedBlock - 1) / kCompressedBlock;
+      end = (first + piece.length + kCompressedBlock - 1) / kCompressedBlock;
+    }
+    std::uint64_t read = 0;
+    while (worker.any(block < end)) {
+      const CompressedBlock mine = block < end ? packed.view.block(row, block) : CompressedBlock{};
+      if (block < end) read += sectors(mine.bits, mine.end);
+      ++block;
+      for_each_in_blocks(worker, packed.view, mine, mine.count,
+                         [&](bool active, std::uint32_t owner, std::uint32_t, Vertex target) {
+                           f(active, owner, target);
+                         });
+    }
+    return packed.is_far ? read * kSectorBytes : 0;
+  }
+
+  /// Short lists are read whole by a lane each, long ones by all lanes together.
+  template <class W, class P>
+  WARREN_HD Vertex find(const W& worker, bool want, Vertex row, P&& is_wanted,
+                        std::uint64_t& bytes) const {
+    CompressedRow mine;
+    if (want) mine = packed.view.row(row);
+    Vertex found = kNoVertex;
+    const std::uint64_t window = mine.bits / kSectorBits * kSectorBits;
+    const bool is_short = mine.degree > 0 && mine.degree <= kCompressedBlock &&
+                          (worker.size() == 1 || mine.end - window <= 2 * kSectorBits);
+    std::uint64_t read = 0;
+    if (is_short) {
+      read += sectors(mine.bits, mine.end);
+      found = find_alone(mine, window, is_wanted);
+    }
+    bool open = !is_short && mine.degree > 0;
+    while (worker.any(open)) {
+      const std::uint32_t lane =
+          worker.reduce(open ? worker.lane() : worker.size(), exec::Minimum{});
+      CompressedRow row_of;
+      row_of.bits = worker.broadcast(mine.bits, lane);
+      row_of.end = worker.broadcast(mine.end, lane);
+      row_of.degree = worker.broadcast(mine.degree, lane);
+      row_of.vertex = worker.broadcast(mine.vertex, lane);
+      row_of.widths = worker.broadcast(mine.widths, lane);
+      std::uint64_t decoded = 0;
+      const Vertex first = find_neighbour(worker, packed.view, row_of, 0, [&](Vertex u) {
+        ++decoded;
+        return is_wanted(u);
+      });
+      if (worker.lane() == lane) {
+        found = first;
+        open = false;
+      }
+      // About the lists' share that was decoded.
+      const std::uint64_t all = worker.reduce(decoded, exec::Plus{});
+      if (worker.lane() == lane && row_of.degree > 0)
+        read += (sectors(row_of.bits, row_of.end) * all + row_of.degree - 1) / row_of.degree;
+    }
+    if (packed.is_far) bytes += read * kSectorBytes;
+    return found;
+  }
+
+ private:
+  static constexpr std::uint64_t kSectorBits = kSectorBytes * 8;
+
+  [[nodiscard]] WARREN_HD static std::uint64_t sectors(std::uint64_t bits, std::uint64_t end) {
+    return end > bits ? (end - 1) / kSectorBits - bits / kSectorBits + 1 : 0;
+  }
+
+  template <class P>
+  WARREN_HD Vertex find_alone(const CompressedRow& row, [[maybe_unused]] std::uint64_t window,
+                              P&& is_wanted) const {
+    const CompressedBlock block{row.bits, row.end, static_cast<std::uint32_t>(row.degree),
+                                row.vertex, row.widths};
+#if defined(__CUDA_ARCH__)
+    // Both sectors under way together, then everything out of this lane's own copy.
+    uint4 words[5];
+    const auto* source = reinterpret_cast<const uint4*>(packed.view.stream + window / 32);
+    const bool two = row.end - window > kSectorBits;
+    words[0] = source[0];
+    words[1] = source[1];
+    words[2] = two ? source[2] : make_uint4(0, 0, 0, 0);
+    words[3] = two ? source[3] : make_uint4(0, 0, 0, 0);
+    words[4] = make_uint4(0, 0, 0, 0);
+    CompressedView copy;
+    copy.stream = reinterpret_cast<const std::uint32_t*>(words);
+    copy.smallest_gap = packed.view.smallest_gap;
+    CompressedBlock moved = block;
+    moved.bits -= window;
+    moved.end -= window;
+    CompressedCursor cursor(copy, moved);
+#else
+    CompressedCursor cursor(packed.view, block);
+#endif
+    for (std::uint32_t k = 0; k < block.count; ++k) {
+      const Vertex u = cursor.next();
+      if (is_wanted(u)) return u;
+    }
+    return kNoVertex;
+  }
+};
+
 /// Calls f(out, in) with the adjacencies that the shard's placement asks for.
 template <class F>
 auto with_adjacency(const Shard& shard, F&& f) {
   if (shard.edges_placement == EdgesPlacement::host)
     return f(FarAdjacency{shard.out}, FarAdjacency{shard.in});
+  if (shard.edges_placement == EdgesPlacement::compressed_host) {
+    return f(PackedAdjacency{shard.out, shard.packed_out},
+             PackedAdjacency{shard.in, shard.packed_in});
+  }
   return f(NearAdjacency{shard.out}, NearAdjacency{shard.in});
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "warren/core/types.hpp"
+#include "warren/graph/compressed.hpp"
 #include "warren/graph/graph.hpp"
 #include "warren/memory/buffer.hpp"
 #include "warren/team/team.hpp"
@@ -45,7 +46,8 @@ struct CsrView {
 /// are always on the device.
 enum class EdgesPlacement {
   device,
-  host  ///< In pinned host memory, which kernels read in place (zero-copy).
+  host,            ///< In pinned host memory, which kernels read in place (zero-copy).
+  compressed_host  ///< The same, compressed (compressed.hpp); the index is on the device.
 };
 
 /// How a shard's edges are placed.
@@ -66,6 +68,16 @@ struct CsrStorage {
   memory::Buffer<std::int32_t> weights_int;
   memory::Buffer<float> weights_float;
   std::shared_ptr<const Graph> host;
+  std::shared_ptr<const CompressedGraph> compressed;
+  memory::Buffer<CompressedGroup> groups;
+  memory::Buffer<std::uint32_t> fields;
+  memory::Buffer<std::uint32_t> stream;
+};
+
+/// Compressed rows, and whether they are read over the host's link.
+struct PackedRows {
+  CompressedView view;
+  bool is_far = false;
 };
 
 struct Shard {
@@ -73,6 +85,9 @@ struct Shard {
   std::uint64_t edges = 0;          ///< Of the whole graph.
   std::vector<std::uint64_t> cuts;  ///< Of the team: rank p owns [cuts[p], cuts[p + 1]).
   bool is_symmetric = false;        ///< Then `in` is `out`.
+  /// The lists of a compressed placement; `out` and `in` then have offsets and weights, no targets.
+  PackedRows packed_out;
+  PackedRows packed_in;
   EdgesPlacement edges_placement = EdgesPlacement::device;
   CsrView out;
   CsrView in;  ///< offsets is nullptr where in-edges were not asked for.
@@ -93,7 +108,14 @@ struct ShardSource {
   std::shared_ptr<const Graph> out;
   std::shared_ptr<const Graph> in;  ///< May be nullptr.
   std::vector<std::uint64_t> cuts;
+  /// Of EdgesPlacement::compressed_host: see compress_lists().
+  std::shared_ptr<const CompressedGraph> compressed_out = nullptr;
+  std::shared_ptr<const CompressedGraph> compressed_in = nullptr;
 };
+
+/// The lists of the graphs compressed, where a placement asks for that and they are not yet; the
+/// graphs' own targets are not read any more by make_shard() then.
+void compress_lists(ShardSource& source, exec::ThreadPool& pool);
 
 /// This rank's shard on its device: windows of the graph on the CPU, copies on a GPU, the edges
 /// placed as `edges` says (on the CPU all memory is one, and a cache changes nothing).
@@ -105,8 +127,8 @@ struct ShardSource {
 [[nodiscard]] EdgeOffset far_edges(const exec::Stream& stream, const CsrView& view,
                                    EdgesPlacement placement);
 
-/// Moves the edges of a shard that stands on its device as `edges` says. Synchronises. Throws as
-/// make_shard().
+/// Moves the edges of a shard that stands on its device as `edges` says. Collective. Synchronises.
+/// For a compressed placement the graph passes through host memory. Throws as make_shard().
 void place_edges(team::Team& team, Shard& shard, const EdgesOptions& edges);
 
 }  // namespace warren::graph
