@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times BFS and PageRank on generated graphs that are built where they are traversed, and checks
-// each against its definition.
+// Times BFS, PageRank, SSSP and connected components on generated graphs, and checks each against
+// its definition. Graphs are built where they are traversed; with weights, in host memory.
 //
 //   bench_traverse --device cuda --devices 1 --graph kron:22 --source hub --repeat 20 --out FILE
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include "warren/graph/transform.hpp"
 #include "warren/traverse/bfs.hpp"
 #include "warren/traverse/pagerank.hpp"
+#include "warren/traverse/sssp.hpp"
 #include "warren/traverse/verify.hpp"
 
 namespace {
@@ -43,6 +44,9 @@ struct Options {
   double beta = traverse::BfsOptions{}.beta;
   double tolerance = 1e-6;
   std::uint32_t iterations = 20;
+  double delta = 0.0;
+  std::int64_t low = 1;
+  std::int64_t high = 64;
   std::string out;
 };
 
@@ -110,6 +114,41 @@ nlohmann::json time_bfs(team::Team& team, const graph::Shard& shard, const graph
   return row;
 }
 
+nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
+                         const Options& options) {
+  traverse::Sssp sssp(team, shard, {options.delta});
+  const Vertex source = options.source == "hub" ? hub_of(team, shard)
+                                                : static_cast<Vertex>(std::stoul(options.source));
+  std::vector<double> seconds;
+  traverse::SsspResult result = sssp.run(source);
+  for (int i = 0; i < options.repeat; ++i) {
+    result = sssp.run(source);
+    seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
+  }
+  const std::uint64_t edges = shard.is_symmetric ? result.edges / 2 : result.edges;
+  nlohmann::json row = {{"work", "sssp"},
+                        {"source", source},
+                        {"delta", result.delta},
+                        {"reached", result.reached},
+                        {"max_distance", result.max_real_distance},
+                        {"sum_distance", result.sum_real_distance},
+                        {"relaxed_edges", result.relaxed_edges},
+                        {"steps", result.steps},
+                        {"seconds", seconds},
+                        {"median", median(seconds)},
+                        {"gteps", static_cast<double>(edges) / median(seconds) * 1e-9}};
+  if (options.verify && sssp.has_integer_distances()) {
+    const auto distance = sssp.all_distances();
+    if (team.rank() == 0) {
+      const auto verdict =
+          traverse::verify_sssp(whole, source, distance, exec::Device::cpu().pool());
+      row["verified"] = verdict.correct;
+      if (!verdict.correct) row["fault"] = verdict.message;
+    }
+  }
+  return row;
+}
+
 nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
                              const Options& options) {
   traverse::PageRankOptions rank_options;
@@ -168,7 +207,7 @@ graph::Shard make_graph(team::Team& team, const Options& options, const graph::S
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Times BFS and PageRank on a generated graph");
+  CLI::App app("Times traversals of a generated graph, or of a file's");
   app.add_option("--device", options.device);
   app.add_option("--devices", options.devices);
   app.add_option("--threads", options.threads);
@@ -176,7 +215,7 @@ int main(int argc, char** argv) {
   app.add_flag("--host-build", options.host_build, "build in host memory, then place");
   app.add_option("--order", options.order, "natural or degree");
   app.add_option("--source", options.source, "hub, or a vertex");
-  app.add_option("--work", options.work, "bfs, pagerank, both or build");
+  app.add_option("--work", options.work, "bfs, pagerank, both, sssp, cc or build");
   app.add_option("--repeat", options.repeat);
   app.add_flag("--verify", options.verify);
   app.add_flag("--push-only", options.push_only);
@@ -184,6 +223,9 @@ int main(int argc, char** argv) {
   app.add_option("--beta", options.beta);
   app.add_option("--tolerance", options.tolerance);
   app.add_option("--iterations", options.iterations);
+  app.add_option("--delta", options.delta, "sssp: width of a bin (0: chosen)");
+  app.add_option("--low", options.low, "sssp: smallest drawn weight");
+  app.add_option("--high", options.high, "sssp: largest drawn weight");
   app.add_option("--out", options.out, "append the result as one line of JSON");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -192,7 +234,7 @@ int main(int argc, char** argv) {
     team_options.ranks = options.devices;
     team_options.threads = options.threads;
     graph::ShardSource host;
-    if (options.host_build || options.device == "cpu") {
+    if (options.host_build || options.device == "cpu" || options.work == "sssp") {
       const exec::Device cpu = exec::Device::cpu(options.threads);
       const auto spec = graph::parse_generator(options.graph, 1);
       graph::BuildOptions build;
@@ -201,7 +243,10 @@ int main(int argc, char** argv) {
       auto made = std::make_shared<graph::Graph>(
           spec ? graph::build(*graph::make_source(*spec), graph::effective_options(*spec, build),
                               cpu.pool())
-               : graph::read_graph(options.graph, {build, false, false, false}, cpu.pool()));
+               : graph::read_graph(options.graph, {build, false, false, options.work == "sssp"},
+                                   cpu.pool()));
+      if (options.work == "sssp" && made->weight_type == graph::WeightType::none)
+        graph::set_uniform_weights(*made, options.low, options.high, 1, cpu.pool());
       const graph::Partition partition = graph::make_partition(
           *made, options.order == "degree" ? "degree" : "ranges", options.devices, 1);
       if (!partition.identity())
@@ -219,6 +264,7 @@ int main(int argc, char** argv) {
       nlohmann::json rows = nlohmann::json::array();
       if (options.work == "bfs" || options.work == "both")
         rows.push_back(time_bfs(team, shard, whole, options));
+      if (options.work == "sssp") rows.push_back(time_sssp(team, shard, whole, options));
       if (options.work == "pagerank" || options.work == "both")
         rows.push_back(time_pagerank(team, shard, whole, options));
       if (team.rank() == 0) {
@@ -241,7 +287,12 @@ int main(int argc, char** argv) {
       if (row.contains("per_iteration"))
         fmt::print(", {} iterations, {:.4f} ms each", row["iterations"].get<int>(),
                    row["per_iteration"].get<double>() * 1e3);
-      if (row.contains("gteps"))
+      if (row.contains("relaxed_edges"))
+        fmt::print(", {:.3f} GTEPS, delta {:.4g}, {} steps, {} edges relaxed, reached {}",
+                   row["gteps"].get<double>(), row["delta"].get<double>(),
+                   row["steps"].get<std::uint64_t>(), row["relaxed_edges"].get<std::uint64_t>(),
+                   row["reached"].get<std::uint64_t>());
+      if (row.contains("max_depth"))
         fmt::print(", {:.1f} GTEPS, depth {}, {} pulled, reached {}", row["gteps"].get<double>(),
                    row["max_depth"].get<int>(), row["pull_levels"].get<int>(),
                    row["reached"].get<std::uint64_t>());
