@@ -20,6 +20,7 @@
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
 #include "warren/traverse/bfs.hpp"
+#include "warren/traverse/components.hpp"
 #include "warren/traverse/pagerank.hpp"
 #include "warren/traverse/sssp.hpp"
 #include "warren/traverse/verify.hpp"
@@ -149,6 +150,31 @@ nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const grap
   return row;
 }
 
+nlohmann::json time_components(team::Team& team, const graph::Shard& shard,
+                               const graph::Graph& whole, const Options& options) {
+  traverse::Components components(team, shard);
+  std::vector<double> seconds;
+  traverse::ComponentsResult result = components.run();
+  for (int i = 0; i < options.repeat; ++i) {
+    result = components.run();
+    seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
+  }
+  nlohmann::json row = {{"work", "cc"},
+                        {"components", result.components},
+                        {"largest", result.largest},
+                        {"seconds", seconds},
+                        {"median", median(seconds)}};
+  if (options.verify) {
+    const auto labels = components.all_labels();
+    if (team.rank() == 0) {
+      const auto verdict = traverse::verify_components(whole, labels, exec::Device::cpu().pool());
+      row["verified"] = verdict.correct;
+      if (!verdict.correct) row["fault"] = verdict.message;
+    }
+  }
+  return row;
+}
+
 nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
                              const Options& options) {
   traverse::PageRankOptions rank_options;
@@ -265,6 +291,7 @@ int main(int argc, char** argv) {
       if (options.work == "bfs" || options.work == "both")
         rows.push_back(time_bfs(team, shard, whole, options));
       if (options.work == "sssp") rows.push_back(time_sssp(team, shard, whole, options));
+      if (options.work == "cc") rows.push_back(time_components(team, shard, whole, options));
       if (options.work == "pagerank" || options.work == "both")
         rows.push_back(time_pagerank(team, shard, whole, options));
       if (team.rank() == 0) {
@@ -292,6 +319,9 @@ int main(int argc, char** argv) {
                    row["gteps"].get<double>(), row["delta"].get<double>(),
                    row["steps"].get<std::uint64_t>(), row["relaxed_edges"].get<std::uint64_t>(),
                    row["reached"].get<std::uint64_t>());
+      if (row.contains("components"))
+        fmt::print(", {} components, the largest {}", row["components"].get<std::uint64_t>(),
+                   row["largest"].get<std::uint64_t>());
       if (row.contains("max_depth"))
         fmt::print(", {:.1f} GTEPS, depth {}, {} pulled, reached {}", row["gteps"].get<double>(),
                    row["max_depth"].get<int>(), row["pull_levels"].get<int>(),

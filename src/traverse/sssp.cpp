@@ -105,6 +105,15 @@ class SsspWords {
   Buffer<Vertex> outbox_;
 };
 
+/// The width of a bin. Within a bin vertices are worked off in no order, and again when they are
+/// bettered. Where neighbourhoods grow with every hop that is dear: a bin should hold about the
+/// nearest edge of each vertex. In road networks and grids it is cheap, and each bin costs steps.
+double choose_delta(double mean_weight, double mean_degree, bool on_gpu) {
+  constexpr double kSparseDegree = 8.0;
+  if (mean_degree <= kSparseDegree) return (on_gpu ? 16.0 : 8.0) * mean_weight;
+  return (on_gpu ? 4.0 : 1.5) * mean_weight / mean_degree;
+}
+
 /// Refuses weights that a shortest path cannot be found with, and chooses the width of a bin.
 template <class Metric>
 double survey_weights(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
@@ -146,7 +155,7 @@ double survey_weights(team::Team& team, const graph::Shard& shard, const exec::S
   if (delta > 0.0 || sum == 0.0) return delta > 0.0 ? delta : 1.0;
   const double mean_weight = sum / static_cast<double>(shard.edges);
   const double mean_degree = static_cast<double>(shard.edges) / static_cast<double>(sources);
-  return 32.0 * mean_weight / mean_degree;
+  return choose_delta(mean_weight, mean_degree, team.device().is_cuda());
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ struct SsspRules {
     for_edges(u, [&](EdgeOffset e, Vertex v) {
       if (!message.empty()) return;
       if (!reached(v)) {
-        message = fmt::format("the edge from {} to {} leaves the reached vertices", name(u), name(v));
+        message =
+            fmt::format("the edge from {} to {} leaves the reached vertices", name(u), name(v));
       } else if (distance[v] > offer(u, e)) {
         message = fmt::format(
             "the edge from {} to {} of weight {} leads from distance {} to {}; at most {} is "
@@ -96,8 +97,7 @@ struct SsspRules {
   [[nodiscard]] Verdict check(exec::ThreadPool& pool) const {
     const std::uint64_t n = graph.vertices;
     require(source < n, fmt::format("source {} is no vertex of {}", source, n));
-    require(distance.size() == n,
-            fmt::format("{} distances for {} vertices", distance.size(), n));
+    require(distance.size() == n, fmt::format("{} distances for {} vertices", distance.size(), n));
     if (distance[source] != Distance{0}) {
       return {false, fmt::format("the source {} has distance {}; it should be 0", name(source),
                                  distance[source])};
@@ -110,8 +110,8 @@ struct SsspRules {
     return first_failure(n, pool, [&](std::uint64_t i) -> std::string {
       const auto v = static_cast<Vertex>(i);
       if (!reached(v) || v == source || is_attained[v] != 0) return {};
-      return fmt::format("vertex {} has distance {}, which no path from the source attains", name(v),
-                         distance[v]);
+      return fmt::format("vertex {} has distance {}, which no path from the source attains",
+                         name(v), distance[v]);
     });
   }
 };
