@@ -14,10 +14,10 @@
 namespace warren::app {
 namespace {
 
-const std::vector<std::string> kCommands = {"info", "convert",  "stats", "partition",
-                                            "bfs",  "pagerank", "gather"};
-const std::vector<std::string> kLaterCommands = {"sssp",   "cc",    "spmm",    "sddmm", "lookup",
-                                                 "sample", "train", "predict", "bench"};
+const std::vector<std::string> kCommands = {"info", "convert", "stats",    "partition", "bfs",
+                                            "sssp", "cc",      "pagerank", "gather"};
+const std::vector<std::string> kLaterCommands = {"spmm",  "sddmm",   "lookup", "sample",
+                                                 "train", "predict", "bench"};
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 

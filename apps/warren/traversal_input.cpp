@@ -8,14 +8,15 @@
 namespace warren::app {
 
 TraversalInput::TraversalInput(const Session& session, const GraphOptions& options,
-                               const std::string& method)
+                               const std::string& method, bool wants_weights)
     : input_(find_graph(session, options)) {
-  if (input_.generator && session.on_gpu() && (method == "ranges" || method == "degree")) {
+  if (input_.generator && !wants_weights && session.on_gpu() &&
+      (method == "ranges" || method == "degree")) {
     order_ = method == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
     names_ = VertexNames(input_.generator->vertices);
     return;
   }
-  graph::Graph graph = load_graph(session, input_, options, false);
+  graph::Graph graph = load_graph(session, input_, options, wants_weights);
   names_ = VertexNames(input_, graph);
   place(session, std::move(graph), method);
 }

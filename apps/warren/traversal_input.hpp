@@ -19,8 +19,10 @@ namespace warren::app {
 class TraversalInput {
  public:
   /// Finds and, unless it will be drawn by the ranks, reads the graph. Throws as find_graph() and
-  /// load_graph().
-  TraversalInput(const Session& session, const GraphOptions& options, const std::string& method);
+  /// load_graph(). With `wants_weights` the graph has those that it comes with, or that are asked
+  /// for, and is in host memory: the ranks draw none.
+  TraversalInput(const Session& session, const GraphOptions& options, const std::string& method,
+                 bool wants_weights = false);
 
   /// This rank's shard, with in-edges. Collective. Synchronises.
   [[nodiscard]] graph::Shard shard(team::Team& team);

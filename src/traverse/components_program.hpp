@@ -47,13 +47,13 @@ struct ComponentsProgram {
   static constexpr std::uint32_t kGangBlocks = 1;
 
   graph::CsrView out;
-  graph::CsrView in;             ///< Without offsets where there are no in-edges.
-  bool is_symmetric = false;     ///< Then in-edges are the out-edges.
+  graph::CsrView in;          ///< Without offsets where there are no in-edges.
+  bool is_symmetric = false;  ///< Then in-edges are the out-edges.
   std::uint32_t rank = 0;
   std::uint64_t vertices = 0;
-  Vertex* parent = nullptr;      ///< All vertices.
+  Vertex* parent = nullptr;  ///< All vertices.
   const Vertex* parent_of[kMaxRanks] = {};
-  Vertex* largest = nullptr;     ///< Root of the tree whose edges are skipped, or kNoVertex.
+  Vertex* largest = nullptr;  ///< Root of the tree whose edges are skipped, or kNoVertex.
 
   WARREN_HD static bool finished(const State& state) {
     return state.phase == ComponentsPhase::done;

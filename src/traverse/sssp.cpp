@@ -155,7 +155,8 @@ double survey_weights(team::Team& team, const graph::Shard& shard, const exec::S
   if (delta > 0.0 || sum == 0.0) return delta > 0.0 ? delta : 1.0;
   const double mean_weight = sum / static_cast<double>(shard.edges);
   const double mean_degree = static_cast<double>(shard.edges) / static_cast<double>(sources);
-  return choose_delta(mean_weight, mean_degree, team.device().is_cuda());
+  const double chosen = choose_delta(mean_weight, mean_degree, team.device().is_cuda());
+  return std::is_integral_v<Weight> ? std::max(1.0, chosen) : chosen;
 }
 
 }  // namespace
