@@ -112,16 +112,16 @@ void print_outcome(Session& session, const ComponentsOutcome& outcome, const Ver
     session.print("{:>12}  ({} components more)\n", "...",
                   thousands(outcome.result.components - largest.size()));
   Table table;
-  table.row("components", fmt::format("{}, the largest of {} ({})",
-                                      thousands(outcome.result.components),
-                                      counted(outcome.result.largest, "vertex", "vertices"),
-                                      percent(outcome.result.largest, names.vertices())));
+  table.row("components",
+            fmt::format("{}, the largest of {} ({})", thousands(outcome.result.components),
+                        counted(outcome.result.largest, "vertex", "vertices"),
+                        percent(outcome.result.largest, names.vertices())));
   const double middle = median(outcome.seconds);
-  table.row("time", fmt::format("{}: {}edges/s ({})", duration(middle),
-                                with_prefix(middle > 0.0
-                                                ? static_cast<double>(outcome.edges) / middle
-                                                : 0.0),
-                                session.place()));
+  table.row(
+      "time",
+      fmt::format("{}: {}edges/s ({})", duration(middle),
+                  with_prefix(middle > 0.0 ? static_cast<double>(outcome.edges) / middle : 0.0),
+                  session.place()));
   if (outcome.verdict) {
     table.row("verified", outcome.verdict->correct ? "yes, by every edge and a union-find"
                                                    : "NO: " + outcome.verdict->message);
@@ -171,7 +171,8 @@ ExitStatus run_cc(const ComponentsCommand& command) {
 
 void add_cc(CLI::App& program, Action& action) {
   auto command = std::make_shared<ComponentsCommand>();
-  CLI::App* cc = program.add_subcommand("cc", "Connected components, whatever the edges' direction");
+  CLI::App* cc =
+      program.add_subcommand("cc", "Connected components, whatever the edges' direction");
   add_graph_options(*cc, command->graph);
   add_traversal_options(*cc, command->traversal);
   add_common_options(*cc, command->common);

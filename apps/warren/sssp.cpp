@@ -24,8 +24,9 @@ struct SsspCommand {
   GraphOptions graph;
   TraversalOptions traversal;
   std::optional<std::string> source;
-  std::uint64_t sources = 0;    ///< 0: not given.
-  std::optional<double> delta;  ///< Nothing: chosen.
+  std::uint64_t sources = 0;  ///< 0: not given.
+  double delta = 0.0;         ///< Where `has_delta`.
+  bool has_delta = false;
 };
 
 /// What the ranks find together, filled by rank 0.
@@ -58,7 +59,7 @@ class SsspRank {
         team_(team),
         result_(result),
         shard_(input.shard(team)),
-        sssp_(team, shard_, {command.delta.value_or(0.0)}) {}
+        sssp_(team, shard_, {command.delta}) {}
 
   void run() {
     if (team_.rank() == 0) result_.edges = shard_.edges;
@@ -103,9 +104,9 @@ class SsspRank {
     if (command_.traversal.verify) {
       const TraceSpan span("verify", 0);
       outcome.verdict = outcome.is_integer
-                            ? traverse::verify_sssp(graph, outcome.source,
-                                                    std::span<const std::uint64_t>(outcome.distance),
-                                                    session_.pool())
+                            ? traverse::verify_sssp(
+                                  graph, outcome.source,
+                                  std::span<const std::uint64_t>(outcome.distance), session_.pool())
                             : traverse::verify_sssp(graph, outcome.source,
                                                     std::span<const double>(outcome.real_distance),
                                                     session_.pool());
@@ -184,10 +185,8 @@ void check_weights(const Session& session, const SsspCommand& command,
 
 ExitStatus run_sssp(const SsspCommand& command) {
   check_traversal_options(command.traversal);
-  if (command.delta) {
-    require(*command.delta > 0.0 && std::isfinite(*command.delta),
-            fmt::format("--delta {}: give a number above 0", *command.delta));
-  }
+  require(!command.has_delta || (command.delta > 0.0 && std::isfinite(command.delta)),
+          fmt::format("--delta {}: give a number above 0", command.delta));
   Session session("sssp", command.common);
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);
@@ -229,15 +228,19 @@ void add_sssp(CLI::App& program, Action& action) {
   add_number(*sssp, "--sources", command->sources, "N random ones with out-edges, by --seed", "N",
              1, kMaxVertices)
       ->excludes(source);
-  sssp->add_option("--delta", command->delta,
-                   "Width of a bin of distances (default: by the mean weight and degree)")
-      ->type_name("D");
+  auto* delta = sssp->add_option("--delta", command->delta,
+                                 "Width of a bin of distances (default: by the mean weight and "
+                                 "degree)")
+                    ->type_name("D");
   add_traversal_options(*sssp, command->traversal);
   add_common_options(*sssp, command->common);
   sssp->footer(
       "Example:\n  warren sssp debian --weights uniform:1:10 --source git --verify\n"
       "  warren sssp grid:1000x1000 --weights uniform:1:64 --source 0 --json -");
-  sssp->callback([command, &action] { action = [command] { return run_sssp(*command); }; });
+  sssp->callback([command, delta, &action] {
+    command->has_delta = delta->count() > 0;
+    action = [command] { return run_sssp(*command); };
+  });
 }
 
 }  // namespace warren::app

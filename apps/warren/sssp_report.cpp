@@ -85,8 +85,7 @@ void print_outcome(Session& session, const SsspOutcome& outcome, const VertexNam
   Table table;
   table.row("reached",
             fmt::format("{} of {} ({}), mean distance {:.6g}, largest {}",
-                        thousands(result.reached),
-                        counted(names.vertices(), "vertex", "vertices"),
+                        thousands(result.reached), counted(names.vertices(), "vertex", "vertices"),
                         percent(result.reached, names.vertices()),
                         result.sum_real_distance / static_cast<double>(result.reached),
                         largest_text(outcome)));

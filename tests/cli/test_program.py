@@ -15,6 +15,8 @@ COMMANDS = {
     "stats": ["kron:6"],
     "partition": ["kron:6"],
     "bfs": ["kron:6"],
+    "sssp": ["kron:6", "--weights", "uniform:1:9"],
+    "cc": ["kron:6"],
     "pagerank": ["kron:6"],
     "gather": ["--rows", "50", "--count", "20", "--k", "3"],
 }
