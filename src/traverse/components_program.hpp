@@ -138,11 +138,15 @@ struct ComponentsProgram {
   }
 
   [[nodiscard]] WARREN_HD Vertex parent_now(Vertex v) const { return exec::atomic_load(parent[v]); }
+  /// Or an earlier one: what was above a vertex once stays above it.
+  [[nodiscard]] WARREN_HD Vertex some_parent(Vertex v) const {
+    return exec::load_maybe_stale(parent[v]);
+  }
 
   /// Joins the trees of two vertices: the larger root is hung under the smaller.
   WARREN_HD void link(Vertex u, Vertex v) const {
-    Vertex a = parent_now(u);
-    Vertex b = parent_now(v);
+    Vertex a = some_parent(u);
+    Vertex b = some_parent(v);
     while (a != b) {
       const Vertex high = a < b ? b : a;
       const Vertex low = a < b ? a : b;
@@ -175,9 +179,9 @@ struct ComponentsProgram {
   WARREN_HD void compress(Grid& grid) const {
     grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
       const auto v = static_cast<Vertex>(i);
-      const Vertex first = parent_now(v);
+      const Vertex first = some_parent(v);
       Vertex root = first;
-      for (Vertex above = parent_now(root); above != root; above = parent_now(root)) root = above;
+      for (Vertex above = some_parent(root); above != root; above = some_parent(root)) root = above;
       if (root != first) exec::atomic_store(parent[v], root);
     });
   }

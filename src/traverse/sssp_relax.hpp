@@ -192,9 +192,9 @@ class SsspRelax {
                     }
                     WARREN_UNROLL
                     for (std::uint32_t j = 0; j < kBatch; ++j) {
-                      // A plain look first: most offers are none.
+                      // A look first: most offers are none.
                       if (offered[j] != Metric::kUnreached &&
-                          offered[j] >= exec::atomic_load(program_.distance[to[j]]))
+                          offered[j] >= exec::load_maybe_stale(program_.distance[to[j]]))
                         offered[j] = Metric::kUnreached;
                     }
                     WARREN_UNROLL
