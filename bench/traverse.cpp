@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times BFS and PageRank on generated graphs that are built where they are traversed, and checks
-// each against its definition.
+// Times BFS, PageRank, SSSP and connected components on generated graphs, and checks each against
+// its definition. Graphs are built where they are traversed; with weights, in host memory.
 //
 //   bench_traverse --device cuda --devices 1 --graph kron:22 --source hub --repeat 20 --out FILE
 #include <algorithm>
@@ -20,8 +20,10 @@
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
 #include "warren/traverse/bfs.hpp"
+#include "warren/traverse/components.hpp"
 #include "warren/traverse/many_source_bfs.hpp"
 #include "warren/traverse/pagerank.hpp"
+#include "warren/traverse/sssp.hpp"
 #include "warren/traverse/verify.hpp"
 
 namespace {
@@ -46,6 +48,9 @@ struct Options {
   double beta = traverse::BfsOptions{}.beta;
   double tolerance = 1e-6;
   std::uint32_t iterations = 20;
+  double delta = 0.0;
+  std::int64_t low = 1;
+  std::int64_t high = 64;
   std::string out;
 };
 
@@ -164,6 +169,66 @@ nlohmann::json time_many_sources(team::Team& team, const graph::Shard& shard,
           {"fault", "the sums of depths differ"}};
 }
 
+nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
+                         const Options& options) {
+  traverse::Sssp sssp(team, shard, {options.delta});
+  const Vertex source = options.source == "hub" ? hub_of(team, shard)
+                                                : static_cast<Vertex>(std::stoul(options.source));
+  std::vector<double> seconds;
+  traverse::SsspResult result = sssp.run(source);
+  for (int i = 0; i < options.repeat; ++i) {
+    result = sssp.run(source);
+    seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
+  }
+  const std::uint64_t edges = shard.is_symmetric ? result.edges / 2 : result.edges;
+  nlohmann::json row = {{"work", "sssp"},
+                        {"source", source},
+                        {"delta", result.delta},
+                        {"reached", result.reached},
+                        {"max_distance", result.max_real_distance},
+                        {"sum_distance", result.sum_real_distance},
+                        {"relaxed_edges", result.relaxed_edges},
+                        {"steps", result.steps},
+                        {"seconds", seconds},
+                        {"median", median(seconds)},
+                        {"gteps", static_cast<double>(edges) / median(seconds) * 1e-9}};
+  if (options.verify && sssp.has_integer_distances()) {
+    const auto distance = sssp.all_distances();
+    if (team.rank() == 0) {
+      const auto verdict =
+          traverse::verify_sssp(whole, source, distance, exec::Device::cpu().pool());
+      row["verified"] = verdict.correct;
+      if (!verdict.correct) row["fault"] = verdict.message;
+    }
+  }
+  return row;
+}
+
+nlohmann::json time_components(team::Team& team, const graph::Shard& shard,
+                               const graph::Graph& whole, const Options& options) {
+  traverse::Components components(team, shard);
+  std::vector<double> seconds;
+  traverse::ComponentsResult result = components.run();
+  for (int i = 0; i < options.repeat; ++i) {
+    result = components.run();
+    seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
+  }
+  nlohmann::json row = {{"work", "cc"},
+                        {"components", result.components},
+                        {"largest", result.largest},
+                        {"seconds", seconds},
+                        {"median", median(seconds)}};
+  if (options.verify) {
+    const auto labels = components.all_labels();
+    if (team.rank() == 0) {
+      const auto verdict = traverse::verify_components(whole, labels, exec::Device::cpu().pool());
+      row["verified"] = verdict.correct;
+      if (!verdict.correct) row["fault"] = verdict.message;
+    }
+  }
+  return row;
+}
+
 nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
                              const Options& options) {
   traverse::PageRankOptions rank_options;
@@ -231,7 +296,7 @@ graph::Shard make_graph(team::Team& team, const Options& options, const graph::S
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("Times BFS and PageRank on a generated graph");
+  CLI::App app("Times traversals of a generated graph, or of a file's");
   app.add_option("--device", options.device);
   app.add_option("--devices", options.devices);
   app.add_option("--threads", options.threads);
@@ -241,7 +306,7 @@ int main(int argc, char** argv) {
   app.add_option("--edges", options.edges, "device, host or compressed-host");
   app.add_option("--cache", options.cache, "bytes of lists that stay on each device");
   app.add_option("--source", options.source, "hub, or a vertex");
-  app.add_option("--work", options.work, "bfs, pagerank, both, many-source or build");
+  app.add_option("--work", options.work, "bfs, pagerank, both, sssp, cc, many-source or build");
   app.add_option("--repeat", options.repeat);
   app.add_flag("--verify", options.verify);
   app.add_flag("--push-only", options.push_only);
@@ -249,6 +314,9 @@ int main(int argc, char** argv) {
   app.add_option("--beta", options.beta);
   app.add_option("--tolerance", options.tolerance);
   app.add_option("--iterations", options.iterations);
+  app.add_option("--delta", options.delta, "sssp: width of a bin (0: chosen)");
+  app.add_option("--low", options.low, "sssp: smallest drawn weight");
+  app.add_option("--high", options.high, "sssp: largest drawn weight");
   app.add_option("--out", options.out, "append the result as one line of JSON");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -257,7 +325,7 @@ int main(int argc, char** argv) {
     team_options.ranks = options.devices;
     team_options.threads = options.threads;
     graph::ShardSource host;
-    if (options.host_build || options.device == "cpu") {
+    if (options.host_build || options.device == "cpu" || options.work == "sssp") {
       const exec::Device cpu = exec::Device::cpu(options.threads);
       const auto spec = graph::parse_generator(options.graph, 1);
       graph::BuildOptions build;
@@ -266,7 +334,10 @@ int main(int argc, char** argv) {
       auto made = std::make_shared<graph::Graph>(
           spec ? graph::build(*graph::make_source(*spec), graph::effective_options(*spec, build),
                               cpu.pool())
-               : graph::read_graph(options.graph, {build, false, false, false}, cpu.pool()));
+               : graph::read_graph(options.graph, {build, false, false, options.work == "sssp"},
+                                   cpu.pool()));
+      if (options.work == "sssp" && made->weight_type == graph::WeightType::none)
+        graph::set_uniform_weights(*made, options.low, options.high, 1, cpu.pool());
       const graph::Partition partition = graph::make_partition(
           *made, options.order == "degree" ? "degree" : "ranges", options.devices, 1);
       if (!partition.identity())
@@ -286,6 +357,8 @@ int main(int argc, char** argv) {
       if (options.work == "bfs" || options.work == "both")
         rows.push_back(time_bfs(team, shard, whole, options));
       if (options.work == "many-source") rows.push_back(time_many_sources(team, shard, options));
+      if (options.work == "sssp") rows.push_back(time_sssp(team, shard, whole, options));
+      if (options.work == "cc") rows.push_back(time_components(team, shard, whole, options));
       if (options.work == "pagerank" || options.work == "both")
         rows.push_back(time_pagerank(team, shard, whole, options));
       if (team.rank() == 0) {
@@ -309,13 +382,21 @@ int main(int argc, char** argv) {
       if (row.contains("per_iteration"))
         fmt::print(", {} iterations, {:.4f} ms each", row["iterations"].get<int>(),
                    row["per_iteration"].get<double>() * 1e3);
-      if (row.contains("gteps"))
+      if (row.contains("relaxed_edges"))
+        fmt::print(", {:.3f} GTEPS, delta {:.4g}, {} steps, {} edges relaxed, reached {}",
+                   row["gteps"].get<double>(), row["delta"].get<double>(),
+                   row["steps"].get<std::uint64_t>(), row["relaxed_edges"].get<std::uint64_t>(),
+                   row["reached"].get<std::uint64_t>());
+      if (row.contains("components"))
+        fmt::print(", {} components, the largest {}", row["components"].get<std::uint64_t>(),
+                   row["largest"].get<std::uint64_t>());
+      if (row.contains("max_depth"))
         fmt::print(", {:.1f} GTEPS, depth {}, {} pulled, reached {}", row["gteps"].get<double>(),
                    row["max_depth"].get<int>(), row["pull_levels"].get<int>(),
                    row["reached"].get<std::uint64_t>());
       if (row.contains("one_at_a_time"))
         fmt::print(", one at a time {:.4f} ms", row["one_at_a_time"].get<double>() * 1e3);
-      const double far_bytes = row["far_bytes"].get<double>();
+      const double far_bytes = row.value("far_bytes", 0.0);
       if (far_bytes > 0)
         fmt::print(", {:.3f} GB from the host at {:.1f} GB/s", far_bytes * 1e-9,
                    far_bytes / row["median"].get<double>() * 1e-9);

@@ -27,6 +27,8 @@ void add_stats(CLI::App& program, Action& action);
 void add_partition(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
 void add_bfs(CLI::App& program, Action& action);
+void add_sssp(CLI::App& program, Action& action);
+void add_cc(CLI::App& program, Action& action);
 void add_pagerank(CLI::App& program, Action& action);
 void add_gather(CLI::App& program, Action& action);
 

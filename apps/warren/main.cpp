@@ -54,6 +54,8 @@ int run(int argc, char** argv) {
   add_stats(program, action);
   add_partition(program, action);
   add_bfs(program, action);
+  add_sssp(program, action);
+  add_cc(program, action);
   add_pagerank(program, action);
   add_gather(program, action);
   add_bench(program, action);

@@ -14,10 +14,10 @@
 namespace warren::app {
 namespace {
 
-const std::vector<std::string> kCommands = {"info", "convert",  "stats",  "partition",
-                                            "bfs",  "pagerank", "gather", "bench"};
-const std::vector<std::string> kLaterCommands = {"sssp",   "cc",     "spmm",  "sddmm",
-                                                 "lookup", "sample", "train", "predict"};
+const std::vector<std::string> kCommands = {"info", "convert", "stats",    "partition", "bfs",
+                                            "sssp", "cc",      "pagerank", "gather",    "bench"};
+const std::vector<std::string> kLaterCommands = {"spmm",   "sddmm", "lookup",
+                                                 "sample", "train", "predict"};
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
@@ -115,7 +115,7 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
   command
       .add_option("--edges", options.edges,
                   "Where neighbour lists live: device, host (pinned memory that kernels read in "
-                  "place: for graphs larger than the device)")
+                  "place: for graphs larger than the device), compressed-host")
       ->type_name("WHERE");
   add_bytes(command, "--cache", options.cache,
             "Of --edges host: device memory that holds lists all the same (default: what is free, "
@@ -130,9 +130,13 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
       ->type_name("FILE");
 }
 
-void check_traversal_options(const TraversalOptions& options) {
+void check_traversal_options(const TraversalOptions& options, bool reads_compressed) {
   check_choice("--mode", options.mode, {"auto", "sync"}, {"async"});
-  check_choice("--edges", options.edges, {"device", "host"}, {"compressed-host"});
+  if (reads_compressed) {
+    check_choice("--edges", options.edges, {"device", "host", "compressed-host"}, {});
+  } else {
+    check_choice("--edges", options.edges, {"device", "host"}, {"compressed-host"});
+  }
   require(!options.cache || options.edges != "device",
           "--cache is for lists that live elsewhere: give --edges host too");
   if (options.method.empty()) return;

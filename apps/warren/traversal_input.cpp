@@ -8,21 +8,23 @@
 namespace warren::app {
 
 TraversalInput::TraversalInput(const Session& session, const GraphOptions& options,
-                               const TraversalOptions& traversal, const std::string& method)
+                               const TraversalOptions& traversal, const std::string& method,
+                               bool wants_weights)
     : input_(find_graph(session, options)) {
-  if (traversal.edges == "host") {
-    edges_.placement = graph::EdgesPlacement::host;
+  if (traversal.edges != "device") {
+    edges_.placement = traversal.edges == "host" ? graph::EdgesPlacement::host
+                                                 : graph::EdgesPlacement::compressed_host;
     edges_.cache_bytes = traversal.cache.value_or(graph::EdgesOptions::kAllThatIsFree);
   }
   memory_limit_ = traversal.device_memory;
   // A graph drawn on the device stands there whole before its edges move.
-  const bool fits = memory_limit_ == 0;
-  if (input_.generator && session.on_gpu() && fits && (method == "ranges" || method == "degree")) {
+  const bool is_drawn = input_.generator && session.on_gpu() && memory_limit_ == 0;
+  if (is_drawn && !wants_weights && (method == "ranges" || method == "degree")) {
     order_ = method == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
     names_ = VertexNames(input_.generator->vertices);
     return;
   }
-  graph::Graph graph = load_graph(session, input_, options, false);
+  graph::Graph graph = load_graph(session, input_, options, wants_weights);
   names_ = VertexNames(input_, graph);
   place(session, std::move(graph), method);
 }
@@ -41,6 +43,8 @@ void TraversalInput::place(const Session& session, graph::Graph graph, const std
   source_.in = is_symmetric
                    ? source_.out
                    : std::make_shared<const graph::Graph>(graph::transpose(*source_.out, pool));
+  if (edges_.placement == graph::EdgesPlacement::compressed_host)
+    graph::compress_lists(source_, pool);
 }
 
 graph::Shard TraversalInput::shard(team::Team& team) {

@@ -19,9 +19,11 @@ namespace warren::app {
 class TraversalInput {
  public:
   /// Finds and, unless it will be drawn by the ranks, reads the graph. Throws as find_graph() and
-  /// load_graph().
+  /// load_graph(). With `wants_weights` the graph has those that it comes with, or that are asked
+  /// for, and is in host memory: the ranks draw none.
   TraversalInput(const Session& session, const GraphOptions& options,
-                 const TraversalOptions& traversal, const std::string& method);
+                 const TraversalOptions& traversal, const std::string& method,
+                 bool wants_weights = false);
 
   /// This rank's shard, with in-edges. Collective. Synchronises.
   [[nodiscard]] graph::Shard shard(team::Team& team);

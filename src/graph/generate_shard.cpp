@@ -242,6 +242,11 @@ Shard generate_shard(team::Team& team, const GeneratorSpec& spec, const BuildOpt
 }
 
 Graph download(team::Team& team, const Shard& shard) {
+  if (shard.edges_placement == EdgesPlacement::compressed_host) {
+    team.barrier();
+    if (team.rank() != 0) return {};
+    return decompress(*shard.out_storage->compressed, exec::Device::cpu().pool());
+  }
   const exec::Stream stream(team.device());
   const CsrView& view = shard.out;
   std::vector<EdgeOffset> offsets(std::uint64_t{view.count} + 1);

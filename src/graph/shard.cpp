@@ -147,7 +147,8 @@ PackedRows place_packed(const exec::Stream& stream,
   const std::uint64_t first_byte = graph->groups[first_group].bytes();
   const std::uint64_t end_byte =
       is_last ? graph->stream_bytes() : graph->groups[end_group].bytes() + 8;
-  rows.is_far = end_byte - first_byte > cached;
+  rows.bytes = end_byte - first_byte;
+  rows.is_far = rows.bytes > cached;
   if (!stream.device().is_cuda()) return rows;
   const auto device = memory::MemoryKind::device;
   rows.view.groups = fill(stream, storage.groups, device, graph->groups.data(), first_group,
@@ -219,13 +220,21 @@ Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions
   return shard;
 }
 
-EdgeOffset far_edges(const exec::Stream& stream, const CsrView& view, EdgesPlacement placement) {
+void require_plain_lists(const Shard& shard, const std::string& algorithm) {
+  require(
+      shard.edges_placement != EdgesPlacement::compressed_host,
+      algorithm + " cannot walk compressed lists: place the edges on the device or in host memory");
+}
+
+std::uint64_t far_list_bytes(const exec::Stream& stream, const CsrView& view,
+                             const PackedRows& packed, EdgesPlacement placement) {
+  if (placement == EdgesPlacement::compressed_host) return packed.is_far ? packed.bytes : 0;
   if (placement == EdgesPlacement::device || view.count == 0) return 0;
   EdgeOffset ends[2];
   exec::copy(stream, &ends[0], view.offsets, sizeof ends[0]);
   exec::copy(stream, &ends[1], view.offsets + view.count, sizeof ends[1]);
   stream.synchronize();
-  return ends[1] - std::max(ends[0], view.cached_end);
+  return (ends[1] - std::max(ends[0], view.cached_end)) * sizeof(Vertex);
 }
 
 namespace {

@@ -45,6 +45,7 @@ ManySourceBfs::ManySourceBfs(team::Team& team, const graph::Shard& shard)
     : team_(team), shard_(shard), stream_(team.device()) {
   require(shard.has_in() || shard.vertices == 0,
           "BFS from many sources needs a shard with in-edges");
+  graph::require_plain_lists(shard, "BFS from many sources");
   memory_ = std::make_unique<ManySourceBfsMemory>(team, shard, stream_);
 }
 

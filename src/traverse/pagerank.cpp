@@ -47,8 +47,15 @@ class PageRankMemory {
   /// f(program) with the program of the precision chosen.
   template <class F>
   void with_program(const graph::Shard& shard, F&& f) {
-    if (auto* single = std::get_if<Ranks<float>>(&ranks_)) f(program(shard, *single));
-    if (auto* wide = std::get_if<Ranks<double>>(&ranks_)) f(program(shard, *wide));
+    const auto with = [&](const auto& ranks) {
+      if (shard.edges_placement == graph::EdgesPlacement::compressed_host) {
+        f(program<true>(shard, ranks));
+      } else {
+        f(program<false>(shard, ranks));
+      }
+    };
+    if (const auto* single = std::get_if<Ranks<float>>(&ranks_)) with(*single);
+    if (const auto* wide = std::get_if<Ranks<double>>(&ranks_)) with(*wide);
   }
 
   [[nodiscard]] std::vector<double> values(const exec::Stream& stream) const {
@@ -63,9 +70,11 @@ class PageRankMemory {
   }
 
  private:
-  template <class Real>
-  PageRankProgram<Real> program(const graph::Shard& shard, const Ranks<Real>& ranks) const {
-    PageRankProgram<Real> made;
+  template <bool kPacked, class Real>
+  PageRankProgram<Real, kPacked> program(const graph::Shard& shard,
+                                         const Ranks<Real>& ranks) const {
+    PageRankProgram<Real, kPacked> made;
+    made.packed = shard.packed_in;
     made.in = shard.in;
     made.out = shard.out;
     made.classes = classes_;
@@ -90,9 +99,9 @@ PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOp
   memory_ = std::make_unique<PageRankMemory>(
       team, shard, options.tolerance >= kSinglePrecisionTolerance, stream_);
   // An iteration reads every list once.
-  far_bytes_ = team.all_reduce(graph::far_edges(stream_, shard.in, shard.edges_placement),
-                               std::plus<std::uint64_t>()) *
-               sizeof(Vertex);
+  far_bytes_ = team.all_reduce(
+      graph::far_list_bytes(stream_, shard.in, shard.packed_in, shard.edges_placement),
+      std::plus<std::uint64_t>());
 }
 
 PageRank::~PageRank() = default;

@@ -4,9 +4,9 @@
 
 namespace warren::traverse {
 template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
-                                                    const PageRankProgram<float>&,
+                                                    const PageRankProgram<float, false>&,
                                                     const PageRankState&);
 template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
-                                                    const PageRankProgram<double>&,
+                                                    const PageRankProgram<double, false>&,
                                                     const PageRankState&);
 }  // namespace warren::traverse

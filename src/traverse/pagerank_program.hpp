@@ -12,6 +12,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "warren/graph/compressed.hpp"
 #include "warren/graph/shard.hpp"
 #include "warren/memory/global_array.hpp"
 #include "warren/team/program.hpp"
@@ -31,7 +32,8 @@ struct PageRankState {
   double residual = 2.0;
 };
 
-template <class Real>
+/// `kPacked`: the lists are compressed.
+template <class Real, bool kPacked>
 struct PageRankProgram {
   using State = PageRankState;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
@@ -44,6 +46,7 @@ struct PageRankProgram {
 
   graph::CsrView in;
   graph::CsrView out;
+  graph::PackedRows packed;  ///< In-edges, where kPacked.
   RowClasses classes;
   bool is_symmetric = false;  ///< Then a row's in-degree is its out-degree.
   memory::GlobalView<Real> contribution[2];
@@ -78,6 +81,8 @@ struct PageRankProgram {
         store(static_cast<Vertex>(row), Real(1.0 / state.vertices),
               out.degree(static_cast<Vertex>(row)), contribution[0], seen);
       });
+    } else if constexpr (kPacked) {
+      work_packed_rows(grid, state, seen);
     } else if (classes.rows == nullptr) {
       work_rows<exec::Warp>(grid, nullptr, in.count, state, seen);
     } else {
@@ -128,6 +133,29 @@ struct PageRankProgram {
           store(made.row, after, is_symmetric ? made.length : out.degree(made.row),
                 contribution[(state.iteration + 1) % 2], seen);
         });
+  }
+
+  /// Compressed rows, in the order of their addresses, a warp each.
+  template <class Grid>
+  WARREN_HD void work_packed_rows(Grid& grid, const State& state, Seen& seen) const {
+    using WorkerType = typename Grid::Warp;
+    const Real* source = contribution[state.iteration % 2].base[contribution[0].rank];
+    grid.template for_each<exec::Warp>(in.count, [&](const WorkerType& worker, std::uint64_t i) {
+      const auto row = static_cast<Vertex>(i);
+      const graph::CompressedRow list = packed.view.row(row);
+      double part = 0.0;
+      graph::for_each_neighbour(worker, packed.view, list, 0, list.degree,
+                                [&](bool active, EdgeOffset, Vertex from) {
+                                  if (active) part += static_cast<double>(source[from]);
+                                });
+      const double sum = worker.reduce(part, exec::Plus{});
+      if (worker.lane() != 0) return;
+      const Real before = value[row];
+      const auto after = static_cast<Real>(state.base + state.damping * sum);
+      seen.residual += fixed(before < after ? after - before : before - after);
+      store(row, after, is_symmetric ? list.degree : out.degree(row),
+            contribution[(state.iteration + 1) % 2], seen);
+    });
   }
 
   WARREN_HD static void load_batch(Row& row, std::uint32_t first, std::uint32_t step) {
@@ -187,25 +215,32 @@ struct PageRankProgram {
 
 template <class Backend>
 struct PageRankRun {
-  template <class Real>
+  template <class Real, bool kPacked>
   static PageRankState run(team::Team& team, const exec::Stream& stream,
-                           const PageRankProgram<Real>& program, const PageRankState& initial);
+                           const PageRankProgram<Real, kPacked>& program,
+                           const PageRankState& initial);
 };
 
 template <class Backend>
-template <class Real>
+template <class Real, bool kPacked>
 PageRankState PageRankRun<Backend>::run(team::Team& team, const exec::Stream& stream,
-                                        const PageRankProgram<Real>& program,
+                                        const PageRankProgram<Real, kPacked>& program,
                                         const PageRankState& initial) {
   return team::run_program<Backend>(team, stream, program, initial);
 }
 
 #if WARREN_HAS_CUDA
 extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
-                                                           const PageRankProgram<float>&,
+                                                           const PageRankProgram<float, false>&,
                                                            const PageRankState&);
 extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
-                                                           const PageRankProgram<double>&,
+                                                           const PageRankProgram<double, false>&,
+                                                           const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           const PageRankProgram<float, true>&,
+                                                           const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           const PageRankProgram<double, true>&,
                                                            const PageRankState&);
 #endif
 

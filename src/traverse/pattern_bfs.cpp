@@ -20,6 +20,7 @@ class PatternBfsMemory {
 PatternBfs::PatternBfs(team::Team& team, const graph::Shard& shard)
     : team_(team), shard_(shard), stream_(team.device()) {
   require(team.size() == 1, "access patterns are compared on one rank");
+  graph::require_plain_lists(shard, "access patterns");
   memory_ = std::make_unique<PatternBfsMemory>(team.device(), shard.out.count);
 }
 

@@ -44,6 +44,12 @@ class Golden(ProgramTest):
     def test_bfs(self):
         self.each(self.check_bfs)
 
+    def test_components(self):
+        self.each(self.check_components)
+
+    def test_sssp(self):
+        self.each(self.check_sssp)
+
     def test_pagerank(self):
         self.each(self.check_pagerank)
 
@@ -68,6 +74,46 @@ class Golden(ProgramTest):
             return wanted["arcs_out"]
         self.assertTrue(golden["self_loops"] == 0 or wanted["reached"] == golden["n"], "which loops are reached?")
         return (wanted["arcs_out"] + golden["self_loops"]) // 2
+
+    def check_components(self, golden, graph):
+        for devices in TEAMS:
+            result = self.succeed_json("cc", *graph, "--devices", devices, "--verify")
+            self.assertIs(result["verified"], True)
+            for field, wanted in (("components", "count"), ("largest", "largest")):
+                self.assertEqual(result[field], golden["wcc"][wanted], field)
+
+    def check_sssp(self, golden, graph):
+        """With the weights of the file where it has any, else with the conventions' hash of the two ids."""
+        for kind in ("sssp_file_weights", "sssp_hash_weights"):
+            if kind not in golden:
+                continue
+            weighted = graph if kind == "sssp_file_weights" else [self.with_hash_weights(golden, graph), *graph[1:]]
+            for wanted in golden[kind]:
+                for devices in TEAMS:
+                    result = self.succeed_json("sssp", *weighted, "--source", wanted["source"], "--devices", devices,
+                                               "--verify")
+                    self.assertIs(result["verified"], True)
+                    for field, name in (("source", "source"), ("reached", "reached"), ("max_distance", "max_distance"),
+                                        ("sum_distance", "sum_distances")):
+                        self.assertEqual(result[field], wanted[name], f"{kind}: {field}")
+
+    def with_hash_weights(self, golden, graph):
+        """The graph as an edge list with hashed weights; the list keeps the number of vertices."""
+        plain = self.folder / ("plain.wel" if "sssp_file_weights" in golden else "plain.el")
+        weighted = self.folder / "hashed.wel"
+        vertices = self.succeed_json("stats", *graph)["vertices"]
+        self.succeed("convert", *graph, plain)
+        with open(plain, encoding="utf-8") as source, open(weighted, "w", encoding="utf-8") as target:
+            if "--compact" not in graph:
+                target.write(f"# Nodes: {vertices}\n")
+            for line in source:
+                if line.startswith("#"):
+                    continue
+                u, v = map(int, line.split()[:2])
+                low, high = min(u, v), max(u, v)
+                mixed = (low * 73856093 & 0xffffffff) ^ (high * 19349663 & 0xffffffff)
+                target.write(f"{u} {v} {1 + mixed % 255}\n")
+        return weighted
 
     def check_pagerank(self, golden, graph):
         for devices in TEAMS:

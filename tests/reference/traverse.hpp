@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "warren/graph/graph.hpp"
@@ -25,6 +28,67 @@ inline std::vector<Vertex> bfs_depths(const graph::Graph& graph, Vertex source) 
     }
   }
   return depth;
+}
+
+/// Dijkstra's algorithm. `Distance` is what weights are added up in; `unreached` its value for
+/// vertices that are not reached.
+template <class Distance, class Weights>
+std::vector<Distance> dijkstra(const graph::Graph& graph, const Weights& weights, Vertex source,
+                               Distance unreached) {
+  using Item = std::pair<Distance, Vertex>;
+  std::vector<Distance> distance(graph.vertices, unreached);
+  std::priority_queue<Item, std::vector<Item>, std::greater<>> waiting;
+  distance[source] = 0;
+  waiting.push({0, source});
+  while (!waiting.empty()) {
+    const auto [d, u] = waiting.top();
+    waiting.pop();
+    if (d > distance[u]) continue;
+    for (EdgeOffset e = graph.offsets[u]; e < graph.offsets[u + std::uint64_t{1}]; ++e) {
+      const Vertex v = graph.targets[e];
+      const Distance offered = d + static_cast<Distance>(weights[e]);
+      if (offered >= distance[v]) continue;
+      distance[v] = offered;
+      waiting.push({offered, v});
+    }
+  }
+  return distance;
+}
+inline std::vector<std::uint64_t> integer_distances(const graph::Graph& graph, Vertex source) {
+  return dijkstra<std::uint64_t>(graph, graph.weights_int, source, ~std::uint64_t{0});
+}
+inline std::vector<double> real_distances(const graph::Graph& graph, Vertex source) {
+  return dijkstra<double>(graph, graph.weights_float, source,
+                          std::numeric_limits<double>::infinity());
+}
+
+/// The smallest vertex of each vertex' weakly connected component: a search from every vertex that
+/// no earlier search has met, along edges and against them.
+inline std::vector<Vertex> component_labels(const graph::Graph& graph) {
+  std::vector<std::vector<Vertex>> both(graph.vertices);
+  for (Vertex u = 0; u < graph.vertices; ++u) {
+    for (const Vertex v : graph.neighbours(u)) {
+      both[u].push_back(v);
+      both[v].push_back(u);
+    }
+  }
+  std::vector<Vertex> label(graph.vertices, kNoVertex);
+  for (Vertex first = 0; first < graph.vertices; ++first) {
+    if (label[first] != kNoVertex) continue;
+    std::queue<Vertex> waiting;
+    label[first] = first;
+    waiting.push(first);
+    while (!waiting.empty()) {
+      const Vertex u = waiting.front();
+      waiting.pop();
+      for (const Vertex v : both[u]) {
+        if (label[v] != kNoVertex) continue;
+        label[v] = first;
+        waiting.push(v);
+      }
+    }
+  }
+  return label;
 }
 
 /// Pushes along out-edges in double precision until the L1 change is at most `tolerance`.

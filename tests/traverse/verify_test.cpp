@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "warren/core/error.hpp"
+#include "warren/traverse/sssp.hpp"
 
 #include "reference/traverse.hpp"
 #include "traverse/fixtures.hpp"
@@ -165,6 +166,153 @@ TEST_F(VerifyBfs, RefusesArraysOfAnotherSize) {
   tree_.depth.pop_back();
   EXPECT_THROW((void)verify(tree_), UsageError);
   EXPECT_THROW((void)verify(correct_tree(graph_, 0), 7), UsageError);
+}
+
+class VerifySssp : public testing::Test {
+ protected:
+  traverse::Verdict verify(const std::vector<std::uint64_t>& distance, Vertex source = 0) {
+    return traverse::verify_sssp(graph_, source, std::span<const std::uint64_t>(distance), pool_);
+  }
+  void expect_caught(const std::vector<std::uint64_t>& distance, const std::string& message) {
+    const traverse::Verdict verdict = verify(distance);
+    EXPECT_FALSE(verdict.correct);
+    EXPECT_THAT(verdict.message, HasSubstr(message));
+  }
+  static graph::Graph weighted(graph::Graph graph, const std::vector<std::int32_t>& weights) {
+    graph.weight_type = graph::WeightType::int32;
+    graph.weights_int = memory::HostArray<std::int32_t>(graph.edges());
+    for (EdgeOffset e = 0; e < graph.edges(); ++e)
+      graph.weights_int[e] = weights[e % weights.size()];
+    return graph;
+  }
+
+  exec::ThreadPool pool_{3};
+  // 0 -> 1 (2), 0 -> 2 (7), 1 -> 2 (4), 2 -> 3 (1), 4 -> 3 (1); 4 is not reached from 0.
+  graph::Graph graph_ =
+      weighted(fixtures::from_list(5, {{0, 1}, {0, 2}, {1, 2}, {2, 3}, {4, 3}}), {2, 7, 4, 1, 1});
+  std::vector<std::uint64_t> distance_ = {0, 2, 6, 7, traverse::kUnreachedDistance};
+};
+
+TEST_F(VerifySssp, PassesCorrectResultsOfEveryShape) {
+  EXPECT_TRUE(verify(distance_).correct);
+  for (const auto& named : fixtures::shapes()) {
+    SCOPED_TRACE(named.name);
+    const graph::Graph integers = weighted(named.graph, {0, 3, 1, 0, 0, 9});
+    graph::Graph reals = named.graph;
+    reals.weight_type = graph::WeightType::float32;
+    reals.weights_float = memory::HostArray<float>(reals.edges());
+    for (EdgeOffset e = 0; e < reals.edges(); ++e)
+      reals.weights_float[e] = e % 4 == 0 ? 1e-20f : 0.1f * static_cast<float>(e % 11);
+    const Vertex source = named.graph.vertices / 2;
+    const auto whole = reference::integer_distances(integers, source);
+    const auto real = reference::real_distances(reals, source);
+    const auto first =
+        traverse::verify_sssp(integers, source, std::span<const std::uint64_t>(whole), pool_);
+    EXPECT_TRUE(first.correct) << first.message;
+    const auto second = traverse::verify_sssp(reals, source, std::span<const double>(real), pool_);
+    EXPECT_TRUE(second.correct) << second.message;
+  }
+}
+
+TEST_F(VerifySssp, CatchesTheSourcesDistance) {
+  distance_[0] = 1;
+  expect_caught(distance_, "the source 0 has distance 1");
+}
+
+TEST_F(VerifySssp, CatchesADistanceThatIsTooLarge) {
+  distance_[2] = 7;
+  expect_caught(distance_,
+                "the edge from 1 to 2 of weight 4 leads from distance 2 to 7; at most 6");
+}
+
+TEST_F(VerifySssp, CatchesADistanceThatIsTooSmall) {
+  distance_[3] = 6;
+  expect_caught(distance_, "vertex 3 has distance 6, which no path from the source attains");
+}
+
+TEST_F(VerifySssp, CatchesAVertexLeftOut) {
+  distance_[3] = traverse::kUnreachedDistance;
+  expect_caught(distance_, "the edge from 2 to 3 leaves the reached vertices");
+}
+
+TEST_F(VerifySssp, CatchesAVertexThatCannotBeReached) {
+  distance_[4] = 6;
+  expect_caught(distance_, "vertex 4 has distance 6");
+}
+
+TEST_F(VerifySssp, CatchesACircleOfEdgesThatAddNothing) {
+  // 0 -> 1 (5); 1 <-> 2 for nothing: each could attain the other's distance of 3.
+  graph_ = weighted(fixtures::from_list(3, {{0, 1}, {1, 2}, {2, 1}}), {5, 0, 0});
+  EXPECT_TRUE(verify({0, 5, 5}).correct);
+  expect_caught({0, 3, 3}, "vertex 1 has distance 3");
+}
+
+TEST_F(VerifySssp, CatchesARealDistanceThatIsOffByOneBit) {
+  graph::Graph graph = fixtures::path(3);
+  graph.weight_type = graph::WeightType::float32;
+  graph.weights_float = memory::HostArray<float>(2);
+  graph.weights_float[0] = 0.1f;
+  graph.weights_float[1] = 0.7f;
+  std::vector<double> distance = reference::real_distances(graph, 0);
+  EXPECT_TRUE(traverse::verify_sssp(graph, 0, std::span<const double>(distance), pool_).correct);
+  for (const double to : {0.0, 2.0}) {
+    std::vector<double> wrong = distance;
+    wrong[2] = std::nextafter(wrong[2], to);
+    EXPECT_FALSE(traverse::verify_sssp(graph, 0, std::span<const double>(wrong), pool_).correct);
+  }
+}
+
+TEST_F(VerifySssp, RefusesWhatDoesNotFit) {
+  EXPECT_THROW((void)verify({0, 1}), UsageError);
+  EXPECT_THROW((void)verify(distance_, 5), UsageError);
+  const std::vector<double> real(5, 0.0);
+  EXPECT_THROW((void)traverse::verify_sssp(graph_, 0, std::span<const double>(real), pool_),
+               UsageError);
+}
+
+TEST_F(VerifySssp, ChecksWeights) {
+  EXPECT_TRUE(traverse::check_weights(graph_, pool_).correct);
+  EXPECT_TRUE(traverse::check_weights(fixtures::path(5), pool_).correct);
+  graph_.weights_int[2] = -1;
+  EXPECT_THAT(traverse::check_weights(graph_, pool_).message,
+              HasSubstr("the edge from 1 to 2 has the weight -1"));
+}
+
+class VerifyComponents : public testing::Test {
+ protected:
+  void expect_caught(const std::vector<Vertex>& label, const std::string& message) {
+    const auto verdict = traverse::verify_components(graph_, label, pool_);
+    EXPECT_FALSE(verdict.correct);
+    EXPECT_THAT(verdict.message, HasSubstr(message));
+  }
+  exec::ThreadPool pool_{3};
+  // {0, 3, 4}, {1, 2}, {5}.
+  graph::Graph graph_ = fixtures::from_list(6, {{3, 0}, {3, 4}, {2, 1}});
+};
+
+TEST_F(VerifyComponents, PassesCorrectResultsOfEveryShape) {
+  for (const auto& named : fixtures::shapes()) {
+    const auto label = reference::component_labels(named.graph);
+    const auto verdict = traverse::verify_components(named.graph, label, pool_);
+    EXPECT_TRUE(verdict.correct) << named.name << ": " << verdict.message;
+  }
+}
+
+TEST_F(VerifyComponents, CatchesWhatIsWrong) {
+  EXPECT_TRUE(
+      traverse::verify_components(graph_, std::vector<Vertex>{0, 1, 1, 0, 0, 5}, pool_).correct);
+  expect_caught({0, 1, 1, 0, 4, 5}, "the edge from 3 to 4 joins the labels 0 and 4");
+  expect_caught({0, 1, 2, 0, 0, 5}, "the edge from 2 to 1 joins");
+  expect_caught({0, 2, 2, 0, 0, 5}, "the label of vertex 1 is 2; the vertex itself is smaller");
+  expect_caught({0, 1, 1, 0, 0, 2}, "the label of vertex 5 is vertex 2, whose own label is 1");
+  expect_caught({0, 1, 1, 0, 0, 6}, "the label of vertex 5 is 6, which is no vertex");
+  expect_caught({0, 1, 1, 0, 0, 0}, "there are 2 labels for 3 components");
+  expect_caught({0, 0, 0, 0, 0, 5}, "there are 2 labels for 3 components");
+}
+
+TEST_F(VerifyComponents, RefusesLabelsOfAnotherSize) {
+  EXPECT_THROW((void)traverse::verify_components(graph_, std::vector<Vertex>{0, 1, 1, 0, 0}, pool_),
+               UsageError);
 }
 
 class VerifyPageRank : public testing::Test {

@@ -53,6 +53,16 @@ template <Order O = Order::relaxed, Scope S = Scope::device, class T>
 WARREN_HD T atomic_load(const T& location) {
   return WARREN_ATOMIC_REF(T, S, const_cast<T&>(location)).load(WARREN_ATOMIC_ORDER(O));
 }
+/// Reads what others change meanwhile, where any value since the last barrier will do: a GPU may
+/// take it from a first-level cache, which hot words profit from.
+template <class T>
+WARREN_HD T load_maybe_stale(const T& location) {
+#if defined(__CUDA_ARCH__)
+  return location;
+#else
+  return atomic_load(location);
+#endif
+}
 template <Order O = Order::relaxed, Scope S = Scope::device, class T>
 WARREN_HD void atomic_store(T& location, T value) {
   WARREN_ATOMIC_REF(T, S, location).store(value, WARREN_ATOMIC_ORDER(O));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "warren/core/types.hpp"
@@ -78,6 +79,7 @@ struct CsrStorage {
 struct PackedRows {
   CompressedView view;
   bool is_far = false;
+  std::uint64_t bytes = 0;  ///< Of the rows' lists.
 };
 
 struct Shard {
@@ -123,9 +125,12 @@ void compress_lists(ShardSource& source, exec::ThreadPool& pool);
 [[nodiscard]] Shard make_shard(team::Team& team, const ShardSource& source,
                                const EdgesOptions& edges = {});
 
-/// Edges of a view that are read from host memory. Synchronises.
-[[nodiscard]] EdgeOffset far_edges(const exec::Stream& stream, const CsrView& view,
-                                   EdgesPlacement placement);
+/// Bytes of the lists that are read from host memory. Synchronises.
+[[nodiscard]] std::uint64_t far_list_bytes(const exec::Stream& stream, const CsrView& view,
+                                           const PackedRows& packed, EdgesPlacement placement);
+
+/// Throws UsageError, naming the algorithm, for a shard whose lists are compressed.
+void require_plain_lists(const Shard& shard, const std::string& algorithm);
 
 /// Moves the edges of a shard that stands on its device as `edges` says. Collective. Synchronises.
 /// For a compressed placement the graph passes through host memory. Throws as make_shard().

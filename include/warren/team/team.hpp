@@ -153,6 +153,7 @@ class Team {
     require(outgoing.size() == static_cast<std::size_t>(size()),
             "all_to_all_v needs one vector for each rank of the team");
     std::vector<std::span<const std::byte>> bytes;
+    bytes.reserve(outgoing.size());
     for (const auto& part : outgoing) bytes.push_back(std::as_bytes(std::span<const T>(part)));
     return typed<T>(transport_->exchange(bytes));
   }

@@ -25,6 +25,27 @@ struct Verdict {
                                  std::span<const Vertex> depth, std::span<const Vertex> parent,
                                  exec::ThreadPool& pool);
 
+/// The edge conditions of shortest paths: the source has distance 0; no edge (u, v) of weight w has
+/// distance(v) > distance(u) + w; every other reached vertex has an edge into it along which its
+/// distance is attained, and, following such edges, the source; unreached vertices are those that
+/// no edge from a reached one enters. Of integer weights, kUnreachedDistance marking unreached
+/// vertices; of float32 weights, exactly as the sums come out in double precision, with infinity.
+[[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, Vertex source,
+                                  std::span<const std::uint64_t> distance, exec::ThreadPool& pool);
+[[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, Vertex source,
+                                  std::span<const double> distance, exec::ThreadPool& pool);
+
+/// Weakly connected components: every edge joins vertices of one label; a label is a vertex that
+/// has itself as its label, and no vertex' label is larger than the vertex; and there are as many
+/// labels as a sequential union-find finds components. Together: the label is the smallest vertex
+/// of the component, and no other labelling passes.
+[[nodiscard]] Verdict verify_components(const graph::Graph& graph, std::span<const Vertex> label,
+                                        exec::ThreadPool& pool);
+
+/// The first edge whose weight is negative or not finite, as a message that names it; correct where
+/// there is none.
+[[nodiscard]] Verdict check_weights(const graph::Graph& graph, exec::ThreadPool& pool);
+
 /// Ranks sum to 1 within 1e-4, none is negative, and one more iteration in double precision changes
 /// them by at most `bound` in L1.
 [[nodiscard]] Verdict verify_pagerank(const graph::Graph& graph, double damping,

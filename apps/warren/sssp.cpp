@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// warren sssp: shortest paths from one vertex or several.
+#include "warren/traverse/sssp.hpp"
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "warren/core/error.hpp"
+#include "warren/core/trace.hpp"
+
+#include "command.hpp"
+#include "files.hpp"
+#include "sources.hpp"
+#include "sssp_report.hpp"
+#include "text.hpp"
+#include "traversal_input.hpp"
+
+namespace warren::app {
+namespace {
+
+struct SsspCommand {
+  CommonOptions common;
+  GraphOptions graph;
+  TraversalOptions traversal;
+  std::optional<std::string> source;
+  std::uint64_t sources = 0;  ///< 0: not given.
+  double delta = 0.0;         ///< Where `has_delta`.
+  bool has_delta = false;
+};
+
+/// What the ranks find together, filled by rank 0.
+struct SsspRunResult {
+  std::uint64_t edges = 0;
+  std::vector<SsspOutcome> outcomes;
+};
+
+/// Input edges with a reached source endpoint: an undirected edge is held twice and counts once, a
+/// self-loop is held once.
+std::uint64_t count_input_edges(const SsspOutcome& outcome, const graph::Graph& graph,
+                                bool is_symmetric) {
+  if (!is_symmetric) return outcome.result.edges;
+  std::uint64_t self_loops = 0;
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    if (!outcome.reached(v)) continue;
+    for (const Vertex u : graph.neighbours(v)) self_loops += u == v ? 1 : 0;
+  }
+  return (outcome.result.edges + self_loops) / 2;
+}
+
+/// One rank's work.
+class SsspRank {
+ public:
+  SsspRank(const SsspCommand& command, const Session& session, TraversalInput& input,
+           team::Team& team, SsspRunResult& result)
+      : command_(command),
+        session_(session),
+        input_(input),
+        team_(team),
+        result_(result),
+        shard_(input.shard(team)),
+        sssp_(team, shard_, {command.delta}) {}
+
+  void run() {
+    if (team_.rank() == 0) result_.edges = shard_.edges;
+    const std::vector<Vertex> sources = choose_sources();
+    sssp_.run(input_.to_shard(sources.front()));  // Warms up.
+    for (const Vertex source : sources) search(source, source == sources.front());
+  }
+
+ private:
+  [[nodiscard]] std::vector<Vertex> choose_sources() {
+    if (command_.sources > 0) {
+      return random_sources(team_, shard_, input_, command_.sources, command_.common.seed);
+    }
+    if (command_.source) return {input_.names().find(*command_.source)};
+    return {busiest_vertex(team_, shard_, input_)};
+  }
+
+  void search(Vertex source, bool is_first) {
+    SsspOutcome outcome;
+    outcome.source = source;
+    outcome.is_integer = sssp_.has_integer_distances();
+    for (int run = 0; run < command_.common.repeat; ++run) {
+      outcome.result = sssp_.run(input_.to_shard(source));
+      outcome.seconds.push_back(team_.all_reduce(outcome.result.seconds,
+                                                 [](double a, double b) { return a > b ? a : b; }));
+    }
+    if (outcome.is_integer) {
+      auto distance = sssp_.all_distances();
+      if (team_.rank() == 0) outcome.distance = input_.in_user_order(std::move(distance));
+    } else {
+      auto distance = sssp_.all_real_distances();
+      if (team_.rank() == 0) outcome.real_distance = input_.in_user_order(std::move(distance));
+    }
+    if (team_.rank() == 0) finish(std::move(outcome), is_first);
+    team_.barrier();
+  }
+
+  /// Rank 0's part: what is looked at on the host.
+  void finish(SsspOutcome outcome, bool is_first) {
+    const graph::Graph& graph = *input_.graph();
+    outcome.traversed_edges = count_input_edges(outcome, graph, shard_.is_symmetric);
+    if (command_.traversal.verify) {
+      const TraceSpan span("verify", 0);
+      outcome.verdict = outcome.is_integer
+                            ? traverse::verify_sssp(
+                                  graph, outcome.source,
+                                  std::span<const std::uint64_t>(outcome.distance), session_.pool())
+                            : traverse::verify_sssp(graph, outcome.source,
+                                                    std::span<const double>(outcome.real_distance),
+                                                    session_.pool());
+    }
+    if (!is_first || (!session_.prints() && command_.traversal.output.empty())) {
+      outcome.distance = {};
+      outcome.real_distance = {};
+    }
+    result_.outcomes.push_back(std::move(outcome));
+  }
+
+  const SsspCommand& command_;
+  const Session& session_;
+  TraversalInput& input_;
+  team::Team& team_;
+  SsspRunResult& result_;
+  graph::Shard shard_;
+  traverse::Sssp sssp_;
+};
+
+void set_json(Json& json, const SsspRunResult& result, const std::string& placement,
+              const VertexNames& names, bool several) {
+  std::vector<double> seconds;
+  for (const SsspOutcome& outcome : result.outcomes) {
+    seconds.insert(seconds.end(), outcome.seconds.begin(), outcome.seconds.end());
+  }
+  json["seconds"] = seconds;
+  set_fields(json, result.outcomes.front(), names);
+  json["mode"] = "sync";
+  json["edges_placement"] = placement;
+  json["bytes_read"] = result.outcomes.front().result.far_bytes;
+  if (!several) return;
+  json["sources"] = Json::array();
+  for (const SsspOutcome& outcome : result.outcomes) {
+    Json fields;
+    set_fields(fields, outcome, names);
+    fields["seconds"] = outcome.seconds;
+    json["sources"].push_back(fields);
+  }
+}
+
+void print_sources(Session& session, const SsspRunResult& result, const VertexNames& names) {
+  session.print("\n{:>12}  {:>12}  {:>14}  {:>12}  {:>14}\n", "source", "reached", "max distance",
+                "time", "edges/s");
+  for (const SsspOutcome& outcome : result.outcomes) {
+    session.print("{:>12}  {:>12}  {:>14.6g}  {:>12}  {:>14}\n", names.id(outcome.source),
+                  thousands(outcome.result.reached), outcome.result.max_real_distance,
+                  duration(median(outcome.seconds)), with_prefix(outcome.teps()));
+  }
+}
+
+ExitStatus verification_status(const SsspRunResult& result, const VertexNames& names) {
+  for (const SsspOutcome& outcome : result.outcomes) {
+    if (!outcome.verdict || outcome.verdict->correct) continue;
+    fmt::print(stderr, "warren: error: the search from {} is wrong: {}\n", names.id(outcome.source),
+               outcome.verdict->message);
+    return ExitStatus::not_verified;
+  }
+  return ExitStatus::done;
+}
+
+/// Before the work begins, in the user's ids.
+void check_weights(const Session& session, const SsspCommand& command,
+                   const TraversalInput& input) {
+  const graph::Graph& graph = *input.graph();
+  if (graph.weight_type == graph::WeightType::none && graph.edges() > 0) {
+    throw InputError(fmt::format(
+        "{}: it has no weights, and shortest paths need some; --weights uniform:LO:HI draws them, "
+        "or give a file that has them",
+        command.graph.graph));
+  }
+  const traverse::Verdict verdict = traverse::check_weights(graph, session.pool());
+  if (!verdict.correct) {
+    throw InputError(fmt::format("{}: {}", command.graph.graph, verdict.message));
+  }
+}
+
+ExitStatus run_sssp(const SsspCommand& command) {
+  check_traversal_options(command.traversal, false);
+  require(!command.has_delta || (command.delta > 0.0 && std::isfinite(command.delta)),
+          fmt::format("--delta {}: give a number above 0", command.delta));
+  Session session("sssp", command.common);
+  const std::string& output = command.traversal.output;
+  if (!output.empty()) check_writable("--output", output);
+  const std::string& method = command.traversal.method;
+  TraversalInput input(session, command.graph, command.traversal,
+                       method.empty() ? "ranges" : method, true);
+  check_weights(session, command, input);
+  const VertexNames& names = input.names();
+  if (command.source) (void)names.find(*command.source);
+  SsspRunResult result;
+  {
+    const auto progress = session.progress("searching");
+    team::run_team(session.team(), [&](team::Team& team) {
+      SsspRank(command, session, input, team, result).run();
+    });
+  }
+  const SsspOutcome& first = result.outcomes.front();
+  if (!output.empty()) write_sssp(output, first, names);
+  describe_graph(session, command.graph, input.vertices(), result.edges);
+  set_json(session.json(), result, command.traversal.edges, names, command.sources > 0);
+  if (command.sources > 0) print_sources(session, result, names);
+  const bool is_default = !command.source && command.sources == 0;
+  session.print("shortest paths from {}{}\n", names.name_and_id(first.source),
+                is_default ? ", the vertex with the most out-edges (--source takes another)" : "");
+  print_outcome(session, first, names);
+  session.finish();
+  return verification_status(result, names);
+}
+
+}  // namespace
+
+void add_sssp(CLI::App& program, Action& action) {
+  auto command = std::make_shared<SsspCommand>();
+  CLI::App* sssp = program.add_subcommand("sssp", "Shortest paths, along the edges' direction");
+  add_graph_options(*sssp, command->graph);
+  auto* source = sssp->add_option("--source", command->source,
+                                  "Where to start: an id, or a name of the dataset's "
+                                  "(default: the vertex with the most out-edges)")
+                     ->type_name("V");
+  add_number(*sssp, "--sources", command->sources, "N random ones with out-edges, by --seed", "N",
+             1, kMaxVertices)
+      ->excludes(source);
+  auto* delta = sssp->add_option("--delta", command->delta,
+                                 "Width of a bin of distances (default: by the mean weight and "
+                                 "degree)")
+                    ->type_name("D");
+  add_traversal_options(*sssp, command->traversal);
+  add_common_options(*sssp, command->common);
+  sssp->footer(
+      "Example:\n  warren sssp debian --weights uniform:1:10 --source git --verify\n"
+      "  warren sssp grid:1000x1000 --weights uniform:1:64 --source 0 --json -");
+  sssp->callback([command, delta, &action] {
+    command->has_delta = delta->count() > 0;
+    action = [command] { return run_sssp(*command); };
+  });
+}
+
+}  // namespace warren::app

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sssp_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "files.hpp"
+#include "text.hpp"
+
+namespace warren::app {
+namespace {
+
+constexpr std::size_t kShown = 5;
+
+/// The reached vertices of the largest distances, ties by id.
+std::vector<Vertex> farthest(const SsspOutcome& outcome, std::uint64_t vertices) {
+  std::vector<Vertex> all;
+  for (Vertex v = 0; v < vertices; ++v) {
+    if (outcome.reached(v)) all.push_back(v);
+  }
+  const auto farther = [&](Vertex a, Vertex b) {
+    if (outcome.is_integer) {
+      return outcome.distance[a] != outcome.distance[b] ? outcome.distance[a] > outcome.distance[b]
+                                                        : a < b;
+    }
+    return outcome.real_distance[a] != outcome.real_distance[b]
+               ? outcome.real_distance[a] > outcome.real_distance[b]
+               : a < b;
+  };
+  const std::size_t count = std::min(kShown, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
+                    farther);
+  all.resize(count);
+  return all;
+}
+
+std::string largest_text(const SsspOutcome& outcome) {
+  return outcome.is_integer ? thousands(outcome.result.max_distance)
+                            : fmt::format("{:.6g}", outcome.result.max_real_distance);
+}
+
+}  // namespace
+
+bool SsspOutcome::reached(Vertex v) const {
+  return is_integer ? distance[v] != traverse::kUnreachedDistance : std::isfinite(real_distance[v]);
+}
+
+std::string SsspOutcome::distance_text(Vertex v) const {
+  return is_integer ? fmt::format("{}", distance[v]) : fmt::format("{}", real_distance[v]);
+}
+
+double SsspOutcome::teps() const {
+  const double middle = median(seconds);
+  return middle > 0.0 ? static_cast<double>(traversed_edges) / middle : 0.0;
+}
+
+void set_fields(Json& json, const SsspOutcome& outcome, const VertexNames& names) {
+  const traverse::SsspResult& result = outcome.result;
+  json["source"] = names.id(outcome.source);
+  if (names.has_names()) json["source_name"] = names.name(outcome.source);
+  json["reached"] = result.reached;
+  if (outcome.is_integer) {
+    json["max_distance"] = result.max_distance;
+    json["sum_distance"] = result.sum_distance;
+  } else {
+    json["max_distance"] = result.max_real_distance;
+    json["sum_distance"] = result.sum_real_distance;
+  }
+  json["delta"] = result.delta;
+  json["relaxed_edges"] = result.relaxed_edges;
+  json["traversed_edges"] = outcome.traversed_edges;
+  json["teps"] = outcome.teps();
+  json["verified"] = outcome.verdict ? Json(outcome.verdict->correct) : Json(nullptr);
+}
+
+void print_outcome(Session& session, const SsspOutcome& outcome, const VertexNames& names) {
+  if (!session.prints()) return;
+  const traverse::SsspResult& result = outcome.result;
+  if (outcome.has_distances()) {
+    session.print("\n{:>16}  the farthest\n", "distance");
+    for (const Vertex v : farthest(outcome, names.vertices()))
+      session.print("{:>16}  {}\n", outcome.distance_text(v), names.name_and_id(v));
+    session.print("\n");
+  }
+  Table table;
+  table.row("reached",
+            fmt::format("{} of {} ({}), mean distance {:.6g}, largest {}",
+                        thousands(result.reached), counted(names.vertices(), "vertex", "vertices"),
+                        percent(result.reached, names.vertices()),
+                        result.sum_real_distance / static_cast<double>(result.reached),
+                        largest_text(outcome)));
+  const double looks = static_cast<double>(result.relaxed_edges) /
+                       static_cast<double>(std::max<std::uint64_t>(1, result.edges));
+  table.row("work", fmt::format("{} steps with bins of {:.4g}, each edge looked at {:.2f} times",
+                                thousands(result.steps), result.delta, looks));
+  table.row("time", fmt::format("{} for {}: {}edges/s ({})", duration(median(outcome.seconds)),
+                                counted(outcome.traversed_edges, "edge", "edges"),
+                                with_prefix(outcome.teps()), session.place()));
+  if (outcome.verdict) {
+    table.row("verified", outcome.verdict->correct ? "yes, by the edge conditions"
+                                                   : "NO: " + outcome.verdict->message);
+  }
+  session.print("{}", table.text());
+}
+
+void write_sssp(const std::string& path, const SsspOutcome& outcome, const VertexNames& names) {
+  OutputFile file(path);
+  std::string lines;
+  for (Vertex v = 0; v < names.vertices(); ++v) {
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id(v),
+                   outcome.reached(v) ? outcome.distance_text(v) : "-1");
+    if (lines.size() < std::size_t{1} << 20) continue;
+    file.write(lines);
+    lines.clear();
+  }
+  file.write(lines);
+  file.commit();
+}
+
+}  // namespace warren::app

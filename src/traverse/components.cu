@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connected components on GPUs.
+#include "traverse/components_program.hpp"
+
+namespace warren::traverse {
+template struct ComponentsRun<exec::Cuda>;
+}  // namespace warren::traverse

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connected components as a step program: Afforest (Sutton, Ben-Nun, Barak, IPDPS 2018). A forest
+// over the vertices in which a parent is never larger than its child; linking an edge hangs the
+// larger root under the smaller one, so that in the end the root of a tree is its smallest vertex.
+//
+// Several ranks each keep a forest over all vertices and link the edges of their own rows. Forests
+// are merged in pairs, a tree over the ranks, and what results is taken over by all: once after
+// sampling, since an edge may only be skipped if all agree on the component that it lies in, and
+// once at the end.
+#pragma once
+
+#include "warren/graph/shard.hpp"
+#include "warren/team/program.hpp"
+
+namespace warren::traverse {
+
+enum class ComponentsPhase : std::uint32_t {
+  clear,     ///< Every vertex is a tree.
+  sample,    ///< The round's edge of each vertex.
+  compress,  ///< Every vertex hangs under its root.
+  merge,     ///< One rank of each pair takes the other's forest in.
+  adopt,     ///< All ranks take the merged forest over.
+  choose,    ///< The largest tree, by a sample of vertices.
+  finish,    ///< All other edges, but those out of the largest tree.
+  done
+};
+
+struct ComponentsState {
+  ComponentsPhase phase = ComponentsPhase::clear;
+  std::uint32_t round = 0;
+  std::uint32_t rounds = 2;  ///< Sampled edges of each vertex.
+  std::uint32_t ranks = 1;
+  std::uint32_t distance = 1;  ///< Between the ranks of a pair.
+  bool is_finishing = false;   ///< The sample is behind us.
+  bool is_far = false;         ///< The edges: then all sampled ones of a vertex are read at once.
+  std::uint64_t far_bytes = 0;
+};
+
+struct ComponentsScratch {
+  static constexpr std::uint32_t kSamples = 1024;
+  Vertex root[kSamples];
+};
+
+struct ComponentsProgram {
+  static constexpr std::uint32_t kFarBytes = 0;  ///< The only sum.
+  using State = ComponentsState;
+  static constexpr std::uint32_t kThreadsPerBlock = 512;
+  static constexpr std::uint32_t kBlocksPerProcessor = 2;
+  static constexpr std::uint32_t kScratchBytes = sizeof(ComponentsScratch);
+  static constexpr std::uint32_t kGangBlocks = 1;
+
+  graph::CsrView out;
+  graph::CsrView in;          ///< Without offsets where there are no in-edges.
+  bool is_symmetric = false;  ///< Then in-edges are the out-edges.
+  std::uint32_t rank = 0;
+  std::uint64_t vertices = 0;
+  Vertex* parent = nullptr;  ///< All vertices.
+  const Vertex* parent_of[kMaxRanks] = {};
+  Vertex* largest = nullptr;  ///< Root of the tree whose edges are skipped, or kNoVertex.
+
+  WARREN_HD static bool finished(const State& state) {
+    return state.phase == ComponentsPhase::done;
+  }
+  WARREN_HD static State next(State state, const team::Sums& sums) {
+    state.far_bytes += sums[kFarBytes];
+    switch (state.phase) {
+      case ComponentsPhase::clear:
+        state.phase = state.rounds > 0 ? ComponentsPhase::sample : ComponentsPhase::finish;
+        state.is_finishing = state.rounds == 0;
+        return state;
+      case ComponentsPhase::sample:
+        // Between the rounds, too: linking climbs, and short trees are climbed fast.
+        state.round = state.is_far ? state.rounds : state.round + 1;
+        state.phase = ComponentsPhase::compress;
+        return state;
+      case ComponentsPhase::compress:
+        if (!state.is_finishing && state.round < state.rounds) {
+          state.phase = ComponentsPhase::sample;
+        } else if (state.distance < state.ranks) {
+          state.phase = ComponentsPhase::merge;
+        } else {
+          state.phase = state.ranks > 1 ? ComponentsPhase::adopt : after_merging(state);
+        }
+        return state;
+      case ComponentsPhase::merge:
+        state.distance *= 2;
+        state.phase =
+            state.distance < state.ranks ? ComponentsPhase::merge : ComponentsPhase::compress;
+        return state;
+      case ComponentsPhase::adopt:
+        state.distance = 1;
+        state.phase = after_merging(state);
+        return state;
+      case ComponentsPhase::choose:
+        state.is_finishing = true;
+        state.phase = ComponentsPhase::finish;
+        return state;
+      case ComponentsPhase::finish:
+        state.phase = ComponentsPhase::compress;
+        return state;
+      case ComponentsPhase::done:
+        return state;
+    }
+    return state;
+  }
+
+  template <class Grid>
+  WARREN_HD void step(Grid& grid, const State& state) const {
+    switch (state.phase) {
+      case ComponentsPhase::clear:
+        clear(grid);
+        break;
+      case ComponentsPhase::sample:
+        sample(grid, state);
+        break;
+      case ComponentsPhase::compress:
+        compress(grid);
+        break;
+      case ComponentsPhase::merge:
+        merge(grid, state);
+        break;
+      case ComponentsPhase::adopt:
+        adopt(grid, state);
+        break;
+      case ComponentsPhase::choose:
+        choose(grid);
+        break;
+      case ComponentsPhase::finish:
+        finish(grid, state);
+        break;
+      case ComponentsPhase::done:
+        break;
+    }
+  }
+
+ private:
+  /// An edge list longer than this is worked on by a whole warp.
+  static constexpr std::uint32_t kAlone = 8;
+
+  [[nodiscard]] WARREN_HD static ComponentsPhase after_merging(const State& state) {
+    return state.is_finishing ? ComponentsPhase::done : ComponentsPhase::choose;
+  }
+
+  [[nodiscard]] WARREN_HD Vertex parent_now(Vertex v) const { return exec::atomic_load(parent[v]); }
+  /// Or an earlier one: what was above a vertex once stays above it.
+  [[nodiscard]] WARREN_HD Vertex some_parent(Vertex v) const {
+    return exec::load_maybe_stale(parent[v]);
+  }
+
+  /// Joins the trees of two vertices: the larger root is hung under the smaller.
+  WARREN_HD void link(Vertex u, Vertex v) const {
+    Vertex a = some_parent(u);
+    Vertex b = some_parent(v);
+    while (a != b) {
+      const Vertex high = a < b ? b : a;
+      const Vertex low = a < b ? a : b;
+      Vertex above = parent_now(high);
+      if (above == low) return;
+      if (above == high && exec::atomic_compare_exchange(parent[high], above, low)) return;
+      // `high` is no root, or is none any more: on with what is above both.
+      a = parent_now(above);
+      b = parent_now(low);
+    }
+  }
+
+  template <class Grid>
+  WARREN_HD void clear(Grid& grid) const {
+    grid.template for_each<exec::Thread>(
+        vertices, [&](auto&, std::uint64_t v) { parent[v] = static_cast<Vertex>(v); });
+    if (grid.block() == 0 && grid.block_worker().lane() == 0) *largest = kNoVertex;
+  }
+
+  template <class Grid>
+  WARREN_HD void sample(Grid& grid, const State& state) const {
+    std::uint64_t bytes = 0;
+    grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
+      const auto row = static_cast<Vertex>(i);
+      const EdgeOffset begin = out.begin(row) + state.round;
+      const EdgeOffset last = begin + (state.is_far ? state.rounds : 1);
+      const EdgeOffset end = last < out.end(row) ? last : out.end(row);
+      const Vertex* list = out.list(begin) - begin;
+      for (EdgeOffset edge = begin; edge < end; ++edge) link(out.first + row, list[edge]);
+      if (state.is_far && begin < end && begin >= out.cached_end) bytes += 32;  // A sector.
+    });
+    grid.sum(kFarBytes, bytes);
+  }
+
+  template <class Grid>
+  WARREN_HD void compress(Grid& grid) const {
+    grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
+      const auto v = static_cast<Vertex>(i);
+      const Vertex first = some_parent(v);
+      Vertex root = first;
+      for (Vertex above = some_parent(root); above != root; above = some_parent(root)) root = above;
+      if (root != first) exec::atomic_store(parent[v], root);
+    });
+  }
+
+  template <class Grid>
+  WARREN_HD void merge(Grid& grid, const State& state) const {
+    const std::uint32_t other = rank + state.distance;
+    if (rank % (2 * state.distance) != 0 || other >= state.ranks) return;
+    const Vertex* theirs = parent_of[other];
+    grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
+      const auto v = static_cast<Vertex>(i);
+      if (theirs[v] != v) link(v, theirs[v]);
+    });
+  }
+
+  /// Rank 0's forest: all of it where more edges will be linked, else what is asked for.
+  template <class Grid>
+  WARREN_HD void adopt(Grid& grid, const State& state) const {
+    if (rank == 0) return;
+    const std::uint64_t first = state.is_finishing ? out.first : 0;
+    const std::uint64_t count = state.is_finishing ? out.count : vertices;
+    grid.template for_each<exec::Thread>(
+        count, [&](auto&, std::uint64_t i) { parent[first + i] = parent_of[0][first + i]; });
+  }
+
+  /// The root that most of a sample of vertices have. Which it is decides on the time that the rest
+  /// takes, not on the result.
+  template <class Grid>
+  WARREN_HD void choose(Grid& grid) const {
+    if (grid.block() != 0 || !(is_symmetric || in.offsets != nullptr)) return;
+    const auto worker = grid.block_worker();
+    auto& scratch = *worker.template scratch<ComponentsScratch>();
+    const std::uint32_t samples = Grid::kWarpLanes > 1 ? ComponentsScratch::kSamples : 256;
+    worker.for_each(samples, [&](std::uint64_t i) {
+      // Spread by a multiplicative hash: neighbouring ids tend to be alike.
+      const std::uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15ull;
+      scratch.root[i] = parent[(bits >> 32) * vertices >> 32];
+    });
+    worker.sync();
+    std::uint64_t best = 0;  // Votes, and the root: one reduction finds both.
+    worker.for_each(samples, [&](std::uint64_t i) {
+      const Vertex root = scratch.root[i];
+      std::uint64_t votes = 0;
+      for (std::uint32_t j = 0; j < samples; ++j) votes += scratch.root[j] == root ? 1 : 0;
+      const std::uint64_t vote = votes << 32 | root;
+      best = vote > best ? vote : best;
+    });
+    best = worker.reduce(best, exec::Maximum{});
+    if (worker.lane() == 0) *largest = static_cast<Vertex>(best);
+  }
+
+  /// A vertex in the largest tree needs no look at its edges: those that lead out of the tree are
+  /// met from their other end, where in-edges count as well.
+  template <class Grid>
+  WARREN_HD void finish(Grid& grid, const State& state) const {
+    using WarpType = typename Grid::Warp;
+    constexpr std::uint32_t kLanes = Grid::kWarpLanes;
+    const Vertex skipped = *largest;
+    const bool takes_in_edges = skipped != kNoVertex && !is_symmetric;
+    std::uint64_t bytes = 0;
+    grid.template for_each<exec::Warp>(
+        (std::uint64_t{out.count} + kLanes - 1) / kLanes,
+        [&](const WarpType& worker, std::uint64_t task) {
+          const std::uint64_t i = task * kLanes + worker.lane();
+          const auto row = static_cast<Vertex>(i);
+          const bool has = i < out.count && parent_now(out.first + row) != skipped;
+          if (!worker.any(has)) return;
+          const EdgeOffset begin = has ? out.begin(row) + state.rounds : 0;
+          const EdgeOffset end = has ? out.end(row) : 0;
+          link_list(worker, out.first + row, out, begin, end);
+          if (state.is_far) bytes += far_bytes(out, begin, end);
+          if (!takes_in_edges) return;
+          const EdgeOffset in_begin = has ? in.begin(row) : 0;
+          const EdgeOffset in_end = has ? in.end(row) : 0;
+          link_list(worker, out.first + row, in, in_begin, in_end);
+          if (state.is_far) bytes += far_bytes(in, in_begin, in_end);
+        },
+        kGrain);
+    grid.sum(kFarBytes, bytes);
+  }
+
+  /// What reading a list moves, in whole sectors of 32 bytes.
+  [[nodiscard]] WARREN_HD static std::uint64_t far_bytes(const graph::CsrView& lists,
+                                                         EdgeOffset begin, EdgeOffset end) {
+    if (begin >= end || begin < lists.cached_end) return 0;
+    return ((end - begin) * sizeof(Vertex) + 31) / 32 * 32;
+  }
+
+  /// Links each lane's vertex with its list: short lists by the lane, long ones by all lanes
+  /// together, one list after the other.
+  template <class W>
+  WARREN_HD void link_list(const W& worker, Vertex v, const graph::CsrView& lists, EdgeOffset begin,
+                           EdgeOffset end) const {
+    const EdgeOffset alone = worker.size() == 1 || end < begin + kAlone ? end : begin + kAlone;
+    for (; begin < alone; ++begin) link(v, *lists.list(begin));
+    if (worker.size() == 1) return;
+    bool is_open = begin < end;
+    while (worker.any(is_open)) {
+      const std::uint32_t lane =
+          worker.reduce(is_open ? worker.lane() : worker.size(), exec::Minimum{});
+      const EdgeOffset first = worker.broadcast(begin, lane);
+      const EdgeOffset last = worker.broadcast(end, lane);
+      const Vertex from = worker.broadcast(v, lane);
+      const Vertex* list = lists.list(first);
+      worker.for_each(last - first, [&](std::uint64_t k) { link(from, list[k]); });
+      if (worker.lane() == lane) is_open = false;
+    }
+  }
+  static constexpr std::uint64_t kGrain = 1024;
+};
+
+template <class Backend>
+struct ComponentsRun {
+  static ComponentsState run(team::Team& team, const exec::Stream& stream,
+                             const ComponentsProgram& program, const ComponentsState& initial);
+};
+
+template <class Backend>
+ComponentsState ComponentsRun<Backend>::run(team::Team& team, const exec::Stream& stream,
+                                            const ComponentsProgram& program,
+                                            const ComponentsState& initial) {
+  return team::run_program<Backend>(team, stream, program, initial);
+}
+
+#if WARREN_HAS_CUDA
+extern template struct ComponentsRun<exec::Cuda>;
+#endif
+
+}  // namespace warren::traverse

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host side of SSSP: memory, the width of a bin, and the choice of words and backend.
+#include "warren/traverse/sssp.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "warren/core/trace.hpp"
+
+#include "traverse/sssp_run.hpp"
+
+namespace warren::traverse {
+namespace {
+
+using memory::Buffer;
+using NarrowMetric = IntegerMetric<std::uint32_t>;
+using WideMetric = IntegerMetric<std::uint64_t>;
+
+/// One element from the device.
+template <class T>
+T read(const exec::Stream& stream, const T* address) {
+  T value;
+  exec::copy(stream, &value, address, sizeof value);
+  stream.synchronize();
+  return value;
+}
+
+EdgeOffset edge_count(const graph::CsrView& view, const exec::Stream& stream) {
+  if (view.count == 0) return 0;
+  return read(stream, view.offsets + view.count) - read(stream, view.offsets);
+}
+
+/// The memory of a search with words of one kind.
+template <class Metric>
+class SsspWords {
+ public:
+  using Word = typename Metric::Word;
+
+  SsspWords(team::Team& team, const graph::Shard& shard, const exec::Stream& stream)
+      : device_(team.device()) {
+    const std::uint64_t own = shard.out.count;
+    const auto ranks = static_cast<std::size_t>(team.size());
+    program_.out = shard.out;
+    program_.rank = team.rank();
+    program_.ranks = team.size();
+    program_.vertices = shard.vertices;
+    program_.words = bitmap_words(shard.vertices);
+    for (std::size_t q = 0; q <= ranks; ++q) program_.cuts[q] = shard.cuts[q];
+    program_.capacity = queue_capacity(own, edge_count(shard.out, stream));
+
+    program_.distance = take(distance_, shard.vertices);
+    program_.base = take(base_, 1);
+    program_.nearest = take(nearest_, 2);
+    program_.bins = take(bins_, exec::bytes_of(program_.capacity, kSsspBins));
+    program_.bin_counts = take(bin_counts_, kSsspBins);
+    program_.far_count = take(far_count_, 2);
+    program_.again_count = take(again_count_, 3);
+    for (std::size_t i = 0; i < 2; ++i) {
+      program_.far[i] = take(far_[i], own);
+      program_.again[i] = take(again_[i], program_.capacity);
+      program_.queued[i] = take(queued_[i], program_.words);
+    }
+    program_.outbox_count = take(outbox_count_, 2 * kMaxRanks);
+    if (ranks > 1) {
+      program_.mailed = take(mailed_, program_.words);
+      program_.outbox = take(outbox_, shard.vertices);
+    }
+    share(team, program_.distance, program_.distance_of);
+    share(team, program_.nearest, program_.nearest_of);
+    share(team, program_.outbox, program_.outbox_of);
+    share(team, program_.outbox_count, program_.outbox_count_of);
+  }
+
+  [[nodiscard]] const SsspProgram<Metric>& program() const { return program_; }
+  [[nodiscard]] const Word* own() const { return program_.distance + program_.out.first; }
+  [[nodiscard]] std::vector<Word> own_on_host(const exec::Stream& stream) const {
+    std::vector<Word> words(program_.out.count);
+    exec::copy(stream, words.data(), own(), words.size() * sizeof(Word));
+    stream.synchronize();
+    return words;
+  }
+
+ private:
+  template <class T>
+  T* take(Buffer<T>& buffer, std::uint64_t size) {
+    buffer = Buffer<T>(device_, size);
+    return buffer.data();
+  }
+  template <class T>
+  static void share(team::Team& team, T* mine, const T** table) {
+    const std::vector<void*> shared = team.share(mine);
+    for (std::size_t q = 0; q < shared.size(); ++q) table[q] = static_cast<const T*>(shared[q]);
+  }
+
+  exec::Device device_;
+  SsspProgram<Metric> program_;
+  Buffer<Word> distance_, base_, nearest_;
+  Buffer<QueueEntry> bins_, far_[2], again_[2];
+  Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, outbox_count_;
+  Buffer<BitmapWord> queued_[2], mailed_;
+  Buffer<Vertex> outbox_;
+};
+
+/// The width of a bin. Within a bin vertices are worked off in no order, and again when they are
+/// bettered. Where neighbourhoods grow with every hop that is dear: a bin should hold about the
+/// nearest edge of each vertex. In road networks and grids it is cheap, and each bin costs steps.
+double choose_delta(double mean_weight, double mean_degree, bool on_gpu) {
+  constexpr double kSparseDegree = 8.0;
+  if (mean_degree <= kSparseDegree) return (on_gpu ? 16.0 : 8.0) * mean_weight;
+  return (on_gpu ? 4.0 : 1.5) * mean_weight / mean_degree;
+}
+
+/// Refuses weights that a shortest path cannot be found with, and chooses the width of a bin.
+template <class Metric>
+double survey_weights(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
+                      double delta) {
+  using Weight = typename Metric::Weight;
+  Buffer<WeightFacts> shared(team.device(), 1);
+  WeightFacts facts;
+  exec::copy(stream, shared.data(), &facts, sizeof facts);
+  const Weight* weights = Metric::weights(shard.out);
+  std::uint64_t sources = 0;
+  exec::with_backend(team.device(), [&](auto backend) {
+    sources = SsspRun<decltype(backend), Metric>::survey(team, stream,
+                                                         {shard.out, weights, shared.data()})
+                  .sources;
+  });
+  facts = read(stream, shared.data());
+  struct Bad {
+    bool is_bad = false;
+    std::uint64_t from = 0, to = 0;
+    double weight = 0.0;
+  } bad;
+  if (facts.first_bad != WeightFacts{}.first_bad) {
+    std::vector<EdgeOffset> offsets(std::uint64_t{shard.out.count} + 1);
+    exec::copy(stream, offsets.data(), shard.out.offsets, offsets.size() * sizeof(EdgeOffset));
+    bad = {true, 0, read(stream, shard.out.targets + facts.first_bad),
+           static_cast<double>(read(stream, weights + facts.first_bad))};
+    const auto after = std::upper_bound(offsets.begin(), offsets.end(), facts.first_bad);
+    bad.from = shard.out.first + static_cast<std::uint64_t>(after - offsets.begin()) - 1;
+  }
+  for (const Bad& found : team.all_gather(bad)) {
+    require(
+        !found.is_bad,
+        fmt::format("the edge from {} to {} has the weight {}; shortest paths need weights that "
+                    "are finite and not negative",
+                    found.from, found.to, found.weight));
+  }
+  double sum = 0.0;
+  for (const double part : team.all_gather(facts.sum)) sum += part;
+  if (delta > 0.0 || sum == 0.0) return delta > 0.0 ? delta : 1.0;
+  const double mean_weight = sum / static_cast<double>(shard.edges);
+  const double mean_degree = static_cast<double>(shard.edges) / static_cast<double>(sources);
+  const double chosen = choose_delta(mean_weight, mean_degree, team.device().is_cuda());
+  return std::is_integral_v<Weight> ? std::max(1.0, chosen) : chosen;
+}
+
+}  // namespace
+
+class SsspMemory {
+ public:
+  SsspMemory(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
+             bool is_integer) {
+    if (is_integer) {
+      words_.emplace<SsspWords<NarrowMetric>>(team, shard, stream);
+    } else {
+      words_.emplace<SsspWords<RealMetric>>(team, shard, stream);
+    }
+  }
+  /// From 32 to 64 bits.
+  void widen(team::Team& team, const graph::Shard& shard, const exec::Stream& stream) {
+    team.barrier();
+    words_.emplace<std::monostate>();
+    words_.emplace<SsspWords<WideMetric>>(team, shard, stream);
+  }
+  /// f(words, metric) with the words there are.
+  template <class F>
+  void with_words(F&& f) const {
+    if (const auto* words = std::get_if<SsspWords<NarrowMetric>>(&words_))
+      f(*words, NarrowMetric{});
+    if (const auto* words = std::get_if<SsspWords<WideMetric>>(&words_)) f(*words, WideMetric{});
+    if (const auto* words = std::get_if<SsspWords<RealMetric>>(&words_)) f(*words, RealMetric{});
+  }
+
+ private:
+  std::variant<std::monostate, SsspWords<NarrowMetric>, SsspWords<WideMetric>,
+               SsspWords<RealMetric>>
+      words_;
+};
+
+namespace {
+
+template <class Metric>
+double real_of(typename Metric::Word word) {
+  if (word == Metric::kUnreached) return std::numeric_limits<double>::infinity();
+  if constexpr (std::is_same_v<Metric, RealMetric>) {
+    return RealMetric::value(word);
+  } else {
+    return static_cast<double>(word);
+  }
+}
+
+/// Adds up this rank's distances, then those of all ranks in their order.
+template <class Metric>
+void add_up(team::Team& team, const std::vector<typename Metric::Word>& own, SsspResult& result) {
+  struct Part {
+    std::uint64_t max = 0, sum = 0;
+    double real_max = 0.0, real_sum = 0.0;
+  } part;
+  for (const auto word : own) {
+    if (word == Metric::kUnreached) continue;
+    if constexpr (!std::is_same_v<Metric, RealMetric>) {
+      part.max = std::max<std::uint64_t>(part.max, word);
+      part.sum += word;
+    }
+    part.real_max = std::max(part.real_max, real_of<Metric>(word));
+    part.real_sum += real_of<Metric>(word);
+  }
+  for (const Part& other : team.all_gather(part)) {
+    result.max_distance = std::max(result.max_distance, other.max);
+    result.sum_distance += other.sum;
+    result.max_real_distance = std::max(result.max_real_distance, other.real_max);
+    result.sum_real_distance += other.real_sum;
+  }
+}
+
+/// One search; true if the words were too narrow for it.
+template <class Backend, class Metric>
+bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
+            const SsspWords<Metric>& words, Vertex source, SsspResult& result) {
+  using Run = SsspRun<Backend, Metric>;
+  SsspProgram<Metric> program = words.program();
+  program.source = source;
+  // A width too small for the arithmetic stays one that the nearest vertex falls in.
+  program.inverse_delta = static_cast<typename Metric::Real>(std::min(1.0 / result.delta, 1e30));
+  SsspState initial;
+  initial.ranks = static_cast<std::uint32_t>(team.size());
+  team.barrier();
+  const double begin = now_seconds();
+  const SsspState last = Run::search(team, stream, program, initial);
+  const double end = now_seconds();
+  trace_span("sssp", team.rank(), begin, end,
+             fmt::format("{{\"source\":{},\"steps\":{},\"windows\":{}}}", source, last.steps,
+                         last.window + 1));
+  if (last.has_overflowed) return true;
+  result.seconds = end - begin;
+  result.relaxed_edges = last.edges;
+  if (shard.edges_placement == graph::EdgesPlacement::host)
+    result.far_bytes = last.edges * (sizeof(Vertex) + sizeof(float));
+  result.steps = last.steps;
+  const auto summary = Run::summarize(team, stream, {shard.out, words.own()});
+  result.reached = summary.reached;
+  result.edges = summary.edges;
+  add_up<Metric>(team, words.own_on_host(stream), result);
+  return false;
+}
+
+template <class T>
+std::vector<T> on_all(team::Team& team, const std::vector<T>& mine) {
+  std::vector<T> all;
+  for (const auto& part : team.all_gather_v(std::span<const T>(mine)))
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace
+
+Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& options)
+    : team_(team), shard_(shard), stream_(team.device()) {
+  require(options.delta >= 0.0 && std::isfinite(options.delta),
+          fmt::format("delta {}: give a number above 0, or 0 to have it chosen", options.delta));
+  // A rank without rows has no weights to show.
+  const bool is_integer =
+      team.all_reduce(shard.out.weights_int != nullptr ? 1 : 0, exec::Maximum{}) != 0;
+  const bool is_real =
+      team.all_reduce(shard.out.weights_float != nullptr ? 1 : 0, exec::Maximum{}) != 0;
+  graph::require_plain_lists(shard, "shortest paths");
+  require(is_integer || is_real || shard.edges == 0, "shortest paths need a shard with weights");
+  delta_ = is_real ? survey_weights<RealMetric>(team, shard, stream_, options.delta)
+                   : survey_weights<NarrowMetric>(team, shard, stream_, options.delta);
+  memory_ = std::make_unique<SsspMemory>(team, shard, stream_, !is_real);
+}
+
+Sssp::~Sssp() = default;
+
+SsspResult Sssp::run(Vertex source) {
+  require(source < shard_.vertices,
+          fmt::format("source {} is no vertex: the graph has {} vertices, numbered from 0", source,
+                      shard_.vertices));
+  SsspResult result;
+  result.delta = delta_;
+  const auto try_search = [&] {
+    bool is_too_narrow = false;
+    memory_->with_words([&](const auto& words, auto metric) {
+      exec::with_backend(team_.device(), [&](auto backend) {
+        is_too_narrow = search<decltype(backend), decltype(metric)>(team_, stream_, shard_, words,
+                                                                    source, result);
+      });
+    });
+    return is_too_narrow;
+  };
+  if (try_search()) {
+    memory_->widen(team_, shard_, stream_);
+    (void)try_search();  // 2^32 edges of weight 2^31 still fit.
+  }
+  return result;
+}
+
+bool Sssp::has_integer_distances() const {
+  bool is_integer = true;
+  memory_->with_words([&](const auto&, auto metric) {
+    is_integer = !std::is_same_v<decltype(metric), RealMetric>;
+  });
+  return is_integer;
+}
+
+std::vector<std::uint64_t> Sssp::distance() const {
+  require(has_integer_distances(), "the weights are real numbers: ask for the real distances");
+  std::vector<std::uint64_t> result;
+  memory_->with_words([&](const auto& words, auto metric) {
+    for (const auto word : words.own_on_host(stream_))
+      result.push_back(word == decltype(metric)::kUnreached ? kUnreachedDistance : word);
+  });
+  return result;
+}
+
+std::vector<double> Sssp::real_distance() const {
+  std::vector<double> result;
+  memory_->with_words([&](const auto& words, auto metric) {
+    for (const auto word : words.own_on_host(stream_))
+      result.push_back(real_of<decltype(metric)>(word));
+  });
+  return result;
+}
+
+std::vector<std::uint64_t> Sssp::all_distances() const { return on_all(team_, distance()); }
+std::vector<double> Sssp::all_real_distances() const { return on_all(team_, real_distance()); }
+
+}  // namespace warren::traverse

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// How distances are held: as machine words whose unsigned order is the order of the distances, so
+// that one atomic minimum serves all. Integers as they are, in 32 or 64 bits; sums of float32
+// weights in double precision, whose bits are ordered like the numbers while none is negative.
+#pragma once
+
+#include <bit>
+
+#include "warren/graph/shard.hpp"
+
+namespace warren::traverse {
+
+/// Bins of one window of distances.
+inline constexpr std::uint32_t kSsspBins = 8;
+
+template <class WordType>
+struct IntegerMetric {
+  using Word = WordType;
+  using Weight = std::int32_t;
+  /// What bins are computed in: single precision is enough for 32-bit words, since all that is
+  /// asked of a bin's number is that it grows with the distance.
+  using Real = std::conditional_t<sizeof(Word) == 4, float, double>;
+  static constexpr Word kUnreached = static_cast<Word>(~Word{0});
+
+  [[nodiscard]] WARREN_HD static const Weight* weights(const graph::CsrView& view) {
+    return view.weights_int;
+  }
+  /// kUnreached where the word cannot hold the sum.
+  [[nodiscard]] WARREN_HD static Word add(Word distance, Weight weight) {
+    const Word sum = distance + static_cast<Word>(weight);
+    return sum < distance ? kUnreached : sum;
+  }
+  [[nodiscard]] WARREN_HD static Real between(Word from, Word to) {
+    return static_cast<Real>(to - from);
+  }
+};
+
+struct RealMetric {
+  using Word = std::uint64_t;
+  using Weight = float;
+  using Real = double;
+  static constexpr Word kUnreached = ~Word{0};  ///< Above the bits of every finite number.
+
+  [[nodiscard]] WARREN_HD static const Weight* weights(const graph::CsrView& view) {
+    return view.weights_float;
+  }
+  [[nodiscard]] WARREN_HD static double value(Word word) {
+#if defined(__CUDA_ARCH__)
+    return __longlong_as_double(static_cast<long long>(word));
+#else
+    return std::bit_cast<double>(word);
+#endif
+  }
+  [[nodiscard]] WARREN_HD static Word add(Word distance, Weight weight) {
+    const double sum = value(distance) + static_cast<double>(weight);
+#if defined(__CUDA_ARCH__)
+    return static_cast<Word>(__double_as_longlong(sum));
+#else
+    return std::bit_cast<Word>(sum);
+#endif
+  }
+  [[nodiscard]] WARREN_HD static Real between(Word from, Word to) {
+    return value(to) - value(from);
+  }
+};
+
+/// The bin that a distance falls in, kSsspBins where it lies beyond the window: never falls while
+/// the distance grows.
+template <class Metric>
+[[nodiscard]] WARREN_HD std::uint32_t sssp_bin(typename Metric::Word base,
+                                               typename Metric::Word distance,
+                                               typename Metric::Real inverse_delta) {
+  const typename Metric::Real bin = Metric::between(base, distance) * inverse_delta;
+  return bin < static_cast<typename Metric::Real>(kSsspBins) ? static_cast<std::uint32_t>(bin)
+                                                             : kSsspBins;
+}
+
+}  // namespace warren::traverse

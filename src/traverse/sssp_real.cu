@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// SSSP on GPUs, in double precision.
+#include "traverse/sssp_run.hpp"
+
+namespace warren::traverse {
+template struct SsspRun<exec::Cuda, RealMetric>;
+}  // namespace warren::traverse

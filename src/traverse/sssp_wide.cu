@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// SSSP on GPUs, in 64-bit words.
+#include "traverse/sssp_run.hpp"
+
+namespace warren::traverse {
+template struct SsspRun<exec::Cuda, IntegerMetric<std::uint64_t>>;
+}  // namespace warren::traverse

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cc: its fields, labels, output, and that teams of every size agree."""
+
+import unittest
+
+from support import GAPS, MTX, ProgramTest
+
+FIELDS = {"graph": str, "vertices": int, "edges": int, "components": int, "largest": int, "mode": str,
+          "edges_placement": str, "bytes_read": int}
+
+
+class Components(ProgramTest):
+    def cc(self, *arguments):
+        return self.succeed_json("cc", *arguments)
+
+    def output(self, *arguments):
+        self.succeed("cc", *arguments, "--output", "o.txt", "--verify")
+        return dict(tuple(map(int, line.split(" "))) for line in (self.folder / "o.txt").read_text().splitlines())
+
+    def test_fields(self):
+        result = self.cc("kron:8")
+        self.check_common(result, "cc")
+        self.check_fields(result, {**FIELDS, "verified": type(None)})
+        self.assertIs(self.cc("kron:8", "--verify")["verified"], True)
+
+    def test_known_answers(self):
+        result = self.cc(self.file("a.mtx", MTX), "--verify")
+        self.assertEqual((result["components"], result["largest"]), (2, 3))
+        self.assertEqual(self.output(self.file("a.mtx", MTX)), {0: 0, 1: 0, 2: 0, 3: 3})
+        result = self.cc("grid:7x5", "--verify")
+        self.assertEqual((result["components"], result["largest"]), (1, 35))
+
+    def test_direction_does_not_matter(self):
+        path = self.file("a.el", "3 2\n2 1\n5 4\n0 4\n")
+        self.assertEqual(self.output(path), {0: 0, 1: 1, 2: 1, 3: 1, 4: 0, 5: 0})
+        self.assertEqual(self.output(path, "--symmetrize"), self.output(path))
+
+    def test_ids_of_the_file(self):
+        path = self.file("a.el", GAPS + "90 80\n")
+        self.assertEqual(self.output(path, "--compact"), {10: 10, 20: 10, 30: 10, 40: 10, 50: 10, 60: 10, 80: 80, 90: 80})
+        self.assertEqual(self.cc(path)["components"], 91 - 8 + 2)
+
+    def test_weights_are_left_out(self):
+        path = self.file("a.wel", "0 1 -3.5\n2 3 1\n")
+        self.assertEqual(self.cc(path, "--verify")["components"], 2)
+
+    def test_takes_no_source(self):
+        self.fail(2, "cc", "kron:6", "--source", "1", says="--source")
+
+    def test_teams_agree(self):
+        for graph in ("kron:11,2", "community:3000,1.5", "urand:11,1"):
+            for option in ([], ["--symmetrize"]):
+                expected = self.output(graph, *option)
+                for devices in (1, 2, 3, 4):
+                    for method in ("ranges", "random", "degree"):
+                        with self.subTest(graph=graph, devices=devices, method=method):
+                            found = self.output(graph, *option, "--devices", devices, "--method", method, "--threads", 4)
+                            self.assertEqual(found, expected)
+
+    def test_more_ranks_than_vertices(self):
+        self.assertEqual(self.cc(self.file("a.mtx", MTX), "--devices", 7, "--verify")["components"], 2)
+
+    def test_text(self):
+        out = self.succeed("cc", self.file("a.el", GAPS), "--compact", "--verify").out
+        for line in (r"\n +6  10\n", r"components +1, the largest of 6 vertices", r"verified +yes"):
+            self.assertRegex(out, line)
+
+    def test_debian(self):
+        result = self.cc("debian", "--verify", "--devices", 2)
+        self.assertEqual((result["components"], result["largest"]), (4657, 58109))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// SSSP against Dijkstra's algorithm, on every shape, with every team, with integer and real
+// weights, and with bins from narrow to wider than the graph.
+#include "warren/traverse/sssp.hpp"
+
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reference/traverse.hpp"
+#include "traverse/fixtures.hpp"
+
+namespace warren {
+namespace {
+
+using testing::HasSubstr;
+
+graph::Graph with_integers(graph::Graph graph, std::int64_t low, std::int64_t high,
+                           std::uint64_t seed = 1) {
+  exec::ThreadPool pool(2);
+  graph::set_uniform_weights(graph, low, high, seed, pool);
+  return graph;
+}
+
+/// Weights of many sizes: 2^-20 to 2^4, one in eight of them 0.
+graph::Graph with_reals(graph::Graph graph) {
+  graph = with_integers(std::move(graph), 0, 65535);
+  graph.weights_float = memory::HostArray<float>(graph.edges());
+  for (EdgeOffset e = 0; e < graph.edges(); ++e) {
+    const auto bits = static_cast<std::uint32_t>(graph.weights_int[e]);
+    graph.weights_float[e] = bits % 8 == 0 ? 0.0f
+                                           : std::ldexp(static_cast<float>(1 + bits / 8 % 256),
+                                                        static_cast<int>(bits / 2048 % 24) - 28);
+  }
+  graph.weights_int = {};
+  graph.weight_type = graph::WeightType::float32;
+  return graph;
+}
+
+template <class Distance>
+void expect_totals(const graph::Graph& graph, const traverse::SsspResult& result,
+                   const std::vector<Distance>& expected, Distance unreached) {
+  std::uint64_t reached = 0, edges = 0;
+  Distance sum = 0, largest = 0;
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    if (expected[v] == unreached) continue;
+    ++reached;
+    edges += graph.degree(v);
+    sum += expected[v];
+    largest = std::max(largest, expected[v]);
+  }
+  EXPECT_EQ(result.reached, reached);
+  EXPECT_EQ(result.edges, edges);
+  EXPECT_GE(result.relaxed_edges, edges);
+  EXPECT_EQ(result.max_real_distance, static_cast<double>(largest));
+  EXPECT_DOUBLE_EQ(result.sum_real_distance, static_cast<double>(sum));
+  if constexpr (std::is_same_v<Distance, std::uint64_t>) {
+    EXPECT_EQ(result.max_distance, largest);
+    EXPECT_EQ(result.sum_distance, sum);
+  }
+}
+
+/// A graph with the reference's distances from a few sources.
+struct Case {
+  std::string name;
+  graph::Graph graph;
+  std::vector<Vertex> sources;
+  std::vector<std::vector<std::uint64_t>> integers;  ///< By source; empty for real weights.
+  std::vector<std::vector<double>> reals;
+
+  Case(std::string called, graph::Graph of, std::vector<Vertex> from)
+      : name(std::move(called)), graph(std::move(of)), sources(std::move(from)) {
+    for (const Vertex source : sources) {
+      if (graph.weight_type == graph::WeightType::float32) {
+        reals.push_back(reference::real_distances(graph, source));
+      } else {
+        integers.push_back(reference::integer_distances(graph, source));
+      }
+    }
+  }
+  Case(const std::string& called, const graph::Graph& of)
+      : Case(called, of, {0, of.vertices / 2, of.vertices - 1}) {}
+};
+
+void check_sources(team::Team& team, traverse::Sssp& sssp, const Case& the) {
+  for (std::size_t i = 0; i < the.sources.size(); ++i) {
+    SCOPED_TRACE("source " + std::to_string(the.sources[i]));
+    const traverse::SsspResult result = sssp.run(the.sources[i]);
+    if (the.reals.empty()) {
+      const auto distance = sssp.all_distances();
+      if (team.rank() != 0) continue;
+      ASSERT_EQ(distance, the.integers[i]);
+      expect_totals(the.graph, result, the.integers[i], traverse::kUnreachedDistance);
+    } else {
+      const auto distance = sssp.all_real_distances();
+      if (team.rank() != 0) continue;
+      ASSERT_EQ(distance, the.reals[i]);
+      expect_totals(the.graph, result, the.reals[i], std::numeric_limits<double>::infinity());
+    }
+  }
+}
+
+void check(const team::TeamOptions& options, const Case& the,
+           std::initializer_list<double> deltas = {0.0}) {
+  const graph::ShardSource source = fixtures::shard_source(the.graph, options.ranks);
+  team::run_team(options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    for (const double delta : deltas) {
+      SCOPED_TRACE(the.name + ", " + std::to_string(options.ranks) + " ranks, delta " +
+                   std::to_string(delta));
+      traverse::Sssp sssp(team, shard, {delta});
+      check_sources(team, sssp, the);
+    }
+  });
+}
+
+/// Every shape, with integer and real weights.
+void check_all(const std::vector<team::TeamOptions>& teams) {
+  for (const auto& named : fixtures::shapes()) {
+    const Case integers(named.name, with_integers(named.graph, 1, 64));
+    for (const auto& options : teams) check(options, integers);
+    // Weights of many sizes make a search of a large grid long.
+    if (named.graph.vertices > 100000) continue;
+    const Case reals(named.name + ", real weights", with_reals(named.graph));
+    for (const auto& options : teams) check(options, reals);
+  }
+}
+
+TEST(Sssp, MatchesDijkstraOnEveryShapeAndTeam) { check_all(fixtures::cpu_teams()); }
+
+TEST(Sssp, DistancesDoNotDependOnDelta) {
+  const graph::Graph graph = fixtures::generated("kron:9", true);
+  const Case integers("kron", with_integers(graph, 0, 40));
+  const Case reals("kron, real weights", with_reals(graph));
+  for (const auto& options : fixtures::cpu_teams()) {
+    check(options, integers, {1e-60, 0.5, 1.0, 3.0, 100.0, 1e300});
+    check(options, reals, {1e-3, 0.1, 1.0, 1e300});
+  }
+}
+
+TEST(Sssp, WeightsOfZeroEverywhere) {
+  const Case zeros("zeros", with_integers(fixtures::generated("kron:8", true), 0, 0));
+  for (const auto& options : fixtures::cpu_teams()) check(options, zeros, {0.0, 1.0});
+}
+
+TEST(Sssp, DistancesOfMoreThan32Bits) {
+  const Case path("path", with_integers(fixtures::path(9), 2147483600, 2147483647));
+  // Up to 2^32 - 2 they are held in 32 bits.
+  graph::Graph one_more = with_integers(fixtures::path(4), 2147483647, 2147483647);
+  one_more.weights_int[2] = 1;
+  const Case above("2^32 - 1", one_more);
+  const Case below("2^32 - 2", with_integers(fixtures::path(3), 2147483647, 2147483647));
+  const Case grid("grid", with_integers(fixtures::generated("grid:12x9", true), 1 << 30, 1 << 30));
+  for (const auto& options : fixtures::cpu_teams()) {
+    for (const Case* the : {&path, &above, &below, &grid}) check(options, *the);
+  }
+}
+
+TEST(Sssp, LooksAtEachEdgeAboutOnceWhereBinsAreNarrow) {
+  const graph::Graph graph = with_integers(fixtures::generated("kron:12", true), 1, 64);
+  const graph::ShardSource source = fixtures::shard_source(graph, 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::Sssp sssp(team, shard, {1.0});
+    const auto result = sssp.run(graph.targets[0]);
+    EXPECT_EQ(result.relaxed_edges, result.edges);
+  });
+}
+
+TEST(Sssp, RepeatsOnTheSameMemory) {
+  std::vector<Vertex> sources;
+  for (Vertex i = 0; i < 20; ++i) sources.push_back(i * 24);
+  const Case the("random", with_integers(fixtures::random_graph(500, 3000, 3, true), 1, 9),
+                 sources);
+  for (const auto& options : fixtures::cpu_teams()) check(options, the);
+}
+
+class SsspRefusal : public testing::Test {
+ protected:
+  void expect_refused(const graph::Graph& graph, double delta, const std::string& message) {
+    for (const int ranks : {1, 3}) {
+      const graph::ShardSource source = fixtures::shard_source(graph, ranks);
+      team::TeamOptions options;
+      options.ranks = ranks;
+      try {
+        team::run_team(options, [&](team::Team& team) {
+          const graph::Shard shard = graph::make_shard(team, source);
+          (void)traverse::Sssp(team, shard, {delta});
+        });
+        FAIL() << "not refused: " << message;
+      } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), HasSubstr(message));
+      }
+    }
+  }
+  graph::Graph path_ = with_integers(fixtures::path(10), 5, 5);
+};
+
+TEST_F(SsspRefusal, NegativeWeightsByTheirEdge) {
+  path_.weights_int[7] = -3;
+  expect_refused(path_, 0.0, "the edge from 7 to 8 has the weight -3;");
+}
+
+TEST_F(SsspRefusal, WeightsThatAreNoNumbers) {
+  for (const float weight :
+       {-1.5f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    graph::Graph graph = with_reals(fixtures::path(10));
+    graph.weights_float[4] = weight;
+    expect_refused(graph, 0.0, "the edge from 4 to 5 has the weight");
+  }
+}
+
+TEST_F(SsspRefusal, MissingWeights) {
+  expect_refused(fixtures::path(10), 0.0, "need a shard with weights");
+}
+
+TEST_F(SsspRefusal, DeltaOutOfRange) {
+  expect_refused(path_, -1.0, "delta -1");
+  expect_refused(path_, std::numeric_limits<double>::quiet_NaN(), "delta nan");
+  expect_refused(path_, std::numeric_limits<double>::infinity(), "delta inf");
+}
+
+TEST_F(SsspRefusal, ASourceThatIsNoVertex) {
+  const graph::ShardSource source = fixtures::shard_source(path_, 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::Sssp sssp(team, shard);
+    EXPECT_THROW((void)sssp.run(10), UsageError);
+  });
+}
+
+TEST_F(SsspRefusal, IntegerDistancesOfRealWeights) {
+  const graph::ShardSource source = fixtures::shard_source(with_reals(fixtures::path(10)), 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    const traverse::Sssp sssp(team, shard);
+    EXPECT_FALSE(sssp.has_integer_distances());
+    EXPECT_THROW((void)sssp.distance(), UsageError);
+  });
+}
+
+TEST(SsspCuda, MatchesDijkstraOnEveryShapeAndTeam) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_all(fixtures::cuda_teams());
+}
+
+TEST(SsspCuda, DistancesDoNotDependOnDelta) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  const Case kron("kron", with_integers(fixtures::generated("kron:9", true), 0, 40));
+  const Case path("path of 64 bits", with_integers(fixtures::path(9), 2147483600, 2147483647));
+  for (const auto& options : fixtures::cuda_teams()) {
+    check(options, kron, {0.5, 3.0, 100.0, 1e300});
+    check(options, path);
+  }
+}
+
+}  // namespace
+}  // namespace warren
