@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the benchmarks behind the README's table and writes bench/results/headline-NAME.json.
+"""Runs the benchmarks behind the tables of the docs and writes bench/results/SUITE-NAME.json.
 
-Usage: bench/headline.py --build build/cuda/bench --name h200 --gpus 4 [--out FOLDER]
+Usage: bench/headline.py --build build/cuda/bench --name h200 --gpus 4 [--suite SUITE] [--only WORD] [--out FOLDER]
+
+SUITE is headline (the README's table) or out-of-memory (docs/out-of-memory.md); --only runs the rows whose command has WORD in it
+and keeps the file's others.
 
 Rivals' figures are those published or measured on the same machine and inputs before; they are named with each row.
 """
@@ -13,8 +16,10 @@ import subprocess
 import tempfile
 
 COMM = "community:2449029,25.2586392"
+HOST = "--edges host --repeat 8"
+PACKED = "--edges compressed-host --repeat 8"
 # (work, GPUs, arguments of bench_traverse, which result, field, unit and factor, rival)
-TRAVERSALS = [
+HEADLINE = [
     ("BFS, k22 from the hub", 1, "--graph kron:22 --work bfs --repeat 30", "median", ("ms", 1e3), "Gunrock 2.2: 4.55 ms"),
     ("BFS, comm from the hub", 1, f"--graph {COMM} --work bfs --repeat 30", "median", ("ms", 1e3), "Gunrock 2.2: 3.37 ms"),
     ("BFS, grid 2048x2048, 4093 levels", 1, "--graph grid:2048x2048 --work bfs --repeat 10", "median", ("ms", 1e3), "Gunrock 2.2: 759 ms"),
@@ -24,7 +29,26 @@ TRAVERSALS = [
     ("PageRank, k22, an iteration", 4, "--graph kron:22 --work pagerank --order degree --repeat 10", "per_iteration", ("ms", 1e3), "Atos (4 GPUs): 26.9 ms in all"),
     ("PageRank, comm, an iteration", 1, f"--graph {COMM} --work pagerank --repeat 10", "per_iteration", ("ms", 1e3), "Gunrock 2.2: 2.0 ms"),
     ("kron:24 drawn and made CSR", 1, "--graph kron:24 --work build", "build_seconds", ("s", 1.0), "none"),
+    ("SSSP, k22, weights 1..64", 1, "--graph kron:22 --work sssp --low 1 --high 64 --repeat 10", "median", ("ms", 1e3), "GAP on 16 cores, delta 2: 96.5 ms"),
+    ("components, k22", 1, "--graph kron:22 --work cc --repeat 20", "median", ("ms", 1e3), "Afforest's GPU code: 2.38 ms"),
+    ("components, comm", 1, f"--graph {COMM} --work cc --repeat 20", "median", ("ms", 1e3), "Afforest's GPU code: 0.25 ms"),
+    ("BFS from 64 sources together, k22", 1, "--graph kron:22 --work many-source --repeat 10", "median", ("ms", 1e3), "one at a time: in the result"),
 ]
+OUT_OF_MEMORY = [
+    ("BFS, k24", 1, f"--graph kron:24 --work bfs {HOST}", "median", ("ms", 1e3), "EMOGI's code: 77.0 ms"),
+    ("BFS, k24, push only", 1, f"--graph kron:24 --work bfs --push-only {HOST}", "median", ("ms", 1e3), "one read of all lists: 40 ms"),
+    ("BFS, k24, half of the lists cached", 1, f"--graph kron:24 --work bfs --cache 1041538740 {HOST}", "median", ("ms", 1e3), "nothing cached, above"),
+    ("components, k24", 1, f"--graph kron:24 --work cc {HOST}", "median", ("ms", 1e3), "EMOGI's code: 124.3 ms"),
+    ("SSSP, k24, weights 1..64", 1, "--graph kron:24 --work sssp --low 1 --high 64 --edges host --repeat 3", "median", ("ms", 1e3), "EMOGI's code: 206.7 ms"),
+    ("PageRank, k24, an iteration", 1, "--graph kron:24 --work pagerank --iterations 5 --edges host --repeat 2", "per_iteration", ("ms", 1e3), "one read of all lists: 40 ms"),
+    ("BFS, k24, compressed", 1, f"--graph kron:24 --work bfs {PACKED}", "median", ("ms", 1e3), "plain lists, above"),
+    ("BFS, k24, compressed, push only", 1, f"--graph kron:24 --work bfs --push-only {PACKED}", "median", ("ms", 1e3), "plain lists, above"),
+    ("BFS, kron:27", 1, f"--graph kron:27 --work bfs {HOST}", "median", ("ms", 1e3), "none"),
+    ("BFS, kron:27, push only", 1, "--graph kron:27 --work bfs --push-only --edges host --repeat 3", "median", ("ms", 1e3), "none"),
+    ("BFS, kron:27", 4, f"--graph kron:27 --work bfs {HOST}", "median", ("ms", 1e3), "warren on one GPU, above"),
+    ("BFS, kron:27, push only", 4, "--graph kron:27 --work bfs --push-only --edges host --repeat 3", "median", ("ms", 1e3), "warren on one GPU, above"),
+]
+SUITES = {"headline": HEADLINE, "out-of-memory": OUT_OF_MEMORY}
 
 
 def run_traverse(build, gpus, arguments):
@@ -34,9 +58,9 @@ def run_traverse(build, gpus, arguments):
         return command, json.loads(out.read().strip().splitlines()[-1])
 
 
-def traversals(build, gpus):
-    for work, devices, arguments, field, (unit, factor), rival in TRAVERSALS:
-        if devices > gpus:
+def traversals(suite, build, gpus, only):
+    for work, devices, arguments, field, (unit, factor), rival in SUITES[suite]:
+        if devices > gpus or only not in f"--devices {devices} {arguments}":
             continue
         command, result = run_traverse(build, devices, arguments)
         value = result[field] if field in result else result["results"][0][field]
@@ -61,11 +85,16 @@ def main():
     parser.add_argument("--name", required=True)
     parser.add_argument("--gpus", type=int, default=1)
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "results")
+    parser.add_argument("--suite", choices=SUITES, default="headline")
+    parser.add_argument("--only", default="")
     options = parser.parse_args()
-    entries = list(traversals(options.build, options.gpus))
-    if options.gpus > 1:
+    entries = list(traversals(options.suite, options.build, options.gpus, options.only))
+    if options.gpus > 1 and options.suite == "headline" and not options.only:
         entries += list(gathers(options.build, options.gpus))
-    path = options.out / f"headline-{options.name}.json"
+    path = options.out / f"{options.suite}-{options.name}.json"
+    if options.only and path.exists():
+        made = {entry["command"] for entry in entries}
+        entries = [entry for entry in json.loads(path.read_text()) if entry["command"] not in made] + entries
     path.write_text(json.dumps(entries, indent=1) + "\n")
     for entry in entries:
         print(f"{entry['work']:40} {entry['hardware']:18} {entry['figure']:>14}   {entry['beside']}")
