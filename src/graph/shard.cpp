@@ -245,7 +245,8 @@ ShardSource compressed_source(team::Team& team, const Shard& shard, bool has_own
   ShardSource source;
   auto graph = std::make_shared<Graph>(download(team, shard));
   if (team.rank() == 0) {
-    exec::ThreadPool& pool = exec::Device::cpu().pool();
+    const exec::Device host = exec::Device::cpu();
+    exec::ThreadPool& pool = host.pool();
     source.out = graph;
     source.in = has_own_in ? std::make_shared<const Graph>(transpose(*graph, pool)) : source.out;
     compress_lists(source, pool);

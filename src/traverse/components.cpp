@@ -91,6 +91,8 @@ ComponentsResult Components::run() {
   ComponentsState initial;
   initial.rounds = options_.sampled_edges;
   initial.ranks = static_cast<std::uint32_t>(team_.size());
+  initial.samples_at_once =
+      options_.samples_at_once || shard_.edges_placement == graph::EdgesPlacement::host;
   initial.is_far = shard_.edges_placement == graph::EdgesPlacement::host;
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {

@@ -30,14 +30,15 @@ struct ComponentsState {
   std::uint32_t round = 0;
   std::uint32_t rounds = 2;  ///< Sampled edges of each vertex.
   std::uint32_t ranks = 1;
-  std::uint32_t distance = 1;  ///< Between the ranks of a pair.
-  bool is_finishing = false;   ///< The sample is behind us.
-  bool is_far = false;         ///< The edges: then all sampled ones of a vertex are read at once.
+  std::uint32_t distance = 1;    ///< Between the ranks of a pair.
+  bool is_finishing = false;     ///< The sample is behind us.
+  bool samples_at_once = false;  ///< All sampled edges of a vertex in one round.
+  bool is_far = false;           ///< The edges.
   std::uint64_t far_bytes = 0;
 };
 
 struct ComponentsScratch {
-  static constexpr std::uint32_t kSamples = 1024;
+  static constexpr std::uint32_t kSamples = 512;
   Vertex root[kSamples];
 };
 
@@ -70,7 +71,7 @@ struct ComponentsProgram {
         return state;
       case ComponentsPhase::sample:
         // Between the rounds, too: linking climbs, and short trees are climbed fast.
-        state.round = state.is_far ? state.rounds : state.round + 1;
+        state.round = state.samples_at_once ? state.rounds : state.round + 1;
         state.phase = ComponentsPhase::compress;
         return state;
       case ComponentsPhase::compress:
@@ -176,7 +177,7 @@ struct ComponentsProgram {
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
       const auto row = static_cast<Vertex>(i);
       const EdgeOffset begin = out.begin(row) + state.round;
-      const EdgeOffset last = begin + (state.is_far ? state.rounds : 1);
+      const EdgeOffset last = begin + (state.samples_at_once ? state.rounds : 1);
       const EdgeOffset end = last < out.end(row) ? last : out.end(row);
       const Vertex* list = out.list(begin) - begin;
       for (EdgeOffset edge = begin; edge < end; ++edge) link(out.first + row, list[edge]);

@@ -4,9 +4,9 @@
 
 namespace warren::traverse {
 template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
-                                                           const PageRankProgram<float, true>&,
-                                                           const PageRankState&);
+                                                    const PageRankProgram<float, true>&,
+                                                    const PageRankState&);
 template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
-                                                           const PageRankProgram<double, true>&,
-                                                           const PageRankState&);
+                                                    const PageRankProgram<double, true>&,
+                                                    const PageRankState&);
 }  // namespace warren::traverse

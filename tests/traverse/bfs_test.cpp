@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "warren/graph/generate_shard.hpp"
+
 #include "reference/traverse.hpp"
 #include "traverse/fixtures.hpp"
 
@@ -124,6 +126,36 @@ TEST(Bfs, CountsWhatItReadsOfFarEdges) {
   EXPECT_LT(far_bytes(0, true), far_bytes(0, false) / 2);
   EXPECT_LT(far_bytes(all / 2, false), far_bytes(0, false) * 3 / 4);
   EXPECT_EQ(far_bytes(all, false), 0u);
+}
+
+void check_moved_edges(const team::TeamOptions& options) {
+  const auto spec = graph::parse_generator("kron:11", 1);
+  graph::BuildOptions build;
+  build.symmetrize = true;
+  const graph::Graph graph = fixtures::generated("kron:11", true);
+  const std::vector<Vertex> expected = reference::bfs_depths(graph, graph.targets[0]);
+  for (const auto& edges : fixtures::host_edges()) {
+    team::run_team(options, [&](team::Team& team) {
+      graph::Shard shard = graph::generate_shard(team, *spec, build, true);
+      graph::place_edges(team, shard, edges);
+      traverse::Bfs bfs(team, shard);
+      (void)bfs.run(graph.targets[0]);
+      EXPECT_EQ(bfs.all_depths(), expected) << options.ranks << " ranks";
+      const graph::Graph fetched = graph::download(team, shard);
+      if (team.rank() != 0) return;
+      EXPECT_TRUE(std::equal(fetched.targets.begin(), fetched.targets.end(), graph.targets.begin(),
+                             graph.targets.end()));
+    });
+  }
+}
+
+TEST(Bfs, TraversesShardsWhoseEdgesWereMoved) {
+  for (const auto& options : fixtures::cpu_teams()) check_moved_edges(options);
+}
+
+TEST(BfsCuda, TraversesShardsWhoseEdgesWereMoved) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& options : fixtures::cuda_teams()) check_moved_edges(options);
 }
 
 TEST(Bfs, RefusesACacheLargerThanTheDevice) {
