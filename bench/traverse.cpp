@@ -40,7 +40,6 @@ struct Options {
   std::string edges = "device";
   std::uint64_t cache = 0;
   std::uint32_t sampled = 2;
-  bool at_once = false;
   std::string source = "hub";
   std::string work = "both";
   int repeat = 10;
@@ -208,7 +207,7 @@ nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const grap
 
 nlohmann::json time_components(team::Team& team, const graph::Shard& shard,
                                const graph::Graph& whole, const Options& options) {
-  traverse::Components components(team, shard, {options.sampled, options.at_once});
+  traverse::Components components(team, shard, {options.sampled});
   std::vector<double> seconds;
   traverse::ComponentsResult result = components.run();
   for (int i = 0; i < options.repeat; ++i) {
@@ -321,7 +320,6 @@ int main(int argc, char** argv) {
   app.add_option("--low", options.low, "sssp: smallest drawn weight");
   app.add_option("--high", options.high, "sssp: largest drawn weight");
   app.add_option("--sampled", options.sampled, "cc: sampled edges of each vertex");
-  app.add_flag("--at-once", options.at_once, "cc: in one round");
   app.add_option("--out", options.out, "append the result as one line of JSON");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -24,6 +24,10 @@ class ComponentsMemory {
     program_.vertices = shard.vertices;
     program_.parent = parent_.data();
     program_.largest = largest_.data();
+    if (shard.edges_placement == graph::EdgesPlacement::host) {
+      second_ = Buffer<Vertex>(team.device(), shard.out.count);
+      program_.second = second_.data();
+    }
     const std::vector<void*> shared = team.share(parent_.data());
     for (std::size_t q = 0; q < shared.size(); ++q)
       program_.parent_of[q] = static_cast<const Vertex*>(shared[q]);
@@ -39,7 +43,7 @@ class ComponentsMemory {
   }
 
  private:
-  Buffer<Vertex> parent_, largest_;
+  Buffer<Vertex> parent_, second_, largest_;
   ComponentsProgram program_;
 };
 
@@ -91,8 +95,6 @@ ComponentsResult Components::run() {
   ComponentsState initial;
   initial.rounds = options_.sampled_edges;
   initial.ranks = static_cast<std::uint32_t>(team_.size());
-  initial.samples_at_once =
-      options_.samples_at_once || shard_.edges_placement == graph::EdgesPlacement::host;
   initial.is_far = shard_.edges_placement == graph::EdgesPlacement::host;
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {

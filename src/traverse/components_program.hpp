@@ -15,7 +15,7 @@
 namespace warren::traverse {
 
 enum class ComponentsPhase : std::uint32_t {
-  clear,     ///< Every vertex is a tree.
+  clear,     ///< Every vertex hangs under its first neighbour if that is smaller: the first round.
   sample,    ///< The round's edge of each vertex.
   compress,  ///< Every vertex hangs under its root.
   merge,     ///< One rank of each pair takes the other's forest in.
@@ -30,10 +30,9 @@ struct ComponentsState {
   std::uint32_t round = 0;
   std::uint32_t rounds = 2;  ///< Sampled edges of each vertex.
   std::uint32_t ranks = 1;
-  std::uint32_t distance = 1;    ///< Between the ranks of a pair.
-  bool is_finishing = false;     ///< The sample is behind us.
-  bool samples_at_once = false;  ///< All sampled edges of a vertex in one round.
-  bool is_far = false;           ///< The edges.
+  std::uint32_t distance = 1;  ///< Between the ranks of a pair.
+  bool is_finishing = false;   ///< The sample is behind us.
+  bool is_far = false;         ///< The edges.
   std::uint64_t far_bytes = 0;
 };
 
@@ -57,6 +56,7 @@ struct ComponentsProgram {
   std::uint64_t vertices = 0;
   Vertex* parent = nullptr;  ///< All vertices.
   const Vertex* parent_of[kMaxRanks] = {};
+  Vertex* second = nullptr;  ///< Own rows, of far edges: the second neighbour, read with the first.
   Vertex* largest = nullptr;  ///< Root of the tree whose edges are skipped, or kNoVertex.
 
   WARREN_HD static bool finished(const State& state) {
@@ -66,12 +66,13 @@ struct ComponentsProgram {
     state.far_bytes += sums[kFarBytes];
     switch (state.phase) {
       case ComponentsPhase::clear:
-        state.phase = state.rounds > 0 ? ComponentsPhase::sample : ComponentsPhase::finish;
+        state.round = state.rounds > 0 ? 1 : 0;
+        state.phase = state.rounds > 0 ? ComponentsPhase::compress : ComponentsPhase::finish;
         state.is_finishing = state.rounds == 0;
         return state;
       case ComponentsPhase::sample:
         // Between the rounds, too: linking climbs, and short trees are climbed fast.
-        state.round = state.samples_at_once ? state.rounds : state.round + 1;
+        ++state.round;
         state.phase = ComponentsPhase::compress;
         return state;
       case ComponentsPhase::compress:
@@ -109,7 +110,7 @@ struct ComponentsProgram {
   WARREN_HD void step(Grid& grid, const State& state) const {
     switch (state.phase) {
       case ComponentsPhase::clear:
-        clear(grid);
+        clear(grid, state);
         break;
       case ComponentsPhase::sample:
         sample(grid, state);
@@ -164,11 +165,27 @@ struct ComponentsProgram {
     }
   }
 
+  /// Every vertex writes its own parent only, so that the first round takes no atomics.
   template <class Grid>
-  WARREN_HD void clear(Grid& grid) const {
-    grid.template for_each<exec::Thread>(
-        vertices, [&](auto&, std::uint64_t v) { parent[v] = static_cast<Vertex>(v); });
+  WARREN_HD void clear(Grid& grid, const State& state) const {
+    std::uint64_t bytes = 0;
+    grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t v) {
+      Vertex above = static_cast<Vertex>(v);
+      const std::uint64_t row = v - out.first;
+      if (state.rounds > 0 && v >= out.first && row < out.count) {
+        const EdgeOffset begin = out.begin(static_cast<Vertex>(row));
+        const EdgeOffset degree = out.degree(static_cast<Vertex>(row));
+        const Vertex* list = out.list(begin);
+        if (degree > 0 && list[0] < above) above = list[0];
+        if (second != nullptr) {
+          second[row] = degree > 1 ? list[1] : kNoVertex;
+          if (degree > 0 && begin >= out.cached_end) bytes += 32;  // A sector.
+        }
+      }
+      parent[v] = above;
+    });
     if (grid.block() == 0 && grid.block_worker().lane() == 0) *largest = kNoVertex;
+    grid.sum(kFarBytes, bytes);
   }
 
   template <class Grid>
@@ -176,12 +193,14 @@ struct ComponentsProgram {
     std::uint64_t bytes = 0;
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
       const auto row = static_cast<Vertex>(i);
-      const EdgeOffset begin = out.begin(row) + state.round;
-      const EdgeOffset last = begin + (state.samples_at_once ? state.rounds : 1);
-      const EdgeOffset end = last < out.end(row) ? last : out.end(row);
-      const Vertex* list = out.list(begin) - begin;
-      for (EdgeOffset edge = begin; edge < end; ++edge) link(out.first + row, list[edge]);
-      if (state.is_far && begin < end && begin >= out.cached_end) bytes += 32;  // A sector.
+      if (second != nullptr && state.round == 1) {
+        if (second[row] != kNoVertex) link(out.first + row, second[row]);
+        return;
+      }
+      const EdgeOffset edge = out.begin(row) + state.round;
+      if (edge >= out.end(row)) return;
+      link(out.first + row, *out.list(edge));
+      if (state.is_far && edge >= out.cached_end) bytes += 32;
     });
     grid.sum(kFarBytes, bytes);
   }
@@ -192,7 +211,13 @@ struct ComponentsProgram {
       const auto v = static_cast<Vertex>(i);
       const Vertex first = some_parent(v);
       Vertex root = first;
-      for (Vertex above = some_parent(root); above != root; above = some_parent(root)) root = above;
+      for (Vertex above = some_parent(root); above != root;) {
+        // Whoever climbs here next takes two steps at once: long paths begin as long chains.
+        const Vertex next = some_parent(above);
+        if (next != above) exec::atomic_store(parent[root], next);
+        root = above;
+        above = next;
+      }
       if (root != first) exec::atomic_store(parent[v], root);
     });
   }
@@ -253,24 +278,26 @@ struct ComponentsProgram {
     const Vertex skipped = *largest;
     const bool takes_in_edges = skipped != kNoVertex && !is_symmetric;
     std::uint64_t bytes = 0;
-    grid.template for_each<exec::Warp>(
-        (std::uint64_t{out.count} + kLanes - 1) / kLanes,
-        [&](const WarpType& worker, std::uint64_t task) {
-          const std::uint64_t i = task * kLanes + worker.lane();
-          const auto row = static_cast<Vertex>(i);
-          const bool has = i < out.count && parent_now(out.first + row) != skipped;
-          if (!worker.any(has)) return;
-          const EdgeOffset begin = has ? out.begin(row) + state.rounds : 0;
-          const EdgeOffset end = has ? out.end(row) : 0;
-          link_list(worker, out.first + row, out, begin, end);
-          if (state.is_far) bytes += far_bytes(out, begin, end);
-          if (!takes_in_edges) return;
-          const EdgeOffset in_begin = has ? in.begin(row) : 0;
-          const EdgeOffset in_end = has ? in.end(row) : 0;
-          link_list(worker, out.first + row, in, in_begin, in_end);
-          if (state.is_far) bytes += far_bytes(in, in_begin, in_end);
-        },
-        kGrain);
+    grid.template for_each<exec::Warp>((std::uint64_t{out.count} + kLanes - 1) / kLanes,
+                                       [&](const WarpType& worker, std::uint64_t task) {
+                                         const std::uint64_t i = task * kLanes + worker.lane();
+                                         const auto row = static_cast<Vertex>(i);
+                                         const bool has = i < out.count &&
+                                                          parent_now(out.first + row) != skipped;
+                                         if (!worker.any(has)) return;
+                                         // From the first edge on: a vertex' first round leaves out
+                                         // a larger neighbour.
+                                         const EdgeOffset begin = has ? out.begin(row) : 0;
+                                         const EdgeOffset end = has ? out.end(row) : 0;
+                                         link_list(worker, out.first + row, out, begin, end);
+                                         if (state.is_far) bytes += far_bytes(out, begin, end);
+                                         if (!takes_in_edges) return;
+                                         const EdgeOffset in_begin = has ? in.begin(row) : 0;
+                                         const EdgeOffset in_end = has ? in.end(row) : 0;
+                                         link_list(worker, out.first + row, in, in_begin, in_end);
+                                         if (state.is_far) bytes += far_bytes(in, in_begin, in_end);
+                                       },
+                                       kGrain);
     grid.sum(kFarBytes, bytes);
   }
 

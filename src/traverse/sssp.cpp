@@ -110,7 +110,7 @@ class SsspWords {
 /// nearest edge of each vertex. In road networks and grids it is cheap, and each bin costs steps.
 double choose_delta(double mean_weight, double mean_degree, bool on_gpu) {
   constexpr double kSparseDegree = 8.0;
-  if (mean_degree <= kSparseDegree) return (on_gpu ? 16.0 : 8.0) * mean_weight;
+  if (mean_degree <= kSparseDegree) return (on_gpu ? 40.0 : 8.0) * mean_weight;
   return (on_gpu ? 4.0 : 1.5) * mean_weight / mean_degree;
 }
 

@@ -225,22 +225,17 @@ struct PackedAdjacency {
     return packed.is_far ? read * kSectorBytes : 0;
   }
 
-  /// Short lists are read whole by a lane each, long ones by all lanes together.
+  /// A lane looks at the first neighbours of a list of its own: a sector of selectors and two of
+  /// numbers, under way together. What is open then is read by all lanes together.
   template <class W, class P>
   WARREN_HD Vertex find(const W& worker, bool want, Vertex row, P&& is_wanted,
                         std::uint64_t& bytes) const {
     CompressedRow mine;
     if (want) mine = packed.view.row(row);
     Vertex found = kNoVertex;
-    const std::uint64_t window = mine.bits / kSectorBits * kSectorBits;
-    const bool is_short = mine.degree > 0 && mine.degree <= kCompressedBlock &&
-                          (worker.size() == 1 || mine.end - window <= 2 * kSectorBits);
     std::uint64_t read = 0;
-    if (is_short) {
-      read += sectors(mine.bits, mine.end);
-      found = find_alone(mine, window, is_wanted);
-    }
-    bool open = !is_short && mine.degree > 0;
+    bool open = mine.degree > 0;
+    if (open && mine.degree <= kCompressedBlock) open = !find_alone(mine, is_wanted, found, read);
     while (worker.any(open)) {
       const std::uint32_t lane =
           worker.reduce(open ? worker.lane() : worker.size(), exec::Minimum{});
@@ -275,36 +270,53 @@ struct PackedAdjacency {
     return end > bits ? (end - 1) / kSectorBits - bits / kSectorBits + 1 : 0;
   }
 
+  /// False where the first sectors did not decide. For lists of one block.
   template <class P>
-  WARREN_HD Vertex find_alone(const CompressedRow& row, [[maybe_unused]] std::uint64_t window,
-                              P&& is_wanted) const {
-    const CompressedBlock block{row.bits, row.end, static_cast<std::uint32_t>(row.degree),
-                                row.vertex, row.widths};
+  WARREN_HD bool find_alone(const CompressedRow& row, P&& is_wanted, Vertex& found,
+                            std::uint64_t& read) const {
 #if defined(__CUDA_ARCH__)
-    // Both sectors under way together, then everything out of this lane's own copy.
-    uint4 words[5];
-    const auto* source = reinterpret_cast<const uint4*>(packed.view.stream + window / 32);
-    const bool two = row.end - window > kSectorBits;
-    words[0] = source[0];
-    words[1] = source[1];
-    words[2] = two ? source[2] : make_uint4(0, 0, 0, 0);
-    words[3] = two ? source[3] : make_uint4(0, 0, 0, 0);
-    words[4] = make_uint4(0, 0, 0, 0);
-    CompressedView copy;
-    copy.stream = reinterpret_cast<const std::uint32_t*>(words);
-    copy.smallest_gap = packed.view.smallest_gap;
-    CompressedBlock moved = block;
-    moved.bits -= window;
-    moved.end -= window;
-    CompressedCursor cursor(copy, moved);
-#else
-    CompressedCursor cursor(packed.view, block);
-#endif
-    for (std::uint32_t k = 0; k < block.count; ++k) {
-      const Vertex u = cursor.next();
-      if (is_wanted(u)) return u;
+    const std::uint64_t selectors = row.bits / kSectorBits * kSectorBits;
+    const std::uint64_t first_number = row.bits + 2 * row.degree;
+    const std::uint64_t numbers = first_number / kSectorBits * kSectorBits;
+    const auto* stream = reinterpret_cast<const uint4*>(packed.view.stream);
+    // This lane's own copy: the selectors' sector, the numbers' two, and what a read may run over.
+    uint4 words[7];
+    words[0] = stream[selectors / 128];
+    words[1] = stream[selectors / 128 + 1];
+    words[2] = stream[numbers / 128];
+    words[3] = stream[numbers / 128 + 1];
+    const bool has_more = row.end > numbers + kSectorBits;
+    words[4] = has_more ? stream[numbers / 128 + 2] : make_uint4(0, 0, 0, 0);
+    words[5] = has_more ? stream[numbers / 128 + 3] : make_uint4(0, 0, 0, 0);
+    words[6] = make_uint4(0, 0, 0, 0);
+    read += (numbers == selectors ? 1 : 2) + (has_more ? 1 : 0);
+    const auto* copy = reinterpret_cast<const std::uint32_t*>(words);
+    std::uint64_t selector = row.bits - selectors;
+    std::uint64_t number = kSectorBits + (first_number - numbers);
+    Vertex target = row.vertex;
+    for (std::uint32_t k = 0; k < row.degree; ++k) {
+      if (selector + 2 > kSectorBits) return false;
+      const std::uint32_t width = selected_width(row.widths, read_bits(copy, selector, 2));
+      if (number + width > 3 * kSectorBits) return false;
+      const std::uint32_t value = read_bits(copy, number, width);
+      target += k == 0 ? from_zigzag(value) : value + packed.view.smallest_gap;
+      if (is_wanted(target)) {
+        found = target;
+        return true;
+      }
+      selector += 2;
+      number += width;
     }
-    return kNoVertex;
+#else
+    read += sectors(row.bits, row.end);
+    CompressedCursor cursor(packed.view, {row.bits, row.end, static_cast<std::uint32_t>(row.degree),
+                                          row.vertex, row.widths});
+    for (EdgeOffset k = 0; k < row.degree && found == kNoVertex; ++k) {
+      const Vertex u = cursor.next();
+      if (is_wanted(u)) found = u;
+    }
+#endif
+    return true;
   }
 };
 

@@ -15,8 +15,6 @@ namespace warren::traverse {
 struct ComponentsOptions {
   /// Edges of each vertex that are linked before the largest component is looked for.
   std::uint32_t sampled_edges = 2;
-  /// Link them in one round instead of one an edge. Always so where the edges are in host memory.
-  bool samples_at_once = false;
 };
 
 struct ComponentsResult {
