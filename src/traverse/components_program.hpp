@@ -15,7 +15,7 @@
 namespace warren::traverse {
 
 enum class ComponentsPhase : std::uint32_t {
-  clear,     ///< Every vertex hangs under its first neighbour if that is smaller: the first round.
+  clear,     ///< Every vertex is a tree, or hangs under its first neighbour: see clear().
   sample,    ///< The round's edge of each vertex.
   compress,  ///< Every vertex hangs under its root.
   merge,     ///< One rank of each pair takes the other's forest in.
@@ -66,8 +66,11 @@ struct ComponentsProgram {
     state.far_bytes += sums[kFarBytes];
     switch (state.phase) {
       case ComponentsPhase::clear:
-        state.round = state.rounds > 0 ? 1 : 0;
-        state.phase = state.rounds > 0 ? ComponentsPhase::compress : ComponentsPhase::finish;
+        // Of far edges the first round is behind us.
+        state.round = state.is_far && state.rounds > 0 ? 1 : 0;
+        state.phase = state.rounds == 0 ? ComponentsPhase::finish
+                      : state.is_far    ? ComponentsPhase::compress
+                                        : ComponentsPhase::sample;
         state.is_finishing = state.rounds == 0;
         return state;
       case ComponentsPhase::sample:
@@ -165,22 +168,21 @@ struct ComponentsProgram {
     }
   }
 
-  /// Every vertex writes its own parent only, so that the first round takes no atomics.
+  /// Far lists are read at once as far as the sector of their first edge goes: each vertex hangs
+  /// itself under its first neighbour if that is smaller, and keeps the second for the next round.
   template <class Grid>
   WARREN_HD void clear(Grid& grid, const State& state) const {
     std::uint64_t bytes = 0;
     grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t v) {
-      Vertex above = static_cast<Vertex>(v);
+      auto above = static_cast<Vertex>(v);
       const std::uint64_t row = v - out.first;
-      if (state.rounds > 0 && v >= out.first && row < out.count) {
+      if (state.is_far && v >= out.first && row < out.count) {
         const EdgeOffset begin = out.begin(static_cast<Vertex>(row));
         const EdgeOffset degree = out.degree(static_cast<Vertex>(row));
         const Vertex* list = out.list(begin);
-        if (degree > 0 && list[0] < above) above = list[0];
-        if (second != nullptr) {
-          second[row] = degree > 1 ? list[1] : kNoVertex;
-          if (degree > 0 && begin >= out.cached_end) bytes += 32;  // A sector.
-        }
+        if (state.rounds > 0 && degree > 0 && list[0] < above) above = list[0];
+        second[row] = degree > 1 ? list[1] : kNoVertex;
+        if (degree > 0 && begin >= out.cached_end) bytes += 32;  // A sector.
       }
       parent[v] = above;
     });
@@ -193,7 +195,7 @@ struct ComponentsProgram {
     std::uint64_t bytes = 0;
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
       const auto row = static_cast<Vertex>(i);
-      if (second != nullptr && state.round == 1) {
+      if (state.is_far && state.round == 1) {
         if (second[row] != kNoVertex) link(out.first + row, second[row]);
         return;
       }
@@ -211,13 +213,7 @@ struct ComponentsProgram {
       const auto v = static_cast<Vertex>(i);
       const Vertex first = some_parent(v);
       Vertex root = first;
-      for (Vertex above = some_parent(root); above != root;) {
-        // Whoever climbs here next takes two steps at once: long paths begin as long chains.
-        const Vertex next = some_parent(above);
-        if (next != above) exec::atomic_store(parent[root], next);
-        root = above;
-        above = next;
-      }
+      for (Vertex above = some_parent(root); above != root; above = some_parent(root)) root = above;
       if (root != first) exec::atomic_store(parent[v], root);
     });
   }

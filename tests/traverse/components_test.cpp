@@ -14,13 +14,14 @@ namespace warren {
 namespace {
 
 void check(const team::TeamOptions& options, const std::string& name,
-           const graph::ShardSource& source, const std::vector<Vertex>& expected) {
+           const graph::ShardSource& source, const std::vector<Vertex>& expected,
+           const graph::EdgesOptions& edges = {}) {
   std::map<Vertex, std::uint64_t> members;
   for (const Vertex label : expected) ++members[label];
   std::uint64_t largest = 0;
   for (const auto& [label, count] : members) largest = std::max(largest, count);
   team::run_team(options, [&](team::Team& team) {
-    const graph::Shard shard = graph::make_shard(team, source);
+    const graph::Shard shard = graph::make_shard(team, source, edges);
     for (const std::uint32_t sampled : {2u, 0u, 1u, 5u}) {
       SCOPED_TRACE(name + ", " + std::to_string(options.ranks) + " ranks, " +
                    std::to_string(sampled) + " sampled edges" + (source.in ? "" : ", no in-edges"));
@@ -75,13 +76,34 @@ void check_all(const std::vector<team::TeamOptions>& teams) {
     for (const auto& options : teams) {
       graph::ShardSource source = fixtures::shard_source(named.graph, options.ranks);
       check(options, named.name, source, expected);
+      const graph::ShardSource both = source;
       source.in = nullptr;
       check(options, named.name, source, expected);
+      if (options.ranks % 2 != 0) continue;
+      check(options, named.name, both, expected, fixtures::host_edges()[0]);
+      check(options, named.name, source, expected, fixtures::host_edges()[1]);
     }
   }
 }
 
 TEST(Components, MatchReferenceOnEveryShapeAndTeam) { check_all(fixtures::cpu_teams()); }
+
+TEST(Components, ReadASectorOfEachFarListAndLittleMore) {
+  const graph::Graph graph = fixtures::generated("kron:14", true);
+  const graph::ShardSource source = fixtures::shard_source(graph, 1);
+  std::uint64_t lists = 0;
+  for (Vertex v = 0; v < graph.vertices; ++v) lists += graph.degree(v) > 0 ? 1 : 0;
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source, fixtures::host_edges()[0]);
+    traverse::Components components(team, shard);
+    const std::uint64_t bytes = components.run().far_bytes;
+    EXPECT_GE(bytes, 32 * lists);
+    EXPECT_LT(bytes, 40 * lists);
+    EXPECT_THROW((void)traverse::Components(
+                     team, graph::make_shard(team, source, fixtures::host_edges()[3])),
+                 UsageError);
+  });
+}
 
 TEST(Components, OfNoVertices) {
   const graph::ShardSource source = fixtures::shard_source(fixtures::from_list(0, {}), 2);

@@ -102,10 +102,11 @@ void check_sources(team::Team& team, traverse::Sssp& sssp, const Case& the) {
 }
 
 void check(const team::TeamOptions& options, const Case& the,
-           std::initializer_list<double> deltas = {0.0}) {
+           std::initializer_list<double> deltas = {0.0},
+           const graph::EdgesOptions& edges = {}) {
   const graph::ShardSource source = fixtures::shard_source(the.graph, options.ranks);
   team::run_team(options, [&](team::Team& team) {
-    const graph::Shard shard = graph::make_shard(team, source);
+    const graph::Shard shard = graph::make_shard(team, source, edges);
     for (const double delta : deltas) {
       SCOPED_TRACE(the.name + ", " + std::to_string(options.ranks) + " ranks, delta " +
                    std::to_string(delta));
@@ -136,6 +137,10 @@ TEST(Sssp, DistancesDoNotDependOnDelta) {
   for (const auto& options : fixtures::cpu_teams()) {
     check(options, integers, {1e-60, 0.5, 1.0, 3.0, 100.0, 1e300});
     check(options, reals, {1e-3, 0.1, 1.0, 1e300});
+    for (const std::size_t edges : {0u, 1u}) {
+      check(options, integers, {0.0}, fixtures::host_edges()[edges]);
+      check(options, reals, {0.0}, fixtures::host_edges()[edges]);
+    }
   }
 }
 
