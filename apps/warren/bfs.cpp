@@ -2,6 +2,7 @@
 // warren bfs: breadth-first search from one vertex or several.
 #include "warren/traverse/bfs.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -84,8 +85,9 @@ class BfsRank {
   }
 
   void search_together(const std::vector<Vertex>& sources) {
-    std::vector<Vertex> own;
-    for (const Vertex source : sources) own.push_back(input_.to_shard(source));
+    std::vector<Vertex> own(sources.size());
+    std::transform(sources.begin(), sources.end(), own.begin(),
+                   [this](Vertex source) { return input_.to_shard(source); });
     BfsTogether outcome = bfs_together(team_, shard_, own, command_.common.repeat);
     for (std::size_t s = 0; s < sources.size(); ++s) outcome.sources[s].source = sources[s];
     if (command_.traversal.verify) {

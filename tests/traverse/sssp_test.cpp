@@ -102,8 +102,7 @@ void check_sources(team::Team& team, traverse::Sssp& sssp, const Case& the) {
 }
 
 void check(const team::TeamOptions& options, const Case& the,
-           std::initializer_list<double> deltas = {0.0},
-           const graph::EdgesOptions& edges = {}) {
+           std::initializer_list<double> deltas = {0.0}, const graph::EdgesOptions& edges = {}) {
   const graph::ShardSource source = fixtures::shard_source(the.graph, options.ranks);
   team::run_team(options, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source, edges);
