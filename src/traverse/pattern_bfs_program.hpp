@@ -52,7 +52,8 @@ struct PatternBfsProgram {
     Counts counts;
     if constexpr (kPattern == AccessPattern::strided) {
       grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t row) {
-        if (depth[row] == state.level) walk(static_cast<Vertex>(row), state.level, counts);
+        if (exec::atomic_load(depth[row]) == state.level)
+          walk(static_cast<Vertex>(row), state.level, counts);
       });
     } else {
       using WorkerType = typename Grid::Warp;
