@@ -83,8 +83,8 @@ struct PageRankProgram {
       });
     } else if constexpr (kPacked) {
       work_packed_rows(grid, state, seen);
-    } else if (classes.rows == nullptr) {
-      work_rows<exec::Warp>(grid, nullptr, in.count, state, seen);
+    } else if constexpr (Grid::kWarpLanes == 1) {
+      work_serially(grid, state, seen);
     } else {
       work_rows<exec::Block>(grid, classes.rows, classes.ends[0], state, seen);
       work_rows<exec::Warp>(grid, classes.rows + classes.ends[0], classes.ends[1] - classes.ends[0],
@@ -116,13 +116,12 @@ struct PageRankProgram {
         count,
         [&](auto& worker, std::uint64_t i) {
           Row made;
-          made.row = rows == nullptr ? static_cast<Vertex>(i) : rows[i];
+          made.row = rows[i];
           const EdgeOffset begin = in.begin(made.row);
           made.length = static_cast<std::uint32_t>(in.end(made.row) - begin);
           made.targets = in.list(begin);
           made.before = value[made.row];
-          if (worker.size() > 1 || Grid::kWarpLanes > 1)
-            load_batch(made, worker.lane(), worker.size());
+          load_batch(made, worker.lane(), worker.size());
           return made;
         },
         [&](auto& worker, std::uint64_t, Row made) {
@@ -170,7 +169,6 @@ struct PageRankProgram {
   /// hub's thousands of equal terms would lose in float what the tolerance asks for.
   template <class W>
   WARREN_HD static double pulled(const W& worker, Row& row, const Real* source) {
-    if constexpr (std::is_same_v<W, exec::Serial>) return pulled_serially(row, source);
     double sum = 0.0;
     for (std::uint32_t first = worker.lane();;) {
       Real part[kInFlight];
@@ -185,17 +183,33 @@ struct PageRankProgram {
     }
   }
 
-  /// The CPU's form: a plain loop, four sums so that one addition need not wait for the last.
-  WARREN_HD static double pulled_serially(const Row& row, const Real* source) {
-    double part[4] = {};
-    std::uint32_t edge = 0;
-    for (; edge + 4 <= row.length; edge += 4) {
-      for (std::uint32_t j = 0; j < 4; ++j) {
-        part[j] += static_cast<double>(source[row.targets[edge + j]]);
+  /// The CPU's form: rows in their order, each a plain loop. Sixteen contributions are added up in
+  /// their own precision, in four sums so that one addition need not wait for the last, and those
+  /// sums in double.
+  template <class Grid>
+  WARREN_HD void work_serially(Grid& grid, const State& state, Seen& seen) const {
+    const Real* source = contribution[state.iteration % 2].base[contribution[0].rank];
+    const memory::GlobalView<Real>& target = contribution[(state.iteration + 1) % 2];
+    grid.template for_each<exec::Thread>(in.count, [&](auto&, std::uint64_t i) {
+      const auto row = static_cast<Vertex>(i);
+      const EdgeOffset begin = in.begin(row);
+      const EdgeOffset length = in.end(row) - begin;
+      const Vertex* list = in.list(begin);
+      double sum = 0.0;
+      EdgeOffset edge = 0;
+      for (; edge + 16 <= length; edge += 16) {
+        Real part[4] = {};
+        for (std::uint32_t j = 0; j < 16; ++j) part[j % 4] += source[list[edge + j]];
+        sum += static_cast<double>((part[0] + part[1]) + (part[2] + part[3]));
       }
-    }
-    for (; edge < row.length; ++edge) part[0] += static_cast<double>(source[row.targets[edge]]);
-    return (part[0] + part[1]) + (part[2] + part[3]);
+      Real rest = 0;
+      for (; edge < length; ++edge) rest += source[list[edge]];
+      sum += static_cast<double>(rest);
+      const Real before = value[row];
+      const auto after = static_cast<Real>(state.base + state.damping * sum);
+      seen.residual += fixed(before < after ? after - before : before - after);
+      store(row, after, is_symmetric ? length : out.degree(row), target, seen);
+    });
   }
 
   WARREN_HD void store(Vertex row, Real rank, EdgeOffset degree,
