@@ -222,8 +222,10 @@ struct PageRankProgram {
     }
   }
 
+  /// Amounts are at most 1, so that the signed conversion will do: CPUs have no unsigned one.
   WARREN_HD static std::uint64_t fixed(Real amount) {
-    return static_cast<std::uint64_t>(static_cast<double>(amount) * kFixed);
+    return static_cast<std::uint64_t>(
+        static_cast<std::int64_t>(static_cast<double>(amount) * kFixed));
   }
 };
 
