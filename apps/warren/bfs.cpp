@@ -13,6 +13,7 @@
 #include "bfs_together.hpp"
 #include "command.hpp"
 #include "files.hpp"
+#include "search_verdicts.hpp"
 #include "sources.hpp"
 #include "text.hpp"
 #include "traversal_input.hpp"
@@ -186,16 +187,6 @@ void print_sources(Session& session, const BfsRunResult& result, const VertexNam
   }
 }
 
-ExitStatus verification_status(const BfsRunResult& result, const VertexNames& names) {
-  for (const BfsOutcome& outcome : result.outcomes) {
-    if (!outcome.verdict || outcome.verdict->correct) continue;
-    fmt::print(stderr, "warren: error: the search from {} is wrong: {}\n", names.id(outcome.source),
-               outcome.verdict->message);
-    return ExitStatus::not_verified;
-  }
-  return ExitStatus::done;
-}
-
 ExitStatus run_bfs(const BfsCommand& command) {
   check_traversal_options(command.traversal);
   require(!command.together || (command.sources > 0 && command.traversal.output.empty()),
@@ -237,7 +228,7 @@ ExitStatus run_bfs(const BfsCommand& command) {
                 is_default ? ", the vertex with the most out-edges (--source takes another)" : "");
   print_outcome(session, first, names);
   session.finish();
-  return verification_status(result, names);
+  return verification_status(result.outcomes, names);
 }
 
 }  // namespace

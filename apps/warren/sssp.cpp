@@ -11,6 +11,7 @@
 
 #include "command.hpp"
 #include "files.hpp"
+#include "search_verdicts.hpp"
 #include "sources.hpp"
 #include "sssp_report.hpp"
 #include "text.hpp"
@@ -158,16 +159,6 @@ void print_sources(Session& session, const SsspRunResult& result, const VertexNa
   }
 }
 
-ExitStatus verification_status(const SsspRunResult& result, const VertexNames& names) {
-  for (const SsspOutcome& outcome : result.outcomes) {
-    if (!outcome.verdict || outcome.verdict->correct) continue;
-    fmt::print(stderr, "warren: error: the search from {} is wrong: {}\n", names.id(outcome.source),
-               outcome.verdict->message);
-    return ExitStatus::not_verified;
-  }
-  return ExitStatus::done;
-}
-
 /// Before the work begins, in the user's ids.
 void check_weights(const Session& session, const SsspCommand& command,
                    const TraversalInput& input) {
@@ -214,7 +205,7 @@ ExitStatus run_sssp(const SsspCommand& command) {
                 is_default ? ", the vertex with the most out-edges (--source takes another)" : "");
   print_outcome(session, first, names);
   session.finish();
-  return verification_status(result, names);
+  return verification_status(result.outcomes, names);
 }
 
 }  // namespace

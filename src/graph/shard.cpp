@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/graph/edge_chunks.hpp"
 #include "warren/graph/generate_shard.hpp"
 #include "warren/graph/transform.hpp"
 
@@ -230,11 +231,8 @@ std::uint64_t far_list_bytes(const exec::Stream& stream, const CsrView& view,
                              const PackedRows& packed, EdgesPlacement placement) {
   if (placement == EdgesPlacement::compressed_host) return packed.is_far ? packed.bytes : 0;
   if (placement == EdgesPlacement::device || view.count == 0) return 0;
-  EdgeOffset ends[2];
-  exec::copy(stream, &ends[0], view.offsets, sizeof ends[0]);
-  exec::copy(stream, &ends[1], view.offsets + view.count, sizeof ends[1]);
-  stream.synchronize();
-  return (ends[1] - std::max(ends[0], view.cached_end)) * sizeof(Vertex);
+  const EdgeRange range = edge_range(stream, view);
+  return (range.last - std::max(range.first, view.cached_end)) * sizeof(Vertex);
 }
 
 namespace {

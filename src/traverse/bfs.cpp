@@ -7,6 +7,7 @@
 #include "warren/core/trace.hpp"
 
 #include "traverse/bfs_run.hpp"
+#include "traverse/program_memory.hpp"
 
 namespace warren::traverse {
 
@@ -25,18 +26,19 @@ class BfsMemory {
     arrays_.words = bitmap_words(n);
     for (std::size_t q = 0; q <= ranks; ++q) arrays_.cuts[q] = shard.cuts[q];
 
-    arrays_.visit = take(visit_, own);
-    arrays_.seen = take(seen_, arrays_.words);
-    for (int i = 0; i < 2; ++i) arrays_.bitmap[i] = take(bitmap_[i], arrays_.words);
-    const EdgeOffset own_edges = edge_count(shard.out, stream);
-    for (int i = 0; i < 2; ++i) arrays_.queue[i] = take(queue_[i], queue_capacity(own, own_edges));
-    arrays_.queue_count = take(queue_count_, 3);
-    arrays_.outbox_count = take(outbox_count_, 2 * kMaxRanks);
-    if (ranks > 1) arrays_.outbox = take(outbox_, n);
+    arrays_.visit = take(device_, visit_, own);
+    arrays_.seen = take(device_, seen_, arrays_.words);
+    for (int i = 0; i < 2; ++i) arrays_.bitmap[i] = take(device_, bitmap_[i], arrays_.words);
+    const EdgeOffset own_edges = graph::edge_range(stream, shard.out).count();
+    for (int i = 0; i < 2; ++i)
+      arrays_.queue[i] = take(device_, queue_[i], queue_capacity(own, own_edges));
+    arrays_.queue_count = take(device_, queue_count_, 3);
+    arrays_.outbox_count = take(device_, outbox_count_, 2 * kMaxRanks);
+    if (ranks > 1) arrays_.outbox = take(device_, outbox_, n);
     if (shard.has_in() && own > 0) {
       const std::uint64_t words =
           (std::uint64_t{shard.out.first} + own - 1) / kWordBits + 1 - shard.out.first / kWordBits;
-      arrays_.barren = take(barren_, words);
+      arrays_.barren = take(device_, barren_, words);
       exec::with_backend(device_, [&](auto backend) {
         BfsRun<decltype(backend)>::find_barren(stream, shard.in, words, barren_.data());
       });
@@ -53,25 +55,6 @@ class BfsMemory {
   [[nodiscard]] const Buffer<Visit>& visit() const { return visit_; }
 
  private:
-  template <class T>
-  T* take(Buffer<T>& buffer, std::uint64_t size) {
-    buffer = Buffer<T>(device_, size);
-    return buffer.data();
-  }
-  template <class T>
-  static void share(team::Team& team, T* mine, const T** table) {
-    const std::vector<void*> shared = team.share(mine);
-    for (std::size_t q = 0; q < shared.size(); ++q) table[q] = static_cast<const T*>(shared[q]);
-  }
-  static EdgeOffset edge_count(const graph::CsrView& view, const exec::Stream& stream) {
-    if (view.count == 0) return 0;
-    EdgeOffset ends[2];
-    exec::copy(stream, &ends[0], view.offsets, sizeof ends[0]);
-    exec::copy(stream, &ends[1], view.offsets + view.count, sizeof ends[1]);
-    stream.synchronize();
-    return ends[1] - ends[0];
-  }
-
   exec::Device device_;
   BfsArrays arrays_;
   Buffer<Vertex> chunk_rows_;

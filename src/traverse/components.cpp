@@ -8,6 +8,7 @@
 #include "warren/core/trace.hpp"
 
 #include "traverse/components_program.hpp"
+#include "traverse/program_memory.hpp"
 
 namespace warren::traverse {
 
@@ -28,9 +29,7 @@ class ComponentsMemory {
       second_ = Buffer<Vertex>(team.device(), shard.out.count);
       program_.second = second_.data();
     }
-    const std::vector<void*> shared = team.share(parent_.data());
-    for (std::size_t q = 0; q < shared.size(); ++q)
-      program_.parent_of[q] = static_cast<const Vertex*>(shared[q]);
+    share(team, parent_.data(), program_.parent_of);
   }
 
   [[nodiscard]] const ComponentsProgram& program() const { return program_; }

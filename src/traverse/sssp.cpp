@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "warren/core/trace.hpp"
+#include "warren/graph/edge_chunks.hpp"
 
+#include "traverse/program_memory.hpp"
 #include "traverse/sssp_run.hpp"
 
 namespace warren::traverse {
@@ -29,11 +31,6 @@ T read(const exec::Stream& stream, const T* address) {
   return value;
 }
 
-EdgeOffset edge_count(const graph::CsrView& view, const exec::Stream& stream) {
-  if (view.count == 0) return 0;
-  return read(stream, view.offsets + view.count) - read(stream, view.offsets);
-}
-
 /// The memory of a search with words of one kind.
 template <class Metric>
 class SsspWords {
@@ -50,24 +47,24 @@ class SsspWords {
     program_.vertices = shard.vertices;
     program_.words = bitmap_words(shard.vertices);
     for (std::size_t q = 0; q <= ranks; ++q) program_.cuts[q] = shard.cuts[q];
-    program_.capacity = queue_capacity(own, edge_count(shard.out, stream));
+    program_.capacity = queue_capacity(own, graph::edge_range(stream, shard.out).count());
 
-    program_.distance = take(distance_, shard.vertices);
-    program_.base = take(base_, 1);
-    program_.nearest = take(nearest_, 2);
-    program_.bins = take(bins_, exec::bytes_of(program_.capacity, kSsspBins));
-    program_.bin_counts = take(bin_counts_, kSsspBins);
-    program_.far_count = take(far_count_, 2);
-    program_.again_count = take(again_count_, 3);
+    program_.distance = take(device_, distance_, shard.vertices);
+    program_.base = take(device_, base_, 1);
+    program_.nearest = take(device_, nearest_, 2);
+    program_.bins = take(device_, bins_, exec::bytes_of(program_.capacity, kSsspBins));
+    program_.bin_counts = take(device_, bin_counts_, kSsspBins);
+    program_.far_count = take(device_, far_count_, 2);
+    program_.again_count = take(device_, again_count_, 3);
     for (std::size_t i = 0; i < 2; ++i) {
-      program_.far[i] = take(far_[i], own);
-      program_.again[i] = take(again_[i], program_.capacity);
-      program_.queued[i] = take(queued_[i], program_.words);
+      program_.far[i] = take(device_, far_[i], own);
+      program_.again[i] = take(device_, again_[i], program_.capacity);
+      program_.queued[i] = take(device_, queued_[i], program_.words);
     }
-    program_.outbox_count = take(outbox_count_, 2 * kMaxRanks);
+    program_.outbox_count = take(device_, outbox_count_, 2 * kMaxRanks);
     if (ranks > 1) {
-      program_.mailed = take(mailed_, program_.words);
-      program_.outbox = take(outbox_, shard.vertices);
+      program_.mailed = take(device_, mailed_, program_.words);
+      program_.outbox = take(device_, outbox_, shard.vertices);
     }
     share(team, program_.distance, program_.distance_of);
     share(team, program_.nearest, program_.nearest_of);
@@ -85,17 +82,6 @@ class SsspWords {
   }
 
  private:
-  template <class T>
-  T* take(Buffer<T>& buffer, std::uint64_t size) {
-    buffer = Buffer<T>(device_, size);
-    return buffer.data();
-  }
-  template <class T>
-  static void share(team::Team& team, T* mine, const T** table) {
-    const std::vector<void*> shared = team.share(mine);
-    for (std::size_t q = 0; q < shared.size(); ++q) table[q] = static_cast<const T*>(shared[q]);
-  }
-
   exec::Device device_;
   SsspProgram<Metric> program_;
   Buffer<Word> distance_, base_, nearest_;

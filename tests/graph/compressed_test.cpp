@@ -15,6 +15,7 @@
 #include "warren/graph/transform.hpp"
 
 #include "graph/compressed_cases.hpp"
+#include "graph/equal_graphs.hpp"
 #include "reference/compressed.hpp"
 
 namespace warren::graph {
@@ -22,17 +23,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::ThrowsMessage;
-
-void expect_equal(const Graph& a, const Graph& b) {
-  ASSERT_EQ(a.vertices, b.vertices);
-  ASSERT_TRUE(std::ranges::equal(a.offsets.span(), b.offsets.span()));
-  ASSERT_TRUE(std::ranges::equal(a.targets.span(), b.targets.span()));
-  EXPECT_EQ(a.weight_type, b.weight_type);
-  EXPECT_EQ(a.symmetry, b.symmetry);
-  EXPECT_TRUE(std::ranges::equal(a.weights_int.span(), b.weights_int.span()));
-  EXPECT_TRUE(std::ranges::equal(a.weights_float.span(), b.weights_float.span()));
-  EXPECT_TRUE(std::ranges::equal(a.original_ids.span(), b.original_ids.span()));
-}
 
 bool targets_are_vertices(const Graph& graph) {
   return std::ranges::all_of(graph.targets.span(), [&](Vertex v) { return v < graph.vertices; });

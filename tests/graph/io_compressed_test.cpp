@@ -5,6 +5,7 @@
 #include "warren/graph/compressed.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "graph/equal_graphs.hpp"
 #include "graph/io/checksum.hpp"
 #include "graph/io/wgr_layout.hpp"
 #include "graph/io_support.hpp"
@@ -17,17 +18,6 @@ namespace wgr = io::wgr;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-void expect_equal(const Graph& a, const Graph& b) {
-  ASSERT_EQ(a.vertices, b.vertices);
-  ASSERT_TRUE(std::ranges::equal(a.offsets.span(), b.offsets.span()));
-  ASSERT_TRUE(std::ranges::equal(a.targets.span(), b.targets.span()));
-  EXPECT_EQ(a.weight_type, b.weight_type);
-  EXPECT_EQ(a.symmetry, b.symmetry);
-  EXPECT_TRUE(std::ranges::equal(a.weights_int.span(), b.weights_int.span()));
-  EXPECT_TRUE(std::ranges::equal(a.weights_float.span(), b.weights_float.span()));
-  EXPECT_TRUE(std::ranges::equal(a.original_ids.span(), b.original_ids.span()));
-}
 
 class CompressedFile : public testing::Test {
  protected:

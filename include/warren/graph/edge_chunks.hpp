@@ -10,6 +10,15 @@
 
 namespace warren::graph {
 
+/// The edges of a shard's rows, by their indices in the whole graph: [first, last).
+struct EdgeRange {
+  EdgeOffset first = 0;
+  EdgeOffset last = 0;
+  [[nodiscard]] EdgeOffset count() const { return last - first; }
+};
+/// Synchronises.
+[[nodiscard]] EdgeRange edge_range(const exec::Stream& stream, const CsrView& csr);
+
 /// For kernels.
 struct EdgeChunks {
   static constexpr std::uint32_t kEdges = 2048;  ///< Of a chunk; the last may be shorter.
