@@ -11,8 +11,8 @@
 
 namespace warren::app {
 
-/// not_verified, with a line on standard error, for the first of the outcomes whose verdict is that it
-/// is wrong; those without a verdict pass.
+/// not_verified, with a line on standard error, for the first of the outcomes whose verdict is that
+/// it is wrong; those without a verdict pass.
 template <class Outcome>
 [[nodiscard]] ExitStatus verification_status(const std::vector<Outcome>& outcomes,
                                              const VertexNames& names) {
