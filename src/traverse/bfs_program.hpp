@@ -119,6 +119,8 @@ struct BfsProgram : BfsArrays {
   }
 
  private:
+  static constexpr std::uint64_t kWordsAhead = 1;
+
   [[nodiscard]] WARREN_HD std::uint64_t first_word() const { return out.first / kWordBits; }
   [[nodiscard]] WARREN_HD std::uint64_t own_words() const {
     return out.count == 0
@@ -206,16 +208,38 @@ struct BfsProgram : BfsArrays {
         (entries + per_task - 1) / per_task, [&](const WorkerType& worker, std::uint64_t task) {
           const std::uint64_t index = task * per_task + worker.lane();
           graph::ListPiece piece;
-          if (worker.lane() < per_task && index < entries) {
-            const QueueEntry entry = queue[state.slot % 2][index];
-            piece.row = entry.vertex - out.first;
-            piece.begin = out.begin(piece.row) + std::uint64_t{entry.piece} * kPieceEdges;
-            const EdgeOffset rest = out.end(piece.row) - piece.begin;
-            piece.length = static_cast<std::uint32_t>(rest < kPieceEdges ? rest : kPieceEdges);
-          }
+          if (worker.lane() < per_task && index < entries)
+            piece = piece_of(queue[state.slot % 2][index]);
+          if constexpr (kLanes == 1 && !Adjacency::kIsFar)
+            look_ahead(queue[state.slot % 2], index, entries);
           pusher.push(worker, piece);
         });
     pusher.finish(grid);
+  }
+
+  [[nodiscard]] WARREN_HD graph::ListPiece piece_of(const QueueEntry& entry) const {
+    graph::ListPiece piece;
+    piece.row = entry.vertex - out.first;
+    piece.begin = out.begin(piece.row) + std::uint64_t{entry.piece} * kPieceEdges;
+    const EdgeOffset rest = out.end(piece.row) - piece.begin;
+    piece.length = static_cast<std::uint32_t>(rest < kPieceEdges ? rest : kPieceEdges);
+    return piece;
+  }
+
+  /// Starts the loads of the offsets and lists of the entries to come: on a CPU no load passes an
+  /// atomic operation, so that a push would wait for one cache miss at a time.
+  WARREN_HD void look_ahead(const QueueEntry* entries, std::uint64_t index,
+                            std::uint64_t count) const {
+    constexpr std::uint64_t kOffsetsAhead = 8;
+    constexpr std::uint64_t kListsAhead = 4;
+    if (index + kOffsetsAhead < count)
+      exec::prefetch(&out.offsets[entries[index + kOffsetsAhead].vertex - out.first]);
+    if (index + kListsAhead < count) {
+      const graph::ListPiece later = piece_of(entries[index + kListsAhead]);
+      constexpr std::uint32_t kInLine = 64 / sizeof(Vertex);
+      for (std::uint32_t k = 0; k < later.length + kInLine; k += kInLine)
+        exec::prefetch(out.targets + later.begin + k);
+    }
   }
 
   /// A push in the order of the edges' addresses, from the frontier's bitmap: far memory serves a
@@ -270,23 +294,41 @@ struct BfsProgram : BfsArrays {
 
     /// Every lane brings a piece of the list of a vertex in the frontier.
     WARREN_HD void push(const W& worker, const graph::ListPiece& piece) {
-      bytes_ += program_.out_lists.expand(
-          worker, piece, [&](bool active, std::uint32_t owner, Vertex to) {
-            const Vertex from = worker.broadcast(piece.row, owner) + program_.out.first;
-            const bool is_new = active && claim_bit(program_.seen, to);
-            std::uint32_t pieces = 0;
-            if (is_new && program_.owns(to)) {
-              const EdgeOffset degree =
-                  program_.reach(to - program_.out.first, state_.level + 1, from);
-              pieces = pieces_of(degree);
-              ++new_vertices_;
-              new_edges_ += degree;
-            }
-            if (program_.ranks > 1) {
-              program_.mail(worker, is_new && !program_.owns(to), to, from, state_.slot % 2);
-            }
-            writer_.put(worker, to, pieces);
-          });
+      if constexpr (std::is_same_v<W, exec::Serial> && !Adjacency::kIsFar) {
+        push_alone(piece);
+      } else {
+        bytes_ += program_.out_lists.expand(
+            worker, piece, [&](bool active, std::uint32_t owner, Vertex to) {
+              const Vertex from = worker.broadcast(piece.row, owner) + program_.out.first;
+              const bool is_new = active && claim_bit(program_.seen, to);
+              const std::uint32_t pieces = is_new && program_.owns(to) ? enter(to, from) : 0;
+              if (program_.ranks > 1) {
+                program_.mail(worker, is_new && !program_.owns(to), to, from, state_.slot % 2);
+              }
+              writer_.put(worker, to, pieces);
+            });
+      }
+    }
+
+    /// One thread's form: first claims all neighbours of the piece, then enters those it got. On a
+    /// CPU an atomic operation waits for the stores before it, so that claims among the entries
+    /// would have the cache misses of those one at a time.
+    void push_alone(const graph::ListPiece& piece) {
+      const Vertex from = piece.row + program_.out.first;
+      Vertex got[kPieceEdges];
+      std::uint32_t count = 0;
+      for (std::uint32_t k = 0; k < piece.length; ++k) {
+        const Vertex to = program_.out.targets[piece.begin + k];
+        if (!claim_bit(program_.seen, to)) continue;
+        if (program_.owns(to)) {
+          exec::prefetch(&program_.visit[to - program_.out.first]);
+          got[count++] = to;
+        } else {
+          program_.mail(exec::Serial{}, true, to, from, state_.slot % 2);
+        }
+      }
+      for (std::uint32_t i = 0; i < count; ++i)
+        writer_.put(exec::Serial{}, got[i], enter(got[i], from));
     }
 
     template <class Grid>
@@ -298,6 +340,14 @@ struct BfsProgram : BfsArrays {
     }
 
    private:
+    /// The number of entries that the vertex takes in the queue.
+    WARREN_HD std::uint32_t enter(Vertex to, Vertex from) {
+      const EdgeOffset degree = program_.reach(to - program_.out.first, state_.level + 1, from);
+      ++new_vertices_;
+      new_edges_ += degree;
+      return pieces_of(degree);
+    }
+
     const BfsProgram& program_;
     const State& state_;
     QueueWriter<W> writer_;
@@ -427,10 +477,10 @@ struct BfsProgram : BfsArrays {
     grid.template for_each<exec::Warp>(own_words(), [&](const WorkerType& worker, std::uint64_t w) {
       const std::uint64_t word = first_word() + w;
       const BitmapWord wanted = ~seen[word] & own_mask(word);
+      if constexpr (Grid::kWarpLanes == 1 && !Adjacency::kIsFar) load_lists(word + kWordsAhead);
       BitmapWord found = 0;
       if (wanted != 0) {
-        worker.for_each(kWordBits, [&](std::uint64_t bit) {
-          const bool want = (wanted >> bit & 1u) != 0;
+        const auto look = [&](std::uint32_t bit, bool want) {
           const auto v = static_cast<Vertex>(word * kWordBits + bit);
           const Vertex from = in_lists.find(
               worker, want, v - out.first, [&](Vertex u) { return test_bit(front, u); }, bytes);
@@ -439,17 +489,33 @@ struct BfsProgram : BfsArrays {
           found |= BitmapWord{1} << bit;
           ++new_vertices;
           new_edges += degree;
-        });
+        };
+        if constexpr (Grid::kWarpLanes == 1) {
+          for_each_bit(wanted, [&](std::uint32_t bit) { look(bit, true); });
+        } else {
+          worker.for_each(kWordBits, [&](std::uint64_t bit) {
+            look(static_cast<std::uint32_t>(bit), (wanted >> bit & 1u) != 0);
+          });
+        }
         found = worker.reduce(found, BitOr{});
       }
       if (worker.lane() == 0) {
-        if (found != 0) seen[word] |= found;
+        if (found != 0) exec::atomic_store(seen[word], seen[word] | found);
         next[word] = found;
       }
     });
     grid.sum(kFrontierVertices, new_vertices);
     grid.sum(kFrontierEdges, new_edges);
     if constexpr (Adjacency::kIsFar) grid.sum(kFarBytes, bytes);
+  }
+
+  /// Starts the loads of the lists that a pull will look at in a word to come.
+  void load_lists(std::uint64_t word) const {
+    if (word >= first_word() + own_words()) return;
+    for_each_bit(~exec::atomic_load(seen[word]) & own_mask(word), [&](std::uint32_t bit) {
+      const auto v = static_cast<Vertex>(word * kWordBits + bit);
+      exec::prefetch(in_lists.csr.targets + in_lists.csr.begin(v - out.first));
+    });
   }
 
   template <class Grid>
@@ -461,11 +527,17 @@ struct BfsProgram : BfsArrays {
       const std::uint64_t word = first_word() + w;
       const BitmapWord set = next[word];
       if (set == 0) return;
-      worker.for_each(kWordBits, [&](std::uint64_t bit) {
+      const auto put = [&](std::uint32_t bit, bool is_in) {
         const auto v = static_cast<Vertex>(word * kWordBits + bit);
-        const bool is_in = (set >> bit & 1u) != 0;
         writer.put(worker, v, is_in ? pieces_of(out.degree(v - out.first)) : 0);
-      });
+      };
+      if constexpr (Grid::kWarpLanes == 1) {
+        for_each_bit(set, [&](std::uint32_t bit) { put(bit, true); });
+      } else {
+        worker.for_each(kWordBits, [&](std::uint64_t bit) {
+          put(static_cast<std::uint32_t>(bit), (set >> bit & 1u) != 0);
+        });
+      }
     });
     writer.finish();
     if (grid.block() == 0) {

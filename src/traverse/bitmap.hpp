@@ -2,6 +2,8 @@
 // Bitmaps over vertices, 32 to a word.
 #pragma once
 
+#include <bit>
+
 #include "warren/core/types.hpp"
 #include "warren/exec/atomic.hpp"
 
@@ -39,6 +41,12 @@ WARREN_HD inline bool claim_bit(BitmapWord* words, Vertex v) {
   if (last < low + kWordBits)
     mask &= last <= low ? 0u : ~BitmapWord{0} >> (kWordBits - (last - low));
   return mask;
+}
+
+/// Calls f(bit) for every bit of the word that is set, from the lowest on. For the CPU.
+template <class F>
+void for_each_bit(BitmapWord word, F&& f) {
+  for (; word != 0; word &= word - 1) f(static_cast<std::uint32_t>(std::countr_zero(word)));
 }
 
 struct BitOr {

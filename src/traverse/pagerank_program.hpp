@@ -128,7 +128,7 @@ struct PageRankProgram {
           const double sum = worker.reduce(pulled(worker, made, source), exec::Plus{});
           if (worker.lane() != 0) return;
           const auto after = static_cast<Real>(state.base + state.damping * sum);
-          seen.residual += fixed(made.before < after ? after - made.before : made.before - after);
+          seen.residual += fixed(std::fabs(after - made.before));
           store(made.row, after, is_symmetric ? made.length : out.degree(made.row),
                 contribution[(state.iteration + 1) % 2], seen);
         });
@@ -151,7 +151,7 @@ struct PageRankProgram {
       if (worker.lane() != 0) return;
       const Real before = value[row];
       const auto after = static_cast<Real>(state.base + state.damping * sum);
-      seen.residual += fixed(before < after ? after - before : before - after);
+      seen.residual += fixed(std::fabs(after - before));
       store(row, after, is_symmetric ? list.degree : out.degree(row),
             contribution[(state.iteration + 1) % 2], seen);
     });
@@ -183,11 +183,19 @@ struct PageRankProgram {
     }
   }
 
-  /// The CPU's form: rows in their order, each a plain loop. Sixteen contributions are added up in
-  /// their own precision, in four sums so that one addition need not wait for the last, and those
-  /// sums in double.
+  /// A plain loop: several sums, so that one addition need not wait for the last, cost more than
+  /// they save, since every further loop's end is a branch that is guessed wrongly once a row. A
+  /// function of its own, so that what it needs stays in registers.
+  [[gnu::noinline]] static double pulled_serially(const Vertex* list, const Vertex* end,
+                                                  const Real* source) {
+    double sum = 0.0;
+    for (; list != end; ++list) sum += static_cast<double>(source[*list]);
+    return sum;
+  }
+
+  /// The CPU's form: rows in their order.
   template <class Grid>
-  WARREN_HD void work_serially(Grid& grid, const State& state, Seen& seen) const {
+  void work_serially(Grid& grid, const State& state, Seen& seen) const {
     const Real* source = contribution[state.iteration % 2].base[contribution[0].rank];
     const memory::GlobalView<Real>& target = contribution[(state.iteration + 1) % 2];
     grid.template for_each<exec::Thread>(in.count, [&](auto&, std::uint64_t i) {
@@ -195,19 +203,10 @@ struct PageRankProgram {
       const EdgeOffset begin = in.begin(row);
       const EdgeOffset length = in.end(row) - begin;
       const Vertex* list = in.list(begin);
-      double sum = 0.0;
-      EdgeOffset edge = 0;
-      for (; edge + 16 <= length; edge += 16) {
-        Real part[4] = {};
-        for (std::uint32_t j = 0; j < 16; ++j) part[j % 4] += source[list[edge + j]];
-        sum += static_cast<double>((part[0] + part[1]) + (part[2] + part[3]));
-      }
-      Real rest = 0;
-      for (; edge < length; ++edge) rest += source[list[edge]];
-      sum += static_cast<double>(rest);
+      const double sum = pulled_serially(list, list + length, source);
       const Real before = value[row];
       const auto after = static_cast<Real>(state.base + state.damping * sum);
-      seen.residual += fixed(before < after ? after - before : before - after);
+      seen.residual += fixed(std::fabs(after - before));
       store(row, after, is_symmetric ? length : out.degree(row), target, seen);
     });
   }

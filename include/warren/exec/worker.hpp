@@ -92,6 +92,8 @@ WARREN_HD void prefetch(const T* address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(address)));
 #else
   __builtin_prefetch(address);
+  // GCC takes a function that only prefetches for one without effect, and drops its calls.
+  asm volatile("");
 #endif
 }
 
