@@ -10,13 +10,11 @@
 // by that gang alone, many in one step: see bfs_small.hpp.
 #pragma once
 
-#include "warren/graph/adjacency.hpp"
-#include "warren/graph/edge_chunks.hpp"
-
 #include "traverse/bfs_small.hpp"
 #include "traverse/bfs_state.hpp"
 #include "traverse/bitmap.hpp"
 #include "traverse/frontier_queue.hpp"
+#include "traverse/sweep.hpp"
 
 namespace warren::traverse {
 
@@ -242,42 +240,15 @@ struct BfsProgram : BfsArrays {
     }
   }
 
-  /// A push in the order of the edges' addresses, from the frontier's bitmap: far memory serves a
-  /// narrow window of addresses at the link's full speed, and random addresses at a fraction of it.
-  /// The tasks are equal stretches of edges, so that a hub's list is many tasks.
+  /// A push from the frontier's bitmap.
   template <class Grid>
   WARREN_HD void sweep(Grid& grid, const State& state) const {
     using WorkerType = typename Grid::Warp;
-    const BitmapWord* front = next_bitmap(state);
     Pusher<WorkerType> pusher(*this, state);
-    grid.template for_each<exec::Warp>(chunks.count, [&](const WorkerType& worker,
-                                                         std::uint64_t chunk) {
-      const graph::EdgeChunks::Chunk range = chunks.at(chunk);
-      const std::uint64_t first = std::uint64_t{out.first} + range.first_row;
-      const std::uint64_t last = std::uint64_t{out.first} + range.last_row + 1;
-      // A lane a word: rows without edges may stand here by the million.
-      for (std::uint64_t base = first / kWordBits; base * kWordBits < last; base += worker.size()) {
-        const std::uint64_t w = base + worker.lane();
-        BitmapWord bits = w * kWordBits < last ? front[w] & range_mask(w, first, last) : 0;
-        while (worker.any(bits != 0)) {
-          const std::uint32_t lane =
-              worker.reduce(bits != 0 ? worker.lane() : worker.size(), exec::Minimum{});
-          const BitmapWord word = worker.broadcast(bits, lane);
-          if (worker.lane() == lane) bits = 0;
-          for (std::uint32_t b = 0; b < kWordBits; b += worker.size()) {
-            const std::uint32_t bit = b + worker.lane();
-            const bool is_in = bit < kWordBits && (word >> bit & 1u) != 0;
-            if (worker.size() == 1 && !is_in) continue;
-            graph::ListPiece piece;
-            if (is_in) {
-              const auto v = static_cast<Vertex>((base + lane) * kWordBits + bit);
-              piece = range.part_of(out, v - out.first);
-            }
-            pusher.push(worker, piece);
-          }
-        }
-      }
-    });
+    sweep_marked(grid, out, chunks, next_bitmap(state),
+                 [&](const WorkerType& worker, const graph::ListPiece& piece) {
+                   pusher.push(worker, piece);
+                 });
     pusher.finish(grid);
     end_push(grid, state);
   }

@@ -5,6 +5,8 @@
 
 #include "warren/team/program.hpp"
 
+#include "traverse/sweep.hpp"
+
 namespace warren::traverse {
 
 enum class BfsPhase : std::uint32_t {
@@ -45,10 +47,6 @@ struct BfsState {
   std::uint64_t pending_edges = 0;
   std::uint64_t far_bytes = 0;  ///< Read so far, by the team.
 };
-
-/// A frontier of fewer vertices is pushed from the queue: their lists are few and long, or too few
-/// to be worth the order.
-inline constexpr std::uint64_t kSweepVertices = 1024;
 
 /// A level is over, with `vertices` new ones that have `edges` edges: how does the next one go?
 [[nodiscard]] WARREN_HD inline BfsState next_level(BfsState state, std::uint64_t vertices,

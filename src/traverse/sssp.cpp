@@ -61,6 +61,11 @@ class SsspWords {
       program_.again[i] = take(device_, again_[i], program_.capacity);
       program_.queued[i] = take(device_, queued_[i], program_.words);
     }
+    if (shard.edges_placement != graph::EdgesPlacement::device) {
+      program_.chunks = graph::make_edge_chunks(stream, shard.out, chunk_rows_);
+      for (std::size_t i = 0; i < 2; ++i)
+        program_.in_bin[i] = take(device_, in_bin_[i], program_.words);
+    }
     program_.outbox_count = take(device_, outbox_count_, 2 * kMaxRanks);
     if (ranks > 1) {
       program_.mailed = take(device_, mailed_, program_.words);
@@ -87,8 +92,8 @@ class SsspWords {
   Buffer<Word> distance_, base_, nearest_;
   Buffer<QueueEntry> bins_, far_[2], again_[2];
   Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, outbox_count_;
-  Buffer<BitmapWord> queued_[2], mailed_;
-  Buffer<Vertex> outbox_;
+  Buffer<BitmapWord> queued_[2], in_bin_[2], mailed_;
+  Buffer<Vertex> outbox_, chunk_rows_;
 };
 
 /// The width of a bin. Within a bin vertices are worked off in no order, and again when they are
@@ -225,6 +230,7 @@ bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& sh
   program.inverse_delta = static_cast<typename Metric::Real>(std::min(1.0 / result.delta, 1e30));
   SsspState initial;
   initial.ranks = static_cast<std::uint32_t>(team.size());
+  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
   team.barrier();
   const double begin = now_seconds();
   const SsspState last = Run::search(team, stream, program, initial);

@@ -51,8 +51,10 @@ struct SsspProgram {
   QueueEntry* again[2] = {};
   std::uint64_t* again_count = nullptr;  ///< Three.
   BitmapWord* queued[2] = {};            ///< Own vertices in the again-queue, by its slot's parity.
-  BitmapWord* mailed = nullptr;          ///< Vertices in the outbox.
-  Vertex* outbox = nullptr;              ///< Mail for rank q from index cuts[q].
+  graph::EdgeChunks chunks;              ///< Of `out`, where its edges are far.
+  BitmapWord* in_bin[2] = {};    ///< Then: own vertices of the current bin, of the next one.
+  BitmapWord* mailed = nullptr;  ///< Vertices in the outbox.
+  Vertex* outbox = nullptr;      ///< Mail for rank q from index cuts[q].
   const Vertex* outbox_of[kMaxRanks] = {};
   std::uint64_t* outbox_count = nullptr;  ///< [2][kMaxRanks], by parity of the slot.
   const std::uint64_t* outbox_count_of[kMaxRanks] = {};
@@ -70,6 +72,9 @@ struct SsspProgram {
         break;
       case SsspPhase::seed:
         seed(grid);
+        break;
+      case SsspPhase::mark:
+        mark(grid, state);
         break;
       case SsspPhase::relax:
         relax(grid, state);
@@ -99,6 +104,10 @@ struct SsspProgram {
   [[nodiscard]] WARREN_HD std::uint64_t mail_count(int from, int to, std::uint32_t parity) const {
     return outbox_count_of[from][parity * kMaxRanks + static_cast<std::uint32_t>(to)];
   }
+  /// Whether this rank works the bin off in the order of the edges' addresses.
+  [[nodiscard]] WARREN_HD bool sweeps(const State& state) const {
+    return state.may_sweep && state.is_first && bin_counts[state.bin] >= kSweepVertices;
+  }
   /// The queues that a step of this state writes.
   [[nodiscard]] WARREN_HD SsspTargets targets(const State& state) const {
     const std::uint32_t slot = state.phase == SsspPhase::receive ? state.slot : state.slot + 1;
@@ -118,6 +127,7 @@ struct SsspProgram {
       queued[0][w] = 0;
       queued[1][w] = 0;
       if (ranks > 1) mailed[w] = 0;
+      for (int i = 0; i < 2 && in_bin[i] != nullptr; ++i) in_bin[i][w] = 0;
     });
     if (grid.block() != 0) return;
     const auto worker = grid.block_worker();
@@ -146,8 +156,23 @@ struct SsspProgram {
   }
 
   template <class Grid>
+  WARREN_HD void mark(Grid& grid, const State& state) const {
+    if (!sweeps(state)) return;
+    const QueueEntry* list = bins + state.bin * capacity;
+    BitmapWord* marks = in_bin[state.flip];
+    grid.template for_each<exec::Thread>(bin_counts[state.bin], [&](auto&, std::uint64_t i) {
+      const Vertex v = list[i].vertex;
+      if (list[i].piece == 0) exec::atomic_or(marks[v / kWordBits], bit_of(v));
+    });
+  }
+
+  template <class Grid>
   WARREN_HD void relax(Grid& grid, const State& state) const {
     SsspRelax<Grid, SsspProgram>(grid, *this, state).run();
+    if (state.may_sweep && state.is_first) {
+      BitmapWord* marks = in_bin[state.flip ^ 1u];
+      grid.template for_each<exec::Thread>(words, [&](auto&, std::uint64_t w) { marks[w] = 0; });
+    }
     if (grid.block() != 0) return;
     const auto worker = grid.block_worker();
     worker.for_each(kMaxRanks, [&](std::uint64_t q) {

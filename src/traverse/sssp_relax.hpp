@@ -6,8 +6,8 @@
 // Graph Algorithms with GraphIt, CGO 2020). Large steps put it in a queue that all blocks share.
 #pragma once
 
-#include "traverse/bitmap.hpp"
 #include "traverse/sssp_writer.hpp"
+#include "traverse/sweep.hpp"
 
 namespace warren::traverse {
 
@@ -55,7 +55,11 @@ class SsspRelax {
       scratch_.held[1] = 0;
     }
     block_.sync();
-    work_off(list, entries);
+    if (program_.sweeps(state_)) {
+      sweep();
+    } else {
+      work_off(list, entries);
+    }
     if (is_fused_) run_rounds();
     finish(state_.is_first && grid_.block() == 0 && block_.lane() == 0 ? entries : 0);
   }
@@ -123,6 +127,19 @@ class SsspRelax {
           }
           relax(worker, distance, begin, length);
         });
+  }
+
+  /// The current bin in the order of its edges' addresses.
+  WARREN_HD void sweep() {
+    sweep_marked(grid_, program_.out, program_.chunks, program_.in_bin[state_.flip],
+                 [&](const WarpType& worker, graph::ListPiece piece) {
+                   Word distance = 0;
+                   if (piece.length > 0)
+                     distance =
+                         exec::atomic_load(program_.distance[program_.out.first + piece.row]);
+                   if (bin_of(distance) != state_.bin) piece.length = 0;
+                   relax(worker, distance, piece.begin, piece.length);
+                 });
   }
 
   /// The block's own list, until it is empty.

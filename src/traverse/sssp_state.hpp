@@ -12,6 +12,7 @@ namespace warren::traverse {
 enum class SsspPhase : std::uint32_t {
   clear,    ///< Nothing is reached.
   seed,     ///< The source is.
+  mark,     ///< The current bin's vertices enter a bitmap, to be worked off in address order.
   relax,    ///< The vertices of the current bin offer distances to their neighbours.
   receive,  ///< What other ranks offer to ours.
   survey,   ///< The window is done: which of the far vertices are still open, and the nearest.
@@ -36,6 +37,8 @@ struct SsspState {
   std::uint32_t window = 0;  ///< Windows begun; the far vertices stand at window % 2.
   bool is_first = true;      ///< The bin's own entries come first, then the again-queue's.
   bool has_overflowed = false;
+  bool may_sweep = false;  ///< The edges are far.
+  std::uint32_t flip = 0;  ///< Which bitmap takes the current bin.
   std::uint32_t ranks = 1;
   std::uint64_t binned = 0;  ///< Entries in bins after the current one.
   std::uint64_t again = 0;   ///< Entries for the current bin's next step.
@@ -44,15 +47,22 @@ struct SsspState {
   std::uint64_t edges = 0;
 };
 
+/// Begins with the entries that stand in the current bin.
+[[nodiscard]] WARREN_HD inline SsspState begin_bin(SsspState state) {
+  state.is_first = true;
+  state.flip ^= 1u;
+  state.phase = state.may_sweep ? SsspPhase::mark : SsspPhase::relax;
+  return state;
+}
+
 /// What the current step leaves: the current bin again, the next bin, the next window, or the end.
 [[nodiscard]] WARREN_HD inline SsspState next_bin(SsspState state) {
   if (state.again > 0) {
     state.phase = SsspPhase::relax;
     state.is_first = false;
   } else if (state.binned > 0) {
-    state.phase = SsspPhase::relax;
-    state.is_first = true;
     ++state.bin;
+    state = begin_bin(state);
   } else if (state.far > 0) {
     state.phase = SsspPhase::survey;
   } else {
@@ -71,6 +81,9 @@ struct SsspState {
     case SsspPhase::seed:
       state.binned = sums[kBinned];
       state.phase = state.binned > 0 ? SsspPhase::relax : SsspPhase::done;
+      return state;
+    case SsspPhase::mark:
+      state.phase = SsspPhase::relax;
       return state;
     case SsspPhase::relax:
       ++state.slot;
@@ -94,10 +107,8 @@ struct SsspState {
       return state;
     case SsspPhase::refill:
       state.bin = 0;
-      state.is_first = true;
       state.binned = sums[kBinned];
-      state.phase = SsspPhase::relax;
-      return state;
+      return begin_bin(state);
     case SsspPhase::done:
       return state;
   }

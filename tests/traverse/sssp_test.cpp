@@ -143,6 +143,22 @@ TEST(Sssp, DistancesDoNotDependOnDelta) {
   }
 }
 
+/// Bins of thousands of vertices, which are worked off in the order of their edges' addresses.
+void check_large_bins(const team::TeamOptions& options) {
+  const graph::Graph graph = fixtures::generated("kron:14", true);
+  const Case integers("kron", with_integers(graph, 1, 64));
+  const Case reals("kron, real weights", with_reals(graph));
+  for (const std::size_t edges : {0u, 1u}) {
+    check(options, integers, {0.0, 30.0}, fixtures::host_edges()[edges]);
+    check(options, reals, {1e300}, fixtures::host_edges()[edges]);
+  }
+}
+
+TEST(Sssp, SweepsLargeBinsOfFarEdges) {
+  check_large_bins(fixtures::cpu_teams()[1]);
+  check_large_bins(fixtures::cpu_teams()[4]);
+}
+
 TEST(Sssp, WeightsOfZeroEverywhere) {
   const Case zeros("zeros", with_integers(fixtures::generated("kron:8", true), 0, 0));
   for (const auto& options : fixtures::cpu_teams()) check(options, zeros, {0.0, 1.0});
@@ -247,6 +263,11 @@ TEST_F(SsspRefusal, IntegerDistancesOfRealWeights) {
 TEST(SsspCuda, MatchesDijkstraOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   check_all(fixtures::cuda_teams());
+}
+
+TEST(SsspCuda, SweepsLargeBinsOfFarEdges) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& options : fixtures::cuda_teams()) check_large_bins(options);
 }
 
 TEST(SsspCuda, DistancesDoNotDependOnDelta) {
