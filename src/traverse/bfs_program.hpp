@@ -57,9 +57,6 @@ struct BfsArrays {
   const std::uint64_t* outbox_count_of[kMaxRanks] = {};
 };
 
-// An entry of the queue is a block of a compressed list.
-static_assert(kPieceEdges == graph::kCompressedBlock);
-
 /// `Adjacency` is how the edges are placed; those that are far are swept in address order where
 /// many of them are wanted: see sweep().
 template <class Adjacency>
@@ -207,21 +204,12 @@ struct BfsProgram : BfsArrays {
           const std::uint64_t index = task * per_task + worker.lane();
           graph::ListPiece piece;
           if (worker.lane() < per_task && index < entries)
-            piece = piece_of(queue[state.slot % 2][index]);
+            piece = piece_of(out, queue[state.slot % 2][index]);
           if constexpr (kLanes == 1 && !Adjacency::kIsFar)
             look_ahead(queue[state.slot % 2], index, entries);
           pusher.push(worker, piece);
         });
     pusher.finish(grid);
-  }
-
-  [[nodiscard]] WARREN_HD graph::ListPiece piece_of(const QueueEntry& entry) const {
-    graph::ListPiece piece;
-    piece.row = entry.vertex - out.first;
-    piece.begin = out.begin(piece.row) + std::uint64_t{entry.piece} * kPieceEdges;
-    const EdgeOffset rest = out.end(piece.row) - piece.begin;
-    piece.length = static_cast<std::uint32_t>(rest < kPieceEdges ? rest : kPieceEdges);
-    return piece;
   }
 
   /// Starts the loads of the offsets and lists of the entries to come: on a CPU no load passes an
@@ -233,7 +221,7 @@ struct BfsProgram : BfsArrays {
     if (index + kOffsetsAhead < count)
       exec::prefetch(&out.offsets[entries[index + kOffsetsAhead].vertex - out.first]);
     if (index + kListsAhead < count) {
-      const graph::ListPiece later = piece_of(entries[index + kListsAhead]);
+      const graph::ListPiece later = piece_of(out, entries[index + kListsAhead]);
       constexpr std::uint32_t kInLine = 64 / sizeof(Vertex);
       for (std::uint32_t k = 0; k < later.length + kInLine; k += kInLine)
         exec::prefetch(out.targets + later.begin + k);

@@ -6,12 +6,15 @@
 
 #include "warren/exec/atomic.hpp"
 #include "warren/exec/worker.hpp"
-#include "warren/graph/shard.hpp"
+#include "warren/graph/adjacency.hpp"
 
 namespace warren::traverse {
 
 /// Edges of one entry at most.
 inline constexpr std::uint32_t kPieceEdges = 256;
+
+/// An entry of the queue is a block of a compressed list.
+static_assert(kPieceEdges == graph::kCompressedBlock);
 
 struct QueueEntry {
   Vertex vertex;
@@ -20,6 +23,17 @@ struct QueueEntry {
 
 [[nodiscard]] WARREN_HD inline std::uint32_t pieces_of(EdgeOffset degree) {
   return static_cast<std::uint32_t>((degree + kPieceEdges - 1) / kPieceEdges);
+}
+
+/// The piece of a list that an entry stands for, among the rows of `csr`.
+[[nodiscard]] WARREN_HD inline graph::ListPiece piece_of(const graph::CsrView& csr,
+                                                         const QueueEntry& entry) {
+  graph::ListPiece piece;
+  piece.row = entry.vertex - csr.first;
+  piece.begin = csr.begin(piece.row) + std::uint64_t{entry.piece} * kPieceEdges;
+  const EdgeOffset rest = csr.end(piece.row) - piece.begin;
+  piece.length = static_cast<std::uint32_t>(rest < kPieceEdges ? rest : kPieceEdges);
+  return piece;
 }
 
 /// Entries that a queue must hold at most, when every vertex enters once.

@@ -3,6 +3,7 @@
 #include "warren/traverse/sssp.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <variant>
@@ -42,6 +43,7 @@ class SsspWords {
     const std::uint64_t own = shard.out.count;
     const auto ranks = static_cast<std::size_t>(team.size());
     program_.out = shard.out;
+    program_.packed = shard.packed_out;
     program_.rank = team.rank();
     program_.ranks = team.size();
     program_.vertices = shard.vertices;
@@ -77,7 +79,11 @@ class SsspWords {
     share(team, program_.outbox_count, program_.outbox_count_of);
   }
 
-  [[nodiscard]] const SsspProgram<Metric>& program() const { return program_; }
+  template <bool kPacked>
+  [[nodiscard]] SsspProgram<Metric, kPacked> program() const {
+    // The same members: what differs is how the lists are walked.
+    return std::bit_cast<SsspProgram<Metric, kPacked>>(program_);
+  }
   [[nodiscard]] const Word* own() const { return program_.distance + program_.out.first; }
   [[nodiscard]] std::vector<Word> own_on_host(const exec::Stream& stream) const {
     std::vector<Word> words(program_.out.count);
@@ -88,7 +94,7 @@ class SsspWords {
 
  private:
   exec::Device device_;
-  SsspProgram<Metric> program_;
+  SsspProgram<Metric, false> program_;
   Buffer<Word> distance_, base_, nearest_;
   Buffer<QueueEntry> bins_, far_[2], again_[2];
   Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, outbox_count_;
@@ -103,6 +109,20 @@ double choose_delta(double mean_weight, double mean_degree, bool on_gpu) {
   constexpr double kSparseDegree = 8.0;
   if (mean_degree <= kSparseDegree) return (on_gpu ? 40.0 : 8.0) * mean_weight;
   return (on_gpu ? 4.0 : 1.5) * mean_weight / mean_degree;
+}
+
+/// The target of an edge of a local row whose list begins with edge `begin`.
+Vertex target_of(const exec::Stream& stream, const graph::Shard& shard, Vertex row, EdgeOffset edge,
+                 EdgeOffset begin) {
+  if (shard.edges_placement != graph::EdgesPlacement::compressed_host)
+    return read(stream, shard.out.targets + edge);
+  const graph::CompressedView view = shard.out_storage->compressed->view();
+  const graph::CompressedRow list = view.row(shard.out.first + row);
+  const EdgeOffset index = edge - begin;
+  graph::CompressedCursor cursor(view, view.block(list, index / graph::kCompressedBlock));
+  Vertex target = cursor.next();
+  for (EdgeOffset k = 0; k < index % graph::kCompressedBlock; ++k) target = cursor.next();
+  return target;
 }
 
 /// Refuses weights that a shortest path cannot be found with, and chooses the width of a bin.
@@ -129,10 +149,11 @@ double survey_weights(team::Team& team, const graph::Shard& shard, const exec::S
   if (facts.first_bad != WeightFacts{}.first_bad) {
     std::vector<EdgeOffset> offsets(std::uint64_t{shard.out.count} + 1);
     exec::copy(stream, offsets.data(), shard.out.offsets, offsets.size() * sizeof(EdgeOffset));
-    bad = {true, 0, read(stream, shard.out.targets + facts.first_bad),
-           static_cast<double>(read(stream, weights + facts.first_bad))};
-    const auto after = std::upper_bound(offsets.begin(), offsets.end(), facts.first_bad);
-    bad.from = shard.out.first + static_cast<std::uint64_t>(after - offsets.begin()) - 1;
+    const double weight = static_cast<double>(read(stream, weights + facts.first_bad));
+    const auto after = std::upper_bound(offsets.begin(), offsets.end(), facts.first_bad) - 1;
+    const auto row = static_cast<Vertex>(after - offsets.begin());
+    bad = {true, std::uint64_t{shard.out.first} + row,
+           target_of(stream, shard, row, facts.first_bad, *after), weight};
   }
   for (const Bad& found : team.all_gather(bad)) {
     require(
@@ -220,11 +241,11 @@ void add_up(team::Team& team, const std::vector<typename Metric::Word>& own, Sss
 }
 
 /// One search; true if the words were too narrow for it.
-template <class Backend, class Metric>
+template <class Backend, bool kPacked, class Metric>
 bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
             const SsspWords<Metric>& words, Vertex source, SsspResult& result) {
   using Run = SsspRun<Backend, Metric>;
-  SsspProgram<Metric> program = words.program();
+  SsspProgram<Metric, kPacked> program = words.template program<kPacked>();
   program.source = source;
   // A width too small for the arithmetic stays one that the nearest vertex falls in.
   program.inverse_delta = static_cast<typename Metric::Real>(std::min(1.0 / result.delta, 1e30));
@@ -233,7 +254,7 @@ bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& sh
   initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
   team.barrier();
   const double begin = now_seconds();
-  const SsspState last = Run::search(team, stream, program, initial);
+  const SsspState last = SsspSearch<Backend, Metric, kPacked>::run(team, stream, program, initial);
   const double end = now_seconds();
   trace_span("sssp", team.rank(), begin, end,
              fmt::format("{{\"source\":{},\"steps\":{},\"windows\":{}}}", source, last.steps,
@@ -241,8 +262,9 @@ bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& sh
   if (last.has_overflowed) return true;
   result.seconds = end - begin;
   result.relaxed_edges = last.edges;
-  if (shard.edges_placement == graph::EdgesPlacement::host)
-    result.far_bytes = last.edges * (sizeof(Vertex) + sizeof(float));
+  if (shard.edges_placement != graph::EdgesPlacement::device)
+    result.far_bytes =
+        last.far_bytes + last.edges * ((kPacked ? 0 : sizeof(Vertex)) + sizeof(float));
   result.steps = last.steps;
   const auto summary = Run::summarize(team, stream, {shard.out, words.own()});
   result.reached = summary.reached;
@@ -270,7 +292,6 @@ Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& optio
       team.all_reduce(shard.out.weights_int != nullptr ? 1 : 0, exec::Maximum{}) != 0;
   const bool is_real =
       team.all_reduce(shard.out.weights_float != nullptr ? 1 : 0, exec::Maximum{}) != 0;
-  graph::require_plain_lists(shard, "shortest paths");
   require(is_integer || is_real || shard.edges == 0, "shortest paths need a shard with weights");
   delta_ = is_real ? survey_weights<RealMetric>(team, shard, stream_, options.delta)
                    : survey_weights<NarrowMetric>(team, shard, stream_, options.delta);
@@ -289,8 +310,12 @@ SsspResult Sssp::run(Vertex source) {
     bool is_too_narrow = false;
     memory_->with_words([&](const auto& words, auto metric) {
       exec::with_backend(team_.device(), [&](auto backend) {
-        is_too_narrow = search<decltype(backend), decltype(metric)>(team_, stream_, shard_, words,
-                                                                    source, result);
+        using Backend = decltype(backend);
+        using Metric = decltype(metric);
+        is_too_narrow =
+            shard_.edges_placement == graph::EdgesPlacement::compressed_host
+                ? search<Backend, true, Metric>(team_, stream_, shard_, words, source, result)
+                : search<Backend, false, Metric>(team_, stream_, shard_, words, source, result);
       });
     });
     return is_too_narrow;

@@ -19,17 +19,20 @@
 
 namespace warren::traverse {
 
-template <class MetricType>
+/// `kIsPacked`: the lists are compressed.
+template <class MetricType, bool kIsPacked>
 struct SsspProgram {
   using State = SsspState;
   using Metric = MetricType;
   using Word = typename Metric::Word;
+  static constexpr bool kPacked = kIsPacked;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = sizeof(SsspScratch<Word>);
   static constexpr std::uint32_t kGangBlocks = 1;
 
   graph::CsrView out;
+  graph::PackedRows packed;  ///< The lists of `out`, where kPacked.
   int rank = 0;
   int ranks = 1;
   Vertex source = 0;

@@ -4,4 +4,6 @@
 
 namespace warren::traverse {
 template struct SsspRun<exec::Cuda, RealMetric>;
+template struct SsspSearch<exec::Cuda, RealMetric, false>;
+template struct SsspSearch<exec::Cuda, RealMetric, true>;
 }  // namespace warren::traverse

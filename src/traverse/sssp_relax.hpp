@@ -111,21 +111,16 @@ class SsspRelax {
         (entries + per_task - 1) / per_task, [&](const WarpType& worker, std::uint64_t task) {
           const std::uint64_t index = task * per_task + worker.lane();
           Word distance = 0;
-          EdgeOffset begin = 0;
-          std::uint32_t length = 0;
+          graph::ListPiece piece;
           if (worker.lane() < per_task && index < entries) {
             const QueueEntry entry = list[index];
             if (!state_.is_first && entry.piece == 0)
               program_.clear_queued(state_.slot % 2, entry.vertex);
             distance = exec::atomic_load(program_.distance[entry.vertex]);
-            const Vertex row = entry.vertex - program_.out.first;
-            begin = program_.out.begin(row) + std::uint64_t{entry.piece} * kPieceEdges;
-            const EdgeOffset rest = program_.out.end(row) - begin;
             // A vertex that has moved to an earlier bin was worked off there.
-            if (bin_of(distance) == state_.bin)
-              length = static_cast<std::uint32_t>(rest < kPieceEdges ? rest : kPieceEdges);
+            if (bin_of(distance) == state_.bin) piece = piece_of(program_.out, entry);
           }
-          relax(worker, distance, begin, length);
+          relax(worker, distance, piece);
         });
   }
 
@@ -138,7 +133,7 @@ class SsspRelax {
                      distance =
                          exec::atomic_load(program_.distance[program_.out.first + piece.row]);
                    if (bin_of(distance) != state_.bin) piece.length = 0;
-                   relax(worker, distance, piece.begin, piece.length);
+                   relax(worker, distance, piece);
                  });
   }
 
@@ -164,37 +159,62 @@ class SsspRelax {
   WARREN_HD void work_off_own(const WarpType& worker, std::uint32_t round, std::uint32_t index,
                               std::uint32_t held) {
     Word distance = 0;
-    EdgeOffset begin = 0;
-    std::uint32_t length = 0;
+    graph::ListPiece piece;
     std::uint32_t queue = kNoQueue;
     Vertex vertex = 0;
     if (index < held) {
       vertex = scratch_.entry[round][index].vertex;
       distance = scratch_.entry[round][index].distance;
       const Vertex row = vertex - program_.out.first;
-      begin = program_.out.begin(row);
+      const EdgeOffset begin = program_.out.begin(row);
       const EdgeOffset degree = program_.out.degree(row);
       if (exec::atomic_load(program_.distance[vertex]) == distance) {
         if (degree <= kPieceEdges) {
-          length = static_cast<std::uint32_t>(degree);
+          piece = {row, begin, static_cast<std::uint32_t>(degree)};
         } else if (program_.claim_queued((state_.slot + 1) % 2, vertex)) {
           queue = kAgainQueue;  // Long lists are for all blocks.
         }
       }
     }
-    relax(worker, distance, begin, length);
+    relax(worker, distance, piece);
     writer_.put(worker, vertex, queue);
   }
 
-  /// Every lane brings a distance and a list; the lanes together offer distance + weight along all
-  /// edges. The loads of a batch are in flight together.
-  WARREN_HD void relax(const WarpType& worker, Word distance, EdgeOffset begin,
-                       std::uint32_t length) {
-    edges_ += length;
-    worker.expand((length + kBatch - 1) / kBatch,
+  /// Every lane brings a distance and a piece of a list; the lanes together offer distance + weight
+  /// along all edges.
+  WARREN_HD void relax(const WarpType& worker, Word distance, const graph::ListPiece& piece) {
+    edges_ += piece.length;
+    if constexpr (Program::kPacked) {
+      relax_packed(worker, distance, piece);
+    } else {
+      relax_plain(worker, distance, piece);
+    }
+  }
+
+  WARREN_HD void relax_packed(const WarpType& worker, Word distance,
+                              const graph::ListPiece& piece) {
+    const graph::PackedAdjacency lists{program_.out, program_.packed};
+    far_bytes_ += lists.expand_edges(
+        worker, piece, [&](bool active, std::uint32_t owner, EdgeOffset edge, Vertex to) {
+          const Word from = worker.broadcast(distance, owner);
+          Word offered = Metric::kUnreached;
+          if (active) {
+            offered = Metric::add(from, Metric::weights(program_.out)[edge]);
+            if (offered == Metric::kUnreached) ++overflows_;
+          }
+          if (offered != Metric::kUnreached &&
+              offered >= exec::load_maybe_stale(program_.distance[to]))
+            offered = Metric::kUnreached;
+          offer(worker, to, offered);
+        });
+  }
+
+  /// The loads of a batch are in flight together.
+  WARREN_HD void relax_plain(const WarpType& worker, Word distance, const graph::ListPiece& piece) {
+    worker.expand((piece.length + kBatch - 1) / kBatch,
                   [&](bool active, std::uint32_t owner, std::uint32_t k) {
-                    const EdgeOffset edge = worker.broadcast(begin, owner) + k * kBatch;
-                    const std::uint32_t left = worker.broadcast(length, owner) - k * kBatch;
+                    const EdgeOffset edge = worker.broadcast(piece.begin, owner) + k * kBatch;
+                    const std::uint32_t left = worker.broadcast(piece.length, owner) - k * kBatch;
                     const Word from = worker.broadcast(distance, owner);
                     Vertex to[kBatch];
                     Word offered[kBatch];
@@ -298,6 +318,7 @@ class SsspRelax {
     grid_.sum(kTaken, taken);
     grid_.sum(kEdges, edges_);
     grid_.sum(kOverflow, overflows_);
+    if constexpr (Program::kPacked) grid_.sum(kFarBytes, far_bytes_);
   }
 
   Grid& grid_;
@@ -312,6 +333,7 @@ class SsspRelax {
   std::uint32_t round_ = 0;  ///< Which list takes what is found.
   std::uint64_t edges_ = 0;
   std::uint64_t overflows_ = 0;
+  std::uint64_t far_bytes_ = 0;  ///< Of compressed lists.
 };
 
 }  // namespace warren::traverse

@@ -106,10 +106,14 @@ struct SsspRun {
   static typename SurveyWeights<typename Metric::Weight>::State survey(
       team::Team& team, const exec::Stream& stream,
       const SurveyWeights<typename Metric::Weight>& program);
-  static SsspState search(team::Team& team, const exec::Stream& stream,
-                          const SsspProgram<Metric>& program, const SsspState& initial);
   static typename SsspSummary<Word>::State summarize(team::Team& team, const exec::Stream& stream,
                                                      const SsspSummary<Word>& program);
+};
+
+template <class Backend, class Metric, bool kPacked>
+struct SsspSearch {
+  static SsspState run(team::Team& team, const exec::Stream& stream,
+                       const SsspProgram<Metric, kPacked>& program, const SsspState& initial);
 };
 
 template <class Backend, class Metric>
@@ -119,10 +123,10 @@ typename SurveyWeights<typename Metric::Weight>::State SsspRun<Backend, Metric>:
   return team::run_program<Backend>(team, stream, program, {});
 }
 
-template <class Backend, class Metric>
-SsspState SsspRun<Backend, Metric>::search(team::Team& team, const exec::Stream& stream,
-                                           const SsspProgram<Metric>& program,
-                                           const SsspState& initial) {
+template <class Backend, class Metric, bool kPacked>
+SsspState SsspSearch<Backend, Metric, kPacked>::run(team::Team& team, const exec::Stream& stream,
+                                                    const SsspProgram<Metric, kPacked>& program,
+                                                    const SsspState& initial) {
   return team::run_program<Backend>(team, stream, program, initial);
 }
 
@@ -133,6 +137,12 @@ typename SsspSummary<typename Metric::Word>::State SsspRun<Backend, Metric>::sum
 }
 
 #if WARREN_HAS_CUDA
+extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint32_t>, false>;
+extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint32_t>, true>;
+extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint64_t>, false>;
+extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint64_t>, true>;
+extern template struct SsspSearch<exec::Cuda, RealMetric, false>;
+extern template struct SsspSearch<exec::Cuda, RealMetric, true>;
 extern template struct SsspRun<exec::Cuda, IntegerMetric<std::uint32_t>>;
 extern template struct SsspRun<exec::Cuda, IntegerMetric<std::uint64_t>>;
 extern template struct SsspRun<exec::Cuda, RealMetric>;

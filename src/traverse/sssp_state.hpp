@@ -28,6 +28,7 @@ enum SsspSum : std::uint32_t {
   kFar,       ///< Entries put to the far ones.
   kEdges,     ///< Edges looked at.
   kOverflow,  ///< Sums that the words cannot hold.
+  kFarBytes,  ///< Read of compressed lists in host memory.
 };
 
 struct SsspState {
@@ -45,6 +46,7 @@ struct SsspState {
   std::uint64_t far = 0;     ///< Far entries, some of them closed by now.
   std::uint64_t steps = 0;
   std::uint64_t edges = 0;
+  std::uint64_t far_bytes = 0;  ///< Of compressed lists.
 };
 
 /// Begins with the entries that stand in the current bin.
@@ -91,6 +93,7 @@ struct SsspState {
       state.again = sums[kAgain];
       state.far += sums[kFar];
       state.edges += sums[kEdges];
+      state.far_bytes += sums[kFarBytes];
       state.has_overflowed = state.has_overflowed || sums[kOverflow] > 0;
       if (state.ranks == 1) return next_bin(state);
       state.phase = SsspPhase::receive;

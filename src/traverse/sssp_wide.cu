@@ -4,4 +4,6 @@
 
 namespace warren::traverse {
 template struct SsspRun<exec::Cuda, IntegerMetric<std::uint64_t>>;
+template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint64_t>, false>;
+template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint64_t>, true>;
 }  // namespace warren::traverse

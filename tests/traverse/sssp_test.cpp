@@ -115,11 +115,12 @@ void check(const team::TeamOptions& options, const Case& the,
   });
 }
 
-/// Every shape, with integer and real weights.
+/// Every shape, with integer and real weights, and with compressed lists.
 void check_all(const std::vector<team::TeamOptions>& teams) {
   for (const auto& named : fixtures::shapes()) {
     const Case integers(named.name, with_integers(named.graph, 1, 64));
     for (const auto& options : teams) check(options, integers);
+    check(teams.front(), integers, {0.0}, fixtures::host_edges().back());
     // Weights of many sizes make a search of a large grid long.
     if (named.graph.vertices > 100000) continue;
     const Case reals(named.name + ", real weights", with_reals(named.graph));
@@ -136,9 +137,9 @@ TEST(Sssp, DistancesDoNotDependOnDelta) {
   for (const auto& options : fixtures::cpu_teams()) {
     check(options, integers, {1e-60, 0.5, 1.0, 3.0, 100.0, 1e300});
     check(options, reals, {1e-3, 0.1, 1.0, 1e300});
-    for (const std::size_t edges : {0u, 1u}) {
-      check(options, integers, {0.0}, fixtures::host_edges()[edges]);
-      check(options, reals, {0.0}, fixtures::host_edges()[edges]);
+    for (const auto& edges : fixtures::host_edges()) {
+      check(options, integers, {0.0}, edges);
+      check(options, reals, {0.0}, edges);
     }
   }
 }
@@ -148,9 +149,9 @@ void check_large_bins(const team::TeamOptions& options) {
   const graph::Graph graph = fixtures::generated("kron:14", true);
   const Case integers("kron", with_integers(graph, 1, 64));
   const Case reals("kron, real weights", with_reals(graph));
-  for (const std::size_t edges : {0u, 1u}) {
-    check(options, integers, {0.0, 30.0}, fixtures::host_edges()[edges]);
-    check(options, reals, {1e300}, fixtures::host_edges()[edges]);
+  for (const auto& edges : fixtures::host_edges()) {
+    check(options, integers, {0.0, 30.0}, edges);
+    check(options, reals, {1e300}, edges);
   }
 }
 
@@ -198,14 +199,15 @@ TEST(Sssp, RepeatsOnTheSameMemory) {
 
 class SsspRefusal : public testing::Test {
  protected:
-  void expect_refused(const graph::Graph& graph, double delta, const std::string& message) {
+  void expect_refused(const graph::Graph& graph, double delta, const std::string& message,
+                      const graph::EdgesOptions& edges = {}) {
     for (const int ranks : {1, 3}) {
       const graph::ShardSource source = fixtures::shard_source(graph, ranks);
       team::TeamOptions options;
       options.ranks = ranks;
       try {
         team::run_team(options, [&](team::Team& team) {
-          const graph::Shard shard = graph::make_shard(team, source);
+          const graph::Shard shard = graph::make_shard(team, source, edges);
           (void)traverse::Sssp(team, shard, {delta});
         });
         FAIL() << "not refused: " << message;
@@ -219,7 +221,8 @@ class SsspRefusal : public testing::Test {
 
 TEST_F(SsspRefusal, NegativeWeightsByTheirEdge) {
   path_.weights_int[7] = -3;
-  expect_refused(path_, 0.0, "the edge from 7 to 8 has the weight -3;");
+  for (const auto& edges : fixtures::host_edges())
+    expect_refused(path_, 0.0, "the edge from 7 to 8 has the weight -3;", edges);
 }
 
 TEST_F(SsspRefusal, WeightsThatAreNoNumbers) {

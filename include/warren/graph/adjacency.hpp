@@ -203,26 +203,20 @@ struct PackedAdjacency {
 
   template <class W, class F>
   WARREN_HD std::uint64_t expand(const W& worker, const ListPiece& piece, F&& f) const {
-    CompressedRow row;
-    std::uint64_t block = 0;
-    std::uint64_t end = 0;
-    if (piece.length > 0) {
-      row = packed.view.row(piece.row);
-      const EdgeOffset first = piece.begin - csr.begin(piece.row);
-      block = (first + kCompressedBlock - 1) / kCompressedBlock;
-      end = (first + piece.length + kCompressedBlock - 1) / kCompressedBlock;
-    }
-    std::uint64_t read = 0;
-    while (worker.any(block < end)) {
-      const CompressedBlock mine = block < end ? packed.view.block(row, block) : CompressedBlock{};
-      if (block < end) read += sectors(mine.bits, mine.end);
-      ++block;
-      for_each_in_blocks(worker, packed.view, mine, mine.count,
-                         [&](bool active, std::uint32_t owner, std::uint32_t, Vertex target) {
-                           f(active, owner, target);
+    return expand_blocks(worker, piece,
+                         [&](bool active, std::uint32_t owner, EdgeOffset, std::uint32_t,
+                             Vertex target) { f(active, owner, target); });
+  }
+
+  /// The same with f(active, owner, edge, target): `edge` is the edge's number in the whole graph,
+  /// by which its weight is found.
+  template <class W, class F>
+  WARREN_HD std::uint64_t expand_edges(const W& worker, const ListPiece& piece, F&& f) const {
+    return expand_blocks(worker, piece,
+                         [&](bool active, std::uint32_t owner, EdgeOffset first_of_own,
+                             std::uint32_t k, Vertex target) {
+                           f(active, owner, worker.broadcast(first_of_own, owner) + k, target);
                          });
-    }
-    return packed.is_far ? read * kSectorBytes : 0;
   }
 
   /// A lane looks at the first neighbours of a list of its own: a sector of selectors and two of
@@ -268,6 +262,35 @@ struct PackedAdjacency {
 
   [[nodiscard]] WARREN_HD static std::uint64_t sectors(std::uint64_t bits, std::uint64_t end) {
     return end > bits ? (end - 1) / kSectorBits - bits / kSectorBits + 1 : 0;
+  }
+
+  /// f(active, owner, first_of_own, k, target): edge k of the owner's block; `first_of_own` is the
+  /// first edge of the block that this lane has brought.
+  template <class W, class F>
+  WARREN_HD std::uint64_t expand_blocks(const W& worker, const ListPiece& piece, F&& f) const {
+    CompressedRow row;
+    std::uint64_t block = 0;
+    std::uint64_t end = 0;
+    EdgeOffset begin = 0;
+    if (piece.length > 0) {
+      row = packed.view.row(piece.row);
+      begin = csr.begin(piece.row);
+      const EdgeOffset first = piece.begin - begin;
+      block = (first + kCompressedBlock - 1) / kCompressedBlock;
+      end = (first + piece.length + kCompressedBlock - 1) / kCompressedBlock;
+    }
+    std::uint64_t read = 0;
+    while (worker.any(block < end)) {
+      const CompressedBlock mine = block < end ? packed.view.block(row, block) : CompressedBlock{};
+      if (block < end) read += sectors(mine.bits, mine.end);
+      const EdgeOffset first_of_own = begin + block * kCompressedBlock;
+      ++block;
+      for_each_in_blocks(worker, packed.view, mine, mine.count,
+                         [&](bool active, std::uint32_t owner, std::uint32_t k, Vertex target) {
+                           f(active, owner, first_of_own, k, target);
+                         });
+    }
+    return packed.is_far ? read * kSectorBytes : 0;
   }
 
   /// False where the first sectors did not decide. For lists of one block.
