@@ -18,24 +18,26 @@ class ComponentsMemory {
  public:
   ComponentsMemory(team::Team& team, const graph::Shard& shard)
       : parent_(team.device(), shard.vertices), largest_(team.device(), 1) {
-    program_.out = shard.out;
-    program_.in = shard.in;
-    program_.is_symmetric = shard.is_symmetric;
-    program_.rank = static_cast<std::uint32_t>(team.rank());
-    program_.vertices = shard.vertices;
-    program_.parent = parent_.data();
-    program_.largest = largest_.data();
-    if (shard.edges_placement == graph::EdgesPlacement::host) {
+    arrays_.out = shard.out;
+    arrays_.in = shard.in;
+    arrays_.packed_out = shard.packed_out;
+    arrays_.packed_in = shard.packed_in;
+    arrays_.is_symmetric = shard.is_symmetric;
+    arrays_.rank = static_cast<std::uint32_t>(team.rank());
+    arrays_.vertices = shard.vertices;
+    arrays_.parent = parent_.data();
+    arrays_.largest = largest_.data();
+    if (shard.edges_placement != graph::EdgesPlacement::device) {
       second_ = Buffer<Vertex>(team.device(), shard.out.count);
-      program_.second = second_.data();
+      arrays_.second = second_.data();
     }
-    share(team, parent_.data(), program_.parent_of);
+    share(team, parent_.data(), arrays_.parent_of);
   }
 
-  [[nodiscard]] const ComponentsProgram& program() const { return program_; }
+  [[nodiscard]] const ComponentsArrays& arrays() const { return arrays_; }
   [[nodiscard]] std::vector<Vertex> own(const exec::Stream& stream) const {
-    std::vector<Vertex> labels(program_.out.count);
-    exec::copy(stream, labels.data(), parent_.data() + program_.out.first,
+    std::vector<Vertex> labels(arrays_.out.count);
+    exec::copy(stream, labels.data(), parent_.data() + arrays_.out.first,
                labels.size() * sizeof(Vertex));
     stream.synchronize();
     return labels;
@@ -43,7 +45,7 @@ class ComponentsMemory {
 
  private:
   Buffer<Vertex> parent_, second_, largest_;
-  ComponentsProgram program_;
+  ComponentsArrays arrays_;
 };
 
 namespace {
@@ -82,9 +84,7 @@ Components::Components(team::Team& team, const graph::Shard& shard,
       shard_(shard),
       options_(options),
       stream_(team.device()),
-      memory_(std::make_unique<ComponentsMemory>(team, shard)) {
-  graph::require_plain_lists(shard, "connected components");
-}
+      memory_(std::make_unique<ComponentsMemory>(team, shard)) {}
 
 Components::~Components() = default;
 
@@ -94,13 +94,19 @@ ComponentsResult Components::run() {
   ComponentsState initial;
   initial.rounds = options_.sampled_edges;
   initial.ranks = static_cast<std::uint32_t>(team_.size());
-  initial.is_far = shard_.edges_placement == graph::EdgesPlacement::host;
+  initial.is_far = shard_.edges_placement != graph::EdgesPlacement::device;
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {
+    using Backend = decltype(backend);
     const double begin = now_seconds();
-    result.far_bytes =
-        ComponentsRun<decltype(backend)>::run(team_, stream_, memory_->program(), initial)
-            .far_bytes;
+    if (shard_.edges_placement == graph::EdgesPlacement::compressed_host) {
+      result.far_bytes =
+          ComponentsRun<Backend, true>::run(team_, stream_, {memory_->arrays()}, initial).far_bytes;
+    } else {
+      result.far_bytes =
+          ComponentsRun<Backend, false>::run(team_, stream_, {memory_->arrays()}, initial)
+              .far_bytes;
+    }
     const double end = now_seconds();
     result.seconds = end - begin;
     trace_span("components", team_.rank(), begin, end, "{}");

@@ -3,5 +3,6 @@
 #include "traverse/components_program.hpp"
 
 namespace warren::traverse {
-template struct ComponentsRun<exec::Cuda>;
+template struct ComponentsRun<exec::Cuda, false>;
+template struct ComponentsRun<exec::Cuda, true>;
 }  // namespace warren::traverse

@@ -9,7 +9,7 @@
 // once at the end.
 #pragma once
 
-#include "warren/graph/shard.hpp"
+#include "warren/graph/adjacency.hpp"
 #include "warren/team/program.hpp"
 
 namespace warren::traverse {
@@ -41,16 +41,12 @@ struct ComponentsScratch {
   Vertex root[kSamples];
 };
 
-struct ComponentsProgram {
-  static constexpr std::uint32_t kFarBytes = 0;  ///< The only sum.
-  using State = ComponentsState;
-  static constexpr std::uint32_t kThreadsPerBlock = 512;
-  static constexpr std::uint32_t kBlocksPerProcessor = 2;
-  static constexpr std::uint32_t kScratchBytes = sizeof(ComponentsScratch);
-  static constexpr std::uint32_t kGangBlocks = 1;
-
+/// What every form of the program works on.
+struct ComponentsArrays {
   graph::CsrView out;
-  graph::CsrView in;          ///< Without offsets where there are no in-edges.
+  graph::CsrView in;             ///< Without offsets where there are no in-edges.
+  graph::PackedRows packed_out;  ///< The lists, where they are compressed.
+  graph::PackedRows packed_in;
   bool is_symmetric = false;  ///< Then in-edges are the out-edges.
   std::uint32_t rank = 0;
   std::uint64_t vertices = 0;
@@ -58,6 +54,17 @@ struct ComponentsProgram {
   const Vertex* parent_of[kMaxRanks] = {};
   Vertex* second = nullptr;  ///< Own rows, of far edges: the second neighbour, read with the first.
   Vertex* largest = nullptr;  ///< Root of the tree whose edges are skipped, or kNoVertex.
+};
+
+/// `kPacked`: the lists are compressed.
+template <bool kPacked>
+struct ComponentsProgram : ComponentsArrays {
+  static constexpr std::uint32_t kFarBytes = 0;  ///< The only sum.
+  using State = ComponentsState;
+  static constexpr std::uint32_t kThreadsPerBlock = 512;
+  static constexpr std::uint32_t kBlocksPerProcessor = 2;
+  static constexpr std::uint32_t kScratchBytes = sizeof(ComponentsScratch);
+  static constexpr std::uint32_t kGangBlocks = 1;
 
   WARREN_HD static bool finished(const State& state) {
     return state.phase == ComponentsPhase::done;
@@ -177,17 +184,47 @@ struct ComponentsProgram {
       auto above = static_cast<Vertex>(v);
       const std::uint64_t row = v - out.first;
       if (state.is_far && v >= out.first && row < out.count) {
-        const EdgeOffset begin = out.begin(static_cast<Vertex>(row));
-        const EdgeOffset degree = out.degree(static_cast<Vertex>(row));
-        const Vertex* list = out.list(begin);
-        if (state.rounds > 0 && degree > 0 && list[0] < above) above = list[0];
-        second[row] = degree > 1 ? list[1] : kNoVertex;
-        if (degree > 0 && begin >= out.cached_end) bytes += 32;  // A sector.
+        Vertex first[2] = {kNoVertex, kNoVertex};
+        bytes += first_neighbours(static_cast<Vertex>(row), first);
+        if (state.rounds > 0 && first[0] < above) above = first[0];
+        second[row] = first[1];
       }
       parent[v] = above;
     });
     if (grid.block() == 0 && grid.block_worker().lane() == 0) *largest = kNoVertex;
     grid.sum(kFarBytes, bytes);
+  }
+
+  /// The first two neighbours of a row as far as there are so many; returns the bytes read of far
+  /// memory: a sector.
+  WARREN_HD std::uint64_t first_neighbours(Vertex row, Vertex (&first)[2]) const {
+    const EdgeOffset degree = out.degree(row);
+    if (degree == 0) return 0;
+    if constexpr (kPacked) {
+      graph::CompressedCursor cursor(packed_out.view,
+                                     packed_out.view.block(packed_out.view.row(row), 0));
+      first[0] = cursor.next();
+      if (degree > 1) first[1] = cursor.next();
+      return packed_out.is_far ? graph::kSectorBytes : 0;
+    } else {
+      const EdgeOffset begin = out.begin(row);
+      const Vertex* list = out.list(begin);
+      first[0] = list[0];
+      if (degree > 1) first[1] = list[1];
+      return begin >= out.cached_end ? graph::kSectorBytes : 0;
+    }
+  }
+  [[nodiscard]] WARREN_HD Vertex neighbour(Vertex row, std::uint32_t index) const {
+    if constexpr (kPacked) {
+      const graph::CompressedRow list = packed_out.view.row(row);
+      graph::CompressedCursor cursor(packed_out.view,
+                                     packed_out.view.block(list, index / graph::kCompressedBlock));
+      Vertex found = cursor.next();
+      for (std::uint32_t k = 0; k < index % graph::kCompressedBlock; ++k) found = cursor.next();
+      return found;
+    } else {
+      return *out.list(out.begin(row) + index);
+    }
   }
 
   template <class Grid>
@@ -201,8 +238,8 @@ struct ComponentsProgram {
       }
       const EdgeOffset edge = out.begin(row) + state.round;
       if (edge >= out.end(row)) return;
-      link(out.first + row, *out.list(edge));
-      if (state.is_far && edge >= out.cached_end) bytes += 32;
+      link(out.first + row, neighbour(row, state.round));
+      if (state.is_far && edge >= out.cached_end) bytes += graph::kSectorBytes;
     });
     grid.sum(kFarBytes, bytes);
   }
@@ -274,41 +311,62 @@ struct ComponentsProgram {
     const Vertex skipped = *largest;
     const bool takes_in_edges = skipped != kNoVertex && !is_symmetric;
     std::uint64_t bytes = 0;
-    grid.template for_each<exec::Warp>((std::uint64_t{out.count} + kLanes - 1) / kLanes,
-                                       [&](const WarpType& worker, std::uint64_t task) {
-                                         const std::uint64_t i = task * kLanes + worker.lane();
-                                         const auto row = static_cast<Vertex>(i);
-                                         const bool has = i < out.count &&
-                                                          parent_now(out.first + row) != skipped;
-                                         if (!worker.any(has)) return;
-                                         // From the first edge on: a vertex' first round leaves out
-                                         // a larger neighbour.
-                                         const EdgeOffset begin = has ? out.begin(row) : 0;
-                                         const EdgeOffset end = has ? out.end(row) : 0;
-                                         link_list(worker, out.first + row, out, begin, end);
-                                         if (state.is_far) bytes += far_bytes(out, begin, end);
-                                         if (!takes_in_edges) return;
-                                         const EdgeOffset in_begin = has ? in.begin(row) : 0;
-                                         const EdgeOffset in_end = has ? in.end(row) : 0;
-                                         link_list(worker, out.first + row, in, in_begin, in_end);
-                                         if (state.is_far) bytes += far_bytes(in, in_begin, in_end);
-                                       },
-                                       kGrain);
+    grid.template for_each<exec::Warp>(
+        (std::uint64_t{out.count} + kLanes - 1) / kLanes,
+        [&](const WarpType& worker, std::uint64_t task) {
+          const std::uint64_t i = task * kLanes + worker.lane();
+          const auto row = static_cast<Vertex>(i);
+          const bool has = i < out.count && parent_now(out.first + row) != skipped;
+          if (!worker.any(has)) return;
+          // From the first edge on: a vertex' first round leaves out a larger neighbour.
+          bytes += link_list(worker, has, row, out, packed_out, state.is_far);
+          if (takes_in_edges) bytes += link_list(worker, has, row, in, packed_in, state.is_far);
+        },
+        kGrain);
     grid.sum(kFarBytes, bytes);
   }
 
-  /// What reading a list moves, in whole sectors of 32 bytes.
-  [[nodiscard]] WARREN_HD static std::uint64_t far_bytes(const graph::CsrView& lists,
-                                                         EdgeOffset begin, EdgeOffset end) {
-    if (begin >= end || begin < lists.cached_end) return 0;
-    return ((end - begin) * sizeof(Vertex) + 31) / 32 * 32;
+  /// Links each lane's vertex, where it `has` one, with its list. Returns the bytes read of far
+  /// memory, in whole sectors.
+  template <class W>
+  WARREN_HD std::uint64_t link_list(const W& worker, bool has, Vertex row,
+                                    const graph::CsrView& lists, const graph::PackedRows& packed,
+                                    bool is_far) const {
+    const EdgeOffset begin = has ? lists.begin(row) : 0;
+    const EdgeOffset end = has ? lists.end(row) : 0;
+    if constexpr (kPacked) {
+      return link_packed(worker, row, {lists, packed}, begin, end);
+    } else {
+      link_plain(worker, out.first + row, lists, begin, end);
+      if (!is_far || begin >= end || begin < lists.cached_end) return 0;
+      constexpr std::uint64_t kSector = graph::kSectorBytes;
+      return ((end - begin) * sizeof(Vertex) + kSector - 1) / kSector * kSector;
+    }
   }
 
-  /// Links each lane's vertex with its list: short lists by the lane, long ones by all lanes
-  /// together, one list after the other.
+  /// In pieces that their 32-bit lengths can hold.
   template <class W>
-  WARREN_HD void link_list(const W& worker, Vertex v, const graph::CsrView& lists, EdgeOffset begin,
-                           EdgeOffset end) const {
+  WARREN_HD std::uint64_t link_packed(const W& worker, Vertex row,
+                                      const graph::PackedAdjacency& lists, EdgeOffset begin,
+                                      EdgeOffset end) const {
+    constexpr EdgeOffset kLongest = EdgeOffset{1} << 30;
+    std::uint64_t bytes = 0;
+    while (worker.any(begin < end)) {
+      const EdgeOffset length = end - begin < kLongest ? end - begin : kLongest;
+      const graph::ListPiece piece{row, begin, static_cast<std::uint32_t>(length)};
+      bytes += lists.expand(worker, piece, [&](bool active, std::uint32_t owner, Vertex to) {
+        const Vertex from = out.first + worker.broadcast(row, owner);
+        if (active) link(from, to);
+      });
+      begin += length;
+    }
+    return bytes;
+  }
+
+  /// Short lists by the lane, long ones by all lanes together, one list after the other.
+  template <class W>
+  WARREN_HD void link_plain(const W& worker, Vertex v, const graph::CsrView& lists,
+                            EdgeOffset begin, EdgeOffset end) const {
     const EdgeOffset alone = worker.size() == 1 || end < begin + kAlone ? end : begin + kAlone;
     for (; begin < alone; ++begin) link(v, *lists.list(begin));
     if (worker.size() == 1) return;
@@ -327,21 +385,23 @@ struct ComponentsProgram {
   static constexpr std::uint64_t kGrain = 1024;
 };
 
-template <class Backend>
+template <class Backend, bool kPacked>
 struct ComponentsRun {
   static ComponentsState run(team::Team& team, const exec::Stream& stream,
-                             const ComponentsProgram& program, const ComponentsState& initial);
+                             const ComponentsProgram<kPacked>& program,
+                             const ComponentsState& initial);
 };
 
-template <class Backend>
-ComponentsState ComponentsRun<Backend>::run(team::Team& team, const exec::Stream& stream,
-                                            const ComponentsProgram& program,
-                                            const ComponentsState& initial) {
+template <class Backend, bool kPacked>
+ComponentsState ComponentsRun<Backend, kPacked>::run(team::Team& team, const exec::Stream& stream,
+                                                     const ComponentsProgram<kPacked>& program,
+                                                     const ComponentsState& initial) {
   return team::run_program<Backend>(team, stream, program, initial);
 }
 
 #if WARREN_HAS_CUDA
-extern template struct ComponentsRun<exec::Cuda>;
+extern template struct ComponentsRun<exec::Cuda, false>;
+extern template struct ComponentsRun<exec::Cuda, true>;
 #endif
 
 }  // namespace warren::traverse
