@@ -191,8 +191,6 @@ ExitStatus run_bfs(const BfsCommand& command) {
   check_traversal_options(command.traversal);
   require(!command.together || (command.sources > 0 && command.traversal.output.empty()),
           "--together searches from --sources N at once, and has no --output");
-  require(!command.together || command.traversal.edges != "compressed-host",
-          "--together reads plain lists: give --edges device or host");
   Session session("bfs", command.common);
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);

@@ -130,13 +130,9 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
       ->type_name("FILE");
 }
 
-void check_traversal_options(const TraversalOptions& options, bool reads_compressed) {
+void check_traversal_options(const TraversalOptions& options) {
   check_choice("--mode", options.mode, {"auto", "sync"}, {"async"});
-  if (reads_compressed) {
-    check_choice("--edges", options.edges, {"device", "host", "compressed-host"}, {});
-  } else {
-    check_choice("--edges", options.edges, {"device", "host"}, {"compressed-host"});
-  }
+  check_choice("--edges", options.edges, {"device", "host", "compressed-host"}, {});
   require(!options.cache || options.edges != "device",
           "--cache is for lists that live elsewhere: give --edges host too");
   if (options.method.empty()) return;

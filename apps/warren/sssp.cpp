@@ -176,7 +176,7 @@ void check_weights(const Session& session, const SsspCommand& command,
 }
 
 ExitStatus run_sssp(const SsspCommand& command) {
-  check_traversal_options(command.traversal, false);
+  check_traversal_options(command.traversal);
   require(!command.has_delta || (command.delta > 0.0 && std::isfinite(command.delta)),
           fmt::format("--delta {}: give a number above 0", command.delta));
   Session session("sssp", command.common);

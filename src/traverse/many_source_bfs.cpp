@@ -12,7 +12,7 @@
 
 namespace warren::traverse {
 
-static_assert(ManySourceBfs::kMaxSources == ManySourceBfsProgram::kMaxSources);
+static_assert(ManySourceBfs::kMaxSources == ManySourceBfsArrays::kMaxSources);
 
 class ManySourceBfsMemory {
  public:
@@ -22,21 +22,23 @@ class ManySourceBfsMemory {
         found_{
             memory::GlobalArray<SourceMask>(team, shard.cuts, 1, memory::Placement::replicated),
             memory::GlobalArray<SourceMask>(team, shard.cuts, 1, memory::Placement::replicated)} {
-    program_.in = shard.in;
-    if (team.device().is_cuda()) program_.classes = classify_rows(stream, shard.in, class_rows_);
-    for (std::size_t i = 0; i < 2; ++i) program_.found[i] = found_[i].view();
-    program_.seen = seen_.data();
-    program_.counts = counts_.data();
+    arrays_.in = shard.in;
+    arrays_.packed = shard.packed_in;
+    if (team.device().is_cuda() && shard.edges_placement != graph::EdgesPlacement::compressed_host)
+      arrays_.classes = classify_rows(stream, shard.in, class_rows_);
+    for (std::size_t i = 0; i < 2; ++i) arrays_.found[i] = found_[i].view();
+    arrays_.seen = seen_.data();
+    arrays_.counts = counts_.data();
   }
-  [[nodiscard]] const ManySourceBfsProgram& program() const { return program_; }
-  [[nodiscard]] ManySourceBfsProgram::Counts counts(const exec::Stream& stream) const {
+  [[nodiscard]] const ManySourceBfsArrays& arrays() const { return arrays_; }
+  [[nodiscard]] ManySourceBfsArrays::Counts counts(const exec::Stream& stream) const {
     return counts_.to_host(stream).front();
   }
 
  private:
-  ManySourceBfsProgram program_;
+  ManySourceBfsArrays arrays_;
   memory::Buffer<SourceMask> seen_;
-  memory::Buffer<ManySourceBfsProgram::Counts> counts_;
+  memory::Buffer<ManySourceBfsArrays::Counts> counts_;
   memory::Buffer<Vertex> class_rows_;
   memory::GlobalArray<SourceMask> found_[2];
 };
@@ -45,7 +47,6 @@ ManySourceBfs::ManySourceBfs(team::Team& team, const graph::Shard& shard)
     : team_(team), shard_(shard), stream_(team.device()) {
   require(shard.has_in() || shard.vertices == 0,
           "BFS from many sources needs a shard with in-edges");
-  graph::require_plain_lists(shard, "BFS from many sources");
   memory_ = std::make_unique<ManySourceBfsMemory>(team, shard, stream_);
 }
 
@@ -54,20 +55,25 @@ ManySourceBfs::~ManySourceBfs() = default;
 ManySourceBfsResult ManySourceBfs::run(std::span<const Vertex> sources) {
   require(!sources.empty() && sources.size() <= kMaxSources,
           fmt::format("{} sources: one pass takes from 1 to {}", sources.size(), kMaxSources));
-  ManySourceBfsProgram program = memory_->program();
-  program.sources = static_cast<std::uint32_t>(sources.size());
+  ManySourceBfsArrays arrays = memory_->arrays();
+  arrays.sources = static_cast<std::uint32_t>(sources.size());
   for (std::size_t s = 0; s < sources.size(); ++s) {
     require(sources[s] < shard_.vertices,
             fmt::format("source {} is no vertex: the graph has {} vertices, numbered from 0",
                         sources[s], shard_.vertices));
-    program.source[s] = sources[s];
-    program.all |= SourceMask{1} << s;
+    arrays.source[s] = sources[s];
+    arrays.all |= SourceMask{1} << s;
   }
   team_.barrier();
   ManySourceBfsResult result;
   exec::with_backend(team_.device(), [&](auto backend) {
+    using Backend = decltype(backend);
     const double begin = now_seconds();
-    ManySourceBfsRun<decltype(backend)>::run(team_, stream_, program);
+    if (shard_.edges_placement == graph::EdgesPlacement::compressed_host) {
+      ManySourceBfsRun<Backend, true>::run(team_, stream_, {arrays});
+    } else {
+      ManySourceBfsRun<Backend, false>::run(team_, stream_, {arrays});
+    }
     const double end = now_seconds();
     result.seconds = end - begin;
     trace_span("bfs from many sources", team_.rank(), begin, end,

@@ -3,5 +3,6 @@
 #include "traverse/many_source_bfs_program.hpp"
 
 namespace warren::traverse {
-template struct ManySourceBfsRun<exec::Cuda>;
+template struct ManySourceBfsRun<exec::Cuda, false>;
+template struct ManySourceBfsRun<exec::Cuda, true>;
 }  // namespace warren::traverse

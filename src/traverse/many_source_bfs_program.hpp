@@ -4,6 +4,7 @@
 // each source, what the level before has found.
 #pragma once
 
+#include "warren/graph/compressed_decode.hpp"
 #include "warren/memory/global_array.hpp"
 #include "warren/team/program.hpp"
 
@@ -18,16 +19,13 @@ struct ManySourceBfsState {
   bool is_done = false;
 };
 
-struct ManySourceBfsProgram {
-  using State = ManySourceBfsState;
-  static constexpr std::uint32_t kThreadsPerBlock = 512;
-  static constexpr std::uint32_t kBlocksPerProcessor = 2;
-  static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kGangBlocks = 1;
+/// What every form of the program works on.
+struct ManySourceBfsArrays {
   static constexpr std::uint32_t kMaxSources = 64;
 
   graph::CsrView in;
-  RowClasses classes;  ///< Of `in`; rows is nullptr where they are taken in their order.
+  graph::PackedRows packed;  ///< The lists, where they are compressed.
+  RowClasses classes;        ///< Of `in`; rows is nullptr where they are taken in their order.
   memory::GlobalView<SourceMask> found[2];  ///< Replicated.
   SourceMask* seen = nullptr;               ///< Own vertices.
   SourceMask all = 0;                       ///< A bit for every source.
@@ -40,6 +38,16 @@ struct ManySourceBfsProgram {
     std::uint64_t has_depth[kMaxSources];  ///< One more than the largest depth.
   };
   Counts* counts = nullptr;
+};
+
+/// `kPacked`: the lists are compressed.
+template <bool kPacked>
+struct ManySourceBfsProgram : ManySourceBfsArrays {
+  using State = ManySourceBfsState;
+  static constexpr std::uint32_t kThreadsPerBlock = 512;
+  static constexpr std::uint32_t kBlocksPerProcessor = 2;
+  static constexpr std::uint32_t kScratchBytes = 0;
+  static constexpr std::uint32_t kGangBlocks = 1;
 
   WARREN_HD static bool finished(const State& state) { return state.is_done; }
   WARREN_HD static State next(State state, const team::Sums& sums) {
@@ -56,7 +64,10 @@ struct ManySourceBfsProgram {
     }
     count(grid, state);
     bool any = false;
-    if constexpr (Grid::kWarpLanes == 1) {
+    if constexpr (kPacked) {
+      // In the order of their addresses, a warp each.
+      work_rows<exec::Warp>(grid, nullptr, in.count, state, any);
+    } else if constexpr (Grid::kWarpLanes == 1) {
       work_rows<exec::Thread>(grid, nullptr, in.count, state, any);
     } else {
       work_rows<exec::Block>(grid, classes.rows, classes.ends[0], state, any);
@@ -147,6 +158,32 @@ struct ManySourceBfsProgram {
   template <class W>
   WARREN_HD SourceMask gather(const W& worker, Vertex row, SourceMask had,
                               const SourceMask* before) const {
+    if constexpr (kPacked) {
+      return gather_packed(worker, row, had, before);
+    } else {
+      return gather_plain(worker, row, had, before);
+    }
+  }
+
+  template <class W>
+  WARREN_HD SourceMask gather_packed(const W& worker, Vertex row, SourceMask had,
+                                     const SourceMask* before) const {
+    const graph::CompressedRow list = packed.view.row(row);
+    SourceMask mask = had;
+    for (EdgeOffset begin = 0; begin < list.degree; begin += graph::kCompressedBlock) {
+      graph::for_each_neighbour(worker, packed.view, list, begin, begin + graph::kCompressedBlock,
+                                [&](bool active, EdgeOffset, Vertex from) {
+                                  if (active) mask |= before[from];
+                                });
+      mask = worker.reduce(mask, Or{});
+      if (mask == all) break;
+    }
+    return mask;
+  }
+
+  template <class W>
+  WARREN_HD SourceMask gather_plain(const W& worker, Vertex row, SourceMask had,
+                                    const SourceMask* before) const {
     const EdgeOffset begin = in.begin(row);
     const EdgeOffset length = in.end(row) - begin;
     const Vertex* list = in.list(begin);
@@ -171,20 +208,21 @@ struct ManySourceBfsProgram {
   static constexpr std::uint32_t kInFlight = 4;
 };
 
-template <class Backend>
+template <class Backend, bool kPacked>
 struct ManySourceBfsRun {
   static ManySourceBfsState run(team::Team& team, const exec::Stream& stream,
-                                const ManySourceBfsProgram& program);
+                                const ManySourceBfsProgram<kPacked>& program);
 };
 
-template <class Backend>
-ManySourceBfsState ManySourceBfsRun<Backend>::run(team::Team& team, const exec::Stream& stream,
-                                                  const ManySourceBfsProgram& program) {
+template <class Backend, bool kPacked>
+ManySourceBfsState ManySourceBfsRun<Backend, kPacked>::run(
+    team::Team& team, const exec::Stream& stream, const ManySourceBfsProgram<kPacked>& program) {
   return team::run_program<Backend>(team, stream, program, ManySourceBfsState{});
 }
 
 #if WARREN_HAS_CUDA
-extern template struct ManySourceBfsRun<exec::Cuda>;
+extern template struct ManySourceBfsRun<exec::Cuda, false>;
+extern template struct ManySourceBfsRun<exec::Cuda, true>;
 #endif
 
 }  // namespace warren::traverse

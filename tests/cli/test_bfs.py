@@ -51,6 +51,8 @@ class Bfs(ProgramTest):
         self.assertIs(result["verified"], True)
         names = ("source", "reached", "max_depth", "sum_depth")
         self.assertEqual([[row[n] for n in names] for row in result["sources"]], [[row[n] for n in names] for row in alone])
+        packed = self.bfs("kron:10", "--symmetrize", "--sources", 70, "--together", "--edges", "compressed-host")
+        self.assertEqual([[row[n] for n in names] for row in packed["sources"]], [[row[n] for n in names] for row in alone])
         self.fail(2, "bfs", "kron:8", "--together", says=["--sources"])
 
     def test_known_answers(self):

@@ -35,6 +35,16 @@ class Components(ProgramTest):
         self.assertEqual(self.output(path), {0: 0, 1: 1, 2: 1, 3: 1, 4: 0, 5: 0})
         self.assertEqual(self.output(path, "--symmetrize"), self.output(path))
 
+    def test_edges_in_host_memory(self):
+        for graph in (("kron:12", "--symmetrize"), ("kron:10",)):
+            expected = self.cc(*graph)
+            for placement in ("host", "compressed-host"):
+                for ranks in (1, 3):
+                    result = self.cc(*graph, "--edges", placement, "--devices", ranks, "--verify", "--cache", 0)
+                    self.assertEqual([result[n] for n in ("components", "largest", "edges_placement", "verified")],
+                                     [expected["components"], expected["largest"], placement, True])
+                    self.assertGreater(result["bytes_read"], 0)
+
     def test_ids_of_the_file(self):
         path = self.file("a.el", GAPS + "90 80\n")
         self.assertEqual(self.output(path, "--compact"), {10: 10, 20: 10, 30: 10, 40: 10, 50: 10, 60: 10, 80: 80, 90: 80})

@@ -49,6 +49,16 @@ class Sssp(ProgramTest):
         self.assertEqual((result["mode"], result["edges_placement"], result["bytes_read"]), ("sync", "device", 0))
         self.assertIs(self.sssp("kron:8", "--weights", "uniform:1:9", "--verify")["verified"], True)
 
+    def test_edges_in_host_memory(self):
+        graph = ("kron:12", "--symmetrize", "--weights", "uniform:1:64")
+        expected = self.sssp(*graph)
+        for placement in ("host", "compressed-host"):
+            for ranks in (1, 3):
+                result = self.sssp(*graph, "--edges", placement, "--devices", ranks, "--verify", "--cache", 0)
+                self.assertEqual([result[name] for name in ANSWER], [expected[name] for name in ANSWER])
+                self.assertEqual((result["edges_placement"], result["verified"]), (placement, True))
+                self.assertGreater(result["bytes_read"], result["relaxed_edges"] * 4)
+
     def test_known_answers(self):
         path = self.file("a.wel", WEIGHTED)
         result = self.sssp(path, "--compact", "--source", 10, "--verify")

@@ -76,8 +76,10 @@ TEST(ManySourceBfs, MatchesReferenceOnEveryShapeAndTeam) {
 }
 
 TEST(ManySourceBfs, MatchesReferenceWithEdgesInHostMemory) {
-  for (const auto& named : shallow_shapes())
+  for (const auto& named : shallow_shapes()) {
     check(fixtures::cpu_teams().back(), named, 33, fixtures::host_edges()[1]);
+    check(fixtures::cpu_teams()[1], named, 33, fixtures::host_edges()[3]);
+  }
 }
 
 TEST(ManySourceBfs, RefusesWhatIsNoSource) {
@@ -97,6 +99,7 @@ TEST(ManySourceBfsCuda, MatchesReferenceOnEveryShapeAndTeam) {
     for (const auto& options : fixtures::cuda_teams()) {
       check(options, named, 64);
       check(options, named, 40, fixtures::host_edges()[1]);
+      check(options, named, 40, fixtures::host_edges()[3]);
     }
   }
 }
