@@ -206,26 +206,10 @@ struct BfsProgram : BfsArrays {
           if (worker.lane() < per_task && index < entries)
             piece = piece_of(out, queue[state.slot % 2][index]);
           if constexpr (kLanes == 1 && !Adjacency::kIsFar)
-            look_ahead(queue[state.slot % 2], index, entries);
+            load_ahead(out, queue[state.slot % 2], index, entries);
           pusher.push(worker, piece);
         });
     pusher.finish(grid);
-  }
-
-  /// Starts the loads of the offsets and lists of the entries to come: on a CPU no load passes an
-  /// atomic operation, so that a push would wait for one cache miss at a time.
-  WARREN_HD void look_ahead(const QueueEntry* entries, std::uint64_t index,
-                            std::uint64_t count) const {
-    constexpr std::uint64_t kOffsetsAhead = 8;
-    constexpr std::uint64_t kListsAhead = 4;
-    if (index + kOffsetsAhead < count)
-      exec::prefetch(&out.offsets[entries[index + kOffsetsAhead].vertex - out.first]);
-    if (index + kListsAhead < count) {
-      const graph::ListPiece later = piece_of(out, entries[index + kListsAhead]);
-      constexpr std::uint32_t kInLine = 64 / sizeof(Vertex);
-      for (std::uint32_t k = 0; k < later.length + kInLine; k += kInLine)
-        exec::prefetch(out.targets + later.begin + k);
-    }
   }
 
   /// A push from the frontier's bitmap.

@@ -36,6 +36,23 @@ struct QueueEntry {
   return piece;
 }
 
+inline constexpr std::uint64_t kOffsetsAhead = 8;
+inline constexpr std::uint64_t kListsAhead = 4;
+
+/// Starts the loads of the offsets and lists of the entries to come after `index`. For the CPU,
+/// where no load passes an atomic operation, so that working off entries would wait for one cache
+/// miss at a time.
+inline void load_ahead(const graph::CsrView& csr, const QueueEntry* entries, std::uint64_t index,
+                       std::uint64_t count) {
+  if (index + kOffsetsAhead < count)
+    exec::prefetch(&csr.offsets[entries[index + kOffsetsAhead].vertex - csr.first]);
+  if (index + kListsAhead >= count) return;
+  const graph::ListPiece later = piece_of(csr, entries[index + kListsAhead]);
+  constexpr std::uint32_t kInLine = 64 / sizeof(Vertex);
+  for (std::uint32_t k = 0; k < later.length + kInLine; k += kInLine)
+    exec::prefetch(csr.targets + later.begin + k);
+}
+
 /// Entries that a queue must hold at most, when every vertex enters once.
 [[nodiscard]] inline std::uint64_t queue_capacity(std::uint64_t vertices, std::uint64_t edges) {
   return vertices + edges / kPieceEdges + 1;

@@ -202,12 +202,18 @@ struct SsspProgram {
   WARREN_HD void for_far(Grid& grid, std::uint32_t pile, F&& f) const {
     using WarpType = typename Grid::Warp;
     constexpr std::uint32_t kLanes = Grid::kWarpLanes;
+    constexpr std::uint64_t kAhead = 16;
     const std::uint64_t count = far_count[pile];
+    const QueueEntry* list = far[pile];
     grid.template for_each<exec::Warp>((count + kLanes - 1) / kLanes,
                                        [&](const WarpType& worker, std::uint64_t task) {
                                          const std::uint64_t index = task * kLanes + worker.lane();
+                                         if constexpr (kLanes == 1) {
+                                           if (index + kAhead < count)
+                                             exec::prefetch(&distance[list[index + kAhead].vertex]);
+                                         }
                                          const bool has = index < count;
-                                         const Vertex v = has ? far[pile][index].vertex : 0;
+                                         const Vertex v = has ? list[index].vertex : 0;
                                          f(worker, has, v, has ? distance[v] : Metric::kUnreached);
                                        });
   }

@@ -110,6 +110,7 @@ class SsspRelax {
     grid_.template for_each<exec::Warp>(
         (entries + per_task - 1) / per_task, [&](const WarpType& worker, std::uint64_t task) {
           const std::uint64_t index = task * per_task + worker.lane();
+          if constexpr (kLanes == 1 && !Program::kPacked) look_ahead(list, index, entries);
           Word distance = 0;
           graph::ListPiece piece;
           if (worker.lane() < per_task && index < entries) {
@@ -122,6 +123,16 @@ class SsspRelax {
           }
           relax(worker, distance, piece);
         });
+  }
+
+  /// Starts the loads of what the entries to come need.
+  void look_ahead(const QueueEntry* list, std::uint64_t index, std::uint64_t entries) const {
+    load_ahead(program_.out, list, index, entries);
+    if (index + kListsAhead >= entries) return;
+    const QueueEntry& later = list[index + kListsAhead];
+    exec::prefetch(&program_.distance[later.vertex]);
+    const EdgeOffset begin = piece_of(program_.out, later).begin;
+    exec::prefetch(Metric::weights(program_.out) + begin);
   }
 
   /// The current bin in the order of its edges' addresses.
@@ -186,6 +197,8 @@ class SsspRelax {
     edges_ += piece.length;
     if constexpr (Program::kPacked) {
       relax_packed(worker, distance, piece);
+    } else if constexpr (kLanes == 1) {
+      relax_alone(distance, piece);
     } else {
       relax_plain(worker, distance, piece);
     }
@@ -207,6 +220,29 @@ class SsspRelax {
             offered = Metric::kUnreached;
           offer(worker, to, offered);
         });
+  }
+
+  /// One thread's form: first finds the offers that are some, without a branch that could be
+  /// guessed wrongly, then makes them: an atomic operation lets no later load start before it is
+  /// done.
+  void relax_alone(Word distance, const graph::ListPiece& piece) {
+    constexpr std::uint32_t kRound = 256;
+    Vertex better[kRound];
+    Word offers[kRound];
+    for (std::uint32_t base = 0; base < piece.length; base += kRound) {
+      const std::uint32_t round = piece.length - base < kRound ? piece.length - base : kRound;
+      const Vertex* to = program_.out.list(piece.begin) + base;
+      const auto* weights = Metric::weights(program_.out) + piece.begin + base;
+      std::uint32_t count = 0;
+      for (std::uint32_t k = 0; k < round; ++k) {
+        const Word offered = Metric::add(distance, weights[k]);
+        overflows_ += offered == Metric::kUnreached ? 1 : 0;
+        better[count] = to[k];
+        offers[count] = offered;
+        count += offered < exec::load_maybe_stale(program_.distance[to[k]]) ? 1 : 0;
+      }
+      for (std::uint32_t i = 0; i < count; ++i) offer(WarpType(), better[i], offers[i]);
+    }
   }
 
   /// The loads of a batch are in flight together.

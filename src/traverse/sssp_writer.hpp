@@ -139,18 +139,30 @@ class SsspWriter<exec::Serial> {
 
   void put(const exec::Serial&, Vertex vertex, std::uint32_t queue) {
     if (queue == kNoQueue) return;
-    const std::uint32_t entries = targets_.entries_of(queue, vertex);
-    for (std::uint32_t p = 0; p < entries; ++p) {
-      if (held_[queue] == kHeld) flush(queue);
-      own_[queue][held_[queue]++] = {vertex, p};
-    }
+    // Its degree is looked up later, when the offsets asked for now are there.
+    exec::prefetch(targets_.offsets + (vertex - targets_.first));
+    waiting_[many_waiting_++] = {vertex, queue};
+    if (many_waiting_ == kWaiting) enter();
   }
   void finish(const exec::Serial&) {
+    enter();
     for (std::uint32_t queue = 0; queue < kSsspQueues; ++queue) flush(queue);
   }
   [[nodiscard]] const SsspPut& have_put() const { return have_put_; }
 
  private:
+  void enter() {
+    for (std::uint32_t i = 0; i < many_waiting_; ++i) {
+      const auto [vertex, queue] = waiting_[i];
+      const std::uint32_t entries = targets_.entries_of(queue, vertex);
+      for (std::uint32_t p = 0; p < entries; ++p) {
+        if (held_[queue] == kHeld) flush(queue);
+        own_[queue][held_[queue]++] = {vertex, p};
+      }
+    }
+    many_waiting_ = 0;
+  }
+
   void flush(std::uint32_t queue) {
     const std::uint32_t held = held_[queue];
     if (held == 0) return;
@@ -162,8 +174,11 @@ class SsspWriter<exec::Serial> {
   }
 
   static constexpr std::uint32_t kHeld = 256;
+  static constexpr std::uint32_t kWaiting = 16;
   const SsspTargets& targets_;
   SsspPut have_put_;
+  SsspStage::Entry waiting_[kWaiting];
+  std::uint32_t many_waiting_ = 0;
   std::uint32_t held_[kSsspQueues] = {};
   QueueEntry own_[kSsspQueues][kHeld];
 };
