@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// From edges to CSR in two readings. The offsets array is all that is needed besides the graph's
-// own columns: shifted by one it first counts, then holds where each row starts, and, since filling
-// a row moves its start to its end, ends as what it must be.
+// From edges to CSR in two readings, or more where many edges are duplicates. The offsets array is
+// all that is needed besides the graph's own columns: shifted by one it first counts, then holds
+// where each row starts, and, since filling a row moves its start to its end, ends as what it must
+// be.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,7 @@
 
 #include "warren/graph/builder.hpp"
 
+#include "graph/build_bands.hpp"
 #include "graph/build_rows.hpp"
 #include "graph/build_sinks.hpp"
 #include "graph/build_sort.hpp"
@@ -148,37 +152,96 @@ ReadingTotals start_rows_unknown(EdgeSource& source, Graph& graph, const BuildOp
   return totals;
 }
 
+// The graph's columns as they are being filled.
 template <class Weight>
-void fill(EdgeSource& source, Graph& graph, memory::HostArray<Weight>* weights,
-          const ReadingTotals& counted, const BuildOptions& options, exec::ThreadPool& pool) {
-  const std::uint64_t n = graph.vertices;
-  graph.targets = memory::HostArray<Vertex>(counted.entries);
-  Columns<Weight> columns{graph.targets.data(), nullptr};
-  if (weights != nullptr) {
-    *weights = memory::HostArray<Weight>(counted.entries);
-    columns.weights = weights->data();
+class Filling {
+ public:
+  Filling(Graph& graph, memory::HostArray<Weight>* weights, std::uint64_t capacity)
+      : targets_(&graph.targets), weights_(weights) {
+    resize(capacity, 0);
   }
+
+  /// Makes room for `entries` more. Copies only where the plan has erred.
+  void reserve(std::uint64_t entries) {
+    if (left_ + entries > targets_->size()) resize(left_ + entries, left_);
+  }
+  /// From behind what has been merged.
+  [[nodiscard]] Columns<Weight> rest() const {
+    Columns<Weight> columns{targets_->data() + left_, nullptr};
+    if constexpr (!std::is_same_v<Weight, NoWeight>) columns.weights = weights_->data() + left_;
+    return columns;
+  }
+  [[nodiscard]] std::uint64_t left() const { return left_; }
+  void add(std::uint64_t entries) { left_ += entries; }
+  void finish() {
+    if (left_ == targets_->size()) return;
+    targets_->shrink(left_);
+    if constexpr (!std::is_same_v<Weight, NoWeight>) weights_->shrink(left_);
+  }
+
+ private:
+  void resize(std::uint64_t size, std::uint64_t kept) {
+    resize(*targets_, size, kept);
+    if constexpr (!std::is_same_v<Weight, NoWeight>) resize(*weights_, size, kept);
+  }
+  template <class T>
+  static void resize(memory::HostArray<T>& array, std::uint64_t size, std::uint64_t kept) {
+    memory::HostArray<T> larger(size);
+    std::copy_n(array.data(), kept, larger.data());
+    array = std::move(larger);
+  }
+
+  memory::HostArray<Vertex>* targets_;
+  memory::HostArray<Weight>* weights_;
+  std::uint64_t left_ = 0;  // Entries merged.
+};
+
+// Puts the band's edges into its rows and merges them. Its offsets count from the band's first
+// entry meanwhile.
+template <class Weight>
+void fill_band(EdgeSource& source, Graph& graph, Filling<Weight>& filling, const detail::Band& band,
+               const ReadingTotals& counted, const BuildOptions& options, exec::ThreadPool& pool) {
+  const std::uint64_t n = graph.vertices;
   EdgeOffset* cursors = graph.offsets.data() + 1;
-  const bool shared = pool.size() > 1 && source.pieces() > 1;
-  const ReadingTotals filled =
-      shared
-          ? read_all(source, pool,
-                     [&] {
-                       return detail::FillSink<Weight, true>(cursors, n, columns, counted.entries,
-                                                             options);
-                     })
-          : read_all(source, pool, [&] {
-              return detail::FillSink<Weight, false>(cursors, n, columns, counted.entries, options);
-            });
+  const EdgeOffset start = band.first < n ? cursors[band.first] : 0;
+  filling.reserve(band.entries);
+  const auto shift = [&](EdgeOffset amount) {
+    pool.parallel_for(band.first, band.last, kScanBlock,
+                      [&](std::uint64_t begin, std::uint64_t end) {
+                        for (std::uint64_t v = begin; v < end; ++v) cursors[v] += amount;
+                      });
+  };
+  if (start != 0) shift(0 - start);
+  const auto read = [&](auto is_shared) {
+    return read_all(source, pool, [&] {
+      return detail::FillSink<Weight, decltype(is_shared)::value>(cursors, n, filling.rest(), band,
+                                                                  options);
+    });
+  };
+  const bool is_shared = pool.size() > 1 && source.pieces() > 1;
+  const ReadingTotals filled = is_shared ? read(std::true_type()) : read(std::false_type());
   if (filled.entries != counted.entries || filled.checksum != counted.checksum)
     detail::FillSink<Weight, true>::changed();
 
+  // A row begins where the one before ends: the band's first at 0.
+  const EdgeOffset before = std::exchange(graph.offsets[band.first], 0);
   const std::uint64_t left =
-      detail::finish_rows(n, graph.offsets.data(), columns, options.keep_duplicates, pool);
-  if (left < counted.entries) {
-    graph.targets.shrink(left);
-    if (weights != nullptr) weights->shrink(left);
-  }
+      detail::finish_rows(band.last - band.first, n, graph.offsets.data() + band.first,
+                          filling.rest(), options.keep_duplicates, pool);
+  graph.offsets[band.first] = before;
+  if (filling.left() != 0) shift(filling.left());
+  filling.add(left);
+}
+
+template <class Weight>
+void fill(EdgeSource& source, Graph& graph, memory::HostArray<Weight>* weights,
+          const ReadingTotals& counted, const BuildOptions& options, exec::ThreadPool& pool) {
+  const detail::BandPlan plan =
+      detail::plan_bands(counted.sample, graph.offsets.data() + 1, graph.vertices, counted.entries);
+  Filling<Weight> filling(graph, weights, plan.capacity);
+  for (const detail::Band& band : plan.bands)
+    fill_band(source, graph, filling, band, counted, options, pool);
+  filling.finish();
 }
 
 }  // namespace

@@ -143,9 +143,9 @@ void merge_piece(std::size_t p, std::span<const Piece> pieces, EdgeOffset* offse
 }  // namespace
 
 template <class Weight>
-std::uint64_t finish_rows(std::uint64_t vertices, EdgeOffset* offsets, Columns<Weight> columns,
-                          bool keep_duplicates, exec::ThreadPool& pool) {
-  const std::vector<Piece> pieces = cut_pieces(vertices, offsets);
+std::uint64_t finish_rows(std::uint64_t rows, std::uint64_t vertices, EdgeOffset* offsets,
+                          Columns<Weight> columns, bool keep_duplicates, exec::ThreadPool& pool) {
+  const std::vector<Piece> pieces = cut_pieces(rows, offsets);
   Places places(pieces);
   std::atomic<std::size_t> next{0};
   pool.run([&](int) {
@@ -162,14 +162,14 @@ std::uint64_t finish_rows(std::uint64_t vertices, EdgeOffset* offsets, Columns<W
       }
     }
   });
-  return keep_duplicates ? offsets[vertices] : places.end();
+  return keep_duplicates ? offsets[rows] : places.end();
 }
 
-template std::uint64_t finish_rows<NoWeight>(std::uint64_t, EdgeOffset*, Columns<NoWeight>, bool,
-                                             exec::ThreadPool&);
-template std::uint64_t finish_rows<std::int32_t>(std::uint64_t, EdgeOffset*, Columns<std::int32_t>,
-                                                 bool, exec::ThreadPool&);
-template std::uint64_t finish_rows<float>(std::uint64_t, EdgeOffset*, Columns<float>, bool,
-                                          exec::ThreadPool&);
+template std::uint64_t finish_rows<NoWeight>(std::uint64_t, std::uint64_t, EdgeOffset*,
+                                             Columns<NoWeight>, bool, exec::ThreadPool&);
+template std::uint64_t finish_rows<std::int32_t>(std::uint64_t, std::uint64_t, EdgeOffset*,
+                                                 Columns<std::int32_t>, bool, exec::ThreadPool&);
+template std::uint64_t finish_rows<float>(std::uint64_t, std::uint64_t, EdgeOffset*, Columns<float>,
+                                          bool, exec::ThreadPool&);
 
 }  // namespace warren::graph::detail

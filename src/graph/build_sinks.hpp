@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two readings of build(): counting edges per vertex, and putting each edge into its row. Both
+// The readings of build(): counting edges per vertex, and putting each edge into its row. Both
 // are bound by cache misses at random vertices, so edges are taken in chunks, and everything that a
 // chunk will touch is prefetched first. That also keeps atomic additions, which wait for all stores
 // before them, from waiting for memory.
@@ -15,6 +15,7 @@
 #include "warren/core/error.hpp"
 #include "warren/graph/builder.hpp"
 
+#include "graph/build_bands.hpp"
 #include "graph/build_sort.hpp"
 
 namespace warren::graph::detail {
@@ -25,11 +26,13 @@ struct ReadingTotals {
   std::uint64_t entries = 0;   ///< Edges that go into the graph, duplicates included.
   std::uint64_t checksum = 0;  ///< Of the entries, in any order.
   std::uint64_t vertices = 0;  ///< Largest id plus one; 0 without edges.
+  EntrySample sample;          ///< Of a counting reading whose duplicates will be merged.
 
   void add(const ReadingTotals& other) {
     entries += other.entries;
     checksum += other.checksum;
     vertices = std::max(vertices, other.vertices);
+    sample.add(other.sample);
   }
 };
 
@@ -65,6 +68,18 @@ class Chunk {
     totals.entries += size_;
     totals.checksum += checksum;
     if (!edges.empty()) totals.vertices = std::max(totals.vertices, std::uint64_t{largest} + 1);
+  }
+
+  /// Drops the entries of rows outside of [first, last).
+  void keep_rows(std::uint64_t first, std::uint64_t last) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      rows_[kept] = rows_[i];
+      targets_[kept] = targets_[i];
+      edge_[kept] = edge_[i];
+      kept += rows_[i] >= first && rows_[i] < last ? 1 : 0;
+    }
+    size_ = kept;
   }
 
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -106,7 +121,7 @@ template <bool kShared>
 class CountSink final : public EdgeSink {
  public:
   CountSink(EdgeOffset* counts, std::uint64_t limit, const BuildOptions& options)
-      : counts_(counts), limit_(limit), chunk_(options) {}
+      : counts_(counts), limit_(limit), samples_(!options.keep_duplicates), chunk_(options) {}
 
   void take(std::span<const Edge> edges, std::span<const std::int32_t>,
             std::span<const float>) override {
@@ -117,6 +132,8 @@ class CountSink final : public EdgeSink {
         __builtin_prefetch(counts_ + chunk_.row(i), 1);
       for (std::size_t i = 0; i < chunk_.size(); ++i)
         (void)fetch_increment<kShared>(counts_[chunk_.row(i)]);
+      for (std::size_t i = 0; samples_ && i < chunk_.size(); ++i)
+        totals_.sample.offer(chunk_.row(i), chunk_.target(i));
     });
   }
   [[nodiscard]] const ReadingTotals& totals() const { return totals_; }
@@ -129,22 +146,19 @@ class CountSink final : public EdgeSink {
 
   EdgeOffset* counts_;
   std::uint64_t limit_;
+  bool samples_;
   ReadingTotals totals_;
   Chunk chunk_;
 };
 
-/// Second reading: puts every entry at the cursor of its row, and advances that. The cursors lie in
-/// [0, entries).
+/// A later reading: puts every entry of a band at the cursor of its row, and advances that. The
+/// band's cursors lie in [0, its entries).
 template <class Weight, bool kShared>
 class FillSink final : public EdgeSink {
  public:
-  FillSink(EdgeOffset* cursors, std::uint64_t vertices, Columns<Weight> columns,
-           std::uint64_t entries, const BuildOptions& options)
-      : cursors_(cursors),
-        vertices_(vertices),
-        columns_(columns),
-        entries_(entries),
-        chunk_(options) {}
+  FillSink(EdgeOffset* cursors, std::uint64_t vertices, Columns<Weight> columns, const Band& band,
+           const BuildOptions& options)
+      : cursors_(cursors), vertices_(vertices), columns_(columns), band_(band), chunk_(options) {}
 
   void take(std::span<const Edge> edges, std::span<const std::int32_t> weights_int,
             std::span<const float> weights_float) override {
@@ -154,6 +168,7 @@ class FillSink final : public EdgeSink {
     for_chunks(edges, [&](std::span<const Edge> part, std::size_t first) {
       chunk_.load(part, totals_);
       if (totals_.vertices > vertices_) changed();
+      if (band_.last - band_.first < vertices_) chunk_.keep_rows(band_.first, band_.last);
       for (std::size_t i = 0; i < chunk_.size(); ++i)
         __builtin_prefetch(cursors_ + chunk_.row(i), 1);
       EdgeOffset furthest = 0;
@@ -164,7 +179,7 @@ class FillSink final : public EdgeSink {
         if constexpr (!std::is_same_v<Weight, NoWeight>)
           __builtin_prefetch(columns_.weights + places_[i], 1);
       }
-      if (furthest >= entries_ && chunk_.size() > 0) changed();
+      if (furthest >= band_.entries && chunk_.size() > 0) changed();
       for (std::size_t i = 0; i < chunk_.size(); ++i) {
         columns_.targets[places_[i]] = chunk_.target(i);
         if constexpr (!std::is_same_v<Weight, NoWeight>)
@@ -193,7 +208,7 @@ class FillSink final : public EdgeSink {
   EdgeOffset* cursors_;
   std::uint64_t vertices_;
   Columns<Weight> columns_;
-  std::uint64_t entries_;
+  Band band_;
   ReadingTotals totals_;
   Chunk chunk_;
   std::array<EdgeOffset, 2 * Chunk::kEdges> places_;

@@ -203,21 +203,57 @@ TEST(Build, RefusesMoreVerticesThanIdsCanName) {
   EXPECT_THROW((void)build(source, {}, pool), InputError);
 }
 
-TEST(Build, HoldsLittleMoreThanTheGraph) {
+/// Builds the list, symmetrised, on two threads; the most memory held meanwhile must be at most
+/// `limit` times the graph.
+Graph build_within(double limit, EdgeList list, bool keep_duplicates) {
   const exec::Device host = exec::Device::cpu(1);
   exec::ThreadPool pool(2);
+  const bool weighted = !list.weights_int.empty();
+  ListSource source(std::move(list), 16, 4096);
+  const std::uint64_t before = exec::memory_use(host).current;
+  exec::reset_peak(host);
+  Graph graph = build(source, {true, true, keep_duplicates}, pool);
+  const std::uint64_t held = exec::memory_use(host).current - before;
+  const std::uint64_t peak = exec::memory_use(host).peak - before;
+  EXPECT_EQ(held, graph.offsets.size() * sizeof(EdgeOffset) + graph.edges() * (weighted ? 8 : 4));
+  EXPECT_LE(static_cast<double>(peak), limit * static_cast<double>(held));
+  return graph;
+}
+
+TEST(Build, HoldsLittleMoreThanTheGraph) {
   for (const bool weighted : {false, true}) {
     EdgeList list = reference::random_list(100000, 1500000, 1);
     if (weighted) list = reference::with_int_weights(std::move(list), 1);
-    ListSource source(std::move(list), 16, 4096);
-    const std::uint64_t before = exec::memory_use(host).current;
-    exec::reset_peak(host);
-    const Graph graph = build(source, {true, true, false}, pool);
-    const std::uint64_t held = exec::memory_use(host).current - before;
-    const std::uint64_t peak = exec::memory_use(host).peak - before;
-    EXPECT_EQ(held, graph.offsets.size() * sizeof(EdgeOffset) + graph.edges() * (weighted ? 8 : 4));
-    EXPECT_LE(static_cast<double>(peak), 1.5 * static_cast<double>(held));
+    (void)build_within(1.5, std::move(list), false);
   }
+}
+
+TEST(Build, HoldsLittleMoreThanTheGraphWhereMostEdgesAreDuplicates) {
+  for (const std::size_t times : {2u, 3u, 12u}) {
+    for (const bool weighted : {false, true}) {
+      SCOPED_TRACE(std::to_string(times) + (weighted ? " times, weighted" : " times"));
+      // Every edge in both directions, `times` times in all; some rows without any.
+      EdgeList list = reference::random_list(40000, 300000 / times, 1);
+      list.vertices = 50000;
+      const std::vector<Edge> once = list.edges;
+      for (std::size_t i = 1; i < times; ++i) {
+        for (const Edge& edge : once)
+          list.edges.push_back(i % 2 != 0 ? Edge{edge.target, edge.source} : edge);
+      }
+      if (weighted) list = reference::with_int_weights(std::move(list), 1);
+      const EdgeList same = list;
+      const Graph graph = build_within(1.5, std::move(list), false);
+      expect_same(graph, same, {true, true, false});
+    }
+  }
+}
+
+/// The same edge over and over, then all others once: the sample is far off for each band.
+TEST(Build, DuplicatesOfFewRows) {
+  EdgeList list = reference::random_list(30000, 100000, 1);
+  list.edges.resize(400000, Edge{7, 9});
+  expect_same(build_within(4.0, list, false), list, {true, true, false});
+  (void)build_within(1.5, list, true);
 }
 
 }  // namespace

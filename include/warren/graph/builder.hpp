@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a stream of edges to CSR in two passes, count then fill, so that the most memory held is
-// close to the graph itself: the edges are never stored as a list.
+// From a stream of edges to CSR in two passes or more, count then fill, so that the most memory
+// held is close to the graph itself: the edges are never stored as a list.
 #pragma once
 
 #include <cstdint>
@@ -55,11 +55,13 @@ struct BuildOptions {
 
 /// Builds the graph of `source` on `pool`'s threads. Neighbour lists come out sorted by id (then by
 /// weight, where duplicates are kept; floats by value, negative zero first). The result does not
-/// depend on the number of threads. Besides the graph it holds only the duplicates until they are
-/// merged, and 64 KiB a thread: less than 1.5 times the final graph unless more than a third of the
-/// edges are duplicates. Sets symmetry to symmetric where `options.symmetrize`, else unknown.
-/// Throws InputError for more than kMaxVertices, for an id that the source said could not be, and
-/// where the two readings of the source differ; MemoryError; and whatever the source throws.
+/// depend on the number of threads. Besides the graph it holds duplicates until they are merged,
+/// and 64 KiB a thread: less than 1.5 times the final graph. Where duplicates are more than that
+/// (of some 65,000 edges or more, estimated from a sample), rows are filled a band at a time, and
+/// the source is read once for each. Sets symmetry to symmetric where `options.symmetrize`, else
+/// unknown. Throws InputError for more than kMaxVertices, for an id that the source said could not
+/// be, and where the two readings of the source differ; MemoryError; and whatever the source
+/// throws.
 [[nodiscard]] Graph build(EdgeSource& source, const BuildOptions& options, exec::ThreadPool& pool);
 
 }  // namespace warren::graph
