@@ -125,7 +125,7 @@ ReadingTotals start_rows(EdgeSource& source, Graph& graph, const BuildOptions& o
   pool.parallel_for(0, n + 1, kScanBlock, [&](std::uint64_t begin, std::uint64_t end) {
     std::memset(offsets + begin, 0, (end - begin) * sizeof(EdgeOffset));
   });
-  const ReadingTotals totals = count(source, offsets + 1, n, options, pool);
+  ReadingTotals totals = count(source, offsets + 1, n, options, pool);
   exclusive_scan(offsets + 1, offsets + 1, n, pool, [](std::uint64_t, std::uint64_t) {});
   return totals;
 }
@@ -141,7 +141,7 @@ void check_vertices(std::uint64_t vertices) {
 ReadingTotals start_rows_unknown(EdgeSource& source, Graph& graph, const BuildOptions& options,
                                  exec::ThreadPool& pool) {
   const CounterReservation counters;
-  const ReadingTotals totals = count(source, counters.data(), kMaxVertices, options, pool);
+  ReadingTotals totals = count(source, counters.data(), kMaxVertices, options, pool);
   const std::uint64_t n = std::max(totals.vertices, source.vertices_after_first_pass());
   check_vertices(n);
   graph.vertices = static_cast<Vertex>(n);

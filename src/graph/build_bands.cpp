@@ -17,9 +17,9 @@ constexpr double kMargin = 1.02;
 
 }  // namespace
 
-BandPlan plan_bands(EntrySample sample, const EdgeOffset* starts, std::uint64_t vertices,
+BandPlan plan_bands(const EntrySample& sample, const EdgeOffset* starts, std::uint64_t vertices,
                     std::uint64_t entries) {
-  const BandPlan whole{{{0, vertices, entries}}, entries};
+  BandPlan whole{{{0, vertices, entries}}, entries};
   const std::uint64_t sampled = sample.entries().size();
   if (sampled < kLeastSample) return whole;
   std::vector<std::uint64_t> distinct = sample.entries();

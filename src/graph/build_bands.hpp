@@ -45,7 +45,7 @@ struct BandPlan {
 
 /// `starts`: the first entry of each row, of `vertices` rows with `entries` in all. One band where
 /// duplicates are merged but few, or kept (an empty sample).
-[[nodiscard]] BandPlan plan_bands(EntrySample sample, const EdgeOffset* starts,
+[[nodiscard]] BandPlan plan_bands(const EntrySample& sample, const EdgeOffset* starts,
                                   std::uint64_t vertices, std::uint64_t entries);
 
 }  // namespace warren::graph::detail
