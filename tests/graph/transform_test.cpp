@@ -133,6 +133,11 @@ TEST_P(TransformOnThreads, IsSymmetricSeesOneMissingEdgeOrWeight) {
   EXPECT_FALSE(is_symmetric(weights_differ, pool_));
   Graph zeros = built({2, {{0, 1}, {1, 0}}, {}, {0.0f, -0.0f}}, {}, pool_);
   EXPECT_TRUE(is_symmetric(zeros, pool_));
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  Graph none = built({2, {{0, 1}, {1, 0}}, {}, {kNone, kNone}}, {}, pool_);
+  EXPECT_TRUE(is_symmetric(none, pool_));
+  Graph half = built({2, {{0, 1}, {1, 0}}, {}, {kNone, 1.0f}}, {}, pool_);
+  EXPECT_FALSE(is_symmetric(half, pool_));
 }
 
 TEST_P(TransformOnThreads, UniformWeightsAreBoundedAndEqualBothWays) {
