@@ -2,6 +2,7 @@
 // Transforms, statistics and validation against ordered maps, at several thread counts.
 #include "warren/graph/transform.hpp"
 
+#include <limits>
 #include <numeric>
 
 #include <gmock/gmock.h>
