@@ -8,6 +8,31 @@
 
 namespace warren::traverse {
 
+namespace {
+
+/// Of the threshold from phase to phase.
+constexpr double kStep = 4.0;
+
+void add_vector(auto& total, const auto& part) {
+  total.resize(part.size());
+  for (std::size_t i = 0; i < part.size(); ++i) total[i] += part[i];
+}
+
+void add_report(schedule::QueueReport& total, const schedule::QueueReport& phase) {
+  total.tasks += phase.tasks;
+  total.spilled += phase.spilled;
+  total.messages_sent += phase.messages_sent;
+  total.bytes_sent += phase.bytes_sent;
+  total.rounds += phase.rounds;
+  total.is_persistent = phase.is_persistent;
+  add_vector(total.rank_tasks, phase.rank_tasks);
+  add_vector(total.rank_idle_seconds, phase.rank_idle_seconds);
+  add_vector(total.messages, phase.messages);
+  add_vector(total.bytes, phase.bytes);
+}
+
+}  // namespace
+
 class AsyncPageRankMemory {
  public:
   AsyncPageRankMemory(team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
@@ -45,6 +70,14 @@ AsyncPageRank::AsyncPageRank(team::Team& team, const graph::Shard& shard,
 }
 AsyncPageRank::~AsyncPageRank() = default;
 
+/// Whether any rank has done all that --max-iterations allows.
+bool AsyncPageRank::gives_up(std::uint64_t most_expanded) {
+  WorkTally tally;
+  exec::copy(stream_, &tally, memory_->tally.data(), sizeof tally);
+  stream_.synchronize();
+  return team_.all_reduce(tally.expanded >= most_expanded ? 1 : 0, exec::Maximum{}) != 0;
+}
+
 PageRankResult AsyncPageRank::run() {
   PageRankResult result;
   if (shard_.vertices == 0) {
@@ -67,18 +100,29 @@ PageRankResult AsyncPageRank::run() {
   // The ranks x solve x = b + d P' x + (what residuals r are left), and are divided by their sum s,
   // which is 1 - d or more. One more iteration of the whole then changes them by (r - |r| / n) / s:
   // at most 2 |r| / s in L1. A residual is kept of every vertex by every rank.
-  function.threshold = options_.tolerance * (1.0 - options_.damping) / (2.0 * n * ranks);
-  function.most_expanded = std::uint64_t{options_.max_iterations} * shard_.out.count;
-  exec::fill_bytes(stream_, memory.residual.data(), 0, memory.residual.bytes());
+  const double last_threshold = options_.tolerance * (1.0 - options_.damping) / (2.0 * n * ranks);
+  const std::uint64_t share = (shard_.vertices + static_cast<std::uint64_t>(team_.size()) - 1) /
+                              static_cast<std::uint64_t>(team_.size());
+  function.most_expanded =
+      std::uint64_t{options_.max_iterations} * std::max<std::uint64_t>(share, shard_.out.count);
   exec::fill_bytes(stream_, memory.value.data(), 0, memory.value.bytes());
   exec::fill_bytes(stream_, memory.tally.data(), 0, memory.tally.bytes());
   stream_.synchronize();
   team_.barrier();
   const double begin = now_seconds();
-  exec::with_backend(team_.device(), [&](auto backend) {
-    report_.queue =
-        ResidualRun<decltype(backend)>::run(team_, stream_, memory.queue, function, memory.form);
-  });
+  report_ = {};
+  function.is_first = true;
+  function.threshold = function.start / 2.0;
+  for (;;) {
+    function.threshold = std::max(function.threshold, last_threshold);
+    exec::with_backend(team_.device(), [&](auto backend) {
+      add_report(report_.queue, ResidualRun<decltype(backend)>::run(team_, stream_, memory.queue,
+                                                                    function, memory.form));
+    });
+    if (function.threshold == last_threshold || gives_up(function.most_expanded)) break;
+    function.is_first = false;
+    function.threshold /= kStep;
+  }
   result.seconds = now_seconds() - begin;
   add_tally(team_, stream_, memory.tally.data(), report_);
   double left = 0.0, sum = 0.0;

@@ -3,6 +3,9 @@
 // residual to its rank and, damped, to its neighbours' residuals. The one that lifts a residual
 // over the threshold pushes that vertex: each is in the queue once at most.
 //
+// The threshold comes down in phases, each run until no residual reaches it: else workers would
+// pass crumbs on among themselves while others hold the loaf, and the work would have no bound.
+//
 // What is due to another rank's vertex is gathered here, in the residual that this rank keeps of
 // it, and sent when its task's turn comes: a queue's length of contributions travels as one
 // message.
@@ -32,7 +35,8 @@ struct ResidualFunction {
   std::uint64_t cuts[kMaxRanks + 1] = {};
   double damping = 0.0;
   double threshold = 0.0;
-  double start = 0.0;               ///< Every vertex's first residual.
+  double start = 0.0;  ///< Every vertex's first residual.
+  bool is_first = false;
   std::uint64_t most_expanded = 0;  ///< By this rank; then it stops.
   int rank = 0;
   int ranks = 1;
@@ -42,16 +46,18 @@ struct ResidualFunction {
     for (int p = 1; p < ranks; ++p) q += v >= cuts[p] ? 1 : 0;
     return q;
   }
+  /// Chunks of all residuals that this rank keeps: those at the threshold are tasks.
   [[nodiscard]] WARREN_HD std::uint64_t seeds() const {
-    return (std::uint64_t{out.count} + kSeedsAtOnce - 1) / kSeedsAtOnce;
+    return (cuts[ranks] + kSeedsAtOnce - 1) / kSeedsAtOnce;
   }
   template <class W, class C>
   WARREN_HD void seed(const W& worker, C& context, std::uint64_t i) const {
     for (std::uint64_t k = 0; k < kSeedsAtOnce; k += worker.size()) {
-      const std::uint64_t row = i * kSeedsAtOnce + k + worker.lane();
-      const bool has = k + worker.lane() < kSeedsAtOnce && row < out.count;
-      if (has) residual[out.first + row] = start;
-      context.push(worker, has, rank, {static_cast<Vertex>(out.first + row), kRootNode, 0.0});
+      const std::uint64_t v = i * kSeedsAtOnce + k + worker.lane();
+      bool has = k + worker.lane() < kSeedsAtOnce && v < cuts[ranks];
+      if (has && is_first) residual[v] = is_own(static_cast<Vertex>(v)) ? start : 0.0;
+      has = has && residual[v] >= threshold;
+      context.push(worker, has, rank, {static_cast<Vertex>(v), kRootNode, 0.0});
     }
   }
 
@@ -59,16 +65,18 @@ struct ResidualFunction {
   WARREN_HD void operator()(const W& worker, C& context, bool active, Task task) const {
     const bool is_over = worker.broadcast(exec::atomic_load(tally->expanded), 0) >= most_expanded;
     const bool is_message = active && task.node == 0;
-    const bool is_own =
-        active && !is_message && task.vertex - out.first < out.count && task.vertex >= out.first;
+    const bool is_here = active && !is_message && is_own(task.vertex);
     context.push(worker, is_message && add(task.vertex, task.amount) && !is_over, rank,
                  {task.vertex, kRootNode, 0.0});
-    send(worker, context, active && !is_message && !is_own && !is_over, task.vertex);
+    send(worker, context, active && !is_message && !is_here && !is_over, task.vertex);
     // Pieces of a list whose vertex was moved before the end are part of that move.
-    spread(worker, context, is_own && (!is_over || task.node != kRootNode), task);
+    spread(worker, context, is_here && (!is_over || task.node != kRootNode), task);
   }
 
  private:
+  [[nodiscard]] WARREN_HD bool is_own(Vertex v) const {
+    return v >= out.first && v - out.first < out.count;
+  }
   /// True if this addition lifts the residual to the threshold.
   [[nodiscard]] WARREN_HD bool add(Vertex vertex, double amount) const {
     const double old = exec::atomic_add(residual[vertex], amount);

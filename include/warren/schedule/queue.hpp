@@ -190,7 +190,8 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
     host_.local[i] = local_.view(i, host_.stumble, host_.abort_flag);
   if (ranks > 1) {
     receive_ = {device, ranks, options.receive_capacity,
-                detail::ring_places(options.receive_capacity, threads + options.batch)};
+                detail::ring_places(options.receive_capacity,
+                                    threads + team.all_reduce(options.batch, exec::Maximum{}))};
     senders_ = memory::Buffer<RingWriter>(device, ranks);
   }
   if (host_.is_slow != 0) {
@@ -205,6 +206,9 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   const std::vector<void*> tasks = team.share(receive_.tasks());
   const std::vector<void*> segments = team.share(receive_.segments());
   const std::vector<void*> readers = team.share(receive_.readers());
+  // Ranks may have chosen rings of different sizes.
+  const std::vector<std::uint64_t> capacities = team.all_gather(receive_.capacity());
+  const std::vector<std::uint64_t> places = team.all_gather(receive_.places());
   const auto me = static_cast<std::size_t>(team.rank());
   for (std::size_t q = 0; q < ranks; ++q) {
     require(counters[q] != nullptr, team.device().name() + " cannot address the memory of rank " +
@@ -218,8 +222,10 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
     from.is_wide = true;
     RingView<Task>& to = host_.to[q];
     to = from;
-    to.tasks = static_cast<Task*>(tasks[q]) + me * receive_.places();
-    to.segments = static_cast<RingSegment*>(segments[q]) + me * (receive_.places() / kSegmentTasks);
+    to.capacity = capacities[q];
+    to.mask = places[q] - 1;
+    to.tasks = static_cast<Task*>(tasks[q]) + me * places[q];
+    to.segments = static_cast<RingSegment*>(segments[q]) + me * (places[q] / kSegmentTasks);
     to.reader = static_cast<RingReader*>(readers[q]) + me;
     to.writer = senders_.data() + q;
     if ((host_.is_slow >> q & 1u) != 0)

@@ -120,6 +120,8 @@ class AsyncPageRank {
   [[nodiscard]] std::vector<double> all_ranks() const;
 
  private:
+  [[nodiscard]] bool gives_up(std::uint64_t most_expanded);
+
   team::Team& team_;
   const graph::Shard& shard_;
   PageRankOptions options_;
