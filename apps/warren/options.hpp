@@ -51,8 +51,9 @@ struct TraversalOptions {
 };
 void add_traversal_options(CLI::App& command, TraversalOptions& options);
 /// Throws UsageError for a value that is none, or is not there yet. `reads_compressed`: the command
-/// can walk compressed lists.
-void check_traversal_options(const TraversalOptions& options, bool reads_compressed = true);
+/// can walk compressed lists; `has_async`: it has an asynchronous form.
+void check_traversal_options(const TraversalOptions& options, bool reads_compressed = true,
+                             bool has_async = true);
 
 /// A validator that says what would be right.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
