@@ -23,7 +23,7 @@ struct Ring {
 
   template <class W>
   WARREN_HD void push(const W& worker, std::uint64_t task) const {
-    view.push(worker, true, task);
+    view.push(worker, true, task, view.mask + 1);  // Nothing wraps.
   }
   /// How many of the worker's lanes got a task, the first ones.
   template <class W>

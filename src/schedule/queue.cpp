@@ -64,7 +64,8 @@ std::uint64_t pushing_threads(const exec::Device& device) {
 
 std::uint64_t ring_places(std::uint64_t capacity, std::uint64_t overshoot) {
   std::uint64_t places = kSegmentTasks;
-  while (places < capacity + overshoot + kSegmentTasks) places *= 2;
+  // Twice: what all threads push at once, and what each of them pushed before its last look.
+  while (places < capacity + 2 * overshoot + kSegmentTasks) places *= 2;
   return places;
 }
 

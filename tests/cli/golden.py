@@ -131,7 +131,7 @@ class Golden(ProgramTest):
                 if tolerance == "1e-9":
                     self.assertEqual(result["iterations"], golden["pagerank"]["iterations_to_1e-9"])
                 self.check_top(result["top"], golden["pagerank"]["top10"])
-        result = self.succeed_json("pagerank", *graph, "--tolerance", "1e-10", "--max-iterations", 1000, "--devices",
+        result = self.succeed_json("pagerank", *graph, "--tolerance", "1e-10", "--max-iterations", 5000, "--devices",
                                    TEAMS[-1], "--mode", "async", "--verify")
         self.assertEqual((result["mode"], result["verified"], result["converged"]), ("async", True, True))
         self.check_top(result["top"], golden["pagerank"]["top10"])

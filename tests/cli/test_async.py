@@ -46,7 +46,8 @@ class Async(ProgramTest):
         for graph in GRAPHS:
             for devices in (1, 3):
                 with self.subTest(graph=graph, devices=devices):
-                    sync, tasks = self.both("pagerank", *graph, "--tolerance", "1e-10", "--devices", devices)
+                    sync, tasks = self.both("pagerank", *graph, "--tolerance", "1e-10", "--max-iterations", 2000,
+                                            "--devices", devices)
                     self.assertIs(tasks["converged"], True)
                     for (_, a), (_, b) in zip(sync["top"], tasks["top"]):
                         self.assertLessEqual(abs(a - b), 2e-9)

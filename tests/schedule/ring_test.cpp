@@ -40,8 +40,9 @@ std::vector<std::uint64_t> pop(const RingView<std::uint64_t>& ring, std::uint64_
   return got;
 }
 
-void push(const RingView<std::uint64_t>& ring, const std::vector<std::uint64_t>& tasks) {
-  const std::uint64_t first = ring.reserve(tasks.size());
+void push(const RingView<std::uint64_t>& ring, const std::vector<std::uint64_t>& tasks,
+          std::uint64_t limit = 0) {
+  const std::uint64_t first = ring.reserve(tasks.size(), limit);
   for (std::size_t i = 0; i < tasks.size(); ++i) ring.place(first + i) = tasks[i];
   ring.publish(first, tasks.size());
 }
@@ -127,7 +128,7 @@ void expect_all_once(int writers, int readers, std::uint64_t each, std::uint64_t
                                   << capacity << ", pauses " << stumble);
   constexpr std::uint64_t kMostPushed = 150;
   std::uint64_t places = kSegmentTasks;
-  while (places < capacity + static_cast<std::uint64_t>(writers) * kMostPushed + kSegmentTasks)
+  while (places < capacity + 2 * static_cast<std::uint64_t>(writers) * kMostPushed + kSegmentTasks)
     places *= 2;
   HostRing ring(capacity, places);
   ring.view.stumble = stumble;
@@ -141,14 +142,15 @@ void expect_all_once(int writers, int readers, std::uint64_t each, std::uint64_t
       std::uint64_t next = each * static_cast<std::uint64_t>(w);
       const std::uint64_t end = next + each;
       while (next < end) {
-        if (!ring.view.has_room()) {
+        const std::uint64_t limit = ring.view.room();
+        if (limit == 0) {
           std::this_thread::yield();
           continue;
         }
         std::vector<std::uint64_t> tasks(std::min(end - next, random() % kMostPushed + 1));
         std::iota(tasks.begin(), tasks.end(), next);
         next += tasks.size();
-        push(ring.view, tasks);
+        push(ring.view, tasks, limit);
       }
     });
   }

@@ -39,7 +39,7 @@ TEST(ScheduleFailure, ATaskThatThrowsEndsTheTeam) {
                     team::run_team({exec::DeviceKind::cpu, ranks, threads, false}, [&](Team& team) {
                       const exec::Stream stream(team.device());
                       TaskQueue<ThrowingFunction::Task> queue(team, {});
-                      const ThrowingFunction function{team.rank(), team.size(), 5000};
+                      const ThrowingFunction function{team.rank(), team.size(), 300};
                       (void)run<exec::Cpu, exec::Serial>(team, stream, queue, function, form);
                     });
                   }),

@@ -167,14 +167,13 @@ class Context {
   /// Into `ring`, or the spill where that is full: true for the former.
   WARREN_HD bool deliver(const W& worker, bool has, const RingView<Task>& ring, int to,
                          const Task& task) {
-    bool has_room = worker.lane() == 0 && ring.has_room();
-    has_room = worker.broadcast(has_room ? 1u : 0u, 0) != 0;
-    if (has_room) {
-      ring.push(worker, has, task);
+    const std::uint64_t limit = worker.broadcast(worker.lane() == 0 ? ring.room() : 0, 0);
+    if (limit != 0) {
+      ring.push(worker, has, task, limit);
       return true;
     }
     const std::uint32_t count = worker.count(has);
-    table_.spill.push(worker, has, {task, static_cast<std::uint32_t>(to)});
+    table_.spill.push(worker, has, {task, static_cast<std::uint32_t>(to)}, 0);
     if (worker.lane() == 0) {
       exec::atomic_add(mine_.spilled, std::uint64_t{count});
       if (table_.spill.used() > table_.spill.capacity) signal_all(Signal::pause);

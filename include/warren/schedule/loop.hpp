@@ -167,9 +167,10 @@ class WorkerLoop {
     }
     if (worker_.broadcast(goes, 0) == 0) return false;
     std::uint64_t source = 0, target = 0, count = 0;
-    if (worker_.lane() == 0 && ring.has_room()) {
-      count = outbox.claim(table_.batch, source);
-      if (count > 0) target = ring.reserve(count);
+    if (worker_.lane() == 0) {
+      const std::uint64_t limit = ring.room();
+      if (limit != 0) count = outbox.claim(table_.batch, source);
+      if (count > 0) target = ring.reserve(count, limit);
     }
     count = worker_.broadcast(count, 0);
     source = worker_.broadcast(source, 0);

@@ -111,22 +111,34 @@ struct RingView {
 
   // Of writers.
 
-  /// False where the ring is full. By one lane.
-  [[nodiscard]] WARREN_HD bool has_room() const {
+  /// 0 where the ring is full; else the end of the places that may be written by what this lane has
+  /// seen read. By one lane.
+  [[nodiscard]] WARREN_HD std::uint64_t room() const {
     const std::uint64_t tail = exec::atomic_load(writer->tail);
     std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
-    return tail < freed + capacity || tail < find_freed(freed, tail) + capacity;
+    if (tail >= freed + capacity) freed = find_freed(freed, tail);
+    return tail < freed + capacity ? limit_of(freed) : 0;
   }
+  [[nodiscard]] WARREN_HD bool has_room() const { return room() != 0; }
   /// Places taken.
   [[nodiscard]] WARREN_HD std::uint64_t used() const {
     const std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
     const std::uint64_t tail = exec::atomic_load(writer->tail);
     return tail - find_freed(freed, tail);
   }
-  /// The first of `count` places. By one lane, after has_room().
-  [[nodiscard]] WARREN_HD std::uint64_t reserve(std::uint64_t count) const {
+  /// The first of `count` places. By one lane, after room() gave `limit` (0: after no such look,
+  /// where the storage has room for sure). Where others have taken the ring on meanwhile, the
+  /// places lie beyond the limit: they have been read, but this lane must see that before it
+  /// writes.
+  [[nodiscard]] WARREN_HD std::uint64_t reserve(std::uint64_t count, std::uint64_t limit) const {
     const std::uint64_t first = exec::atomic_add(writer->tail, count);
     detail::stumble(stumble);
+    while (first + count > limit) {
+      const std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
+      limit = limit_of(freed);
+      if (first + count > limit) limit = limit_of(find_freed(freed, first));
+      if (first + count > limit) exec::back_off();
+    }
     return first;
   }
   [[nodiscard]] WARREN_HD Task& place(std::uint64_t index) const { return tasks[index & mask]; }
@@ -141,15 +153,15 @@ struct RingView {
         });
     detail::add(reader->available, count, is_wide);
   }
-  /// One task of each lane that has one, with one reservation. Called by all lanes; after
-  /// has_room().
+  /// One task of each lane that has one, with one reservation. Called by all lanes; after room()
+  /// gave lane 0 `limit`, see reserve().
   template <class W>
-  WARREN_HD void push(const W& worker, bool has, const Task& task) const {
+  WARREN_HD void push(const W& worker, bool has, const Task& task, std::uint64_t limit) const {
     const std::uint32_t before = worker.exclusive_scan(has ? 1u : 0u);
     const std::uint32_t count = worker.count(has);
     if (count == 0) return;
     std::uint64_t first = 0;
-    if (worker.lane() == 0) first = reserve(count);
+    if (worker.lane() == 0) first = reserve(count, limit);
     first = worker.broadcast(first, 0);
     if (has) place(first + before) = task;
     worker.sync();
@@ -220,6 +232,12 @@ struct RingView {
           }
         });
     return is_there;
+  }
+
+  /// Places before this may be written: those a lap before them have been read, whole segments so
+  /// that two laps never count in one word.
+  [[nodiscard]] WARREN_HD std::uint64_t limit_of(std::uint64_t freed) const {
+    return freed / kSegmentTasks * kSegmentTasks + mask + 1;
   }
 
   /// Moves `freed` on as far as places have been read.
