@@ -179,6 +179,8 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
           fmt::format("--tolerance {}: give a number of at least 0", pagerank.tolerance));
   require(command.traversal.mode != "async" || pagerank.tolerance > 0.0,
           "--mode async needs a --tolerance above 0");
+  require(command.traversal.mode != "async" || !command.common.deterministic,
+          "--mode async adds up in no fixed order: without --deterministic, or with --mode sync");
   Session session("pagerank", command.common);
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);

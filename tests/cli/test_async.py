@@ -86,6 +86,7 @@ class Async(ProgramTest):
         self.fail(2, "bfs", "kron:6", "--mode", "async", "--edges", "compressed-host", says=["async", "plain lists"])
         self.fail(2, "bfs", "kron:6", "--mode", "async", "--sources", 3, "--together", says="--together")
         self.fail(2, "pagerank", "kron:6", "--mode", "async", "--tolerance", 0, says="--tolerance above 0")
+        self.fail(2, "pagerank", "kron:6", "--mode", "async", "--deterministic", says="--deterministic")
         self.fail(2, "bfs", "kron:6", "--mode", "async", "--source", 64, says="64")
 
 

@@ -43,8 +43,10 @@ struct AsyncReport {
 
 class AsyncSearchMemory;
 
-/// As Bfs: the same depths; parents are one of the possible ones. Holds 8 bytes for every vertex of
-/// the graph and 16 for every own vertex, and 16 for 2^20 messages from each peer, on each device.
+/// As Bfs: the same depths, whatever the order of the tasks; parents are one of the possible ones,
+/// not always the same. Holds, on each device, 8 bytes for every vertex of the graph, and rings: of
+/// 16 bytes for every own vertex a level of priority, and 16 for up to 2^20 messages from each
+/// peer.
 class AsyncBfs {
  public:
   /// Collective. `shard` must outlive this; its lists must not be compressed. Throws UsageError,
@@ -101,10 +103,12 @@ class AsyncSssp {
 class AsyncPageRankMemory;
 
 /// As PageRank, by pushing residuals until each is so small that one more synchronous iteration
-/// would change the ranks by at most the tolerance in L1. The rank of vertices without out-edges is
-/// spread by normalising at the end: with a uniform teleport that is the same (Langville and Meyer,
-/// Deeper Inside PageRank, Internet Mathematics 2004). Float64; does not repeat bit for bit.
-/// `iterations` counts the work in iterations of all vertices, rounded up.
+/// would change the ranks by at most the tolerance in L1; or until some rank has worked on as many
+/// vertices as its share of `max_iterations` iterations has (asynchronous work needs more of them
+/// than synchronous, where ranks take turns on processors: allow for it). The rank of vertices
+/// without out-edges is spread by normalising at the end: with a uniform teleport that is the same
+/// (Langville and Meyer, Deeper Inside PageRank, Internet Mathematics 2004). Float64; does not
+/// repeat bit for bit. `iterations` counts the work in iterations of all vertices, rounded up.
 class AsyncPageRank {
  public:
   /// Collective. As PageRank, but in-edges are not needed, and the tolerance must be above 0.
