@@ -13,6 +13,7 @@
 #include "bfs_together.hpp"
 #include "command.hpp"
 #include "files.hpp"
+#include "mode.hpp"
 #include "search_verdicts.hpp"
 #include "sources.hpp"
 #include "text.hpp"
@@ -35,6 +36,7 @@ struct BfsRunResult {
   std::uint64_t edges = 0;
   std::vector<BfsOutcome> outcomes;
   std::optional<BfsTogether> together;
+  Mode mode;
 };
 
 /// One rank's work.
@@ -47,8 +49,14 @@ class BfsRank {
         input_(input),
         team_(team),
         result_(result),
-        shard_(input.shard(team)),
-        bfs_(team, shard_) {}
+        shard_(input.shard(team)) {
+    if (command.traversal.mode == "async") {
+      mode_.is_async = true;
+      async_ = std::make_unique<traverse::AsyncBfs>(team, shard_);
+    } else {
+      sync_ = std::make_unique<traverse::Bfs>(team, shard_);
+    }
+  }
 
   void run() {
     if (team_.rank() == 0) result_.edges = shard_.edges;
@@ -58,7 +66,8 @@ class BfsRank {
       search_together(sources);
       return;
     }
-    bfs_.run(input_.to_shard(sources.front()));  // Warms up.
+    warm_up(input_.to_shard(sources.front()));
+    if (team_.rank() == 0) result_.mode = mode_;
     for (const Vertex source : sources) search(source, source == sources.front());
   }
 
@@ -75,6 +84,19 @@ class BfsRank {
   }
   [[nodiscard]] bool counts_self_loops() const {
     return shard_.is_symmetric && input_.may_have_self_loops() && input_.graph() != nullptr;
+  }
+
+  /// The first run; for --mode auto what it finds decides about the others.
+  void warm_up(Vertex source) {
+    const traverse::BfsResult found = run_once(source);
+    if (command_.traversal.mode != "auto") return;
+    mode_ = choose_mode(team_, shard_, found.reached, std::uint64_t{found.max_depth} + 1);
+    if (!mode_.is_async) return;
+    async_ = std::make_unique<traverse::AsyncBfs>(team_, shard_);
+    (void)run_once(source);
+  }
+  [[nodiscard]] traverse::BfsResult run_once(Vertex source) {
+    return mode_.is_async ? async_->run(source) : sync_->run(source);
   }
 
   [[nodiscard]] std::vector<Vertex> choose_sources() {
@@ -94,7 +116,7 @@ class BfsRank {
     if (command_.traversal.verify) {
       outcome.is_correct = true;
       for (std::size_t s = 0; s < sources.size(); ++s) {
-        const traverse::BfsResult alone = bfs_.run(own[s]);
+        const traverse::BfsResult alone = sync_->run(own[s]);
         const traverse::SourceReach& reach = outcome.sources[s];
         outcome.is_correct = *outcome.is_correct && alone.reached == reach.reached &&
                              alone.max_depth == reach.max_depth &&
@@ -108,13 +130,14 @@ class BfsRank {
     BfsOutcome outcome;
     outcome.source = source;
     for (int run = 0; run < command_.common.repeat; ++run) {
-      outcome.result = bfs_.run(input_.to_shard(source));
+      outcome.result = run_once(input_.to_shard(source));
       outcome.seconds.push_back(team_.all_reduce(outcome.result.seconds,
                                                  [](double a, double b) { return a > b ? a : b; }));
     }
+    if (mode_.is_async) outcome.report = async_->report();
     if (needs_depths(is_first) || counts_self_loops()) {
-      auto depth = bfs_.all_depths();
-      auto parent = bfs_.all_parents();
+      auto depth = mode_.is_async ? async_->all_depths() : sync_->all_depths();
+      auto parent = mode_.is_async ? async_->all_parents() : sync_->all_parents();
       if (team_.rank() == 0) {
         outcome.depth = input_.in_user_order(std::move(depth));
         outcome.parent = input_.in_user_order(std::move(parent), true);
@@ -150,7 +173,9 @@ class BfsRank {
   team::Team& team_;
   BfsRunResult& result_;
   graph::Shard shard_;
-  traverse::Bfs bfs_;
+  Mode mode_;
+  std::unique_ptr<traverse::Bfs> sync_;
+  std::unique_ptr<traverse::AsyncBfs> async_;
   std::shared_ptr<const graph::Graph> graph_;
 };
 
@@ -162,7 +187,8 @@ void set_json(Json& json, const BfsRunResult& result, const std::string& placeme
   }
   json["seconds"] = seconds;
   set_fields(json, result.outcomes.front(), names);
-  json["mode"] = "sync";
+  const auto& report = result.outcomes.front().report;
+  set_mode_fields(json, result.mode, report ? &*report : nullptr);
   json["edges_placement"] = placement;
   json["bytes_read"] = result.outcomes.front().result.far_bytes;
 }
@@ -191,6 +217,8 @@ ExitStatus run_bfs(const BfsCommand& command) {
   check_traversal_options(command.traversal);
   require(!command.together || (command.sources > 0 && command.traversal.output.empty()),
           "--together searches from --sources N at once, and has no --output");
+  require(!command.together || command.traversal.mode != "async",
+          "--together has no asynchronous form");
   Session session("bfs", command.common);
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);
@@ -225,6 +253,7 @@ ExitStatus run_bfs(const BfsCommand& command) {
   session.print("breadth-first search from {}{}\n", names.name_and_id(first.source),
                 is_default ? ", the vertex with the most out-edges (--source takes another)" : "");
   print_outcome(session, first, names);
+  session.print("{}\n", mode_text(result.mode, first.report ? &*first.report : nullptr));
   session.finish();
   return verification_status(result.outcomes, names);
 }

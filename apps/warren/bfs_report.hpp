@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "warren/traverse/asynchronous.hpp"
 #include "warren/traverse/bfs.hpp"
 #include "warren/traverse/verify.hpp"
 
@@ -23,7 +24,8 @@ struct BfsOutcome {
   std::vector<double> seconds;        ///< Of each run, on the slowest rank.
   std::uint64_t traversed_edges = 0;  ///< Input edges with a reached source endpoint, once each.
   std::optional<traverse::Verdict> verdict;
-  std::vector<Vertex> depth;  ///< Of all vertices; empty where nobody asked.
+  std::optional<traverse::AsyncReport> report;  ///< Of the last run, where asynchronous.
+  std::vector<Vertex> depth;                    ///< Of all vertices; empty where nobody asked.
   std::vector<Vertex> parent;
 
   /// Edges a second of the median run.

@@ -145,7 +145,7 @@ void write_labels(const std::string& path, const std::vector<Vertex>& labels,
 }
 
 ExitStatus run_cc(const ComponentsCommand& command) {
-  check_traversal_options(command.traversal);
+  check_traversal_options(command.traversal, false);
   Session session("cc", command.common);
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);

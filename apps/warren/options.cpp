@@ -110,7 +110,8 @@ void add_bytes(CLI::App& command, const std::string& name, Number& value,
 }  // namespace
 
 void add_traversal_options(CLI::App& command, TraversalOptions& options) {
-  command.add_option("--mode", options.mode, "auto, sync (one step after another)")
+  command
+      .add_option("--mode", options.mode, "auto, sync (one step after another), async (as tasks)")
       ->type_name("NAME");
   command
       .add_option("--edges", options.edges,
@@ -130,9 +131,15 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
       ->type_name("FILE");
 }
 
-void check_traversal_options(const TraversalOptions& options) {
-  check_choice("--mode", options.mode, {"auto", "sync"}, {"async"});
+void check_traversal_options(const TraversalOptions& options, bool has_async) {
+  if (has_async) {
+    check_choice("--mode", options.mode, {"auto", "sync", "async"}, {});
+  } else {
+    check_choice("--mode", options.mode, {"auto", "sync"}, {"async"});
+  }
   check_choice("--edges", options.edges, {"device", "host", "compressed-host"}, {});
+  require(options.mode != "async" || options.edges != "compressed-host",
+          "--mode async reads plain lists: give --edges device or host");
   require(!options.cache || options.edges != "device",
           "--cache is for lists that live elsewhere: give --edges host too");
   if (options.method.empty()) return;

@@ -50,8 +50,9 @@ struct TraversalOptions {
   std::string output;
 };
 void add_traversal_options(CLI::App& command, TraversalOptions& options);
-/// Throws UsageError for a value that is none, or is not there yet.
-void check_traversal_options(const TraversalOptions& options);
+/// Throws UsageError for a value that is none, or is not there yet. `has_async`: the command has an
+/// asynchronous form.
+void check_traversal_options(const TraversalOptions& options, bool has_async = true);
 
 /// A validator that says what would be right.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);

@@ -12,6 +12,7 @@
 
 #include "command.hpp"
 #include "files.hpp"
+#include "mode.hpp"
 #include "text.hpp"
 #include "traversal_input.hpp"
 
@@ -40,6 +41,8 @@ struct PageRankOutcome {
   std::vector<Score> top;
   std::vector<double> ranks;  ///< In the user's order; empty where nobody asked.
   std::optional<traverse::Verdict> verdict;
+  Mode mode;
+  std::optional<traverse::AsyncReport> report;
 };
 
 /// How much one more iteration in double precision may change the ranks. The iteration is a
@@ -62,10 +65,9 @@ std::vector<Score> largest(std::vector<Score> scores) {
   return scores;
 }
 
-std::vector<Score> top_of_all(team::Team& team, const traverse::PageRank& pagerank,
+std::vector<Score> top_of_all(team::Team& team, const std::vector<double>& ranks,
                               const graph::Shard& shard, const TraversalInput& input) {
   std::vector<Score> own;
-  const std::vector<double> ranks = pagerank.ranks();
   own.reserve(ranks.size());
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     own.push_back({ranks[i], input.to_user(static_cast<Vertex>(shard.out.first + i))});
@@ -78,11 +80,11 @@ std::vector<Score> top_of_all(team::Team& team, const traverse::PageRank& pagera
   return largest(std::move(all));
 }
 
-/// One rank's work.
-void run_rank(const PageRankCommand& command, const Session& session, TraversalInput& input,
-              team::Team& team, PageRankOutcome& outcome) {
-  const graph::Shard shard = input.shard(team);
-  traverse::PageRank pagerank(team, shard, command.pagerank);
+/// One rank's work, with either form.
+template <class PageRankType>
+void run_rank(const PageRankCommand& command, const Session& session, const TraversalInput& input,
+              team::Team& team, const graph::Shard& shard, PageRankOutcome& outcome) {
+  PageRankType pagerank(team, shard, command.pagerank);
   pagerank.run();  // Warms up.
   traverse::PageRankResult result;
   std::vector<double> seconds;
@@ -91,13 +93,15 @@ void run_rank(const PageRankCommand& command, const Session& session, TraversalI
     seconds.push_back(
         team.all_reduce(result.seconds, [](double a, double b) { return a > b ? a : b; }));
   }
-  auto top = top_of_all(team, pagerank, shard, input);
+  auto top = top_of_all(team, pagerank.ranks(), shard, input);
   std::vector<double> ranks;
   if (command.traversal.verify || !command.traversal.output.empty()) ranks = pagerank.all_ranks();
   std::shared_ptr<const graph::Graph> graph;
   if (command.traversal.verify) graph = input.whole_graph(team, shard);
   if (team.rank() != 0) return;
   outcome.edges = shard.edges;
+  if constexpr (std::is_same_v<PageRankType, traverse::AsyncPageRank>)
+    outcome.report = pagerank.report();
   outcome.result = result;
   outcome.seconds = std::move(seconds);
   outcome.top = std::move(top);
@@ -123,7 +127,7 @@ void set_json(Json& json, const PageRankOutcome& outcome, const std::string& pla
     for (const Score& entry : outcome.top) json["top_names"].push_back(names.name(entry.vertex));
   }
   json["verified"] = outcome.verdict ? Json(outcome.verdict->correct) : Json(nullptr);
-  json["mode"] = "sync";
+  set_mode_fields(json, outcome.mode, outcome.report ? &*outcome.report : nullptr);
   json["edges_placement"] = placement;
   json["bytes_read"] = outcome.result.far_bytes;
 }
@@ -147,6 +151,7 @@ void print_outcome(Session& session, const PageRankOutcome& outcome, const Verte
     table.row("verified", outcome.verdict->correct ? "yes, by an iteration in double precision"
                                                    : "NO: " + outcome.verdict->message);
   }
+  table.row("mode", mode_text(outcome.mode, outcome.report ? &*outcome.report : nullptr));
   session.print("\n{}", table.text());
 }
 
@@ -172,6 +177,10 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
           fmt::format("--damping {}: give a number of at least 0 and below 1", pagerank.damping));
   require(pagerank.tolerance >= 0.0,
           fmt::format("--tolerance {}: give a number of at least 0", pagerank.tolerance));
+  require(command.traversal.mode != "async" || pagerank.tolerance > 0.0,
+          "--mode async needs a --tolerance above 0");
+  require(command.traversal.mode != "async" || !command.common.deterministic,
+          "--mode async adds up in no fixed order: without --deterministic, or with --mode sync");
   Session session("pagerank", command.common);
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);
@@ -181,10 +190,19 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
   TraversalInput input(session, command.graph, command.traversal,
                        method.empty() ? fitting : method);
   PageRankOutcome outcome;
+  outcome.mode.is_async = command.traversal.mode == "async";
+  if (command.traversal.mode == "auto")
+    outcome.mode.reason = "an iteration has work for all vertices";
   {
     const auto progress = session.progress("ranking");
-    team::run_team(session.team(),
-                   [&](team::Team& team) { run_rank(command, session, input, team, outcome); });
+    team::run_team(session.team(), [&](team::Team& team) {
+      const graph::Shard shard = input.shard(team);
+      if (outcome.mode.is_async) {
+        run_rank<traverse::AsyncPageRank>(command, session, input, team, shard, outcome);
+      } else {
+        run_rank<traverse::PageRank>(command, session, input, team, shard, outcome);
+      }
+    });
   }
   if (!output.empty()) write_ranks(output, outcome.ranks, input.names());
   describe_graph(session, command.graph, input.vertices(), outcome.edges);

@@ -11,6 +11,7 @@
 
 #include "command.hpp"
 #include "files.hpp"
+#include "mode.hpp"
 #include "search_verdicts.hpp"
 #include "sources.hpp"
 #include "sssp_report.hpp"
@@ -34,6 +35,7 @@ struct SsspCommand {
 struct SsspRunResult {
   std::uint64_t edges = 0;
   std::vector<SsspOutcome> outcomes;
+  Mode mode;
 };
 
 /// Input edges with a reached source endpoint: an undirected edge is held twice and counts once, a
@@ -59,17 +61,42 @@ class SsspRank {
         input_(input),
         team_(team),
         result_(result),
-        shard_(input.shard(team)),
-        sssp_(team, shard_, {command.delta}) {}
+        shard_(input.shard(team)) {
+    if (command.traversal.mode == "async") {
+      mode_.is_async = true;
+      make_async();
+    } else {
+      sync_ = std::make_unique<traverse::Sssp>(team, shard_, traverse::SsspOptions{command.delta});
+    }
+  }
 
   void run() {
     if (team_.rank() == 0) result_.edges = shard_.edges;
     const std::vector<Vertex> sources = choose_sources();
-    sssp_.run(input_.to_shard(sources.front()));  // Warms up.
+    warm_up(input_.to_shard(sources.front()));
+    if (team_.rank() == 0) result_.mode = mode_;
     for (const Vertex source : sources) search(source, source == sources.front());
   }
 
  private:
+  void make_async() {
+    traverse::AsyncOptions options;
+    options.delta = command_.delta;
+    async_ = std::make_unique<traverse::AsyncSssp>(team_, shard_, options);
+  }
+  /// The first run; for --mode auto what it finds decides about the others.
+  void warm_up(Vertex source) {
+    const traverse::SsspResult found = run_once(source);
+    if (command_.traversal.mode != "auto") return;
+    mode_ = choose_mode(team_, shard_, found.reached, found.steps);
+    if (!mode_.is_async) return;
+    make_async();
+    (void)run_once(source);
+  }
+  [[nodiscard]] traverse::SsspResult run_once(Vertex source) {
+    return mode_.is_async ? async_->run(source) : sync_->run(source);
+  }
+
   [[nodiscard]] std::vector<Vertex> choose_sources() {
     if (command_.sources > 0) {
       return random_sources(team_, shard_, input_, command_.sources, command_.common.seed);
@@ -81,17 +108,19 @@ class SsspRank {
   void search(Vertex source, bool is_first) {
     SsspOutcome outcome;
     outcome.source = source;
-    outcome.is_integer = sssp_.has_integer_distances();
+    outcome.is_integer =
+        mode_.is_async ? async_->has_integer_distances() : sync_->has_integer_distances();
     for (int run = 0; run < command_.common.repeat; ++run) {
-      outcome.result = sssp_.run(input_.to_shard(source));
+      outcome.result = run_once(input_.to_shard(source));
       outcome.seconds.push_back(team_.all_reduce(outcome.result.seconds,
                                                  [](double a, double b) { return a > b ? a : b; }));
     }
+    if (mode_.is_async) outcome.report = async_->report();
     if (outcome.is_integer) {
-      auto distance = sssp_.all_distances();
+      auto distance = mode_.is_async ? async_->all_distances() : sync_->all_distances();
       if (team_.rank() == 0) outcome.distance = input_.in_user_order(std::move(distance));
     } else {
-      auto distance = sssp_.all_real_distances();
+      auto distance = mode_.is_async ? async_->all_real_distances() : sync_->all_real_distances();
       if (team_.rank() == 0) outcome.real_distance = input_.in_user_order(std::move(distance));
     }
     if (team_.rank() == 0) finish(std::move(outcome), is_first);
@@ -125,7 +154,9 @@ class SsspRank {
   team::Team& team_;
   SsspRunResult& result_;
   graph::Shard shard_;
-  traverse::Sssp sssp_;
+  Mode mode_;
+  std::unique_ptr<traverse::Sssp> sync_;
+  std::unique_ptr<traverse::AsyncSssp> async_;
 };
 
 void set_json(Json& json, const SsspRunResult& result, const std::string& placement,
@@ -136,7 +167,8 @@ void set_json(Json& json, const SsspRunResult& result, const std::string& placem
   }
   json["seconds"] = seconds;
   set_fields(json, result.outcomes.front(), names);
-  json["mode"] = "sync";
+  const auto& report = result.outcomes.front().report;
+  set_mode_fields(json, result.mode, report ? &*report : nullptr);
   json["edges_placement"] = placement;
   json["bytes_read"] = result.outcomes.front().result.far_bytes;
   if (!several) return;
@@ -204,6 +236,7 @@ ExitStatus run_sssp(const SsspCommand& command) {
   session.print("shortest paths from {}{}\n", names.name_and_id(first.source),
                 is_default ? ", the vertex with the most out-edges (--source takes another)" : "");
   print_outcome(session, first, names);
+  session.print("{}\n", mode_text(result.mode, first.report ? &*first.report : nullptr));
   session.finish();
   return verification_status(result.outcomes, names);
 }

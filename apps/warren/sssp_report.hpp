@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "warren/traverse/asynchronous.hpp"
 #include "warren/traverse/sssp.hpp"
 #include "warren/traverse/verify.hpp"
 
@@ -24,7 +25,8 @@ struct SsspOutcome {
   std::vector<double> seconds;        ///< Of each run, on the slowest rank.
   std::uint64_t traversed_edges = 0;  ///< Input edges with a reached source endpoint, once each.
   std::optional<traverse::Verdict> verdict;
-  std::vector<std::uint64_t> distance;  ///< Of all vertices; empty where nobody asked.
+  std::optional<traverse::AsyncReport> report;  ///< Of the last run, where asynchronous.
+  std::vector<std::uint64_t> distance;          ///< Of all vertices; empty where nobody asked.
   std::vector<double> real_distance;
 
   [[nodiscard]] bool has_distances() const { return !distance.empty() || !real_distance.empty(); }

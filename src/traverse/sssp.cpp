@@ -15,6 +15,7 @@
 
 #include "traverse/program_memory.hpp"
 #include "traverse/sssp_run.hpp"
+#include "traverse/sssp_weights.hpp"
 
 namespace warren::traverse {
 namespace {
@@ -22,15 +23,6 @@ namespace {
 using memory::Buffer;
 using NarrowMetric = IntegerMetric<std::uint32_t>;
 using WideMetric = IntegerMetric<std::uint64_t>;
-
-/// One element from the device.
-template <class T>
-T read(const exec::Stream& stream, const T* address) {
-  T value;
-  exec::copy(stream, &value, address, sizeof value);
-  stream.synchronize();
-  return value;
-}
 
 /// The memory of a search with words of one kind.
 template <class Metric>
@@ -111,64 +103,11 @@ double choose_delta(double mean_weight, double mean_degree, bool on_gpu) {
   return (on_gpu ? 4.0 : 1.5) * mean_weight / mean_degree;
 }
 
-/// The target of an edge of a local row whose list begins with edge `begin`.
-Vertex target_of(const exec::Stream& stream, const graph::Shard& shard, Vertex row, EdgeOffset edge,
-                 EdgeOffset begin) {
-  if (shard.edges_placement != graph::EdgesPlacement::compressed_host)
-    return read(stream, shard.out.targets + edge);
-  const graph::CompressedView view = shard.out_storage->compressed->view();
-  const graph::CompressedRow list = view.row(shard.out.first + row);
-  const EdgeOffset index = edge - begin;
-  graph::CompressedCursor cursor(view, view.block(list, index / graph::kCompressedBlock));
-  Vertex target = cursor.next();
-  for (EdgeOffset k = 0; k < index % graph::kCompressedBlock; ++k) target = cursor.next();
-  return target;
-}
-
-/// Refuses weights that a shortest path cannot be found with, and chooses the width of a bin.
-template <class Metric>
-double survey_weights(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
-                      double delta) {
-  using Weight = typename Metric::Weight;
-  Buffer<WeightFacts> shared(team.device(), 1);
-  WeightFacts facts;
-  exec::copy(stream, shared.data(), &facts, sizeof facts);
-  const Weight* weights = Metric::weights(shard.out);
-  std::uint64_t sources = 0;
-  exec::with_backend(team.device(), [&](auto backend) {
-    sources = SsspRun<decltype(backend), Metric>::survey(team, stream,
-                                                         {shard.out, weights, shared.data()})
-                  .sources;
-  });
-  facts = read(stream, shared.data());
-  struct Bad {
-    bool is_bad = false;
-    std::uint64_t from = 0, to = 0;
-    double weight = 0.0;
-  } bad;
-  if (facts.first_bad != WeightFacts{}.first_bad) {
-    std::vector<EdgeOffset> offsets(std::uint64_t{shard.out.count} + 1);
-    exec::copy(stream, offsets.data(), shard.out.offsets, offsets.size() * sizeof(EdgeOffset));
-    const double weight = static_cast<double>(read(stream, weights + facts.first_bad));
-    const auto after = std::upper_bound(offsets.begin(), offsets.end(), facts.first_bad) - 1;
-    const auto row = static_cast<Vertex>(after - offsets.begin());
-    bad = {true, std::uint64_t{shard.out.first} + row,
-           target_of(stream, shard, row, facts.first_bad, *after), weight};
-  }
-  for (const Bad& found : team.all_gather(bad)) {
-    require(
-        !found.is_bad,
-        fmt::format("the edge from {} to {} has the weight {}; shortest paths need weights that "
-                    "are finite and not negative",
-                    found.from, found.to, found.weight));
-  }
-  double sum = 0.0;
-  for (const double part : team.all_gather(facts.sum)) sum += part;
-  if (delta > 0.0 || sum == 0.0) return delta > 0.0 ? delta : 1.0;
-  const double mean_weight = sum / static_cast<double>(shard.edges);
-  const double mean_degree = static_cast<double>(shard.edges) / static_cast<double>(sources);
-  const double chosen = choose_delta(mean_weight, mean_degree, team.device().is_cuda());
-  return std::is_integral_v<Weight> ? std::max(1.0, chosen) : chosen;
+double delta_of(const SsspWeights& weights, double asked, bool on_gpu) {
+  if (asked > 0.0) return asked;
+  if (weights.mean == 0.0) return 1.0;
+  const double chosen = choose_delta(weights.mean, weights.mean_degree, on_gpu);
+  return weights.is_integer ? std::max(1.0, chosen) : chosen;
 }
 
 }  // namespace
@@ -287,15 +226,9 @@ Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& optio
     : team_(team), shard_(shard), stream_(team.device()) {
   require(options.delta >= 0.0 && std::isfinite(options.delta),
           fmt::format("delta {}: give a number above 0, or 0 to have it chosen", options.delta));
-  // A rank without rows has no weights to show.
-  const bool is_integer =
-      team.all_reduce(shard.out.weights_int != nullptr ? 1 : 0, exec::Maximum{}) != 0;
-  const bool is_real =
-      team.all_reduce(shard.out.weights_float != nullptr ? 1 : 0, exec::Maximum{}) != 0;
-  require(is_integer || is_real || shard.edges == 0, "shortest paths need a shard with weights");
-  delta_ = is_real ? survey_weights<RealMetric>(team, shard, stream_, options.delta)
-                   : survey_weights<NarrowMetric>(team, shard, stream_, options.delta);
-  memory_ = std::make_unique<SsspMemory>(team, shard, stream_, !is_real);
+  const SsspWeights weights = survey_weights(team, shard, stream_);
+  delta_ = delta_of(weights, options.delta, team.device().is_cuda());
+  memory_ = std::make_unique<SsspMemory>(team, shard, stream_, weights.is_integer);
 }
 
 Sssp::~Sssp() = default;

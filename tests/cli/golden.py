@@ -67,6 +67,11 @@ class Golden(ProgramTest):
                 for field in ("source", "reached", "max_depth", "sum_depth"):
                     self.assertEqual(result[field], wanted[field], field)
                 self.assertEqual(result["traversed_edges"], self.input_edges(golden, wanted))
+            result = self.succeed_json("bfs", *graph, "--source", wanted["source"], "--devices", TEAMS[-1], "--mode",
+                                       "async", "--verify")
+            self.assertEqual((result["mode"], result["verified"]), ("async", True))
+            for field in ("source", "reached", "max_depth", "sum_depth"):
+                self.assertEqual(result[field], wanted[field], field)
 
     def input_edges(self, golden, wanted):
         """Of the arcs out of reached vertices: an undirected edge is two arcs and counts once, a self-loop is one."""
@@ -89,9 +94,10 @@ class Golden(ProgramTest):
                 continue
             weighted = graph if kind == "sssp_file_weights" else [self.with_hash_weights(golden, graph), *graph[1:]]
             for wanted in golden[kind]:
-                for devices in TEAMS:
+                for devices, mode in ((TEAMS[0], "sync"), (TEAMS[-1], "sync"), (TEAMS[-1], "async")):
                     result = self.succeed_json("sssp", *weighted, "--source", wanted["source"], "--devices", devices,
-                                               "--verify")
+                                               "--mode", mode, "--verify")
+                    self.assertEqual(result["mode"], mode)
                     self.assertIs(result["verified"], True)
                     for field, name in (("source", "source"), ("reached", "reached"), ("max_distance", "max_distance"),
                                         ("sum_distance", "sum_distances")):
@@ -125,6 +131,10 @@ class Golden(ProgramTest):
                 if tolerance == "1e-9":
                     self.assertEqual(result["iterations"], golden["pagerank"]["iterations_to_1e-9"])
                 self.check_top(result["top"], golden["pagerank"]["top10"])
+        result = self.succeed_json("pagerank", *graph, "--tolerance", "1e-10", "--max-iterations", 5000, "--devices",
+                                   TEAMS[-1], "--mode", "async", "--verify")
+        self.assertEqual((result["mode"], result["verified"], result["converged"]), ("async", True, True))
+        self.check_top(result["top"], golden["pagerank"]["top10"])
 
     def check_top(self, top, wanted):
         self.assertEqual([vertex for vertex, _ in top], [vertex for vertex, _ in wanted])

@@ -90,17 +90,16 @@ class NotThereYet(ProgramTest):
 
     def test_values(self):
         for command in ("bfs", "sssp", "cc", "pagerank"):
-            for option, values in (("--mode", ["async"]),
-                                   ("--method", ["rabbit", "metis"])):
-                for value in values:
-                    with self.subTest(command=command, option=option, value=value):
-                        self.fail(2, command, "kron:6", option, value, says=[option, value, "not there yet"])
+            for value in ("rabbit", "metis"):
+                with self.subTest(command=command, value=value):
+                    self.fail(2, command, "kron:6", "--method", value, says=["--method", value, "not there yet"])
+        self.fail(2, "cc", "kron:6", "--mode", "async", says=["--mode", "async", "not there yet"])
         for method in ("rabbit", "metis"):
             self.fail(2, "partition", "kron:6", "--method", method, says=[method, "not there yet"])
         self.fail(2, "gather", "--placement", "cached", says=["cached", "not there yet"])
 
     def test_unknown_values(self):
-        self.fail(2, "bfs", "kron:6", "--mode", "fast", says=["fast", "auto, sync"])
+        self.fail(2, "bfs", "kron:6", "--mode", "fast", says=["fast", "auto, sync, async"])
         self.fail(2, "bfs", "kron:6", "--edges", "moon", says=["moon", "device"])
         self.fail(2, "partition", "kron:6", "--method", "luck", says=["luck", "ranges, random"])
         self.fail(2, "gather", "--placement", "moon", says=["moon", "device, host"])

@@ -93,6 +93,22 @@ WARREN_HD T atomic_min(T& location, T value) {
   return old;
 #endif
 }
+/// Stores the larger of the old and the given value; returns the old one.
+template <Order O = Order::relaxed, Scope S = Scope::device, class T>
+WARREN_HD T atomic_max(T& location, T value) {
+#if defined(__CUDA_ARCH__)
+  return WARREN_ATOMIC_REF(T, S, location).fetch_max(value, WARREN_ATOMIC_ORDER(O));
+#else
+  T old = atomic_load<Order::relaxed, S>(location);
+  while (old < value && !atomic_compare_exchange<O, S>(location, old, value)) {
+  }
+  return old;
+#endif
+}
+template <Order O = Order::relaxed, Scope S = Scope::device, class T>
+WARREN_HD T atomic_exchange(T& location, T value) {
+  return WARREN_ATOMIC_REF(T, S, location).exchange(value, WARREN_ATOMIC_ORDER(O));
+}
 
 #undef WARREN_ATOMIC_REF
 #undef WARREN_ATOMIC_ORDER

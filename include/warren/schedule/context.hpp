@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task function may ask of the scheduler, and the tables behind it.
+#pragma once
+
+#include "warren/schedule/ring.hpp"
+
+namespace warren::schedule {
+
+inline constexpr std::uint32_t kMaxLevels = 8;
+
+/// What a rank's workers are told; written by any rank.
+enum class Signal : std::uint32_t {
+  run,
+  done,   ///< No task exists anywhere.
+  pause,  ///< Memory must grow: all leave, the host makes room, the run goes on.
+  fail    ///< A task did what it must not, or threw.
+};
+
+/// One rank's counters, on its device. docs/termination.md says what `created` and `finished`
+/// decide.
+struct RankCounters {
+  alignas(128) std::uint64_t created;   ///< Tasks that this rank's workers have pushed.
+  alignas(128) std::uint64_t finished;  ///< Tasks that they have run.
+  alignas(128) std::uint32_t signal;
+  alignas(128) std::uint64_t bucket;  ///< The priority's bucket that is being worked off.
+  // Tallies: of nothing but reports.
+  alignas(128) std::uint64_t tasks;
+  std::uint64_t idle_nanoseconds;  ///< Of all workers together.
+  std::uint64_t spilled;           ///< Tasks that found a ring full.
+  std::uint64_t wrong_rank;  ///< One more than the rank that a task was pushed to and is none.
+  alignas(128) std::uint32_t sending[kMaxRanks];  ///< A worker is sending the outbox's batch.
+  alignas(128) std::uint64_t messages[kMaxRanks];
+  std::uint64_t sent[kMaxRanks];  ///< Tasks.
+};
+
+/// A task that found its ring full.
+template <class Task>
+struct SpilledTask {
+  Task task;
+  std::uint32_t to;
+};
+
+/// One rank's rings, in its device's memory.
+template <class Task>
+struct QueueTable {
+  RingView<Task> local[kMaxLevels];
+  RingView<Task> to[kMaxRanks];      ///< The receive rings of this rank at the others.
+  RingView<Task> from[kMaxRanks];    ///< This rank's receive rings.
+  RingView<Task> outbox[kMaxRanks];  ///< Of ranks over slow links.
+  RingView<SpilledTask<Task>> spill;
+  RankCounters* counters[kMaxRanks] = {};
+  const std::uint32_t* abort_flag = nullptr;
+  int rank = 0;
+  int ranks = 1;
+  std::uint32_t levels = 1;
+  double inverse_delta = 1.0;
+  std::uint32_t is_slow = 0;           ///< A bit for each rank whose messages are gathered.
+  std::uint32_t slow_nanoseconds = 0;  ///< Tests: what every message to a slow rank takes longer.
+  std::uint32_t batch = 0;
+  std::uint32_t wait = 0;
+  std::uint32_t stumble = 0;
+};
+
+/// A lane's handle on the scheduler, in a task function. Collective functions are called by all
+/// lanes of the worker in the same order.
+template <class W, class Task>
+class Context {
+ public:
+  WARREN_HD explicit Context(const QueueTable<Task>& table)
+      : table_(table), mine_(*table.counters[table.rank]) {}
+
+  [[nodiscard]] WARREN_HD int rank() const { return table_.rank; }
+  [[nodiscard]] WARREN_HD int ranks() const { return table_.ranks; }
+
+  /// One-sided: gives the tasks of those lanes that `has` one to the ranks `to` (also one's own).
+  /// Collective. `priority`, least first, orders a rank's tasks loosely. A push never waits. A rank
+  /// that does not exist ends the run with a UsageError that names it.
+  WARREN_HD void push(const W& worker, bool has, int to, const Task& task, double priority = 0.0) {
+    if (has && (to < 0 || to >= table_.ranks)) {
+      exec::atomic_store(mine_.wrong_rank,
+                         static_cast<std::uint64_t>(static_cast<std::uint32_t>(to)) + 1);
+      signal_all(Signal::fail);
+      has = false;
+    }
+    const std::uint32_t count = worker.count(has);
+    if (count == 0) return;
+    // Before a task can be seen it is counted: see docs/termination.md.
+    if (worker.lane() == 0)
+      exec::atomic_add<Order::relaxed, Scope::system>(mine_.created, std::uint64_t{count});
+    created_ += count;
+    detail::stumble(table_.stumble);
+    if (table_.ranks == 1) {
+      push_local(worker, has, task, priority);
+      return;
+    }
+    for (int q = 0; q < table_.ranks; ++q) {
+      const bool is_for_q = has && to == q;
+      if (!worker.any(is_for_q)) continue;
+      if (q == table_.rank) {
+        push_local(worker, is_for_q, task, priority);
+      } else {
+        push_remote(worker, is_for_q, q, task);
+      }
+    }
+  }
+
+  // Of the scheduler's loop.
+
+  /// Tasks that this worker has pushed; the same in every lane.
+  [[nodiscard]] WARREN_HD std::uint64_t created() const { return created_; }
+
+  WARREN_HD void push_local(const W& worker, bool has, const Task& task, double priority) {
+    if (table_.levels == 1) {
+      deliver(worker, has, table_.local[0], table_.rank, task);
+      return;
+    }
+    const std::uint64_t current = worker.broadcast(exec::atomic_load(mine_.bucket), 0);
+    const std::uint64_t level = level_of(priority, current);
+    for (std::uint32_t i = 0; i < table_.levels; ++i) {
+      const bool is_here = has && level == i;
+      if (worker.any(is_here)) {
+        deliver(worker, is_here, table_.local[(current + i) % table_.levels], table_.rank, task);
+      }
+    }
+  }
+
+  /// Into a peer's ring, or the outbox of a slow link. Tasks that find no room are spilled.
+  WARREN_HD void push_remote(const W& worker, bool has, int to, const Task& task) {
+    if (is_slow(to)) {
+      deliver(worker, has, table_.outbox[to], to, task);
+      return;
+    }
+    const std::uint32_t count = worker.count(has);
+    if (deliver(worker, has, table_.to[to], to, task) && worker.lane() == 0) tally(to, count);
+  }
+
+  /// Buckets beyond the current one, as far as there are levels.
+  [[nodiscard]] WARREN_HD std::uint64_t level_of(double priority, std::uint64_t current) const {
+    const double buckets = priority * table_.inverse_delta;
+    const double most = static_cast<double>(current + table_.levels - 1);
+    const std::uint64_t bucket =
+        buckets < most ? static_cast<std::uint64_t>(buckets) : current + table_.levels - 1;
+    return bucket > current ? bucket - current : 0;
+  }
+
+  [[nodiscard]] WARREN_HD bool is_slow(int to) const {
+    return (table_.is_slow >> static_cast<std::uint32_t>(to) & 1u) != 0;
+  }
+
+  /// Counts a message to a peer, and makes it as slow as a test asks. By one lane.
+  WARREN_HD void tally(int to, std::uint64_t tasks) {
+    exec::atomic_add(mine_.messages[to], std::uint64_t{1});
+    exec::atomic_add(mine_.sent[to], tasks);
+    if (table_.slow_nanoseconds == 0 || !is_slow(to)) return;
+    const std::uint64_t begin = exec::clock_nanoseconds();
+    while (exec::clock_nanoseconds() - begin < table_.slow_nanoseconds) exec::back_off();
+  }
+
+  WARREN_HD void signal_all(Signal signal) const {
+    for (int q = 0; q < table_.ranks; ++q) {
+      auto running = static_cast<std::uint32_t>(Signal::run);
+      (void)exec::atomic_compare_exchange<Order::acq_rel, Scope::system>(
+          table_.counters[q]->signal, running, static_cast<std::uint32_t>(signal));
+    }
+  }
+
+  /// Into `ring`, or the spill where that is full: true for the former.
+  WARREN_HD bool deliver(const W& worker, bool has, const RingView<Task>& ring, int to,
+                         const Task& task) {
+    const std::uint64_t limit = worker.broadcast(worker.lane() == 0 ? ring.room() : 0, 0);
+    if (limit != 0) {
+      ring.push(worker, has, task, limit);
+      return true;
+    }
+    const std::uint32_t count = worker.count(has);
+    table_.spill.push(worker, has, {task, static_cast<std::uint32_t>(to)}, 0);
+    if (worker.lane() == 0) {
+      exec::atomic_add(mine_.spilled, std::uint64_t{count});
+      if (table_.spill.used() > table_.spill.capacity) signal_all(Signal::pause);
+    }
+    return false;
+  }
+
+ private:
+  const QueueTable<Task>& table_;
+  RankCounters& mine_;
+  std::uint64_t created_ = 0;
+};
+
+}  // namespace warren::schedule

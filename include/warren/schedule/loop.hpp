@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of a worker: fetch tasks, run them, and where there are none keep the traffic moving and
+// watch for the end.
+#pragma once
+
+#include "warren/schedule/context.hpp"
+
+namespace warren::schedule {
+
+namespace detail {
+
+/// A worker's part in one step of a run.
+template <class W, class Task, class Function>
+class WorkerLoop {
+ public:
+  WARREN_HD WorkerLoop(const W& worker, std::uint64_t index, const QueueTable<Task>& table,
+                       const Function& function, std::uint32_t fetch)
+      : worker_(worker),
+        index_(index),
+        table_(table),
+        function_(function),
+        fetch_(fetch),
+        mine_(*table.counters[table.rank]),
+        context_(table) {}
+  /// A task that throws ends the run of its rank's other workers, too.
+  WARREN_HD ~WorkerLoop() {
+    if (!has_ended_) context_.signal_all(Signal::fail);
+  }
+  WorkerLoop(const WorkerLoop&) = delete;
+  WorkerLoop& operator=(const WorkerLoop&) = delete;
+
+  /// Pushes the first tasks: called once for each seed.
+  WARREN_HD void seed(std::uint64_t seed) { function_.seed(worker_, context_, seed); }
+
+  /// Until told to leave; where not `persistent`, until nothing is found.
+  WARREN_HD void run(bool persistent) {
+    bool was_busy = true;
+    std::uint64_t idle_since = 0;
+    for (std::uint32_t turn = 1;; ++turn) {
+      if (read_signal(turn) != Signal::run) break;
+      if (fetch_and_run(turn)) {
+        if (idle_since != 0) end_idling(idle_since);
+        idle_turns_ = 0;
+        was_busy = true;
+        if (turn % 8 == 0 || table_.is_slow != 0) (void)move_traffic(false);
+        continue;
+      }
+      if (idle_since == 0 && worker_.lane() == 0) idle_since = exec::clock_nanoseconds();
+      ++idle_turns_;
+      if (move_traffic(!persistent)) continue;
+      if (was_busy) {
+        was_busy = false;
+        run_idle_function();
+        count_finished();
+        continue;
+      }
+      if (!persistent) break;
+      if (index_ == 0) watch();
+      exec::back_off(idle_turns_ < 64 ? 64 : 512);
+    }
+    count_finished();
+    if (idle_since != 0) end_idling(idle_since);
+  }
+
+  /// Of this step; meaningful in lane 0.
+  [[nodiscard]] WARREN_HD std::uint64_t created() const { return context_.created(); }
+  [[nodiscard]] WARREN_HD std::uint64_t finished() const { return finished_; }
+
+  WARREN_HD void end() { has_ended_ = true; }
+
+ private:
+  [[nodiscard]] WARREN_HD Signal read_signal(std::uint32_t turn) {
+    std::uint32_t signal = 0;
+    if (worker_.lane() == 0) {
+      if (index_ == 0 && turn % 256 == 0 &&
+          exec::atomic_load<Order::relaxed, Scope::system>(*table_.abort_flag) != 0)
+        context_.signal_all(Signal::fail);
+      signal = exec::atomic_load<Order::acquire, Scope::system>(mine_.signal);
+    }
+    return static_cast<Signal>(worker_.broadcast(signal, 0));
+  }
+
+  [[nodiscard]] WARREN_HD bool fetch_and_run(std::uint32_t turn) {
+    for (int i = 0; table_.ranks > 1 && i < table_.ranks; ++i) {
+      const auto from = static_cast<int>((index_ + turn + static_cast<std::uint64_t>(i)) %
+                                         static_cast<std::uint64_t>(table_.ranks));
+      if (from != table_.rank && run_from(table_.from[from], true)) return true;
+    }
+    if (table_.levels == 1) return run_from(table_.local[0], false);
+    std::uint64_t current = 0;
+    if (worker_.lane() == 0) {
+      current = exec::atomic_load(mine_.bucket);
+      for (std::uint32_t k = 0; k < table_.levels; ++k) {
+        if (!table_.local[(current + k) % table_.levels].has_tasks()) continue;
+        // The threshold goes up by delta, or by as many as are empty.
+        if (k > 0) exec::atomic_max(mine_.bucket, current + k);
+        current += k;
+        break;
+      }
+    }
+    current = worker_.broadcast(current, 0);
+    return run_from(table_.local[current % table_.levels], false);
+  }
+
+  [[nodiscard]] WARREN_HD bool run_from(const RingView<Task>& ring, bool is_received) {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    if (worker_.lane() == 0) count = ring.claim(fetch_, first);
+    count = worker_.broadcast(count, 0);
+    if (count == 0) return false;
+    first = worker_.broadcast(first, 0);
+    for (std::uint64_t done = 0; done < count; done += worker_.size()) {
+      const std::uint64_t left = count - done;
+      const std::uint64_t here = left < worker_.size() ? left : worker_.size();
+      bool active = worker_.lane() < here;
+      Task task{};
+      worker_.sync();  // Lane 0 has seen the tasks written.
+      if (active) task = ring.place(first + done + worker_.lane());
+      worker_.sync();
+      if (worker_.lane() == 0) ring.release(first + done, here);
+      if constexpr (requires { function_.priority(task); }) {
+        if (is_received && table_.levels > 1) active = defer(active, task);
+      }
+      const std::uint32_t running = worker_.count(active);
+      if (running == 0) continue;
+      function_(worker_, context_, active, task);
+      finished_ += running;
+    }
+    return true;
+  }
+
+  /// Received tasks of later buckets join the rank's own. True for those to be run now.
+  [[nodiscard]] WARREN_HD bool defer(bool active, const Task& task) {
+    double priority = 0.0;
+    if constexpr (requires { function_.priority(task); }) priority = function_.priority(task);
+    const bool is_later =
+        active && context_.level_of(priority, exec::atomic_load(mine_.bucket)) > 0;
+    if (worker_.any(is_later)) context_.push_local(worker_, is_later, task, priority);
+    return active && !is_later;
+  }
+
+  /// Sends what the aggregator holds where a batch is full or has waited (or `now`), and gives
+  /// spilled tasks another try. True if anything moved.
+  WARREN_HD bool move_traffic(bool now) {
+    bool has_moved = false;
+    if (table_.is_slow != 0) {
+      for (int q = 0; q < table_.ranks; ++q) {
+        if (context_.is_slow(q) && send_batch(q, now || idle_turns_ >= table_.wait))
+          has_moved = true;
+      }
+    }
+    if (move_spilled()) has_moved = true;
+    return has_moved;
+  }
+
+  WARREN_HD bool send_batch(int to, bool now) {
+    const RingView<Task>& outbox = table_.outbox[to];
+    const RingView<Task>& ring = table_.to[to];
+    std::uint32_t goes = 0;
+    if (worker_.lane() == 0) {
+      const std::uint64_t waiting = outbox.waiting();
+      std::uint32_t unlocked = 0;
+      goes = waiting > 0 && (now || waiting >= table_.batch) &&
+                     exec::atomic_compare_exchange<Order::acquire>(mine_.sending[to], unlocked, 1u)
+                 ? 1u
+                 : 0u;
+    }
+    if (worker_.broadcast(goes, 0) == 0) return false;
+    std::uint64_t source = 0, target = 0, count = 0;
+    if (worker_.lane() == 0) {
+      const std::uint64_t limit = ring.room();
+      if (limit != 0) count = outbox.claim(table_.batch, source);
+      if (count > 0) target = ring.reserve(count, limit);
+    }
+    count = worker_.broadcast(count, 0);
+    source = worker_.broadcast(source, 0);
+    target = worker_.broadcast(target, 0);
+    worker_.sync();
+    worker_.for_each(count,
+                     [&](std::uint64_t i) { ring.place(target + i) = outbox.place(source + i); });
+    worker_.sync();
+    if (worker_.lane() == 0) {
+      if (count > 0) {
+        outbox.release(source, count);
+        ring.publish(target, count);
+        context_.tally(to, count);
+      }
+      exec::atomic_store<Order::release>(mine_.sending[to], 0u);
+    }
+    return count > 0;
+  }
+
+  WARREN_HD bool move_spilled() {
+    std::uint64_t first = 0, count = 0;
+    if (worker_.lane() == 0 && table_.spill.has_tasks())
+      count = table_.spill.claim(worker_.size(), first);
+    count = worker_.broadcast(count, 0);
+    if (count == 0) return false;
+    first = worker_.broadcast(first, 0);
+    worker_.sync();
+    const bool has = worker_.lane() < count;
+    SpilledTask<Task> spilled{};
+    if (has) spilled = table_.spill.place(first + worker_.lane());
+    worker_.sync();
+    if (worker_.lane() == 0) table_.spill.release(first, count);
+    bool has_moved = false;
+    for (int q = 0; q < table_.ranks; ++q) {
+      const bool is_for_q = has && spilled.to == static_cast<std::uint32_t>(q);
+      if (!worker_.any(is_for_q)) continue;
+      if (deliver_again(is_for_q, q, spilled.task)) has_moved = true;
+    }
+    return has_moved;
+  }
+
+  [[nodiscard]] WARREN_HD bool deliver_again(bool has, int to, const Task& task) {
+    if (to != table_.rank) {
+      const bool slow = context_.is_slow(to);
+      const RingView<Task>& ring = slow ? table_.outbox[to] : table_.to[to];
+      const std::uint32_t count = worker_.count(has);
+      const bool is_there = context_.deliver(worker_, has, ring, to, task);
+      if (is_there && !slow && worker_.lane() == 0) context_.tally(to, count);
+      return is_there;
+    }
+    // A spilled task is late already: it goes to the bucket that is being worked off.
+    const std::uint64_t bucket =
+        table_.levels == 1 ? 0 : worker_.broadcast(exec::atomic_load(mine_.bucket), 0);
+    return context_.deliver(worker_, has, table_.local[bucket % table_.levels], to, task);
+  }
+
+  /// What the function does in a worker that has run out of tasks. Counted like a task, so that
+  /// what it pushes is not missed.
+  WARREN_HD void run_idle_function() {
+    if constexpr (requires { function_.idle(worker_, context_); }) {
+      if (worker_.lane() == 0)
+        exec::atomic_add<Order::relaxed, Scope::system>(mine_.created, std::uint64_t{1});
+      function_.idle(worker_, context_);
+      uncounted_ += 1;
+    }
+  }
+
+  /// Tells what has been finished. A worker does so when it runs out of tasks, not after each: the
+  /// end is decided when all have.
+  WARREN_HD void count_finished() {
+    const std::uint64_t count = finished_ - counted_ + uncounted_;
+    if (count == 0) return;
+    worker_.sync();
+    detail::stumble(table_.stumble);
+    if (worker_.lane() == 0) {
+      exec::atomic_add(mine_.tasks, finished_ - counted_);
+      exec::atomic_add<Order::release, Scope::system>(mine_.finished, count);
+    }
+    counted_ = finished_;
+    uncounted_ = 0;
+  }
+
+  /// Rank 0's first worker decides the end: see docs/termination.md.
+  WARREN_HD void watch() {
+    if (table_.rank != 0 || worker_.lane() != 0) return;
+    std::uint64_t finished = 0;
+    for (int q = 0; q < table_.ranks; ++q)
+      finished += exec::atomic_load<Order::acquire, Scope::system>(table_.counters[q]->finished);
+    detail::stumble(table_.stumble);
+    std::uint64_t created = 0;
+    for (int q = 0; q < table_.ranks; ++q)
+      created += exec::atomic_load<Order::relaxed, Scope::system>(table_.counters[q]->created);
+    if (finished == created) context_.signal_all(Signal::done);
+  }
+
+  WARREN_HD void end_idling(std::uint64_t& since) {
+    if (worker_.lane() == 0 && since != 0)
+      exec::atomic_add(mine_.idle_nanoseconds, exec::clock_nanoseconds() - since);
+    since = 0;
+  }
+
+  const W& worker_;
+  std::uint64_t index_;
+  const QueueTable<Task>& table_;
+  const Function& function_;
+  std::uint32_t fetch_;
+  RankCounters& mine_;
+  Context<W, Task> context_;
+  std::uint64_t finished_ = 0;
+  std::uint64_t counted_ = 0;    ///< Of finished_, told to the others.
+  std::uint64_t uncounted_ = 0;  ///< Idle functions run since then.
+  std::uint32_t idle_turns_ = 0;
+  bool has_ended_ = false;
+};
+
+}  // namespace detail
+}  // namespace warren::schedule

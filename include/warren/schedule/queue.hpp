@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// The distributed queue: on every rank a local ring (several, where tasks have priorities), a
+// receive ring for each peer, and memory for tasks that find a ring full.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "warren/memory/buffer.hpp"
+#include "warren/schedule/context.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::schedule {
+
+/// Which messages the aggregator gathers.
+enum class Gather {
+  measured,  ///< Those over links whose small messages are slow, by team::known_links().
+  never,
+  always
+};
+
+struct QueueOptions {
+  /// Tasks in a local ring and in each receive ring. At least 1.
+  std::uint64_t local_capacity = 1 << 16;
+  std::uint64_t receive_capacity = 1 << 16;
+  /// Spilled tasks past which the run pauses and the host doubles the memory. At least 1.
+  std::uint64_t spill_capacity = 1 << 12;
+  /// Most tasks that running one task pushes: sizes the memory behind the spill's capacity.
+  std::uint64_t most_pushes = 64;
+  /// Most tasks that a worker fetches at once. On a GPU at most the worker's lanes.
+  std::uint32_t fetch = 32;
+  /// Priorities: levels of width delta from the threshold on; the threshold rises by delta when its
+  /// level is empty. 1: no priorities.
+  std::uint32_t levels = 1;
+  double delta = 1.0;
+  /// The aggregator: tasks that make a batch, and turns of an idle worker after which fewer go.
+  Gather gather = Gather::measured;
+  std::uint32_t batch = 4096;
+  std::uint32_t wait = 32;
+  /// Tests: every message over a gathered link takes this much longer; random pauses of up to so
+  /// much between the accesses of the queue.
+  std::uint32_t slow_nanoseconds = 0;
+  std::uint32_t stumble_nanoseconds = 0;
+};
+
+/// What became of a run. Of the whole team, but for the vectors, which have an entry for each rank
+/// (tasks, idle) or for each pair, row-major by the sender (messages, sent).
+struct QueueReport {
+  std::uint64_t tasks = 0;
+  std::uint64_t spilled = 0;
+  std::uint64_t messages_sent = 0;  ///< Between ranks.
+  std::uint64_t bytes_sent = 0;
+  std::uint32_t rounds = 0;  ///< Kernels (discrete), or 1 and what pauses added.
+  bool is_persistent = false;
+  std::vector<std::uint64_t> rank_tasks;
+  std::vector<double> rank_idle_seconds;  ///< Of all workers of the rank together.
+  std::vector<std::uint64_t> messages;
+  std::vector<std::uint64_t> bytes;
+};
+
+/// Throws UsageError: a capacity of 0 or beyond 2^40, a batch of 0 or larger than the receive ring,
+/// a fetch of 0 (or, on a GPU, above 1024), levels outside 1 .. 8, a delta not above 0.
+void validate(const QueueOptions& options, bool on_gpu);
+
+/// Ranks whose small messages are slow on the way from `rank`: those to which a copy of 8 bytes
+/// takes longer than `kSlowMicroseconds`, or that have no direct path. A bit each.
+[[nodiscard]] std::uint32_t slow_links(team::Team& team, Gather gather);
+
+namespace detail {
+
+inline constexpr std::uint64_t kMostCapacity = std::uint64_t{1} << 40;
+
+/// Threads of a device that may push at once.
+[[nodiscard]] std::uint64_t pushing_threads(const exec::Device& device);
+/// Places of a ring that heeds `capacity` while `overshoot` tasks may pass it.
+[[nodiscard]] std::uint64_t ring_places(std::uint64_t capacity, std::uint64_t overshoot);
+
+/// Rings of one size side by side, on this rank's device.
+template <class Task>
+class Rings {
+ public:
+  Rings() = default;
+  Rings(const exec::Device& device, std::uint64_t count, std::uint64_t capacity,
+        std::uint64_t places)
+      : capacity_(capacity),
+        places_(places),
+        tasks_(device, exec::bytes_of(count, places)),
+        segments_(device, count * (places / kSegmentTasks)),
+        readers_(device, count),
+        writers_(device, count) {}
+
+  void clear(const exec::Stream& stream) const {
+    exec::fill_bytes(stream, segments_.data(), 0, segments_.bytes());
+    exec::fill_bytes(stream, readers_.data(), 0, readers_.bytes());
+    exec::fill_bytes(stream, writers_.data(), 0, writers_.bytes());
+  }
+  /// The i-th ring, with both ends here.
+  [[nodiscard]] RingView<Task> view(std::uint64_t i, std::uint32_t stumble,
+                                    const std::uint32_t* abort_flag) const {
+    RingView<Task> view;
+    view.tasks = tasks_.data() + i * places_;
+    view.segments = segments_.data() + i * (places_ / kSegmentTasks);
+    view.reader = readers_.data() + i;
+    view.writer = writers_.data() + i;
+    view.abort_flag = abort_flag;
+    view.capacity = capacity_;
+    view.mask = places_ - 1;
+    view.stumble = stumble;
+    return view;
+  }
+  [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
+  [[nodiscard]] std::uint64_t places() const { return places_; }
+  [[nodiscard]] Task* tasks() const { return tasks_.data(); }
+  [[nodiscard]] RingSegment* segments() const { return segments_.data(); }
+  [[nodiscard]] RingReader* readers() const { return readers_.data(); }
+  [[nodiscard]] RingWriter* writers() const { return writers_.data(); }
+
+ private:
+  std::uint64_t capacity_ = 0;
+  std::uint64_t places_ = 0;
+  memory::Buffer<Task> tasks_;
+  memory::Buffer<RingSegment> segments_;
+  memory::Buffer<RingReader> readers_;
+  memory::Buffer<RingWriter> writers_;
+};
+
+}  // namespace detail
+
+/// Tasks of one type, trivially copyable, in the memory of the team's devices. Construction and
+/// clear() are collective. A rank holds, besides its rings, places for one task of each of its
+/// device's threads in every ring (GPUs: 2048 for each processor), and in the spill for
+/// `most_pushes` of each. Throws UsageError (validate(), kernels that cannot reach another device),
+/// MemoryError.
+template <class Task>
+class TaskQueue {
+  static_assert(std::is_trivially_copyable_v<Task>);
+
+ public:
+  TaskQueue(team::Team& team, const QueueOptions& options);
+
+  /// Empty, counters 0. Synchronises.
+  void clear(team::Team& team, const exec::Stream& stream);
+  [[nodiscard]] const QueueTable<Task>* table() const { return table_.data(); }
+  [[nodiscard]] const QueueOptions& options() const { return options_; }
+
+  /// After a pause: doubles the spill where more than half of its capacity is taken, and lets the
+  /// workers go on. Synchronises. Throws MemoryError.
+  void grow(team::Team& team, const exec::Stream& stream);
+  /// Throws UsageError where a task was pushed to no rank.
+  void check(const exec::Stream& stream) const;
+  /// Collective.
+  [[nodiscard]] QueueReport report(team::Team& team, const exec::Stream& stream) const;
+
+ private:
+  void make_spill(const exec::Device& device, std::uint64_t capacity);
+  void upload(const exec::Stream& stream);
+  [[nodiscard]] RankCounters counters(const exec::Stream& stream) const;
+
+  QueueOptions options_;
+  detail::Rings<Task> local_, receive_, outbox_;
+  memory::Buffer<RingWriter> senders_;  ///< Of this rank's rings at its peers.
+  std::unique_ptr<detail::Rings<SpilledTask<Task>>> spill_;
+  memory::Buffer<RankCounters> counters_;
+  memory::Buffer<QueueTable<Task>> table_;
+  QueueTable<Task> host_;
+};
+
+template <class Task>
+TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : options_(options) {
+  validate(options, team.device().is_cuda());
+  const exec::Device& device = team.device();
+  const auto ranks = static_cast<std::size_t>(team.size());
+  const std::uint64_t threads = team.all_reduce(detail::pushing_threads(device), exec::Maximum{});
+  host_.rank = team.rank();
+  host_.ranks = team.size();
+  host_.abort_flag = team.abort_flag();
+  host_.levels = options.levels;
+  host_.inverse_delta = 1.0 / options.delta;
+  host_.is_slow = slow_links(team, options.gather);
+  host_.slow_nanoseconds = options.slow_nanoseconds;
+  host_.batch = options.batch;
+  host_.wait = options.wait;
+  host_.stumble = options.stumble_nanoseconds;
+
+  local_ = {device, options.levels, options.local_capacity,
+            detail::ring_places(options.local_capacity, threads)};
+  for (std::uint32_t i = 0; i < options.levels; ++i)
+    host_.local[i] = local_.view(i, host_.stumble, host_.abort_flag);
+  if (ranks > 1) {
+    receive_ = {device, ranks, options.receive_capacity,
+                detail::ring_places(options.receive_capacity,
+                                    threads + team.all_reduce(options.batch, exec::Maximum{}))};
+    senders_ = memory::Buffer<RingWriter>(device, ranks);
+  }
+  if (host_.is_slow != 0) {
+    outbox_ = {device, ranks, options.receive_capacity,
+               detail::ring_places(options.receive_capacity, threads)};
+  }
+  make_spill(device, options.spill_capacity);
+  counters_ = memory::Buffer<RankCounters>(device, 1);
+  table_ = memory::Buffer<QueueTable<Task>>(device, 1);
+
+  const std::vector<void*> counters = team.share(counters_.data());
+  const std::vector<void*> tasks = team.share(receive_.tasks());
+  const std::vector<void*> segments = team.share(receive_.segments());
+  const std::vector<void*> readers = team.share(receive_.readers());
+  // Ranks may have chosen rings of different sizes.
+  const std::vector<std::uint64_t> capacities = team.all_gather(receive_.capacity());
+  const std::vector<std::uint64_t> places = team.all_gather(receive_.places());
+  const auto me = static_cast<std::size_t>(team.rank());
+  for (std::size_t q = 0; q < ranks; ++q) {
+    require(counters[q] != nullptr, team.device().name() + " cannot address the memory of rank " +
+                                        std::to_string(q) +
+                                        "'s device: its tasks cannot be pushed there");
+    host_.counters[q] = static_cast<RankCounters*>(counters[q]);
+    if (q == me) continue;
+    RingView<Task>& from = host_.from[q];
+    from = receive_.view(q, host_.stumble, host_.abort_flag);
+    from.writer = nullptr;
+    from.is_wide = true;
+    RingView<Task>& to = host_.to[q];
+    to = from;
+    to.capacity = capacities[q];
+    to.mask = places[q] - 1;
+    to.tasks = static_cast<Task*>(tasks[q]) + me * places[q];
+    to.segments = static_cast<RingSegment*>(segments[q]) + me * (places[q] / kSegmentTasks);
+    to.reader = static_cast<RingReader*>(readers[q]) + me;
+    to.writer = senders_.data() + q;
+    if ((host_.is_slow >> q & 1u) != 0)
+      host_.outbox[q] = outbox_.view(q, host_.stumble, host_.abort_flag);
+  }
+}
+
+template <class Task>
+void TaskQueue<Task>::make_spill(const exec::Device& device, std::uint64_t capacity) {
+  const std::uint64_t threads = detail::pushing_threads(device);
+  const std::uint64_t fetched = device.is_cuda() ? 1 : options_.fetch;
+  spill_ = std::make_unique<detail::Rings<SpilledTask<Task>>>(
+      device, 1, capacity,
+      detail::ring_places(capacity, threads * (fetched * (options_.most_pushes + 1) + 1)));
+  host_.spill = spill_->view(0, host_.stumble, host_.abort_flag);
+}
+
+template <class Task>
+void TaskQueue<Task>::upload(const exec::Stream& stream) {
+  exec::copy(stream, table_.data(), &host_, sizeof host_);
+  stream.synchronize();
+}
+
+template <class Task>
+void TaskQueue<Task>::clear(team::Team& team, const exec::Stream& stream) {
+  team.barrier();  // No rank is using its rings any more.
+  local_.clear(stream);
+  receive_.clear(stream);
+  outbox_.clear(stream);
+  spill_->clear(stream);
+  exec::fill_bytes(stream, senders_.data(), 0, senders_.bytes());
+  exec::fill_bytes(stream, counters_.data(), 0, counters_.bytes());
+  upload(stream);
+  team.barrier();
+}
+
+template <class Task>
+RankCounters TaskQueue<Task>::counters(const exec::Stream& stream) const {
+  RankCounters result;
+  exec::copy(stream, &result, counters_.data(), sizeof result);
+  stream.synchronize();
+  return result;
+}
+
+template <class Task>
+void TaskQueue<Task>::grow(team::Team& team, const exec::Stream& stream) {
+  RingReader reader;
+  RingWriter writer;
+  exec::copy(stream, &reader, spill_->readers(), sizeof reader);
+  exec::copy(stream, &writer, spill_->writers(), sizeof writer);
+  stream.synchronize();
+  const std::uint64_t held = writer.tail - reader.head;
+  if (held > spill_->capacity() / 2) {
+    const std::unique_ptr<detail::Rings<SpilledTask<Task>>> old = std::move(spill_);
+    std::uint64_t capacity = old->capacity();
+    while (capacity < 2 * held) capacity *= 2;
+    make_spill(team.device(), capacity);
+    spill_->clear(stream);
+    // The old ring's tasks, laid out from 0, as if they had been pushed one after the other.
+    for (std::uint64_t i = 0; i < held;) {
+      const std::uint64_t at = (reader.head + i) & (old->places() - 1);
+      const std::uint64_t piece = std::min(held - i, old->places() - at);
+      exec::copy(stream, spill_->tasks() + i, old->tasks() + at, piece * sizeof(SpilledTask<Task>));
+      i += piece;
+    }
+    std::vector<RingSegment> segments(held / kSegmentTasks + 1, RingSegment{});
+    for (std::uint64_t s = 0; s * kSegmentTasks < held; ++s) {
+      const std::uint64_t end = std::min(held - s * kSegmentTasks, kSegmentTasks);
+      segments[s].written = detail::segment_word(0, end);
+    }
+    const RingReader fresh_reader{held, 0};
+    const RingWriter fresh_writer{held, 0};
+    exec::copy(stream, spill_->segments(), segments.data(), segments.size() * sizeof(RingSegment));
+    exec::copy(stream, spill_->readers(), &fresh_reader, sizeof fresh_reader);
+    exec::copy(stream, spill_->writers(), &fresh_writer, sizeof fresh_writer);
+    stream.synchronize();
+  }
+  const auto running = static_cast<std::uint32_t>(Signal::run);
+  exec::copy(stream, &counters_.data()->signal, &running, sizeof running);
+  upload(stream);
+}
+
+template <class Task>
+void TaskQueue<Task>::check(const exec::Stream& stream) const {
+  const std::uint64_t wrong = counters(stream).wrong_rank;
+  require(wrong == 0, "a task was pushed to rank " +
+                          std::to_string(static_cast<std::int32_t>(wrong - 1)) +
+                          ", which does not exist: the team has " + std::to_string(host_.ranks) +
+                          " ranks, numbered from 0");
+}
+
+template <class Task>
+QueueReport TaskQueue<Task>::report(team::Team& team, const exec::Stream& stream) const {
+  QueueReport report;
+  for (const RankCounters& counters : team.all_gather(counters(stream))) {
+    report.tasks += counters.tasks;
+    report.spilled += counters.spilled;
+    report.rank_tasks.push_back(counters.tasks);
+    report.rank_idle_seconds.push_back(static_cast<double>(counters.idle_nanoseconds) * 1e-9);
+    for (int q = 0; q < team.size(); ++q) {
+      report.messages.push_back(counters.messages[q]);
+      report.bytes.push_back(counters.sent[q] * sizeof(Task));
+      report.messages_sent += report.messages.back();
+      report.bytes_sent += report.bytes.back();
+    }
+  }
+  return report;
+}
+
+}  // namespace warren::schedule

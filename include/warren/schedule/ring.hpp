@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring of tasks that many workers of one rank put into and many workers of one rank (the same or
+// another) take out of, without locks.
+//
+// Writers reserve places with one addition to `tail`, for all lanes of a worker, and write. What is
+// written is published by counters, one to each segment of 128 places: the word holds the number of
+// the places written and, above it, the sum of their positions. Where the sum is 0 + 1 + .. + (c -
+// 1) for a count of c, the c places written are the first c, since no other c places have so small
+// a sum: one word, read once, says how far a segment can be read. The words go on counting over the
+// laps of the ring and are compared modulo 2^64. What is read is counted in the same way, and tells
+// writers how far places are free.
+//
+// Readers take from `available`, which counts tasks written, and get their places from `head`. A
+// place may be handed out a moment before its own task is there, when later ones are: the reader
+// then waits for a writer that has reserved and waits for nothing itself.
+//
+// `capacity` is what writers heed: a ring is full when so many places are taken. Several may look
+// at once and pass it together, by one task for each thread of their device (or one batch of an
+// aggregator); the storage has room for them.
+//
+// Orders: a task is written before its segment's word is added to with release, and read after the
+// word was read with acquire; it is read before its segment's second word is added to with release,
+// and its place written again after that was read with acquire (and handed on through `freed`).
+// System scope where the two ranks differ, else device scope.
+#pragma once
+
+#include "warren/exec/atomic.hpp"
+#include "warren/exec/wait.hpp"
+#include "warren/exec/worker.hpp"
+
+namespace warren::schedule {
+
+using exec::Order;
+using exec::Scope;
+
+inline constexpr std::uint64_t kSegmentTasks = 128;
+
+/// Counters of one segment; a sector of their own.
+struct alignas(32) RingSegment {
+  std::uint64_t written;
+  std::uint64_t read;
+};
+
+/// What readers count; on their device. Each on a line of its own.
+struct RingReader {
+  alignas(128) std::uint64_t available;  ///< Two's complement: below 0 while a reader gives back.
+  alignas(128) std::uint64_t head;
+};
+
+/// What writers count; on their device.
+struct RingWriter {
+  alignas(128) std::uint64_t tail;
+  alignas(128) std::uint64_t freed;  ///< All places before it have been read.
+};
+
+namespace detail {
+
+/// A segment's word of a full lap.
+inline constexpr std::uint64_t kFullSegment =
+    (kSegmentTasks * (kSegmentTasks - 1) / 2) << 32 | kSegmentTasks;
+
+/// The word of places [first, end) of a segment.
+[[nodiscard]] WARREN_HD constexpr std::uint64_t segment_word(std::uint64_t first,
+                                                             std::uint64_t end) {
+  return ((first + end - 1) * (end - first) / 2) << 32 | (end - first);
+}
+
+/// How many places from the segment's first on are done, by its word less the full laps'; 0 where
+/// there are holes.
+[[nodiscard]] WARREN_HD constexpr std::uint64_t segment_prefix(std::uint64_t word) {
+  const std::uint64_t count = word & 0xffffffffu;
+  return count <= kSegmentTasks && word >> 32 == count * (count - 1) / 2 ? count : 0;
+}
+
+template <Order O = Order::relaxed, class T>
+WARREN_HD T load(const T& location, bool is_wide) {
+  return is_wide ? exec::atomic_load<O, Scope::system>(location)
+                 : exec::atomic_load<O, Scope::device>(location);
+}
+template <Order O = Order::relaxed, class T>
+WARREN_HD T add(T& location, T value, bool is_wide) {
+  return is_wide ? exec::atomic_add<O, Scope::system>(location, value)
+                 : exec::atomic_add<O, Scope::device>(location, value);
+}
+
+/// Where a run is tested: a random pause, one time in eight, between any two accesses that others
+/// may come between.
+WARREN_HD inline void stumble(std::uint32_t most_nanoseconds) {
+  if (most_nanoseconds == 0) return;
+  const std::uint64_t begin = exec::clock_nanoseconds();
+  const std::uint64_t random = (begin ^ begin >> 7) * 0x9e3779b97f4a7c15u >> 32;
+  if (random % 8 != 0) return;
+  const std::uint64_t pause = random / 8 % most_nanoseconds;
+  while (exec::clock_nanoseconds() - begin < pause) exec::back_off();
+}
+
+}  // namespace detail
+
+/// What enters kernels. Plain members of one rank's end are nullptr at the other's.
+template <class Task>
+struct RingView {
+  Task* tasks = nullptr;  ///< On the readers' device, as are the segments.
+  RingSegment* segments = nullptr;
+  RingReader* reader = nullptr;
+  RingWriter* writer = nullptr;
+  const std::uint32_t* abort_flag = nullptr;
+  std::uint64_t capacity = 0;
+  std::uint64_t mask = 0;     ///< Places less one; a power of two of whole segments.
+  std::uint32_t stumble = 0;  ///< Of tests: see above.
+  bool is_wide = false;       ///< Writers and readers are different ranks.
+
+  // Of writers.
+
+  /// 0 where the ring is full; else the end of the places that may be written by what this lane has
+  /// seen read. By one lane.
+  [[nodiscard]] WARREN_HD std::uint64_t room() const {
+    const std::uint64_t tail = exec::atomic_load(writer->tail);
+    std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
+    if (tail >= freed + capacity) freed = find_freed(freed, tail);
+    return tail < freed + capacity ? limit_of(freed) : 0;
+  }
+  [[nodiscard]] WARREN_HD bool has_room() const { return room() != 0; }
+  /// Places taken.
+  [[nodiscard]] WARREN_HD std::uint64_t used() const {
+    const std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
+    const std::uint64_t tail = exec::atomic_load(writer->tail);
+    return tail - find_freed(freed, tail);
+  }
+  /// The first of `count` places. By one lane, after room() gave `limit` (0: after no such look,
+  /// where the storage has room for sure). Where others have taken the ring on meanwhile, the
+  /// places lie beyond the limit: they have been read, but this lane must see that before it
+  /// writes.
+  [[nodiscard]] WARREN_HD std::uint64_t reserve(std::uint64_t count, std::uint64_t limit) const {
+    const std::uint64_t first = exec::atomic_add(writer->tail, count);
+    detail::stumble(stumble);
+    while (first + count > limit) {
+      const std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
+      limit = limit_of(freed);
+      if (first + count > limit) limit = limit_of(find_freed(freed, first));
+      if (first + count > limit) exec::back_off();
+    }
+    return first;
+  }
+  [[nodiscard]] WARREN_HD Task& place(std::uint64_t index) const { return tasks[index & mask]; }
+  /// What was written to places [first, first + count) may be read. By one lane, which all that
+  /// wrote have met.
+  WARREN_HD void publish(std::uint64_t first, std::uint64_t count) const {
+    for_each_segment(
+        first, count,
+        [&](RingSegment& segment, std::uint64_t, std::uint64_t from, std::uint64_t to) {
+          detail::stumble(stumble);
+          detail::add<Order::release>(segment.written, detail::segment_word(from, to), is_wide);
+        });
+    detail::add(reader->available, count, is_wide);
+  }
+  /// One task of each lane that has one, with one reservation. Called by all lanes; after room()
+  /// gave lane 0 `limit`, see reserve().
+  template <class W>
+  WARREN_HD void push(const W& worker, bool has, const Task& task, std::uint64_t limit) const {
+    const std::uint32_t before = worker.exclusive_scan(has ? 1u : 0u);
+    const std::uint32_t count = worker.count(has);
+    if (count == 0) return;
+    std::uint64_t first = 0;
+    if (worker.lane() == 0) first = reserve(count, limit);
+    first = worker.broadcast(first, 0);
+    if (has) place(first + before) = task;
+    worker.sync();
+    if (worker.lane() == 0) publish(first, count);
+  }
+
+  // Of readers.
+
+  [[nodiscard]] WARREN_HD bool has_tasks() const {
+    return static_cast<std::int64_t>(detail::load(reader->available, is_wide)) > 0;
+  }
+  [[nodiscard]] WARREN_HD std::uint64_t waiting() const {
+    const auto count = static_cast<std::int64_t>(detail::load(reader->available, is_wide));
+    return count > 0 ? static_cast<std::uint64_t>(count) : 0;
+  }
+  /// Up to `most` tasks: their number, and the first one's place; all are there to be read. By one
+  /// lane; the others meet it before they read. 0 too where the team has ended.
+  [[nodiscard]] WARREN_HD std::uint64_t claim(std::uint64_t most, std::uint64_t& first) const {
+    if (!has_tasks()) return 0;
+    const auto had =
+        static_cast<std::int64_t>(detail::add(reader->available, std::uint64_t{0} - most, is_wide));
+    const std::uint64_t count = had <= 0 ? 0
+                                : static_cast<std::uint64_t>(had) < most
+                                    ? static_cast<std::uint64_t>(had)
+                                    : most;
+    if (count < most) detail::add(reader->available, most - count, is_wide);
+    if (count == 0) return 0;
+    detail::stumble(stumble);
+    first = exec::atomic_add(reader->head, count);
+    return wait_until_written(first, count) ? count : 0;
+  }
+  /// Places [first, first + count) have been read. By one lane, which all that read have met.
+  WARREN_HD void release(std::uint64_t first, std::uint64_t count) const {
+    for_each_segment(
+        first, count,
+        [&](RingSegment& segment, std::uint64_t, std::uint64_t from, std::uint64_t to) {
+          detail::stumble(stumble);
+          detail::add<Order::release>(segment.read, detail::segment_word(from, to), is_wide);
+        });
+  }
+
+ private:
+  /// f(segment, lap, from, to) for every segment that the places lie in, [from, to) within it.
+  template <class F>
+  WARREN_HD void for_each_segment(std::uint64_t first, std::uint64_t count, F&& f) const {
+    const std::uint64_t end = first + count;
+    while (first < end) {
+      const std::uint64_t begin = first / kSegmentTasks * kSegmentTasks;
+      const std::uint64_t last = end < begin + kSegmentTasks ? end : begin + kSegmentTasks;
+      f(segments[(begin & mask) / kSegmentTasks], begin / (mask + 1), first - begin, last - begin);
+      first = last;
+    }
+  }
+
+  /// Waits for writers that have reserved. False if the team has ended.
+  [[nodiscard]] WARREN_HD bool wait_until_written(std::uint64_t first, std::uint64_t count) const {
+    bool is_there = true;
+    for_each_segment(
+        first, count,
+        [&](const RingSegment& segment, std::uint64_t lap, std::uint64_t, std::uint64_t to) {
+          std::uint32_t looks = 0;
+          while (is_there &&
+                 detail::segment_prefix(detail::load<Order::acquire>(segment.written, is_wide) -
+                                        lap * detail::kFullSegment) < to) {
+            if (++looks % 16 == 0) exec::back_off();
+            if (looks % 4096 == 0 && abort_flag != nullptr)
+              is_there = exec::atomic_load<Order::relaxed, Scope::system>(*abort_flag) == 0;
+          }
+        });
+    return is_there;
+  }
+
+  /// Places before this may be written: those a lap before them have been read, whole segments so
+  /// that two laps never count in one word.
+  [[nodiscard]] WARREN_HD std::uint64_t limit_of(std::uint64_t freed) const {
+    return freed / kSegmentTasks * kSegmentTasks + mask + 1;
+  }
+
+  /// Moves `freed` on as far as places have been read.
+  WARREN_HD std::uint64_t find_freed(std::uint64_t freed, std::uint64_t tail) const {
+    std::uint64_t now = freed;
+    while (now < tail) {
+      const std::uint64_t begin = now / kSegmentTasks * kSegmentTasks;
+      const RingSegment& segment = segments[(begin & mask) / kSegmentTasks];
+      const std::uint64_t prefix =
+          detail::segment_prefix(detail::load<Order::acquire>(segment.read, is_wide) -
+                                 begin / (mask + 1) * detail::kFullSegment);
+      if (begin + prefix > now) now = begin + prefix;
+      if (prefix < kSegmentTasks) break;
+    }
+    if (now > freed) exec::atomic_max<Order::acq_rel>(writer->freed, now);
+    return now;
+  }
+};
+
+}  // namespace warren::schedule

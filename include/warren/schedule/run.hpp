@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a task function until no task is left anywhere (Atos: Chen et al., Scalable Irregular
+// Parallelism with GPUs, SC 2022, sections II and III).
+//
+// A task function is a trivially copyable functor with
+//
+//   using Task = ...;                                        // trivially copyable
+//   std::uint64_t seeds() const;                             // of this rank
+//   void seed(worker, context, std::uint64_t i) const;       // pushes the i-th first task(s)
+//   void operator()(worker, context, bool active, const Task& task) const;
+//   double priority(const Task&) const;                      // optional; least first
+//   void idle(worker, context) const;                        // optional
+//
+// and is called by all lanes of a worker at once, each lane with a task of its own or with active =
+// false (a worker that fetches one task has it in lane 0). It may read and update what views reach,
+// and context.push() tasks to any rank. On the CPU a worker has one lane. seed() is called by all
+// lanes of a worker, too. idle() is called when a worker has run out of tasks, once for each time.
+//
+// Persistent: one kernel on each device until the end, found by counted tasks
+// (docs/termination.md). Discrete: kernels of the same function in which workers run until they
+// find nothing, with the team's barrier between them; the only way for ranks that share a GPU.
+#pragma once
+
+#include <algorithm>
+
+#include "warren/schedule/loop.hpp"
+#include "warren/schedule/queue.hpp"
+#include "warren/team/program.hpp"
+
+namespace warren::schedule {
+
+enum class Form {
+  automatic,  ///< Persistent where ranks may wait for each other in kernels.
+  persistent,
+  discrete
+};
+
+struct RunState {
+  std::uint32_t rounds = 0;  ///< 0: the seeds are to be pushed.
+  bool is_persistent = true;
+  bool has_paused = false;
+  bool has_failed = false;
+  std::uint64_t outstanding = 0;  ///< Tasks that exist, over the team, modulo 2^64.
+};
+
+/// The run as a step program: the first step pushes the seeds, then a step is a kernel.
+template <class W, class Function>
+struct RunProgram {
+  using State = RunState;
+  using Task = typename Function::Task;
+  static constexpr std::uint32_t kThreadsPerBlock = 256;
+  static constexpr std::uint32_t kBlocksPerProcessor = 4;
+  static constexpr std::uint32_t kScratchBytes = 0;
+  static constexpr std::uint32_t kGangBlocks = 1;
+  enum Sum : std::uint32_t { kCreated, kFinished, kPaused, kFailed };
+
+  Function function;
+  const QueueTable<Task>* table;
+  std::uint32_t fetch;
+
+  template <class Grid>
+  WARREN_HD void step(Grid& grid, const State& state) const {
+    std::uint64_t created = 0;
+    std::uint64_t finished = 0;
+    const bool is_seeding = state.rounds == 0;
+    const std::uint64_t count = is_seeding ? function.seeds() : grid.template workers<W>();
+    grid.template for_each<W>(
+        count,
+        [&](const auto& worker, std::uint64_t i) {
+          detail::WorkerLoop<std::decay_t<decltype(worker)>, Task, Function> loop(worker, i, *table,
+                                                                                  function, fetch);
+          if (is_seeding) {
+            loop.seed(i);
+          } else {
+            loop.run(state.is_persistent);
+          }
+          if (worker.lane() == 0) {
+            created += loop.created();
+            finished += loop.finished();
+          }
+          loop.end();
+        },
+        is_seeding ? 0 : 1);
+    grid.sum(kCreated, created);
+    grid.sum(kFinished, finished);
+    const auto signal = static_cast<Signal>(
+        exec::atomic_load<Order::relaxed, Scope::system>(table->counters[table->rank]->signal));
+    const bool tells = grid.block() == 0 && grid.block_worker().lane() == 0;
+    grid.sum(kPaused, tells && signal == Signal::pause ? 1 : 0);
+    grid.sum(kFailed, tells && signal == Signal::fail ? 1 : 0);
+  }
+  WARREN_HD static State next(State state, const team::Sums& sums) {
+    ++state.rounds;
+    state.outstanding += sums[kCreated] - sums[kFinished];
+    state.has_paused = sums[kPaused] > 0;
+    state.has_failed = sums[kFailed] > 0;
+    return state;
+  }
+  WARREN_HD static bool finished(const State& state) {
+    return state.has_paused || state.has_failed || (state.rounds > 0 && state.outstanding == 0);
+  }
+};
+
+namespace detail {
+
+template <class Backend, class W>
+[[nodiscard]] constexpr std::uint32_t most_fetched() {
+  if constexpr (std::is_same_v<Backend, exec::Cpu>) {
+    return ~0u;
+  } else if constexpr (std::is_base_of_v<exec::Serial, W>) {
+    return 1;
+  } else if constexpr (std::is_same_v<W, exec::Block>) {
+    return 256;  // RunProgram's kThreadsPerBlock.
+  } else {
+    return W::size();
+  }
+}
+
+}  // namespace detail
+
+/// Pushes the seeds and runs tasks with workers of type W (Serial on the CPU) until none is left
+/// anywhere. Collective, synchronous; `queue` is cleared first. Throws UsageError where a task was
+/// pushed to no rank, MemoryError where spilled tasks outgrow the memory, TeamError where another
+/// rank failed; what a task throws on the CPU ends the team.
+template <class Backend, class W, class Function>
+QueueReport run(team::Team& team, const exec::Stream& stream,
+                TaskQueue<typename Function::Task>& queue, const Function& function,
+                Form form = Form::automatic) {
+  require(form != Form::persistent || team.kernels_may_wait(),
+          "ranks that share a GPU cannot wait for each other in kernels: run in the discrete form");
+  // A lane takes one task at a time.
+  const std::uint32_t most = detail::most_fetched<Backend, W>();
+  const RunProgram<W, Function> program{function, queue.table(),
+                                        std::min(queue.options().fetch, most)};
+  RunState state;
+  state.is_persistent = form != Form::discrete && team.kernels_may_wait();
+  queue.clear(team, stream);
+  for (;;) {
+    state = team::run_program<Backend>(team, stream, program, state);
+    if (state.has_failed) {
+      queue.check(stream);
+      team.barrier();  // The rank that failed says why.
+      team.check();
+      throw UsageError("a task ended the run");
+    }
+    if (!state.has_paused) break;
+    queue.grow(team, stream);
+    state.has_paused = false;
+    team.barrier();
+  }
+  QueueReport report = queue.report(team, stream);
+  report.rounds = state.rounds;
+  report.is_persistent = state.is_persistent;
+  return report;
+}
+
+}  // namespace warren::schedule

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// BFS, SSSP and PageRank without levels or iterations: as tasks over the scheduler (Atos: Chen et
+// al., SC 2022, section IV). They win where a graph has many levels with little in each; where
+// levels are large, the synchronous forms do less work.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warren/graph/shard.hpp"
+#include "warren/schedule/run.hpp"
+#include "warren/traverse/bfs.hpp"
+#include "warren/traverse/pagerank.hpp"
+#include "warren/traverse/sssp.hpp"
+
+namespace warren::traverse {
+
+struct AsyncOptions {
+  schedule::Form form = schedule::Form::automatic;
+  /// Tasks in each local and each receive ring; 0: by the shard's size.
+  std::uint64_t capacity = 0;
+  /// Levels of priority: depths or distances of width `delta` (0: 1 for depths, for distances as
+  /// the synchronous form chooses). PageRank has none.
+  std::uint32_t levels = 4;
+  double delta = 0.0;
+  schedule::Gather gather = schedule::Gather::measured;
+  std::uint32_t batch = 4096;  ///< Of the aggregator: tasks, and turns of an idle worker.
+  std::uint32_t wait = 32;
+  std::uint32_t slow_nanoseconds = 0;     ///< Tests: see schedule::QueueOptions.
+  std::uint32_t stumble_nanoseconds = 0;  ///< Tests.
+};
+
+/// What the scheduler did in a run, over the team.
+struct AsyncReport {
+  schedule::QueueReport queue;
+  std::uint64_t expanded = 0;  ///< Vertices worked on, each as often as it was.
+  std::uint64_t edges = 0;     ///< Edges looked at.
+  /// expanded over the least that any order needs: 1 is ideal (BFS, SSSP).
+  double redundancy = 0.0;
+};
+
+class AsyncSearchMemory;
+
+/// As Bfs: the same depths, whatever the order of the tasks; parents are one of the possible ones,
+/// not always the same. Holds, on each device, 8 bytes for every vertex of the graph, and rings: of
+/// 16 bytes for every own vertex a level of priority, and 16 for up to 2^20 messages from each
+/// peer.
+class AsyncBfs {
+ public:
+  /// Collective. `shard` must outlive this; its lists must not be compressed. Throws UsageError,
+  /// MemoryError.
+  AsyncBfs(team::Team& team, const graph::Shard& shard, const AsyncOptions& options = {});
+  ~AsyncBfs();
+  AsyncBfs(const AsyncBfs&) = delete;
+  AsyncBfs& operator=(const AsyncBfs&) = delete;
+
+  /// Collective, synchronous. Throws UsageError for a source that is no vertex.
+  BfsResult run(Vertex source);
+  [[nodiscard]] const AsyncReport& report() const { return report_; }
+  [[nodiscard]] std::vector<Vertex> depth() const;
+  [[nodiscard]] std::vector<Vertex> parent() const;
+  [[nodiscard]] std::vector<Vertex> all_depths() const;
+  [[nodiscard]] std::vector<Vertex> all_parents() const;
+
+ private:
+  team::Team& team_;
+  const graph::Shard& shard_;
+  AsyncOptions options_;
+  exec::Stream stream_;
+  std::unique_ptr<AsyncSearchMemory> memory_;
+  AsyncReport report_;
+};
+
+/// As Sssp: the same distances, in 64-bit words.
+class AsyncSssp {
+ public:
+  /// Collective. As Sssp. `options.delta` of 0: twice the mean weight.
+  AsyncSssp(team::Team& team, const graph::Shard& shard, const AsyncOptions& options = {});
+  ~AsyncSssp();
+  AsyncSssp(const AsyncSssp&) = delete;
+  AsyncSssp& operator=(const AsyncSssp&) = delete;
+
+  SsspResult run(Vertex source);
+  [[nodiscard]] const AsyncReport& report() const { return report_; }
+  [[nodiscard]] bool has_integer_distances() const { return is_integer_; }
+  [[nodiscard]] std::vector<std::uint64_t> distance() const;
+  [[nodiscard]] std::vector<double> real_distance() const;
+  [[nodiscard]] std::vector<std::uint64_t> all_distances() const;
+  [[nodiscard]] std::vector<double> all_real_distances() const;
+
+ private:
+  team::Team& team_;
+  const graph::Shard& shard_;
+  AsyncOptions options_;
+  exec::Stream stream_;
+  bool is_integer_ = true;
+  std::unique_ptr<AsyncSearchMemory> memory_;
+  AsyncReport report_;
+};
+
+class AsyncPageRankMemory;
+
+/// As PageRank, by pushing residuals until each is so small that one more synchronous iteration
+/// would change the ranks by at most the tolerance in L1; or until some rank has worked on as many
+/// vertices as its share of `max_iterations` iterations has (asynchronous work needs more of them
+/// than synchronous, where ranks take turns on processors: allow for it). The rank of vertices
+/// without out-edges is spread by normalising at the end: with a uniform teleport that is the same
+/// (Langville and Meyer, Deeper Inside PageRank, Internet Mathematics 2004). Float64; does not
+/// repeat bit for bit. `iterations` counts the work in iterations of all vertices, rounded up.
+class AsyncPageRank {
+ public:
+  /// Collective. As PageRank, but in-edges are not needed, and the tolerance must be above 0.
+  AsyncPageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options = {},
+                const AsyncOptions& async = {});
+  ~AsyncPageRank();
+  AsyncPageRank(const AsyncPageRank&) = delete;
+  AsyncPageRank& operator=(const AsyncPageRank&) = delete;
+
+  PageRankResult run();
+  [[nodiscard]] const AsyncReport& report() const { return report_; }
+  [[nodiscard]] std::vector<double> ranks() const;
+  [[nodiscard]] std::vector<double> all_ranks() const;
+
+ private:
+  [[nodiscard]] bool gives_up(std::uint64_t most_expanded);
+
+  team::Team& team_;
+  const graph::Shard& shard_;
+  PageRankOptions options_;
+  exec::Stream stream_;
+  std::unique_ptr<AsyncPageRankMemory> memory_;
+  AsyncReport report_;
+};
+
+/// What is known of a search when its form is chosen.
+struct ModeEvidence {
+  bool on_gpu = false;
+  std::uint64_t reached = 0;  ///< By an earlier search, the source included.
+  std::uint64_t levels = 0;   ///< That it had.
+  double mean_degree = 0.0;
+  std::uint64_t max_degree = 0;
+};
+struct ModeChoice {
+  bool is_async = false;
+  std::string reason;  ///< "4093 levels of 1025 vertices on average, ...".
+};
+/// Asynchronous where an earlier search had many levels with little in each and degrees differ
+/// little (grids, roads): no level there fills a GPU, and a barrier's cost is not paid back. Else
+/// synchronous.
+[[nodiscard]] ModeChoice choose_mode(const ModeEvidence& evidence);
+
+}  // namespace warren::traverse

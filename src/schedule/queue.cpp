@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the distributed queue needs to know before it takes memory.
+#include "warren/schedule/queue.hpp"
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/team/links.hpp"
+
+namespace warren::schedule {
+namespace {
+
+/// NVLink carries small messages in about a microsecond; what takes longer is better gathered.
+constexpr double kSlowMicroseconds = 4.0;
+
+void check_capacity(const char* name, std::uint64_t capacity) {
+  require(capacity >= 1 && capacity <= detail::kMostCapacity,
+          fmt::format("a {} of {} tasks: give from 1 to 2^40", name, capacity));
+}
+
+}  // namespace
+
+void validate(const QueueOptions& options, bool on_gpu) {
+  check_capacity("local queue", options.local_capacity);
+  check_capacity("receive queue", options.receive_capacity);
+  check_capacity("spill", options.spill_capacity);
+  require(options.most_pushes <= std::uint64_t{1} << 20,
+          fmt::format("{} pushes by one task: split it, at most 2^20", options.most_pushes));
+  require(options.fetch >= 1 && (!on_gpu || options.fetch <= 1024),
+          fmt::format("a fetch of {} tasks: give at least 1, and on a GPU at most 1024",
+                      options.fetch));
+  require(options.levels >= 1 && options.levels <= kMaxLevels,
+          fmt::format("{} levels of priority: give from 1 to {}", options.levels, kMaxLevels));
+  require(options.delta > 0.0, fmt::format("a delta of {}: give a number above 0", options.delta));
+  require(options.batch >= 1 && options.batch <= options.receive_capacity,
+          fmt::format("a batch of {} tasks: give at least 1, and at most what the receive queue "
+                      "holds, {}",
+                      options.batch, options.receive_capacity));
+}
+
+std::uint32_t slow_links(team::Team& team, Gather gather) {
+  std::uint32_t slow = 0;
+  if (team.size() == 1 || gather == Gather::never) return 0;
+  if (gather == Gather::measured && !team.device().is_cuda()) return 0;  // One memory.
+  for (int q = 0; q < team.size(); ++q) {
+    if (q != team.rank()) slow |= 1u << static_cast<unsigned>(q);
+  }
+  if (gather == Gather::always) return slow;
+  const team::Links links = team::known_links(team);
+  for (int q = 0; q < team.size(); ++q) {
+    if (links.between(team.rank(), q).microseconds <= kSlowMicroseconds)
+      slow &= ~(1u << static_cast<unsigned>(q));
+  }
+  return slow;
+}
+
+namespace detail {
+
+std::uint64_t pushing_threads(const exec::Device& device) {
+  constexpr std::uint64_t kThreadsPerProcessor = 2048;
+  return device.is_cuda() ? static_cast<std::uint64_t>(device.processors()) * kThreadsPerProcessor
+                          : static_cast<std::uint64_t>(device.pool().size());
+}
+
+std::uint64_t ring_places(std::uint64_t capacity, std::uint64_t overshoot) {
+  std::uint64_t places = kSegmentTasks;
+  // Twice: what all threads push at once, and what each of them pushed before its last look.
+  while (places < capacity + 2 * overshoot + kSegmentTasks) places *= 2;
+  return places;
+}
+
+}  // namespace detail
+}  // namespace warren::schedule

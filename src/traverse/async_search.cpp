@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host side of the asynchronous BFS and SSSP.
+#include "traverse/async_search.hpp"
+
+#include <cmath>
+#include <variant>
+
+#include "traverse/async_memory.hpp"
+#include "traverse/sssp_weights.hpp"
+
+namespace warren::traverse {
+namespace {
+
+/// The memory of a search in one metric.
+template <class Metric>
+class SearchWords {
+ public:
+  using Word = typename Metric::Word;
+  using Function = SearchFunction<Metric>;
+
+  SearchWords(team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
+              double delta, const exec::Stream& stream)
+      : best_(team.device(), shard.vertices),
+        tally_(team.device(), 1),
+        queue_(team,
+               queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta)) {
+    function_.out = shard.out;
+    function_.best = best_.data();
+    function_.tally = tally_.data();
+    function_.rank = team.rank();
+    function_.ranks = team.size();
+    for (std::size_t q = 0; q < shard.cuts.size(); ++q) function_.cuts[q] = shard.cuts[q];
+  }
+
+  double search(team::Team& team, const exec::Stream& stream, Vertex source, schedule::Form form,
+                AsyncReport& report) {
+    exec::fill_bytes(stream, best_.data(), 0xff, best_.bytes());
+    exec::fill_bytes(stream, tally_.data(), 0, tally_.bytes());
+    stream.synchronize();
+    Function function = function_;
+    function.source = source;
+    team.barrier();
+    const double begin = now_seconds();
+    exec::with_backend(team.device(), [&](auto backend) {
+      report.queue =
+          SearchRun<decltype(backend), Metric>::run(team, stream, queue_, function, form);
+    });
+    const double end = now_seconds();
+    add_tally(team, stream, tally_.data(), report);
+    return end - begin;
+  }
+
+  [[nodiscard]] std::vector<Word> own(const exec::Stream& stream) const {
+    std::vector<Word> words(function_.out.count);
+    exec::copy(stream, words.data(), best_.data() + function_.out.first,
+               words.size() * sizeof(Word));
+    stream.synchronize();
+    return words;
+  }
+
+ private:
+  memory::Buffer<Word> best_;
+  memory::Buffer<WorkTally> tally_;
+  schedule::TaskQueue<typename Function::Task> queue_;
+  Function function_;
+};
+
+/// Vertices reached, and their out-edges, over the team.
+struct Reach {
+  std::uint64_t reached = 0;
+  std::uint64_t edges = 0;
+};
+
+template <class Word>
+Reach count_reach(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
+                  const std::vector<Word>& own) {
+  std::vector<EdgeOffset> offsets(own.size() + 1);
+  if (!own.empty()) {
+    exec::copy(stream, offsets.data(), shard.out.offsets, offsets.size() * sizeof(EdgeOffset));
+    stream.synchronize();
+  }
+  Reach mine;
+  for (std::size_t row = 0; row < own.size(); ++row) {
+    if (own[row] == static_cast<Word>(~Word{0})) continue;
+    ++mine.reached;
+    mine.edges += offsets[row + 1] - offsets[row];
+  }
+  Reach all;
+  for (const Reach& part : team.all_gather(mine)) {
+    all.reached += part.reached;
+    all.edges += part.edges;
+  }
+  return all;
+}
+
+void check_source(const graph::Shard& shard, Vertex source) {
+  require(source < shard.vertices,
+          fmt::format("source {} is no vertex: the graph has {} vertices, numbered from 0", source,
+                      shard.vertices));
+}
+
+}  // namespace
+
+class AsyncSearchMemory {
+ public:
+  template <class Metric>
+  AsyncSearchMemory(team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
+                    double delta, const exec::Stream& stream, Metric)
+      : words_(std::in_place_type<SearchWords<Metric>>, team, shard, options, delta, stream) {}
+
+  template <class Metric>
+  [[nodiscard]] SearchWords<Metric>& of() {
+    return std::get<SearchWords<Metric>>(words_);
+  }
+
+ private:
+  std::variant<SearchWords<DepthMetric>, SearchWords<WholeDistance>, SearchWords<RealDistance>>
+      words_;
+};
+
+// BFS.
+
+AsyncBfs::AsyncBfs(team::Team& team, const graph::Shard& shard, const AsyncOptions& options)
+    : team_(team), shard_(shard), options_(options), stream_(team.device()) {
+  graph::require_plain_lists(shard, "asynchronous BFS");
+  memory_ = std::make_unique<AsyncSearchMemory>(
+      team, shard, options, options.delta > 0.0 ? options.delta : 1.0, stream_, DepthMetric{});
+}
+AsyncBfs::~AsyncBfs() = default;
+
+BfsResult AsyncBfs::run(Vertex source) {
+  check_source(shard_, source);
+  BfsResult result;
+  const double begin = now_seconds();
+  auto& words = memory_->of<DepthMetric>();
+  result.seconds = words.search(team_, stream_, source, options_.form, report_);
+  const auto own = words.own(stream_);
+  const Reach reach = count_reach(team_, shard_, stream_, own);
+  result.reached = reach.reached;
+  result.edges = reach.edges;
+  struct Depths {
+    std::uint32_t max = 0;
+    std::uint64_t sum = 0;
+  } mine;
+  for (const std::uint64_t word : own) {
+    if (word == DepthMetric::kUnreached) continue;
+    mine.max = std::max(mine.max, static_cast<std::uint32_t>(word >> 32));
+    mine.sum += word >> 32;
+  }
+  for (const Depths& part : team_.all_gather(mine)) {
+    result.max_depth = std::max(result.max_depth, part.max);
+    result.sum_depth += part.sum;
+  }
+  if (shard_.edges_placement == graph::EdgesPlacement::host)
+    result.far_bytes = report_.edges * sizeof(Vertex);
+  report_.redundancy = static_cast<double>(report_.expanded) /
+                       static_cast<double>(std::max<std::uint64_t>(1, reach.reached));
+  trace_report("bfs (asynchronous)", team_.rank(), begin, begin + result.seconds, report_);
+  return result;
+}
+
+std::vector<Vertex> AsyncBfs::depth() const {
+  std::vector<Vertex> result;
+  for (const std::uint64_t word : memory_->of<DepthMetric>().own(stream_))
+    result.push_back(static_cast<Vertex>(word >> 32));
+  return result;
+}
+
+std::vector<Vertex> AsyncBfs::parent() const {
+  std::vector<Vertex> result;
+  for (const std::uint64_t word : memory_->of<DepthMetric>().own(stream_))
+    result.push_back(static_cast<Vertex>(word & 0xffffffffu));
+  return result;
+}
+
+std::vector<Vertex> AsyncBfs::all_depths() const { return gather_on_all(team_, depth()); }
+std::vector<Vertex> AsyncBfs::all_parents() const { return gather_on_all(team_, parent()); }
+
+// SSSP.
+
+namespace {
+
+/// Sums of distances, of either kind.
+struct Distances {
+  std::uint64_t max = 0, sum = 0;
+  double real_max = 0.0, real_sum = 0.0;
+};
+
+template <class Metric>
+double real_of(typename Metric::Word word) {
+  if (word == Metric::kUnreached) return std::numeric_limits<double>::infinity();
+  if constexpr (std::is_same_v<Metric, RealDistance>) {
+    return RealMetric::value(word);
+  } else {
+    return static_cast<double>(word);
+  }
+}
+
+template <class Metric>
+Distances add_up(const std::vector<typename Metric::Word>& own) {
+  Distances part;
+  for (const auto word : own) {
+    if (word == Metric::kUnreached) continue;
+    if constexpr (!std::is_same_v<Metric, RealDistance>) {
+      part.max = std::max(part.max, word);
+      part.sum += word;
+    }
+    part.real_max = std::max(part.real_max, real_of<Metric>(word));
+    part.real_sum += real_of<Metric>(word);
+  }
+  return part;
+}
+
+template <class Metric>
+SsspResult search(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
+                  SearchWords<Metric>& words, Vertex source, schedule::Form form,
+                  AsyncReport& report) {
+  SsspResult result;
+  const double begin = now_seconds();
+  result.seconds = words.search(team, stream, source, form, report);
+  const auto own = words.own(stream);
+  const Reach reach = count_reach(team, shard, stream, own);
+  result.reached = reach.reached;
+  result.edges = reach.edges;
+  for (const Distances& part : team.all_gather(add_up<Metric>(own))) {
+    result.max_distance = std::max(result.max_distance, part.max);
+    result.sum_distance += part.sum;
+    result.max_real_distance = std::max(result.max_real_distance, part.real_max);
+    result.sum_real_distance += part.real_sum;
+  }
+  result.relaxed_edges = report.edges;
+  result.steps = report.queue.rounds;
+  if (shard.edges_placement == graph::EdgesPlacement::host)
+    result.far_bytes = report.edges * (sizeof(Vertex) + sizeof(float));
+  report.redundancy = static_cast<double>(report.expanded) /
+                      static_cast<double>(std::max<std::uint64_t>(1, reach.reached));
+  trace_report("sssp (asynchronous)", team.rank(), begin, begin + result.seconds, report);
+  return result;
+}
+
+}  // namespace
+
+AsyncSssp::AsyncSssp(team::Team& team, const graph::Shard& shard, const AsyncOptions& options)
+    : team_(team), shard_(shard), options_(options), stream_(team.device()) {
+  require(options.delta >= 0.0 && std::isfinite(options.delta),
+          fmt::format("delta {}: give a number above 0, or 0 to have it chosen", options.delta));
+  graph::require_plain_lists(shard, "shortest paths");
+  const SsspWeights weights = survey_weights(team, shard, stream_);
+  is_integer_ = weights.is_integer;
+  if (options_.delta == 0.0) options_.delta = weights.mean > 0.0 ? 2.0 * weights.mean : 1.0;
+  if (is_integer_) {
+    memory_ = std::make_unique<AsyncSearchMemory>(team, shard, options_, options_.delta, stream_,
+                                                  WholeDistance{});
+  } else {
+    memory_ = std::make_unique<AsyncSearchMemory>(team, shard, options_, options_.delta, stream_,
+                                                  RealDistance{});
+  }
+}
+AsyncSssp::~AsyncSssp() = default;
+
+SsspResult AsyncSssp::run(Vertex source) {
+  check_source(shard_, source);
+  SsspResult result = is_integer_ ? search(team_, shard_, stream_, memory_->of<WholeDistance>(),
+                                           source, options_.form, report_)
+                                  : search(team_, shard_, stream_, memory_->of<RealDistance>(),
+                                           source, options_.form, report_);
+  result.delta = options_.delta;
+  return result;
+}
+
+std::vector<std::uint64_t> AsyncSssp::distance() const {
+  require(is_integer_, "the weights are real numbers: ask for the real distances");
+  return memory_->of<WholeDistance>().own(stream_);
+}
+
+std::vector<double> AsyncSssp::real_distance() const {
+  std::vector<double> result;
+  const auto add = [&](const auto& own, auto metric) {
+    for (const auto word : own) result.push_back(real_of<decltype(metric)>(word));
+  };
+  if (is_integer_) {
+    add(memory_->of<WholeDistance>().own(stream_), WholeDistance{});
+  } else {
+    add(memory_->of<RealDistance>().own(stream_), RealDistance{});
+  }
+  return result;
+}
+
+std::vector<std::uint64_t> AsyncSssp::all_distances() const {
+  return gather_on_all(team_, distance());
+}
+std::vector<double> AsyncSssp::all_real_distances() const {
+  return gather_on_all(team_, real_distance());
+}
+
+// The choice.
+
+ModeChoice choose_mode(const ModeEvidence& evidence) {
+  constexpr std::uint64_t kManyLevels = 256;
+  constexpr double kSmallLevel = 16384.0;
+  constexpr double kEvenDegrees = 16.0;
+  const double level = static_cast<double>(evidence.reached) /
+                       static_cast<double>(std::max<std::uint64_t>(1, evidence.levels));
+  const bool is_even = static_cast<double>(evidence.max_degree) <=
+                       kEvenDegrees * std::max(1.0, evidence.mean_degree);
+  const std::string levels =
+      fmt::format("{} levels of {:.0f} vertices on average", evidence.levels, level);
+  if (!evidence.on_gpu) return {false, "on the CPU a level costs little"};
+  if (evidence.levels < kManyLevels)
+    return {false, levels + ": too few to be worth redundant work"};
+  if (level > kSmallLevel) return {false, levels + ": enough to fill the device"};
+  if (!is_even)
+    return {false, fmt::format("{}, but degrees up to {}: much would be worked on twice", levels,
+                               evidence.max_degree)};
+  return {true, levels + ", and degrees differ little"};
+}
+
+}  // namespace warren::traverse

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What shortest paths must know of the weights before the first search.
+#pragma once
+
+#include "warren/graph/shard.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::traverse {
+
+struct SsspWeights {
+  bool is_integer = true;
+  double mean = 0.0;         ///< Of all edges.
+  double mean_degree = 0.0;  ///< Of the vertices with out-edges.
+};
+
+/// Collective. Throws UsageError for a shard without weights, and, naming the edge, for one that is
+/// negative or not finite.
+[[nodiscard]] SsspWeights survey_weights(team::Team& team, const graph::Shard& shard,
+                                         const exec::Stream& stream);
+
+}  // namespace warren::traverse

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring by itself, between threads of the host: every task comes out once, in laps of a small
+// ring, with and without pauses; a full ring says so.
+#include "warren/schedule/ring.hpp"
+
+#include <atomic>
+#include <numeric>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace warren::schedule {
+namespace {
+
+/// A ring in host memory.
+struct HostRing {
+  HostRing(std::uint64_t capacity, std::uint64_t places)
+      : tasks(places), segments(places / kSegmentTasks) {
+    view.tasks = tasks.data();
+    view.segments = segments.data();
+    view.reader = &reader;
+    view.writer = &writer;
+    view.capacity = capacity;
+    view.mask = places - 1;
+  }
+  std::vector<std::uint64_t> tasks;
+  std::vector<RingSegment> segments;
+  RingReader reader{};
+  RingWriter writer{};
+  RingView<std::uint64_t> view;
+};
+
+std::vector<std::uint64_t> pop(const RingView<std::uint64_t>& ring, std::uint64_t most) {
+  std::uint64_t first = 0;
+  std::vector<std::uint64_t> got(ring.claim(most, first));
+  for (std::size_t i = 0; i < got.size(); ++i) got[i] = ring.place(first + i);
+  if (!got.empty()) ring.release(first, got.size());
+  return got;
+}
+
+void push(const RingView<std::uint64_t>& ring, const std::vector<std::uint64_t>& tasks,
+          std::uint64_t limit = 0) {
+  const std::uint64_t first = ring.reserve(tasks.size(), limit);
+  for (std::size_t i = 0; i < tasks.size(); ++i) ring.place(first + i) = tasks[i];
+  ring.publish(first, tasks.size());
+}
+
+TEST(RingWord, SaysWhichPlacesAreThere) {
+  // Every subset of the first ten places: a prefix is known as such, and nothing else is.
+  for (std::uint32_t set = 0; set < 1024; ++set) {
+    std::uint64_t word = 0;
+    std::uint64_t count = 0;
+    bool is_prefix = true;
+    for (std::uint32_t i = 0; i < 10; ++i) {
+      if ((set >> i & 1u) == 0) continue;
+      word += detail::segment_word(i, i + 1);
+      is_prefix = is_prefix && i == count;
+      ++count;
+    }
+    EXPECT_EQ(detail::segment_prefix(word), is_prefix ? count : 0) << set;
+  }
+  EXPECT_EQ(detail::segment_word(0, kSegmentTasks), detail::kFullSegment);
+  EXPECT_EQ(detail::segment_prefix(detail::kFullSegment), kSegmentTasks);
+  EXPECT_EQ(detail::segment_prefix(2 * detail::kFullSegment), 0u);
+}
+
+TEST(RingWord, CountsOnOverLaps) {
+  // Past 2^32 tasks the count runs into the sum, and both wrap: differences stay right.
+  for (const std::uint64_t laps :
+       {std::uint64_t{1} << 20, std::uint64_t{1} << 26, ~std::uint64_t{0}}) {
+    const std::uint64_t word = laps * detail::kFullSegment + detail::segment_word(0, 37);
+    EXPECT_EQ(detail::segment_prefix(word - laps * detail::kFullSegment), 37u);
+  }
+}
+
+TEST(Ring, KeepsTheOrderOfOneThread) {
+  HostRing ring(300, 1024);
+  EXPECT_TRUE(pop(ring.view, 10).empty());
+  std::uint64_t in = 0, out = 0;
+  std::mt19937_64 random(3);
+  for (int turn = 0; turn < 5000; ++turn) {
+    std::vector<std::uint64_t> tasks(random() % 150 + 1);
+    std::iota(tasks.begin(), tasks.end(), in);
+    if (ring.view.has_room()) {
+      push(ring.view, tasks);
+      in += tasks.size();
+    }
+    for (const std::uint64_t task : pop(ring.view, random() % 200 + 1)) EXPECT_EQ(task, out++);
+    EXPECT_EQ(ring.view.waiting(), in - out);
+    EXPECT_EQ(ring.view.used(), in - out);
+  }
+  EXPECT_GT(in, 100'000u) << "the ring went round";
+}
+
+TEST(Ring, IsFullAtItsCapacity) {
+  for (const std::uint64_t capacity : {1, 2, 127, 128, 129, 300}) {
+    HostRing ring(capacity, 1024);
+    std::uint64_t in = 0, out = 0;
+    for (int lap = 0; lap < 40; ++lap) {
+      while (ring.view.has_room()) push(ring.view, {in++});
+      EXPECT_EQ(in - out, capacity);
+      const std::uint64_t some = capacity / 3 + 1;
+      for (const std::uint64_t task : pop(ring.view, some)) EXPECT_EQ(task, out++);
+      EXPECT_EQ(in - out, capacity - some);
+    }
+  }
+}
+
+TEST(Ring, PartsReleasedOutOfOrderFreeNothingTooSoon) {
+  HostRing ring(200, 512);
+  while (ring.view.has_room()) push(ring.view, {0});
+  std::uint64_t a = 0, b = 0;
+  ASSERT_EQ(ring.view.claim(50, a), 50u);
+  ASSERT_EQ(ring.view.claim(100, b), 100u);
+  ring.view.release(b, 100);
+  EXPECT_FALSE(ring.view.has_room());
+  ring.view.release(a, 50);
+  EXPECT_TRUE(ring.view.has_room());
+  EXPECT_EQ(ring.view.used(), 50u);
+}
+
+/// `writers` and `readers` threads over one small ring; pauses where `stumble`.
+void expect_all_once(int writers, int readers, std::uint64_t each, std::uint64_t capacity,
+                     std::uint32_t stumble) {
+  SCOPED_TRACE(testing::Message() << writers << " writers, " << readers << " readers, capacity "
+                                  << capacity << ", pauses " << stumble);
+  constexpr std::uint64_t kMostPushed = 150;
+  std::uint64_t places = kSegmentTasks;
+  while (places < capacity + 2 * static_cast<std::uint64_t>(writers) * kMostPushed + kSegmentTasks)
+    places *= 2;
+  HostRing ring(capacity, places);
+  ring.view.stumble = stumble;
+  const std::uint64_t total = each * static_cast<std::uint64_t>(writers);
+  std::vector<std::atomic<std::uint32_t>> seen(total);
+  std::atomic<std::uint64_t> taken{0};
+  std::vector<std::thread> threads;
+  for (int w = 0; w < writers; ++w) {
+    threads.emplace_back([&, w] {
+      std::mt19937_64 random(static_cast<std::uint64_t>(w));
+      std::uint64_t next = each * static_cast<std::uint64_t>(w);
+      const std::uint64_t end = next + each;
+      while (next < end) {
+        const std::uint64_t limit = ring.view.room();
+        if (limit == 0) {
+          std::this_thread::yield();
+          continue;
+        }
+        std::vector<std::uint64_t> tasks(std::min(end - next, random() % kMostPushed + 1));
+        std::iota(tasks.begin(), tasks.end(), next);
+        next += tasks.size();
+        push(ring.view, tasks, limit);
+      }
+    });
+  }
+  for (int r = 0; r < readers; ++r) {
+    threads.emplace_back([&, r] {
+      std::mt19937_64 random(static_cast<std::uint64_t>(100 + r));
+      while (taken.load() < total) {
+        const auto got = pop(ring.view, random() % 100 + 1);
+        for (const std::uint64_t task : got) seen.at(task).fetch_add(1);
+        taken.fetch_add(got.size());
+        if (got.empty()) std::this_thread::yield();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(taken.load(), total);
+  for (std::uint64_t i = 0; i < total; ++i) ASSERT_EQ(seen[i].load(), 1u) << "task " << i;
+  EXPECT_FALSE(ring.view.has_tasks());
+  EXPECT_EQ(ring.view.used(), 0u);
+}
+
+TEST(Ring, EveryTaskComesOutOnce) {
+  for (const auto& [writers, readers] : {std::pair{1, 1}, {1, 3}, {3, 1}, {4, 4}}) {
+    for (const std::uint64_t capacity : {1, 100, 1000}) {
+      expect_all_once(writers, readers, 60'000, capacity, 0);
+      expect_all_once(writers, readers, 3000, capacity, 5'000);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warren::schedule

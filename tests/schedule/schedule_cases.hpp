@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduler on teams of all sizes, with every worker, in both forms, with rings from one task
+// up.
+#pragma once
+
+#include <cstdlib>
+#include <random>
+
+#include <gmock/gmock.h>
+
+#include "schedule/toy_functions.hpp"
+#include "support/backends.hpp"
+
+namespace warren::schedule {
+
+using team::Team;
+using team::TeamOptions;
+using testing_support::kIsCuda;
+using testing_support::name_of;
+
+/// Randomised runs: `usual` in the ordinary tests, WARREN_TEST_RUNS where that is set.
+inline int random_runs(int usual) {
+  const char* asked = std::getenv("WARREN_TEST_RUNS");
+#ifdef WARREN_SANITIZED
+  usual = (usual + 3) / 4;
+#endif
+  return asked != nullptr ? std::atoi(asked) : usual;
+}
+
+template <class Backend>
+class ScheduleTest : public testing_support::OnBackend<Backend> {
+ protected:
+  using Cpu = std::bool_constant<std::is_same_v<Backend, exec::Cpu>>;
+  struct Tree {
+    std::uint64_t roots = 20;
+    std::uint32_t last = 8;
+    bool has_priorities = false;
+  };
+
+  template <class W>
+  static void expect_tree(const TeamOptions& team_options, const QueueOptions& options,
+                          const Tree& tree, Form form = Form::automatic,
+                          std::uint64_t* spilled = nullptr) {
+    std::vector<std::uint64_t> expected(37, 0);
+    const std::uint64_t tasks = TreeFunction::expected(
+        tree.roots, static_cast<std::uint64_t>(team_options.ranks), tree.last, expected);
+    team::run_team(team_options, [&](Team& team) {
+      const exec::Stream stream(team.device());
+      std::vector<std::uint64_t> cuts(1, 0);
+      for (int q = 1; q <= team.size(); ++q)
+        cuts.push_back(expected.size() * static_cast<std::size_t>(q) /
+                       static_cast<std::size_t>(team.size()));
+      memory::GlobalArray<std::uint64_t> rows(team, cuts, 1, memory::Placement::device);
+      TaskQueue<TreeFunction::Task> queue(team, options);
+      TreeFunction function;
+      function.rows = rows.view();
+      function.last = tree.last;
+      function.roots = tree.roots;
+      function.rank = team.rank();
+      function.ranks = team.size();
+      function.has_priorities = tree.has_priorities;
+      for (int run = 0; run < 2; ++run) {
+        exec::fill_bytes(stream, rows.local_data(), 0, rows.local_size() * sizeof(std::uint64_t));
+        stream.synchronize();
+        team.barrier();
+        const QueueReport report = schedule::run<Backend, W>(team, stream, queue, function, form);
+        const auto found = rows.to_host(team, stream);
+        if (team.rank() == 0) {
+          EXPECT_EQ(found, expected);
+          EXPECT_EQ(report.tasks, tasks);
+          if (spilled != nullptr) *spilled = report.spilled;
+        }
+        team.barrier();
+      }
+    });
+  }
+  /// With workers of every kind.
+  static void expect_tree(const TeamOptions& team_options, const QueueOptions& options,
+                          const Tree& tree, Form form = Form::automatic,
+                          std::uint64_t* spilled = nullptr) {
+    SCOPED_TRACE(name_of(team_options));
+    if constexpr (kIsCuda<Backend>) {
+      expect_tree<exec::Thread>(team_options, options, tree, form, spilled);
+      expect_tree<exec::Warp>(team_options, options, tree, form, spilled);
+      expect_tree<exec::Block>(team_options, options, tree, form, spilled);
+    } else {
+      expect_tree<exec::Serial>(team_options, options, tree, form, spilled);
+    }
+  }
+  static std::vector<TeamOptions> small_teams() {
+    std::vector<TeamOptions> result;
+    for (const TeamOptions& options : testing_support::teams<Backend>()) {
+      if (options.ranks <= 4) result.push_back(options);
+    }
+    if (!kIsCuda<Backend>) result.push_back({exec::DeviceKind::cpu, 4, 8, false});
+    return result;
+  }
+  static QueueOptions small_options() {
+    QueueOptions options;
+    options.most_pushes = 3;
+    return options;
+  }
+};
+TYPED_TEST_SUITE_P(ScheduleTest);
+
+TYPED_TEST_P(ScheduleTest, RunsEveryTaskOnce) {
+  for (const TeamOptions& team : testing_support::teams<TypeParam>())
+    this->expect_tree(team, this->small_options(), {50, 10});
+}
+
+TYPED_TEST_P(ScheduleTest, InRounds) {
+  for (const TeamOptions& team : testing_support::teams<TypeParam>())
+    this->expect_tree(team, this->small_options(), {20, 10}, Form::discrete);
+}
+
+TYPED_TEST_P(ScheduleTest, WithoutAnyTask) {
+  for (const TeamOptions& team : this->small_teams()) {
+    this->expect_tree(team, this->small_options(), {0, 10});
+    this->expect_tree(team, this->small_options(), {1, 0});
+  }
+}
+
+TYPED_TEST_P(ScheduleTest, FullRingsLoseNothing) {
+  for (const TeamOptions& team : this->small_teams()) {
+    for (const std::uint64_t capacity : {1, 7, 200}) {
+      SCOPED_TRACE(capacity);
+      QueueOptions options = this->small_options();
+      options.local_capacity = capacity;
+      options.receive_capacity = capacity;
+      options.batch = 1;
+      options.spill_capacity = capacity;
+      std::uint64_t spilled = 0;
+      this->expect_tree(team, options, {30, 7}, Form::automatic, &spilled);
+      if (capacity == 1) {
+        EXPECT_GT(spilled, 0u);
+      }
+      this->expect_tree(team, options, {15, 6}, Form::discrete);
+    }
+  }
+}
+
+TYPED_TEST_P(ScheduleTest, Priorities) {
+  for (const TeamOptions& team : this->small_teams()) {
+    for (const double delta : {0.5, 1.0, 3.0, 1e9}) {
+      QueueOptions options = this->small_options();
+      options.levels = 4;
+      options.delta = delta;
+      this->expect_tree(team, options, {30, 9, true});
+      options.local_capacity = 3;
+      this->expect_tree(team, options, {30, 8, true});
+    }
+  }
+}
+
+TYPED_TEST_P(ScheduleTest, GatheredMessages) {
+  for (const TeamOptions& team : this->small_teams()) {
+    for (const auto& [batch, wait] : {std::pair{1u, 0u}, {100u, 3u}, {64u, 200u}}) {
+      QueueOptions options = this->small_options();
+      options.gather = Gather::always;
+      options.batch = batch;
+      options.wait = wait;
+      options.slow_nanoseconds = 2000;
+      this->expect_tree(team, options, {40, 9});
+      this->expect_tree(team, options, {20, 8}, Form::discrete);
+      options.receive_capacity = batch;
+      this->expect_tree(team, options, {20, 8});
+    }
+  }
+}
+
+TYPED_TEST_P(ScheduleTest, GatheringSendsFewerMessages) {
+  const TeamOptions pair{kIsCuda<TypeParam> ? exec::DeviceKind::cuda : exec::DeviceKind::cpu, 2, 2,
+                         true};
+  std::uint64_t messages[2] = {}, bytes[2] = {};
+  for (int gathers = 0; gathers < 2; ++gathers) {
+    team::run_team(pair, [&](Team& team) {
+      const exec::Stream stream(team.device());
+      memory::GlobalArray<std::uint64_t> rows(team, std::vector<std::uint64_t>{0, 1, 2}, 1,
+                                              memory::Placement::device);
+      QueueOptions options;
+      options.gather = gathers == 1 ? Gather::always : Gather::never;
+      options.batch = 512;
+      options.wait = 1000;
+      TaskQueue<TreeFunction::Task> queue(team, options);
+      TreeFunction function;
+      function.rows = rows.view();
+      function.last = 8;
+      function.roots = 2000;
+      function.rank = team.rank();
+      function.ranks = 2;
+      using W = std::conditional_t<kIsCuda<TypeParam>, exec::Thread, exec::Serial>;
+      const QueueReport report = schedule::run<TypeParam, W>(team, stream, queue, function);
+      if (team.rank() == 0) {
+        messages[gathers] = report.messages_sent;
+        bytes[gathers] = report.bytes_sent;
+        EXPECT_EQ(report.messages.size(), 4u);
+        EXPECT_EQ(report.messages[0] + report.messages[3], 0u);
+        EXPECT_EQ(report.rank_tasks[0] + report.rank_tasks[1], report.tasks);
+      }
+      team.barrier();
+    });
+  }
+  EXPECT_EQ(bytes[0], bytes[1]);
+  EXPECT_GT(messages[0], 20 * messages[1]);
+}
+
+TYPED_TEST_P(ScheduleTest, TheIdleFunctionMakesWork) {
+  for (const TeamOptions& team_options : this->small_teams()) {
+    SCOPED_TRACE(name_of(team_options));
+    for (const Form form : {Form::automatic, Form::discrete}) {
+      team::run_team(team_options, [&](Team& team) {
+        const exec::Stream stream(team.device());
+        std::vector<std::uint64_t> cuts;
+        for (int q = 0; q <= team.size(); ++q) cuts.push_back(static_cast<std::uint64_t>(q));
+        memory::GlobalArray<std::uint64_t> pots(team, cuts, 1, memory::Placement::device);
+        memory::GlobalArray<std::uint64_t> done(team, cuts, 1, memory::Placement::device);
+        const std::uint64_t jobs = 100;
+        exec::copy(stream, pots.local_data(), &jobs, sizeof jobs);
+        exec::fill_bytes(stream, done.local_data(), 0, sizeof jobs);
+        stream.synchronize();
+        TaskQueue<PotFunction::Task> queue(team, {});
+        const PotFunction function{pots.view(), done.view(), team.rank(), team.size()};
+        using W = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
+        const QueueReport report = schedule::run<TypeParam, W>(team, stream, queue, function, form);
+        // Every job that was handed out went around to its end, whenever the run ended.
+        std::uint64_t handed_out = 0, ran = 0;
+        for (const std::uint64_t left : pots.to_host(team, stream)) handed_out += jobs - left;
+        for (const std::uint64_t count : done.to_host(team, stream)) ran += count;
+        const auto ranks = static_cast<std::uint64_t>(team.size());
+        EXPECT_EQ(ran, ranks + handed_out * (ranks + 1));
+        EXPECT_EQ(report.tasks, ran);
+        EXPECT_GE(handed_out, 1u);
+        team.barrier();
+      });
+    }
+  }
+}
+
+TYPED_TEST_P(ScheduleTest, APushToNoRankIsNamed) {
+  for (const TeamOptions& team_options : this->small_teams()) {
+    SCOPED_TRACE(name_of(team_options));
+    for (const int stray : {team_options.ranks, -1, 1000}) {
+      EXPECT_THAT(
+          [&] {
+            team::run_team(team_options, [&](Team& team) {
+              const exec::Stream stream(team.device());
+              TaskQueue<StrayFunction::Task> queue(team, {});
+              using W = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
+              (void)schedule::run<TypeParam, W>(team, stream, queue,
+                                                StrayFunction{team.rank(), team.size(), stray});
+              ADD_FAILURE() << "rank " << team.rank() << " did not notice";
+            });
+          },
+          ::testing::ThrowsMessage<UsageError>(
+              ::testing::HasSubstr("pushed to rank " + std::to_string(stray) + ",")));
+    }
+  }
+}
+
+TYPED_TEST_P(ScheduleTest, OptionsThatCannotBe) {
+  const TeamOptions one{kIsCuda<TypeParam> ? exec::DeviceKind::cuda : exec::DeviceKind::cpu, 1, 1,
+                        false};
+  const auto expect_error = [&](auto change, const std::string& says) {
+    SCOPED_TRACE(says);
+    QueueOptions options;
+    change(options);
+    EXPECT_THAT(
+        [&] {
+          team::run_team(one, [&](Team& team) { const TaskQueue<int> queue(team, options); });
+        },
+        ::testing::ThrowsMessage<UsageError>(::testing::HasSubstr(says)));
+  };
+  expect_error([](QueueOptions& o) { o.local_capacity = 0; }, "local queue of 0");
+  expect_error([](QueueOptions& o) { o.receive_capacity = 0; }, "receive queue of 0");
+  expect_error([](QueueOptions& o) { o.spill_capacity = 0; }, "spill of 0");
+  expect_error([](QueueOptions& o) { o.local_capacity = ~std::uint64_t{0}; }, "from 1 to 2^40");
+  expect_error([](QueueOptions& o) { o.batch = 0; }, "batch of 0");
+  expect_error([](QueueOptions& o) { o.batch = 70000; }, "batch of 70000");
+  expect_error([](QueueOptions& o) { o.fetch = 0; }, "fetch of 0");
+  expect_error([](QueueOptions& o) { o.levels = 0; }, "0 levels");
+  expect_error([](QueueOptions& o) { o.levels = 9; }, "9 levels");
+  expect_error([](QueueOptions& o) { o.delta = 0.0; }, "delta");
+  QueueOptions huge;
+  huge.local_capacity = std::uint64_t{1} << 40;
+  EXPECT_THROW(team::run_team(one, [&](Team& team) { const TaskQueue<double> queue(team, huge); }),
+               MemoryError);
+}
+
+TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
+  const std::vector<TeamOptions> teams = this->small_teams();
+  std::mt19937_64 random(1);
+  for (int run = 0; run < random_runs(300); ++run) {
+    SCOPED_TRACE("run " + std::to_string(run));
+    QueueOptions options = this->small_options();
+    options.local_capacity = std::uint64_t{1} << random() % 10;
+    options.receive_capacity = std::uint64_t{1} << random() % 10;
+    options.spill_capacity = std::uint64_t{1} << random() % 8;
+    options.fetch = 1 + static_cast<std::uint32_t>(random() % 40);
+    options.levels = random() % 2 == 0 ? 1 : 1 + static_cast<std::uint32_t>(random() % 8);
+    options.delta = random() % 2 == 0 ? 1.0 : 2.5;
+    options.gather = random() % 2 == 0 ? Gather::never : Gather::always;
+    options.batch = 1 + static_cast<std::uint32_t>(random() % options.receive_capacity);
+    options.wait = static_cast<std::uint32_t>(random() % 20);
+    options.stumble_nanoseconds = random() % 3 == 0 ? 0 : 1u << random() % 17;
+    this->expect_tree(
+        teams[random() % teams.size()], options,
+        {random() % 20, 1 + static_cast<std::uint32_t>(random() % 8), random() % 2 == 0},
+        random() % 4 == 0 ? Form::discrete : Form::automatic);
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, WithoutAnyTask,
+                            FullRingsLoseNothing, Priorities, GatheredMessages,
+                            GatheringSendsFewerMessages, TheIdleFunctionMakesWork,
+                            APushToNoRankIsNamed, OptionsThatCannotBe, RandomRunsWithPauses);
+
+}  // namespace warren::schedule

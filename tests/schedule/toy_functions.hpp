@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Task functions whose outcome is known.
+#pragma once
+
+#include <stdexcept>
+
+#include "warren/memory/global_array.hpp"
+#include "warren/schedule/run.hpp"
+
+namespace warren::schedule {
+
+/// A random tree grown by tasks: a task of depth d < last has 0 to 3 children, on ranks that its
+/// number decides. Each adds 1 to a row that any rank may own.
+struct TreeFunction {
+  struct Task {
+    std::uint64_t number;
+    std::uint32_t depth;
+  };
+  memory::GlobalView<std::uint64_t> rows;
+  std::uint32_t last = 0;
+  std::uint64_t roots = 0;  ///< Of each rank.
+  int rank = 0;
+  int ranks = 1;
+  bool has_priorities = false;
+
+  WARREN_HD static std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ x >> 31) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
+    return x ^ x >> 32;
+  }
+  WARREN_HD static std::uint32_t children(const Task& task, std::uint32_t last) {
+    return task.depth < last ? static_cast<std::uint32_t>(mix(task.number) % 4) : 0;
+  }
+  WARREN_HD static std::uint64_t child(const Task& task, std::uint32_t i) {
+    return mix(task.number * 4 + i + 1);
+  }
+  WARREN_HD static std::uint64_t root(std::uint64_t rank, std::uint64_t i) {
+    return mix(rank << 40 | i);
+  }
+
+  WARREN_HD std::uint64_t seeds() const { return roots; }
+  WARREN_HD double priority(const Task& task) const {
+    return has_priorities ? static_cast<double>(task.depth) : 0.0;
+  }
+  template <class W, class C>
+  WARREN_HD void seed(const W& worker, C& context, std::uint64_t i) const {
+    const Task task{root(static_cast<std::uint64_t>(rank), i), 0};
+    context.push(worker, worker.lane() == 0, rank, task);
+  }
+  template <class W, class C>
+  WARREN_HD void operator()(const W& worker, C& context, bool active, const Task& task) const {
+    if (active) rows.atomic_add(task.number % rows.rows(), std::uint64_t{1});
+    const std::uint32_t mine = active ? children(task, last) : 0;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      const std::uint64_t number = child(task, i);
+      const Task next{number, task.depth + 1};
+      context.push(worker, i < mine,
+                   static_cast<int>(number / 8 % static_cast<std::uint64_t>(ranks)), next,
+                   priority(next));
+    }
+  }
+
+  /// What the rows hold in the end, and the number of tasks.
+  static std::uint64_t expected(std::uint64_t roots, std::uint64_t ranks, std::uint32_t last,
+                                std::vector<std::uint64_t>& rows) {
+    std::uint64_t tasks = 0;
+    std::vector<Task> stack;
+    for (std::uint64_t r = 0; r < ranks; ++r) {
+      for (std::uint64_t i = 0; i < roots; ++i) stack.push_back({root(r, i), 0});
+    }
+    while (!stack.empty()) {
+      const Task task = stack.back();
+      stack.pop_back();
+      ++tasks;
+      ++rows[task.number % rows.size()];
+      for (std::uint32_t i = 0; i < children(task, last); ++i)
+        stack.push_back({child(task, i), task.depth + 1});
+    }
+    return tasks;
+  }
+};
+
+/// Each rank has a pot of jobs that only the idle function hands out; a job goes once around.
+struct PotFunction {
+  using Task = std::uint64_t;
+  memory::GlobalView<std::uint64_t> pots;  ///< A row for each rank.
+  memory::GlobalView<std::uint64_t> done;
+  int rank = 0;
+  int ranks = 1;
+
+  WARREN_HD std::uint64_t seeds() const { return 1; }
+  template <class W, class C>
+  WARREN_HD void seed(const W& worker, C& context, std::uint64_t) const {
+    context.push(worker, worker.lane() == 0, rank, Task{0});
+  }
+  template <class W, class C>
+  WARREN_HD void operator()(const W& worker, C& context, bool active, const Task& task) const {
+    if (active) exec::atomic_add(done.local(0), std::uint64_t{1});
+    context.push(worker, active && task > 0, (rank + 1) % ranks, task - 1);
+  }
+  template <class W, class C>
+  WARREN_HD void idle(const W& worker, C& context) const {
+    bool has = false;
+    if (worker.lane() == 0) {
+      std::uint64_t left = exec::atomic_load(pots.local(0));
+      while (left > 0 && !exec::atomic_compare_exchange(pots.local(0), left, left - 1)) {
+      }
+      has = left > 0;
+    }
+    context.push(worker, has, rank, static_cast<Task>(ranks));
+  }
+};
+
+/// Pushes to a rank that does not exist, at the 100th task.
+struct StrayFunction {
+  using Task = std::uint64_t;
+  int rank = 0;
+  int ranks = 1;
+  int stray = 0;
+
+  WARREN_HD std::uint64_t seeds() const { return rank == 0 ? 1 : 0; }
+  template <class W, class C>
+  WARREN_HD void seed(const W& worker, C& context, std::uint64_t) const {
+    context.push(worker, worker.lane() == 0, rank, Task{0});
+  }
+  template <class W, class C>
+  WARREN_HD void operator()(const W& worker, C& context, bool active, const Task& task) const {
+    context.push(worker, active,
+                 task < 100 ? static_cast<int>(task % static_cast<Task>(ranks)) : stray, task + 1);
+  }
+};
+
+}  // namespace warren::schedule

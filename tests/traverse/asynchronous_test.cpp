@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+// The asynchronous traversals against the sequential references, on every shape, with every team,
+// in both forms, with tiny queues and random pauses.
+#include "warren/traverse/asynchronous.hpp"
+
+#include <cstdlib>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reference/traverse.hpp"
+#include "traverse/fixtures.hpp"
+
+namespace warren {
+namespace {
+
+using testing::HasSubstr;
+using traverse::AsyncOptions;
+
+int random_runs(int usual) {
+  const char* asked = std::getenv("WARREN_TEST_RUNS");
+#ifdef WARREN_SANITIZED
+  usual = (usual + 3) / 4;
+#endif
+  return asked != nullptr ? std::atoi(asked) : usual;
+}
+
+AsyncOptions tiny_queues() {
+  AsyncOptions options;
+  options.capacity = 3;
+  options.batch = 2;
+  options.gather = schedule::Gather::always;
+  options.wait = 2;
+  return options;
+}
+
+AsyncOptions in_rounds() {
+  AsyncOptions options;
+  options.form = schedule::Form::discrete;
+  options.levels = 1;
+  return options;
+}
+
+/// Options from a seed, with pauses.
+AsyncOptions random_options(std::mt19937_64& random) {
+  AsyncOptions options;
+  if (random() % 4 == 0) options.form = schedule::Form::discrete;
+  if (random() % 2 == 0) options.capacity = std::uint64_t{1} << random() % 8;
+  options.levels = 1 + static_cast<std::uint32_t>(random() % 8);
+  options.delta = random() % 2 == 0 ? 0.0 : 3.0;
+  options.gather = random() % 2 == 0 ? schedule::Gather::never : schedule::Gather::always;
+  options.batch = 1 + static_cast<std::uint32_t>(random() % 200);
+  options.wait = static_cast<std::uint32_t>(random() % 20);
+  options.slow_nanoseconds = random() % 4 == 0 ? 3000 : 0;
+  options.stumble_nanoseconds = 1u << random() % 12;
+  return options;
+}
+
+graph::Graph with_integers(graph::Graph graph, std::int64_t low, std::int64_t high) {
+  exec::ThreadPool pool(2);
+  graph::set_uniform_weights(graph, low, high, 1, pool);
+  return graph;
+}
+
+graph::Graph with_reals(graph::Graph graph) {
+  graph = with_integers(std::move(graph), 0, 1000);
+  graph.weights_float = memory::HostArray<float>(graph.edges());
+  for (EdgeOffset e = 0; e < graph.edges(); ++e)
+    graph.weights_float[e] = static_cast<float>(graph.weights_int[e]) * 0.37f;
+  graph.weights_int = {};
+  graph.weight_type = graph::WeightType::float32;
+  return graph;
+}
+
+void expect_bfs(const graph::Graph& graph, Vertex source, const traverse::BfsResult& result,
+                const std::vector<Vertex>& depth, const std::vector<Vertex>& parent) {
+  const std::vector<Vertex> expected = reference::bfs_depths(graph, source);
+  ASSERT_EQ(depth, expected);
+  std::uint64_t reached = 0, sum = 0, edges = 0;
+  Vertex deepest = 0;
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    if (expected[v] == kNoVertex) {
+      ASSERT_EQ(parent[v], kNoVertex);
+      continue;
+    }
+    ++reached;
+    sum += expected[v];
+    edges += graph.degree(v);
+    deepest = std::max(deepest, expected[v]);
+    if (v == source) {
+      ASSERT_EQ(parent[v], source);
+      continue;
+    }
+    ASSERT_EQ(expected[parent[v]] + 1, expected[v]);
+    const auto list = graph.neighbours(parent[v]);
+    ASSERT_TRUE(std::binary_search(list.begin(), list.end(), v));
+  }
+  EXPECT_EQ(result.reached, reached);
+  EXPECT_EQ(result.sum_depth, sum);
+  EXPECT_EQ(result.max_depth, deepest);
+  EXPECT_EQ(result.edges, edges);
+}
+
+void check_bfs(const fixtures::Named& named, const team::TeamOptions& team_options,
+               const AsyncOptions& options, const std::vector<Vertex>& sources) {
+  SCOPED_TRACE(named.name + ", " + std::to_string(team_options.ranks) + " ranks");
+  const graph::ShardSource source = fixtures::shard_source(named.graph, team_options.ranks);
+  team::run_team(team_options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::AsyncBfs bfs(team, shard, options);
+    for (const Vertex from : sources) {
+      const traverse::BfsResult result = bfs.run(from);
+      const auto depth = bfs.all_depths();
+      const auto parent = bfs.all_parents();
+      if (team.rank() == 0) {
+        expect_bfs(named.graph, from, result, depth, parent);
+        EXPECT_GE(bfs.report().expanded, result.reached);
+        EXPECT_GE(bfs.report().queue.tasks, result.reached);
+        EXPECT_GE(bfs.report().edges, result.edges);
+      }
+      team.barrier();
+    }
+  });
+}
+
+void check_sssp(const std::string& name, const graph::Graph& graph,
+                const team::TeamOptions& team_options, const AsyncOptions& options, Vertex from) {
+  SCOPED_TRACE(name + ", " + std::to_string(team_options.ranks) + " ranks");
+  const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
+  team::run_team(team_options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::AsyncSssp sssp(team, shard, options);
+    const traverse::SsspResult result = sssp.run(from);
+    const auto real = sssp.all_real_distances();
+    std::uint64_t reached = 0;
+    if (graph.weight_type == graph::WeightType::float32) {
+      const auto expected = reference::real_distances(graph, from);
+      if (team.rank() == 0) {
+        ASSERT_EQ(real, expected);
+        for (const double d : expected) reached += std::isfinite(d) ? 1 : 0;
+        if (graph.edges() > 0) {
+          EXPECT_FALSE(sssp.has_integer_distances());
+          EXPECT_THROW((void)sssp.distance(), UsageError);
+        }
+      }
+    } else {
+      const auto whole = sssp.all_distances();
+      const auto expected = reference::integer_distances(graph, from);
+      if (team.rank() == 0) {
+        ASSERT_EQ(whole, expected);
+        std::uint64_t sum = 0, largest = 0;
+        for (const std::uint64_t d : expected) {
+          if (d == traverse::kUnreachedDistance) continue;
+          ++reached;
+          sum += d;
+          largest = std::max(largest, d);
+        }
+        EXPECT_EQ(result.sum_distance, sum);
+        EXPECT_EQ(result.max_distance, largest);
+      }
+    }
+    if (team.rank() == 0) {
+      EXPECT_EQ(result.reached, reached);
+    }
+    team.barrier();
+  });
+}
+
+void check_pagerank(const fixtures::Named& named, const team::TeamOptions& team_options,
+                    const AsyncOptions& options, double tolerance) {
+  SCOPED_TRACE(named.name + ", " + std::to_string(team_options.ranks) + " ranks");
+  const graph::ShardSource source = fixtures::shard_source(named.graph, team_options.ranks);
+  const std::vector<double> expected = reference::pagerank(named.graph, 0.85, 1e-14, 1000);
+  team::run_team(team_options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::PageRankOptions pagerank_options;
+    pagerank_options.tolerance = tolerance;
+    pagerank_options.max_iterations = 1000;
+    traverse::AsyncPageRank pagerank(team, shard, pagerank_options, options);
+    for (int run = 0; run < 2; ++run) {
+      const traverse::PageRankResult result = pagerank.run();
+      const std::vector<double> ranks = pagerank.all_ranks();
+      if (team.rank() != 0) continue;
+      EXPECT_TRUE(result.converged);
+      EXPECT_LE(result.residual, tolerance);
+      double sum = 0.0, error = 0.0;
+      for (std::size_t v = 0; v < ranks.size(); ++v) {
+        sum += ranks[v];
+        error += std::abs(ranks[v] - expected[v]);
+      }
+      EXPECT_NEAR(sum, 1.0, 1e-12);
+      // An iteration contracts by the damping: the error is at most its last change over 1 - d.
+      EXPECT_LE(error, tolerance / (1.0 - 0.85) + 1e-12);
+    }
+    team.barrier();
+  });
+}
+
+std::vector<fixtures::Named> shapes() {
+  std::vector<fixtures::Named> all = fixtures::shapes();
+#ifdef WARREN_SANITIZED
+  std::erase_if(all, [](const auto& named) { return named.graph.vertices > 3000; });
+  all.push_back({"star", fixtures::star(1001, true)});
+  return all;
+#else
+  std::erase_if(all, [](const auto& named) { return named.graph.vertices > 100'000; });
+  // Its centre's list is a tree of many tasks.
+  all.push_back({"wide star", fixtures::star(70'001, true)});
+  return all;
+#endif
+}
+
+TEST(AsyncBfs, MatchesTheReferenceOnEveryShapeAndTeam) {
+  for (const auto& named : shapes()) {
+    const Vertex n = named.graph.vertices;
+    for (const auto& team : fixtures::cpu_teams()) check_bfs(named, team, {}, {0, n / 2, n - 1});
+    check_bfs(named, fixtures::cpu_teams()[3], in_rounds(), {n / 2});
+  }
+}
+
+TEST(AsyncBfs, QueuesOfThreeTasks) {
+  for (const auto& named : shapes()) {
+    if (named.graph.vertices > 10'000) continue;
+    for (const std::size_t team : {1u, 4u})
+      check_bfs(named, fixtures::cpu_teams()[team], tiny_queues(), {0});
+  }
+}
+
+TEST(AsyncBfs, PrioritiesSaveWork) {
+  const fixtures::Named grid{"grid", fixtures::generated("grid:100x90", true)};
+  const graph::ShardSource source = fixtures::shard_source(grid.graph, 1);
+  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    AsyncOptions options;
+    options.levels = 4;
+    traverse::AsyncBfs bfs(team, shard, options);
+    bfs.run(0);
+    // One thread takes the vertices in the order of their depths.
+    EXPECT_EQ(bfs.report().redundancy, 1.0);
+  });
+}
+
+TEST(AsyncSssp, MatchesDijkstraOnEveryShapeAndTeam) {
+  for (const auto& named : shapes()) {
+    const graph::Graph whole = with_integers(named.graph, 1, 64);
+    const graph::Graph reals = with_reals(named.graph);
+    for (const auto& team : fixtures::cpu_teams()) {
+      check_sssp(named.name, whole, team, {}, 0);
+      check_sssp(named.name + ", real weights", reals, team, {}, named.graph.vertices / 2);
+    }
+    if (named.graph.vertices > 10'000) continue;
+    check_sssp(named.name, whole, fixtures::cpu_teams()[4], tiny_queues(), 0);
+    check_sssp(named.name, reals, fixtures::cpu_teams()[2], in_rounds(), 0);
+  }
+}
+
+TEST(AsyncSssp, DistancesOfMoreThan32Bits) {
+  const graph::Graph path = with_integers(fixtures::path(9), 2147483600, 2147483647);
+  for (const auto& team : fixtures::cpu_teams()) check_sssp("path", path, team, {}, 0);
+}
+
+TEST(AsyncSssp, WeightsOfZero) {
+  const graph::Graph zeros = with_integers(fixtures::generated("kron:8", true), 0, 0);
+  for (const auto& team : fixtures::cpu_teams()) check_sssp("zeros", zeros, team, {}, 1);
+}
+
+TEST(AsyncPageRank, IsWithinTheTolerance) {
+  for (const auto& named : shapes()) {
+    if (named.graph.vertices > 10'000) continue;
+    for (const auto& team : fixtures::cpu_teams()) {
+      check_pagerank(named, team, {}, 1e-6);
+      if (team.ranks == 3) check_pagerank(named, team, {}, 1e-10);
+    }
+    check_pagerank(named, fixtures::cpu_teams()[2], in_rounds(), 1e-7);
+    check_pagerank(named, fixtures::cpu_teams()[3], tiny_queues(), 1e-4);
+  }
+}
+
+TEST(AsyncPageRank, GivesUpAfterTheIterationsAllowed) {
+  const graph::Graph graph = fixtures::generated("kron:10", true);
+  for (const auto& team_options : fixtures::cpu_teams()) {
+    const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
+    team::run_team(team_options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      traverse::PageRankOptions options;
+      options.tolerance = 1e-9;
+      options.max_iterations = 2;
+      traverse::AsyncPageRank pagerank(team, shard, options);
+      const traverse::PageRankResult result = pagerank.run();
+      EXPECT_FALSE(result.converged);
+      EXPECT_LE(result.iterations, 5u);
+      EXPECT_GT(result.residual, options.tolerance);
+      EXPECT_LT(result.residual, 2.0);
+    });
+  }
+}
+
+TEST(AsyncTraversals, RandomRunsWithPauses) {
+  std::mt19937_64 random(7);
+  for (int run = 0; run < random_runs(40); ++run) {
+    SCOPED_TRACE("run " + std::to_string(run));
+    const auto n = static_cast<Vertex>(1 + random() % 120);
+    const fixtures::Named named{
+        "random", fixtures::random_graph(n, random() % 400, random(), random() % 2 == 0)};
+    const int ranks = 1 + static_cast<int>(random() % 4);
+    const team::TeamOptions team{exec::DeviceKind::cpu, ranks,
+                                 ranks * (1 + static_cast<int>(random() % 2)), false};
+    const auto from = static_cast<Vertex>(random() % n);
+    check_bfs(named, team, random_options(random), {from});
+    check_sssp("random", with_integers(named.graph, 0, 9), team, random_options(random), from);
+    check_pagerank(named, team, random_options(random), 1e-5);
+  }
+}
+
+TEST(AsyncTraversals, GraphsWithoutVertices) {
+  const graph::Graph graph = fixtures::from_list(0, {});
+  for (const auto& options : fixtures::cpu_teams()) {
+    const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
+    team::run_team(options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      traverse::AsyncPageRank pagerank(team, shard);
+      EXPECT_TRUE(pagerank.run().converged);
+      EXPECT_TRUE(pagerank.all_ranks().empty());
+      traverse::AsyncBfs bfs(team, shard);
+      EXPECT_THROW(bfs.run(0), UsageError);
+    });
+  }
+}
+
+TEST(AsyncTraversals, BadInput) {
+  const graph::Graph graph = fixtures::path(4);
+  const graph::ShardSource source = fixtures::shard_source(graph, 1);
+  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::AsyncBfs bfs(team, shard);
+    EXPECT_THROW(bfs.run(4), UsageError);
+    EXPECT_THROW(traverse::AsyncSssp(team, shard), UsageError);
+    traverse::PageRankOptions options;
+    options.tolerance = 0.0;
+    EXPECT_THROW(traverse::AsyncPageRank(team, shard, options), UsageError);
+    options = {};
+    options.damping = 1.0;
+    EXPECT_THROW(traverse::AsyncPageRank(team, shard, options), UsageError);
+    AsyncOptions none;
+    none.levels = 0;
+    EXPECT_THROW(traverse::AsyncBfs(team, shard, none), UsageError);
+    graph::EdgesOptions edges;
+    edges.placement = graph::EdgesPlacement::compressed_host;
+    const graph::Shard packed = graph::make_shard(team, source, edges);
+    EXPECT_THROW(traverse::AsyncBfs(team, packed), UsageError);
+  });
+}
+
+TEST(AsyncTraversals, TheModeIsChosenByLevels) {
+  traverse::ModeEvidence road{true, 1'000'000, 3000, 2.5, 9};
+  EXPECT_TRUE(traverse::choose_mode(road).is_async);
+  EXPECT_THAT(traverse::choose_mode(road).reason, HasSubstr("3000 levels"));
+  road.levels = 20;
+  EXPECT_FALSE(traverse::choose_mode(road).is_async);
+  EXPECT_FALSE(traverse::choose_mode({true, 1'000'000'000, 3000, 2.5, 9}).is_async);
+  EXPECT_FALSE(traverse::choose_mode({true, 1'000'000, 3000, 2.5, 5000}).is_async);
+  EXPECT_FALSE(traverse::choose_mode({false, 1'000'000, 3000, 2.5, 9}).is_async);
+  EXPECT_FALSE(traverse::choose_mode({true, 0, 0, 0.0, 0}).is_async);
+}
+
+void check_on_gpus(const AsyncOptions& options) {
+  for (const auto& named : shapes()) {
+    const Vertex n = named.graph.vertices;
+    for (const auto& team : fixtures::cuda_teams()) {
+      check_bfs(named, team, options, {0, n / 2});
+      check_sssp(named.name, with_integers(named.graph, 1, 64), team, options, 0);
+      check_sssp(named.name, with_reals(named.graph), team, options, 0);
+      if (n <= 10'000) check_pagerank(named, team, options, 1e-7);
+    }
+  }
+}
+
+TEST(AsyncTraversalsCuda, MatchTheReferences) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  check_on_gpus({});
+  check_on_gpus(in_rounds());
+  check_on_gpus(tiny_queues());
+}
+
+}  // namespace
+}  // namespace warren
