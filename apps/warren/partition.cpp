@@ -50,8 +50,11 @@ ExitStatus run_partition(const PartitionCommand& command) {
   json["cut_edges"] = quality.cut_edges;
   json["halo_rows"] = quality.halo_rows;
   json["imbalance"] = quality.imbalance;
-  json["volume"] = {
-      {"broadcast", quality.broadcast}, {"per_edge", quality.per_edge}, {"once", quality.once}};
+  json["volume"] = {{"broadcast", quality.moved.broadcast},
+                    {"per_edge", quality.moved.per_edge},
+                    {"once", quality.moved.once},
+                    {"fused", quality.moved.fused},
+                    {"cover", quality.moved.cover}};
 
   Table table;
   table.row("method",
@@ -63,9 +66,9 @@ ExitStatus run_partition(const PartitionCommand& command) {
   table.row("imbalance",
             fmt::format("{:.3f} (edges of the fullest part over the mean)", quality.imbalance));
   table.row("rows moved", "in one product with the matrix, summed over ranks:");
-  table.row("  broadcast", thousands(quality.broadcast));
-  table.row("  per edge", thousands(quality.per_edge));
-  table.row("  once", fmt::format("{} (the halo)", thousands(quality.once)));
+  table.row("  broadcast", thousands(quality.moved.broadcast));
+  table.row("  per edge", thousands(quality.moved.per_edge));
+  table.row("  once", fmt::format("{} (the halo)", thousands(quality.moved.once)));
   session.print("\n{}", table.text());
   session.finish();
   return ExitStatus::done;

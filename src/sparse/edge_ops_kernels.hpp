@@ -41,9 +41,8 @@ struct Softmax {
       const float* in = x + begin * heads + h;
       float* out = y + begin * heads + h;
       float largest = -std::numeric_limits<float>::infinity();
-      worker.for_each(end - begin, [&](std::uint64_t i) {
-        largest = exec::Maximum{}(largest, in[i * heads]);
-      });
+      worker.for_each(end - begin,
+                      [&](std::uint64_t i) { largest = exec::Maximum{}(largest, in[i * heads]); });
       largest = worker.reduce(largest, exec::Maximum{});
       float sum = 0.0f;
       worker.for_each(end - begin, [&](std::uint64_t i) {
@@ -146,8 +145,7 @@ struct SegmentMaxBackward {
 
 /// All rows: a warp each for most, a block for the long ones.
 template <class Backend, class Kernel>
-void run_rows(const exec::Stream& stream, const MatrixView& a, const RowPlan& plan,
-              Kernel kernel) {
+void run_rows(const exec::Stream& stream, const MatrixView& a, const RowPlan& plan, Kernel kernel) {
   kernel.rows = {a.offsets, nullptr};
   exec::launch<Backend, exec::Warp>(stream, a.rows, kernel);
   kernel.rows.listed = plan.long_row_data();

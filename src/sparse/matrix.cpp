@@ -39,9 +39,10 @@ memory::HostArray<float> float_weights(const graph::Graph& graph, exec::ThreadPo
       weights[e] = static_cast<float>(weight);
     }
   });
-  require(is_exact.load(),
-          "a product is computed in float32, which does not hold all of the graph's integer weights: "
-          "they should be within 2^24 of 0");
+  require(
+      is_exact.load(),
+      "a product is computed in float32, which does not hold all of the graph's integer weights: "
+      "they should be within 2^24 of 0");
   return weights;
 }
 

@@ -102,8 +102,7 @@ struct SddmmOnTile {
     RowOfEntry walk{job.a.offsets, task.row};
     for (EdgeOffset base = task.begin; base < task.end; base += worker.size()) {
       const EdgeOffset left = task.end - base;
-      const auto count =
-          static_cast<std::uint32_t>(left < worker.size() ? left : worker.size());
+      const auto count = static_cast<std::uint32_t>(left < worker.size() ? left : worker.size());
       std::uint64_t column = 0;
       if (worker.lane() < count) column = job.a.column(base + worker.lane());
       float mine = 0.0f;

@@ -61,8 +61,8 @@ PlanPart pack(std::span<const EdgeOffset> offsets, std::uint64_t first, std::uin
 
 std::uint32_t choose_entries(const exec::Device& device, EdgeOffset entries, std::uint64_t rows) {
   // Some tasks for each group of lanes that is resident at a time, so that they end together.
-  const std::uint64_t groups = static_cast<std::uint64_t>(device.processors()) *
-                               (device.is_cuda() ? 1024 : 64);
+  const std::uint64_t groups =
+      static_cast<std::uint64_t>(device.processors()) * (device.is_cuda() ? 1024 : 64);
   const std::uint64_t even = (entries + rows) / groups;
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(even, kFewestEntries, kMostEntries));
 }
@@ -75,9 +75,8 @@ SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offse
   const std::uint64_t rows = offsets.size() - 1;
   require(rows <= kMaxVertices, "a plan's matrix has at most 2^32 - 1 rows");
   const std::uint32_t entries =
-      options.entries != 0
-          ? options.entries
-          : choose_entries(stream.device(), offsets[rows] - offsets[0], rows);
+      options.entries != 0 ? options.entries
+                           : choose_entries(stream.device(), offsets[rows] - offsets[0], rows);
   exec::ThreadPool& pool = stream.device().pool();
   const auto parts = static_cast<std::uint64_t>(pool.size()) * 4;
   std::vector<PlanPart> made(parts);
@@ -97,9 +96,10 @@ SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offse
       splits.push_back(split);
     }
     pieces_ += part.pieces;
-    require(pieces_ < SpmmTask::kWhole,
-            fmt::format("{} entries make 2^32 pieces or more; ask for more than {} entries of a task",
-                        offsets[rows], entries));
+    require(
+        pieces_ < SpmmTask::kWhole,
+        fmt::format("{} entries make 2^32 pieces or more; ask for more than {} entries of a task",
+                    offsets[rows], entries));
   }
   *this = SpmmPlan(stream, tasks, splits, pieces_);
 }

@@ -130,8 +130,8 @@ inline void multiply_serially(const SpmmJob<T>& job, const SpmmTask& task, LaneC
   for (EdgeOffset e = task.begin; e < task.end; ++e) {
     walk.reach(e);
     if (e + kAhead < task.end) {
-      const auto* ahead = reinterpret_cast<const char*>(lane.address(job.a.column(e + kAhead)) +
-                                                        columns.column);
+      const auto* ahead =
+          reinterpret_cast<const char*>(lane.address(job.a.column(e + kAhead)) + columns.column);
       for (std::uint64_t at = 0; at < kWidth * sizeof(T); at += kLine)
         __builtin_prefetch(ahead + at);
     }
@@ -244,8 +244,7 @@ struct SpmmOnTile {
         if (job.rows_moved != nullptr && job.b.part(column) != job.b.own) ++moved;
       }
       const EdgeOffset left = task.end - base;
-      const auto count =
-          static_cast<std::uint32_t>(left < worker.size() ? left : worker.size());
+      const auto count = static_cast<std::uint32_t>(left < worker.size() ? left : worker.size());
       for (std::uint32_t first = 0; first < count; first += kRowsInFlight)
         use(worker, walk, columns, base, first, count, row, weight, is_weighted);
     }

@@ -46,7 +46,8 @@ void check_sddmm(const exec::Stream& stream, const graph::Graph& graph, std::uin
     double sum = 0.0;
     double size = 0.0;
     for (std::uint64_t c = 0; c < k; ++c) {
-      const double term = entries[e].value * x[entries[e].row * k + c] * y[entries[e].column * k + c];
+      const double term =
+          entries[e].value * x[entries[e].row * k + c] * y[entries[e].column * k + c];
       sum += term;
       size += std::abs(term);
     }
@@ -185,9 +186,9 @@ TEST(Sddmm, AppliesScales) {
   const auto entries = reference::entries_of(graph, reference::Norm::symmetric);
   for (EdgeOffset e = 0; e < out.size(); ++e)
     EXPECT_NEAR(static_cast<double>(out[e]), entries[e].value, 1e-6);
-  EXPECT_THROW(sddmm<float>(stream, matrix.view(), plan, ones.data(), 1, ones.data(), 1, 0,
-                            out.data()),
-               UsageError);
+  EXPECT_THROW(
+      sddmm<float>(stream, matrix.view(), plan, ones.data(), 1, ones.data(), 1, 0, out.data()),
+      UsageError);
 }
 
 TEST(EdgeOps, MatchReference) {

@@ -38,9 +38,9 @@ inline std::vector<Named> matrices() {
   all.push_back({"community, weighted", weighted(generated("community:500,6", true), 3)});
   all.push_back({"uniform, float weights", float_weighted(generated("urand:8,9", false))});
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    all.push_back({"random " + std::to_string(seed),
-                   random_graph(static_cast<Vertex>(20 + 97 * seed), 40 + 500 * seed, seed,
-                                seed % 2 == 0)});
+    all.push_back(
+        {"random " + std::to_string(seed),
+         random_graph(static_cast<Vertex>(20 + 97 * seed), 40 + 500 * seed, seed, seed % 2 == 0)});
   }
   return all;
 }

@@ -41,8 +41,8 @@ void check(const exec::Stream& stream, const Matrix& matrix,
   const std::vector<double> old = random_dense(n * c.k, 6);
   reference::Product expected = reference::multiply(entries, n, c.k, b);
   for (std::uint64_t i = 0; i < old.size(); ++i) {
-    expected.sum[i] = static_cast<double>(c.alpha) * expected.sum[i] +
-                      static_cast<double>(c.beta) * old[i];
+    expected.sum[i] =
+        static_cast<double>(c.alpha) * expected.sum[i] + static_cast<double>(c.beta) * old[i];
     expected.size[i] = std::abs(static_cast<double>(c.alpha)) * expected.size[i] +
                        std::abs(static_cast<double>(c.beta) * old[i]);
   }
@@ -73,11 +73,31 @@ void check(const exec::Stream& stream, const Matrix& matrix,
 }
 
 const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
-      {1}, {2, 1, 2}, {3}, {4}, {5, 3, 0}, {7}, {8, 0, 8}, {13}, {16}, {17, 3, 3}, {32, 4, 4},
-      {33}, {47}, {64}, {100}, {128}, {129}, {256, 8, 0}, {300}, {8, 0, 0, 2.0f, 0.0f},
-      {20, 0, 0, 0.5f, 1.0f}, {5, 0, 3, -1.0f, 0.25f}, {18, 0, 0, 1.0f, 1.0f, 3},
-      {64, 0, 0, 1.0f, 0.5f, 1}, {6, 0, 0, 1.0f, 0.0f, 7}};
+  static const std::vector<Case> all = {{1},
+                                        {2, 1, 2},
+                                        {3},
+                                        {4},
+                                        {5, 3, 0},
+                                        {7},
+                                        {8, 0, 8},
+                                        {13},
+                                        {16},
+                                        {17, 3, 3},
+                                        {32, 4, 4},
+                                        {33},
+                                        {47},
+                                        {64},
+                                        {100},
+                                        {128},
+                                        {129},
+                                        {256, 8, 0},
+                                        {300},
+                                        {8, 0, 0, 2.0f, 0.0f},
+                                        {20, 0, 0, 0.5f, 1.0f},
+                                        {5, 0, 3, -1.0f, 0.25f},
+                                        {18, 0, 0, 1.0f, 1.0f, 3},
+                                        {64, 0, 0, 1.0f, 0.5f, 1},
+                                        {6, 0, 0, 1.0f, 0.0f, 7}};
   return all;
 }
 

@@ -47,14 +47,13 @@ struct MatrixView {
   }
   /// value(e) * column_scale[column].
   [[nodiscard]] WARREN_HD float weight(EdgeOffset e, std::uint64_t column) const {
-    const float value =
-        values == nullptr ? 1.0f : values[value_ids == nullptr ? e : value_ids[e]];
+    const float value = values == nullptr ? 1.0f : values[value_ids == nullptr ? e : value_ids[e]];
     return column_scale == nullptr ? value : value * column_scale[column];
   }
 };
 
-/// How the adjacency matrix A (with A + I instead where `self_loops`: loops that the graph has stay)
-/// becomes the matrix that is multiplied. Degrees are sums of the weights of a row, 1 for an
+/// How the adjacency matrix A (with A + I instead where `self_loops`: loops that the graph has
+/// stay) becomes the matrix that is multiplied. Degrees are sums of the weights of a row, 1 for an
 /// implicit one; rows and columns of degree 0 stay 0.
 struct Normalization {
   enum class Kind {
@@ -82,8 +81,8 @@ struct Scales {
 /// window of the graph, on a GPU a copy. Immutable but for the cached transpose.
 class Matrix {
  public:
-  /// With the graph's weights where `use_weights` and it has some. Synchronises. Throws MemoryError;
-  /// InputError for offsets that do not ascend or targets out of range.
+  /// With the graph's weights where `use_weights` and it has some. Synchronises. Throws
+  /// MemoryError; InputError for offsets that do not ascend or targets out of range.
   Matrix(const exec::Stream& stream, const graph::Graph& graph,
          const Normalization& normalization = {}, bool use_weights = true);
   ~Matrix();

@@ -54,9 +54,9 @@ struct SpmmPlanOptions {
 };
 
 /// What is prepared once for a matrix and used by every product with it, of any width and type:
-/// rows packed into tasks of about equal entries, and rows that are longer cut into pieces. One pass
-/// over the offsets, on the host's threads. Holds 32 bytes for each task and, from the first product
-/// on, four bytes for each piece and column. One stream uses a plan at a time.
+/// rows packed into tasks of about equal entries, and rows that are longer cut into pieces. One
+/// pass over the offsets, on the host's threads. Holds 32 bytes for each task and, from the first
+/// product on, four bytes for each piece and column. One stream uses a plan at a time.
 class SpmmPlan {
  public:
   SpmmPlan() = default;
@@ -85,14 +85,14 @@ class SpmmPlan {
 
 struct SpmmOptions {
   float alpha = 1.0f;
-  float beta = 0.0f;                       ///< 0: C is not read.
-  std::uint32_t threads_per_block = 256;   ///< GPUs only: 32 x MGG's warps per block.
-  std::uint64_t* rows_moved = nullptr;     ///< On the device: rows of other parts read are added.
+  float beta = 0.0f;                      ///< 0: C is not read.
+  std::uint32_t threads_per_block = 256;  ///< GPUs only: 32 x MGG's warps per block.
+  std::uint64_t* rows_moved = nullptr;    ///< On the device: rows of other parts read are added.
 };
 
-/// C = alpha A B + beta C, C (rows of A x k) and B row-major with strides of at least k elements, all
-/// on the stream's device; T is float, Half or BFloat16, sums are float32. Asynchronous. Only the
-/// rows that `a` names are written: rows[r] for all r, so with row_ids == nullptr all of them.
+/// C = alpha A B + beta C, C (rows of A x k) and B row-major with strides of at least k elements,
+/// all on the stream's device; T is float, Half or BFloat16, sums are float32. Asynchronous. Only
+/// the rows that `a` names are written: rows[r] for all r, so with row_ids == nullptr all of them.
 /// Results repeat bit for bit: no atomics; a row's entries are added in their order, those of rows
 /// longer than a task piece by piece. Non-finite values are carried through as IEEE 754 says, but
 /// that an entry that is not stored adds nothing (0 x infinity does not occur). C must not overlap
