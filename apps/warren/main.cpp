@@ -58,6 +58,8 @@ int run(int argc, char** argv) {
   add_cc(program, action);
   add_pagerank(program, action);
   add_gather(program, action);
+  add_spmm(program, action);
+  add_sddmm(program, action);
   add_bench(program, action);
   try {
     check_command(argc > 1 ? argv[1] : "");

@@ -14,10 +14,10 @@
 namespace warren::app {
 namespace {
 
-const std::vector<std::string> kCommands = {"info", "convert", "stats",    "partition", "bfs",
-                                            "sssp", "cc",      "pagerank", "gather",    "bench"};
-const std::vector<std::string> kLaterCommands = {"spmm",   "sddmm", "lookup",
-                                                 "sample", "train", "predict"};
+const std::vector<std::string> kCommands = {"info",   "convert", "stats", "partition",
+                                            "bfs",    "sssp",    "cc",    "pagerank",
+                                            "gather", "bench",   "spmm",  "sddmm"};
+const std::vector<std::string> kLaterCommands = {"lookup", "sample", "train", "predict"};
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
@@ -123,7 +123,8 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
   add_bytes(command, "--device-memory", options.device_memory,
             "Use at most this much memory of each device");
   command
-      .add_option("--method", options.method, "Partition over the ranks: ranges, random, degree")
+      .add_option("--method", options.method,
+                  "Partition over the ranks: ranges, random, degree, rabbit")
       ->type_name("NAME");
   command.add_flag("--verify", options.verify, "Check the result on the host (exit status 4)");
   command.add_option("--output", options.output, "The result of every vertex, a line each")
@@ -140,7 +141,7 @@ void check_traversal_options(const TraversalOptions& options, bool reads_compres
   require(!options.cache || options.edges != "device",
           "--cache is for lists that live elsewhere: give --edges host too");
   if (options.method.empty()) return;
-  check_choice("--method", options.method, {"ranges", "random", "degree"}, {"rabbit", "metis"});
+  check_choice("--method", options.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
 }
 
 void check_choice(const std::string& option, const std::string& value,

@@ -13,6 +13,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/graph/draw.hpp"
+#include "warren/graph/reorder.hpp"
 #include "warren/graph/vertex_cover.hpp"
 
 namespace warren::graph {
@@ -146,8 +147,14 @@ Partition make_partition(const Graph& graph, const std::string& method, int part
   if (method == "ranges") return partition_ranges(graph, parts);
   if (method == "random") return partition_random(graph, parts, seed);
   if (method == "degree") return partition_degree(graph, parts);
-  throw UsageError(fmt::format(
-      "there is no partition method \"{}\"; the methods are ranges, random and degree", method));
+  if (method == "rabbit") {
+    exec::ThreadPool pool(exec::hardware_threads());
+    return partition_rabbit(graph, parts, pool);
+  }
+  throw UsageError(
+      fmt::format("there is no partition method \"{}\"; the methods are ranges, random, degree and "
+                  "rabbit",
+                  method));
 }
 
 void check_workgroup(int workgroup, int ranks) {
