@@ -64,10 +64,19 @@ class Rabbit {
   }
 
   [[nodiscard]] memory::HostArray<Vertex> order() {
+    join_communities();
+    join_remaining();
+    return number();
+  }
+
+ private:
+  void join_communities() {
     const std::vector<Vertex> by_degree = ascending();
-    std::vector<Vertex> target(kBatch);
-    for (std::size_t begin = 0; begin < by_degree.size(); begin += kBatch) {
-      const std::size_t end = std::min(begin + kBatch, by_degree.size());
+    // Small enough for what a batch does not know of itself to matter little.
+    const std::size_t batch = std::clamp<std::size_t>(by_degree.size() / 1024, 1, 4096);
+    std::vector<Vertex> target(batch);
+    for (std::size_t begin = 0; begin < by_degree.size(); begin += batch) {
+      const std::size_t end = std::min(begin + batch, by_degree.size());
       std::atomic<std::size_t> next{begin};
       pool_.run([&](int thread) {
         for (;;) {
@@ -79,11 +88,21 @@ class Rabbit {
       });
       for (std::size_t i = begin; i < end; ++i) join(by_degree[i], target[i - begin]);
     }
-    return number();
   }
 
- private:
-  static constexpr std::size_t kBatch = 4096;
+  /// What joining no longer raises modularity by is joined all the same, to the neighbour that it
+  /// is linked with most for its size: then communities near each other stand near each other.
+  void join_remaining() {
+    std::vector<Vertex> roots;
+    for (Vertex v = 0; v < graph_.vertices; ++v) {
+      if (parent_[v] == v && graph_.degree(v) > 0) roots.push_back(v);
+    }
+    std::stable_sort(roots.begin(), roots.end(),
+                     [&](Vertex a, Vertex b) { return strength_[a] < strength_[b]; });
+    is_remaining_ = true;
+    for (const Vertex v : roots) join(v, look(v, *threads_.front()));
+  }
+
   static constexpr std::size_t kGrain = 32;
 
   struct PerThread {
@@ -130,7 +149,9 @@ class Rabbit {
   /// Gathers v's edges and those of all that has joined it into one list, and chooses whom to join:
   /// v itself for nobody.
   Vertex look(Vertex v, PerThread& thread) {
-    for (const Vertex u : graph_.neighbours(v)) add(u, 1.0f, thread);
+    if (!is_remaining_) {
+      for (const Vertex u : graph_.neighbours(v)) add(u, 1.0f, thread);
+    }
     thread.open.assign(1, v);
     while (!thread.open.empty()) {
       const Vertex x = thread.open.back();
@@ -149,9 +170,10 @@ class Rabbit {
       const float weight = std::exchange(thread.weight[r], 0.0f);
       if (r == v) continue;
       kept[mine.count++] = {r, weight};
-      const double better = static_cast<double>(weight) - static_cast<double>(strength_[v]) *
-                                                              static_cast<double>(strength_[r]) /
-                                                              total_;
+      const auto links = static_cast<double>(weight);
+      const auto size = static_cast<double>(strength_[r]);
+      const double better =
+          is_remaining_ ? links / size : links - static_cast<double>(strength_[v]) * size / total_;
       if (better > gain || (better == gain && best != v && r < best)) {
         gain = better;
         best = r;
@@ -197,6 +219,7 @@ class Rabbit {
   std::vector<float> strength_;
   std::vector<List> bundles_;
   double total_ = 1.0;
+  bool is_remaining_ = false;
   std::vector<std::unique_ptr<PerThread>> threads_;
 };
 
