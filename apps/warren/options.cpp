@@ -14,10 +14,10 @@
 namespace warren::app {
 namespace {
 
-const std::vector<std::string> kCommands = {"info",   "convert", "stats", "partition",
-                                            "bfs",    "sssp",    "cc",    "pagerank",
-                                            "gather", "bench",   "spmm",  "sddmm"};
-const std::vector<std::string> kLaterCommands = {"lookup", "sample", "train", "predict"};
+const std::vector<std::string> kCommands = {"info", "convert", "stats",    "partition", "bfs",
+                                            "sssp", "cc",      "pagerank", "gather",    "bench",
+                                            "spmm", "sddmm",   "lookup"};
+const std::vector<std::string> kLaterCommands = {"sample", "train", "predict"};
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 

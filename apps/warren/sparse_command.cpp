@@ -14,6 +14,40 @@ namespace {
 
 constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24;
 
+Json describe(const sparse::Candidate& candidate) {
+  return {{"strategy", sparse::name_of(candidate.options.strategy)},
+          {"chunks", candidate.options.chunks},
+          {"ps", candidate.options.piece_entries},
+          {"dist", candidate.options.interleave},
+          {"wpb", candidate.options.warps_per_block},
+          {"rows_moved", candidate.rows_moved},
+          {"predicted_seconds", candidate.predicted_seconds},
+          {"measured_seconds",
+           candidate.measured_seconds > 0.0 ? Json(candidate.measured_seconds) : Json(nullptr)}};
+}
+
+/// The ways that auto looked at.
+void explain(Session& session, const SparseOutcome& outcome) {
+  Json list = Json::array();
+  if (outcome.candidates.empty()) {
+    session.print(
+        "\nnothing to choose: one rank, a strategy that was named, or one from the table\n");
+  } else {
+    session.print("\n{:<20} {:>4} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n", "strategy", "chunks",
+                  "ps", "dist", "wpb", "rows moved", "predicted", "measured");
+  }
+  for (const sparse::Candidate& candidate : outcome.candidates) {
+    list.push_back(describe(candidate));
+    const auto& o = candidate.options;
+    session.print("{:<20} {:>6} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n",
+                  sparse::name_of(o.strategy), o.chunks, o.piece_entries, o.interleave,
+                  o.warps_per_block, thousands(candidate.rows_moved),
+                  duration(candidate.predicted_seconds),
+                  candidate.measured_seconds > 0.0 ? duration(candidate.measured_seconds) : "-");
+  }
+  session.json()["candidates"] = list;
+}
+
 }  // namespace
 
 void add_sparse_options(CLI::App& command, SparseOptions& options) {
@@ -38,6 +72,8 @@ void add_sparse_options(CLI::App& command, SparseOptions& options) {
              "Ranks of a workgroup, between which links are slow (all)", "N", 1, kMaxRanks);
   command.add_flag("--verify", options.verify,
                    "Compare with a product in double precision (exit status 4)");
+  command.add_flag("--explain", options.explain,
+                   "Of --strategy auto: the ways looked at, with predicted and measured times");
   add_common_options(command, options.common);
 }
 
@@ -105,6 +141,7 @@ ExitStatus report_sparse(Session& session, const SparseOptions& options, const S
                                       outcome.error));
   }
   session.print("\n{}", table.text());
+  if (options.explain) explain(session, outcome);
   session.finish();
   if (!options.verify || is_right) return ExitStatus::done;
   fmt::print(stderr, "warren: error: the product is off by {:.3g} of |A||B|; {} allows {:.3g}\n",

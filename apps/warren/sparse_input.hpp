@@ -13,6 +13,7 @@
 #include "warren/graph/shard.hpp"
 #include "warren/memory/buffer.hpp"
 #include "warren/sparse/distributed.hpp"
+#include "warren/sparse/tuner.hpp"
 
 #include "command.hpp"
 #include "graph_input.hpp"
@@ -106,7 +107,11 @@ struct SparseOutcome {
   double sum = 0.0, sumsq = 0.0;
   double error = 0.0;
   std::string strategy;
+  std::vector<sparse::Candidate> candidates;  ///< Of auto, where it looked for itself.
 };
+/// Runs and times the product on the session's team.
+[[nodiscard]] SparseOutcome measure_spmm(const Session& session, const SparseOptions& options,
+                                         const SparseInput& input);
 /// JSON, text and exit status of a product of `work` operations.
 [[nodiscard]] ExitStatus report_sparse(Session& session, const SparseOptions& options,
                                        const SparseInput& input, const SparseOutcome& outcome);

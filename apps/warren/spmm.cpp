@@ -57,10 +57,20 @@ class SpmmRank {
     sparse::DistributedOptions product_options;
     product_options.workgroup = options_.workgroup;
     product_options.deterministic = options_.common.deterministic;
-    if (options_.strategy != "auto")
-      product_options.strategy = sparse::parse_strategy(options_.strategy);
-    const double begin = now_seconds();
+    double begin = now_seconds();
     const sparse::Rows rows = sparse::make_rows(team_, shard);
+    if (options_.strategy != "auto") {
+      product_options.strategy = sparse::parse_strategy(options_.strategy);
+    } else if (!options_.common.deterministic) {
+      // The choice follows measured times, and the last bits of the result the choice.
+      sparse::TuneOptions tune;
+      tune.workgroup = options_.workgroup;
+      tune.table = sparse::plan_table_path();
+      const sparse::Tuning tuning = sparse::tune<T>(team_, rows, b, c.data(), tune);
+      product_options = tuning.best;
+      mine.candidates = tuning.candidates;
+      begin = now_seconds();
+    }
     sparse::DistributedSpmm<T> product(team_, rows, options_.k, product_options);
     mine.plan_seconds = largest(team_, now_seconds() - begin);
     mine.seconds =
@@ -131,19 +141,22 @@ ExitStatus run_spmm(const SparseOptions& options) {
   check_sparse_options(options);
   Session session("spmm", options.common);
   const SparseInput input(session, options);
-  SparseOutcome outcome;
-  {
-    const auto progress = session.progress("multiplying");
-    with_element(options.type, [&](auto element) {
-      team::run_team(session.team(), [&](team::Team& team) {
-        SpmmRank<decltype(element)>(options, input, team).run(outcome);
-      });
-    });
-  }
-  return report_sparse(session, options, input, outcome);
+  return report_sparse(session, options, input, measure_spmm(session, options, input));
 }
 
 }  // namespace
+
+SparseOutcome measure_spmm(const Session& session, const SparseOptions& options,
+                           const SparseInput& input) {
+  SparseOutcome outcome;
+  const auto progress = session.progress("multiplying");
+  with_element(options.type, [&](auto element) {
+    team::run_team(session.team(), [&](team::Team& team) {
+      SpmmRank<decltype(element)>(options, input, team).run(outcome);
+    });
+  });
+  return outcome;
+}
 
 void add_spmm(CLI::App& program, Action& action) {
   auto options = std::make_shared<SparseOptions>();

@@ -31,6 +31,11 @@ def product(entries, rows, k):
 
 
 class Spmm(ProgramTest):
+    def run_program(self, *arguments, environment=None, **options):
+        """Nothing is kept beyond a test, and no test knows of another's choices."""
+        return super().run_program(*arguments, environment={"XDG_CACHE_HOME": str(self.folder), **(environment or {})},
+                                   **options)
+
     def check_sums(self, result, values):
         self.assertAlmostEqual(result["sum"], sum(values), places=5)
         self.assertAlmostEqual(result["sumsq"], sum(v * v for v in values), places=4)
@@ -96,6 +101,47 @@ class Spmm(ProgramTest):
             for strategy in ("auto", *STRATEGIES):
                 result = self.succeed_json("spmm", path, "--devices", devices, "--strategy", strategy, "--verify")
                 self.assertEqual((result["sum"], result["rows_moved"] % 5), (0.0, 0))
+
+    def test_auto_explains_and_remembers(self):
+        # The program keeps what it has chosen: in a folder of this test's own.
+        here = {"XDG_CACHE_HOME": str(self.folder)}
+        options = ["spmm", "kron:9", "--k", 6, "--devices", 4, "--workgroup", 2, "--explain", "--verify"]
+        first = self.succeed_json(*options, environment=here)
+        measured = [c for c in first["candidates"] if c["measured_seconds"] is not None]
+        self.assertTrue(1 <= len(measured) <= 12)
+        fastest = min(measured, key=lambda c: c["measured_seconds"])
+        self.assertEqual(first["strategy"], fastest["strategy"])
+        self.assertTrue((self.folder / "warren" / "sparse-plans.json").is_file())
+        again = self.succeed_json(*options, environment=here)
+        self.assertEqual((again["strategy"], again["candidates"]), (first["strategy"], []))
+        (self.folder / "warren" / "sparse-plans.json").write_text("{")
+        result = self.run_program(*options, "--json", "-", environment=here)
+        self.assertEqual(result.status, 0)
+        self.assertEqual(result.err.count("\n"), 1)
+        self.assertIn("cannot be used", result.err)
+        self.assertEqual(self.succeed_json(*options, "--deterministic", environment=here)["strategy"], "staged")
+
+    def test_lookup(self):
+        for devices in (1, 3):
+            for kind in ("float32", "float16", "bfloat16"):
+                result = self.succeed_json("lookup", "--rows", 1000, "--k", 12, "--batch", 50, "--bag", 9, "--devices",
+                                           devices, "--type", kind, "--skew", 1, "--verify")
+                self.check_common(result, "lookup")
+                self.check_fields(result, {"lookups_per_second": float, "bytes_per_second": float, "rows_moved": int})
+                self.assertIs(result["verified"], True)
+                self.assertEqual(result["rows_moved"] == 0, devices == 1)
+        self.fail(2, "lookup", "--k", 0, says="--k")
+        self.fail(2, "lookup", "--strategy", "owners", says="not there yet")
+        self.fail(2, "lookup", "--rows", 4294967295, "--k", 16777216, says="2^48")
+
+    def test_bench(self):
+        result = self.succeed_json("bench", "spmm", "kron:7", "--ks", "3,8", "--types", "float32,float16", "--devices", 2,
+                                   "--strategies", "staged,pull", "--repeat", 2, "--verify", "--out", "r.json")
+        self.assertEqual(len(result["results"]), 8)
+        for entry in result["results"]:
+            self.assertEqual(len(entry["seconds"]), 2)
+            self.assertLess(entry["max_relative_error"], 1e-2)
+        self.fail(2, "bench", "spmm", "kron:7", "--types", "double", says="double")
 
     def test_refused(self):
         self.fail(2, "spmm", "kron:5", "--k", 0, says="--k")
