@@ -61,8 +61,9 @@ void warn(const std::string& path, const std::string& problem) {
 }  // namespace
 
 std::string machine_of(const team::Team& team) {
-  return fmt::format("{} x {}, {} processors", team.device().model(), team.size(),
-                     team.device().processors());
+  const int devices =
+      team.device().is_cuda() ? exec::cuda_device_count() : exec::hardware_threads();
+  return fmt::format("{} x {}", devices, team.device().model());
 }
 
 std::optional<DistributedOptions> read_plan(const std::string& path, const std::string& machine,

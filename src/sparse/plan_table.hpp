@@ -10,7 +10,7 @@
 
 namespace warren::sparse {
 
-/// Names the hardware of a team.
+/// Names the hardware that a team runs on, whatever its size.
 [[nodiscard]] std::string machine_of(const team::Team& team);
 /// The entry of `key`; nothing where there is none. Warns once where the file cannot be used.
 [[nodiscard]] std::optional<DistributedOptions> read_plan(const std::string& path,

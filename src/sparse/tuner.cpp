@@ -153,7 +153,8 @@ std::string tuning_key(team::Team& team, const Rows& rows, std::uint64_t k,
   for (EdgeOffset e = 0; e < rows.entries(); e += entry_step) hash.add(rows.columns[e]);
   Hash all;
   for (const std::uint64_t part : team.all_gather(hash.value())) all.add(part);
-  return fmt::format("{:016x} k{} {} x{}", all.value(), k, type, team.size());
+  return fmt::format("{:016x} k{} {} x{} of {}", all.value(), k, type, team.size(),
+                     team.device().processors());
 }
 
 std::vector<Candidate> predict(team::Team& team, const Rows& rows, std::uint64_t k,

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """spmm and sddmm: fields, options, answers against plain loops, rows moved against partition's volumes, bad input."""
 
+import tempfile
 import unittest
 
 from support import MTX, SYMMETRIC, ProgramTest
 
+KEPT = tempfile.TemporaryDirectory()
 FIELDS = {"graph": str, "vertices": int, "edges": int, "k": int, "type": str, "strategy": str, "gflops": float,
           "rows_moved": int, "sum": float, "sumsq": float}
 STRATEGIES = {"broadcast": "broadcast", "broadcast-pipelined": "broadcast", "pull": "per_edge", "once": "once",
@@ -32,8 +34,8 @@ def product(entries, rows, k):
 
 class Spmm(ProgramTest):
     def run_program(self, *arguments, environment=None, **options):
-        """Nothing is kept beyond a test, and no test knows of another's choices."""
-        return super().run_program(*arguments, environment={"XDG_CACHE_HOME": str(self.folder), **(environment or {})},
+        """What the program measures and chooses is kept in a folder of these tests' own."""
+        return super().run_program(*arguments, environment={"XDG_CACHE_HOME": KEPT.name, **(environment or {})},
                                    **options)
 
     def check_sums(self, result, values):
