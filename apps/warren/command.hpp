@@ -31,5 +31,8 @@ void add_sssp(CLI::App& program, Action& action);
 void add_cc(CLI::App& program, Action& action);
 void add_pagerank(CLI::App& program, Action& action);
 void add_gather(CLI::App& program, Action& action);
+void add_spmm(CLI::App& program, Action& action);
+void add_sddmm(CLI::App& program, Action& action);
+void add_lookup(CLI::App& program, Action& action);
 
 }  // namespace warren::app

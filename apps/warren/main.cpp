@@ -25,6 +25,7 @@ int fail(ExitStatus status, std::string message) {
 std::string memory_cure(const std::string& command, const std::string& message) {
   if (message.find("--") != std::string::npos) return "";
   if (command == "gather") return "; a smaller --rows, --k or --count would fit";
+  if (command == "lookup") return "; a smaller --rows, --k or --batch would fit";
   if (message.find("pinned") != std::string::npos) {
     return "; a file converted with --compress and read with --edges compressed-host needs less";
   }
@@ -58,6 +59,9 @@ int run(int argc, char** argv) {
   add_cc(program, action);
   add_pagerank(program, action);
   add_gather(program, action);
+  add_spmm(program, action);
+  add_sddmm(program, action);
+  add_lookup(program, action);
   add_bench(program, action);
   try {
     check_command(argc > 1 ? argv[1] : "");

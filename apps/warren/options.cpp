@@ -15,9 +15,9 @@ namespace warren::app {
 namespace {
 
 const std::vector<std::string> kCommands = {"info", "convert", "stats",    "partition", "bfs",
-                                            "sssp", "cc",      "pagerank", "gather",    "bench"};
-const std::vector<std::string> kLaterCommands = {"spmm",   "sddmm", "lookup",
-                                                 "sample", "train", "predict"};
+                                            "sssp", "cc",      "pagerank", "gather",    "bench",
+                                            "spmm", "sddmm",   "lookup"};
+const std::vector<std::string> kLaterCommands = {"sample", "train", "predict"};
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
@@ -124,7 +124,8 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
   add_bytes(command, "--device-memory", options.device_memory,
             "Use at most this much memory of each device");
   command
-      .add_option("--method", options.method, "Partition over the ranks: ranges, random, degree")
+      .add_option("--method", options.method,
+                  "Partition over the ranks: ranges, random, degree, rabbit")
       ->type_name("NAME");
   command.add_flag("--verify", options.verify, "Check the result on the host (exit status 4)");
   command.add_option("--output", options.output, "The result of every vertex, a line each")
@@ -143,7 +144,7 @@ void check_traversal_options(const TraversalOptions& options, bool has_async) {
   require(!options.cache || options.edges != "device",
           "--cache is for lists that live elsewhere: give --edges host too");
   if (options.method.empty()) return;
-  check_choice("--method", options.method, {"ranges", "random", "degree"}, {"rabbit", "metis"});
+  check_choice("--method", options.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
 }
 
 void check_choice(const std::string& option, const std::string& value,

@@ -19,10 +19,21 @@ struct PartitionCommand {
   GraphOptions graph;
   int parts = 2;
   std::string method = "ranges";
+  int workgroup = 0;
 };
 
+Json rows_json(const graph::MovedRows& rows) {
+  return {{"broadcast", rows.broadcast},
+          {"per_edge", rows.per_edge},
+          {"once", rows.once},
+          {"fused", rows.fused},
+          {"cover", rows.cover}};
+}
+
 ExitStatus run_partition(const PartitionCommand& command) {
-  check_choice("--method", command.method, {"ranges", "random", "degree"}, {"rabbit", "metis"});
+  check_choice("--method", command.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
+  const int workgroup = command.workgroup == 0 ? command.parts : command.workgroup;
+  graph::check_workgroup(workgroup, command.parts);
   Session session("partition", command.common);
   const GraphInput input = find_graph(session, command.graph);
   const graph::Graph graph = load_graph(session, input, command.graph, false);
@@ -39,7 +50,8 @@ ExitStatus run_partition(const PartitionCommand& command) {
     partition = cut();
     seconds.push_back(now_seconds() - begin);
   }
-  const auto quality = graph::partition_quality(graph, partition, session.pool());
+  const auto quality =
+      graph::partition_quality(graph, partition, session.pool(), {workgroup, true});
   progress.reset();
 
   describe_graph(session, command.graph, graph.vertices, graph.edges());
@@ -50,8 +62,9 @@ ExitStatus run_partition(const PartitionCommand& command) {
   json["cut_edges"] = quality.cut_edges;
   json["halo_rows"] = quality.halo_rows;
   json["imbalance"] = quality.imbalance;
-  json["volume"] = {
-      {"broadcast", quality.broadcast}, {"per_edge", quality.per_edge}, {"once", quality.once}};
+  json["workgroup"] = workgroup;
+  json["volume"] = rows_json(quality.moved);
+  json["volume_between_workgroups"] = rows_json(quality.between);
 
   Table table;
   table.row("method",
@@ -63,9 +76,12 @@ ExitStatus run_partition(const PartitionCommand& command) {
   table.row("imbalance",
             fmt::format("{:.3f} (edges of the fullest part over the mean)", quality.imbalance));
   table.row("rows moved", "in one product with the matrix, summed over ranks:");
-  table.row("  broadcast", thousands(quality.broadcast));
-  table.row("  per edge", thousands(quality.per_edge));
-  table.row("  once", fmt::format("{} (the halo)", thousands(quality.once)));
+  table.row("  broadcast", thousands(quality.moved.broadcast));
+  table.row("  per edge", thousands(quality.moved.per_edge));
+  table.row("  once", fmt::format("{} (the halo)", thousands(quality.moved.once)));
+  table.row("  fused",
+            fmt::format("{} in workgroups of {}", thousands(quality.moved.fused), workgroup));
+  table.row("  cover", thousands(quality.moved.cover));
   session.print("\n{}", table.text());
   session.finish();
   return ExitStatus::done;
@@ -80,9 +96,13 @@ void add_partition(CLI::App& program, Action& action) {
   add_graph_options(*partition, command->graph);
   add_number(*partition, "--parts", command->parts, "How many parts (2)", "P", 1, kMaxRanks);
   partition
-      ->add_option("--method", command->method,
-                   "ranges (of about equal edges), random (a permutation, then equal ranges)")
+      ->add_option(
+          "--method", command->method,
+          "ranges (of about equal edges), random (a permutation, then equal ranges), degree "
+          "(dealt out by descending degree), rabbit (communities together, then ranges)")
       ->type_name("NAME");
+  add_number(*partition, "--workgroup", command->workgroup,
+             "Ranks of a workgroup, for the volumes of fused (all)", "N", 1, kMaxRanks);
   add_common_options(*partition, command->common);
   partition->footer("Example:\n  warren partition debian --parts 4 --method ranges");
   partition->callback(

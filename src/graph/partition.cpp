@@ -13,6 +13,8 @@
 
 #include "warren/core/error.hpp"
 #include "warren/graph/draw.hpp"
+#include "warren/graph/reorder.hpp"
+#include "warren/graph/vertex_cover.hpp"
 
 namespace warren::graph {
 namespace {
@@ -145,13 +147,92 @@ Partition make_partition(const Graph& graph, const std::string& method, int part
   if (method == "ranges") return partition_ranges(graph, parts);
   if (method == "random") return partition_random(graph, parts, seed);
   if (method == "degree") return partition_degree(graph, parts);
-  throw UsageError(fmt::format(
-      "there is no partition method \"{}\"; the methods are ranges, random and degree", method));
+  if (method == "rabbit") {
+    exec::ThreadPool pool(exec::hardware_threads());
+    return partition_rabbit(graph, parts, pool);
+  }
+  throw UsageError(
+      fmt::format("there is no partition method \"{}\"; the methods are ranges, random, degree and "
+                  "rabbit",
+                  method));
 }
 
+void check_workgroup(int workgroup, int ranks) {
+  if (workgroup >= 1 && workgroup <= ranks && ranks % workgroup == 0) return;
+  throw UsageError(fmt::format(
+      "workgroups of {} do not divide {} ranks; a workgroup has a divisor of their number",
+      workgroup, ranks));
+}
+
+void count_row(int owner, std::uint32_t needing, int ranks, int workgroup, MovedRows& moved,
+               MovedRows& between) {
+  const auto bits = [&](int group) {
+    const std::uint64_t all = (std::uint64_t{1} << workgroup) - 1;
+    return needing & static_cast<std::uint32_t>(all << (group * workgroup));
+  };
+  const auto count = [](std::uint32_t set) {
+    return static_cast<std::uint64_t>(std::popcount(set));
+  };
+  for (int group = 0; group < ranks / workgroup; ++group) {
+    const std::uint32_t members = bits(group);
+    if (members == 0) continue;
+    moved.once += count(members);
+    if (group == owner / workgroup) {
+      moved.fused += count(members);
+      continue;
+    }
+    between.once += count(members);
+    const std::uint32_t counterpart = 1u << (group * workgroup + owner % workgroup);
+    between.fused += 1;
+    moved.fused += 1 + count(members & ~counterpart);
+  }
+}
+
+namespace {
+
+/// The block of p's rows and q's columns, compacted.
+SparseBlock block_between(const Graph& graph, const Partition& partition,
+                          const memory::HostArray<std::uint8_t>& owner, std::size_t p,
+                          std::size_t q) {
+  SparseBlock block;
+  block.column_count = static_cast<Vertex>(partition.cuts[q + 1] - partition.cuts[q]);
+  for (std::uint64_t id = partition.cuts[p]; id < partition.cuts[p + 1]; ++id) {
+    for (const Vertex u : graph.neighbours(partition.to_old(static_cast<Vertex>(id)))) {
+      if (owner[u] == q)
+        block.columns.push_back(static_cast<Vertex>(partition.to_new(u) - partition.cuts[q]));
+    }
+    if (block.columns.size() > block.offsets.back()) block.offsets.push_back(block.columns.size());
+  }
+  return block;
+}
+
+void add_covers(const Graph& graph, const Partition& partition,
+                const memory::HostArray<std::uint8_t>& owner, int workgroup, exec::ThreadPool& pool,
+                PartitionQuality& quality) {
+  const auto parts = static_cast<std::size_t>(partition.parts());
+  std::mutex mutex;
+  pool.parallel_for(0, parts * parts, 1, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t pair = begin; pair < end; ++pair) {
+      const std::size_t p = pair / parts;
+      const std::size_t q = pair % parts;
+      if (p == q) continue;
+      const std::uint64_t size =
+          smallest_vertex_cover(block_between(graph, partition, owner, p, q)).size;
+      const std::scoped_lock lock(mutex);
+      const auto group = static_cast<std::size_t>(workgroup);
+      quality.moved.cover += size;
+      if (p / group != q / group) quality.between.cover += size;
+    }
+  });
+}
+
+}  // namespace
+
 PartitionQuality partition_quality(const Graph& graph, const Partition& partition,
-                                   exec::ThreadPool& pool) {
+                                   exec::ThreadPool& pool, const QualityOptions& options) {
   check_partition(graph, partition);
+  const int workgroup = options.workgroup == 0 ? partition.parts() : options.workgroup;
+  check_workgroup(workgroup, partition.parts());
   const std::uint64_t n = graph.vertices;
   const auto parts = static_cast<std::size_t>(partition.parts());
   const auto owner = owners(n, partition, pool);
@@ -166,6 +247,7 @@ PartitionQuality partition_quality(const Graph& graph, const Partition& partitio
   std::mutex mutex;
   pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t cut = 0;
+    std::uint64_t far = 0;
     std::array<std::uint64_t, kMaxRanks> mine{};
     for (std::uint64_t v = begin; v < end; ++v) {
       const std::uint8_t rank = owner[v];
@@ -174,6 +256,7 @@ PartitionQuality partition_quality(const Graph& graph, const Partition& partitio
       for (const Vertex u : graph.neighbours(static_cast<Vertex>(v))) {
         if (owner[u] == rank) continue;
         ++cut;
+        far += owner[u] / workgroup != rank / workgroup ? 1 : 0;
         const std::atomic_ref<std::uint32_t> ranks(named[u]);
         if ((ranks.load(std::memory_order_relaxed) & bit) == 0)
           ranks.fetch_or(bit, std::memory_order_relaxed);
@@ -181,24 +264,30 @@ PartitionQuality partition_quality(const Graph& graph, const Partition& partitio
     }
     const std::scoped_lock lock(mutex);
     quality.cut_edges += cut;
+    quality.between.per_edge += far;
     for (std::size_t p = 0; p < parts; ++p) edges[p] += mine[p];
   });
-  std::atomic<std::uint64_t> halo{0};
   pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-    std::uint64_t sum = 0;
+    MovedRows moved;
+    MovedRows between;
     for (std::uint64_t v = begin; v < end; ++v)
-      sum += static_cast<std::uint64_t>(std::popcount(named[v]));
-    halo.fetch_add(sum, std::memory_order_relaxed);
+      count_row(owner[v], named[v], partition.parts(), workgroup, moved, between);
+    const std::scoped_lock lock(mutex);
+    quality.moved.once += moved.once;
+    quality.moved.fused += moved.fused;
+    quality.between.once += between.once;
+    quality.between.fused += between.fused;
   });
-  quality.halo_rows = halo.load();
+  quality.halo_rows = quality.moved.once;
   if (graph.edges() > 0) {
     const std::uint64_t fullest = *std::max_element(edges.begin(), edges.end());
     quality.imbalance = static_cast<double>(fullest) * static_cast<double>(parts) /
                         static_cast<double>(graph.edges());
   }
-  quality.broadcast = n * (parts - 1);
-  quality.per_edge = quality.cut_edges;
-  quality.once = quality.halo_rows;
+  quality.moved.broadcast = n * (parts - 1);
+  quality.between.broadcast = n * (parts - static_cast<std::size_t>(workgroup));
+  quality.moved.per_edge = quality.cut_edges;
+  if (options.with_cover) add_covers(graph, partition, owner, workgroup, pool, quality);
   return quality;
 }
 

@@ -29,7 +29,10 @@ class Golden(ProgramTest):
     def setUp(self):
         super().setUp()
         with open(DATA / "GOLDEN.json", encoding="utf-8") as file:
-            self.graphs = json.load(file)["graphs"]
+            golden = json.load(file)
+        self.graphs = golden["graphs"]
+        self.products = golden["spmm_graphs"]
+        self.matrices = golden["spmm_matrices"]
 
     def each(self, check):
         """Calls check(golden, the GRAPH argument with its options) for every graph."""
@@ -135,6 +138,25 @@ class Golden(ProgramTest):
                                    TEAMS[-1], "--mode", "async", "--verify")
         self.assertEqual((result["mode"], result["verified"], result["converged"]), ("async", True, True))
         self.check_top(result["top"], golden["pagerank"]["top10"])
+
+    def test_spmm(self):
+        for name, wanted in self.products.items():
+            path = DATA / "graphs" / self.graphs[name]["file"]
+            graph = [path, *graph_options(self.graphs[name], path)]
+            for options in ((), ("--devices", 3, "--strategy", "cover"), ("--devices", 4, "--strategy", "pull")):
+                with self.subTest(name, options=options):
+                    result = self.succeed_json("spmm", *graph, "--k", wanted["k"], "--verify", *options)
+                    for field in ("sum", "sumsq"):
+                        self.assertEqual(result[field], wanted[field], field)
+
+    def test_spmm_with_values(self):
+        for name, wanted in self.matrices.items():
+            path = next(path for path in (DATA / "matrices").iterdir() if path.name.startswith(name))
+            for devices in TEAMS:
+                with self.subTest(name, devices=devices):
+                    result = self.succeed_json("spmm", path, "--k", wanted["k"], "--verify", "--devices", devices)
+                    self.assertLessEqual(abs(result["sum"] - wanted["sum"]), RELATIVE * wanted["sumabs"])
+                    self.assertLessEqual(abs(result["sumsq"] ** 0.5 - wanted["fro"]), RELATIVE * wanted["fro"])
 
     def check_top(self, top, wanted):
         self.assertEqual([vertex for vertex, _ in top], [vertex for vertex, _ in wanted])

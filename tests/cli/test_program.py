@@ -83,19 +83,17 @@ class Usage(ProgramTest):
 
 class NotThereYet(ProgramTest):
     def test_commands(self):
-        for command in ("spmm", "sddmm", "lookup", "sample", "train", "predict"):
+        for command in ("sample", "train", "predict"):
             with self.subTest(command):
                 self.fail(2, command, "kron:6", device=False, says=[command, "not there yet"])
                 self.fail(2, command, "--help", device=False, says=[command, "not there yet"])
 
     def test_values(self):
         for command in ("bfs", "sssp", "cc", "pagerank"):
-            for value in ("rabbit", "metis"):
-                with self.subTest(command=command, value=value):
-                    self.fail(2, command, "kron:6", "--method", value, says=["--method", value, "not there yet"])
+            with self.subTest(command=command):
+                self.fail(2, command, "kron:6", "--method", "metis", says=["--method", "metis", "not there yet"])
         self.fail(2, "cc", "kron:6", "--mode", "async", says=["--mode", "async", "not there yet"])
-        for method in ("rabbit", "metis"):
-            self.fail(2, "partition", "kron:6", "--method", method, says=[method, "not there yet"])
+        self.fail(2, "partition", "kron:6", "--method", "metis", says=["metis", "not there yet"])
         self.fail(2, "gather", "--placement", "cached", says=["cached", "not there yet"])
 
     def test_unknown_values(self):

@@ -59,6 +59,43 @@ class CpuScratch {
   std::uint32_t bytes_;
 };
 
+/// Tasks [begin, end) in the widest SIMD instructions of the machine: the kernel's code is compiled
+/// anew for each width, with all that it calls.
+template <class Kernel>
+void run_tasks(const Kernel& kernel, const Serial& worker, std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t task = begin; task < end; ++task) kernel(worker, task);
+}
+#if defined(__x86_64__) && !defined(__CUDACC__)
+template <class Kernel>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,prefer-vector-width=512"),
+  gnu::flatten]] void
+run_tasks_avx512(const Kernel& kernel, const Serial& worker, std::uint64_t begin,
+                 std::uint64_t end) {
+  for (std::uint64_t task = begin; task < end; ++task) kernel(worker, task);
+}
+template <class Kernel>
+[[gnu::target("avx2,fma,f16c"), gnu::flatten]] void run_tasks_avx2(const Kernel& kernel,
+                                                                   const Serial& worker,
+                                                                   std::uint64_t begin,
+                                                                   std::uint64_t end) {
+  for (std::uint64_t task = begin; task < end; ++task) kernel(worker, task);
+}
+template <class Kernel>
+[[nodiscard]] auto widest_run_tasks() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    return &run_tasks_avx512<Kernel>;
+  }
+  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return has_avx2 ? &run_tasks_avx2<Kernel> : &run_tasks<Kernel>;
+}
+#else
+template <class Kernel>
+[[nodiscard]] auto widest_run_tasks() {
+  return &run_tasks<Kernel>;
+}
+#endif
+
 #if defined(__CUDACC__)
 template <class W>
 struct WorkerShape {
@@ -135,6 +172,26 @@ void launch(const Stream& stream, std::uint64_t tasks, const Kernel& kernel,
 #else
     static_assert(std::is_same_v<Backend, Cpu>, "launches on GPUs are compiled by nvcc");
 #endif
+  }
+}
+
+/// The same, for kernels over FloatPack: on the CPU in the widest SIMD instructions that the
+/// machine has, so that the last bits of float results may differ between machines (never between
+/// runs).
+template <class Backend, class W, class Kernel>
+void launch_wide(const Stream& stream, std::uint64_t tasks, const Kernel& kernel,
+                 const LaunchOptions& options = {}) {
+  if constexpr (std::is_same_v<Backend, Cpu>) {
+    if (tasks == 0) return;
+    const auto run = detail::widest_run_tasks<Kernel>();
+    ThreadPool& pool = stream.device().pool();
+    pool.parallel_for(0, tasks, detail::cpu_grain(tasks, pool.size(), options.grain),
+                      [&](std::uint64_t begin, std::uint64_t end) {
+                        detail::CpuScratch scratch(options.scratch_bytes);
+                        run(kernel, Serial(scratch.get()), begin, end);
+                      });
+  } else {
+    launch<Backend, W>(stream, tasks, kernel, options);
   }
 }
 

@@ -43,23 +43,48 @@ struct Partition {
   const auto p = static_cast<std::uint64_t>(parts);
   return static_cast<Vertex>(cuts[k % p] + k / p);
 }
-/// By name: "ranges", "random", "degree". Throws UsageError for another, or parts outside 1 ..
-/// kMaxRanks.
+/// By name: "ranges", "random", "degree", "rabbit" (reorder.hpp). Throws UsageError for another, or
+/// parts outside 1 .. kMaxRanks.
 [[nodiscard]] Partition make_partition(const Graph& graph, const std::string& method, int parts,
                                        std::uint64_t seed);
+
+/// Rows of B that cross between ranks in one product A B with the graph's matrix A, summed over
+/// ranks (CoLa, equations 5 to 9; cover: SHIRO, arXiv 2512.20178).
+struct MovedRows {
+  std::uint64_t broadcast = 0;  ///< Every rank gets all rows: n (P - 1).
+  std::uint64_t per_edge = 0;   ///< Each remote edge fetches its row: cut_edges.
+  std::uint64_t once = 0;       ///< Each rank fetches a remote row once: halo_rows.
+  /// Each workgroup fetches a row of another once, to the rank of the owner's place in the group,
+  /// and from there, as from all ranks of the group, each rank that needs it fetches it once.
+  std::uint64_t fused = 0;
+  /// For every block between two ranks the fewest rows of B and partial rows of C together that its
+  /// entries need.
+  std::uint64_t cover = 0;
+};
 
 /// What a partition costs.
 struct PartitionQuality {
   std::uint64_t cut_edges = 0;  ///< Edges whose ends have different owners.
   std::uint64_t halo_rows =
       0;  ///< Distinct remote vertices that each rank's edges name, summed over ranks.
-  double imbalance = 1.0;       ///< Edges of the fullest rank over the mean.
-  std::uint64_t broadcast = 0;  ///< Rows moved when every rank gets all rows: n (P - 1).
-  std::uint64_t per_edge = 0;   ///< Rows moved when each remote edge fetches its row: cut_edges.
-  std::uint64_t once = 0;       ///< Rows moved when each rank fetches a remote row once: halo_rows.
+  double imbalance = 1.0;  ///< Edges of the fullest rank over the mean.
+  MovedRows moved;         ///< Between all ranks.
+  MovedRows between;       ///< Of these, between ranks of different workgroups.
 };
-/// `graph` as it was before relabelling.
+struct QualityOptions {
+  int workgroup = 0;       ///< Ranks of a workgroup, consecutive ones; 0: all ranks are one.
+  bool with_cover = true;  ///< Without it MovedRows::cover is 0: it takes the most time by far.
+};
+/// `graph` as it was before relabelling. Throws UsageError for workgroups that do not divide the
+/// parts.
 [[nodiscard]] PartitionQuality partition_quality(const Graph& graph, const Partition& partition,
-                                                 exec::ThreadPool& pool);
+                                                 exec::ThreadPool& pool,
+                                                 const QualityOptions& options = {});
+/// Throws UsageError unless workgroups of `workgroup` ranks divide `ranks`.
+void check_workgroup(int workgroup, int ranks);
+/// Adds to `moved` and `between` what it takes, by `once` and `fused`, that the ranks of the bits
+/// of `needing` need a row of `owner`, among `ranks` in workgroups of `workgroup`.
+void count_row(int owner, std::uint32_t needing, int ranks, int workgroup, MovedRows& moved,
+               MovedRows& between);
 
 }  // namespace warren::graph

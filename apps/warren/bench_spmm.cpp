@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_spmm.hpp"
+
+#include <fmt/format.h>
+
+#include "text.hpp"
+
+namespace warren::app {
+
+void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& bench) {
+  add_graph_options(command, bench.options.graph);
+  command.add_option("--ks", bench.widths, "Widths (16,32,64,128,256)")
+      ->delimiter(',')
+      ->type_name("K,...")
+      ->check(whole_number(1, std::uint64_t{1} << 24));
+  command.add_option("--types", bench.types, "Storage types (float32)")
+      ->delimiter(',')
+      ->type_name("TYPE,...");
+  command
+      .add_option("--strategies", bench.strategies,
+                  "Strategies (auto on one rank, all of them on several)")
+      ->delimiter(',')
+      ->type_name("NAME,...");
+  command.add_option("--method", bench.options.method, "Partition over the ranks: see spmm")
+      ->type_name("NAME");
+  command.add_option("--reorder", bench.options.reorder, "Order of the vertices: see spmm")
+      ->type_name("NAME");
+  add_number(command, "--workgroup", bench.options.workgroup, "Ranks of a workgroup (all)", "N", 1,
+             kMaxRanks);
+  command.add_flag("--verify", bench.options.verify, "Compare with double precision");
+}
+
+void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions& bench) {
+  std::vector<std::string> strategies = bench.strategies;
+  if (strategies.empty() && session.team().ranks == 1) strategies = {"auto"};
+  if (strategies.empty()) {
+    for (const sparse::Strategy strategy : sparse::all_strategies())
+      strategies.push_back(sparse::name_of(strategy));
+  }
+  for (const std::string& type : bench.types) {
+    for (const std::string& strategy : strategies) {
+      options.type = type;
+      options.strategy = strategy;
+      check_sparse_options(options);
+    }
+  }
+  const SparseInput input(session, options);
+  session.json()["machine"] = session.place();
+  Json results = Json::array();
+  session.print("\n{:<10} {:>6} {:<20} {:>12} {:>10} {:>14}\n", "type", "k", "strategy", "time",
+                "GFLOP/s", "rows moved");
+  for (const std::string& type : bench.types) {
+    for (const std::uint64_t k : bench.widths) {
+      for (const std::string& strategy : strategies) {
+        options.type = type;
+        options.k = k;
+        options.strategy = strategy;
+        const SparseOutcome outcome = measure_spmm(session, options, input);
+        const double middle = median(outcome.seconds);
+        const double gflops = middle > 0.0 ? 2e-9 * static_cast<double>(input.graph().edges()) *
+                                                 static_cast<double>(k) / middle
+                                           : 0.0;
+        results.push_back(
+            {{"command",
+              fmt::format("warren spmm {} --k {} --type {} --strategy {} --method {} "
+                          "--reorder {} --devices {} --repeat {}",
+                          options.graph.graph, k, type, strategy, options.method, options.reorder,
+                          options.common.devices, options.common.repeat)},
+             {"type", type},
+             {"k", k},
+             {"strategy", outcome.strategy},
+             {"seconds", outcome.seconds},
+             {"gflops", gflops},
+             {"rows_moved", outcome.rows_moved},
+             {"plan_seconds", outcome.plan_seconds},
+             {"max_relative_error", options.verify ? Json(outcome.error) : Json(nullptr)}});
+        session.print("{:<10} {:>6} {:<20} {:>12} {:>10.2f} {:>14}\n", type, k, outcome.strategy,
+                      duration(middle), gflops, thousands(outcome.rows_moved));
+      }
+    }
+  }
+  session.json()["results"] = results;
+}
+
+}  // namespace warren::app

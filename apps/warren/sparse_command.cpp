@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// What spmm and sddmm have in common: options, checks, and what they report.
+#include <algorithm>
+#include <cmath>
+
+#include "warren/core/error.hpp"
+
+#include "command.hpp"
+#include "sparse_input.hpp"
+#include "text.hpp"
+
+namespace warren::app {
+namespace {
+
+constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24;
+
+Json describe(const sparse::Candidate& candidate) {
+  return {{"strategy", sparse::name_of(candidate.options.strategy)},
+          {"chunks", candidate.options.chunks},
+          {"ps", candidate.options.piece_entries},
+          {"dist", candidate.options.interleave},
+          {"wpb", candidate.options.warps_per_block},
+          {"rows_moved", candidate.rows_moved},
+          {"predicted_seconds", candidate.predicted_seconds},
+          {"measured_seconds",
+           candidate.measured_seconds > 0.0 ? Json(candidate.measured_seconds) : Json(nullptr)}};
+}
+
+/// The ways that auto looked at.
+void explain(Session& session, const SparseOutcome& outcome) {
+  Json list = Json::array();
+  if (outcome.candidates.empty()) {
+    session.print(
+        "\nnothing to choose: one rank, a strategy that was named, or one from the table\n");
+  } else {
+    session.print("\n{:<20} {:>4} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n", "strategy", "chunks",
+                  "ps", "dist", "wpb", "rows moved", "predicted", "measured");
+  }
+  for (const sparse::Candidate& candidate : outcome.candidates) {
+    list.push_back(describe(candidate));
+    const auto& o = candidate.options;
+    session.print("{:<20} {:>6} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n",
+                  sparse::name_of(o.strategy), o.chunks, o.piece_entries, o.interleave,
+                  o.warps_per_block, thousands(candidate.rows_moved),
+                  duration(candidate.predicted_seconds),
+                  candidate.measured_seconds > 0.0 ? duration(candidate.measured_seconds) : "-");
+  }
+  session.json()["candidates"] = list;
+}
+
+}  // namespace
+
+void add_sparse_options(CLI::App& command, SparseOptions& options) {
+  add_graph_options(command, options.graph);
+  add_number(command, "--k", options.k, "Columns of the dense matrices (32)", "K", 1, kMostColumns);
+  command.add_option("--type", options.type, "Storage: float32, float16, bfloat16")
+      ->type_name("TYPE");
+  command
+      .add_option("--strategy", options.strategy,
+                  "How rows come to the ranks that need them: auto, broadcast, "
+                  "broadcast-pipelined, pull, once, staged, fused, cover")
+      ->type_name("NAME");
+  command
+      .add_option("--method", options.method,
+                  "Partition over the ranks: ranges, random, degree, rabbit")
+      ->type_name("NAME");
+  command
+      .add_option("--reorder", options.reorder,
+                  "Order of the vertices before they are cut: none, rabbit, degree, random")
+      ->type_name("NAME");
+  add_number(command, "--workgroup", options.workgroup,
+             "Ranks of a workgroup, between which links are slow (all)", "N", 1, kMaxRanks);
+  command.add_flag("--verify", options.verify,
+                   "Compare with a product in double precision (exit status 4)");
+  command.add_flag("--explain", options.explain,
+                   "Of --strategy auto: the ways looked at, with predicted and measured times");
+  add_common_options(command, options.common);
+}
+
+void check_sparse_options(const SparseOptions& options) {
+  check_choice("--type", options.type, {"float32", "float16", "bfloat16"}, {});
+  check_choice(
+      "--strategy", options.strategy,
+      {"auto", "broadcast", "broadcast-pipelined", "pull", "once", "staged", "fused", "cover"}, {});
+  check_choice("--method", options.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
+  check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
+  if (options.workgroup != 0) graph::check_workgroup(options.workgroup, options.common.devices);
+}
+
+double sparse_tolerance(const std::string& type, int ranks) {
+  // Passes over parts of the columns round to the storage type, at most one for each rank and two.
+  if (type == "float16") return (ranks + 2) * 0x1p-11;
+  if (type == "bfloat16") return (ranks + 2) * 0x1p-8;
+  return 1e-5;
+}
+
+double largest(team::Team& team, double value) {
+  return team.all_reduce(value, [](double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b);
+  });
+}
+
+double total(team::Team& team, double value) {
+  return team.all_reduce(value, [](double a, double b) { return a + b; });
+}
+
+ExitStatus report_sparse(Session& session, const SparseOptions& options, const SparseInput& input,
+                         const SparseOutcome& outcome) {
+  const double middle = median(outcome.seconds);
+  const double operations =
+      2.0 * static_cast<double>(input.graph().edges()) * static_cast<double>(options.k);
+  const double gflops = middle > 0.0 ? operations / middle / 1e9 : 0.0;
+  const bool is_right = outcome.error <= sparse_tolerance(options.type, session.team().ranks);
+
+  Json& json = session.json();
+  json["seconds"] = outcome.seconds;
+  json["k"] = options.k;
+  json["type"] = options.type;
+  json["strategy"] = outcome.strategy;
+  json["method"] = options.method;
+  json["reorder"] = options.reorder;
+  json["gflops"] = gflops;
+  json["rows_moved"] = outcome.rows_moved;
+  json["max_relative_error"] = options.verify ? Json(outcome.error) : Json(nullptr);
+  json["sum"] = outcome.sum;
+  json["sumsq"] = outcome.sumsq;
+  json["verified"] = options.verify ? Json(is_right) : Json(nullptr);
+  json["plan_seconds"] = outcome.plan_seconds;
+  json["reorder_seconds"] = input.reorder_seconds();
+
+  Table table;
+  table.row("product", fmt::format("k = {}, {}, on {}", options.k, options.type, session.place()));
+  table.row("strategy", fmt::format("{}, {} moved between ranks", outcome.strategy,
+                                    counted(outcome.rows_moved, "row", "rows")));
+  table.row("time", fmt::format("{}, {:.2f} GFLOP/s", duration(middle), gflops));
+  table.row("preparation", duration(outcome.plan_seconds));
+  if (options.reorder != "none") table.row("reordering", duration(input.reorder_seconds()));
+  table.row("sum, of squares", fmt::format("{:.10g}, {:.10g}", outcome.sum, outcome.sumsq));
+  if (options.verify) {
+    table.row("verified", fmt::format("{}, largest error {:.3g} of |A||B|", is_right ? "yes" : "NO",
+                                      outcome.error));
+  }
+  session.print("\n{}", table.text());
+  if (options.explain) explain(session, outcome);
+  session.finish();
+  if (!options.verify || is_right) return ExitStatus::done;
+  fmt::print(stderr, "warren: error: the product is off by {:.3g} of |A||B|; {} allows {:.3g}\n",
+             outcome.error, options.type, sparse_tolerance(options.type, session.team().ranks));
+  return ExitStatus::not_verified;
+}
+
+}  // namespace warren::app

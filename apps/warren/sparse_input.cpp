@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sparse_input.hpp"
+
+#include "warren/core/error.hpp"
+#include "warren/graph/reorder.hpp"
+#include "warren/graph/transform.hpp"
+
+namespace warren::app {
+namespace {
+
+/// True if the file holds a matrix, whose values are meant to be multiplied.
+bool is_matrix(std::string path) {
+  for (const char* packed : {".gz", ".zst"}) {
+    if (path.ends_with(packed)) path.resize(path.size() - std::string(packed).size());
+  }
+  return path.ends_with(".mtx") || path.ends_with(".npz") || path.ends_with(".wgr");
+}
+
+}  // namespace
+
+SparseInput::SparseInput(Session& session, const SparseOptions& options) {
+  const GraphInput input = find_graph(session, options.graph);
+  const bool wants_values = !options.graph.weights.empty() || is_matrix(input.path);
+  graph::Graph graph = load_graph(session, input, options.graph, wants_values);
+  describe_graph(session, options.graph, graph.vertices, graph.edges());
+  const auto progress = session.progress("preparing");
+  const TraceSpan span("order and cut", 0);
+  const std::uint64_t seed = session.options().seed;
+  const double begin = now_seconds();
+  const auto order = graph::make_order(graph, options.reorder, seed, session.pool());
+  reorder_seconds_ = now_seconds() - begin;
+  if (!order.empty()) graph = graph::relabel(graph, order.span(), session.pool());
+  const graph::Partition cut =
+      graph::make_partition(graph, options.method, session.team().ranks, seed);
+  if (!cut.identity()) graph = graph::relabel(graph, cut.new_id.span(), session.pool());
+  partition_ = graph::after_order(order, cut);
+  source_.out = std::make_shared<const graph::Graph>(std::move(graph));
+  source_.cuts = partition_.cuts;
+}
+
+}  // namespace warren::app

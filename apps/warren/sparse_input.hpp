@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix of a sparse product: a graph, reordered, cut over the ranks, and its dense operand.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warren/core/trace.hpp"
+#include "warren/exec/half.hpp"
+#include "warren/graph/partition.hpp"
+#include "warren/graph/shard.hpp"
+#include "warren/memory/buffer.hpp"
+#include "warren/sparse/distributed.hpp"
+#include "warren/sparse/tuner.hpp"
+
+#include "command.hpp"
+#include "graph_input.hpp"
+#include "session.hpp"
+
+namespace warren::app {
+
+/// What spmm and sddmm take.
+struct SparseOptions {
+  CommonOptions common;
+  GraphOptions graph;
+  std::uint64_t k = 32;
+  std::string type = "float32";
+  std::string strategy = "auto";
+  std::string method = "ranges";
+  std::string reorder = "none";
+  int workgroup = 0;
+  bool verify = false;
+  bool explain = false;
+};
+void add_sparse_options(CLI::App& command, SparseOptions& options);
+/// Throws UsageError for a value that is none.
+void check_sparse_options(const SparseOptions& options);
+
+/// B[j][c] by the input's vertex j.
+[[nodiscard]] inline float dense_element(std::uint64_t j, std::uint64_t c) {
+  return static_cast<float>(static_cast<std::int64_t>((7 * (j % 17) + 13 * (c % 17)) % 17) - 8);
+}
+
+class SparseInput {
+ public:
+  /// Reads the graph, orders and cuts it. Its values count where the file is a matrix (.mtx, .npz,
+  /// .wgr) or --weights asks for them; otherwise A is the pattern.
+  SparseInput(Session& session, const SparseOptions& options);
+
+  /// In the ranks' order.
+  [[nodiscard]] const graph::Graph& graph() const { return *source_.out; }
+  [[nodiscard]] graph::Shard shard(team::Team& team) const {
+    return graph::make_shard(team, source_);
+  }
+  [[nodiscard]] std::uint64_t first(int rank) const {
+    return source_.cuts[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] std::uint64_t count(int rank) const { return first(rank + 1) - first(rank); }
+  /// The input's vertex that the ranks call v.
+  [[nodiscard]] Vertex to_user(Vertex v) const { return partition_.to_old(v); }
+  [[nodiscard]] double reorder_seconds() const { return reorder_seconds_; }
+
+  /// Fills the rank's rows of B.
+  template <class T>
+  void fill(const exec::Stream& stream, int rank, std::uint64_t k, memory::Buffer<T>& rows) const {
+    const std::uint64_t begin = first(rank);
+    const std::uint64_t n = count(rank);
+    const std::uint64_t piece = std::max<std::uint64_t>(1, (std::uint64_t{1} << 22) / k);
+    std::vector<T> part;
+    for (std::uint64_t r = 0; r < n; r += piece) {
+      const std::uint64_t end = std::min(n, r + piece);
+      part.resize((end - r) * k);
+      for (std::uint64_t i = r; i < end; ++i) {
+        const std::uint64_t j = to_user(static_cast<Vertex>(begin + i));
+        for (std::uint64_t c = 0; c < k; ++c)
+          part[(i - r) * k + c] = from_float<T>(dense_element(j, c));
+      }
+      rows.upload(stream, part, r * k);
+      stream.synchronize();
+    }
+  }
+
+ private:
+  graph::Partition partition_;
+  graph::ShardSource source_;
+  double reorder_seconds_ = 0.0;
+};
+
+/// Calls f(T{}) with the storage type of the name.
+template <class F>
+decltype(auto) with_element(const std::string& type, F&& f) {
+  if (type == "float16") return f(Half{});
+  if (type == "bfloat16") return f(BFloat16{});
+  return f(float{});
+}
+
+/// How far a result of a type may be from the reference, in units of |A||B|.
+[[nodiscard]] double sparse_tolerance(const std::string& type, int ranks);
+
+/// What the ranks find together, filled by rank 0.
+struct SparseOutcome {
+  std::vector<double> seconds;
+  double plan_seconds = 0.0;
+  std::uint64_t rows_moved = 0;
+  double sum = 0.0, sumsq = 0.0;
+  double error = 0.0;
+  std::string strategy;
+  std::vector<sparse::Candidate> candidates;  ///< Of auto, where it looked for itself.
+};
+/// Runs and times the product on the session's team.
+[[nodiscard]] SparseOutcome measure_spmm(const Session& session, const SparseOptions& options,
+                                         const SparseInput& input);
+/// JSON, text and exit status of a product of `work` operations.
+[[nodiscard]] ExitStatus report_sparse(Session& session, const SparseOptions& options,
+                                       const SparseInput& input, const SparseOutcome& outcome);
+
+/// The largest of the ranks' values, and their sum; NaN wins.
+[[nodiscard]] double largest(team::Team& team, double value);
+[[nodiscard]] double total(team::Team& team, double value);
+
+/// Seconds of work() on the slowest rank: once to warm up, then `repeat` times.
+template <class Work>
+[[nodiscard]] std::vector<double> timed_runs(team::Team& team, int repeat, const char* name,
+                                             Work&& work) {
+  std::vector<double> seconds;
+  for (int run = 0; run <= repeat; ++run) {
+    team.barrier();
+    const double begin = now_seconds();
+    work();
+    const double end = now_seconds();
+    trace_span(name, team.rank(), begin, end);
+    if (run > 0) seconds.push_back(end - begin);
+  }
+  for (double& time : seconds) time = largest(team, time);
+  return seconds;
+}
+
+}  // namespace warren::app

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sparse times dense over a team: C = A B with A, B and C cut alike by rows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warren/memory/global_array.hpp"
+#include "warren/sparse/exchange.hpp"
+#include "warren/sparse/rows.hpp"
+
+namespace warren::sparse {
+
+/// How rows of B, or partial rows of C, come to the ranks that need them.
+enum class Strategy {
+  broadcast,            ///< Each rank's rows to all, one rank after the other (CAGNET's 1D).
+  broadcast_pipelined,  ///< The same, the next rank's rows on their way while one's are multiplied
+                        ///< (MG-GCN's double buffering).
+  pull,    ///< One kernel reads remote rows where they lie, for every entry; pieces of rows with
+           ///< local and with remote columns alternate (MGG).
+  once,    ///< Each remote row is read once and added to all results that it is part of (CoLa's
+           ///< column-wise product).
+  staged,  ///< Each remote row is copied once, in bulk, while local rows are multiplied.
+  fused,   ///< A remote workgroup's rows cross once for the whole workgroup (CoLa's communication
+           ///< fusion), and from rank to rank within it.
+  cover    ///< For each remote entry the row of B or the partial row of C crosses, whichever needs
+           ///< fewer rows in all (SHIRO).
+};
+/// "broadcast-pipelined" and so on. Throws UsageError for what is none.
+[[nodiscard]] Strategy parse_strategy(const std::string& name);
+[[nodiscard]] std::string name_of(Strategy strategy);
+[[nodiscard]] const std::vector<Strategy>& all_strategies();
+
+struct DistributedOptions {
+  Strategy strategy = Strategy::staged;
+  int workgroup = 0;           ///< Ranks of a workgroup (fused); 0: all are one.
+  bool deterministic = false;  ///< `once` without atomics.
+  std::uint32_t chunks = 1;    ///< staged: parts that the copies are cut into, to overlap.
+  /// pull: entries of a piece (MGG's ps), pieces of one kind in a row (dist), warps of a block
+  /// (wpb).
+  std::uint32_t piece_entries = 128;
+  std::uint32_t interleave = 1;
+  std::uint32_t warps_per_block = 8;
+
+  friend bool operator==(const DistributedOptions&, const DistributedOptions&) = default;
+};
+
+/// A strategy's preparation and run; see DistributedSpmm.
+template <class T>
+class Product {
+ public:
+  virtual ~Product() = default;
+  virtual void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) = 0;
+  /// Rows that came to this rank in the last run.
+  [[nodiscard]] virtual std::uint64_t rows_moved() const = 0;
+};
+
+/// C = alpha A B + beta C over a team, A square, each rank holding the same rows of A, B and C. One
+/// signature for all strategies; T is float, Half or BFloat16, sums are float32 within a pass over
+/// a part of the columns and are rounded to T between passes. All but `once` repeat bit for bit;
+/// `once` adds with atomics, unless `deterministic` or for T of 16 bits, where it copies rows first
+/// and moves as many. Peer memory only: every rank must address every other's device.
+template <class T>
+class DistributedSpmm {
+ public:
+  /// Finds the rows to exchange, cuts A into blocks and takes the buffers for width k. Collective.
+  /// `rows` must outlive this call only. Throws UsageError for k = 0 and for workgroups that do not
+  /// divide the team, MemoryError.
+  DistributedSpmm(team::Team& team, const Rows& rows, std::uint64_t k,
+                  const DistributedOptions& options = {});
+  ~DistributedSpmm();
+  DistributedSpmm(const DistributedSpmm&) = delete;
+  DistributedSpmm& operator=(const DistributedSpmm&) = delete;
+
+  /// `b` on the devices, cut as A's rows, k wide; `c`: this rank's rows x k on its device.
+  /// Collective, synchronous: begins when every rank's B stands, and all have read it when it ends.
+  /// Throws UsageError for a B that is not of this shape.
+  void run(const memory::GlobalArray<T>& b, T* c, float alpha = 1.0f, float beta = 0.0f);
+
+  /// Rows that crossed between ranks in the last run, counted as they did, over the team, in the
+  /// terms of Exchange::volumes(). Collective.
+  [[nodiscard]] std::uint64_t rows_moved();
+
+ private:
+  team::Team& team_;
+  std::uint64_t k_;
+  std::vector<std::uint64_t> cuts_;
+  std::unique_ptr<Product<T>> product_;
+};
+
+/// out[e] = value(e) <X[row(e)], Y[column(e)]> for this rank's entries, in the order of `rows`:
+/// each remote row of Y is copied once, in bulk, while local ones are multiplied. As
+/// DistributedSpmm.
+template <class T>
+class DistributedSddmm {
+ public:
+  DistributedSddmm(team::Team& team, const Rows& rows, std::uint64_t k);
+  ~DistributedSddmm();
+  DistributedSddmm(const DistributedSddmm&) = delete;
+  DistributedSddmm& operator=(const DistributedSddmm&) = delete;
+  /// `x`: this rank's rows x k on its device. The products are left on the device, in an order of
+  /// their own. Collective, synchronous.
+  void run(const T* x, const memory::GlobalArray<T>& y);
+  /// The last run's, in host memory, in the order of the rows' entries.
+  [[nodiscard]] std::vector<float> result() const;
+  [[nodiscard]] std::uint64_t rows_moved();
+
+ private:
+  struct Parts;
+  team::Team& team_;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace warren::sparse

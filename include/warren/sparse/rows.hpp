@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rank's rows of a square sparse matrix in host memory: what distributed products are prepared
+// from.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "warren/graph/shard.hpp"
+#include "warren/sparse/matrix.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::sparse {
+
+/// Rows [first, first + count) with columns of the whole matrix. The normalisation's column scales
+/// are in `values` already, the row scales are not.
+struct Rows {
+  std::vector<std::uint64_t> cuts;  ///< Of the team.
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  memory::HostArray<EdgeOffset> offsets;  ///< count + 1; indexes `columns` less offsets[0].
+  memory::HostArray<Vertex> columns;
+  memory::HostArray<float> values;  ///< Empty: all ones.
+  std::vector<float> row_scale;     ///< Empty: all ones.
+  std::vector<float> self;          ///< Empty: none.
+
+  [[nodiscard]] std::uint64_t entries() const { return columns.size(); }
+  /// Entries of local row r, as indices of `columns`.
+  [[nodiscard]] EdgeOffset begin(std::uint64_t r) const { return offsets[r] - offsets[0]; }
+  [[nodiscard]] EdgeOffset end(std::uint64_t r) const { return offsets[r + 1] - offsets[0]; }
+  [[nodiscard]] float value(EdgeOffset e) const { return values.empty() ? 1.0f : values[e]; }
+  [[nodiscard]] int owner(std::uint64_t column) const;
+};
+
+/// A shard's rows, normalised. Collective; synchronises. On the CPU columns are a window of the
+/// graph, from a GPU they are copied. Throws UsageError for compressed lists and for integer
+/// weights that float32 does not hold.
+[[nodiscard]] Rows make_rows(team::Team& team, const graph::Shard& shard,
+                             const Normalization& normalization = {}, bool use_weights = true);
+
+}  // namespace warren::sparse

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choosing how a distributed product is done: a model proposes, measured runs decide, and a table
+// on disk remembers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warren/sparse/distributed.hpp"
+#include "warren/team/links.hpp"
+
+namespace warren::sparse {
+
+/// A way to do a product, with what is thought and known of it.
+struct Candidate {
+  DistributedOptions options;
+  std::uint64_t rows_moved = 0;    ///< Over the team, in one product.
+  double predicted_seconds = 0.0;  ///< By the model.
+  double measured_seconds = 0.0;   ///< 0: not measured.
+};
+
+struct TuneOptions {
+  int workgroup = 0;         ///< 0: all ranks are one.
+  std::uint32_t tries = 12;  ///< Most ways that are measured; 0: the model alone decides.
+  /// The table; empty: none is read or written.
+  std::string table;
+};
+
+struct Tuning {
+  DistributedOptions best;
+  std::vector<Candidate> candidates;  ///< By predicted time; then those tried around the best.
+  bool is_remembered = false;         ///< Taken from the table: nothing was measured.
+  std::string key;                    ///< Of the table's entry.
+};
+
+/// $XDG_CACHE_HOME/warren/sparse-plans.json, or ~/.cache/warren/sparse-plans.json; empty where
+/// neither is set.
+[[nodiscard]] std::string plan_table_path();
+
+/// What a table's entry is for: a hash of the matrix and its cuts, k, type and team. Collective.
+[[nodiscard]] std::string tuning_key(team::Team& team, const Rows& rows, std::uint64_t k,
+                                     const std::string& type);
+
+/// The candidates by predicted time, least first. Time is bytes over measured bandwidths: what the
+/// fullest rank multiplies, what it receives, and which of the two hide each other. Those that add
+/// with atomics are left out; `cover` is where its matchings are cheap to find. Collective.
+[[nodiscard]] std::vector<Candidate> predict(team::Team& team, const Rows& rows, std::uint64_t k,
+                                             std::uint64_t element_bytes, const team::Links& links,
+                                             int workgroup);
+
+/// The best way to multiply by B: what the table says, or else candidates measured one after the
+/// other, those first that the model thinks best, while it thinks them within twice the best; then
+/// the parameters of the fastest (chunks; or MGG's piece size, distance and warps, in the order of
+/// its section 6), each raised while that makes it faster. `c` (this rank's rows x k) is
+/// overwritten. The result is kept in the table. A table that is damaged or of another machine is
+/// ignored, with one warning, and replaced. Choices depend on measured times, and the last bits of
+/// a product on the choice: where those must repeat between runs without a table, name a strategy.
+/// Collective.
+template <class T>
+[[nodiscard]] Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b, T* c,
+                          const TuneOptions& options = {});
+
+}  // namespace warren::sparse

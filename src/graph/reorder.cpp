@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders of the vertices.
+#include "warren/graph/reorder.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/graph/transform.hpp"
+
+namespace warren::graph {
+namespace {
+
+/// Edges of a community: to another one, by its root at the time, with their number.
+struct Bundle {
+  Vertex to;
+  float weight;
+};
+
+/// Memory for lists that are never given back one by one.
+class Arena {
+ public:
+  Bundle* take(std::size_t count) {
+    if (count > left_) {
+      left_ = std::max(count, kBlock);
+      blocks_.emplace_back(left_);
+      next_ = blocks_.back().data();
+    }
+    Bundle* taken = next_;
+    next_ += count;
+    left_ -= count;
+    return taken;
+  }
+
+ private:
+  static constexpr std::size_t kBlock = std::size_t{1} << 20;
+  std::vector<memory::HostArray<Bundle>> blocks_;
+  Bundle* next_ = nullptr;
+  std::size_t left_ = 0;
+};
+
+class Rabbit {
+ public:
+  Rabbit(const Graph& graph, exec::ThreadPool& pool)
+      : graph_(graph),
+        pool_(pool),
+        parent_(graph.vertices),
+        child_(graph.vertices, kNoVertex),
+        absorbed_(graph.vertices, kNoVertex),
+        sibling_(graph.vertices, kNoVertex),
+        strength_(graph.vertices),
+        bundles_(graph.vertices) {
+    std::iota(parent_.begin(), parent_.end(), Vertex{0});
+    for (Vertex v = 0; v < graph.vertices; ++v) strength_[v] = static_cast<float>(graph.degree(v));
+    total_ = static_cast<double>(std::max<EdgeOffset>(graph.edges(), 1));
+    for (int t = 0; t < pool.size(); ++t) {
+      threads_.push_back(std::make_unique<PerThread>());
+      threads_.back()->weight.assign(graph.vertices, 0.0f);
+    }
+  }
+
+  [[nodiscard]] memory::HostArray<Vertex> order() {
+    join_communities();
+    join_remaining();
+    return number();
+  }
+
+ private:
+  void join_communities() {
+    const std::vector<Vertex> by_degree = ascending();
+    // Small enough for what a batch does not know of itself to matter little.
+    const std::size_t batch = std::clamp<std::size_t>(by_degree.size() / 1024, 1, 4096);
+    std::vector<Vertex> target(batch);
+    for (std::size_t begin = 0; begin < by_degree.size(); begin += batch) {
+      const std::size_t end = std::min(begin + batch, by_degree.size());
+      std::atomic<std::size_t> next{begin};
+      pool_.run([&](int thread) {
+        for (;;) {
+          const std::size_t first = next.fetch_add(kGrain, std::memory_order_relaxed);
+          if (first >= end) return;
+          for (std::size_t i = first; i < std::min(first + kGrain, end); ++i)
+            target[i - begin] = look(by_degree[i], *threads_[static_cast<std::size_t>(thread)]);
+        }
+      });
+      for (std::size_t i = begin; i < end; ++i) join(by_degree[i], target[i - begin]);
+    }
+  }
+
+  /// What joining no longer raises modularity by is joined all the same, to the neighbour that it
+  /// is linked with most for its size: then communities near each other stand near each other.
+  void join_remaining() {
+    std::vector<Vertex> roots;
+    for (Vertex v = 0; v < graph_.vertices; ++v) {
+      if (parent_[v] == v && graph_.degree(v) > 0) roots.push_back(v);
+    }
+    std::stable_sort(roots.begin(), roots.end(),
+                     [&](Vertex a, Vertex b) { return strength_[a] < strength_[b]; });
+    is_remaining_ = true;
+    for (const Vertex v : roots) join(v, look(v, *threads_.front()));
+  }
+
+  static constexpr std::size_t kGrain = 32;
+
+  struct PerThread {
+    std::vector<float> weight;  // By root; zero between two vertices.
+    std::vector<Vertex> touched, open;
+    Arena arena;
+  };
+  struct List {
+    const Bundle* first = nullptr;
+    std::size_t count = 0;
+  };
+
+  [[nodiscard]] std::vector<Vertex> ascending() const {
+    // Counting sort by degree: ties by id.
+    std::uint64_t most = 0;
+    for (Vertex v = 0; v < graph_.vertices; ++v) most = std::max(most, graph_.degree(v));
+    std::vector<std::uint64_t> place(most + 2, 0);
+    for (Vertex v = 0; v < graph_.vertices; ++v) ++place[graph_.degree(v) + 1];
+    for (std::size_t d = 1; d < place.size(); ++d) place[d] += place[d - 1];
+    std::vector<Vertex> order(graph_.vertices);
+    for (Vertex v = 0; v < graph_.vertices; ++v) order[place[graph_.degree(v)]++] = v;
+    return order;
+  }
+
+  /// The community that v is in now. Threads shorten paths side by side: whatever they write leads
+  /// to the same root.
+  Vertex root(Vertex v) {
+    for (;;) {
+      const std::atomic_ref<Vertex> mine(parent_[v]);
+      const Vertex up = mine.load(std::memory_order_relaxed);
+      const Vertex over = std::atomic_ref<Vertex>(parent_[up]).load(std::memory_order_relaxed);
+      if (over == up) return up;
+      mine.store(over, std::memory_order_relaxed);
+      v = over;
+    }
+  }
+
+  void add(Vertex to, float weight, PerThread& thread) {
+    const Vertex r = root(to);
+    if (thread.weight[r] == 0.0f) thread.touched.push_back(r);
+    thread.weight[r] += weight;
+  }
+
+  /// Gathers v's edges and those of all that has joined it into one list, and chooses whom to join:
+  /// v itself for nobody.
+  Vertex look(Vertex v, PerThread& thread) {
+    if (!is_remaining_) {
+      for (const Vertex u : graph_.neighbours(v)) add(u, 1.0f, thread);
+    }
+    thread.open.assign(1, v);
+    while (!thread.open.empty()) {
+      const Vertex x = thread.open.back();
+      thread.open.pop_back();
+      const List list = bundles_[x];
+      for (std::size_t i = 0; i < list.count; ++i)
+        add(list.first[i].to, list.first[i].weight, thread);
+      for (Vertex c = child_[x]; c != absorbed_[x]; c = sibling_[c]) thread.open.push_back(c);
+    }
+    absorbed_[v] = child_[v];
+    Vertex best = v;
+    double gain = 0.0;
+    Bundle* kept = thread.arena.take(thread.touched.size());
+    List mine{kept, 0};
+    for (const Vertex r : thread.touched) {
+      const float weight = std::exchange(thread.weight[r], 0.0f);
+      if (r == v) continue;
+      kept[mine.count++] = {r, weight};
+      const auto links = static_cast<double>(weight);
+      const auto size = static_cast<double>(strength_[r]);
+      const double better =
+          is_remaining_ ? links / size : links - static_cast<double>(strength_[v]) * size / total_;
+      if (better > gain || (better == gain && best != v && r < best)) {
+        gain = better;
+        best = r;
+      }
+    }
+    thread.touched.clear();
+    bundles_[v] = mine;
+    return best;
+  }
+
+  void join(Vertex v, Vertex target) {
+    const Vertex to = root(target);
+    if (to == v) return;
+    parent_[v] = to;
+    sibling_[v] = child_[to];
+    child_[to] = v;
+    strength_[to] += strength_[v];
+  }
+
+  /// Depth first over the communities of no other, each before those that joined it.
+  [[nodiscard]] memory::HostArray<Vertex> number() const {
+    memory::HostArray<Vertex> new_id(graph_.vertices);
+    Vertex next = 0;
+    std::vector<Vertex> open;
+    for (Vertex v = 0; v < graph_.vertices; ++v) {
+      if (parent_[v] != v) continue;
+      open.push_back(v);
+      while (!open.empty()) {
+        const Vertex x = open.back();
+        open.pop_back();
+        new_id[x] = next++;
+        for (Vertex c = child_[x]; c != kNoVertex; c = sibling_[c]) open.push_back(c);
+      }
+    }
+    return new_id;
+  }
+
+  const Graph& graph_;
+  exec::ThreadPool& pool_;
+  std::vector<Vertex> parent_, child_;
+  std::vector<Vertex> absorbed_;  // Children from here on are in the list of bundles.
+  std::vector<Vertex> sibling_;
+  std::vector<float> strength_;
+  std::vector<List> bundles_;
+  double total_ = 1.0;
+  bool is_remaining_ = false;
+  std::vector<std::unique_ptr<PerThread>> threads_;
+};
+
+}  // namespace
+
+memory::HostArray<Vertex> rabbit_order(const Graph& graph, exec::ThreadPool& pool) {
+  Graph looked_at = graph;
+  if (!is_symmetric(looked_at, pool)) {
+    drop_weights(looked_at);
+    looked_at = symmetrize(looked_at, false, pool);
+  }
+  return Rabbit(looked_at, pool).order();
+}
+
+memory::HostArray<Vertex> degree_order(const Graph& graph) {
+  std::vector<Vertex> order(graph.vertices);
+  std::iota(order.begin(), order.end(), Vertex{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Vertex a, Vertex b) { return graph.degree(a) > graph.degree(b); });
+  return inverse(order);
+}
+
+memory::HostArray<Vertex> random_order(const Graph& graph, std::uint64_t seed) {
+  return partition_random(graph, 1, seed).new_id;
+}
+
+memory::HostArray<Vertex> make_order(const Graph& graph, const std::string& name,
+                                     std::uint64_t seed, exec::ThreadPool& pool) {
+  if (name == "none") return {};
+  if (name == "rabbit") return rabbit_order(graph, pool);
+  if (name == "degree") return degree_order(graph);
+  if (name == "random") return random_order(graph, seed);
+  throw UsageError(fmt::format(
+      "there is no order \"{}\"; the orders are none, rabbit, degree and random", name));
+}
+
+memory::HostArray<Vertex> inverse(std::span<const Vertex> permutation) {
+  memory::HostArray<Vertex> result(permutation.size());
+  for (std::size_t i = 0; i < permutation.size(); ++i)
+    result[permutation[i]] = static_cast<Vertex>(i);
+  return result;
+}
+
+Partition partition_rabbit(const Graph& graph, int parts, exec::ThreadPool& pool) {
+  Partition partition;
+  partition.new_id = rabbit_order(graph, pool);
+  partition.old_id = inverse(std::as_const(partition.new_id).span());
+  std::vector<EdgeOffset> offsets(graph.vertices + std::size_t{1}, 0);
+  for (Vertex id = 0; id < graph.vertices; ++id)
+    offsets[id + std::size_t{1}] = offsets[id] + graph.degree(partition.old_id[id]);
+  partition.cuts = edge_balanced_cuts(offsets, parts);
+  return partition;
+}
+
+Partition after_order(const memory::HostArray<Vertex>& order, const Partition& partition) {
+  if (order.empty()) return partition;
+  Partition result;
+  result.cuts = partition.cuts;
+  result.new_id = memory::HostArray<Vertex>(order.size());
+  for (std::uint64_t v = 0; v < order.size(); ++v) result.new_id[v] = partition.to_new(order[v]);
+  result.old_id = inverse(std::as_const(result.new_id).span());
+  return result;
+}
+
+}  // namespace warren::graph

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/sparse/rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "warren/core/error.hpp"
+
+namespace warren::sparse {
+namespace {
+
+using Kind = Normalization::Kind;
+
+constexpr std::uint64_t kGrain = std::uint64_t{1} << 12;
+
+/// `count` elements from `first` on: a window on the CPU, a copy from a GPU. The address before the
+/// window is never read.
+template <class T>
+memory::HostArray<T> in_host_memory(const exec::Stream& stream, const T* data, EdgeOffset first,
+                                    std::uint64_t count) {
+  if (data == nullptr || count == 0) return {};
+  if (!stream.device().is_cuda())
+    return memory::HostArray<T>(const_cast<T*>(data) + first, count, nullptr);
+  memory::HostArray<T> copy(count);
+  exec::copy(stream, copy.data(), data + first, count * sizeof(T));
+  stream.synchronize();
+  return copy;
+}
+
+void read_weights(const exec::Stream& stream, const graph::CsrView& csr, Rows& rows) {
+  const EdgeOffset first = rows.offsets[0];
+  const std::uint64_t m = rows.entries();
+  if (csr.weights_float != nullptr)
+    rows.values = in_host_memory(stream, csr.weights_float, first, m);
+  if (csr.weights_int == nullptr) return;
+  const auto weights = in_host_memory(stream, csr.weights_int, first, m);
+  rows.values = memory::HostArray<float>(m);
+  for (EdgeOffset e = 0; e < m; ++e) {
+    const std::int32_t weight = weights[e];
+    require(weight <= 1 << 24 && weight >= -(1 << 24),
+            "a product is computed in float32, which does not hold all of the graph's integer "
+            "weights: they should be within 2^24 of 0");
+    rows.values[e] = static_cast<float>(weight);
+  }
+}
+
+void normalize(team::Team& team, const Normalization& normalization, Rows& rows) {
+  if (normalization.self_loops) rows.self.assign(rows.count, 1.0f);
+  if (normalization.kind == Kind::none) return;
+  rows.row_scale.resize(rows.count);
+  for (std::uint64_t r = 0; r < rows.count; ++r) {
+    double degree = normalization.self_loops ? 1.0 : 0.0;
+    for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e)
+      degree += static_cast<double>(rows.value(e));
+    const double root = normalization.kind == Kind::symmetric ? std::sqrt(degree) : degree;
+    rows.row_scale[r] = degree == 0.0 ? 0.0f : static_cast<float>(1.0 / root);
+  }
+  if (normalization.kind != Kind::symmetric) return;
+  if (normalization.self_loops) rows.self = rows.row_scale;
+  std::vector<float> scale;
+  for (const auto& part : team.all_gather_v(std::span<const float>(rows.row_scale)))
+    scale.insert(scale.end(), part.begin(), part.end());
+  memory::HostArray<float> values(rows.entries());
+  team.device().pool().parallel_for(0, rows.entries(), kGrain,
+                                    [&](std::uint64_t begin, std::uint64_t end) {
+                                      for (EdgeOffset e = begin; e < end; ++e)
+                                        values[e] = rows.value(e) * scale[rows.columns[e]];
+                                    });
+  rows.values = std::move(values);
+}
+
+}  // namespace
+
+int Rows::owner(std::uint64_t column) const {
+  const auto after = std::upper_bound(cuts.begin() + 1, cuts.end() - 1, column);
+  return static_cast<int>(after - cuts.begin()) - 1;
+}
+
+Rows make_rows(team::Team& team, const graph::Shard& shard, const Normalization& normalization,
+               bool use_weights) {
+  graph::require_plain_lists(shard, "a sparse product");
+  const exec::Stream stream(team.device());
+  Rows rows;
+  rows.cuts = shard.cuts;
+  rows.first = shard.out.first;
+  rows.count = shard.out.count;
+  rows.offsets = in_host_memory(stream, shard.out.offsets, 0, rows.count + 1);
+  require(!rows.offsets.empty(), "a sparse product needs a shard with offsets");
+  rows.columns = in_host_memory(stream, shard.out.targets, rows.offsets[0],
+                                rows.offsets[rows.count] - rows.offsets[0]);
+  if (use_weights) read_weights(stream, shard.out, rows);
+  normalize(team, normalization, rows);
+  return rows;
+}
+
+}  // namespace warren::sparse

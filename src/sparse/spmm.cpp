@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of the sparse-dense product, and its front.
+#include "warren/sparse/spmm.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+#include "sparse/spmm_kernels.hpp"
+
+namespace warren::sparse {
+namespace {
+
+constexpr std::uint32_t kMostEntries = 512;
+constexpr std::uint32_t kFewestEntries = 64;
+constexpr std::uint64_t kMostRows = std::uint64_t{1} << 16;
+
+/// What a run of rows becomes.
+struct PlanPart {
+  std::vector<SpmmTask> tasks;
+  std::vector<SplitRow> splits;
+  std::uint64_t pieces = 0;
+};
+
+/// Packs rows [first, last) into tasks. A row costs as much as an entry: its result is written.
+PlanPart pack(std::span<const EdgeOffset> offsets, std::uint64_t first, std::uint64_t last,
+              std::uint32_t entries) {
+  PlanPart part;
+  std::uint64_t row = first;
+  while (row < last) {
+    if (const EdgeOffset degree = offsets[row + 1] - offsets[row]; degree > entries) {
+      require(degree / entries < SpmmTask::kWhole - part.pieces,
+              fmt::format("rows of {} entries make 2^32 pieces or more; ask for more than {} "
+                          "entries of a task",
+                          degree, entries));
+      SplitRow split{static_cast<Vertex>(row), static_cast<std::uint32_t>(part.pieces), 0};
+      for (EdgeOffset e = offsets[row]; e < offsets[row + 1]; e += entries) {
+        const EdgeOffset end = std::min<EdgeOffset>(e + entries, offsets[row + 1]);
+        part.tasks.push_back({e, end, split.row, 1, static_cast<std::uint32_t>(part.pieces++), 0});
+        ++split.count;
+      }
+      part.splits.push_back(split);
+      ++row;
+      continue;
+    }
+    const std::uint64_t begin = row;
+    std::uint64_t cost = 0;
+    while (row < last && row - begin < kMostRows) {
+      const EdgeOffset degree = offsets[row + 1] - offsets[row];
+      if (degree > entries || (row > begin && cost + degree + 1 > entries)) break;
+      cost += degree + 1;
+      ++row;
+    }
+    part.tasks.push_back({offsets[begin], offsets[row], static_cast<Vertex>(begin),
+                          static_cast<std::uint32_t>(row - begin), SpmmTask::kWhole, 0});
+  }
+  return part;
+}
+
+std::uint32_t choose_entries(const exec::Device& device, EdgeOffset entries, std::uint64_t rows) {
+  // Some tasks for each group of lanes that is resident at a time, so that they end together.
+  const std::uint64_t groups =
+      static_cast<std::uint64_t>(device.processors()) * (device.is_cuda() ? 1024 : 64);
+  const std::uint64_t even = (entries + rows) / groups;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(even, kFewestEntries, kMostEntries));
+}
+
+}  // namespace
+
+SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offsets,
+                   const SpmmPlanOptions& options) {
+  require(!offsets.empty(), "a plan needs a matrix's offsets, one more than it has rows");
+  const std::uint64_t rows = offsets.size() - 1;
+  require(rows <= kMaxVertices, "a plan's matrix has at most 2^32 - 1 rows");
+  const std::uint32_t entries =
+      options.entries != 0 ? options.entries
+                           : choose_entries(stream.device(), offsets[rows] - offsets[0], rows);
+  exec::ThreadPool& pool = stream.device().pool();
+  const auto parts = static_cast<std::uint64_t>(pool.size()) * 4;
+  std::vector<PlanPart> made(parts);
+  pool.parallel_for(0, parts, 1, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t p = begin; p < end; ++p)
+      made[p] = pack(offsets, rows * p / parts, rows * (p + 1) / parts, entries);
+  });
+  std::vector<SpmmTask> tasks;
+  std::vector<SplitRow> splits;
+  for (PlanPart& part : made) {
+    for (SpmmTask& task : part.tasks) {
+      if (task.partial != SpmmTask::kWhole) task.partial += static_cast<std::uint32_t>(pieces_);
+      tasks.push_back(task);
+    }
+    for (SplitRow& split : part.splits) {
+      split.first += static_cast<std::uint32_t>(pieces_);
+      splits.push_back(split);
+    }
+    pieces_ += part.pieces;
+    require(
+        pieces_ < SpmmTask::kWhole,
+        fmt::format("{} entries make 2^32 pieces or more; ask for more than {} entries of a task",
+                    offsets[rows], entries));
+  }
+  *this = SpmmPlan(stream, tasks, splits, pieces_);
+}
+
+SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const SpmmTask> tasks,
+                   std::span<const SplitRow> splits, std::uint64_t pieces)
+    : tasks_(stream.device(), tasks.size()),
+      splits_(stream.device(), splits.size()),
+      pieces_(pieces) {
+  tasks_.upload(stream, tasks);
+  splits_.upload(stream, splits);
+  stream.synchronize();
+}
+
+float* SpmmPlan::partials(const exec::Stream& stream, std::uint64_t stride) const {
+  if (partials_.size() < pieces_ * stride) {
+    partials_.reset();
+    partials_ = memory::Buffer<float>(stream.device(), exec::bytes_of(pieces_, stride));
+  }
+  return partials_.data();
+}
+
+template <class T>
+void spmm(const exec::Stream& stream, const MatrixView& a, const SpmmPlan& plan,
+          const RowTable<T>& b, T* c, std::uint64_t c_stride, std::uint64_t k,
+          const SpmmOptions& options) {
+  require(k > 0, "spmm: k is 0; B and C need at least one column");
+  require(b.stride >= k && c_stride >= k,
+          fmt::format("spmm: strides of {} and {} elements for {} columns", b.stride, c_stride, k));
+  if (plan.tasks() == 0) return;
+  detail::SpmmJob<T> job;
+  job.a = a;
+  job.b = b;
+  job.c = c;
+  job.c_stride = c_stride;
+  job.k = k;
+  job.tasks = plan.task_data();
+  job.task_count = plan.tasks();
+  job.splits = plan.split_data();
+  job.split_count = plan.splits();
+  job.partial_stride = (k + 7) / 8 * 8;
+  job.partials = plan.partials(stream, job.partial_stride);
+  job.rows_moved = options.rows_moved;
+  job.alpha = options.alpha;
+  job.beta = options.beta;
+  exec::LaunchOptions launch;
+  launch.threads_per_block = options.threads_per_block;
+  exec::with_backend(stream.device(), [&](auto backend) {
+    detail::run_spmm<decltype(backend), T>(stream, job, launch);
+  });
+}
+
+template void spmm(const exec::Stream&, const MatrixView&, const SpmmPlan&, const RowTable<float>&,
+                   float*, std::uint64_t, std::uint64_t, const SpmmOptions&);
+template void spmm(const exec::Stream&, const MatrixView&, const SpmmPlan&, const RowTable<Half>&,
+                   Half*, std::uint64_t, std::uint64_t, const SpmmOptions&);
+template void spmm(const exec::Stream&, const MatrixView&, const SpmmPlan&,
+                   const RowTable<BFloat16>&, BFloat16*, std::uint64_t, std::uint64_t,
+                   const SpmmOptions&);
+
+}  // namespace warren::sparse

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/sparse/tuner.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/core/trace.hpp"
+
+#include "sparse/plan_table.hpp"
+#include "sparse/product.hpp"
+
+namespace warren::sparse {
+namespace {
+
+/// Entries of a team beyond which cover's matchings cost more than they are worth finding unasked.
+constexpr std::uint64_t kMostToCover = 20'000'000;
+constexpr double kWithin =
+    2.0;  // What is predicted to take longer than this times the best is left out.
+
+/// What a rank's time follows from.
+struct RankLoad {
+  double own_entries = 0, remote_entries = 0, rows = 0, others = 0, halo = 0;
+};
+
+struct Model {
+  double row_bytes, memory, link, far;  // Bytes a second.
+  double ranks, fused_near, fused_far, cover;
+
+  [[nodiscard]] double multiply(double entries, double rows) const {
+    return (entries * (row_bytes + 4) + rows * 2 * row_bytes) / memory;
+  }
+  [[nodiscard]] double move(double rows) const { return rows * row_bytes / link; }
+};
+
+double time_of(Strategy strategy, const RankLoad& a, const Model& m) {
+  const double own = m.multiply(a.own_entries, a.rows);
+  const double remote = m.multiply(a.remote_entries, a.rows);
+  const double passes = m.multiply(0, a.rows) * (m.ranks - 1);
+  switch (strategy) {
+    case Strategy::broadcast:
+      return own + remote + passes + m.move(a.others);
+    case Strategy::broadcast_pipelined:
+      return std::max(own + remote + passes, m.move(a.others));
+    case Strategy::pull:
+      return std::max(own + remote, m.move(a.remote_entries)) + 2 * m.multiply(0, a.rows);
+    case Strategy::once:
+    case Strategy::staged:
+      return std::max(own, m.move(a.halo)) + remote;
+    case Strategy::fused:
+      return std::max(own, m.fused_far * m.row_bytes / m.far) + m.move(m.fused_near) + remote;
+    case Strategy::cover:
+      return own + m.move(m.cover) + remote;
+  }
+  return 0.0;
+}
+
+std::uint64_t rows_of(Strategy strategy, const graph::MovedRows& moved) {
+  switch (strategy) {
+    case Strategy::broadcast:
+    case Strategy::broadcast_pipelined:
+      return moved.broadcast;
+    case Strategy::pull:
+      return moved.per_edge;
+    case Strategy::once:
+    case Strategy::staged:
+      return moved.once;
+    case Strategy::fused:
+      return moved.fused;
+    case Strategy::cover:
+      return moved.cover;
+  }
+  return 0;
+}
+
+class Hash {
+ public:
+  void add(std::uint64_t value) {
+    state_ = (state_ ^ value) * 0x9e3779b97f4a7c15ull;
+    state_ ^= state_ >> 29;
+  }
+  [[nodiscard]] std::uint64_t value() const { return state_; }
+
+ private:
+  std::uint64_t state_ = 0x2545f4914f6cdd1dull;
+};
+
+/// Measures candidates on the operands that it is given.
+template <class T>
+class Trial {
+ public:
+  Trial(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b, T* c)
+      : team_(team), rows_(rows), b_(b), c_(c) {}
+
+  /// Seconds on the slowest rank, the same on all ranks: the better of two runs after one to warm
+  /// up.
+  double measure(const DistributedOptions& options) {
+    ++tries_;
+    DistributedSpmm<T> product(team_, rows_, b_.view().width, options);
+    double best = std::numeric_limits<double>::infinity();
+    for (int run = 0; run < 3; ++run) {
+      const double begin = now_seconds();
+      product.run(b_, c_);
+      const double seconds = team_.all_reduce(now_seconds() - begin, exec::Maximum{});
+      if (run > 0) best = std::min(best, seconds);
+    }
+    return best;
+  }
+  [[nodiscard]] std::uint32_t tries() const { return tries_; }
+
+ private:
+  team::Team& team_;
+  const Rows& rows_;
+  const memory::GlobalArray<T>& b_;
+  T* c_;
+  std::uint32_t tries_ = 0;
+};
+
+/// The parameters that a strategy has, with the values that are tried, in this order.
+struct Parameter {
+  std::uint32_t DistributedOptions::*field;
+  std::vector<std::uint32_t> values;
+};
+std::vector<Parameter> parameters_of(const DistributedOptions& options, bool is_cuda) {
+  if (options.strategy == Strategy::staged) return {{&DistributedOptions::chunks, {2, 4, 8}}};
+  if (options.strategy != Strategy::pull) return {};
+  std::vector<Parameter> all = {{&DistributedOptions::piece_entries, {256, 512}},
+                                {&DistributedOptions::interleave, {2, 4}}};
+  if (is_cuda) all.push_back({&DistributedOptions::warps_per_block, {4, 16}});
+  return all;
+}
+
+}  // namespace
+
+std::string plan_table_path() {
+  const std::string links = team::links_cache_path();
+  if (links.empty()) return {};
+  return links.substr(0, links.find_last_of('/')) + "/sparse-plans.json";
+}
+
+std::string tuning_key(team::Team& team, const Rows& rows, std::uint64_t k,
+                       const std::string& type) {
+  constexpr std::uint64_t kSamples = 4096;
+  Hash hash;
+  for (const std::uint64_t cut : rows.cuts) hash.add(cut);
+  hash.add(rows.entries());
+  const std::uint64_t row_step = rows.count / kSamples + 1;
+  for (std::uint64_t r = 0; r < rows.count; r += row_step) hash.add(rows.end(r));
+  const std::uint64_t entry_step = rows.entries() / kSamples + 1;
+  for (EdgeOffset e = 0; e < rows.entries(); e += entry_step) hash.add(rows.columns[e]);
+  Hash all;
+  for (const std::uint64_t part : team.all_gather(hash.value())) all.add(part);
+  return fmt::format("{:016x} k{} {} x{} of {}", all.value(), k, type, team.size(),
+                     team.device().processors());
+}
+
+std::vector<Candidate> predict(team::Team& team, const Rows& rows, std::uint64_t k,
+                               std::uint64_t element_bytes, const team::Links& links,
+                               int workgroup) {
+  const int group = workgroup == 0 ? team.size() : workgroup;
+  const Exchange exchange(team, rows);
+  const RankLoad mine{static_cast<double>(rows.entries() - exchange.remote_entries()),
+                      static_cast<double>(exchange.remote_entries()),
+                      static_cast<double>(rows.count),
+                      static_cast<double>(rows.cuts.back() - rows.count),
+                      static_cast<double>(exchange.halo().size())};
+  const std::vector<RankLoad> loads = team.all_gather(mine);
+  std::uint64_t sums[] = {exchange.remote_entries()};
+  team.sum(sums);
+  const bool with_cover = sums[0] <= kMostToCover;
+  const graph::MovedRows moved = exchange.volumes(team, rows, group, with_cover);
+  // Of workgroups that are all of the team, the slow link is as fast as any.
+  const auto bandwidth = [&](int a, int b) {
+    return std::max(1e-3, links.between(a, b).gigabytes_per_second) * 1e9;
+  };
+  const int last = team.size() - 1;
+  Model model{};
+  model.row_bytes = static_cast<double>(k * element_bytes);
+  model.memory = 2 * bandwidth(0, 0);
+  model.link = team.size() > 1 ? bandwidth(0, 1) : bandwidth(0, 0);
+  model.far = group < team.size() ? bandwidth(0, last) : model.link;
+  model.ranks = static_cast<double>(team.size());
+  const bool has_groups = group < team.size();
+  model.fused_far = has_groups ? static_cast<double>(moved.fused) / model.ranks / 2 : 0.0;
+  model.fused_near = static_cast<double>(moved.fused) / model.ranks - model.fused_far;
+  model.cover = static_cast<double>(moved.cover) / model.ranks;
+  std::vector<Candidate> all;
+  for (const Strategy strategy : all_strategies()) {
+    if (strategy == Strategy::once || (strategy == Strategy::fused && !has_groups)) continue;
+    if (strategy == Strategy::cover && !with_cover) continue;
+    Candidate candidate;
+    candidate.options.strategy = strategy;
+    candidate.options.workgroup = workgroup;
+    candidate.rows_moved = rows_of(strategy, moved);
+    for (const RankLoad& load : loads) {
+      candidate.predicted_seconds =
+          std::max(candidate.predicted_seconds, time_of(strategy, load, model));
+    }
+    all.push_back(candidate);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return a.predicted_seconds < b.predicted_seconds;
+  });
+  return all;
+}
+
+template <class T>
+Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b, T* c,
+            const TuneOptions& options) {
+  if (options.workgroup != 0) graph::check_workgroup(options.workgroup, team.size());
+  const std::uint64_t k = b.view().width;
+  constexpr const char* kType = std::is_same_v<T, float>  ? "float32"
+                                : std::is_same_v<T, Half> ? "float16"
+                                                          : "bfloat16";
+  Tuning tuning;
+  tuning.key = fmt::format("{} w{}", tuning_key(team, rows, k, kType), options.workgroup);
+  // One rank reads, so that all know the same.
+  std::optional<DistributedOptions> known;
+  if (team.rank() == 0) known = read_plan(options.table, machine_of(team), tuning.key);
+  struct Answer {
+    bool is_known;
+    DistributedOptions options;
+  };
+  const Answer answer =
+      team.all_gather(Answer{known.has_value(), known.value_or(DistributedOptions{})})[0];
+  if (answer.is_known && answer.options.workgroup == options.workgroup) {
+    tuning.best = answer.options;
+    tuning.is_remembered = true;
+    return tuning;
+  }
+  tuning.candidates = predict(team, rows, k, sizeof(T), team::known_links(team), options.workgroup);
+  tuning.best = tuning.candidates.front().options;
+  if (options.tries == 0) return tuning;
+
+  Trial<T> trial(team, rows, b, c);
+  double best = std::numeric_limits<double>::infinity();
+  const double limit = tuning.candidates.front().predicted_seconds * kWithin;
+  const auto attempt = [&](Candidate& candidate) {
+    candidate.measured_seconds = trial.measure(candidate.options);
+    const bool is_better = candidate.measured_seconds < best;
+    if (is_better) {
+      best = candidate.measured_seconds;
+      tuning.best = candidate.options;
+    }
+    return is_better;
+  };
+  for (Candidate& candidate : tuning.candidates) {
+    if (candidate.predicted_seconds > limit || trial.tries() >= options.tries) break;
+    (void)attempt(candidate);
+  }
+  for (const Parameter& parameter : parameters_of(tuning.best, team.device().is_cuda())) {
+    for (const std::uint32_t value : parameter.values) {
+      if (trial.tries() >= options.tries) break;
+      Candidate next;
+      next.options = tuning.best;
+      next.options.*parameter.field = value;
+      for (const Candidate& like : tuning.candidates) {
+        if (like.options.strategy != next.options.strategy) continue;
+        next.rows_moved = like.rows_moved;
+        next.predicted_seconds = like.predicted_seconds;  // The model knows no parameters.
+      }
+      const bool is_better = attempt(next);
+      tuning.candidates.push_back(next);
+      if (!is_better) break;
+    }
+  }
+  if (team.rank() == 0) write_plan(options.table, machine_of(team), tuning.key, tuning.best);
+  return tuning;
+}
+
+template Tuning tune(team::Team&, const Rows&, const memory::GlobalArray<float>&, float*,
+                     const TuneOptions&);
+template Tuning tune(team::Team&, const Rows&, const memory::GlobalArray<Half>&, Half*,
+                     const TuneOptions&);
+template Tuning tune(team::Team&, const Rows&, const memory::GlobalArray<BFloat16>&, BFloat16*,
+                     const TuneOptions&);
+
+}  // namespace warren::sparse

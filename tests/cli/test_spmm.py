@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spmm and sddmm: fields, options, answers against plain loops, rows moved against partition's volumes, bad input."""
+
+import tempfile
+import unittest
+
+from support import MTX, SYMMETRIC, ProgramTest
+
+KEPT = tempfile.TemporaryDirectory()
+FIELDS = {"graph": str, "vertices": int, "edges": int, "k": int, "type": str, "strategy": str, "gflops": float,
+          "rows_moved": int, "sum": float, "sumsq": float}
+STRATEGIES = {"broadcast": "broadcast", "broadcast-pipelined": "broadcast", "pull": "per_edge", "once": "once",
+              "staged": "once", "fused": "fused", "cover": "cover"}
+VALUES = """%%MatrixMarket matrix coordinate real general
+3 3 4
+1 1 0.5
+1 3 -2
+2 1 4
+3 2 0.25
+"""
+
+
+def dense(j, c):
+    return (7 * j + 13 * c) % 17 - 8
+
+
+def product(entries, rows, k):
+    result = [[0.0] * k for _ in range(rows)]
+    for i, j, value in entries:
+        for c in range(k):
+            result[i][c] += value * dense(j, c)
+    return result
+
+
+class Spmm(ProgramTest):
+    def run_program(self, *arguments, environment=None, **options):
+        """What the program measures and chooses is kept in a folder of these tests' own."""
+        return super().run_program(*arguments, environment={"XDG_CACHE_HOME": KEPT.name, **(environment or {})},
+                                   **options)
+
+    def check_sums(self, result, values):
+        self.assertAlmostEqual(result["sum"], sum(values), places=5)
+        self.assertAlmostEqual(result["sumsq"], sum(v * v for v in values), places=4)
+
+    def test_fields(self):
+        for command in ("spmm", "sddmm"):
+            result = self.succeed_json(command, "kron:8", "--k", 5)
+            self.check_common(result, command)
+            self.check_fields(result, {**FIELDS, "max_relative_error": type(None)})
+            self.assertEqual(result["strategy"], "local")
+            result = self.succeed_json(command, "kron:8", "--k", 5, "--verify", "--repeat", 3)
+            self.check_common(result, command, runs=3)
+            self.assertLessEqual(result["max_relative_error"], 1e-5)
+
+    def test_answers(self):
+        cases = (
+            (MTX, 4, [(0, 1, 1), (1, 2, 1)]),
+            (SYMMETRIC, 3, [(0, 1, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1), (2, 2, 1)]),
+            (VALUES, 3, [(0, 0, 0.5), (0, 2, -2), (1, 0, 4), (2, 1, 0.25)]),
+        )
+        for text, rows, entries in cases:
+            path = self.file("a.mtx", text)
+            for k in (1, 3, 20):
+                wanted = [v for row in product(entries, rows, k) for v in row]
+                dots = [value * sum(dense(i, c) * dense(j, c) for c in range(k)) for i, j, value in entries]
+                for devices in (1, 2, 3):
+                    for order in ("none", "random"):
+                        options = [path, "--k", k, "--devices", devices, "--verify", "--reorder", order]
+                        self.check_sums(self.succeed_json("spmm", *options), wanted)
+                        self.check_sums(self.succeed_json("sddmm", *options), dots)
+
+    def test_values_count_where_they_are_meant(self):
+        weighted = self.file("a.wel", "0 1 5\n1 2 7\n")
+        pattern = [v for row in product([(0, 1, 1), (1, 2, 1)], 3, 4) for v in row]
+        values = [v for row in product([(0, 1, 5), (1, 2, 7)], 3, 4) for v in row]
+        self.check_sums(self.succeed_json("spmm", weighted, "--k", 4), pattern)
+        self.check_sums(self.succeed_json("spmm", weighted, "--k", 4, "--weights", "file"), values)
+
+    def test_strategies_move_the_volumes_of_partition(self):
+        graph = ["kron:9", "--symmetrize"]
+        one = self.succeed_json("spmm", *graph, "--k", 8)
+        for devices, workgroup in ((2, 2), (3, 1), (4, 2), (6, 3)):
+            volume = self.succeed_json("partition", *graph, "--parts", devices, "--workgroup", workgroup)["volume"]
+            for strategy, name in STRATEGIES.items():
+                result = self.succeed_json("spmm", *graph, "--k", 8, "--devices", devices, "--workgroup", workgroup,
+                                           "--strategy", strategy, "--verify")
+                self.assertEqual(result["strategy"], strategy)
+                self.assertEqual(result["rows_moved"], volume[name], strategy)
+                self.assertEqual(result["sum"], one["sum"])
+                self.assertEqual(result["sumsq"], one["sumsq"])
+
+    def test_types_methods_and_orders(self):
+        for kind in ("float32", "float16", "bfloat16"):
+            for method in ("ranges", "random", "degree", "rabbit"):
+                for order in ("none", "rabbit", "degree", "random"):
+                    result = self.succeed_json("spmm", "community:2000,6", "--k", 9, "--devices", 3, "--type", kind,
+                                               "--method", method, "--reorder", order, "--verify")
+                    self.assertIs(result["verified"], True)
+
+    def test_empty_graphs(self):
+        path = self.file("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n5 5 0\n")
+        for devices in (1, 4):
+            for strategy in ("auto", *STRATEGIES):
+                result = self.succeed_json("spmm", path, "--devices", devices, "--strategy", strategy, "--verify")
+                self.assertEqual((result["sum"], result["rows_moved"] % 5), (0.0, 0))
+
+    def test_auto_explains_and_remembers(self):
+        # The program keeps what it has chosen: in a folder of this test's own.
+        here = {"XDG_CACHE_HOME": str(self.folder)}
+        options = ["spmm", "kron:9", "--k", 6, "--devices", 4, "--workgroup", 2, "--explain", "--verify"]
+        first = self.succeed_json(*options, environment=here)
+        measured = [c for c in first["candidates"] if c["measured_seconds"] is not None]
+        self.assertTrue(1 <= len(measured) <= 12)
+        fastest = min(measured, key=lambda c: c["measured_seconds"])
+        self.assertEqual(first["strategy"], fastest["strategy"])
+        self.assertTrue((self.folder / "warren" / "sparse-plans.json").is_file())
+        again = self.succeed_json(*options, environment=here)
+        self.assertEqual((again["strategy"], again["candidates"]), (first["strategy"], []))
+        (self.folder / "warren" / "sparse-plans.json").write_text("{")
+        result = self.run_program(*options, "--json", "-", environment=here)
+        self.assertEqual(result.status, 0)
+        self.assertEqual(result.err.count("\n"), 1)
+        self.assertIn("cannot be used", result.err)
+        self.assertEqual(self.succeed_json(*options, "--deterministic", environment=here)["strategy"], "staged")
+
+    def test_lookup(self):
+        for devices in (1, 3):
+            for kind in ("float32", "float16", "bfloat16"):
+                result = self.succeed_json("lookup", "--rows", 1000, "--k", 12, "--batch", 50, "--bag", 9, "--devices",
+                                           devices, "--type", kind, "--skew", 1, "--verify")
+                self.check_common(result, "lookup")
+                self.check_fields(result, {"lookups_per_second": float, "bytes_per_second": float, "rows_moved": int})
+                self.assertIs(result["verified"], True)
+                self.assertEqual(result["rows_moved"] == 0, devices == 1)
+        self.fail(2, "lookup", "--k", 0, says="--k")
+        self.fail(2, "lookup", "--strategy", "owners", says="not there yet")
+        self.fail(2, "lookup", "--rows", 4294967295, "--k", 16777216, says="2^48")
+
+    def test_bench(self):
+        result = self.succeed_json("bench", "spmm", "kron:7", "--ks", "3,8", "--types", "float32,float16", "--devices", 2,
+                                   "--strategies", "staged,pull", "--repeat", 2, "--verify", "--out", "r.json")
+        self.assertEqual(len(result["results"]), 8)
+        for entry in result["results"]:
+            self.assertEqual(len(entry["seconds"]), 2)
+            self.assertLess(entry["max_relative_error"], 1e-2)
+        self.fail(2, "bench", "spmm", "kron:7", "--types", "double", says="double")
+
+    def test_refused(self):
+        self.fail(2, "spmm", "kron:5", "--k", 0, says="--k")
+        self.fail(2, "spmm", "kron:5", "--type", "float64", says="float64")
+        self.fail(2, "spmm", "kron:5", "--strategy", "push", says="push")
+        self.fail(2, "spmm", "kron:5", "--method", "metis", says="not there yet")
+        self.fail(2, "spmm", "kron:5", "--reorder", "hilbert", says="hilbert")
+        self.fail(2, "spmm", "kron:5", "--devices", 4, "--workgroup", 3, says="workgroup")
+        self.fail(2, "partition", "kron:5", "--parts", 4, "--workgroup", 3, says="workgroup")
+        self.fail(2, "spmm", self.file("a.wel", "0 1 16777217\n"), "--weights", "file", says="2^24")
+
+
+if __name__ == "__main__":
+    unittest.main()

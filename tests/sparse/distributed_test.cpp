@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products over teams: every strategy, one test body. Results against the reference, rows counted
+// as they move against the volumes computed from the graph, and those against plain counting.
+#include "warren/sparse/distributed.hpp"
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "warren/core/error.hpp"
+#include "warren/graph/vertex_cover.hpp"
+
+#include "reference/volumes.hpp"
+#include "sparse/dense.hpp"
+#include "sparse/graphs.hpp"
+
+namespace warren::sparse {
+namespace {
+
+using testing_support::near;
+using testing_support::random_dense;
+using testing_support::strided;
+using Kind = Normalization::Kind;
+
+struct Scenario {
+  std::uint64_t k = 8;
+  DistributedOptions options;
+  Normalization normalization;
+  reference::Norm norm = reference::Norm::none;
+  float alpha = 1.0f, beta = 0.0f;
+};
+
+std::uint64_t expected_rows(const graph::MovedRows& moved, Strategy strategy) {
+  switch (strategy) {
+    case Strategy::broadcast:
+    case Strategy::broadcast_pipelined:
+      return moved.broadcast;
+    case Strategy::pull:
+      return moved.per_edge;
+    case Strategy::once:
+    case Strategy::staged:
+      return moved.once;
+    case Strategy::fused:
+      return moved.fused;
+    case Strategy::cover:
+      return moved.cover;
+  }
+  return 0;
+}
+
+template <class T>
+void check_rank(team::Team& team, const graph::Graph& graph, const graph::Shard& shard,
+                const Scenario& s, const graph::MovedRows& moved) {
+  SCOPED_TRACE(name_of(s.options.strategy) + ", k " + std::to_string(s.k) + ", workgroups of " +
+               std::to_string(s.options.workgroup) + ", rank " + std::to_string(team.rank()) +
+               " of " + std::to_string(team.size()));
+  const std::uint64_t n = graph.vertices;
+  const exec::Stream stream(team.device());
+  const auto b = random_dense(n * s.k, 5);
+  const auto old = random_dense(n * s.k, 6);
+  auto expected = reference::multiply(
+      reference::entries_of(graph, s.norm, s.normalization.self_loops), n, s.k, b);
+  const std::uint64_t first = shard.out.first * s.k;
+  const std::uint64_t count = shard.out.count * s.k;
+  reference::Product mine;
+  for (std::uint64_t i = first; i < first + count; ++i) {
+    mine.sum.push_back(static_cast<double>(s.alpha) * expected.sum[i] +
+                       static_cast<double>(s.beta) * old[i]);
+    mine.size.push_back(std::abs(static_cast<double>(s.alpha)) * expected.size[i] +
+                        std::abs(static_cast<double>(s.beta) * old[i]));
+  }
+  memory::GlobalArray<T> b_array(team, shard.cuts, s.k, memory::Placement::device);
+  const auto all = strided<T>(b, s.k, s.k);
+  b_array.buffer().upload(stream, std::span<const T>(all).subspan(first, count));
+  const auto before = strided<T>(old, s.k, s.k);
+  memory::Buffer<T> c(team.device(), count);
+  stream.synchronize();
+
+  const Rows rows = make_rows(team, shard, s.normalization);
+  DistributedSpmm<T> product(team, rows, s.k, s.options);
+  std::vector<T> first_result;
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    c.upload(stream, std::span<const T>(before).subspan(first, count));
+    stream.synchronize();
+    product.run(b_array, c.data(), s.alpha, s.beta);
+    const std::vector<T> result = c.to_host(stream);
+    // Passes over parts of the columns round to T each.
+    EXPECT_TRUE(near(result, s.k, mine, s.k, sizeof(T) == 4 ? 1.0 : team.size() + 1.0));
+    EXPECT_EQ(product.rows_moved(), expected_rows(moved, s.options.strategy));
+    if (repeat == 0) first_result = result;
+    const bool repeats = s.options.strategy != Strategy::once || s.options.deterministic;
+    if (repeats) {
+      EXPECT_EQ(std::memcmp(first_result.data(), result.data(), result.size() * sizeof(T)), 0);
+    }
+  }
+}
+
+std::vector<team::TeamOptions> cpu_teams() {
+  std::vector<team::TeamOptions> teams;
+  for (const int ranks : {1, 2, 3, 4, 6}) {
+    team::TeamOptions options;
+    options.ranks = ranks;
+    options.threads = ranks == 2 ? 4 : ranks;
+    teams.push_back(options);
+  }
+  return teams;
+}
+
+/// Every strategy with the parameters that change its ways.
+std::vector<DistributedOptions> strategies(int ranks) {
+  std::vector<DistributedOptions> all;
+  for (const Strategy strategy : all_strategies()) {
+    DistributedOptions options;
+    options.strategy = strategy;
+    all.push_back(options);
+  }
+  DistributedOptions options;
+  options.strategy = Strategy::once;
+  options.deterministic = true;
+  all.push_back(options);
+  options = {};
+  options.strategy = Strategy::staged;
+  options.chunks = 3;
+  all.push_back(options);
+  options = {};
+  options.strategy = Strategy::pull;
+  options.piece_entries = 3;
+  options.interleave = 2;
+  options.warps_per_block = 2;
+  all.push_back(options);
+  options = {};
+  options.strategy = Strategy::fused;
+  for (const int workgroup : {1, 2, 3}) {
+    options.workgroup = workgroup;
+    if (workgroup < ranks && ranks % workgroup == 0) all.push_back(options);
+  }
+  return all;
+}
+
+void check_team(const team::TeamOptions& team_options, const std::string& name,
+                const graph::Graph& graph) {
+  SCOPED_TRACE(name);
+  exec::ThreadPool pool(1);
+  const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
+  graph::Partition partition;
+  partition.cuts = source.cuts;
+  team::run_team(team_options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    for (const DistributedOptions& options : strategies(team.size())) {
+      exec::ThreadPool own(1);
+      const auto quality =
+          graph::partition_quality(graph, partition, own, {options.workgroup, true});
+      Scenario s;
+      s.options = options;
+      s.k = 5;
+      check_rank<float>(team, graph, shard, s, quality.moved);
+      s.k = 16;
+      s.alpha = 2.0f;
+      s.beta = 0.5f;
+      check_rank<float>(team, graph, shard, s, quality.moved);
+    }
+  });
+}
+
+void check_types_and_scales(const team::TeamOptions& team_options) {
+  for (const auto& graph : {fixtures::generated("community:300,7", true),
+                            fixtures::weighted(fixtures::random_graph(200, 1500, 3, false), 4)}) {
+    const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
+    graph::Partition partition;
+    partition.cuts = source.cuts;
+    team::run_team(team_options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      for (const DistributedOptions& options : strategies(team.size())) {
+        exec::ThreadPool own(1);
+        const auto moved =
+            graph::partition_quality(graph, partition, own, {options.workgroup, true}).moved;
+        Scenario s;
+        s.options = options;
+        s.k = 24;
+        check_rank<Half>(team, graph, shard, s, moved);
+        check_rank<BFloat16>(team, graph, shard, s, moved);
+        s.normalization = {Kind::row_mean, false};
+        s.norm = reference::Norm::row_mean;
+        check_rank<float>(team, graph, shard, s, moved);
+        s.normalization = {Kind::symmetric, true};
+        s.norm = reference::Norm::symmetric;
+        check_rank<float>(team, graph, shard, s, moved);
+      }
+    });
+  }
+}
+
+void check_sddmm(const team::TeamOptions& team_options) {
+  for (const auto& named : fixtures::matrices()) {
+    SCOPED_TRACE(named.name);
+    const graph::ShardSource source = fixtures::shard_source(named.graph, team_options.ranks);
+    team::run_team(team_options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      const exec::Stream stream(team.device());
+      const std::uint64_t k = 12;
+      const auto x = random_dense(named.graph.vertices * k, 1);
+      const auto y = random_dense(named.graph.vertices * k, 2);
+      const auto x_all = strided<float>(x, k, k);
+      const auto y_all = strided<float>(y, k, k);
+      const std::uint64_t first = shard.out.first * k;
+      const std::uint64_t count = shard.out.count * k;
+      memory::GlobalArray<float> y_array(team, shard.cuts, k, memory::Placement::device);
+      memory::Buffer<float> x_buffer(team.device(), count);
+      y_array.buffer().upload(stream, std::span<const float>(y_all).subspan(first, count));
+      x_buffer.upload(stream, std::span<const float>(x_all).subspan(first, count));
+      stream.synchronize();
+      const Rows rows = make_rows(team, shard);
+      DistributedSddmm<float> product(team, rows, k);
+      product.run(x_buffer.data(), y_array);
+      const std::vector<float> found = product.result();
+      const EdgeOffset begin = named.graph.offsets[shard.out.first];
+      const auto entries = reference::entries_of(named.graph);
+      ASSERT_EQ(found.size(), rows.entries());
+      for (EdgeOffset e = 0; e < found.size(); ++e) {
+        const auto& entry = entries[begin + e];
+        double sum = 0.0;
+        for (std::uint64_t c = 0; c < k; ++c)
+          sum += entry.value * x[entry.row * k + c] * y[entry.column * k + c];
+        ASSERT_NEAR(static_cast<double>(found[e]), sum, 1e-3);
+      }
+      const Exchange exchange(team, rows);
+      const auto moved = exchange.volumes(team, rows, team.size(), false);
+      EXPECT_EQ(product.rows_moved(), moved.once);
+    });
+  }
+}
+
+TEST(Volumes, AreWhatCountingGives) {
+  exec::ThreadPool pool(2);
+  for (const auto& named : fixtures::matrices()) {
+    if (named.name.find("star") != std::string::npos) continue;  // Deep recursion to count.
+    for (const int ranks : {1, 2, 4, 6, 12}) {
+      graph::Partition partition = graph::partition_ranges(named.graph, ranks);
+      for (const int group : {1, 2, 3, ranks}) {
+        if (group > ranks || ranks % group != 0) continue;
+        SCOPED_TRACE(named.name + ", " + std::to_string(ranks) + " ranks in groups of " +
+                     std::to_string(group));
+        const auto quality = graph::partition_quality(named.graph, partition, pool, {group, true});
+        const auto [all, between] =
+            reference::volumes(named.graph, partition.cuts, static_cast<std::size_t>(group));
+        for (const auto& [found, expected] :
+             {std::pair{quality.moved, all}, std::pair{quality.between, between}}) {
+          EXPECT_EQ(found.broadcast, expected.broadcast);
+          EXPECT_EQ(found.per_edge, expected.per_edge);
+          EXPECT_EQ(found.once, expected.once);
+          EXPECT_EQ(found.fused, expected.fused);
+          EXPECT_EQ(found.cover, expected.cover);
+        }
+      }
+    }
+  }
+}
+
+TEST(Volumes, OfATeamAreThoseOfTheGraph) {
+  const graph::Graph graph = fixtures::generated("kron:9", true);
+  for (const auto& options : cpu_teams()) {
+    const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
+    graph::Partition partition;
+    partition.cuts = source.cuts;
+    exec::ThreadPool pool(2);
+    for (const int group : {1, 2, 3}) {
+      if (options.ranks % group != 0) continue;
+      const auto expected = graph::partition_quality(graph, partition, pool, {group, true}).moved;
+      team::run_team(options, [&](team::Team& team) {
+        const graph::Shard shard = graph::make_shard(team, source);
+        const Rows rows = make_rows(team, shard);
+        const auto found = Exchange(team, rows).volumes(team, rows, group, true);
+        EXPECT_EQ(found.broadcast, expected.broadcast);
+        EXPECT_EQ(found.per_edge, expected.per_edge);
+        EXPECT_EQ(found.once, expected.once);
+        EXPECT_EQ(found.fused, expected.fused);
+        EXPECT_EQ(found.cover, expected.cover);
+      });
+    }
+  }
+}
+
+TEST(VertexCover, TouchesEveryEntryWithTheFewest) {
+  // A path of 200,000 rows and columns: one augmenting path through all of them.
+  graph::SparseBlock path;
+  constexpr Vertex kRows = 200000;
+  path.column_count = kRows;
+  for (Vertex r = 0; r < kRows; ++r) {
+    if (r + 1 < kRows) path.columns.push_back(r + 1);
+    path.columns.push_back(r);
+    path.offsets.push_back(path.columns.size());
+  }
+  const auto cover = graph::smallest_vertex_cover(path);
+  EXPECT_EQ(cover.size, kRows);
+  for (Vertex r = 0; r < kRows; ++r) {
+    for (EdgeOffset e = path.offsets[r]; e < path.offsets[r + 1ull]; ++e)
+      ASSERT_TRUE(cover.row_chosen[r] != 0 || cover.column_chosen[path.columns[e]] != 0);
+  }
+  EXPECT_EQ(graph::smallest_vertex_cover({}).size, 0u);
+}
+
+TEST(DistributedSpmm, MatchesReferenceWithEveryStrategyAndTeam) {
+  for (const auto& named : fixtures::matrices()) {
+    for (const auto& options : cpu_teams()) check_team(options, named.name, named.graph);
+  }
+}
+
+TEST(DistributedSpmm, LongColumns) {
+  team::TeamOptions options;
+  options.ranks = 3;
+  options.threads = 3;
+  check_team(options, "star", fixtures::star(6000, true));
+}
+
+TEST(DistributedSpmm, TypesAndNormalizations) {
+  for (const auto& options : cpu_teams()) check_types_and_scales(options);
+}
+
+TEST(DistributedSddmm, MatchesReference) {
+  for (const auto& options : cpu_teams()) check_sddmm(options);
+}
+
+TEST(DistributedSpmm, RefusesWhatMakesNoSense) {
+  const graph::Graph graph = fixtures::path(12);
+  const graph::ShardSource source = fixtures::shard_source(graph, 4);
+  team::TeamOptions options;
+  options.ranks = 4;
+  options.threads = 4;
+  const auto run = [&](std::uint64_t k, DistributedOptions product, std::uint64_t b_width) {
+    team::run_team(options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      const Rows rows = make_rows(team, shard);
+      DistributedSpmm<float> spmm(team, rows, k, product);
+      memory::GlobalArray<float> b(team, shard.cuts, b_width, memory::Placement::device);
+      memory::Buffer<float> c(team.device(), shard.out.count * k);
+      spmm.run(b, c.data());
+    });
+  };
+  EXPECT_NO_THROW(run(4, {}, 4));
+  EXPECT_THROW(run(0, {}, 4), UsageError);
+  EXPECT_THROW(run(4, {}, 5), UsageError);
+  EXPECT_THROW(run(4, {Strategy::fused, 3}, 4), UsageError);
+  EXPECT_THROW(run(4, {Strategy::fused, 8}, 4), UsageError);
+  DistributedOptions pull;
+  pull.strategy = Strategy::pull;
+  pull.piece_entries = 0;
+  EXPECT_THROW(run(4, pull, 4), UsageError);
+  EXPECT_THROW((void)parse_strategy("push"), UsageError);
+  for (const Strategy strategy : all_strategies())
+    EXPECT_EQ(parse_strategy(name_of(strategy)), strategy);
+}
+
+TEST(DistributedSpmmCuda, MatchesReferenceWithEveryStrategyAndTeam) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& options : fixtures::cuda_teams()) {
+    for (const auto& named : fixtures::matrices()) check_team(options, named.name, named.graph);
+    check_types_and_scales(options);
+    check_sddmm(options);
+  }
+}
+
+}  // namespace
+}  // namespace warren::sparse
