@@ -197,7 +197,7 @@ std::vector<float> DistributedSddmm<T>::result() const {
   const Parts& p = *parts_;
   std::vector<float> result(p.from[0].size() + p.from[1].size());
   const memory::Buffer<float>* parts[] = {&p.own_out, &p.remote_out};
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     const std::vector<float> values = parts[i]->to_host(p.stream);
     for (std::size_t e = 0; e < values.size(); ++e) result[p.from[i][e]] = values[e];
   }

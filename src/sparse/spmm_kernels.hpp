@@ -69,7 +69,11 @@ struct SpmmLane {
     if (mine.done == 0) {
       sum.store(target);
     } else {
-      for (std::uint32_t i = mine.done; i < kWidth; ++i) target[i] = from_float<T>(sum.at(i));
+      // All of the pack's places, so that a GPU need not index its registers.
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kWidth; ++i) {
+        if (i >= mine.done) target[i] = from_float<T>(sum.at(i));
+      }
     }
   }
 };
@@ -112,7 +116,10 @@ struct RowWalk {
       if (lane.mine.done == 0) {
         sum.store(target);
       } else {
-        for (std::uint32_t i = lane.mine.done; i < kWidth; ++i) target[i] = sum.at(i);
+        WARREN_UNROLL
+        for (std::uint32_t i = 0; i < kWidth; ++i) {
+          if (i >= lane.mine.done) target[i] = sum.at(i);
+        }
       }
     }
   }

@@ -71,6 +71,7 @@ template <class T>
 void check_packs() {
   std::mt19937 random(1);
   std::vector<float> values;
+  values.reserve(16 * 4096);
   for (int i = 0; i < 16 * 4096; ++i)
     values.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(random())));
   const float edges[] = {0.0f, -0.0f, 1e-40f, 65504.0f, 65520.0f, 6e-8f, 3e-8f, 1e-5f};

@@ -67,8 +67,7 @@ void run_tasks(const Kernel& kernel, const Serial& worker, std::uint64_t begin, 
 }
 #if defined(__x86_64__) && !defined(__CUDACC__)
 template <class Kernel>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,prefer-vector-width=512"),
-  gnu::flatten]] void
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"), gnu::flatten]] void
 run_tasks_avx512(const Kernel& kernel, const Serial& worker, std::uint64_t begin,
                  std::uint64_t end) {
   for (std::uint64_t task = begin; task < end; ++task) kernel(worker, task);
