@@ -229,6 +229,9 @@ class SsspRelax {
     constexpr std::uint32_t kRound = 256;
     Vertex better[kRound];
     Word offers[kRound];
+    // Held here, since compilers load members again after an atomic load.
+    const Word* const distances = program_.distance;
+    std::uint64_t overflows = 0;
     for (std::uint32_t base = 0; base < piece.length; base += kRound) {
       const std::uint32_t round = piece.length - base < kRound ? piece.length - base : kRound;
       const Vertex* to = program_.out.list(piece.begin) + base;
@@ -236,13 +239,14 @@ class SsspRelax {
       std::uint32_t count = 0;
       for (std::uint32_t k = 0; k < round; ++k) {
         const Word offered = Metric::add(distance, weights[k]);
-        overflows_ += offered == Metric::kUnreached ? 1 : 0;
+        overflows += offered == Metric::kUnreached ? 1 : 0;
         better[count] = to[k];
         offers[count] = offered;
-        count += offered < exec::load_maybe_stale(program_.distance[to[k]]) ? 1 : 0;
+        count += offered < exec::load_maybe_stale(distances[to[k]]) ? 1 : 0;
       }
       for (std::uint32_t i = 0; i < count; ++i) offer(WarpType(), better[i], offers[i]);
     }
+    overflows_ += overflows;
   }
 
   /// The loads of a batch are in flight together.
