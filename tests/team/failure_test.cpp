@@ -2,6 +2,8 @@
 // Failing ranks on the CPU, where a step itself may throw.
 #include <atomic>
 
+#include "warren/exec/atomic.hpp"
+
 #include "team/failure_cases.hpp"
 
 namespace warren::team {
@@ -104,7 +106,7 @@ TEST(Failure, OthersAreToldWhoFailedAndWhy) {
                           } catch (const TeamError& error) {
                             if (std::string(error.what()) == "rank 2 failed: nonsense") ++told;
                             EXPECT_THROW(team.check(), TeamError);
-                            EXPECT_EQ(*team.abort_flag(), 1u);
+                            EXPECT_EQ(exec::atomic_load(*team.abort_flag()), 1u);
                             throw;
                           }
                         }),
