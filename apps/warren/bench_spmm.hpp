@@ -16,7 +16,7 @@ struct BenchSpmmOptions {
   std::vector<std::string> types = {"float32"};
   std::vector<std::string> strategies;  ///< Empty: auto on one rank, all by name on several.
 };
-void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& options);
+void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& bench);
 
 /// Sets `results` of the session's JSON, an object a product with every run, and prints a table.
 void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions& bench);
