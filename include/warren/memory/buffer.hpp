@@ -31,8 +31,9 @@ class Buffer {
   Buffer(const exec::Device& device, std::uint64_t size)
       : Buffer(device, MemoryKind::device, size) {}
   ~Buffer() { reset(); }
+  /// What was moved from is empty, and still knows its device.
   Buffer(Buffer&& other) noexcept
-      : device_(other.device_),
+      : device_(other.device_),  // NOLINT(performance-move-constructor-init)
         kind_(other.kind_),
         size_(std::exchange(other.size_, 0)),
         data_(std::exchange(other.data_, nullptr)) {}
