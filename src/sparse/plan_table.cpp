@@ -1,39 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sparse/plan_table.hpp"
 
-#include <filesystem>
-#include <fstream>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+
+#include "team/cache_file.hpp"
 
 namespace warren::sparse {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int kFormat = 1;
 
 /// The file's content, or an empty one. `problem` says what is wrong with a file that is there.
 Json load(const std::string& path, const std::string& machine, std::string& problem) {
-  Json empty = {{"format", kFormat}, {"machine", machine}, {"plans", Json::object()}};
-  std::ifstream file(path);
-  if (!file) return empty;
-  Json content = Json::parse(file, nullptr, false);
-  if (content.is_discarded()) {
-    problem = "it is no JSON";
-  } else if (!content.is_object() || content.value("format", Json()) != kFormat ||
-             !content.contains("plans") || !content["plans"].is_object()) {
-    problem = "it is not of this version of warren";
-  } else if (content.value("machine", Json()) != machine) {
-    problem = "it is of another machine";
-  } else {
-    return content;
-  }
-  return empty;
+  const auto content = team::read_cache_file(path, "plans", problem);
+  if (content && content->value("machine", Json()) == machine) return *content;
+  if (content) problem = "it is of another machine";
+  return {{"format", team::kCacheFormat}, {"machine", machine}, {"plans", Json::object()}};
 }
 
 /// Throws where the entry is not what write_plan() writes.
@@ -87,10 +73,7 @@ std::optional<DistributedOptions> read_plan(const std::string& path, const std::
 
 void write_plan(const std::string& path, const std::string& machine, const std::string& key,
                 const DistributedOptions& options) noexcept {
-  if (path.empty()) return;
-  try {
-    const std::filesystem::path target(path);
-    std::filesystem::create_directories(target.parent_path());
+  team::replace_cache_file(path, "the way to multiply is", [&] {
     std::string problem;
     Json content = load(path, machine, problem);
     content["plans"][key] = {{"strategy", name_of(options.strategy)},
@@ -99,22 +82,8 @@ void write_plan(const std::string& path, const std::string& machine, const std::
                              {"piece_entries", options.piece_entries},
                              {"interleave", options.interleave},
                              {"warps_per_block", options.warps_per_block}};
-    // Through a file of our own, so that no reader ever sees half of it.
-    const std::filesystem::path draft = path + fmt::format(".{}", getpid());
-    {
-      std::ofstream file(draft, std::ios::trunc);
-      file << content.dump(1) << '\n';
-      file.flush();
-      if (!file) throw InputError("it cannot be written");
-    }
-    std::filesystem::rename(draft, target);
-  } catch (const std::exception& error) {
-    try {
-      log_info(fmt::format("the way to multiply is not kept in {}: {}", path, error.what()));
-    } catch (...) {
-      // There is nobody left to tell.
-    }
-  }
+    return content;
+  });
 }
 
 }  // namespace warren::sparse

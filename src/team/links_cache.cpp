@@ -3,37 +3,22 @@
 #include "team/links_cache.hpp"
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "warren/core/log.hpp"
 #include "warren/exec/cuda_check.hpp"
 
+#include "team/cache_file.hpp"
+
 namespace warren::team {
 namespace {
 
-constexpr int kFormat = 1;
-
-/// The file's content, or an empty one of this format. `problem` says what is wrong with a file
-/// that is there.
+/// The file's content, or an empty one. `problem` says what is wrong with a file that is there.
 nlohmann::json load(const std::string& path, std::string& problem) {
-  nlohmann::json empty = {{"format", kFormat}, {"machines", nlohmann::json::object()}};
-  std::ifstream file(path);
-  if (!file) return empty;
-  nlohmann::json content = nlohmann::json::parse(file, nullptr, false);
-  if (content.is_discarded()) {
-    problem = "it is no JSON";
-  } else if (!content.is_object() || content.value("format", nlohmann::json()) != kFormat ||
-             !content.contains("machines") || !content["machines"].is_object()) {
-    problem = "it is not of this version of warren";
-  } else {
-    return content;
-  }
-  return empty;
+  return read_cache_file(path, "machines", problem)
+      .value_or(nlohmann::json{{"format", kCacheFormat}, {"machines", nlohmann::json::object()}});
 }
 
 /// False if an entry is not what write_links() writes.
@@ -95,32 +80,15 @@ KnownLinks read_links(const std::string& path, const std::string& machine) {
 
 void write_links(const std::string& path, const std::string& machine,
                  const KnownLinks& links) noexcept {
-  if (path.empty()) return;
-  try {
-    const std::filesystem::path target(path);
-    std::filesystem::create_directories(target.parent_path());
+  replace_cache_file(path, "the links' figures are", [&] {
     std::string problem;
     nlohmann::json content = load(path, problem);
     nlohmann::json entries = nlohmann::json::object();
     for (const auto& [name, link] : links)
       entries[name] = {link.gigabytes_per_second, link.microseconds};
     content["machines"][machine] = std::move(entries);
-    // Through a file of our own, so that no reader ever sees half of it.
-    const std::filesystem::path draft = path + fmt::format(".{}", getpid());
-    {
-      std::ofstream file(draft, std::ios::trunc);
-      file << content.dump(1) << '\n';
-      file.flush();
-      if (!file) throw InputError("it cannot be written");
-    }
-    std::filesystem::rename(draft, target);
-  } catch (const std::exception& error) {
-    try {
-      log_info(fmt::format("the links' figures are not kept in {}: {}", path, error.what()));
-    } catch (...) {
-      // There is nobody left to tell.
-    }
-  }
+    return content;
+  });
 }
 
 }  // namespace warren::team
