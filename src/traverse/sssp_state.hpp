@@ -82,8 +82,11 @@ struct SsspState {
       return state;
     case SsspPhase::seed:
       state.binned = sums[kBinned];
-      state.phase = state.binned > 0 ? SsspPhase::relax : SsspPhase::done;
-      return state;
+      if (state.binned == 0) {
+        state.phase = SsspPhase::done;
+        return state;
+      }
+      return begin_bin(state);  // A hub's pieces alone may be enough for a sweep.
     case SsspPhase::mark:
       state.phase = SsspPhase::relax;
       return state;

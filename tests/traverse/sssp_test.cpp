@@ -152,6 +152,9 @@ void check_large_bins(const team::TeamOptions& options) {
   for (const auto& edges : fixtures::host_edges()) {
     check(options, integers, {0.0, 30.0}, edges);
     check(options, reals, {1e300}, edges);
+    // The source's list alone is as many pieces as make a sweep.
+    const Case hub("out-star", with_integers(fixtures::star(1 << 19, false), 1, 64), {0});
+    check(options, hub, {0.0}, edges);
   }
 }
 
