@@ -51,6 +51,7 @@ inline void add_tally(team::Team& team, const exec::Stream& stream, const WorkTa
   for (const WorkTally& part : team.all_gather(mine)) {
     report.expanded += part.expanded;
     report.edges += part.edges;
+    report.queue.tasks += part.kept;
   }
 }
 

@@ -3,6 +3,7 @@
 #include "traverse/async_search.hpp"
 
 #include <cmath>
+#include <optional>
 #include <variant>
 
 #include "traverse/async_memory.hpp"
@@ -20,10 +21,15 @@ class SearchWords {
 
   SearchWords(team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
               double delta, const exec::Stream& stream)
-      : best_(team.device(), shard.vertices),
-        tally_(team.device(), 1),
-        queue_(team,
-               queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta)) {
+      : best_(team.device(), shard.vertices), tally_(team.device(), 1) {
+    const bool on_gpu = team.device().is_cuda();
+    choose_leap(shard, options, delta, on_gpu);
+    schedule::QueueOptions queue =
+        queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta);
+    queue.most_pushes = Function::most_pushes(function_.keep, on_gpu);
+    // What is taken together is worked off together: a round's edges are to be about a warp.
+    if (function_.keep > 0) queue.fetch = std::min(queue.fetch, function_.keep);
+    queue_.emplace(team, queue);
     function_.out = shard.out;
     function_.best = best_.data();
     function_.tally = tally_.data();
@@ -43,7 +49,7 @@ class SearchWords {
     const double begin = now_seconds();
     exec::with_backend(team.device(), [&](auto backend) {
       report.queue =
-          SearchRun<decltype(backend), Metric>::run(team, stream, queue_, function, form);
+          SearchRun<decltype(backend), Metric>::run(team, stream, *queue_, function, form);
     });
     const double end = now_seconds();
     add_tally(team, stream, tally_.data(), report);
@@ -59,9 +65,25 @@ class SearchWords {
   }
 
  private:
+  void choose_leap(const graph::Shard& shard, const AsyncOptions& options, double delta,
+                   bool on_gpu) {
+    constexpr double kShortLists = 8.0;
+    constexpr double kWarp = 32.0;
+    const double degree =
+        std::max(1.0, static_cast<double>(shard.edges) / static_cast<double>(shard.vertices));
+    double widths = options.leap;
+    if (widths < 0.0) widths = on_gpu && degree <= kShortLists ? kChosenLeap : 0.0;
+    if (widths == 0.0) return;
+    function_.leap = widths * delta;
+    function_.keep =
+        std::min(Function::kMostKept, std::max(1u, static_cast<std::uint32_t>(kWarp / degree)));
+  }
+
+  static constexpr double kChosenLeap = std::is_same_v<Metric, DepthMetric> ? 64.0 : 4.0;
+
   memory::Buffer<Word> best_;
   memory::Buffer<WorkTally> tally_;
-  schedule::TaskQueue<typename Function::Task> queue_;
+  std::optional<schedule::TaskQueue<typename Function::Task>> queue_;
   Function function_;
 };
 

@@ -59,6 +59,7 @@ struct DistanceMetric {
 struct WorkTally {
   std::uint64_t expanded;  ///< Vertices worked on, each as often as it was.
   std::uint64_t edges;
+  std::uint64_t kept;  ///< Tasks that a worker ran without their having been in a queue.
 };
 
 template <class MetricType>
@@ -78,6 +79,23 @@ struct SearchFunction {
   Vertex source = 0;
   int rank = 0;
   int ranks = 1;
+  std::uint32_t keep = 0;  ///< Improved vertices that a worker goes on with; at most kMostKept.
+  double leap = 0.0;       ///< How much farther than its task, in units of priority.
+
+  /// A worker's vertices of this round and of the next.
+  static constexpr std::uint32_t kMostKept = 16;
+  struct Kept {
+    Task task[2][kMostKept];
+  };
+  static constexpr std::uint32_t kScratchBytes = sizeof(Kept);
+  /// Pushes, for each lane, after which a worker keeps nothing more.
+  static constexpr std::uint32_t kKeptPushes = 16;
+  /// What running one task pushes at most, on workers of so many lanes.
+  [[nodiscard]] static constexpr std::uint64_t most_pushes(std::uint32_t keep, bool on_gpu) {
+    if (keep == 0) return kTaskPushes;
+    const std::uint64_t round = std::uint64_t{kTaskPushes} * (on_gpu ? 1 : keep);
+    return kTaskPushes + kKeptPushes + round;
+  }
 
   [[nodiscard]] WARREN_HD int owner(Vertex v) const {
     int q = 0;
@@ -95,14 +113,61 @@ struct SearchFunction {
     context.push(worker, worker.lane() == 0, rank, task);
   }
 
+  /// What the worker finds within reach it goes on with itself, in rounds, as long as others need
+  /// not be waited for: a long path costs no queue.
   template <class W, class C>
   WARREN_HD void operator()(const W& worker, C& context, bool active, Task task) const {
-    if (active) active = accept(task);
+    Kept& kept = *context.template scratch<Kept>();
+    const std::uint64_t pushed_before = context.created();
+    double limit = 0.0;
+    if (keep > 0) {
+      const double mine = active ? Metric::priority(task.word) : kFarthest;
+      limit = worker.reduce(mine, exec::Minimum{}) + leap;
+    }
+    std::uint32_t count = work_on(worker, context, active, task, kept.task[0], limit);
+    std::uint64_t kept_in_all = 0;
+    for (std::uint32_t parity = 0; count > 0; parity ^= 1u) {
+      const std::uint32_t held = count;
+      kept_in_all += held;
+      const bool has_pushed_much =
+          context.created() - pushed_before > std::uint64_t{kKeptPushes} * worker.size();
+      if (has_pushed_much) limit = 0.0;
+      count = 0;
+      worker.sync();
+      for (std::uint32_t base = 0; base < held; base += worker.size()) {
+        const std::uint32_t index = base + worker.lane();
+        Task mine{};
+        if (index < held) mine = kept.task[parity][index];
+        count = work_on(worker, context, index < held, mine, kept.task[parity ^ 1u], limit, count);
+      }
+      worker.sync();
+    }
+    if (kept_in_all > 0 && worker.lane() == 0) exec::atomic_add(tally->kept, kept_in_all);
+  }
+
+ private:
+  static constexpr double kFarthest = 1e300;
+
+  /// Offers the lanes' tasks' words to their neighbours. Those improved below `limit` go to `list`,
+  /// behind its `count`, the others into the queues; the new count.
+  template <class W, class C>
+  WARREN_HD std::uint32_t work_on(const W& worker, C& context, bool active, Task task, Task* list,
+                                  double limit, std::uint32_t count = 0) const {
+    // Loads of which none waits for another.
+    EdgeOffset first = 0;
+    EdgeOffset degree = 0;
+    if (active) {
+      const auto row = static_cast<Vertex>(task.vertex - out.first);
+      first = out.begin(row);
+      degree = out.end(row) - first;
+      active = accept(task);
+    }
     EdgeOffset begin = 0;
-    const std::uint32_t count = take_piece(worker, context, active, task, begin);
-    note(worker, active && task.node == kRootNode, count);
+    const std::uint32_t edges = take_piece(worker, context, active, task, degree, begin);
+    begin += first;
+    note(worker, active && task.node == kRootNode, edges);
     const typename Metric::Weights weights(out);
-    worker.expand(count, [&](bool has, std::uint32_t lane, std::uint32_t k) {
+    worker.expand(edges, [&](bool has, std::uint32_t lane, std::uint32_t k) {
       const Vertex from = worker.broadcast(task.vertex, lane);
       const Word word = worker.broadcast(task.word, lane);
       const EdgeOffset edge = worker.broadcast(begin, lane) + k;
@@ -111,16 +176,28 @@ struct SearchFunction {
       if (has) {
         next.vertex = out.list(edge)[0];
         next.word = Metric::extend(word, weights, edge, from);
-        has = Metric::is_less(next.word, exec::atomic_load(best[next.vertex])) &&
+        // A look first spares most atomic operations, but is one more wait.
+        has = (keep > 0 || Metric::is_less(next.word, exec::atomic_load(best[next.vertex]))) &&
               Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word));
         to = owner(next.vertex);
         next.node = to == rank ? kRootNode : 0;
       }
-      context.push(worker, has, to, next, Metric::priority(next.word));
+      const double priority = Metric::priority(next.word);
+      const bool is_near = has && to == rank && priority < limit;
+      if (worker.any(is_near)) {
+        const std::uint32_t place = count + worker.exclusive_scan(is_near ? 1u : 0u);
+        if (is_near && place < keep) {
+          list[place] = next;
+          has = false;
+        }
+        count += worker.count(is_near);
+        count = count < keep ? count : keep;
+      }
+      context.push(worker, has, to, next, priority);
     });
+    return count;
   }
 
- private:
   /// False for what is no better than what its vertex has.
   [[nodiscard]] WARREN_HD bool accept(Task& task) const {
     if (task.node != 0) return !Metric::is_less(exec::atomic_load(best[task.vertex]), task.word);
@@ -129,12 +206,11 @@ struct SearchFunction {
     return Metric::is_less(task.word, old);
   }
 
-  /// Pushes what is too long for one task; the edges that remain.
+  /// Pushes what is too long for one task; the edges that remain, from `begin` of the list on.
   template <class W, class C>
   WARREN_HD std::uint32_t take_piece(const W& worker, C& context, bool active, const Task& task,
-                                     EdgeOffset& begin) const {
-    const auto row = static_cast<Vertex>(active ? task.vertex - out.first : 0);
-    TaskPieces pieces(active ? task.node : kRootNode, active ? out.degree(row) : 0);
+                                     EdgeOffset degree, EdgeOffset& begin) const {
+    TaskPieces pieces(active ? task.node : kRootNode, active ? degree : 0);
     while (worker.any(!pieces.is_leaf())) {
       Task right = task;
       bool has = false;
@@ -142,7 +218,7 @@ struct SearchFunction {
       context.push(worker, has, rank, right, Metric::priority(task.word));
     }
     if (!active) return 0;
-    begin = out.begin(row) + pieces.begin();
+    begin = pieces.begin();
     return pieces.count();
   }
 

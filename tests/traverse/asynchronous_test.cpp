@@ -35,6 +35,13 @@ AsyncOptions tiny_queues() {
   return options;
 }
 
+/// Workers that go on by themselves for some levels.
+AsyncOptions leaping() {
+  AsyncOptions options;
+  options.leap = 12.0;
+  return options;
+}
+
 AsyncOptions in_rounds() {
   AsyncOptions options;
   options.form = schedule::Form::discrete;
@@ -49,6 +56,7 @@ AsyncOptions random_options(std::mt19937_64& random) {
   if (random() % 2 == 0) options.capacity = std::uint64_t{1} << random() % 8;
   options.levels = 1 + static_cast<std::uint32_t>(random() % 8);
   options.delta = random() % 2 == 0 ? 0.0 : 3.0;
+  options.leap = random() % 2 == 0 ? -1.0 : static_cast<double>(random() % 20);
   options.gather = random() % 2 == 0 ? schedule::Gather::never : schedule::Gather::always;
   options.batch = 1 + static_cast<std::uint32_t>(random() % 200);
   options.wait = static_cast<std::uint32_t>(random() % 20);
@@ -216,6 +224,8 @@ TEST(AsyncBfs, MatchesTheReferenceOnEveryShapeAndTeam) {
     const Vertex n = named.graph.vertices;
     for (const auto& team : fixtures::cpu_teams()) check_bfs(named, team, {}, {0, n / 2, n - 1});
     check_bfs(named, fixtures::cpu_teams()[3], in_rounds(), {n / 2});
+    for (const std::size_t team : {1u, 4u})
+      check_bfs(named, fixtures::cpu_teams()[team], leaping(), {0, n / 2});
   }
 }
 
@@ -252,6 +262,8 @@ TEST(AsyncSssp, MatchesDijkstraOnEveryShapeAndTeam) {
     if (named.graph.vertices > 10'000) continue;
     check_sssp(named.name, whole, fixtures::cpu_teams()[4], tiny_queues(), 0);
     check_sssp(named.name, reals, fixtures::cpu_teams()[2], in_rounds(), 0);
+    check_sssp(named.name, whole, fixtures::cpu_teams()[4], leaping(), 0);
+    check_sssp(named.name, reals, fixtures::cpu_teams()[1], leaping(), 0);
   }
 }
 
@@ -386,7 +398,15 @@ void check_on_gpus(const AsyncOptions& options) {
 TEST(AsyncTraversalsCuda, MatchTheReferences) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
   check_on_gpus({});
+}
+
+TEST(AsyncTraversalsCuda, MatchTheReferencesInRounds) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
   check_on_gpus(in_rounds());
+}
+
+TEST(AsyncTraversalsCuda, MatchTheReferencesWithQueuesOfThreeTasks) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
   check_on_gpus(tiny_queues());
 }
 

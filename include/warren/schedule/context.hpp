@@ -66,11 +66,18 @@ struct QueueTable {
 template <class W, class Task>
 class Context {
  public:
-  WARREN_HD explicit Context(const QueueTable<Task>& table)
-      : table_(table), mine_(*table.counters[table.rank]) {}
+  WARREN_HD Context(const QueueTable<Task>& table, void* scratch)
+      : table_(table), mine_(*table.counters[table.rank]), scratch_(scratch) {}
 
   [[nodiscard]] WARREN_HD int rank() const { return table_.rank; }
   [[nodiscard]] WARREN_HD int ranks() const { return table_.ranks; }
+
+  /// The worker's own memory, Function::kScratchBytes of it: what a task leaves there is there when
+  /// its worker runs the next one, unless another step began. Undefined at first.
+  template <class S>
+  [[nodiscard]] WARREN_HD S* scratch() const {
+    return static_cast<S*>(scratch_);
+  }
 
   /// One-sided: gives the tasks of those lanes that `has` one to the ranks `to` (also one's own).
   /// Collective. `priority`, least first, orders a rank's tasks loosely. A push never waits. A rank
@@ -80,6 +87,7 @@ class Context {
       exec::atomic_store(mine_.wrong_rank,
                          static_cast<std::uint64_t>(static_cast<std::uint32_t>(to)) + 1);
       signal_all(Signal::fail);
+      has_strayed_ = true;
       has = false;
     }
     const std::uint32_t count = worker.count(has);
@@ -108,6 +116,8 @@ class Context {
 
   /// Tasks that this worker has pushed; the same in every lane.
   [[nodiscard]] WARREN_HD std::uint64_t created() const { return created_; }
+  /// This lane has pushed a task to no rank.
+  [[nodiscard]] WARREN_HD bool has_strayed() const { return has_strayed_; }
 
   WARREN_HD void push_local(const W& worker, bool has, const Task& task, double priority) {
     if (table_.levels == 1) {
@@ -184,7 +194,9 @@ class Context {
  private:
   const QueueTable<Task>& table_;
   RankCounters& mine_;
+  void* scratch_;
   std::uint64_t created_ = 0;
+  bool has_strayed_ = false;
 };
 
 }  // namespace warren::schedule

@@ -14,14 +14,14 @@ template <class W, class Task, class Function>
 class WorkerLoop {
  public:
   WARREN_HD WorkerLoop(const W& worker, std::uint64_t index, const QueueTable<Task>& table,
-                       const Function& function, std::uint32_t fetch)
+                       const Function& function, std::uint32_t fetch, void* scratch)
       : worker_(worker),
         index_(index),
         table_(table),
         function_(function),
         fetch_(fetch),
         mine_(*table.counters[table.rank]),
-        context_(table) {}
+        context_(table, scratch) {}
   /// A task that throws ends the run of its rank's other workers, too.
   WARREN_HD ~WorkerLoop() {
     if (!has_ended_) context_.signal_all(Signal::fail);
@@ -56,7 +56,8 @@ class WorkerLoop {
       }
       if (!persistent) break;
       if (index_ == 0) watch();
-      exec::back_off(idle_turns_ < 64 ? 64 : 512);
+      // Thousands of workers look at the same few words: those that work wait for them, too.
+      exec::back_off(idle_turns_ < kEagerTurns ? 64 : idle_turns_ < kPatientTurns ? 512 : 4096);
     }
     count_finished();
     if (idle_since != 0) end_idling(idle_since);
@@ -65,10 +66,15 @@ class WorkerLoop {
   /// Of this step; meaningful in lane 0.
   [[nodiscard]] WARREN_HD std::uint64_t created() const { return context_.created(); }
   [[nodiscard]] WARREN_HD std::uint64_t finished() const { return finished_; }
+  /// Of each lane.
+  [[nodiscard]] WARREN_HD bool has_strayed() const { return context_.has_strayed(); }
 
   WARREN_HD void end() { has_ended_ = true; }
 
  private:
+  static constexpr std::uint32_t kEagerTurns = 4;
+  static constexpr std::uint32_t kPatientTurns = 16;
+
   [[nodiscard]] WARREN_HD Signal read_signal(std::uint32_t turn) {
     std::uint32_t signal = 0;
     if (worker_.lane() == 0) {

@@ -10,6 +10,7 @@
 //   void operator()(worker, context, bool active, const Task& task) const;
 //   double priority(const Task&) const;                      // optional; least first
 //   void idle(worker, context) const;                        // optional
+//   static constexpr std::uint32_t kScratchBytes;            // optional: context.scratch()
 //
 // and is called by all lanes of a worker at once, each lane with a task of its own or with active =
 // false (a worker that fetches one task has it in lane 0). It may read and update what views reach,
@@ -43,6 +44,31 @@ struct RunState {
   std::uint64_t outstanding = 0;  ///< Tasks that exist, over the team, modulo 2^64.
 };
 
+namespace detail {
+
+template <class W>
+[[nodiscard]] constexpr std::uint32_t lanes_of(std::uint32_t threads_per_block) {
+  if constexpr (std::is_base_of_v<exec::Serial, W>) {
+    return 1;
+  } else if constexpr (std::is_same_v<W, exec::Block>) {
+    return threads_per_block;
+  } else {
+    return W::size();
+  }
+}
+
+/// Of a worker, so that all workers' are aligned.
+template <class Function>
+[[nodiscard]] constexpr std::uint32_t scratch_of() {
+  if constexpr (requires { Function::kScratchBytes; }) {
+    return (Function::kScratchBytes + 15) / 16 * 16;
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace detail
+
 /// The run as a step program: the first step pushes the seeds, then a step is a kernel.
 template <class W, class Function>
 struct RunProgram {
@@ -50,7 +76,8 @@ struct RunProgram {
   using Task = typename Function::Task;
   static constexpr std::uint32_t kThreadsPerBlock = 256;
   static constexpr std::uint32_t kBlocksPerProcessor = 4;
-  static constexpr std::uint32_t kScratchBytes = 0;
+  static constexpr std::uint32_t kScratchBytes =
+      kThreadsPerBlock / detail::lanes_of<W>(kThreadsPerBlock) * detail::scratch_of<Function>();
   static constexpr std::uint32_t kGangBlocks = 1;
   enum Sum : std::uint32_t { kCreated, kFinished, kPaused, kFailed };
 
@@ -62,13 +89,18 @@ struct RunProgram {
   WARREN_HD void step(Grid& grid, const State& state) const {
     std::uint64_t created = 0;
     std::uint64_t finished = 0;
+    // A run that has come to its end may have failed in its last tasks: not only the signal tells.
+    std::uint64_t strayed = 0;
     const bool is_seeding = state.rounds == 0;
     const std::uint64_t count = is_seeding ? function.seeds() : grid.template workers<W>();
+    const auto block = grid.block_worker();
     grid.template for_each<W>(
         count,
         [&](const auto& worker, std::uint64_t i) {
-          detail::WorkerLoop<std::decay_t<decltype(worker)>, Task, Function> loop(worker, i, *table,
-                                                                                  function, fetch);
+          auto* const scratch = block.template scratch<unsigned char>() +
+                                block.lane() / worker.size() * detail::scratch_of<Function>();
+          detail::WorkerLoop<std::decay_t<decltype(worker)>, Task, Function> loop(
+              worker, i, *table, function, fetch, scratch);
           if (is_seeding) {
             loop.seed(i);
           } else {
@@ -78,6 +110,7 @@ struct RunProgram {
             created += loop.created();
             finished += loop.finished();
           }
+          strayed += loop.has_strayed() ? 1 : 0;
           loop.end();
         },
         is_seeding ? 0 : 1);
@@ -87,7 +120,7 @@ struct RunProgram {
         exec::atomic_load<Order::relaxed, Scope::system>(table->counters[table->rank]->signal));
     const bool tells = grid.block() == 0 && grid.block_worker().lane() == 0;
     grid.sum(kPaused, tells && signal == Signal::pause ? 1 : 0);
-    grid.sum(kFailed, tells && signal == Signal::fail ? 1 : 0);
+    grid.sum(kFailed, strayed + (tells && signal == Signal::fail ? 1 : 0));
   }
   WARREN_HD static State next(State state, const team::Sums& sums) {
     ++state.rounds;
@@ -107,12 +140,8 @@ template <class Backend, class W>
 [[nodiscard]] constexpr std::uint32_t most_fetched() {
   if constexpr (std::is_same_v<Backend, exec::Cpu>) {
     return ~0u;
-  } else if constexpr (std::is_base_of_v<exec::Serial, W>) {
-    return 1;
-  } else if constexpr (std::is_same_v<W, exec::Block>) {
-    return 256;  // RunProgram's kThreadsPerBlock.
   } else {
-    return W::size();
+    return lanes_of<W>(256);  // RunProgram's kThreadsPerBlock.
   }
 }
 
