@@ -46,7 +46,7 @@ class Bench {
   nlohmann::json run() {
     nlohmann::json results = nlohmann::json::array();
     std::vector<WorkerKind> workers{WorkerKind::thread};
-    if (device_.is_cuda()) workers = {WorkerKind::thread, WorkerKind::warp, WorkerKind::block};
+    if (device_.is_cuda()) workers = {WorkerKind::warp, WorkerKind::block};
     fmt::print("{:>14} {:>8} {:>8} {:>18} {:>12} {:>12}\n", "operation", "worker", "threads",
                "queue", "us", "Mtasks/s");
     for (const Operation operation : {Operation::push, Operation::pop, Operation::push_and_pop}) {

@@ -1,33 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of the sampled dense-dense product, for both backends.
+// The sampled dense-dense product on either backend, and the CPU's kernel.
 #pragma once
 
-#include <cstdint>
-
-#include "warren/exec/float_pack.hpp"
-#include "warren/exec/launch.hpp"
-#include "warren/sparse/sddmm.hpp"
+#include "sparse/sddmm_job.hpp"
+#if defined(__CUDACC__)
+#include "sparse/sddmm_tiles.hpp"
+#endif
 
 namespace warren::sparse::detail {
-
-template <class T>
-struct SddmmJob {
-  MatrixView a;
-  const T* x = nullptr;
-  std::uint64_t x_stride = 0;
-  const T* y = nullptr;
-  std::uint64_t y_stride = 0;
-  std::uint64_t k = 0;
-  float* out = nullptr;
-  const SpmmTask* tasks = nullptr;
-  std::uint64_t task_count = 0;
-
-  [[nodiscard]] WARREN_HD float scaled(float dot, EdgeOffset e, std::uint64_t row,
-                                       std::uint64_t column) const {
-    const float scale = a.row_scale == nullptr ? 1.0f : a.row_scale[row];
-    return a.is_weighted() ? dot * scale * a.weight(e, column) : dot * scale;
-  }
-};
 
 /// The row of a task's entry, as entries are walked in order.
 struct RowOfEntry {
@@ -88,79 +68,6 @@ struct SddmmOnCpu {
   }
 };
 
-#if defined(__CUDACC__)
-/// As SpmmOnTile: lanes find the rows of entries, then all lanes read four of them at a time and
-/// add up the products of their columns.
-template <class T, std::uint32_t kWidth>
-struct SddmmOnTile {
-  static constexpr std::uint32_t kRowsInFlight = 4;
-  SddmmJob<T> job;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t index) const {
-    const SpmmTask task = job.tasks[index];
-    RowOfEntry walk{job.a.offsets, task.row};
-    for (EdgeOffset base = task.begin; base < task.end; base += worker.size()) {
-      const EdgeOffset left = task.end - base;
-      const auto count = static_cast<std::uint32_t>(left < worker.size() ? left : worker.size());
-      std::uint64_t column = 0;
-      if (worker.lane() < count) column = job.a.column(base + worker.lane());
-      float mine = 0.0f;
-      std::uint64_t my_row = 0;
-      for (std::uint32_t first = 0; first < count; first += kRowsInFlight) {
-        float product[kRowsInFlight];
-        std::uint64_t row[kRowsInFlight];
-        const T* y[kRowsInFlight];
-        WARREN_UNROLL
-        for (std::uint32_t u = 0; u < kRowsInFlight; ++u) {
-          product[u] = 0.0f;
-          row[u] = walk.row;
-          if (first + u < count) row[u] = walk.reach(base + first + u);
-          row[u] = job.a.row_id(row[u]);
-          y[u] = job.y + worker.broadcast(column, first + u) * job.y_stride;
-        }
-        for (std::uint64_t c = worker.lane() * kWidth; c < job.k;
-             c += std::uint64_t{worker.size()} * kWidth) {
-          exec::FloatPack<kWidth> values[kRowsInFlight];
-          WARREN_UNROLL
-          for (std::uint32_t u = 0; u < kRowsInFlight; ++u) {
-            values[u].clear();
-            if (first + u < count) values[u].load(y[u] + c);
-          }
-          WARREN_UNROLL
-          for (std::uint32_t u = 0; u < kRowsInFlight; ++u) {
-            exec::FloatPack<kWidth> left_row;
-            left_row.load(job.x + row[u] * job.x_stride + c);
-            product[u] += left_row.dot(values[u]);
-          }
-        }
-        WARREN_UNROLL
-        for (std::uint32_t u = 0; u < kRowsInFlight; ++u) {
-          const float sum = worker.reduce(product[u], exec::Plus{});
-          if (worker.lane() == first + u) {
-            mine = sum;
-            my_row = row[u];
-          }
-        }
-      }
-      if (worker.lane() < count) {
-        const EdgeOffset e = base + worker.lane();
-        job.out[e] = job.scaled(mine, e, my_row, column);
-      }
-    }
-  }
-};
-
-template <class T, std::uint32_t kWidth>
-void launch_sddmm(const exec::Stream& stream, const SddmmJob<T>& job) {
-  const SddmmOnTile<T, kWidth> kernel{job};
-  const std::uint64_t lanes = (job.k + kWidth - 1) / kWidth;
-  if (lanes > 16) return exec::launch<exec::Cuda, exec::Warp>(stream, job.task_count, kernel);
-  if (lanes > 8) return exec::launch<exec::Cuda, exec::Tile<16>>(stream, job.task_count, kernel);
-  return exec::launch<exec::Cuda, exec::Tile<8>>(stream, job.task_count, kernel);
-}
-#endif
-
 template <class Backend, class T>
 void run_sddmm(const exec::Stream& stream, const SddmmJob<T>& job) {
   if constexpr (std::is_same_v<Backend, exec::Cpu>) {
@@ -168,16 +75,7 @@ void run_sddmm(const exec::Stream& stream, const SddmmJob<T>& job) {
                                                {.grain = 1});
   } else {
 #if defined(__CUDACC__)
-    constexpr std::uint64_t kWide = 16 / sizeof(T);
-    const bool is_aligned =
-        (reinterpret_cast<std::uintptr_t>(job.x) | reinterpret_cast<std::uintptr_t>(job.y)) % 16 ==
-            0 &&
-        (job.k | job.x_stride | job.y_stride) % kWide == 0;
-    if (is_aligned) {
-      launch_sddmm<T, kWide>(stream, job);
-    } else {
-      launch_sddmm<T, 1>(stream, job);
-    }
+    launch_sddmm_tiles(stream, job);
 #endif
   }
 }

@@ -129,6 +129,9 @@ void spmm(const exec::Stream& stream, const MatrixView& a, const SpmmPlan& plan,
   require(k > 0, "spmm: k is 0; B and C need at least one column");
   require(b.stride >= k && c_stride >= k,
           fmt::format("spmm: strides of {} and {} elements for {} columns", b.stride, c_stride, k));
+  require(std::max(b.stride, c_stride) < (std::uint64_t{1} << 32),
+          fmt::format("spmm: strides of {} and {} elements; fewer than 2^32 can be", b.stride,
+                      c_stride));
   if (plan.tasks() == 0) return;
   detail::SpmmJob<T> job;
   job.a = a;

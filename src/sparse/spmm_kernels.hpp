@@ -1,82 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of the sparse-dense product, for both backends.
+// The sparse-dense product on either backend, and the CPU's kernels.
 #pragma once
 
-#include <cstdint>
-
-#include "warren/exec/atomic.hpp"
-#include "warren/exec/float_pack.hpp"
-#include "warren/exec/launch.hpp"
-#include "warren/sparse/spmm.hpp"
+#include "sparse/spmm_job.hpp"
+#if defined(__CUDACC__)
+#include "sparse/spmm_tiles.hpp"
+#endif
 
 namespace warren::sparse::detail {
-
-/// One product, as its kernels see it.
-template <class T>
-struct SpmmJob {
-  MatrixView a;
-  RowTable<T> b;
-  T* c = nullptr;
-  std::uint64_t c_stride = 0;
-  std::uint64_t k = 0;
-  const SpmmTask* tasks = nullptr;
-  std::uint64_t task_count = 0;
-  const SplitRow* splits = nullptr;
-  std::uint64_t split_count = 0;
-  float* partials = nullptr;
-  std::uint64_t partial_stride = 0;
-  std::uint64_t* rows_moved = nullptr;
-  float alpha = 1.0f;
-  float beta = 0.0f;
-};
-
-/// The columns that one lane works on: kWidth from `column` on, of which the first `done` are
-/// another's results already.
-struct LaneColumns {
-  std::uint64_t column = 0;
-  std::uint32_t done = 0;
-  bool is_active = true;
-};
-
-template <class T, std::uint32_t kWidth>
-struct SpmmLane {
-  using Pack = exec::FloatPack<kWidth>;
-
-  const SpmmJob<T>& job;
-  LaneColumns mine;
-
-  WARREN_HD const T* address(std::uint64_t row) const {
-    const int q = job.b.parts == 1 ? 0 : job.b.part(row);
-    return job.b.origin[q] + row * job.b.stride;
-  }
-
-  /// C[row] = alpha row_scale (sum + self B[row]) + beta C[row] in this lane's columns.
-  WARREN_HD void finish(std::uint64_t row, Pack& sum) const {
-    if (!mine.is_active) return;
-    if (job.a.self != nullptr) {
-      Pack own;
-      own.load(address(job.a.self_first + row) + mine.column);
-      sum.add(job.a.self[row], own);
-    }
-    const float scale = job.a.row_scale == nullptr ? 1.0f : job.a.row_scale[row];
-    sum.scale(job.alpha * scale);
-    T* const target = job.c + row * job.c_stride + mine.column;
-    if (job.beta != 0.0f) {
-      Pack old;
-      old.load(target);
-      sum.add(job.beta, old);
-    }
-    if (mine.done == 0) {
-      sum.store(target);
-    } else {
-      // All of the pack's places, so that a GPU need not index its registers.
-      WARREN_UNROLL
-      for (std::uint32_t i = 0; i < kWidth; ++i) {
-        if (i >= mine.done) target[i] = from_float<T>(sum.at(i));
-      }
-    }
-  }
-};
 
 /// Where a walk over a task's entries stands: rows end as their entries are used up.
 template <class T, std::uint32_t kWidth>
@@ -221,126 +152,6 @@ struct CombineOnCpu {
   }
 };
 
-#if defined(__CUDACC__)
-/// Task `index % tasks` in column tile `index / tasks`, by a group of lanes: each lane finds the
-/// addresses of some of the next entries' rows, and all read those rows together, four at a time.
-template <class T, std::uint32_t kWidth>
-struct SpmmOnTile {
-  static constexpr std::uint32_t kRowsInFlight = 4;
-  SpmmJob<T> job;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t index) const {
-    const SpmmTask task = job.tasks[index % job.task_count];
-    const std::uint64_t tile = index / job.task_count;
-    LaneColumns columns;
-    columns.column = (tile * worker.size() + worker.lane()) * kWidth;
-    columns.is_active = columns.column < job.k;
-    const SpmmLane<T, kWidth> lane{job, columns};
-    RowWalk<T, kWidth> walk(lane, task);
-    const bool is_weighted = job.a.is_weighted();
-    std::uint64_t moved = 0;
-    for (EdgeOffset base = task.begin; base < task.end; base += worker.size()) {
-      const EdgeOffset e = base + worker.lane();
-      const T* row = nullptr;
-      float weight = 1.0f;
-      if (e < task.end) {
-        const std::uint64_t column = job.a.column(e);
-        row = lane.address(column);
-        if (is_weighted) weight = job.a.weight(e, column);
-        if (job.rows_moved != nullptr && job.b.part(column) != job.b.own) ++moved;
-      }
-      const EdgeOffset left = task.end - base;
-      const auto count = static_cast<std::uint32_t>(left < worker.size() ? left : worker.size());
-      for (std::uint32_t first = 0; first < count; first += kRowsInFlight)
-        use(worker, walk, columns, base, first, count, row, weight, is_weighted);
-    }
-    walk.end();
-    if (job.rows_moved != nullptr && tile == 0 && moved != 0)
-      exec::atomic_add(*job.rows_moved, moved);
-  }
-
-  template <class W>
-  WARREN_HD void use(const W& worker, RowWalk<T, kWidth>& walk, const LaneColumns& columns,
-                     EdgeOffset base, std::uint32_t first, std::uint32_t count, const T* row,
-                     float weight, bool is_weighted) const {
-    exec::RawPack<T, kWidth> raw[kRowsInFlight];
-    WARREN_UNROLL
-    for (std::uint32_t u = 0; u < kRowsInFlight; ++u) {
-      const auto address = worker.broadcast(reinterpret_cast<std::uintptr_t>(row), first + u);
-      raw[u] = {};
-      if (first + u < count && columns.is_active) {
-        raw[u] = *reinterpret_cast<const exec::RawPack<T, kWidth>*>(
-            reinterpret_cast<const T*>(address) + columns.column);
-      }
-    }
-    WARREN_UNROLL
-    for (std::uint32_t u = 0; u < kRowsInFlight; ++u) {
-      const float factor = is_weighted ? worker.broadcast(weight, first + u) : 1.0f;
-      if (first + u >= count) continue;
-      walk.reach(base + first + u);
-      exec::FloatPack<kWidth> values;
-      values.set(raw[u]);
-      walk.sum.add(factor, values);
-    }
-  }
-};
-
-/// Split row `index % splits` in column tile `index / splits`.
-template <class T, std::uint32_t kWidth>
-struct CombineOnTile {
-  SpmmJob<T> job;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t index) const {
-    const SplitRow split = job.splits[index % job.split_count];
-    LaneColumns columns;
-    columns.column = (index / job.split_count * worker.size() + worker.lane()) * kWidth;
-    columns.is_active = columns.column < job.k;
-    if (!columns.is_active) return;
-    const SpmmLane<T, kWidth> lane{job, columns};
-    exec::FloatPack<kWidth> sum;
-    sum.clear();
-    for (std::uint32_t p = 0; p < split.count; ++p) {
-      const float* piece =
-          job.partials + (std::uint64_t{split.first} + p) * job.partial_stride + columns.column;
-      WARREN_UNROLL
-      for (std::uint32_t i = 0; i < kWidth; ++i) sum.element[i] += piece[i];
-    }
-    lane.finish(job.a.row_id(split.row), sum);
-  }
-};
-
-template <class W, class T, std::uint32_t kWidth>
-void launch_tiles(const exec::Stream& stream, const SpmmJob<T>& job,
-                  const exec::LaunchOptions& options) {
-  const std::uint64_t width = std::uint64_t{exec::detail::kLanes<W>} * kWidth;
-  const std::uint64_t tiles = (job.k + width - 1) / width;
-  exec::launch<exec::Cuda, W>(stream, job.task_count * tiles, SpmmOnTile<T, kWidth>{job}, options);
-  exec::launch<exec::Cuda, W>(stream, job.split_count * tiles, CombineOnTile<T, kWidth>{job},
-                              options);
-}
-
-template <class T, std::uint32_t kWidth>
-void launch_width(const exec::Stream& stream, const SpmmJob<T>& job,
-                  const exec::LaunchOptions& options) {
-  const std::uint64_t lanes = (job.k + kWidth - 1) / kWidth;
-  if (lanes > 16) return launch_tiles<exec::Warp, T, kWidth>(stream, job, options);
-  if (lanes > 8) return launch_tiles<exec::Tile<16>, T, kWidth>(stream, job, options);
-  if (lanes > 4) return launch_tiles<exec::Tile<8>, T, kWidth>(stream, job, options);
-  return launch_tiles<exec::Tile<4>, T, kWidth>(stream, job, options);
-}
-#endif
-
-/// Columns that a lane reads at once: 16 bytes where all addresses allow.
-template <class T>
-[[nodiscard]] bool reads_wide(const SpmmJob<T>& job) {
-  constexpr std::uint64_t kWide = 16 / sizeof(T);
-  std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(job.c);
-  for (int q = 0; q < job.b.parts; ++q) bits |= reinterpret_cast<std::uintptr_t>(job.b.origin[q]);
-  return bits % 16 == 0 && (job.k | job.b.stride | job.c_stride) % kWide == 0;
-}
-
 template <class Backend, class T>
 void run_spmm(const exec::Stream& stream, const SpmmJob<T>& job,
               [[maybe_unused]] const exec::LaunchOptions& options) {
@@ -351,11 +162,7 @@ void run_spmm(const exec::Stream& stream, const SpmmJob<T>& job,
                                                {.grain = 1});
   } else {
 #if defined(__CUDACC__)
-    if (reads_wide(job)) {
-      launch_width<T, 16 / sizeof(T)>(stream, job, options);
-    } else {
-      launch_width<T, 1>(stream, job, options);
-    }
+    launch_spmm_tiles(stream, job, options);
 #endif
   }
 }

@@ -18,6 +18,20 @@ inline namespace of_nvcc {
 template <class T, std::uint32_t N>
 struct alignas(sizeof(T) * N) RawPack {
   T element[N];
+  WARREN_HD float get(std::uint32_t i) const { return to_float(element[i]); }
+  WARREN_HD void put(std::uint32_t i, float value) { element[i] = from_float<T>(value); }
+};
+/// Two numbers of 16 bits stay in one register until they are used.
+template <class T, std::uint32_t N>
+requires(sizeof(T) == 2 && N % 2 == 0) struct alignas(sizeof(T) * N) RawPack<T, N> {
+  std::uint32_t word[N / 2];
+  WARREN_HD float get(std::uint32_t i) const {
+    return to_float(T{static_cast<std::uint16_t>(word[i / 2] >> (i % 2 * 16))});
+  }
+  WARREN_HD void put(std::uint32_t i, float value) {
+    const std::uint32_t bits = from_float<T>(value).bits;
+    word[i / 2] = i % 2 == 0 ? bits : word[i / 2] | bits << 16;
+  }
 };
 
 template <std::uint32_t N>
@@ -35,13 +49,13 @@ struct FloatPack {
   template <class T>
   WARREN_HD void set(const RawPack<T, N>& raw) {
     WARREN_UNROLL
-    for (std::uint32_t i = 0; i < N; ++i) element[i] = to_float(raw.element[i]);
+    for (std::uint32_t i = 0; i < N; ++i) element[i] = raw.get(i);
   }
   template <class T>
   WARREN_HD void store(T* to) const {
     RawPack<T, N> raw;
     WARREN_UNROLL
-    for (std::uint32_t i = 0; i < N; ++i) raw.element[i] = from_float<T>(element[i]);
+    for (std::uint32_t i = 0; i < N; ++i) raw.put(i, element[i]);
     *reinterpret_cast<RawPack<T, N>*>(to) = raw;
   }
   /// this += factor * other.

@@ -54,6 +54,11 @@ class Tile {
   __device__ T broadcast(T value, std::uint32_t source) const {
     return __shfl_sync(mask(), value, static_cast<int>(source), N);
   }
+  /// The value of the lane whose number differs in the bits of `step`.
+  template <class T>
+  __device__ T shuffle_xor(T value, std::uint32_t step) const {
+    return __shfl_xor_sync(mask(), value, static_cast<int>(step), N);
+  }
   __device__ bool any(bool flag) const { return __any_sync(mask(), flag); }
   __device__ std::uint32_t count(bool flag) const {
     return __popc(__ballot_sync(mask(), flag) & mask());
