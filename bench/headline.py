@@ -4,8 +4,8 @@
 
 Usage: bench/headline.py --build build/cuda/bench --name h200 --gpus 4 [--suite SUITE] [--only WORD] [--out FOLDER]
 
-SUITE is headline (the README's table) or out-of-memory (docs/out-of-memory.md); --only runs the rows whose command has WORD in it
-and keeps the file's others.
+SUITE is headline (the README's table), out-of-memory or asynchronous (docs/SUITE.md); --only runs the rows whose command has WORD in it
+and keeps the file's others. The asynchronous suite runs `warren` (beside the benchmarks or a folder above) and reads road-FLA.mtx.zst from --data.
 
 Rivals' figures are those published or measured on the same machine and inputs before; they are named with each row.
 """
@@ -48,7 +48,28 @@ OUT_OF_MEMORY = [
     ("BFS, kron:27", 4, f"--graph kron:27 --work bfs {HOST}", "median", ("ms", 1e3), "warren on one GPU, above"),
     ("BFS, kron:27, push only", 4, "--graph kron:27 --work bfs --push-only --edges host --repeat 3", "median", ("ms", 1e3), "warren on one GPU, above"),
 ]
-SUITES = {"headline": HEADLINE, "out-of-memory": OUT_OF_MEMORY}
+KRON = "kron:22 --symmetrize --drop-self-loops"
+PAGERANK = "--tolerance 1e-6 --repeat 5"
+# (work, GPUs, arguments of warren, rival)
+ASYNCHRONOUS = [
+    (f"{work}, {mode}", gpus, f"{arguments} --mode {mode}", rival if mode == "async" else "")
+    for work, gpus, arguments, rival in [
+        ("BFS, grid 2048x2048", 1, "bfs grid:2048x2048 --source 0 --repeat 7", ""),
+        ("BFS, grid 2048x2048", 2, "bfs grid:2048x2048 --source 0 --repeat 7", ""),
+        ("BFS, road-FLA", 1, "bfs DATA/road-FLA.mtx.zst --source 0 --repeat 7", ""),
+        ("SSSP, road-FLA, weights 1..64", 1, "sssp DATA/road-FLA.mtx.zst --weights uniform:1:64 --source 0 --repeat 5", ""),
+        ("BFS, k22", 1, f"bfs {KRON} --source 0 --repeat 7", "Atos: 5.03 ms (4 GPUs)"),
+        ("BFS, k22", 2, f"bfs {KRON} --source 0 --repeat 7", "Atos: 5.03 ms (4 GPUs)"),
+        ("BFS, comm", 1, f"bfs {COMM} --source 0 --repeat 7", "Atos: 3.10 ms (4 GPUs)"),
+        ("BFS, comm", 2, f"bfs {COMM} --source 0 --repeat 7", "Atos: 3.10 ms (4 GPUs)"),
+        ("PageRank, k22, to 1e-6", 1, f"pagerank {KRON} {PAGERANK}", "Atos: 26.9 ms (4 GPUs, a threshold of its own)"),
+        ("PageRank, k22, to 1e-6", 2, f"pagerank {KRON} {PAGERANK}", "Atos: 26.9 ms (4 GPUs, a threshold of its own)"),
+        ("PageRank, comm, to 1e-6", 1, f"pagerank {COMM} {PAGERANK}", "Atos: 12.9 ms (4 GPUs, a threshold of its own)"),
+        ("PageRank, comm, to 1e-6", 2, f"pagerank {COMM} {PAGERANK}", "Atos: 12.9 ms (4 GPUs, a threshold of its own)"),
+    ]
+    for mode in ("async", "sync")
+]
+SUITES = {"headline": HEADLINE, "out-of-memory": OUT_OF_MEMORY, "asynchronous": ASYNCHRONOUS}
 
 
 def run_traverse(build, gpus, arguments):
@@ -66,6 +87,21 @@ def traversals(suite, build, gpus, only):
         value = result[field] if field in result else result["results"][0][field]
         hardware = f"{devices} x {result['device']}"
         yield {"work": work, "hardware": hardware, "figure": f"{value * factor:.3g} {unit}", "beside": rival, "command": command, "result": result}
+
+
+def commands(suite, build, gpus, only, data):
+    """Rows of `warren` itself: the median of its runs."""
+    program = build / "warren" if (build / "warren").exists() else build.parent / "warren"
+    for work, devices, arguments, rival in SUITES[suite]:
+        command = f"warren {arguments} --device cuda --devices {devices}"
+        if devices > gpus or only not in command:
+            continue
+        run = subprocess.run([program, *command.replace("DATA/", f"{data}/").split()[1:], "--json", "-"], check=True, stdout=subprocess.PIPE)
+        result = json.loads(run.stdout)
+        seconds = sorted(result["seconds"])
+        result.pop("top", None)
+        yield {"work": work, "hardware": f"{devices} x NVIDIA H200", "figure": f"{seconds[len(seconds) // 2] * 1e3:.3g} ms", "beside": rival,
+               "command": command.replace("DATA/", ""), "result": result}
 
 
 def gathers(build, gpus):
@@ -87,8 +123,12 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent / "results")
     parser.add_argument("--suite", choices=SUITES, default="headline")
     parser.add_argument("--only", default="")
+    parser.add_argument("--data", default=".")
     options = parser.parse_args()
-    entries = list(traversals(options.suite, options.build, options.gpus, options.only))
+    if options.suite == "asynchronous":
+        entries = list(commands(options.suite, options.build, options.gpus, options.only, options.data))
+    else:
+        entries = list(traversals(options.suite, options.build, options.gpus, options.only))
     if options.gpus > 1 and options.suite == "headline" and not options.only:
         entries += list(gathers(options.build, options.gpus))
     path = options.out / f"{options.suite}-{options.name}.json"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Throughput of queues under contention (Atos, figure 1): n threads push 10 times each, pop 10
-// times each, or push and then pop, on the scheduler's ring, a compare-and-swap queue and a queue
-// with a flag for each task. What is popped is checked.
+// times each, or push and then pop, on the scheduler's ring, a compare-and-swap queue, a queue with
+// a flag for each task, and that queue's bare minimum. What is popped is checked.
 //
 //   bench_queue --device cuda --low 10 --high 18 --repeat 20 --out FILE
 #include <algorithm>
@@ -52,7 +52,8 @@ class Bench {
     for (const Operation operation : {Operation::push, Operation::pop, Operation::push_and_pop}) {
       for (const WorkerKind worker : workers) {
         for (unsigned log = options_.low; log <= options_.high; ++log) {
-          for (const Kind kind : {Kind::ring, Kind::compare_and_swap, Kind::flags})
+          for (const Kind kind :
+               {Kind::ring, Kind::compare_and_swap, Kind::flags, Kind::bare_flags})
             results.push_back(measure(operation, worker, kind, std::uint64_t{1} << log));
         }
       }
@@ -95,12 +96,14 @@ class Bench {
         go(SwapQueue{tasks_.data(), flags_.data(), counters_.data(), ring.mask});
       if (kind == Kind::flags)
         go(FlagQueue{tasks_.data(), flags_.data(), counters_.data(), ring.mask});
+      if (kind == Kind::bare_flags)
+        go(BareFlagQueue{tasks_.data(), flags_.data(), counters_.data(), ring.mask});
     });
   }
 
   nlohmann::json measure(Operation operation, WorkerKind worker, Kind kind, std::uint64_t threads) {
     const char* const operations[] = {"push", "pop", "push_and_pop"};
-    const char* const kinds[] = {"ring", "compare_and_swap", "flags"};
+    const char* const kinds[] = {"ring", "compare_and_swap", "flags", "bare_flags"};
     const char* const workers[] = {"thread", "warp", "block"};
     std::vector<double> seconds;
     bool is_right = true;

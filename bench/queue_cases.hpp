@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three queues under the same kernels: the scheduler's ring; one whose counters are moved by
-// compare-and-swap; and one with a flag for each task. All reserve for all lanes of a worker at
-// once.
+// Queues under the same kernels: the scheduler's ring; one whose counters are moved by
+// compare-and-swap; one with a flag for each task; and the same without what makes it a queue that
+// can be empty, full, or wrap, as a bound. All reserve for all lanes of a worker at once.
 #pragma once
 
 #include "warren/exec/launch.hpp"
@@ -13,7 +13,7 @@ namespace warren::bench {
 using schedule::Order;
 
 enum class Operation { push, pop, push_and_pop };
-enum class Kind { ring, compare_and_swap, flags };
+enum class Kind { ring, compare_and_swap, flags, bare_flags };
 enum class WorkerKind { thread, warp, block };
 
 inline constexpr std::uint32_t kTimes = 10;  ///< Of each thread, as in the paper's figure 1.
@@ -23,7 +23,8 @@ struct Ring {
 
   template <class W>
   WARREN_HD void push(const W& worker, std::uint64_t task) const {
-    view.push(worker, true, task, view.mask + 1);  // Nothing wraps.
+    const std::uint64_t limit = worker.broadcast(worker.lane() == 0 ? view.room() : 0, 0);
+    if (limit != 0) view.push(worker, true, task, limit);  // There is room in these runs.
   }
   /// How many of the worker's lanes got a task, the first ones.
   template <class W>
@@ -93,8 +94,63 @@ struct SwapQueue {
   }
 };
 
-/// Places are reserved by additions; each task has a flag that says in which lap it is there.
+/// Tasks are counted before places are given out, and each place has a flag that says in which lap
+/// it is free or written (as the Broker Queue does: Kerbl, Kenzel, Mueller, Schmalstieg,
+/// Steinberger, The Broker Queue, ICS 2018).
 struct FlagQueue {
+  std::uint64_t* tasks;
+  std::uint32_t* flags;
+  Counters* counters;  ///< `written`: how many there are; `reserved` and `taken`: next places.
+  std::uint64_t mask;
+
+  [[nodiscard]] WARREN_HD std::uint32_t free_in(std::uint64_t place) const {
+    return static_cast<std::uint32_t>(place / (mask + 1)) * 2;
+  }
+  WARREN_HD void wait_for(std::uint64_t place, std::uint32_t flag) const {
+    while (exec::atomic_load<Order::acquire>(flags[place & mask]) != flag) {
+    }
+  }
+  template <class W>
+  WARREN_HD void push(const W& worker, std::uint64_t task) const {
+    const std::uint64_t count = worker.size();
+    std::uint64_t first = 0;
+    std::uint32_t fits = 1;
+    if (worker.lane() == 0) {
+      fits = exec::atomic_add(counters->written, count) + count <= mask + 1 ? 1 : 0;
+      if (fits != 0) first = exec::atomic_add(counters->reserved, count);
+    }
+    if (worker.broadcast(fits, 0) == 0) return;
+    const std::uint64_t place = worker.broadcast(first, 0) + worker.lane();
+    wait_for(place, free_in(place));
+    tasks[place & mask] = task;
+    exec::atomic_store<Order::release>(flags[place & mask], free_in(place) + 1);
+  }
+  template <class W>
+  WARREN_HD std::uint64_t pop(const W& worker, std::uint64_t wanted, std::uint64_t& sum) const {
+    std::uint64_t first = 0, count = 0;
+    if (worker.lane() == 0 && static_cast<std::int64_t>(exec::atomic_load(counters->written)) > 0) {
+      const auto had =
+          static_cast<std::int64_t>(exec::atomic_add(counters->written, std::uint64_t{0} - wanted));
+      if (had > 0)
+        count = static_cast<std::uint64_t>(had) < wanted ? static_cast<std::uint64_t>(had) : wanted;
+      if (count < wanted) exec::atomic_add(counters->written, wanted - count);
+      if (count > 0) first = exec::atomic_add(counters->taken, count);
+    }
+    count = worker.broadcast(count, 0);
+    const std::uint64_t place = worker.broadcast(first, 0) + worker.lane();
+    if (worker.lane() < count) {
+      wait_for(place, free_in(place) + 1);
+      sum += tasks[place & mask];
+      exec::atomic_store<Order::release>(flags[place & mask], free_in(place) + 2);
+    }
+    worker.sync();
+    return count;
+  }
+};
+
+/// The least that flags need: places are given out whether there is room or a task or not. Works as
+/// long as nothing wraps and no more is popped than was pushed.
+struct BareFlagQueue {
   std::uint64_t* tasks;
   std::uint32_t* flags;
   Counters* counters;
@@ -182,6 +238,8 @@ struct QueueBench {
                   const QueueKernel<SwapQueue>& kernel);
   static void run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
                   const QueueKernel<FlagQueue>& kernel);
+  static void run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
+                  const QueueKernel<BareFlagQueue>& kernel);
 };
 template <class Backend>
 void QueueBench<Backend>::run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
@@ -196,6 +254,11 @@ void QueueBench<Backend>::run(const exec::Stream& stream, WorkerKind worker, std
 template <class Backend>
 void QueueBench<Backend>::run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
                               const QueueKernel<FlagQueue>& kernel) {
+  run_queue<Backend>(stream, worker, threads, kernel);
+}
+template <class Backend>
+void QueueBench<Backend>::run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
+                              const QueueKernel<BareFlagQueue>& kernel) {
   run_queue<Backend>(stream, worker, threads, kernel);
 }
 

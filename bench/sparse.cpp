@@ -9,9 +9,8 @@
 #include <limits>
 #include <optional>
 
-#include <cusparse.h>
-
 #include <CLI/CLI.hpp>
+#include <cusparse.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -78,8 +77,12 @@ constexpr cudaDataType kType<BFloat16> = CUDA_R_16BF;
 
 class Bench {
  public:
-  Bench(const std::string& name, int repeat)
-      : name_(name), repeat_(repeat), device_(exec::Device::cuda(0)), stream_(device_) {
+  Bench(const std::string& name, int repeat, std::uint32_t threads)
+      : name_(name),
+        repeat_(repeat),
+        threads_(threads),
+        device_(exec::Device::cuda(0)),
+        stream_(device_) {
     check(cusparseCreate(&handle_), "cusparseCreate");
     check(cusparseSetStream(handle_, static_cast<cudaStream_t>(stream_.native())),
           "cusparseSetStream");
@@ -106,11 +109,16 @@ class Bench {
   json spmm(std::uint64_t k, bool with_rival) {
     const std::uint64_t n = graph_.vertices;
     Buffer<T> b = dense<T>(k, 1), c(device_, n * k), other(device_, n * k);
+    sparse::SpmmOptions options;
+    if (threads_ != 0) options.threads_per_block = threads_;
     const double ours = milliseconds(stream_, repeat_, [&] {
       sparse::spmm<T>(stream_, matrix_->view(), *plan_, sparse::RowTable<T>(b.data(), k), c.data(),
-                      k, k);
+                      k, k, options);
     });
-    json result{{"operation", "spmm"}, {"graph", name_}, {"k", k}, {"bytes", sizeof(T)},
+    json result{{"operation", "spmm"},
+                {"graph", name_},
+                {"k", k},
+                {"bytes", sizeof(T)},
                 {"milliseconds", ours}};
     if (with_rival) {
       const auto [best, algorithm] = rival_spmm(b, other, k);
@@ -134,10 +142,10 @@ class Bench {
     const cusparseDnMatDescr_t left = dense_matrix(x.data(), n, k);
     cusparseDnMatDescr_t right = nullptr;
     // Y transposed, k x n: row-major Y is it in column-major order.
-    check(cusparseCreateDnMat(&right, static_cast<std::int64_t>(k), static_cast<std::int64_t>(n),
-                              static_cast<std::int64_t>(k), y.data(), CUDA_R_32F,
-                              CUSPARSE_ORDER_COL),
-          "cusparseCreateDnMat");
+    check(
+        cusparseCreateDnMat(&right, static_cast<std::int64_t>(k), static_cast<std::int64_t>(n),
+                            static_cast<std::int64_t>(k), y.data(), CUDA_R_32F, CUSPARSE_ORDER_COL),
+        "cusparseCreateDnMat");
     std::size_t bytes = 0;
     constexpr auto kPlain = CUSPARSE_OPERATION_NON_TRANSPOSE;
     check(cusparseSDDMM_bufferSize(handle_, kPlain, kPlain, &one, left, right, &zero, sampled,
@@ -155,9 +163,14 @@ class Bench {
     cusparseDestroyDnMat(left);
     cusparseDestroyDnMat(right);
     cusparseDestroySpMat(sampled);
-    return {{"operation", "sddmm"}, {"graph", name_}, {"k", k}, {"bytes", sizeof(float)},
-            {"milliseconds", ours}, {"cusparse_milliseconds", rival},
-            {"cusparse_algorithm", "default"}, {"difference", difference(out, other)}};
+    return {{"operation", "sddmm"},
+            {"graph", name_},
+            {"k", k},
+            {"bytes", sizeof(float)},
+            {"milliseconds", ours},
+            {"cusparse_milliseconds", rival},
+            {"cusparse_algorithm", "default"},
+            {"difference", difference(out, other)}};
   }
 
  private:
@@ -189,10 +202,9 @@ class Bench {
   template <class T>
   cusparseDnMatDescr_t dense_matrix(T* values, std::uint64_t rows, std::uint64_t columns) {
     cusparseDnMatDescr_t result = nullptr;
-    check(cusparseCreateDnMat(&result, static_cast<std::int64_t>(rows),
-                              static_cast<std::int64_t>(columns),
-                              static_cast<std::int64_t>(columns), values, kType<T>,
-                              CUSPARSE_ORDER_ROW),
+    check(cusparseCreateDnMat(
+              &result, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns),
+              static_cast<std::int64_t>(columns), values, kType<T>, CUSPARSE_ORDER_ROW),
           "cusparseCreateDnMat");
     return result;
   }
@@ -253,6 +265,7 @@ class Bench {
 
   std::string name_;
   int repeat_;
+  std::uint32_t threads_;  ///< Of a block; 0: as the library chooses.
   exec::Device device_;
   exec::Stream stream_;
   cusparseHandle_t handle_ = nullptr;
@@ -281,16 +294,18 @@ int main(int argc, char** argv) {
   std::vector<std::string> graphs{"kron:22"};
   std::vector<std::uint64_t> ks{16, 32, 64, 128, 256};
   int repeat = 10;
+  std::uint32_t threads = 0;
   std::string out;
   CLI::App app("SpMM and SDDMM beside cuSPARSE");
   app.add_option("--graph", graphs, "Generators or files; symmetrised, without self-loops");
   app.add_option("--ks", ks, "Widths")->delimiter(',');
   app.add_option("--repeat", repeat, "Timed runs");
+  app.add_option("--threads", threads, "Threads of a block of SpMM");
   app.add_option("--out", out, "JSON");
   CLI11_PARSE(app, argc, argv);
   json results = json::array();
   for (const std::string& name : graphs) {
-    Bench bench(name, repeat);
+    Bench bench(name, repeat, threads);
     fmt::print("{}: {} vertices, {} entries, plan {:.2f} ms\n", name, bench.graph().vertices,
                bench.graph().edges(), bench.plan_milliseconds());
     for (const std::uint64_t k : ks) {

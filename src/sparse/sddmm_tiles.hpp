@@ -89,10 +89,10 @@ struct SddmmOnTile {
   [[nodiscard]] static __device__ float add_up(const W& worker, const float (&part)[kInFlight]) {
     const bool is_odd = (worker.lane() & 1u) != 0;
     const bool is_upper = (worker.lane() & 2u) != 0;
-    const float low = (is_odd ? part[1] : part[0]) +
-                      worker.shuffle_xor(is_odd ? part[0] : part[1], 1);
-    const float high = (is_odd ? part[3] : part[2]) +
-                       worker.shuffle_xor(is_odd ? part[2] : part[3], 1);
+    const float low =
+        (is_odd ? part[1] : part[0]) + worker.shuffle_xor(is_odd ? part[0] : part[1], 1);
+    const float high =
+        (is_odd ? part[3] : part[2]) + worker.shuffle_xor(is_odd ? part[2] : part[3], 1);
     float sum = (is_upper ? high : low) + worker.shuffle_xor(is_upper ? low : high, 2);
     WARREN_UNROLL
     for (std::uint32_t step = 4; step < worker.size(); step *= 2)

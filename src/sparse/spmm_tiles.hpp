@@ -43,6 +43,8 @@ struct TileWalk {
 template <class T, std::uint32_t kWidth>
 struct SpmmOnTile {
   static constexpr std::uint32_t kInFlight = 4;
+  /// Neighbouring tasks on one processor find each other's rows of B in its cache.
+  static constexpr std::uint32_t kMostThreads = 1024;
   SpmmJob<T> job;
 
   template <class W>
@@ -76,7 +78,8 @@ struct SpmmOnTile {
         if (i + u < total)
           raw[u] = *reinterpret_cast<const exec::RawPack<T, kWidth>*>(row + columns.column);
         weight[u] = 1.0f;
-        if (is_weighted) weight[u] = job.a.weight(task.begin + entry_or_last(i + u, total), column[u]);
+        if (is_weighted)
+          weight[u] = job.a.weight(task.begin + entry_or_last(i + u, total), column[u]);
       }
       find_columns(job.a, task, total, i + kInFlight, column);
       const bool is_within = i + kInFlight <= total && i + kInFlight <= walk.rows.end();
@@ -175,8 +178,7 @@ void launch_spmm_tiles(const exec::Stream& stream, const SpmmJob<T>& job,
     if (job.k <= 16 && bits % 8 == 0 && columns % 4 == 0)
       return launch_width<T, 4>(stream, job, options);
   }
-  if (bits % 16 == 0 && columns % kWide == 0)
-    return launch_width<T, kWide>(stream, job, options);
+  if (bits % 16 == 0 && columns % kWide == 0) return launch_width<T, kWide>(stream, job, options);
   launch_width<T, 1>(stream, job, options);
 }
 

@@ -14,7 +14,9 @@ class TileRows {
 
   /// A piece of a row has no end: its row is the task's.
   WARREN_HD TileRows(const EdgeOffset* offsets, const SpmmTask& task)
-      : offsets_(offsets + task.row + 1), begin_(static_cast<std::uint32_t>(task.begin)), rows_(task.rows) {
+      : offsets_(offsets + task.row + 1),
+        begin_(static_cast<std::uint32_t>(task.begin)),
+        rows_(task.rows) {
     if (task.partial != SpmmTask::kWhole) rows_ = 0;
     end_ = end_of(0);
     next_end_ = end_of(1);

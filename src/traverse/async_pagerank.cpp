@@ -12,6 +12,8 @@ namespace {
 
 /// Of the threshold from phase to phase.
 constexpr double kStep = 4.0;
+/// From so many times the last threshold on the residuals are added up.
+constexpr double kLook = 20.0;
 
 void add_vector(auto& total, const auto& part) {
   total.resize(part.size());
@@ -40,17 +42,35 @@ class AsyncPageRankMemory {
       : form(options.form),
         residual(team.device(), shard.vertices),
         value(team.device(), shard.out.count),
+        weight(team.device(), shard.vertices),
         tally(team.device(), 1),
         queue(team, queue_options(whole(options), shard,
                                   graph::edge_range(stream, shard.out).count(), 1.0)) {}
 
   schedule::Form form;
   memory::Buffer<double> residual, value;
+  memory::Buffer<float> weight;
   memory::Buffer<WorkTally> tally;
   schedule::TaskQueue<ResidualTask> queue;
   double scale = 1.0;  ///< Of the values as they stand.
 
+  /// Of the values, over the team.
+  [[nodiscard]] double sum(team::Team& team, const exec::Stream& stream) const {
+    return total(team, value.to_host(stream));
+  }
+  /// The most that one iteration of the whole would change the ranks by, in L1.
+  [[nodiscard]] double bound(team::Team& team, const exec::Stream& stream) const {
+    const double left = total(team, residual.to_host(stream));
+    const double all = sum(team, stream);
+    return all > 0.0 ? 2.0 * left / all : 2.0;
+  }
+
  private:
+  static double total(team::Team& team, const std::vector<double>& parts) {
+    double mine = 0.0;
+    for (const double part : parts) mine += part;
+    return team.all_reduce(mine, std::plus<double>());
+  }
   static AsyncOptions whole(AsyncOptions options) {
     options.levels = 1;
     return options;
@@ -91,6 +111,7 @@ PageRankResult AsyncPageRank::run() {
   function.out = shard_.out;
   function.residual = memory.residual.data();
   function.value = memory.value.data();
+  function.weight = memory.weight.data();
   function.tally = memory.tally.data();
   function.rank = team_.rank();
   function.ranks = team_.size();
@@ -99,8 +120,12 @@ PageRankResult AsyncPageRank::run() {
   function.start = (1.0 - options_.damping) / n;
   // The ranks x solve x = b + d P' x + (what residuals r are left), and are divided by their sum s,
   // which is 1 - d or more. One more iteration of the whole then changes them by (r - |r| / n) / s:
-  // at most 2 |r| / s in L1. A residual is kept of every vertex by every rank.
-  const double last_threshold = options_.tolerance * (1.0 - options_.damping) / (2.0 * n * ranks);
+  // at most 2 |r| / s in L1. A residual is kept of every vertex by every rank, and all are below
+  // their thresholds at the end.
+  function.mean_degree = std::max(1.0, static_cast<double>(shard_.edges) / n);
+  const double weights =
+      static_cast<double>(shard_.edges) + n + n * (ranks - 1.0) * function.mean_degree;
+  const double last_threshold = options_.tolerance * (1.0 - options_.damping) / (2.0 * weights);
   const std::uint64_t share = (shard_.vertices + static_cast<std::uint64_t>(team_.size()) - 1) /
                               static_cast<std::uint64_t>(team_.size());
   function.most_expanded =
@@ -112,7 +137,7 @@ PageRankResult AsyncPageRank::run() {
   const double begin = now_seconds();
   report_ = {};
   function.is_first = true;
-  function.threshold = function.start / 2.0;
+  function.threshold = function.start / (2.0 * function.mean_degree);
   for (;;) {
     function.threshold = std::max(function.threshold, last_threshold);
     exec::with_backend(team_.device(), [&](auto backend) {
@@ -120,18 +145,18 @@ PageRankResult AsyncPageRank::run() {
                                                                     function, memory.form));
     });
     if (function.threshold == last_threshold || gives_up(function.most_expanded)) break;
+    // Most residuals are far below their thresholds: the last phase is seldom needed.
+    if (function.threshold <= kLook * last_threshold &&
+        memory.bound(team_, stream_) <= options_.tolerance)
+      break;
     function.is_first = false;
     function.threshold /= kStep;
   }
   result.seconds = now_seconds() - begin;
   add_tally(team_, stream_, memory.tally.data(), report_);
-  double left = 0.0, sum = 0.0;
-  for (const double r : memory.residual.to_host(stream_)) left += r;
-  for (const double x : memory.value.to_host(stream_)) sum += x;
-  left = team_.all_reduce(left, std::plus<double>());
-  sum = team_.all_reduce(sum, std::plus<double>());
+  const double sum = memory.sum(team_, stream_);
   memory.scale = sum > 0.0 ? 1.0 / sum : 0.0;
-  result.residual = sum > 0.0 ? 2.0 * left / sum : 2.0;
+  result.residual = memory.bound(team_, stream_);
   result.converged = result.residual <= options_.tolerance;
   result.iterations =
       static_cast<std::uint32_t>((report_.expanded + shard_.vertices - 1) / shard_.vertices);

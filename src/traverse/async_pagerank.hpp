@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // PageRank as tasks: every vertex has a rank and a residual; running a vertex's task moves its
 // residual to its rank and, damped, to its neighbours' residuals. The one that lifts a residual
-// over the threshold pushes that vertex: each is in the queue once at most.
+// over the vertex's threshold pushes that vertex: each is in the queue once at most. Thresholds are
+// in proportion to degrees, so that every edge that is looked at moves about as much: a hub waits
+// until that pays (as in Andersen, Chung, Lang: Local Graph Partitioning using PageRank Vectors,
+// FOCS 2006).
 //
-// The threshold comes down in phases, each run until no residual reaches it: else workers would
+// Thresholds come down in phases, each run until no residual reaches it: else workers would
 // pass crumbs on among themselves while others hold the loaf, and the work would have no bound.
 //
 // What is due to another rank's vertex is gathered here, in the residual that this rank keeps of
@@ -31,11 +34,15 @@ struct ResidualFunction {
   graph::CsrView out;
   double* residual = nullptr;  ///< Of all vertices: of others', what they have not been sent.
   double* value = nullptr;     ///< Own vertices.
+  /// Of all vertices, in units of the threshold: the degree of own ones, at least 1; the mean one
+  /// of others.
+  float* weight = nullptr;
   WorkTally* tally = nullptr;
   std::uint64_t cuts[kMaxRanks + 1] = {};
   double damping = 0.0;
   double threshold = 0.0;
-  double start = 0.0;  ///< Every vertex's first residual.
+  double mean_degree = 1.0;  ///< At least 1.
+  double start = 0.0;        ///< Every vertex's first residual.
   bool is_first = false;
   std::uint64_t most_expanded = 0;  ///< By this rank; then it stops.
   int rank = 0;
@@ -55,8 +62,8 @@ struct ResidualFunction {
     for (std::uint64_t k = 0; k < kSeedsAtOnce; k += worker.size()) {
       const std::uint64_t v = i * kSeedsAtOnce + k + worker.lane();
       bool has = k + worker.lane() < kSeedsAtOnce && v < cuts[ranks];
-      if (has && is_first) residual[v] = is_own(static_cast<Vertex>(v)) ? start : 0.0;
-      has = has && residual[v] >= threshold;
+      if (has && is_first) begin(static_cast<Vertex>(v));
+      has = has && residual[v] >= threshold_of(static_cast<Vertex>(v));
       context.push(worker, has, rank, {static_cast<Vertex>(v), kRootNode, 0.0});
     }
   }
@@ -77,10 +84,20 @@ struct ResidualFunction {
   [[nodiscard]] WARREN_HD bool is_own(Vertex v) const {
     return v >= out.first && v - out.first < out.count;
   }
-  /// True if this addition lifts the residual to the threshold.
+  WARREN_HD void begin(Vertex v) const {
+    const bool own = is_own(v);
+    const EdgeOffset degree = own ? out.degree(static_cast<Vertex>(v - out.first)) : 0;
+    residual[v] = own ? start : 0.0;
+    weight[v] = own ? static_cast<float>(degree > 1 ? degree : 1) : static_cast<float>(mean_degree);
+  }
+  [[nodiscard]] WARREN_HD double threshold_of(Vertex v) const {
+    return threshold * static_cast<double>(weight[v]);
+  }
+  /// True if this addition lifts the residual to the vertex's threshold.
   [[nodiscard]] WARREN_HD bool add(Vertex vertex, double amount) const {
+    const double least = threshold_of(vertex);
     const double old = exec::atomic_add(residual[vertex], amount);
-    return old < threshold && old + amount >= threshold;
+    return old < least && old + amount >= least;
   }
 
   template <class W, class C>

@@ -85,9 +85,15 @@ struct SearchFunction {
   /// A worker's vertices of this round and of the next.
   static constexpr std::uint32_t kMostKept = 16;
   struct Kept {
-    Task task[2][kMostKept];
+    EdgeOffset begin;
+    EdgeOffset degree;
+    Word word;
+    Vertex vertex;
   };
-  static constexpr std::uint32_t kScratchBytes = sizeof(Kept);
+  struct KeptLists {
+    Kept list[2][kMostKept];
+  };
+  static constexpr std::uint32_t kScratchBytes = sizeof(KeptLists);
   /// Pushes, for each lane, after which a worker keeps nothing more.
   static constexpr std::uint32_t kKeptPushes = 16;
   /// What running one task pushes at most, on workers of so many lanes.
@@ -117,43 +123,24 @@ struct SearchFunction {
   /// not be waited for: a long path costs no queue.
   template <class W, class C>
   WARREN_HD void operator()(const W& worker, C& context, bool active, Task task) const {
-    Kept& kept = *context.template scratch<Kept>();
-    const std::uint64_t pushed_before = context.created();
     double limit = 0.0;
     if (keep > 0) {
       const double mine = active ? Metric::priority(task.word) : kFarthest;
       limit = worker.reduce(mine, exec::Minimum{}) + leap;
     }
-    std::uint32_t count = work_on(worker, context, active, task, kept.task[0], limit);
-    std::uint64_t kept_in_all = 0;
-    for (std::uint32_t parity = 0; count > 0; parity ^= 1u) {
-      const std::uint32_t held = count;
-      kept_in_all += held;
-      const bool has_pushed_much =
-          context.created() - pushed_before > std::uint64_t{kKeptPushes} * worker.size();
-      if (has_pushed_much) limit = 0.0;
-      count = 0;
-      worker.sync();
-      for (std::uint32_t base = 0; base < held; base += worker.size()) {
-        const std::uint32_t index = base + worker.lane();
-        Task mine{};
-        if (index < held) mine = kept.task[parity][index];
-        count = work_on(worker, context, index < held, mine, kept.task[parity ^ 1u], limit, count);
-      }
-      worker.sync();
-    }
-    if (kept_in_all > 0 && worker.lane() == 0) exec::atomic_add(tally->kept, kept_in_all);
+    const std::uint64_t pushed_before = context.created();
+    const std::uint32_t kept = work_on(worker, context, active, task, limit);
+    if (kept > 0) go_on(worker, context, kept, limit, pushed_before);
   }
 
  private:
   static constexpr double kFarthest = 1e300;
 
-  /// Offers the lanes' tasks' words to their neighbours. Those improved below `limit` go to `list`,
-  /// behind its `count`, the others into the queues; the new count.
+  /// Offers the lanes' tasks' words to their neighbours. Those improved below `limit` are kept, the
+  /// others go into the queues; how many are kept.
   template <class W, class C>
-  WARREN_HD std::uint32_t work_on(const W& worker, C& context, bool active, Task task, Task* list,
-                                  double limit, std::uint32_t count = 0) const {
-    // Loads of which none waits for another.
+  WARREN_HD std::uint32_t work_on(const W& worker, C& context, bool active, Task task,
+                                  double limit) const {
     EdgeOffset first = 0;
     EdgeOffset degree = 0;
     if (active) {
@@ -165,37 +152,109 @@ struct SearchFunction {
     EdgeOffset begin = 0;
     const std::uint32_t edges = take_piece(worker, context, active, task, degree, begin);
     begin += first;
-    note(worker, active && task.node == kRootNode, edges);
+    note(worker, active && task.node == kRootNode ? 1u : 0u, edges);
     const typename Metric::Weights weights(out);
+    Kept* const list = context.template scratch<KeptLists>()->list[0];
+    std::uint32_t count = 0;
     worker.expand(edges, [&](bool has, std::uint32_t lane, std::uint32_t k) {
       const Vertex from = worker.broadcast(task.vertex, lane);
       const Word word = worker.broadcast(task.word, lane);
       const EdgeOffset edge = worker.broadcast(begin, lane) + k;
-      Task next{};
-      int to = rank;
+      Kept next{};
       if (has) {
         next.vertex = out.list(edge)[0];
         next.word = Metric::extend(word, weights, edge, from);
-        // A look first spares most atomic operations, but is one more wait.
-        has = (keep > 0 || Metric::is_less(next.word, exec::atomic_load(best[next.vertex]))) &&
+        // A look first spares most atomic operations.
+        has = Metric::is_less(next.word, exec::atomic_load(best[next.vertex])) &&
               Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word));
-        to = owner(next.vertex);
-        next.node = to == rank ? kRootNode : 0;
       }
-      const double priority = Metric::priority(next.word);
-      const bool is_near = has && to == rank && priority < limit;
-      if (worker.any(is_near)) {
-        const std::uint32_t place = count + worker.exclusive_scan(is_near ? 1u : 0u);
-        if (is_near && place < keep) {
-          list[place] = next;
-          has = false;
-        }
-        count += worker.count(is_near);
-        count = count < keep ? count : keep;
-      }
-      context.push(worker, has, to, next, priority);
+      hand_on(worker, context, has, next, limit, list, count);
     });
     return count;
+  }
+
+  /// Rounds over the worker's own list. A few lanes share a vertex; what a round needs of the next
+  /// one's vertices is on its way while their words are bettered.
+  template <class W, class C>
+  WARREN_HD void go_on(const W& worker, C& context, std::uint32_t held, double limit,
+                       std::uint64_t pushed_before) const {
+    KeptLists& lists = *context.template scratch<KeptLists>();
+    const std::uint32_t per_vertex = worker.size() > keep ? worker.size() / keep : 1;
+    const std::uint32_t together = worker.size() / per_vertex;
+    const std::uint32_t slot = worker.lane() % per_vertex;
+    const typename Metric::Weights weights(out);
+    std::uint32_t expanded = 0;
+    std::uint32_t edges = 0;
+    std::uint64_t in_all = 0;
+    for (std::uint32_t parity = 0; held > 0; parity ^= 1u) {
+      in_all += held;
+      if (context.created() - pushed_before > std::uint64_t{kKeptPushes} * worker.size())
+        limit = 0.0;
+      std::uint32_t count = 0;
+      worker.sync();
+      for (std::uint32_t base = 0; base < held; base += together) {
+        const std::uint32_t index = base + worker.lane() / per_vertex;
+        Kept mine{};
+        if (index < held) mine = lists.list[parity][index];
+        // Long lists are for several workers, as tasks.
+        const bool is_long = mine.degree > kTaskEdges;
+        if (worker.any(is_long)) {
+          context.push(worker, is_long && slot == 0, rank, {mine.vertex, kRootNode, mine.word},
+                       Metric::priority(mine.word));
+          if (is_long) mine.degree = 0;
+        }
+        expanded += index < held && slot == 0 && !is_long ? 1u : 0u;
+        for (std::uint32_t k = slot; worker.any(k < mine.degree); k += per_vertex) {
+          bool has = k < mine.degree;
+          Kept next{};
+          if (has) {
+            const EdgeOffset edge = mine.begin + k;
+            const Word now = exec::atomic_load(best[mine.vertex]);
+            next.vertex = out.list(edge)[0];
+            next.word = Metric::extend(mine.word, weights, edge, mine.vertex);
+            find_list(next);
+            // A vertex that was bettered meanwhile is worked on by whoever did that.
+            has = !Metric::is_less(now, mine.word) &&
+                  Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word));
+            ++edges;
+          }
+          hand_on(worker, context, has, next, limit, lists.list[parity ^ 1u], count);
+        }
+      }
+      worker.sync();
+      held = count;
+    }
+    if (worker.lane() == 0) exec::atomic_add(tally->kept, in_all);
+    note(worker, expanded, edges);
+  }
+
+  /// Where an own vertex's list lies.
+  WARREN_HD void find_list(Kept& kept) const {
+    const auto row = static_cast<Vertex>(kept.vertex - out.first);
+    if (row >= out.count) return;
+    kept.begin = out.begin(row);
+    kept.degree = out.end(row) - kept.begin;
+  }
+
+  /// Improved vertices: to `list`, behind its `count`, where they are near and there is room, else
+  /// into a queue.
+  template <class W, class C>
+  WARREN_HD void hand_on(const W& worker, C& context, bool has, Kept& next, double limit,
+                         Kept* list, std::uint32_t& count) const {
+    const int to = has ? owner(next.vertex) : rank;
+    const double priority = Metric::priority(next.word);
+    const bool is_near = has && to == rank && priority < limit;
+    if (worker.any(is_near)) {
+      const std::uint32_t place = count + worker.count_before(is_near);
+      if (is_near && place < keep) {
+        if (next.degree == 0) find_list(next);
+        list[place] = next;
+        has = false;
+      }
+      count += worker.count(is_near);
+      count = count < keep ? count : keep;
+    }
+    context.push(worker, has, to, {next.vertex, to == rank ? kRootNode : 0u, next.word}, priority);
   }
 
   /// False for what is no better than what its vertex has.
@@ -223,9 +282,9 @@ struct SearchFunction {
   }
 
   template <class W>
-  WARREN_HD void note(const W& worker, bool is_expanded, std::uint32_t count) const {
-    const std::uint32_t expanded = worker.count(is_expanded);
-    const std::uint32_t edges = worker.reduce(count, exec::Plus{});
+  WARREN_HD void note(const W& worker, std::uint32_t expanded, std::uint32_t edges) const {
+    expanded = worker.reduce(expanded, exec::Plus{});
+    edges = worker.reduce(edges, exec::Plus{});
     if (worker.lane() != 0) return;
     if (expanded > 0) exec::atomic_add(tally->expanded, std::uint64_t{expanded});
     if (edges > 0) exec::atomic_add(tally->edges, std::uint64_t{edges});

@@ -34,3 +34,10 @@ inline constexpr int kMaxRanks = 32;
 #else
 #define WARREN_UNROLL
 #endif
+
+// Functions of many statements that a kernel calls in several places: one copy keeps kernels small.
+#if defined(__CUDA_ARCH__)
+#define WARREN_GPU_NOINLINE __noinline__
+#else
+#define WARREN_GPU_NOINLINE
+#endif

@@ -50,6 +50,7 @@ class CpuBlock {
   }
   bool any(bool flag) const { return count(flag) != 0; }
   std::uint32_t count(bool flag) const { return reduce(flag ? 1u : 0u, Plus{}); }
+  std::uint32_t count_before(bool flag) const { return exclusive_scan(flag ? 1u : 0u); }
   template <class T>
   T* scratch() const {
     return reinterpret_cast<T*>(scratch_.data);

@@ -119,8 +119,8 @@ template <>
 inline constexpr std::uint32_t kLanes<Block> = 0;
 
 template <class W, class Kernel>
-__global__ void task_kernel(const __grid_constant__ Kernel kernel, std::uint64_t tasks,
-                            std::uint32_t scratch_bytes) {
+__device__ void run_tasks_on_gpu(const Kernel& kernel, std::uint64_t tasks,
+                                 std::uint32_t scratch_bytes) {
   extern __shared__ __align__(16) unsigned char shared[];
   const std::uint32_t workers = WorkerShape<W>::per_block();
   const std::uint32_t mine = WorkerShape<W>::index();
@@ -128,6 +128,26 @@ __global__ void task_kernel(const __grid_constant__ Kernel kernel, std::uint64_t
   for (std::uint64_t task = std::uint64_t{blockIdx.x} * workers + mine; task < tasks;
        task += std::uint64_t{gridDim.x} * workers) {
     kernel(worker, task);
+  }
+}
+template <class W, class Kernel>
+__global__ void task_kernel(const __grid_constant__ Kernel kernel, std::uint64_t tasks,
+                            std::uint32_t scratch_bytes) {
+  run_tasks_on_gpu<W>(kernel, tasks, scratch_bytes);
+}
+/// The same with few enough registers for Kernel::kMostThreads threads of a block.
+template <class W, class Kernel>
+__global__ void __launch_bounds__(Kernel::kMostThreads)
+    task_kernel_of_many(const __grid_constant__ Kernel kernel, std::uint64_t tasks,
+                        std::uint32_t scratch_bytes) {
+  run_tasks_on_gpu<W>(kernel, tasks, scratch_bytes);
+}
+template <class W, class Kernel>
+[[nodiscard]] auto choose_task_kernel() {
+  if constexpr (requires { Kernel::kMostThreads; }) {
+    return &task_kernel_of_many<W, Kernel>;
+  } else {
+    return &task_kernel<W, Kernel>;
   }
 }
 #endif
@@ -157,7 +177,7 @@ void launch(const Stream& stream, std::uint64_t tasks, const Kernel& kernel,
         detail::kLanes<W> == 0 ? options.threads_per_block : detail::kLanes<W>;
     const std::uint64_t workers = options.threads_per_block / lanes;
     const std::uint64_t shared = workers * options.scratch_bytes;
-    auto* function = &detail::task_kernel<W, Kernel>;
+    auto* function = detail::choose_task_kernel<W, Kernel>();
     if (shared > 48 * 1024) {
       cuda_check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       static_cast<int>(shared)),

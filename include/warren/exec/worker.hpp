@@ -132,6 +132,8 @@ class Serial {
   }
   WARREN_HD bool any(bool flag) const { return flag; }
   WARREN_HD std::uint32_t count(bool flag) const { return flag ? 1u : 0u; }
+  /// Lanes before this one whose flag is set.
+  WARREN_HD std::uint32_t count_before(bool) const { return 0; }
   template <class T>
   WARREN_HD T* scratch() const {
     return reinterpret_cast<T*>(scratch_.data);

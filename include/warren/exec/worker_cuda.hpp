@@ -63,6 +63,10 @@ class Tile {
   __device__ std::uint32_t count(bool flag) const {
     return __popc(__ballot_sync(mask(), flag) & mask());
   }
+  __device__ std::uint32_t count_before(bool flag) const {
+    const std::uint32_t before = (1u << (threadIdx.x % 32)) - 1u;
+    return __popc(__ballot_sync(mask(), flag) & mask() & before);
+  }
   template <class T>
   __device__ T* scratch() const {
     return reinterpret_cast<T*>(scratch_.data);
@@ -137,6 +141,7 @@ class Block {
   __device__ std::uint32_t count(bool flag) const {
     return static_cast<std::uint32_t>(__syncthreads_count(flag));
   }
+  __device__ std::uint32_t count_before(bool flag) const { return exclusive_scan(flag ? 1u : 0u); }
   template <class T>
   __device__ T* scratch() const {
     return reinterpret_cast<T*>(scratch_.data);

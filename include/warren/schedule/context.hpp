@@ -119,7 +119,8 @@ class Context {
   /// This lane has pushed a task to no rank.
   [[nodiscard]] WARREN_HD bool has_strayed() const { return has_strayed_; }
 
-  WARREN_HD void push_local(const W& worker, bool has, const Task& task, double priority) {
+  WARREN_GPU_NOINLINE WARREN_HD void push_local(const W& worker, bool has, const Task& task,
+                                                double priority) {
     if (table_.levels == 1) {
       deliver(worker, has, table_.local[0], table_.rank, task);
       return;
@@ -135,7 +136,8 @@ class Context {
   }
 
   /// Into a peer's ring, or the outbox of a slow link. Tasks that find no room are spilled.
-  WARREN_HD void push_remote(const W& worker, bool has, int to, const Task& task) {
+  WARREN_GPU_NOINLINE WARREN_HD void push_remote(const W& worker, bool has, int to,
+                                                 const Task& task) {
     if (is_slow(to)) {
       deliver(worker, has, table_.outbox[to], to, task);
       return;
@@ -175,8 +177,8 @@ class Context {
   }
 
   /// Into `ring`, or the spill where that is full: true for the former.
-  WARREN_HD bool deliver(const W& worker, bool has, const RingView<Task>& ring, int to,
-                         const Task& task) {
+  WARREN_GPU_NOINLINE WARREN_HD bool deliver(const W& worker, bool has, const RingView<Task>& ring,
+                                             int to, const Task& task) {
     const std::uint64_t limit = worker.broadcast(worker.lane() == 0 ? ring.room() : 0, 0);
     if (limit != 0) {
       ring.push(worker, has, task, limit);

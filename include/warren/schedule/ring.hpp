@@ -157,7 +157,7 @@ struct RingView {
   /// gave lane 0 `limit`, see reserve().
   template <class W>
   WARREN_HD void push(const W& worker, bool has, const Task& task, std::uint64_t limit) const {
-    const std::uint32_t before = worker.exclusive_scan(has ? 1u : 0u);
+    const std::uint32_t before = worker.count_before(has);
     const std::uint32_t count = worker.count(has);
     if (count == 0) return;
     std::uint64_t first = 0;

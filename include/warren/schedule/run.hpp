@@ -75,7 +75,7 @@ struct RunProgram {
   using State = RunState;
   using Task = typename Function::Task;
   static constexpr std::uint32_t kThreadsPerBlock = 256;
-  static constexpr std::uint32_t kBlocksPerProcessor = 4;
+  static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes =
       kThreadsPerBlock / detail::lanes_of<W>(kThreadsPerBlock) * detail::scratch_of<Function>();
   static constexpr std::uint32_t kGangBlocks = 1;

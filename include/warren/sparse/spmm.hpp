@@ -86,7 +86,7 @@ class SpmmPlan {
 struct SpmmOptions {
   float alpha = 1.0f;
   float beta = 0.0f;                      ///< 0: C is not read.
-  std::uint32_t threads_per_block = 128;  ///< GPUs only: 32 x MGG's warps per block.
+  std::uint32_t threads_per_block = 512;  ///< GPUs only: 32 x MGG's warps per block.
   std::uint64_t* rows_moved = nullptr;    ///< On the device: rows of other parts read are added.
 };
 
