@@ -10,3 +10,8 @@ find_library(WARREN_ZLIB NAMES libz.a z REQUIRED)
 find_path(WARREN_ZLIB_INCLUDE zlib.h REQUIRED)
 find_library(WARREN_ZSTD NAMES libzstd.a zstd REQUIRED)
 find_path(WARREN_ZSTD_INCLUDE zstd.h REQUIRED)
+# Our threads share a product out and each calls a serial OpenBLAS, so the flavour without threads of its own comes first.
+find_library(WARREN_OPENBLAS NAMES libopenblas.a openblas
+  PATH_SUFFIXES openblas-serial openblas-pthread x86_64-linux-gnu/openblas-serial aarch64-linux-gnu/openblas-serial REQUIRED)
+find_path(WARREN_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-serial openblas openblas-pthread
+  x86_64-linux-gnu/openblas-serial aarch64-linux-gnu/openblas-serial REQUIRED)
