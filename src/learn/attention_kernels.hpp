@@ -67,7 +67,7 @@ struct AttentionWeightsKernel {
       largest = worker.reduce(largest, exec::Maximum{});
       float sum = 0.0f;
       worker.for_each(end - begin,
-                      [&](std::uint64_t i) { sum += std::exp(logit(begin + i) - largest); });
+                      [&](std::uint64_t i) { sum += exponential(logit(begin + i) - largest); });
       sum = worker.reduce(sum, exec::Plus{});
       const float inverse = sum > 0.0f ? 1.0f / sum : 0.0f;
       float positive = 0.0f;
@@ -75,7 +75,7 @@ struct AttentionWeightsKernel {
         const EdgeOffset e = begin + i;
         const std::uint64_t column = a.column(e);
         const float x = logit(e);
-        const float weight = std::exp(x - largest) * inverse;
+        const float weight = exponential(x - largest) * inverse;
         const float dropped = weight * edge_factor(dropout, key, ids[column], heads, h);
         weights[e * heads + h] = x > 0.0f ? dropped : -dropped;
         positive += x > 0.0f ? weight : 0.0f;
@@ -121,7 +121,7 @@ struct AttentionColumnWeightsKernel {
         const float* of = statistics.row(column) + h;
         const float x = of[kLeft * heads] + right;
         const float weight =
-            std::exp((x > 0.0f ? x : slope * x) - of[kLargest * heads]) * of[kInverse * heads];
+            exponential((x > 0.0f ? x : slope * x) - of[kLargest * heads]) * of[kInverse * heads];
         const std::uint64_t key = mix(dropout.key ^ mix(ids[column]));
         const float dropped = weight * edge_factor(dropout, key, ids[row], heads, h);
         weights[e * heads + h] = x > 0.0f ? dropped : -dropped;

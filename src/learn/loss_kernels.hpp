@@ -8,6 +8,8 @@
 #include "warren/exec/launch.hpp"
 #include "warren/learn/loss.hpp"
 
+#include "learn/row_kernels.hpp"
+
 namespace warren::learn::detail {
 
 inline constexpr std::uint64_t kRowNumbers = 3;  // Loss, right, wrong.
@@ -46,12 +48,19 @@ struct LossKernel {
     worker.for_each(k, [&](std::uint64_t c) { largest = exec::Maximum{}(largest, x[c]); });
     largest = worker.reduce(largest, exec::Maximum{});
     float sum = 0.0f;
+    for (std::uint64_t first = 0; first < k; first += kTile * worker.size()) {
+      float power[kTile] = {};
+      tile_columns(worker, first, k, [&](std::uint32_t u, std::uint64_t c) {
+        power[u] = exponential(x[c] - largest);
+      });
+      WARREN_UNROLL
+      for (std::uint32_t u = 0; u < kTile; ++u) sum += power[u];
+    }
+    sum = worker.reduce(sum, exec::Plus{});
     std::uint32_t at = 0xffffffffu;
     worker.for_each(k, [&](std::uint64_t c) {
-      sum += std::exp(x[c] - largest);
       if (x[c] == largest) at = exec::Minimum{}(at, static_cast<std::uint32_t>(c));
     });
-    sum = worker.reduce(sum, exec::Plus{});
     at = worker.reduce(at, exec::Minimum{});
     if (worker.lane() == 0) {
       out[0] = std::log(sum) + largest - x[label];
@@ -59,9 +68,10 @@ struct LossKernel {
       out[2] = at == label ? 0.0f : 1.0f;
     }
     if (dx == nullptr) return;
-    worker.for_each(k, [&](std::uint64_t c) {
-      dx[c] = (std::exp(x[c] - largest) / sum - (c == label ? 1.0f : 0.0f)) * factor;
-    });
+    const float inverse = factor / sum;
+    worker.for_each(k, [&](std::uint64_t c) { dx[c] = exponential(x[c] - largest) * inverse; });
+    worker.sync();
+    if (worker.lane() == 0) dx[label] -= factor;
   }
 
   /// Right: twice the classes found; wrong: those found too much or missed. F1 is right over both.
@@ -135,7 +145,7 @@ struct LossSumsKernel {
 
 template <class Backend, class Kernel>
 void run_loss(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
-  exec::launch<Backend, exec::Warp>(stream, tasks, kernel);
+  exec::launch_wide<Backend, exec::Warp>(stream, tasks, kernel);
 }
 
 #if WARREN_HAS_CUDA

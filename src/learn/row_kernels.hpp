@@ -8,6 +8,8 @@
 #include "warren/exec/launch.hpp"
 #include "warren/learn/elementwise.hpp"
 
+#include "learn/exponential.hpp"
+
 namespace warren::learn::detail {
 
 /// Columns that a lane keeps sums of at a time.
@@ -32,7 +34,7 @@ WARREN_HD void tile_columns(const W& worker, std::uint64_t first, std::uint64_t 
 WARREN_HD inline float activate(Activation kind, float slope, float x) {
   if (!(x <= 0.0f) || kind == Activation::none) return x;  // NaN stays NaN.
   if (kind == Activation::relu) return 0.0f;
-  return kind == Activation::elu ? std::exp(x) - 1.0f : slope * x;
+  return kind == Activation::elu ? exponential(x) - 1.0f : slope * x;
 }
 
 /// The derivative, from the activation's result y.
@@ -50,15 +52,20 @@ struct EpilogueKernel {
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
     float* at = y + row * k;
-    const float* residual = e.residual == nullptr ? nullptr : e.residual + row * k;
-    const std::uint64_t key = e.dropout.is_on() ? e.dropout.row_key(row) : 0;
-    worker.for_each(k, [&](std::uint64_t c) {
-      float x = at[c];
-      if (e.bias != nullptr) x += e.bias[c];
-      if (residual != nullptr) x += residual[c];
-      x = activate(e.activation, e.slope, x);
-      at[c] = e.dropout.is_on() ? x * e.dropout.factor(key, c) : x;
-    });
+    if (e.bias != nullptr) worker.for_each(k, [&](std::uint64_t c) { at[c] += e.bias[c]; });
+    if (e.residual != nullptr) {
+      const float* residual = e.residual + row * k;
+      worker.for_each(k, [&](std::uint64_t c) { at[c] += residual[c]; });
+    }
+    if (e.activation == Activation::relu) {
+      // Of SIMD's making: the larger of the two, where NaN stays NaN.
+      worker.for_each(k, [&](std::uint64_t c) { at[c] = at[c] < 0.0f ? 0.0f : at[c]; });
+    } else if (e.activation != Activation::none) {
+      worker.for_each(k, [&](std::uint64_t c) { at[c] = activate(e.activation, e.slope, at[c]); });
+    }
+    if (!e.dropout.is_on()) return;
+    const std::uint64_t key = e.dropout.row_key(row);
+    worker.for_each(k, [&](std::uint64_t c) { at[c] *= e.dropout.factor(key, c); });
   }
 };
 
@@ -72,11 +79,16 @@ struct EpilogueBackwardKernel {
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
     const float* at = y + row * k;
     float* gradient = dy + row * k;
+    const float scale = 1.0f / (1.0f - e.dropout.probability);
+    if (e.activation == Activation::relu) {
+      // What was dropped is 0, as what is not passed on by the activation.
+      worker.for_each(k, [&](std::uint64_t c) { gradient[c] *= at[c] > 0.0f ? scale : 0.0f; });
+      return;
+    }
     const std::uint64_t key = e.dropout.is_on() ? e.dropout.row_key(row) : 0;
     worker.for_each(k, [&](std::uint64_t c) {
       const float factor = e.dropout.is_on() ? e.dropout.factor(key, c) : 1.0f;
-      const float result = factor == 0.0f ? 0.0f : at[c] / factor;
-      gradient[c] *= factor * slope_at(e.activation, e.slope, result);
+      gradient[c] *= factor * slope_at(e.activation, e.slope, at[c] / scale);
     });
   }
 };
@@ -226,7 +238,7 @@ struct RenumberKernel {
 
 template <class Backend, class Kernel>
 void run_kernel(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
-  exec::launch<Backend, exec::Warp>(stream, tasks, kernel);
+  exec::launch_wide<Backend, exec::Warp>(stream, tasks, kernel);
 }
 
 #if WARREN_HAS_CUDA
