@@ -5,6 +5,7 @@
 #include "warren/exec/dense.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -24,6 +25,10 @@ namespace {
 constexpr std::uint64_t kMostSize = std::numeric_limits<int>::max();
 // Below, a part is not worth a thread.
 constexpr std::uint64_t kSmallPart = std::uint64_t{1} << 15;
+
+/// Keeps OpenBLAS from starting threads as the program is loaded. Runs before its own constructor,
+/// which this file brings in.
+[[gnu::constructor(101)]] void start_no_threads() { (void)setenv("OPENBLAS_NUM_THREADS", "1", 0); }
 
 void one_thread_each() {
   static const bool done = [] {

@@ -9,6 +9,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/exec/memory.hpp"
 
 #include "learn/trainer_parts.hpp"
 
@@ -103,6 +104,7 @@ Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& 
       begin(team.device()),
       end(team.device()) {
   options.model = model.options();
+  exec::fill_bytes(context.stream(), best.data(), 0, best.bytes());
 }
 
 Trainer::Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
