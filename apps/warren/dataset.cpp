@@ -92,7 +92,7 @@ std::string find_training_folder(const std::string& name) {
   }
   for (const fs::path& root : places) {
     for (const std::string& one : names) {
-      const std::string folder = (root / one).string();
+      std::string folder = (root / one).string();
       if (one.find('/') == std::string::npos &&
           (learn::is_ogb_folder(folder) || !graph_file(folder).empty())) {
         return folder;

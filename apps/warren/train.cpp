@@ -25,6 +25,7 @@ struct Options {
   std::string mode = "full";
   std::string type = "float32";
   std::string aggregate = "mean";
+  std::string norm;
   std::string optimizer = "adam";
   std::string schedule = "constant";
   std::uint64_t layers = 2;
@@ -59,6 +60,7 @@ void add_model_options(CLI::App& train, Options& o) {
   add_number(train, "--heads", o.heads, "Of gat: heads of hidden layers; the last has one (8)", "H",
              1, 1024);
   named("--aggregate", o.aggregate, "Of sage: mean, sum, max");
+  named("--norm", o.norm, "Of hidden layers: none, batch, layer (none; gin: batch)");
   train.add_flag("--residual", o.residual, "Add a hidden layer's input to its output");
   train
       .add_option("--dropout", o.dropout,
@@ -109,6 +111,8 @@ learn::TrainOptions train_options(const Options& o) {
   check_choice("--schedule", o.schedule, {"constant", "cosine", "step"}, {});
   require(o.fanout.empty() && !o.batch, "--fanout and --batch are for --mode sampled");
   require(!o.resume || !o.checkpoint.empty(), "--resume needs --checkpoint DIR");
+  const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "batch" : "none");
+  check_choice("--norm", norm, {"none", "batch", "layer"}, {});
   learn::TrainOptions train;
   const bool is_gat = o.model == "gat";
   train.model.kind = learn::parse_model(o.model);
@@ -117,6 +121,7 @@ learn::TrainOptions train_options(const Options& o) {
   train.model.heads = o.heads;
   train.model.dropout = static_cast<float>(o.dropout.value_or(is_gat ? 0.6 : 0.5));
   train.model.aggregate = learn::parse_aggregate(o.aggregate);
+  train.model.norm = learn::parse_norm(norm);
   train.model.residual = o.residual;
   train.model.seed = o.common.seed;
   train.optimizer.kind = learn::OptimizerKind::adam;
@@ -233,6 +238,7 @@ void report(Session& session, const Options& options, const learn::TrainOptions&
   json["mode"] = options.mode;
   json["layers"] = train.model.layers;
   json["hidden"] = train.model.hidden;
+  json["norm"] = learn::name_of(train.model.norm);
   json["features"] = input.dataset.width;
   json["classes"] = input.dataset.classes;
   json["parameters"] = outcome.parameters;

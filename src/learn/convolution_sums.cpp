@@ -164,7 +164,7 @@ class Sage final : public Convolution {
 class Gin final : public Convolution {
  public:
   Gin(Parameters& parameters, const ConvolutionShape& shape,
-      std::shared_ptr<const Aggregation> aggregation)
+      std::shared_ptr<const Aggregation> aggregation, NormKind norm)
       : parameters_(parameters),
         shape_(shape),
         aggregation_(std::move(aggregation)),
@@ -173,7 +173,8 @@ class Gin final : public Convolution {
             {.name = shape.name + ".epsilon", .rows = 1, .columns = 1, .decays = shape.decays})),
         first_(add(".first.weight", shape.in, shape.out, shape.in)),
         bias_(add(".first.bias", 1, shape.out, shape.in)),
-        second_(add(".second.weight", shape.out, shape.out, shape.out)) {}
+        second_(add(".second.weight", shape.out, shape.out, shape.out)),
+        norm_(parameters, norm, shape.name + ".first.norm", shape.out) {}
 
   void forward(Context& context, const Operand& x, float* y) override {
     const exec::Stream& stream = context.stream();
@@ -192,6 +193,7 @@ class Gin final : public Convolution {
       aggregation_->forward(context, z, hidden_.data(), shape_.out);
       add_self(stream, n, shape_.out, epsilon, z, hidden_.data());
     }
+    norm_.forward(context, hidden_.data());
     apply(stream, epilogue(), n, shape_.out, hidden_.data());
     transform(context, hidden(), parameters_.value(second_), y, shape_.out);
   }
@@ -207,6 +209,7 @@ class Gin final : public Convolution {
     input_gradient(context, dy, parameters_.value(second_), du, shape_.out, shape_.out);
     apply_backward(stream, epilogue(), n, shape_.out, hidden_.data(), du);
     sums_.add(stream, {.k = shape_.out, .a = du}, n, parameters_.gradient(bias_));
+    norm_.backward(context, du);
     if (is_first_) {
       add_weight_gradient(context, aggregated(), du, dw, shape_.out);
       // d epsilon = <ds, x>.
@@ -249,6 +252,7 @@ class Gin final : public Convolution {
   std::shared_ptr<const Aggregation> aggregation_;
   bool is_first_;
   std::size_t epsilon_, first_, bias_, second_;
+  Norm norm_;
   memory::Buffer<float> aggregated_, hidden_;
   ColumnSums sums_;
 };
@@ -270,8 +274,9 @@ std::unique_ptr<Convolution> make_sage(Parameters& parameters, const Convolution
 }
 
 std::unique_ptr<Convolution> make_gin(Parameters& parameters, const ConvolutionShape& shape,
-                                      std::shared_ptr<const Aggregation> aggregation) {
-  return std::make_unique<Gin>(parameters, shape, std::move(aggregation));
+                                      std::shared_ptr<const Aggregation> aggregation,
+                                      NormKind norm) {
+  return std::make_unique<Gin>(parameters, shape, std::move(aggregation), norm);
 }
 
 }  // namespace warren::learn

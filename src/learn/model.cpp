@@ -12,6 +12,8 @@ namespace {
 
 // Random numbers of one layer lie apart from the next one's.
 constexpr std::uint64_t kPurposes = 16;
+// Scratch memory that no convolution uses.
+constexpr std::size_t kResidualSlot = 4;
 
 bool drops_input(const ModelOptions& options) {
   return options.kind == ModelKind::gcn || options.kind == ModelKind::gat;
@@ -103,6 +105,8 @@ void Model::add_layer(Context& context, std::uint64_t l, bool is_sparse) {
   shape.decays = options_.kind != ModelKind::gcn || l == 0;
   shape.purpose = layer.purpose + 1;
   layer.convolution = make_convolution(shape, is_last);
+  layer.norm = std::make_unique<Norm>(parameters_, is_last ? NormKind::none : options_.norm,
+                                      shape.name + ".norm", layer.out);
   layer.bias = parameters_.add(
       {.name = shape.name + ".bias", .rows = 1, .columns = layer.out, .decays = shape.decays});
   layer.output =
@@ -119,7 +123,7 @@ std::unique_ptr<Convolution> Model::make_convolution(const ConvolutionShape& sha
         return make_sage_max(parameters_, shape, *neighbourhood_);
       return make_sage(parameters_, shape, aggregation_);
     case ModelKind::gin:
-      return make_gin(parameters_, shape, aggregation_);
+      return make_gin(parameters_, shape, aggregation_, options_.norm);
     case ModelKind::gat: {
       const std::uint64_t heads = is_last ? 1 : options_.heads;
       return make_gat(parameters_, shape, *neighbourhood_,
@@ -148,6 +152,7 @@ const float* Model::forward(Context& context, Features& features) {
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
     layer.convolution->forward(context, x, layer.output.data());
+    layer.norm->forward(context, layer.output.data());
     apply(context.stream(), epilogue(context, layer, x.dense), context.rows(), layer.out,
           layer.output.data());
   }
@@ -165,8 +170,15 @@ void Model::backward(Context& context, float* scores_gradient) {
     sums_.add(context.stream(), {.k = layer.out, .a = dy}, n, parameters_.gradient(layer.bias));
     float* dx =
         l == 0 ? nullptr : (dy == gradients_[0].data() ? gradients_[1] : gradients_[0]).data();
+    float* residual = nullptr;
+    if (layer.has_residual) {
+      // The residual's gradient is what stands before the norm's part.
+      residual = context.scratch(kResidualSlot, n * layer.out);
+      exec::copy(context.stream(), residual, dy, n * layer.out * sizeof(float));
+    }
+    layer.norm->backward(context, dy);
     layer.convolution->backward(context, x, dy, dx);
-    if (layer.has_residual) add_self(context.stream(), n, layer.out, nullptr, dy, dx);
+    if (layer.has_residual) add_self(context.stream(), n, layer.out, nullptr, residual, dx);
     dy = dx;
   }
 }

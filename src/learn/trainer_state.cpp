@@ -58,6 +58,7 @@ void describe(TensorFile& file, const ModelOptions& options) {
   m["features"] = std::to_string(options.features);
   m["classes"] = std::to_string(options.classes);
   m["aggregate"] = name_of(options.aggregate);
+  m["norm"] = name_of(options.norm);
   m["residual"] = std::to_string(options.residual ? 1 : 0);
   m["seed"] = std::to_string(options.seed);
 }
@@ -98,6 +99,18 @@ SageAggregate parse_aggregate(const std::string& name) {
 std::string name_of(SageAggregate aggregate) {
   static constexpr const char* kNames[] = {"mean", "sum", "max"};
   return kNames[static_cast<std::size_t>(aggregate)];
+}
+
+NormKind parse_norm(const std::string& name) {
+  if (name == "none") return NormKind::none;
+  if (name == "batch") return NormKind::batch;
+  if (name == "layer") return NormKind::layer;
+  throw UsageError(fmt::format("outputs are normalised by none, batch or layer, not \"{}\"", name));
+}
+
+std::string name_of(NormKind norm) {
+  static constexpr const char* kNames[] = {"none", "batch", "layer"};
+  return kNames[static_cast<std::size_t>(norm)];
 }
 
 void Trainer::save() {
@@ -168,6 +181,7 @@ ModelOptions read_model_options(const std::string& folder) {
   options.features = file.number("features", path);
   options.classes = file.number("classes", path);
   options.aggregate = parse_aggregate(file.text("aggregate", path));
+  options.norm = parse_norm(file.text("norm", path));
   options.residual = file.number("residual", path) != 0;
   options.seed = file.number("seed", path);
   return options;

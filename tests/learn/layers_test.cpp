@@ -81,16 +81,17 @@ Case sage_max(std::uint64_t in, std::uint64_t out) {
           }};
 }
 
-Case gin(std::uint64_t in, std::uint64_t out, bool is_sparse) {
+Case gin(std::uint64_t in, std::uint64_t out, bool is_sparse, NormKind norm = NormKind::none) {
   return {"gin",
           in,
           out,
           is_sparse,
-          [](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
-            return make_gin(p, s, aggregation(c, g, Weighting::sum));
+          [norm](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
+            return make_gin(p, s, aggregation(c, g, Weighting::sum), norm);
           },
-          [](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
-            return reference::gin(e, x, p[0][0], p[1], p[2], p[3], in_, out_);
+          [norm](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
+            return reference::gin(e, x, p[0][0], p[1], p[2], p[3], in_, out_,
+                                  static_cast<int>(norm), norm == NormKind::none ? Values{} : p[4]);
           }};
 }
 
@@ -120,6 +121,9 @@ std::vector<Case> cases() {
           gin(2, 5, false),
           gin(5, 2, false),
           gin(3, 3, true),
+          gin(4, 3, false, NormKind::batch),
+          gin(2, 5, true, NormKind::batch),
+          gin(3, 6, false, NormKind::layer),
           gat(3, 2, 3, false),
           gat(4, 1, 9, true)};
 }
@@ -186,6 +190,7 @@ Found run(const Case& test, const GraphPair& graphs, const team::TeamOptions& op
     // Twice: what is kept between passes must not matter to the next.
     for (int pass = 0; pass < 2; ++pass) {
       parameters.clear_gradients(context.stream());
+      context.begin(1, 1, true);
       convolution->forward(context, operand, y.data());
       convolution->backward(context, operand, dy_there.data(),
                             test.is_sparse ? nullptr : dx.data());

@@ -79,11 +79,34 @@ inline Values sum_of(Values a, const Values& b) {
   return a;
 }
 
+/// (x - mean) / sqrt(variance + 1e-5) times a weight a column: over all rows (`kind` 1), or over
+/// each row (2).
+inline Values normalized(Values x, std::uint64_t n, std::uint64_t k, int kind,
+                         const Values& weight) {
+  const std::uint64_t groups = kind == 1 ? k : n;
+  const std::uint64_t size = kind == 1 ? n : k;
+  for (std::uint64_t g = 0; g < groups; ++g) {
+    const auto at = [&](std::uint64_t i) -> double& {
+      return kind == 1 ? x[i * k + g] : x[g * k + i];
+    };
+    double mean = 0.0;
+    double variance = 0.0;
+    for (std::uint64_t i = 0; i < size; ++i) mean += at(i) / static_cast<double>(size);
+    for (std::uint64_t i = 0; i < size; ++i)
+      variance += (at(i) - mean) * (at(i) - mean) / static_cast<double>(size);
+    for (std::uint64_t i = 0; i < size; ++i)
+      at(i) = (at(i) - mean) / std::sqrt(variance + 1e-5) * weight[kind == 1 ? g : i];
+  }
+  return x;
+}
+
 inline Values gin(const Edges& edges, const Values& x, double epsilon, const Values& w1,
-                  const Values& b1, const Values& w2, std::uint64_t in, std::uint64_t out) {
+                  const Values& b1, const Values& w2, std::uint64_t in, std::uint64_t out,
+                  int norm = 0, const Values& norm_weight = {}) {
   Values s = neighbour_sum(edges, x, in);
   for (std::size_t i = 0; i < s.size(); ++i) s[i] += (1.0 + epsilon) * x[i];
   Values h = product(s, w1, edges.n, in, out);
+  if (norm != 0) h = normalized(h, edges.n, out, norm, norm_weight);
   for (std::size_t i = 0; i < h.size(); ++i) h[i] = std::max(0.0, h[i] + b1[i % out]);
   return product(h, w2, edges.n, out, out);
 }

@@ -9,6 +9,7 @@
 #include "warren/learn/attention.hpp"
 #include "warren/learn/elementwise.hpp"
 #include "warren/learn/neighbours.hpp"
+#include "warren/learn/norm.hpp"
 #include "warren/learn/operand.hpp"
 #include "warren/learn/parameters.hpp"
 
@@ -51,11 +52,12 @@ struct ConvolutionShape {
                                                          const ConvolutionShape& shape,
                                                          const Neighbourhood& neighbourhood);
 
-/// y = ReLU(((1 + epsilon) x + A x) W_1 + b_1) W_2, A the sum over neighbours, epsilon learnt (GIN:
-/// Xu et al., ICLR 2019).
+/// y = ReLU(norm(((1 + epsilon) x + A x) W_1) + b_1) W_2, A the sum over neighbours, epsilon learnt
+/// (GIN: Xu et al., ICLR 2019).
 [[nodiscard]] std::unique_ptr<Convolution> make_gin(Parameters& parameters,
                                                     const ConvolutionShape& shape,
-                                                    std::shared_ptr<const Aggregation> aggregation);
+                                                    std::shared_ptr<const Aggregation> aggregation,
+                                                    NormKind norm);
 
 /// Attention (Attention's formula) with z = x W, l = <z, a_left>, r = <z, a_right>; heads side by
 /// side. shape.out = heads x width.

@@ -21,6 +21,7 @@ struct ModelOptions {
   std::uint64_t features = 0, classes = 0;
   float dropout = 0.5f;
   SageAggregate aggregate = SageAggregate::mean;
+  NormKind norm = NormKind::none;  ///< Of hidden layers, before activation; GIN's within, too.
   bool residual = false;  ///< Adds a hidden layer's input where it is as wide as its output.
   std::uint64_t seed = 1;
 };
@@ -70,6 +71,7 @@ class Model {
  private:
   struct Layer {
     std::unique_ptr<Convolution> convolution;
+    std::unique_ptr<Norm> norm;
     std::uint64_t in = 0, out = 0;
     std::size_t bias = 0;
     Activation activation = Activation::none;

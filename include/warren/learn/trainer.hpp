@@ -88,6 +88,8 @@ class Trainer {
 [[nodiscard]] ModelOptions read_model_options(const std::string& folder);
 [[nodiscard]] ModelKind parse_model(const std::string& name);
 [[nodiscard]] std::string name_of(ModelKind kind);
+[[nodiscard]] NormKind parse_norm(const std::string& name);
+[[nodiscard]] std::string name_of(NormKind norm);
 [[nodiscard]] SageAggregate parse_aggregate(const std::string& name);
 [[nodiscard]] std::string name_of(SageAggregate aggregate);
 
