@@ -29,11 +29,8 @@ Norm::Norm(Parameters& parameters, NormKind kind, const std::string& name, std::
     : parameters_(parameters), kind_(kind), width_(width) {
   if (kind == NormKind::none) return;
   const auto add = [&](const char* what, Initial initial) {
-    return parameters.add({.name = name + what,
-                           .rows = 1,
-                           .columns = width,
-                           .initial = initial,
-                           .decays = false});
+    return parameters.add(
+        {.name = name + what, .rows = 1, .columns = width, .initial = initial, .decays = false});
   };
   weight_ = add(".weight", Initial::ones);
   if (kind != NormKind::batch) return;

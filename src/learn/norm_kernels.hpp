@@ -138,8 +138,7 @@ struct LayerBackwardKernel {
 #if WARREN_HAS_CUDA
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const CenterKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const ScaleKernel&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const ScaleKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const RunningKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,

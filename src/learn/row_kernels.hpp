@@ -44,6 +44,15 @@ WARREN_HD inline float slope_at(Activation kind, float slope, float y) {
   return kind == Activation::elu ? y + 1.0f : slope;
 }
 
+/// f(g) where g(x) is the activation: a loop over it then has no choice left to make.
+template <class F>
+WARREN_HD void with_activation(Activation kind, float slope, F&& f) {
+  if (kind == Activation::none) return f([](float x) { return x; });
+  // NaN stays NaN.
+  if (kind == Activation::relu) return f([](float x) { return x < 0.0f ? 0.0f : x; });
+  f([kind, slope](float x) { return activate(kind, slope, x); });
+}
+
 struct EpilogueKernel {
   Epilogue e;
   std::uint64_t k;
@@ -51,21 +60,23 @@ struct EpilogueKernel {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
+    // Copies, which stores to y cannot change.
     float* at = y + row * k;
-    if (e.bias != nullptr) worker.for_each(k, [&](std::uint64_t c) { at[c] += e.bias[c]; });
-    if (e.residual != nullptr) {
-      const float* residual = e.residual + row * k;
-      worker.for_each(k, [&](std::uint64_t c) { at[c] += residual[c]; });
-    }
-    if (e.activation == Activation::relu) {
-      // Of SIMD's making: the larger of the two, where NaN stays NaN.
-      worker.for_each(k, [&](std::uint64_t c) { at[c] = at[c] < 0.0f ? 0.0f : at[c]; });
-    } else if (e.activation != Activation::none) {
-      worker.for_each(k, [&](std::uint64_t c) { at[c] = activate(e.activation, e.slope, at[c]); });
-    }
-    if (!e.dropout.is_on()) return;
-    const std::uint64_t key = e.dropout.row_key(row);
-    worker.for_each(k, [&](std::uint64_t c) { at[c] *= e.dropout.factor(key, c); });
+    const float* bias = e.bias;
+    const float* residual = e.residual == nullptr ? nullptr : e.residual + row * k;
+    const Dropout dropout = e.dropout;
+    const auto before = [&](std::uint64_t c) {
+      return at[c] + (bias == nullptr ? 0.0f : bias[c]) +
+             (residual == nullptr ? 0.0f : residual[c]);
+    };
+    with_activation(e.activation, e.slope, [&](auto&& activation) {
+      if (!dropout.is_on()) {
+        return worker.for_each(k, [&](std::uint64_t c) { at[c] = activation(before(c)); });
+      }
+      const std::uint64_t key = dropout.row_key(row);
+      worker.for_each(
+          k, [&](std::uint64_t c) { at[c] = activation(before(c)) * dropout.factor(key, c); });
+    });
   }
 };
 
