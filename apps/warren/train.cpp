@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/learn/memory_plan.hpp"
 #include "warren/learn/trainer.hpp"
 
 #include "command.hpp"
@@ -171,16 +173,21 @@ struct Outcome {
   learn::TrainResult result;
   std::uint64_t parameters = 0;
   std::uint64_t peak = 0;
+  learn::MemoryPlan plan;
 };
 
 Outcome measure(const Session& session, const TrainInput& input, const learn::TrainOptions& options,
                 bool resumes) {
   Outcome outcome;
+  outcome.plan = learn::plan_memory(input.graphs, input.dataset, options);
+  log_info(fmt::format("a rank will hold {}: {}", human_bytes(outcome.plan.total()),
+                       outcome.plan.text()));
   const EpochLine line(!session.options().quiet, options.epochs);
   const bool has_state =
       resumes &&
       std::filesystem::exists(std::filesystem::path(options.checkpoint) / "state.safetensors");
   team::run_team(session.team(), [&](team::Team& team) {
+    learn::check_memory(outcome.plan, team.device(), team.size());
     learn::Trainer trainer(team, input.graphs, input.dataset, options);
     if (has_state) trainer.resume();
     const bool is_first = team.rank() == 0;
@@ -250,6 +257,9 @@ void report(Session& session, const Options& options, const learn::TrainOptions&
   json["epoch_seconds"] = middle;
   json["breakdown"] = breakdown(outcome);
   json["peak_memory"] = outcome.peak;
+  Json plan;
+  for (const auto& [name, bytes] : outcome.plan.parts) plan[name] = bytes;
+  json["memory_plan"] = plan;
   json["stopped_early"] = result.has_stopped_early;
 
   const bool is_f1 = input.dataset.loss == learn::LossKind::binary;
@@ -272,6 +282,8 @@ void report(Session& session, const Options& options, const learn::TrainOptions&
   table.row("an epoch", fmt::format("aggregate {}, dense {}, communicate {}, other {}",
                                     duration(parts["aggregate"]), duration(parts["dense"]),
                                     duration(parts["communicate"]), duration(parts["other"])));
+  table.row("memory", fmt::format("{} planned for a rank, {} held at most",
+                                  human_bytes(outcome.plan.total()), human_bytes(outcome.peak)));
   if (!outcome.epochs.empty())
     table.row("last loss", fmt::format("{:.4f}", outcome.epochs.back().loss));
   table.row(fmt::format("best validation {}", what),

@@ -144,6 +144,12 @@ class Train(ProgramTest):
         count = len(rest["epochs"])
         self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"][300 - count:]])
 
+    def test_what_does_not_fit_is_planned(self):
+        self.fail(3, "train", "community:100000,5", "--features", 8, "--classes", 3, "--hidden", 1048576, says="gradients")
+        plan = self.succeed_json("train", *GENERATED, "--epochs", 1)["memory_plan"]
+        self.assertEqual(plan["features"], 2 * 4 * 8 * 1000)
+        self.assertEqual(plan["outputs of layers"], 4 * (16 + 3) * 1000)
+
     def test_patience(self):
         result = self.succeed_json("train", *GENERATED, "--lr", 0, "--patience", 3)
         self.assertEqual((result["stopped_early"], len(result["epochs"])), (True, 4))
