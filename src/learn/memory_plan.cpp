@@ -53,7 +53,8 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
   const std::uint64_t directions = graphs.is_symmetric() ? 1 : 2;
   graph.add(m, directions, sizeof(Vertex));
   graph.add(n, directions, 2 * sizeof(EdgeOffset) + 2 * sizeof(Vertex));
-  const std::uint64_t copies = model.dropout > 0.0f && (is_gat || model.kind == ModelKind::gcn) ? 2 : 1;
+  const std::uint64_t copies =
+      model.dropout > 0.0f && (is_gat || model.kind == ModelKind::gcn) ? 2 : 1;
   if (dataset.is_sparse()) {
     const std::uint64_t share = dataset.sparse.values.size() / (graphs.cuts.size() - 1) + 1;
     features.add(share, 1, 2 * sizeof(Vertex) + sizeof(EdgeOffset) + 2 * sizeof(float));
@@ -75,7 +76,8 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
       if (is_first) kept.add(n, in);
       if (model.kind == ModelKind::gin) kept.add(n, model.norm == NormKind::none ? out : 2 * out);
     }
-    const std::uint64_t matrices = model.kind == ModelKind::sage || model.kind == ModelKind::gin ? 2 : 1;
+    const std::uint64_t matrices =
+        model.kind == ModelKind::sage || model.kind == ModelKind::gin ? 2 : 1;
     parameters.add(in, out * matrices, 6 * sizeof(float));
   }
   gradients.add(n, model.layers == 1 ? widest : 2 * widest);

@@ -44,16 +44,14 @@ std::vector<float> layer_of(const fs::path& folder, int ranks) {
     }
     const SparseOperand features(context.stream(), rows);
     Parameters parameters;
-    const auto gcn =
-        make_gcn(parameters,
-                 {.name = "c", .in = data.width, .out = kOut, .is_sparse = true},
-                 std::make_shared<const Aggregation>(context, neighbourhood, graphs,
-                                                     Weighting::symmetric));
+    const auto gcn = make_gcn(
+        parameters, {.name = "c", .in = data.width, .out = kOut, .is_sparse = true},
+        std::make_shared<const Aggregation>(context, neighbourhood, graphs, Weighting::symmetric));
     parameters.allocate(context.stream(), 1);
     std::vector<float> weight(data.width * kOut);
     for (std::uint64_t i = 0; i < weight.size(); ++i)
-      weight[i] = static_cast<float>(static_cast<int>((7 * (i / kOut) + 13 * (i % kOut)) % 17) - 8) /
-                  8.0f;
+      weight[i] =
+          static_cast<float>(static_cast<int>((7 * (i / kOut) + 13 * (i % kOut)) % 17) - 8) / 8.0f;
     parameters.values().upload(context.stream(), weight);
     const memory::Buffer<float> y(team.device(), n * kOut);
     gcn->forward(context, {nullptr, &features, data.width}, y.data());
@@ -82,8 +80,8 @@ TEST(Golden, GraphConvolutions) {
         sum += static_cast<double>(value);
         squares += static_cast<double>(value) * static_cast<double>(value);
       }
-      const double off = 1e-5 * std::sqrt(expected.at("sumsq").get<double>() *
-                                          static_cast<double>(z.size()));
+      const double off =
+          1e-5 * std::sqrt(expected.at("sumsq").get<double>() * static_cast<double>(z.size()));
       EXPECT_NEAR(sum, expected.at("sum").get<double>(), off);
       EXPECT_NEAR(squares / expected.at("sumsq").get<double>(), 1.0, 1e-5);
       for (std::size_t i = 0; i < 4; ++i) {

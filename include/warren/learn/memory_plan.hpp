@@ -22,8 +22,8 @@ struct MemoryPlan {
 /// Of the rank with the most rows and edges, the rows that it gets of others aside.
 [[nodiscard]] MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
                                      const TrainOptions& options);
-/// Throws MemoryError with the plan where `ranks` such parts on `device` (all of them on the CPU, one
-/// on each GPU) are more than is free.
+/// Throws MemoryError with the plan where `ranks` such parts on `device` (all of them on the CPU,
+/// one on each GPU) are more than is free.
 void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks);
 
 }  // namespace warren::learn
