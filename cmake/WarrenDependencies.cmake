@@ -10,3 +10,9 @@ find_library(WARREN_ZLIB NAMES libz.a z REQUIRED)
 find_path(WARREN_ZLIB_INCLUDE zlib.h REQUIRED)
 find_library(WARREN_ZSTD NAMES libzstd.a zstd REQUIRED)
 find_path(WARREN_ZSTD_INCLUDE zstd.h REQUIRED)
+# Our threads share a product out and call OpenBLAS at the same time. Its flavour without threads is not safe to be called so.
+find_library(WARREN_OPENBLAS NAMES libopenblas.a openblas
+  PATH_SUFFIXES openblas-pthread x86_64-linux-gnu/openblas-pthread aarch64-linux-gnu/openblas-pthread
+  NO_CMAKE_SYSTEM_PATH PATHS /usr/local/lib /usr/lib /usr/lib64 /opt/OpenBLAS/lib REQUIRED)
+find_path(WARREN_OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-pthread openblas x86_64-linux-gnu/openblas-pthread
+  aarch64-linux-gnu/openblas-pthread REQUIRED)

@@ -34,5 +34,7 @@ void add_gather(CLI::App& program, Action& action);
 void add_spmm(CLI::App& program, Action& action);
 void add_sddmm(CLI::App& program, Action& action);
 void add_lookup(CLI::App& program, Action& action);
+void add_train(CLI::App& program, Action& action);
+void add_predict(CLI::App& program, Action& action);
 
 }  // namespace warren::app

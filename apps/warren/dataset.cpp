@@ -7,14 +7,19 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "warren/core/error.hpp"
 #include "warren/graph/io.hpp"
+#include "warren/learn/dataset.hpp"
 
 namespace warren::app {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kPublic[] = {"cora",          "citeseer",        "pubmed", "ogbn-arxiv",
+                                   "ogbn-products", "ogbn-papers100M", "reddit"};
 
 /// The folder's file graph.* of a known format; the first by name where there are several.
 std::string graph_file(const fs::path& folder) {
@@ -68,6 +73,47 @@ std::optional<std::string> find_dataset(const std::string& name) {
     if (!graph_file(folder).empty()) return folder.string();
   }
   return std::nullopt;
+}
+
+std::string find_training_folder(const std::string& name) {
+  std::error_code error;
+  if (fs::is_directory(name, error) && (learn::is_ogb_folder(name) || !graph_file(name).empty())) {
+    return name;
+  }
+  if (const auto shipped = find_dataset(name)) return *shipped;
+  std::vector<fs::path> places = roots();
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
+    places.push_back(fs::path(home) / ".cache" / "warren");
+  // A download unpacks as ogbn_arxiv, or as arxiv.
+  std::vector<std::string> names = {name};
+  if (name.starts_with("ogbn-")) {
+    names.push_back("ogbn_" + name.substr(5));
+    names.push_back(name.substr(5));
+  }
+  for (const fs::path& root : places) {
+    for (const std::string& one : names) {
+      std::string folder = (root / one).string();
+      if (one.find('/') == std::string::npos &&
+          (learn::is_ogb_folder(folder) || !graph_file(folder).empty())) {
+        return folder;
+      }
+    }
+  }
+  for (const char* known : kPublic) {
+    if (name == known) {
+      throw InputError(fmt::format(
+          "{} is not on this machine: put its folder into $WARREN_DATA or ~/.cache/warren "
+          "(graph.*, "
+          "features.npy or .npz, labels.npy, train.txt, validation.txt, test.txt, or as the Open "
+          "Graph Benchmark packs it)",
+          name));
+    }
+  }
+  if (fs::exists(name, error)) (void)open_dataset(name);
+  throw InputError(fmt::format(
+      "\"{}\" is no dataset: no folder, and none of the names here: {}; a generator needs "
+      "--features and --classes",
+      name, fmt::join(dataset_names(), ", ")));
 }
 
 std::vector<std::string> dataset_names() {

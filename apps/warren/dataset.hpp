@@ -19,6 +19,10 @@ struct DatasetFolder {
 /// The folder of dataset `name`, looked for in $WARREN_DATA, ./data, the place where this program
 /// is installed, and the folder that it was built from.
 [[nodiscard]] std::optional<std::string> find_dataset(const std::string& name);
+/// The folder of a DATASET to train on: a folder itself, or one by name, also under
+/// ~/.cache/warren, of the Open Graph Benchmark, too. Throws InputError that says what there is,
+/// and for the public sets where to put them.
+[[nodiscard]] std::string find_training_folder(const std::string& name);
 /// All names that find_dataset() would find, sorted.
 [[nodiscard]] std::vector<std::string> dataset_names();
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train_input.hpp"
+
+#include <filesystem>
+
+#include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
+#include "warren/core/trace.hpp"
+#include "warren/graph/reorder.hpp"
+#include "warren/graph/transform.hpp"
+
+#include "dataset.hpp"
+
+namespace warren::app {
+namespace {
+
+constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24;
+// Sparse products with more of the elements than this are slower than dense ones.
+constexpr double kDenseShare = 0.15;
+
+struct Loaded {
+  graph::Graph graph;
+  learn::Dataset dataset;
+};
+
+Loaded draw(Session& session, const GraphInput& input, const DatasetOptions& options) {
+  require(options.features != 0 && options.classes != 0,
+          "a generated graph has no features and labels: give --features F and --classes C");
+  Loaded loaded;
+  loaded.graph = load_graph(session, input, options.graph, false);
+  loaded.dataset = learn::generate_dataset(loaded.graph.vertices, options.features, options.classes,
+                                           session.options().seed, session.pool());
+  return loaded;
+}
+
+Loaded read(Session& session, const std::string& folder, const DatasetOptions& options) {
+  require(options.features == 0 && options.classes == 0,
+          "--features and --classes are for generated graphs; a dataset has its own");
+  Loaded loaded;
+  if (learn::is_ogb_folder(folder)) {
+    const auto progress = session.progress("reading " + options.graph.graph);
+    graph::BuildOptions build;
+    build.symmetrize = options.graph.symmetrize;
+    build.drop_self_loops = options.graph.drop_self_loops;
+    build.keep_duplicates = options.graph.keep_duplicates;
+    loaded.graph = learn::read_ogb_graph(folder, build, session.pool());
+    loaded.dataset = learn::read_ogb_dataset(folder, loaded.graph.vertices);
+    return loaded;
+  }
+  GraphOptions named = options.graph;
+  named.graph = folder;
+  loaded.graph = load_graph(session, find_graph(session, named), named, false);
+  const auto progress = session.progress("reading " + options.graph.graph);
+  loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices);
+  return loaded;
+}
+
+Loaded load(Session& session, const DatasetOptions& options) {
+  if (const auto generator = graph::parse_generator(options.graph.graph, session.options().seed)) {
+    return draw(session, find_graph(session, options.graph), options);
+  }
+  return read(session, find_training_folder(options.graph.graph), options);
+}
+
+}  // namespace
+
+void add_dataset_options(CLI::App& command, DatasetOptions& options) {
+  add_graph_options(command, options.graph);
+  command.get_option("graph")->type_name("DATASET")->description(
+      "A folder (graph.*, features.npy or .npz, labels.npy, train.txt, validation.txt, "
+      "test.txt), a folder of the Open Graph Benchmark, a name such as debian, or a generator "
+      "with --features and --classes");
+  add_number(command, "--features", options.features, "Of a generator: columns of features", "F", 1,
+             kMostColumns);
+  add_number(command, "--classes", options.classes, "Of a generator: classes", "C", 2,
+             kMostColumns);
+  command
+      .add_option("--normalize", options.normalize, "rows (each vertex' features sum to 1) or none")
+      ->type_name("HOW");
+  command
+      .add_option("--method", options.method,
+                  "Partition over the ranks: ranges, random, degree, rabbit")
+      ->type_name("NAME");
+  command
+      .add_option("--reorder", options.reorder,
+                  "Order of the vertices before they are cut: none, rabbit, degree, random")
+      ->type_name("NAME");
+}
+
+TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool needs_dense) {
+  check_choice("--normalize", options.normalize, {"rows", "none"}, {});
+  check_choice("--method", options.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
+  check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
+  Loaded loaded = load(session, options);
+  describe_graph(session, options.graph, loaded.graph.vertices, loaded.graph.edges());
+  for (const std::string& warning : loaded.dataset.warnings) log_warning(warning);
+  const auto progress = session.progress("preparing");
+  const TraceSpan span("order and cut", 0);
+  dataset = std::move(loaded.dataset);
+  if (options.normalize == "rows") learn::normalize_rows(dataset);
+  learn::make_dense(dataset, needs_dense ? 0.0 : kDenseShare);
+
+  graph::Graph graph = std::move(loaded.graph);
+  exec::ThreadPool& pool = session.pool();
+  const std::uint64_t seed = session.options().seed;
+  const auto order = graph::make_order(graph, options.reorder, seed, pool);
+  if (!order.empty()) graph = graph::relabel(graph, order.span(), pool);
+  const graph::Partition cut =
+      graph::make_partition(graph, options.method, session.team().ranks, seed);
+  const bool is_symmetric = graph::is_symmetric(graph, pool);
+  if (!cut.identity()) graph = graph::relabel(graph, cut.new_id.span(), pool);
+  const graph::Partition partition = graph::after_order(order, cut);
+  graphs.cuts = partition.cuts;
+  if (!partition.identity()) {
+    graphs.input_ids.assign(partition.old_id.data(),
+                            partition.old_id.data() + partition.old_id.size());
+  }
+  graphs.out = std::make_shared<const graph::Graph>(std::move(graph));
+  graphs.in = is_symmetric
+                  ? graphs.out
+                  : std::make_shared<const graph::Graph>(graph::transpose(*graphs.out, pool));
+}
+
+}  // namespace warren::app

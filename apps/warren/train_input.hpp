@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DATASET of train and predict: found, read, checked, and cut over the ranks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "warren/graph/partition.hpp"
+#include "warren/learn/dataset.hpp"
+#include "warren/learn/neighbours.hpp"
+
+#include "graph_input.hpp"
+#include "session.hpp"
+
+namespace warren::app {
+
+/// What train and predict take of a dataset.
+struct DatasetOptions {
+  GraphOptions graph;
+  std::uint64_t features = 0, classes = 0;  ///< Of a generator.
+  std::string normalize = "rows";
+  std::string method = "ranges";
+  std::string reorder = "none";
+};
+void add_dataset_options(CLI::App& command, DatasetOptions& options);
+
+struct TrainInput {
+  /// `needs_dense`: the model's first layer reads dense features. Says warnings of the dataset.
+  /// Throws UsageError, InputError.
+  TrainInput(Session& session, const DatasetOptions& options, bool needs_dense);
+
+  learn::Dataset dataset;
+  learn::GraphPair graphs;
+};
+
+}  // namespace warren::app

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank's layers work with: its team, its stream, dense products, and scratch memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+
+#include "warren/exec/dense.hpp"
+#include "warren/learn/random.hpp"
+#include "warren/memory/buffer.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::learn {
+
+/// What the time of an epoch is spent on.
+enum class Part : std::uint8_t { aggregate, dense, communicate };
+inline constexpr std::size_t kParts = 3;
+
+/// Layers are called by all ranks together, in the same order. Everything is asynchronous in the
+/// stream's order, but for what ranks exchange where no library does that in the stream's order.
+class Context {
+ public:
+  explicit Context(team::Team& team, const exec::DenseOptions& options = {})
+      : team_(team), stream_(team.device()), dense_(team.device(), options) {}
+  /// This rank's vertices, and the input's ids of them on its device.
+  void set_rows(std::uint64_t rows, const Vertex* row_ids) {
+    rows_ = rows;
+    row_ids_ = row_ids;
+  }
+
+  [[nodiscard]] team::Team& team() { return team_; }
+  [[nodiscard]] const exec::Stream& stream() const { return stream_; }
+  [[nodiscard]] exec::DenseProducts& dense() { return dense_; }
+  /// This rank's vertices.
+  [[nodiscard]] std::uint64_t rows() const { return rows_; }
+
+  /// What the next forward and backward passes draw their masks from.
+  void begin(std::uint64_t seed, std::uint64_t epoch, bool is_training) {
+    seed_ = seed;
+    epoch_ = epoch;
+    is_training_ = is_training;
+  }
+  [[nodiscard]] bool is_training() const { return is_training_; }
+  /// Of a layer's part `purpose`; off outside training.
+  [[nodiscard]] Dropout dropout(float probability, std::uint64_t purpose) const {
+    return {random_key(seed_, epoch_, purpose), is_training_ ? probability : 0.0f, row_ids_};
+  }
+
+  /// Room for `size` floats, which the next call with the same slot takes back.
+  [[nodiscard]] float* scratch(std::size_t slot, std::uint64_t size) {
+    memory::Buffer<float>& buffer = scratch_.at(slot);
+    if (buffer.size() < size) {
+      buffer.reset();
+      buffer = memory::Buffer<float>(team_.device(), size);
+    }
+    return buffer.data();
+  }
+  static constexpr std::size_t kScratchSlots = 6;
+
+  /// Runs work(), which puts work on the stream, and has its time counted for a part.
+  template <class F>
+  void measured(Part part, F&& work) {
+    Span& span = next_span(part);
+    span.begin.record(stream_);
+    work();
+    span.end.record(stream_);
+  }
+  /// Seconds of each part since the last call. Synchronises.
+  [[nodiscard]] std::array<double, kParts> take_seconds() {
+    stream_.synchronize();
+    std::array<double, kParts> seconds{};
+    for (std::size_t i = 0; i < spans_used_; ++i)
+      seconds.at(static_cast<std::size_t>(spans_[i].part)) +=
+          spans_[i].end.seconds_since(spans_[i].begin);
+    spans_used_ = 0;
+    return seconds;
+  }
+
+ private:
+  struct Span {
+    Part part;
+    exec::Event begin, end;
+  };
+  Span& next_span(Part part) {
+    if (spans_used_ == spans_.size())
+      spans_.push_back({part, exec::Event(team_.device()), exec::Event(team_.device())});
+    Span& span = spans_[spans_used_++];
+    span.part = part;
+    return span;
+  }
+
+  team::Team& team_;
+  exec::Stream stream_;
+  exec::DenseProducts dense_;
+  std::uint64_t rows_ = 0;
+  const Vertex* row_ids_ = nullptr;
+  std::uint64_t seed_ = 1, epoch_ = 0;
+  bool is_training_ = false;
+  std::array<memory::Buffer<float>, kScratchSlots> scratch_;
+  std::deque<Span> spans_;  // Addresses stay.
+  std::size_t spans_used_ = 0;
+};
+
+}  // namespace warren::learn

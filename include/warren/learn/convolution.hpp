@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph convolutions: what a layer computes from its neighbours before bias and activation. Each
+// has forward, backward, and its parameters.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "warren/learn/attention.hpp"
+#include "warren/learn/elementwise.hpp"
+#include "warren/learn/neighbours.hpp"
+#include "warren/learn/norm.hpp"
+#include "warren/learn/operand.hpp"
+#include "warren/learn/parameters.hpp"
+
+namespace warren::learn {
+
+class Convolution {
+ public:
+  virtual ~Convolution() = default;
+  /// y (rows x out) from x. Collective.
+  virtual void forward(Context& context, const Operand& x, float* y) = 0;
+  /// Adds the parameters' gradients and, where the shape asks for it, sets dx (rows x in); x as in
+  /// forward(). Collective.
+  virtual void backward(Context& context, const Operand& x, const float* dy, float* dx) = 0;
+};
+
+/// Sizes of a convolution, and where its parameters go.
+struct ConvolutionShape {
+  std::string name;  ///< Parameters' names begin with it.
+  std::uint64_t in = 0, out = 0;
+  bool is_sparse = false;  ///< The operand is: it is transformed first.
+  bool needs_input_gradient = true;
+  bool decays = true;         ///< Weight decay applies to its weights.
+  std::uint64_t purpose = 0;  ///< Of its random numbers; it may use the eight from here.
+};
+
+/// y = A x W, A normalised symmetrically with self-loops (GCN: Kipf and Welling, ICLR 2017).
+/// Aggregates before or after the product with W, whichever moves fewer columns in forward and
+/// backward together.
+[[nodiscard]] std::unique_ptr<Convolution> make_gcn(Parameters& parameters,
+                                                    const ConvolutionShape& shape,
+                                                    std::shared_ptr<const Aggregation> aggregation);
+
+/// y = x W_self + A x W_neighbours, A the sum or mean over neighbours (GraphSAGE: Hamilton, Ying
+/// and Leskovec, NIPS 2017).
+[[nodiscard]] std::unique_ptr<Convolution> make_sage(
+    Parameters& parameters, const ConvolutionShape& shape,
+    std::shared_ptr<const Aggregation> aggregation);
+/// The same with the largest of each column over the neighbours, 0 without any. x must be dense.
+[[nodiscard]] std::unique_ptr<Convolution> make_sage_max(Parameters& parameters,
+                                                         const ConvolutionShape& shape,
+                                                         const Neighbourhood& neighbourhood);
+
+/// y = ReLU(norm(((1 + epsilon) x + A x) W_1) + b_1) W_2, A the sum over neighbours, epsilon learnt
+/// (GIN: Xu et al., ICLR 2019).
+[[nodiscard]] std::unique_ptr<Convolution> make_gin(Parameters& parameters,
+                                                    const ConvolutionShape& shape,
+                                                    std::shared_ptr<const Aggregation> aggregation,
+                                                    NormKind norm);
+
+/// Attention (Attention's formula) with z = x W, l = <z, a_left>, r = <z, a_right>; heads side by
+/// side. shape.out = heads x width.
+[[nodiscard]] std::unique_ptr<Convolution> make_gat(Parameters& parameters,
+                                                    const ConvolutionShape& shape,
+                                                    const Neighbourhood& neighbourhood,
+                                                    const AttentionShape& attention,
+                                                    float edge_dropout);
+
+/// y = x W, no neighbours.
+[[nodiscard]] std::unique_ptr<Convolution> make_linear(Parameters& parameters,
+                                                       const ConvolutionShape& shape);
+
+}  // namespace warren::learn

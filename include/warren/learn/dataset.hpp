@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datasets of vertex classification: a graph with features, labels, and vertices to learn from, to
+// choose by, and to be tested with. In host memory, in the input's order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warren/exec/thread_pool.hpp"
+#include "warren/graph/builder.hpp"
+#include "warren/graph/graph.hpp"
+#include "warren/learn/loss.hpp"
+#include "warren/learn/operand.hpp"
+
+namespace warren::learn {
+
+struct Dataset {
+  std::uint64_t vertices = 0;
+  /// Features: sparse, or `dense` (vertices x width) where that is not empty.
+  std::uint64_t width = 0;
+  SparseRows sparse;
+  std::vector<float> dense;
+
+  LossKind loss = LossKind::cross_entropy;
+  std::uint64_t classes = 0;
+  std::vector<std::int32_t> labels;  ///< vertices; -1: none (cross_entropy).
+  std::vector<float> targets;        ///< vertices x classes of 0 and 1 (binary).
+  std::vector<std::uint8_t> splits;  ///< vertices, of Split.
+  std::array<std::uint64_t, kSplits> counts{};
+  /// What is odd but can be worked with.
+  std::vector<std::string> warnings;
+
+  [[nodiscard]] bool is_sparse() const { return dense.empty(); }
+};
+
+/// features.npy or features.npz, labels.npy, train.txt, validation.txt and test.txt of a folder,
+/// for a graph of `vertices`. Throws InputError that names the file and what would be right: wrong
+/// sizes and types, NaN and infinity (by row and column), labels out of range, vertices out of
+/// range, in two splits or without a label, empty splits.
+[[nodiscard]] Dataset read_dataset(const std::string& folder, std::uint64_t vertices);
+
+/// True if a folder is a node-property dataset as the Open Graph Benchmark lays it out: raw/ with
+/// .csv.gz files, and split/.
+[[nodiscard]] bool is_ogb_folder(const std::string& folder);
+/// Its edges as a graph, and the rest. Throws as read_dataset().
+[[nodiscard]] graph::Graph read_ogb_graph(const std::string& folder,
+                                          const graph::BuildOptions& options,
+                                          exec::ThreadPool& pool);
+[[nodiscard]] Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices);
+
+/// A dataset on a generated graph: the label of a vertex is its community's (200 vertices with
+/// consecutive ids) modulo `classes`; features are dense, a mean of its class in +-1 and noise in
+/// +-4; 8% of the vertices are for training, 2% for validation, the others for the test. Throws
+/// UsageError for no features or classes.
+[[nodiscard]] Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features,
+                                       std::uint64_t classes, std::uint64_t seed,
+                                       exec::ThreadPool& pool);
+
+/// Divides each row of the features by the sum of its elements' sizes; rows of zeros stay.
+void normalize_rows(Dataset& dataset);
+/// Makes sparse features dense where `share` of them or more are not zero, or always.
+void make_dense(Dataset& dataset, double share);
+
+/// Counts the splits and notes classes that no training vertex has. Throws InputError, naming
+/// `where`, for an empty split.
+void finish_dataset(Dataset& dataset, const std::string& where);
+
+}  // namespace warren::learn

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done to the elements and rows of dense matrices: row-major float32 without gaps, on the
+// stream's device. All functions are asynchronous and repeat bit for bit, and throw DeviceError
+// when a launch fails.
+#pragma once
+
+#include <cstdint>
+
+#include "warren/core/types.hpp"
+#include "warren/exec/stream.hpp"
+#include "warren/learn/random.hpp"
+#include "warren/memory/buffer.hpp"
+
+namespace warren::learn {
+
+enum class Activation { none, relu, elu, leaky_relu };
+
+/// dropout(activation(y + bias + residual)): what follows a product.
+struct Epilogue {
+  const float* bias = nullptr;      ///< k, or nullptr.
+  const float* residual = nullptr;  ///< n x k, or nullptr.
+  Activation activation = Activation::none;
+  float slope = 0.01f;  ///< Of leaky ReLU, below 0.
+  Dropout dropout = {};
+};
+
+/// y <- dropout(activation(y + bias + residual)), n x k.
+void apply(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n, std::uint64_t k,
+           float* y);
+/// dy <- the gradient of y as it was before apply(); y as it is after it.
+void apply_backward(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n,
+                    std::uint64_t k, const float* y, float* dy);
+
+/// y = dropout(x), n x k.
+void drop(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n, std::uint64_t k,
+          const float* x, float* y);
+/// y[e] = dropout(x[e]) for the entries of a sparse matrix of n rows.
+void drop_entries(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n,
+                  const EdgeOffset* offsets, const Vertex* columns, const float* x, float* y);
+
+/// a[r][c] * b[r][c] * head_scale[r][c / width]; what is nullptr counts as ones.
+struct ColumnTerms {
+  std::uint64_t k = 0;
+  const float* a = nullptr;
+  const float* b = nullptr;
+  const float* head_scale = nullptr;
+  std::uint64_t width = 1;
+};
+/// Sums over rows. Keeps the room that they need.
+class ColumnSums {
+ public:
+  /// out[c] += sum over the n rows of the terms.
+  void add(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n, float* out);
+  /// *out += sum over rows and columns.
+  void add_all(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n, float* out);
+
+ private:
+  void add(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n, float* out,
+           bool is_one_sum);
+  memory::Buffer<float> partial_;
+};
+
+/// out[r * stride + h] = sum over c below `width` of a[r][h][c] b[r][h][c]; b of one row where
+/// `b_is_one_row`.
+void head_dots(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
+               std::uint64_t width, const float* a, const float* b, bool b_is_one_row, float* out,
+               std::uint64_t stride);
+
+/// y += (1 + *epsilon) x; epsilon on the device, nullptr for 0.
+void add_self(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const float* epsilon,
+              const float* x, float* y);
+
+/// out[i][:] = x[rows[i]][:].
+void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t k,
+                 const Vertex* rows, const float* x, float* out);
+
+/// arg[r][c] = names[arg[r][c]], but for kNoVertex; without names arg -= first.
+void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,
+              Vertex first, Vertex* arg);
+
+}  // namespace warren::learn

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses with their gradients, and what a split of the vertices gets right.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "warren/learn/context.hpp"
+
+namespace warren::learn {
+
+enum class LossKind {
+  cross_entropy,  ///< Softmax cross-entropy of one class a vertex; right: the largest score.
+  binary,         ///< Sigmoid cross-entropy, summed over classes of which a vertex has any number;
+                  ///< right: micro-averaged F1.
+  squared         ///< Mean squared error, over a row's elements; nothing is right.
+};
+
+/// Which vertices are learnt from.
+enum Split : std::uint8_t { kNoSplit = 0, kTrain = 1, kValidation = 2, kTest = 3 };
+inline constexpr std::size_t kSplits = 3;
+
+/// A rank's labels on its device.
+struct Targets {
+  memory::Buffer<std::int32_t> classes;         ///< rows (cross_entropy).
+  memory::Buffer<float> values;                 ///< rows x columns (binary, squared).
+  memory::Buffer<std::uint8_t> splits;          ///< rows, of Split.
+  std::array<std::uint64_t, kSplits> counts{};  ///< Vertices of each split, over the team.
+};
+
+struct SplitScore {
+  double loss = 0.0;      ///< Mean over the split's vertices.
+  double accuracy = 0.0;  ///< Share of right vertices, or F1.
+};
+using Scores = std::array<SplitScore, kSplits>;  ///< By split, training first.
+
+class Loss {
+ public:
+  explicit Loss(LossKind kind) : kind_(kind) {}
+  /// gradient (rows x columns, may be nullptr) of the mean loss over the team's training vertices
+  /// by `scores` (rows x columns), and what result() tells. Asynchronous; repeats bit for bit.
+  void run(Context& context, const Targets& targets, const float* scores, std::uint64_t columns,
+           float* gradient);
+  /// Of the last run, over the team: the same on every rank. Collective. Synchronises.
+  [[nodiscard]] Scores result(Context& context, const Targets& targets) const;
+
+ private:
+  LossKind kind_;
+  memory::Buffer<float> rows_;      // Loss, right, wrong of each row.
+  memory::Buffer<double> partial_;  // Of chunks of rows, by split.
+  std::uint64_t chunks_ = 0;
+};
+
+}  // namespace warren::learn

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training will hold in memory, before it takes any.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "warren/exec/device.hpp"
+#include "warren/learn/trainer.hpp"
+
+namespace warren::learn {
+
+struct MemoryPlan {
+  std::vector<std::pair<std::string, std::uint64_t>> parts;  ///< Bytes by purpose.
+  [[nodiscard]] std::uint64_t total() const;
+  /// "outputs 2.50 GiB, features 1.00 GiB, ...", the largest first.
+  [[nodiscard]] std::string text() const;
+};
+
+/// Of the rank with the most rows and edges, the rows that it gets of others aside.
+[[nodiscard]] MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
+                                     const TrainOptions& options);
+/// Throws MemoryError with the plan where `ranks` such parts on `device` (all of them on the CPU,
+/// one on each GPU) are more than is free.
+void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks);
+
+}  // namespace warren::learn

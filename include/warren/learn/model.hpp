@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models of several layers: a convolution each, with bias, activation and dropout.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warren/learn/convolution.hpp"
+
+namespace warren::learn {
+
+enum class ModelKind { gcn, sage, gat, gin };
+enum class SageAggregate { mean, sum, max };
+
+struct ModelOptions {
+  ModelKind kind = ModelKind::gcn;
+  std::uint64_t layers = 2;
+  std::uint64_t hidden = 16;  ///< Width of a layer's output; of GAT, all heads together.
+  std::uint64_t heads = 8;    ///< GAT's, in all layers but the last.
+  std::uint64_t features = 0, classes = 0;
+  float dropout = 0.5f;
+  SageAggregate aggregate = SageAggregate::mean;
+  NormKind norm = NormKind::none;  ///< Of hidden layers, before activation; GIN's within, too.
+  bool residual = false;  ///< Adds a hidden layer's input where it is as wide as its output.
+  std::uint64_t seed = 1;
+};
+
+/// Throws UsageError for options that make no model.
+void check(const ModelOptions& options);
+
+/// What the first layer reads: this rank's features, dense or sparse.
+class Features {
+ public:
+  /// Of rows x width values in host memory. Synchronises. Throws MemoryError.
+  Features(const exec::Stream& stream, std::span<const float> values, std::uint64_t width);
+  Features(const exec::Stream& stream, const SparseRows& rows);
+
+  [[nodiscard]] bool is_sparse() const { return dense_.size() == 0; }
+  /// The features with dropout, until the next call.
+  [[nodiscard]] Operand operand(Context& context, const Dropout& dropout);
+
+ private:
+  std::uint64_t width_;
+  memory::Buffer<float> dense_, dropped_;
+  SparseOperand sparse_;
+};
+
+class Model {
+ public:
+  /// With its parameters drawn from the seed: the same on every rank. Collective. Throws
+  /// UsageError, MemoryError.
+  Model(Context& context, const GraphPair& graphs, const ModelOptions& options, bool is_sparse);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  [[nodiscard]] const ModelOptions& options() const { return options_; }
+  [[nodiscard]] Parameters& parameters() { return parameters_; }
+  [[nodiscard]] const Parameters& parameters() const { return parameters_; }
+
+  /// The scores of this rank's vertices, rows x classes. With dropout while the context is
+  /// training. Collective; asynchronous but for what ranks exchange.
+  const float* forward(Context& context, Features& features);
+  /// Adds the parameters' gradients of the last forward(), from those of the scores, which it
+  /// overwrites. Collective.
+  void backward(Context& context, float* scores_gradient);
+  /// Room for the scores' gradient.
+  [[nodiscard]] float* scores_gradient() { return gradients_[0].data(); }
+
+ private:
+  struct Layer {
+    std::unique_ptr<Convolution> convolution;
+    std::unique_ptr<Norm> norm;
+    std::uint64_t in = 0, out = 0;
+    std::size_t bias = 0;
+    Activation activation = Activation::none;
+    float dropout = 0.0f;  ///< Of the output.
+    std::uint64_t purpose = 0;
+    bool has_residual = false;
+    memory::Buffer<float> output;
+  };
+  void add_layer(Context& context, std::uint64_t l, bool is_sparse);
+  [[nodiscard]] std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape,
+                                                              bool is_last);
+  [[nodiscard]] Epilogue epilogue(Context& context, const Layer& layer, const float* input) const;
+  [[nodiscard]] Operand input_of(std::size_t l) const;
+
+  ModelOptions options_;
+  Parameters parameters_;
+  std::unique_ptr<Neighbourhood> neighbourhood_;
+  std::shared_ptr<const Aggregation> aggregation_;
+  std::vector<Layer> layers_;
+  Operand features_;
+  memory::Buffer<float> gradients_[2];
+  ColumnSums sums_;
+};
+
+}  // namespace warren::learn

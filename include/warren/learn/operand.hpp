@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a layer reads: dense rows, or sparse ones (features that are mostly zeros); and products
+// with weights.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "warren/learn/context.hpp"
+#include "warren/sparse/spmm.hpp"
+
+namespace warren::learn {
+
+/// Sparse rows in host memory (CSR).
+struct SparseRows {
+  std::uint64_t rows = 0, columns = 0;
+  std::vector<EdgeOffset> offsets{0};  ///< rows + 1, from 0.
+  std::vector<Vertex> column_ids;
+  std::vector<float> values;
+};
+
+/// A sparse matrix of this rank's rows on its device, with its transpose.
+class SparseOperand {
+ public:
+  SparseOperand() = default;
+  /// Synchronises. Throws MemoryError.
+  SparseOperand(const exec::Stream& stream, const SparseRows& rows);
+
+  /// The values that products use from here on: those given at first, with dropout.
+  void drop(const exec::Stream& stream, const Dropout& dropout);
+  [[nodiscard]] std::uint64_t columns() const { return columns_; }
+  [[nodiscard]] std::uint64_t entries() const { return values_.size(); }
+
+  /// y = X w + beta y, w of columns() x k.
+  void multiply(const exec::Stream& stream, const float* w, float* y, std::uint64_t k,
+                float beta) const;
+  /// dw += X^T dy.
+  void multiply_transposed(const exec::Stream& stream, const float* dy, float* dw,
+                           std::uint64_t k) const;
+
+ private:
+  std::uint64_t columns_ = 0;
+  memory::Buffer<EdgeOffset> offsets_, transposed_offsets_, value_ids_;
+  memory::Buffer<Vertex> column_ids_, row_ids_;
+  memory::Buffer<float> values_, dropped_;
+  sparse::MatrixView view_, transposed_;
+  sparse::SpmmPlan plan_, transposed_plan_;
+};
+
+/// n x width, one of the two.
+struct Operand {
+  const float* dense = nullptr;
+  const SparseOperand* sparse = nullptr;
+  std::uint64_t width = 0;
+};
+
+/// y = X w + beta y: y n x k, w width x k.
+void transform(Context& context, const Operand& x, const float* w, float* y, std::uint64_t k,
+               float beta = 0.0f);
+/// dw += X^T dy.
+void add_weight_gradient(Context& context, const Operand& x, const float* dy, float* dw,
+                         std::uint64_t k);
+/// dx = dy w^T + beta dx, w width x k.
+void input_gradient(Context& context, const float* dy, const float* w, float* dx,
+                    std::uint64_t width, std::uint64_t k, float beta = 0.0f);
+
+}  // namespace warren::learn

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of a model: matrices with names, all in one array, as are their gradients, so that
+// one pass updates them and one message adds the ranks' gradients up.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "warren/learn/context.hpp"
+
+namespace warren::learn {
+
+enum class Initial {
+  zeros,
+  ones,
+  glorot,  ///< Uniform in +-sqrt(6 / (rows + columns)) (Glorot and Bengio, AISTATS 2010).
+  fan_in   ///< Uniform in +-1 / sqrt(fan_in).
+};
+
+struct Parameter {
+  std::string name;
+  std::uint64_t rows = 0, columns = 0;
+  std::uint64_t offset = 0;  ///< In floats.
+  Initial initial = Initial::zeros;
+  std::uint64_t fan_in = 1;
+  bool decays = true;  ///< Weight decay applies to it.
+  [[nodiscard]] std::uint64_t size() const { return rows * columns; }
+};
+
+class Parameters {
+ public:
+  /// Names a matrix, before allocate(); returns its number.
+  std::size_t add(Parameter parameter);
+  /// Takes the memory and draws the values from `seed`: the same on every rank and device.
+  /// Synchronises. Throws MemoryError.
+  void allocate(const exec::Stream& stream, std::uint64_t seed);
+
+  [[nodiscard]] const std::vector<Parameter>& list() const { return list_; }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] float* value(std::size_t i) const { return values_.data() + list_[i].offset; }
+  [[nodiscard]] float* gradient(std::size_t i) const { return gradients_.data() + list_[i].offset; }
+  [[nodiscard]] memory::Buffer<float>& values() { return values_; }
+  [[nodiscard]] const memory::Buffer<float>& values() const { return values_; }
+  [[nodiscard]] memory::Buffer<float>& gradients() { return gradients_; }
+  /// 1 for every element that weight decay applies to, else 0.
+  [[nodiscard]] const float* decay_mask() const { return decay_.data(); }
+
+  void clear_gradients(const exec::Stream& stream) const;
+  /// Gradients <- their sums over the ranks: the same bits on all. Collective.
+  void reduce_gradients(Context& context) const;
+
+ private:
+  std::vector<Parameter> list_;
+  std::uint64_t size_ = 0;
+  memory::Buffer<float> values_, gradients_, decay_;
+};
+
+}  // namespace warren::learn

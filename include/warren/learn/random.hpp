@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers that depend on a counter alone: the same for any team, device and order of work.
+#pragma once
+
+#include <cstdint>
+
+#include "warren/core/types.hpp"
+
+namespace warren::learn {
+
+/// The finaliser of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+WARREN_HD inline std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+/// Key of what is drawn for a purpose (a layer's number) in an epoch.
+WARREN_HD inline std::uint64_t random_key(std::uint64_t seed, std::uint64_t epoch,
+                                          std::uint64_t purpose) {
+  return mix(mix(mix(seed) ^ epoch) ^ purpose);
+}
+
+/// In [0, 1), from 24 bits.
+WARREN_HD inline float uniform(std::uint64_t key, std::uint64_t index) {
+  return static_cast<float>(mix(key + index) >> 40) * 0x1p-24f;
+}
+
+/// Dropout (Srivastava et al., JMLR 2014): an element is zero with probability p and scaled by
+/// 1 / (1 - p) otherwise. What happens to it depends on the key, the input's id of its row, and its
+/// column.
+struct Dropout {
+  std::uint64_t key = 0;
+  float probability = 0.0f;
+  const Vertex* row_ids = nullptr;  ///< The input's ids; nullptr: row r is r.
+
+  [[nodiscard]] WARREN_HD bool is_on() const { return probability > 0.0f; }
+  [[nodiscard]] WARREN_HD std::uint64_t row_key(std::uint64_t row) const {
+    return mix(key ^ mix(row_ids == nullptr ? row : row_ids[row]));
+  }
+  /// What the element is multiplied by. Drawn with products of 32 bits, which all SIMD units have
+  /// (a hash with low bias: Wellons, "Prospecting for hash functions").
+  [[nodiscard]] WARREN_HD float factor(std::uint64_t row_key, std::uint64_t column) const {
+    auto x = static_cast<std::uint32_t>(row_key) + static_cast<std::uint32_t>(column);
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    x ^= static_cast<std::uint32_t>(row_key >> 32);
+    const float drawn = static_cast<float>(static_cast<std::int32_t>(x >> 8)) * 0x1p-24f;
+    return drawn < probability ? 0.0f : 1.0f / (1.0f - probability);
+  }
+};
+
+}  // namespace warren::learn

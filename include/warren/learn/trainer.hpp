@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training on the whole graph: every epoch is one exact pass over all vertices of all ranks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "warren/learn/checkpoint.hpp"
+#include "warren/learn/dataset.hpp"
+#include "warren/learn/loss.hpp"
+#include "warren/learn/model.hpp"
+#include "warren/learn/optimizer.hpp"
+
+namespace warren::learn {
+
+struct TrainOptions {
+  ModelOptions model;  ///< Features and classes are taken from the dataset.
+  OptimizerOptions optimizer;
+  std::uint64_t epochs = 200;
+  std::uint64_t patience =
+      0;  ///< Epochs without a better validation after which it stops; 0: never.
+  bool allow_tf32 = true;
+  /// A folder for model.safetensors (the best epoch's parameters) and state.safetensors (all that
+  /// it takes to go on); empty: none.
+  std::string checkpoint;
+  std::uint64_t checkpoint_every = 20;  ///< Epochs.
+};
+
+struct EpochRecord {
+  std::uint64_t epoch = 0;  ///< From 1.
+  double loss = 0.0;        ///< Of the training vertices, as the gradient was taken.
+  Scores scores;            ///< After the update, without dropout.
+  double seconds = 0.0;     ///< Forward, backward and update, on the slowest rank.
+  std::array<double, kParts> part_seconds{};  ///< This rank's, evaluation excluded.
+};
+
+struct TrainResult {
+  std::uint64_t epochs = 0;  ///< Done, in all runs together.
+  std::uint64_t best_epoch = 0;
+  double best_validation = 0.0;
+  double test_accuracy = 0.0;  ///< Of the best epoch.
+  bool has_stopped_early = false;
+};
+
+/// One rank's part in training. All functions are collective.
+class Trainer {
+ public:
+  /// Throws UsageError, MemoryError. `graphs` and `dataset` are the whole ones, which ranks share;
+  /// they are not needed afterwards.
+  Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+          const TrainOptions& options);
+  ~Trainer();
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  /// One epoch: the numbers are the same on every rank and, up to rounding, for every team. Throws
+  /// UsageError, saying the epoch, when the loss is no number any more.
+  EpochRecord epoch();
+  /// Epochs until the last, or until validation does not get better. `seen` is called after each.
+  /// The best epoch is the one of the highest validation accuracy, of the lowest validation loss
+  /// among equals; the model then has its parameters.
+  TrainResult run(const std::function<void(const EpochRecord&)>& seen);
+
+  /// Scores of the current parameters, without dropout.
+  Scores evaluate();
+  /// Scores of this rank's vertices, rows x classes, in host memory.
+  [[nodiscard]] std::vector<float> predict();
+
+  /// Writes the checkpoint, by rank 0. Throws InputError; what was there stays then.
+  void save();
+  /// Goes on from state.safetensors: bit for bit on a team of the same size. Throws InputError for
+  /// the state of another model: the message says which shape differs.
+  void resume();
+  /// Takes the parameters of model.safetensors.
+  void load_model();
+
+  [[nodiscard]] Model& model();
+  [[nodiscard]] Context& context();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// What a checkpoint says about its model: the options that `predict` goes by.
+[[nodiscard]] ModelOptions read_model_options(const std::string& folder);
+[[nodiscard]] ModelKind parse_model(const std::string& name);
+[[nodiscard]] std::string name_of(ModelKind kind);
+[[nodiscard]] NormKind parse_norm(const std::string& name);
+[[nodiscard]] std::string name_of(NormKind norm);
+[[nodiscard]] SageAggregate parse_aggregate(const std::string& name);
+[[nodiscard]] std::string name_of(SageAggregate aggregate);
+
+}  // namespace warren::learn

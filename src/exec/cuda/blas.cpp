@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLASLt numbers matrices by columns: C = A B by rows is C^T = B^T A^T by columns, so the
+// operands change places. The library's choice of an algorithm is kept for every shape.
+#include "exec/cuda/blas.hpp"
+
+#include <bit>
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+namespace warren::exec::cuda {
+namespace {
+
+constexpr std::uint64_t kWorkspace = std::uint64_t{32} << 20;
+
+struct Functions {
+  decltype(&::cublasLtCreate) create = nullptr;
+  decltype(&::cublasLtDestroy) destroy = nullptr;
+  decltype(&::cublasLtMatmul) matmul = nullptr;
+  decltype(&::cublasLtMatmulDescCreate) desc_create = nullptr;
+  decltype(&::cublasLtMatmulDescDestroy) desc_destroy = nullptr;
+  decltype(&::cublasLtMatmulDescSetAttribute) desc_set = nullptr;
+  decltype(&::cublasLtMatrixLayoutCreate) layout_create = nullptr;
+  decltype(&::cublasLtMatrixLayoutDestroy) layout_destroy = nullptr;
+  decltype(&::cublasLtMatmulPreferenceCreate) preference_create = nullptr;
+  decltype(&::cublasLtMatmulPreferenceDestroy) preference_destroy = nullptr;
+  decltype(&::cublasLtMatmulPreferenceSetAttribute) preference_set = nullptr;
+  decltype(&::cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
+  std::string reason;  // Why it cannot be used; empty when it can.
+};
+
+Functions load() {
+  Functions lt;
+  const std::string name = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const std::string there = fmt::format("/usr/local/cuda/lib64/{}", name);
+    handle = dlopen(there.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  if (handle == nullptr) {
+    const char* error = dlerror();
+    lt.reason = error != nullptr ? error : name + " cannot be loaded";
+    return lt;
+  }
+  const auto find = [&](auto& function, const char* symbol_name) {
+    void* symbol = dlsym(handle, symbol_name);
+    if (symbol == nullptr) lt.reason = fmt::format("{} has no {}", name, symbol_name);
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
+  };
+  find(lt.create, "cublasLtCreate");
+  find(lt.destroy, "cublasLtDestroy");
+  find(lt.matmul, "cublasLtMatmul");
+  find(lt.desc_create, "cublasLtMatmulDescCreate");
+  find(lt.desc_destroy, "cublasLtMatmulDescDestroy");
+  find(lt.desc_set, "cublasLtMatmulDescSetAttribute");
+  find(lt.layout_create, "cublasLtMatrixLayoutCreate");
+  find(lt.layout_destroy, "cublasLtMatrixLayoutDestroy");
+  find(lt.preference_create, "cublasLtMatmulPreferenceCreate");
+  find(lt.preference_destroy, "cublasLtMatmulPreferenceDestroy");
+  find(lt.preference_set, "cublasLtMatmulPreferenceSetAttribute");
+  find(lt.heuristic, "cublasLtMatmulAlgoGetHeuristic");
+  return lt;
+}
+
+const Functions& lt() {
+  static const Functions functions = load();
+  return functions;
+}
+
+void check(cublasStatus_t status, const char* call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw DeviceError(fmt::format("{} failed with status {}", call, static_cast<int>(status)));
+}
+
+/// Bytes that an address is a multiple of, as far as algorithms care.
+std::uint32_t alignment_of(std::uint64_t address) {
+  return std::uint32_t{1} << std::min(std::countr_zero(address | 256), 8);
+}
+
+}  // namespace
+
+struct Blas::Plan {
+  cublasLtMatmulDesc_t desc = nullptr;
+  cublasLtMatrixLayout_t layout[3] = {};
+  cublasLtMatmulAlgo_t algorithm{};
+
+  Plan() = default;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  ~Plan() {
+    for (auto* one : layout) {
+      if (one != nullptr) lt().layout_destroy(one);
+    }
+    if (desc != nullptr) lt().desc_destroy(desc);
+  }
+};
+
+Blas::Blas(const Device& device, bool allow_tf32) : device_(device), allow_tf32_(allow_tf32) {
+  if (!lt().reason.empty())
+    throw DeviceError("dense products on a GPU need cuBLASLt of the CUDA toolkit: " + lt().reason);
+  device.activate();
+  workspace_ = allocate(device, MemoryKind::device, kWorkspace);
+  check(lt().create(&handle_), "cublasLtCreate");
+}
+
+Blas::~Blas() {
+  plans_.clear();
+  if (handle_ != nullptr) lt().destroy(handle_);
+  deallocate(device_, MemoryKind::device, workspace_, kWorkspace);
+}
+
+const Blas::Plan& Blas::plan(const DenseShape& s, cudaDataType_t type, const Key& key) {
+  const auto found = plans_.find(key);
+  if (found != plans_.end()) return *found->second;
+  auto plan = std::make_unique<Plan>();
+  const bool is_float = type == CUDA_R_32F;
+  check(
+      lt().desc_create(&plan->desc,
+                       is_float && allow_tf32_ ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
+                       CUDA_R_32F),
+      "cublasLtMatmulDescCreate");
+  // The library's A is our B, and the other way round.
+  const cublasOperation_t first = s.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+  const cublasOperation_t second = s.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+  check(lt().desc_set(plan->desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
+        "cublasLtMatmulDescSetAttribute");
+  check(lt().desc_set(plan->desc, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
+        "cublasLtMatmulDescSetAttribute");
+  const auto layout = [&](int i, std::uint64_t rows, std::uint64_t columns) {
+    check(lt().layout_create(&plan->layout[i], type, columns, rows,
+                             static_cast<std::int64_t>(columns)),
+          "cublasLtMatrixLayoutCreate");
+  };
+  layout(0, s.transpose_b ? s.n : s.k, s.transpose_b ? s.k : s.n);
+  layout(1, s.transpose_a ? s.k : s.m, s.transpose_a ? s.m : s.k);
+  layout(2, s.m, s.n);
+  cublasLtMatmulPreference_t preference = nullptr;
+  check(lt().preference_create(&preference), "cublasLtMatmulPreferenceCreate");
+  const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
+    lt().preference_set(preference, what, &value, sizeof value);
+  };
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspace);
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, static_cast<std::uint32_t>(key[7]));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, static_cast<std::uint32_t>(key[6]));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, static_cast<std::uint32_t>(key[8]));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, static_cast<std::uint32_t>(key[8]));
+  cublasLtMatmulHeuristicResult_t result{};
+  int count = 0;
+  const cublasStatus_t status =
+      lt().heuristic(handle_, plan->desc, plan->layout[0], plan->layout[1], plan->layout[2],
+                     plan->layout[2], preference, 1, &result, &count);
+  lt().preference_destroy(preference);
+  check(status, "cublasLtMatmulAlgoGetHeuristic");
+  if (count == 0)
+    throw DeviceError(
+        fmt::format("cuBLASLt has no way to multiply {} x {} by {} x {}", s.m, s.k, s.k, s.n));
+  plan->algorithm = result.algo;
+  return *plans_.emplace(key, std::move(plan)).first->second;
+}
+
+void Blas::multiply(const Stream& stream, const DenseShape& s, cudaDataType_t type, const void* a,
+                    const void* b, void* c, float alpha, float beta) {
+  device_.activate();
+  const auto aligned = [](const void* p) {
+    return std::uint64_t{alignment_of(reinterpret_cast<std::uint64_t>(p))};
+  };
+  const Key key = {s.m,           s.n,           s.k,
+                   s.transpose_a, s.transpose_b, static_cast<std::uint64_t>(type),
+                   aligned(a),    aligned(b),    aligned(c)};
+  const Plan& p = plan(s, type, key);
+  check(lt().matmul(handle_, p.desc, &alpha, b, p.layout[0], a, p.layout[1], &beta, c, p.layout[2],
+                    c, p.layout[2], &p.algorithm, workspace_, kWorkspace,
+                    static_cast<cudaStream_t>(stream.native())),
+        "cublasLtMatmul");
+}
+
+}  // namespace warren::exec::cuda

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front of dense products, and those of the CPU: OpenBLAS does parts with one thread each,
+// which our own threads share out, so that there is one set of threads and it is visible to the
+// thread sanitizer.
+#include "warren/exec/dense.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include <cblas.h>
+
+#include "warren/core/error.hpp"
+#include "warren/exec/half.hpp"
+#include "warren/exec/memory.hpp"
+
+#if WARREN_HAS_CUDA
+#include "exec/cuda/blas.hpp"
+#endif
+
+namespace warren::exec {
+namespace {
+
+constexpr std::uint64_t kMostSize = std::numeric_limits<int>::max();
+// Below, a part is not worth a thread.
+constexpr std::uint64_t kSmallPart = std::uint64_t{1} << 15;
+
+/// Keeps OpenBLAS from starting threads as the program is loaded. Runs before its own constructor,
+/// which this file brings in.
+[[gnu::constructor(101)]] void start_no_threads() { (void)setenv("OPENBLAS_NUM_THREADS", "1", 0); }
+
+void one_thread_each() {
+  static const bool done = [] {
+    openblas_set_num_threads(1);
+    return true;
+  }();
+  (void)done;
+}
+
+void sgemm(const DenseShape& s, std::uint64_t rows, std::uint64_t terms, float alpha,
+           const float* a, const float* b, float beta, float* c) {
+  const auto lda = static_cast<int>(std::max<std::uint64_t>(1, s.transpose_a ? s.m : s.k));
+  const auto ldb = static_cast<int>(std::max<std::uint64_t>(1, s.transpose_b ? s.k : s.n));
+  cblas_sgemm(CblasRowMajor, s.transpose_a ? CblasTrans : CblasNoTrans,
+              s.transpose_b ? CblasTrans : CblasNoTrans, static_cast<int>(rows),
+              static_cast<int>(s.n), static_cast<int>(terms), alpha, a, lda, b, ldb, beta, c,
+              static_cast<int>(s.n));
+}
+
+/// Each thread has its rows of C.
+void by_rows(ThreadPool& pool, const DenseShape& s, float alpha, const float* a, const float* b,
+             float beta, float* c, std::uint64_t parts) {
+  pool.parallel_for(0, parts, 1, [&](std::uint64_t p, std::uint64_t) {
+    const std::uint64_t begin = s.m * p / parts;
+    const std::uint64_t end = s.m * (p + 1) / parts;
+    if (begin == end) return;
+    sgemm(s, end - begin, s.k, alpha, a + (s.transpose_a ? begin : begin * s.k), b, beta,
+          c + begin * s.n);
+  });
+}
+
+/// Each thread has its terms of every sum: for a small C of long operands (gradients of weights).
+void by_terms(ThreadPool& pool, const DenseShape& s, float alpha, const float* a, const float* b,
+              float beta, float* c, std::uint64_t parts) {
+  const std::uint64_t size = s.m * s.n;
+  std::vector<float> partial((parts - 1) * size);
+  pool.parallel_for(0, parts, 1, [&](std::uint64_t p, std::uint64_t) {
+    const std::uint64_t begin = s.k * p / parts;
+    const std::uint64_t end = s.k * (p + 1) / parts;
+    sgemm(s, s.m, end - begin, alpha, a + (s.transpose_a ? begin * s.m : begin),
+          b + (s.transpose_b ? begin : begin * s.n), p == 0 ? beta : 0.0f,
+          p == 0 ? c : partial.data() + (p - 1) * size);
+  });
+  for (std::uint64_t p = 1; p < parts; ++p) {
+    const float* from = partial.data() + (p - 1) * size;
+    for (std::uint64_t i = 0; i < size; ++i) c[i] += from[i];
+  }
+}
+
+void multiply_on_cpu(ThreadPool& pool, const DenseShape& s, float alpha, const float* a,
+                     const float* b, float beta, float* c) {
+  one_thread_each();
+  const auto threads = static_cast<std::uint64_t>(pool.size());
+  const std::uint64_t most = std::clamp<std::uint64_t>(s.m * s.n * s.k / kSmallPart, 1, threads);
+  if (s.k > 4 * s.m && s.k >= most) return by_terms(pool, s, alpha, a, b, beta, c, most);
+  by_rows(pool, s, alpha, a, b, beta, c, std::min(most, s.m));
+}
+
+template <class T>
+std::vector<float> widened(const T* from, std::uint64_t size) {
+  std::vector<float> to(size);
+  for (std::uint64_t i = 0; i < size; ++i) to[i] = to_float(from[i]);
+  return to;
+}
+
+template <class T>
+void multiply_on_cpu(ThreadPool& pool, const DenseShape& s, float alpha, const T* a, const T* b,
+                     float beta, T* c) {
+  const std::vector<float> wide_a = widened(a, s.m * s.k);
+  const std::vector<float> wide_b = widened(b, s.k * s.n);
+  std::vector<float> wide_c(s.m * s.n);
+  if (beta != 0.0f) wide_c = widened(c, s.m * s.n);
+  multiply_on_cpu(pool, s, alpha, wide_a.data(), wide_b.data(), beta, wide_c.data());
+  for (std::uint64_t i = 0; i < wide_c.size(); ++i) c[i] = from_float<T>(wide_c[i]);
+}
+
+}  // namespace
+
+#if WARREN_HAS_CUDA
+struct DenseProducts::Library {
+  Library(const Device& device, const DenseOptions& options) : blas(device, options.allow_tf32) {}
+  cuda::Blas blas;
+};
+#else
+struct DenseProducts::Library {};
+#endif
+
+DenseProducts::DenseProducts(const Device& device, const DenseOptions& options)
+    : device_(device), options_(options) {
+#if WARREN_HAS_CUDA
+  if (device.is_cuda()) library_ = std::make_unique<Library>(device, options);
+#endif
+}
+
+DenseProducts::~DenseProducts() = default;
+
+template <class T>
+void DenseProducts::multiply(const Stream& stream, const DenseShape& shape, const T* a, const T* b,
+                             T* c, float alpha, float beta) {
+  require(stream.device() == device_, "a dense product on another device than its own");
+  require(shape.m <= kMostSize && shape.n <= kMostSize && shape.k <= kMostSize,
+          "a dense product's sizes must be below 2^31");
+  if (shape.m == 0 || shape.n == 0) return;
+  if (shape.k == 0) {
+    require(beta == 0.0f || beta == 1.0f, "an empty sum is added to C with beta 0 or 1");
+    if (beta == 0.0f) fill_bytes(stream, c, 0, shape.m * shape.n * sizeof(T));
+    return;
+  }
+#if WARREN_HAS_CUDA
+  if (device_.is_cuda())
+    return library_->blas.multiply(stream, shape, cuda::blas_type<T>(), a, b, c, alpha, beta);
+#endif
+  multiply_on_cpu(device_.pool(), shape, alpha, a, b, beta, c);
+}
+
+template void DenseProducts::multiply(const Stream&, const DenseShape&, const float*, const float*,
+                                      float*, float, float);
+template void DenseProducts::multiply(const Stream&, const DenseShape&, const Half*, const Half*,
+                                      Half*, float, float);
+template void DenseProducts::multiply(const Stream&, const DenseShape&, const BFloat16*,
+                                      const BFloat16*, BFloat16*, float, float);
+
+}  // namespace warren::exec

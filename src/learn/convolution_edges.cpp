@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions that look at edges one by one: GraphSAGE with the largest of the neighbours, and
+// GAT.
+#include "warren/core/error.hpp"
+#include "warren/learn/convolution.hpp"
+
+namespace warren::learn {
+namespace {
+
+template <class T>
+void keep(Context& context, memory::Buffer<T>& buffer, std::uint64_t size) {
+  if (buffer.size() >= size) return;
+  buffer.reset();
+  buffer = memory::Buffer<T>(context.team().device(), size);
+}
+
+/// Own rows followed by those of the halo, which segment_max() wants in one piece.
+template <class T>
+const T* joined(Context& context, const Neighbours& neighbours, const T* own, std::uint64_t k,
+                std::size_t slot) {
+  if (neighbours.halo() == 0) {
+    (void)neighbours.pull(context, own, k);
+    return own;
+  }
+  auto* all =
+      reinterpret_cast<T*>(context.scratch(slot, (neighbours.rows() + neighbours.halo()) * k));
+  const T* pulled = neighbours.pull(context, own, k);
+  exec::copy(context.stream(), all, own, neighbours.rows() * k * sizeof(T));
+  exec::copy(context.stream(), all + neighbours.rows() * k, pulled,
+             neighbours.halo() * k * sizeof(T));
+  return all;
+}
+
+class SageMax final : public Convolution {
+ public:
+  SageMax(Parameters& parameters, const ConvolutionShape& shape, const Neighbourhood& neighbourhood)
+      : parameters_(parameters),
+        shape_(shape),
+        out_(neighbourhood.out),
+        in_(neighbourhood.in),
+        self_(add(".self.weight")),
+        neighbours_(add(".neighbours.weight")) {
+    require(!shape.is_sparse, "the largest of neighbours is taken of dense rows");
+  }
+
+  void forward(Context& context, const Operand& x, float* y) override {
+    const std::uint64_t size = context.rows() * shape_.in;
+    keep(context, largest_, size);
+    keep(context, arg_, size);
+    const float* all = joined(context, *out_, x.dense, shape_.in, 2);
+    sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all,
+                        largest_.data(), arg_.data());
+    renumber(context.stream(), context.rows(), shape_.in, out_->vertices(), 0, arg_.data());
+    transform(context, x, parameters_.value(self_), y, shape_.out);
+    transform(context, largest(), parameters_.value(neighbours_), y, shape_.out, 1.0f);
+  }
+
+  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+    const float* w = parameters_.value(neighbours_);
+    add_weight_gradient(context, x, dy, parameters_.gradient(self_), shape_.out);
+    add_weight_gradient(context, largest(), dy, parameters_.gradient(neighbours_), shape_.out);
+    if (!shape_.needs_input_gradient) return;
+    const std::uint64_t n = context.rows();
+    float* ds = context.scratch(0, n * shape_.in);
+    input_gradient(context, dy, w, ds, shape_.in, shape_.out);
+    const float* all_ds = joined(context, *in_, ds, shape_.in, 2);
+    const Vertex* all_arg = joined(context, *in_, arg_.data(), shape_.in, 3);
+    const std::uint64_t all_rows = n + in_->halo();
+    // As segment_max_backward() has them: rows of this rank from 0.
+    auto* arg = reinterpret_cast<Vertex*>(context.scratch(3, all_rows * shape_.in));
+    if (all_arg != arg)
+      exec::copy(context.stream(), arg, all_arg, all_rows * shape_.in * sizeof(Vertex));
+    renumber(context.stream(), all_rows, shape_.in, nullptr, static_cast<Vertex>(in_->first()),
+             arg);
+    sparse::segment_max_backward(context.stream(), in_->view(), in_->row_plan(), shape_.in, all_ds,
+                                 arg, dx);
+    input_gradient(context, dy, parameters_.value(self_), dx, shape_.in, shape_.out, 1.0f);
+  }
+
+ private:
+  [[nodiscard]] Operand largest() const { return {largest_.data(), nullptr, shape_.in}; }
+  std::size_t add(const char* name) {
+    return parameters_.add({.name = shape_.name + name,
+                            .rows = shape_.in,
+                            .columns = shape_.out,
+                            .initial = Initial::fan_in,
+                            .fan_in = shape_.in,
+                            .decays = shape_.decays});
+  }
+
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  std::shared_ptr<const Neighbours> out_, in_;
+  std::size_t self_, neighbours_;
+  memory::Buffer<float> largest_;
+  memory::Buffer<Vertex> arg_;  // The vertex that each element is of.
+};
+
+class Gat final : public Convolution {
+ public:
+  Gat(Parameters& parameters, const ConvolutionShape& shape, const Neighbourhood& neighbourhood,
+      const AttentionShape& attention, float edge_dropout)
+      : parameters_(parameters),
+        shape_(shape),
+        heads_(attention.heads),
+        width_(attention.width),
+        edge_dropout_(edge_dropout),
+        attention_(neighbourhood, attention),
+        weight_(add(".weight", shape.in, shape.out)),
+        left_(add(".left", heads_, width_)),
+        right_(add(".right", heads_, width_)) {
+    require(heads_ * width_ == shape.out,
+            "attention: heads times width must be the output's width");
+  }
+
+  void forward(Context& context, const Operand& x, float* y) override {
+    const std::uint64_t n = context.rows();
+    float* z = context.scratch(0, n * shape_.out);
+    float* l = context.scratch(1, n * heads_);
+    keep(context, scores_, n * heads_);
+    transform(context, x, parameters_.value(weight_), z, shape_.out);
+    head_dots(context.stream(), n, heads_, width_, z, parameters_.value(left_), true, l, heads_);
+    head_dots(context.stream(), n, heads_, width_, z, parameters_.value(right_), true,
+              scores_.data(), heads_);
+    attention_.forward(context, dropout(context), z, l, scores_.data(), y);
+  }
+
+  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+    const std::uint64_t n = context.rows();
+    // Made again rather than kept: a product costs less than the room.
+    float* z = context.scratch(0, n * shape_.out);
+    transform(context, x, parameters_.value(weight_), z, shape_.out);
+    float* dz = context.scratch(1, n * shape_.out);
+    float* dl = context.scratch(2, n * heads_);
+    float* dr = context.scratch(3, n * heads_);
+    attention_.backward(context, dropout(context), z, scores_.data(), dy, dz, dl, dr);
+    const exec::Stream& stream = context.stream();
+    sums_.add(stream, {.k = shape_.out, .a = z, .head_scale = dl, .width = width_}, n,
+              parameters_.gradient(left_));
+    sums_.add(stream, {.k = shape_.out, .a = z, .head_scale = dr, .width = width_}, n,
+              parameters_.gradient(right_));
+    add_outer(stream, n, heads_, width_, dl, parameters_.value(left_), dr,
+              parameters_.value(right_), dz);
+    add_weight_gradient(context, x, dz, parameters_.gradient(weight_), shape_.out);
+    if (shape_.needs_input_gradient)
+      input_gradient(context, dz, parameters_.value(weight_), dx, shape_.in, shape_.out);
+  }
+
+ private:
+  [[nodiscard]] Dropout dropout(Context& context) const {
+    return context.dropout(edge_dropout_, shape_.purpose);
+  }
+  std::size_t add(const char* name, std::uint64_t rows, std::uint64_t columns) {
+    return parameters_.add({.name = shape_.name + name,
+                            .rows = rows,
+                            .columns = columns,
+                            .initial = Initial::glorot,
+                            .decays = shape_.decays});
+  }
+
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  std::uint64_t heads_, width_;
+  float edge_dropout_;
+  Attention attention_;
+  std::size_t weight_, left_, right_;
+  memory::Buffer<float> scores_;  // r of every row and head.
+  ColumnSums sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution> make_sage_max(Parameters& parameters, const ConvolutionShape& shape,
+                                           const Neighbourhood& neighbourhood) {
+  return std::make_unique<SageMax>(parameters, shape, neighbourhood);
+}
+
+std::unique_ptr<Convolution> make_gat(Parameters& parameters, const ConvolutionShape& shape,
+                                      const Neighbourhood& neighbourhood,
+                                      const AttentionShape& attention, float edge_dropout) {
+  return std::make_unique<Gat>(parameters, shape, neighbourhood, attention, edge_dropout);
+}
+
+}  // namespace warren::learn

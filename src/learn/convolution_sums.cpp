@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions whose aggregation is linear: GCN, GraphSAGE with sums and means, GIN; and none at
+// all.
+#include "warren/learn/convolution.hpp"
+
+namespace warren::learn {
+namespace {
+
+/// Columns aggregated in forward and backward: before the product `in` and, where the input's
+/// gradient is asked for, `in` again; after it twice `out`.
+bool aggregates_first(const ConvolutionShape& shape) {
+  if (shape.is_sparse) return false;
+  return (shape.needs_input_gradient ? 2 : 1) * shape.in < 2 * shape.out;
+}
+
+void keep(Context& context, memory::Buffer<float>& buffer, std::uint64_t columns) {
+  if (buffer.size() >= context.rows() * columns) return;
+  buffer.reset();
+  buffer = memory::Buffer<float>(context.team().device(), exec::bytes_of(context.rows(), columns));
+}
+
+class Linear final : public Convolution {
+ public:
+  Linear(Parameters& parameters, const ConvolutionShape& shape)
+      : parameters_(parameters),
+        shape_(shape),
+        weight_(parameters.add({.name = shape.name + ".weight",
+                                .rows = shape.in,
+                                .columns = shape.out,
+                                .initial = Initial::glorot,
+                                .decays = shape.decays})) {}
+
+  void forward(Context& context, const Operand& x, float* y) override {
+    transform(context, x, parameters_.value(weight_), y, shape_.out);
+  }
+  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+    add_weight_gradient(context, x, dy, parameters_.gradient(weight_), shape_.out);
+    if (shape_.needs_input_gradient)
+      input_gradient(context, dy, parameters_.value(weight_), dx, shape_.in, shape_.out);
+  }
+
+ private:
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  std::size_t weight_;
+};
+
+class Gcn final : public Convolution {
+ public:
+  Gcn(Parameters& parameters, const ConvolutionShape& shape,
+      std::shared_ptr<const Aggregation> aggregation)
+      : parameters_(parameters),
+        shape_(shape),
+        aggregation_(std::move(aggregation)),
+        is_first_(aggregates_first(shape)),
+        weight_(parameters.add({.name = shape.name + ".weight",
+                                .rows = shape.in,
+                                .columns = shape.out,
+                                .initial = Initial::glorot,
+                                .decays = shape.decays})) {}
+
+  void forward(Context& context, const Operand& x, float* y) override {
+    const float* w = parameters_.value(weight_);
+    if (is_first_) {
+      keep(context, aggregated_, shape_.in);
+      aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
+      return transform(context, aggregated(), w, y, shape_.out);
+    }
+    float* z = context.scratch(0, context.rows() * shape_.out);
+    transform(context, x, w, z, shape_.out);
+    aggregation_->forward(context, z, y, shape_.out);
+  }
+
+  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+    const float* w = parameters_.value(weight_);
+    float* dw = parameters_.gradient(weight_);
+    if (is_first_) {
+      add_weight_gradient(context, aggregated(), dy, dw, shape_.out);
+      if (!shape_.needs_input_gradient) return;
+      float* ds = context.scratch(0, context.rows() * shape_.in);
+      input_gradient(context, dy, w, ds, shape_.in, shape_.out);
+      return aggregation_->backward(context, ds, dx, shape_.in);
+    }
+    float* dz = context.scratch(0, context.rows() * shape_.out);
+    aggregation_->backward(context, dy, dz, shape_.out);
+    add_weight_gradient(context, x, dz, dw, shape_.out);
+    if (shape_.needs_input_gradient) input_gradient(context, dz, w, dx, shape_.in, shape_.out);
+  }
+
+ private:
+  [[nodiscard]] Operand aggregated() const { return {aggregated_.data(), nullptr, shape_.in}; }
+
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  std::shared_ptr<const Aggregation> aggregation_;
+  bool is_first_;
+  std::size_t weight_;
+  memory::Buffer<float> aggregated_;
+};
+
+class Sage final : public Convolution {
+ public:
+  Sage(Parameters& parameters, const ConvolutionShape& shape,
+       std::shared_ptr<const Aggregation> aggregation)
+      : parameters_(parameters),
+        shape_(shape),
+        aggregation_(std::move(aggregation)),
+        is_first_(aggregates_first(shape)),
+        self_(add(".self.weight")),
+        neighbours_(add(".neighbours.weight")) {}
+
+  void forward(Context& context, const Operand& x, float* y) override {
+    const float* w = parameters_.value(neighbours_);
+    transform(context, x, parameters_.value(self_), y, shape_.out);
+    if (is_first_) {
+      keep(context, aggregated_, shape_.in);
+      aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
+      return transform(context, aggregated(), w, y, shape_.out, 1.0f);
+    }
+    float* z = context.scratch(0, context.rows() * shape_.out);
+    transform(context, x, w, z, shape_.out);
+    aggregation_->forward(context, z, y, shape_.out, 1.0f);
+  }
+
+  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+    const float* w = parameters_.value(neighbours_);
+    float* dw = parameters_.gradient(neighbours_);
+    add_weight_gradient(context, x, dy, parameters_.gradient(self_), shape_.out);
+    if (shape_.needs_input_gradient)
+      input_gradient(context, dy, parameters_.value(self_), dx, shape_.in, shape_.out);
+    if (is_first_) {
+      add_weight_gradient(context, aggregated(), dy, dw, shape_.out);
+      if (!shape_.needs_input_gradient) return;
+      float* ds = context.scratch(0, context.rows() * shape_.in);
+      input_gradient(context, dy, w, ds, shape_.in, shape_.out);
+      return aggregation_->backward(context, ds, dx, shape_.in, 1.0f);
+    }
+    float* dz = context.scratch(0, context.rows() * shape_.out);
+    aggregation_->backward(context, dy, dz, shape_.out);
+    add_weight_gradient(context, x, dz, dw, shape_.out);
+    if (shape_.needs_input_gradient)
+      input_gradient(context, dz, w, dx, shape_.in, shape_.out, 1.0f);
+  }
+
+ private:
+  [[nodiscard]] Operand aggregated() const { return {aggregated_.data(), nullptr, shape_.in}; }
+  std::size_t add(const char* name) {
+    return parameters_.add({.name = shape_.name + name,
+                            .rows = shape_.in,
+                            .columns = shape_.out,
+                            .initial = Initial::fan_in,
+                            .fan_in = shape_.in,
+                            .decays = shape_.decays});
+  }
+
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  std::shared_ptr<const Aggregation> aggregation_;
+  bool is_first_;
+  std::size_t self_, neighbours_;
+  memory::Buffer<float> aggregated_;
+};
+
+class Gin final : public Convolution {
+ public:
+  Gin(Parameters& parameters, const ConvolutionShape& shape,
+      std::shared_ptr<const Aggregation> aggregation, NormKind norm)
+      : parameters_(parameters),
+        shape_(shape),
+        aggregation_(std::move(aggregation)),
+        is_first_(aggregates_first(shape)),
+        epsilon_(parameters.add(
+            {.name = shape.name + ".epsilon", .rows = 1, .columns = 1, .decays = shape.decays})),
+        first_(add(".first.weight", shape.in, shape.out, shape.in)),
+        bias_(add(".first.bias", 1, shape.out, shape.in)),
+        second_(add(".second.weight", shape.out, shape.out, shape.out)),
+        norm_(parameters, norm, shape.name + ".first.norm", shape.out) {}
+
+  void forward(Context& context, const Operand& x, float* y) override {
+    const exec::Stream& stream = context.stream();
+    const std::uint64_t n = context.rows();
+    const float* epsilon = parameters_.value(epsilon_);
+    const float* w = parameters_.value(first_);
+    keep(context, hidden_, shape_.out);
+    if (is_first_) {
+      keep(context, aggregated_, shape_.in);
+      aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
+      add_self(stream, n, shape_.in, epsilon, x.dense, aggregated_.data());
+      transform(context, aggregated(), w, hidden_.data(), shape_.out);
+    } else {
+      float* z = context.scratch(0, n * shape_.out);
+      transform(context, x, w, z, shape_.out);
+      aggregation_->forward(context, z, hidden_.data(), shape_.out);
+      add_self(stream, n, shape_.out, epsilon, z, hidden_.data());
+    }
+    norm_.forward(context, hidden_.data());
+    apply(stream, epilogue(), n, shape_.out, hidden_.data());
+    transform(context, hidden(), parameters_.value(second_), y, shape_.out);
+  }
+
+  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+    const exec::Stream& stream = context.stream();
+    const std::uint64_t n = context.rows();
+    const float* epsilon = parameters_.value(epsilon_);
+    const float* w = parameters_.value(first_);
+    float* dw = parameters_.gradient(first_);
+    float* du = context.scratch(1, n * shape_.out);
+    add_weight_gradient(context, hidden(), dy, parameters_.gradient(second_), shape_.out);
+    input_gradient(context, dy, parameters_.value(second_), du, shape_.out, shape_.out);
+    apply_backward(stream, epilogue(), n, shape_.out, hidden_.data(), du);
+    sums_.add(stream, {.k = shape_.out, .a = du}, n, parameters_.gradient(bias_));
+    norm_.backward(context, du);
+    if (is_first_) {
+      add_weight_gradient(context, aggregated(), du, dw, shape_.out);
+      // d epsilon = <ds, x>.
+      float* ds = context.scratch(0, n * shape_.in);
+      input_gradient(context, du, w, ds, shape_.in, shape_.out);
+      sums_.add_all(stream, {.k = shape_.in, .a = ds, .b = x.dense}, n,
+                    parameters_.gradient(epsilon_));
+      if (!shape_.needs_input_gradient) return;
+      aggregation_->backward(context, ds, dx, shape_.in);
+      return add_self(stream, n, shape_.in, epsilon, ds, dx);
+    }
+    // d epsilon = <du, x W>.
+    float* z = context.scratch(0, n * shape_.out);
+    transform(context, x, w, z, shape_.out);
+    sums_.add_all(stream, {.k = shape_.out, .a = du, .b = z}, n, parameters_.gradient(epsilon_));
+    aggregation_->backward(context, du, z, shape_.out);
+    add_self(stream, n, shape_.out, epsilon, du, z);
+    add_weight_gradient(context, x, z, dw, shape_.out);
+    if (shape_.needs_input_gradient) input_gradient(context, z, w, dx, shape_.in, shape_.out);
+  }
+
+ private:
+  [[nodiscard]] Operand aggregated() const { return {aggregated_.data(), nullptr, shape_.in}; }
+  [[nodiscard]] Operand hidden() const { return {hidden_.data(), nullptr, shape_.out}; }
+  [[nodiscard]] Epilogue epilogue() const {
+    return {.bias = parameters_.value(bias_), .activation = Activation::relu};
+  }
+  std::size_t add(const char* name, std::uint64_t rows, std::uint64_t columns,
+                  std::uint64_t fan_in) {
+    return parameters_.add({.name = shape_.name + name,
+                            .rows = rows,
+                            .columns = columns,
+                            .initial = Initial::fan_in,
+                            .fan_in = fan_in,
+                            .decays = shape_.decays});
+  }
+
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  std::shared_ptr<const Aggregation> aggregation_;
+  bool is_first_;
+  std::size_t epsilon_, first_, bias_, second_;
+  Norm norm_;
+  memory::Buffer<float> aggregated_, hidden_;
+  ColumnSums sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution> make_linear(Parameters& parameters, const ConvolutionShape& shape) {
+  return std::make_unique<Linear>(parameters, shape);
+}
+
+std::unique_ptr<Convolution> make_gcn(Parameters& parameters, const ConvolutionShape& shape,
+                                      std::shared_ptr<const Aggregation> aggregation) {
+  return std::make_unique<Gcn>(parameters, shape, std::move(aggregation));
+}
+
+std::unique_ptr<Convolution> make_sage(Parameters& parameters, const ConvolutionShape& shape,
+                                       std::shared_ptr<const Aggregation> aggregation) {
+  return std::make_unique<Sage>(parameters, shape, std::move(aggregation));
+}
+
+std::unique_ptr<Convolution> make_gin(Parameters& parameters, const ConvolutionShape& shape,
+                                      std::shared_ptr<const Aggregation> aggregation,
+                                      NormKind norm) {
+  return std::make_unique<Gin>(parameters, shape, std::move(aggregation), norm);
+}
+
+}  // namespace warren::learn

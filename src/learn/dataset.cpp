@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/dataset.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "warren/core/error.hpp"
+#include "warren/learn/random.hpp"
+
+namespace warren::learn {
+
+void finish_dataset(Dataset& dataset, const std::string& where) {
+  static constexpr const char* kNames[] = {"training", "validation", "test"};
+  dataset.counts = {};
+  for (const std::uint8_t split : dataset.splits) {
+    if (split != kNoSplit) ++dataset.counts.at(split - 1u);
+  }
+  for (std::size_t s = 0; s < kSplits; ++s) {
+    if (dataset.counts.at(s) == 0)
+      throw InputError(fmt::format("{}: there are no {} vertices", where, kNames[s]));
+  }
+  if (dataset.loss != LossKind::cross_entropy) return;
+  std::vector<bool> is_seen(dataset.classes, false);
+  for (std::uint64_t v = 0; v < dataset.vertices; ++v) {
+    if (dataset.splits[v] == kTrain) is_seen[static_cast<std::uint64_t>(dataset.labels[v])] = true;
+  }
+  std::vector<std::uint64_t> unseen;
+  for (std::uint64_t c = 0; c < dataset.classes; ++c) {
+    if (!is_seen[c]) unseen.push_back(c);
+  }
+  if (unseen.empty()) return;
+  const std::size_t shown = std::min<std::size_t>(unseen.size(), 5);
+  dataset.warnings.push_back(fmt::format(
+      "{}: {} of {} classes have no training vertex and cannot be learnt: {}{}", where,
+      unseen.size(), dataset.classes,
+      fmt::join(unseen.begin(), unseen.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+      shown < unseen.size() ? ", ..." : ""));
+}
+
+Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::uint64_t classes,
+                         std::uint64_t seed, exec::ThreadPool& pool) {
+  require(features >= 1 && classes >= 2,
+          "a generated dataset needs --features of at least 1 and --classes of at least 2");
+  constexpr std::uint64_t kCommunity = 200, kGrain = 1024;
+  enum Purpose : std::uint64_t { kMeans, kNoise, kSplitOf };
+  Dataset dataset;
+  dataset.vertices = vertices;
+  dataset.width = features;
+  dataset.classes = classes;
+  dataset.labels.resize(vertices);
+  dataset.splits.resize(vertices);
+  dataset.dense.resize(vertices * features);
+  const std::uint64_t means = random_key(seed, 0, kMeans);
+  const std::uint64_t noise = random_key(seed, 0, kNoise);
+  const std::uint64_t split_of = random_key(seed, 0, kSplitOf);
+  pool.parallel_for(0, vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v) {
+      const std::uint64_t label = v / kCommunity % classes;
+      dataset.labels[v] = static_cast<std::int32_t>(label);
+      const float place = uniform(split_of, v);
+      dataset.splits[v] = place < 0.08f ? kTrain : (place < 0.1f ? kValidation : kTest);
+      for (std::uint64_t c = 0; c < features; ++c) {
+        dataset.dense[v * features + c] = 2.0f * uniform(means, label * features + c) - 1.0f +
+                                          8.0f * uniform(noise, v * features + c) - 4.0f;
+      }
+    }
+  });
+  finish_dataset(dataset, "the generated dataset");
+  return dataset;
+}
+
+void normalize_rows(Dataset& dataset) {
+  const auto scale = [](float* begin, float* end) {
+    double sum = 0.0;
+    for (const float* x = begin; x < end; ++x) sum += std::abs(static_cast<double>(*x));
+    if (sum == 0.0) return;
+    for (float* x = begin; x < end; ++x) *x = static_cast<float>(static_cast<double>(*x) / sum);
+  };
+  for (std::uint64_t v = 0; v < dataset.vertices; ++v) {
+    if (dataset.is_sparse()) {
+      scale(dataset.sparse.values.data() + dataset.sparse.offsets[v],
+            dataset.sparse.values.data() + dataset.sparse.offsets[v + 1]);
+    } else {
+      scale(dataset.dense.data() + v * dataset.width,
+            dataset.dense.data() + (v + 1) * dataset.width);
+    }
+  }
+}
+
+void make_dense(Dataset& dataset, double share) {
+  if (!dataset.is_sparse()) return;
+  const SparseRows& rows = dataset.sparse;
+  const double elements = static_cast<double>(rows.rows) * static_cast<double>(rows.columns);
+  if (static_cast<double>(rows.values.size()) < share * elements) return;
+  dataset.dense.assign(rows.rows * rows.columns, 0.0f);
+  for (std::uint64_t r = 0; r < rows.rows; ++r) {
+    for (EdgeOffset e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e)
+      dataset.dense[r * rows.columns + rows.column_ids[e]] += rows.values[e];
+  }
+  dataset.sparse = {};
+}
+
+}  // namespace warren::learn

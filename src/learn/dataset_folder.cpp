@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// A dataset's folder: arrays as NumPy and SciPy save them, and lists of vertices as text.
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/learn/dataset.hpp"
+
+#include "graph/io/mapped_file.hpp"
+#include "graph/io/zip_reader.hpp"
+#include "learn/array_file.hpp"
+
+namespace warren::learn {
+namespace {
+
+namespace fs = std::filesystem;
+namespace io = graph::io;
+
+constexpr double kMostClasses = 1 << 20;
+
+[[noreturn]] void refuse_element(const std::string& path, std::uint64_t row, std::uint64_t column,
+                                 double value) {
+  throw InputError(
+      fmt::format("{}: row {}, column {} is {}; features must be finite float32 values", path, row,
+                  column, value));
+}
+
+bool fits_float(double value) { return std::abs(value) <= 3.4028234663852886e38; }
+
+void check_rows(const std::string& path, std::uint64_t rows, std::uint64_t vertices) {
+  if (rows == vertices) return;
+  throw InputError(fmt::format(
+      "{}: {} rows, but the graph has {} vertices; a row for each vertex would be right", path,
+      rows, vertices));
+}
+
+void read_dense(const std::string& path, Dataset& dataset) {
+  const io::MappedFile file(path);
+  const io::NpyArray array = io::parse_npy(file.data(), file.size(), path);
+  if (array.shape.size() != 2)
+    throw InputError(
+        fmt::format("{}: the array has {} dimensions; vertices x features would be right", path,
+                    array.shape.size()));
+  check_rows(path, array.shape[0], dataset.vertices);
+  dataset.width = array.shape[1];
+  if (dataset.width == 0)
+    throw InputError(path + ": there are no features: the array has 0 columns");
+  dataset.dense.resize(array.count);
+  with_elements(array, path, [&](auto&& read) {
+    for (std::uint64_t i = 0; i < array.count; ++i) {
+      const double value = read(i);
+      if (!fits_float(value)) refuse_element(path, i / dataset.width, i % dataset.width, value);
+      dataset.dense[i] = static_cast<float>(value);
+    }
+  });
+}
+
+/// A member of an .npz file and the array in it.
+struct Member {
+  Member(const io::ZipReader& zip, const std::string& path, const char* name)
+      : label(path + ": " + name),
+        bytes(zip.load(std::string(name) + ".npy")),
+        array(io::parse_npy(bytes.data, bytes.size, label)) {}
+  template <class F>
+  void each(F&& f) const {
+    with_elements(array, label, [&](auto&& read) {
+      for (std::uint64_t i = 0; i < array.count; ++i) f(i, read(i));
+    });
+  }
+  [[noreturn]] void fail(const std::string& what) const { throw InputError(label + ": " + what); }
+  std::string label;
+  io::ZipMember bytes;
+  io::NpyArray array;
+};
+
+void read_sparse(const std::string& path, Dataset& dataset) {
+  const io::MappedFile file(path);
+  const io::ZipReader zip(file);
+  const Member shape(zip, path, "shape");
+  double size[2] = {-1.0, -1.0};
+  if (shape.array.count != 2) shape.fail("two sizes would be right");
+  shape.each([&](std::uint64_t i, double value) { size[i] = value; });
+  if (size[0] < 0.0 || size[1] < 1.0 || size[1] > 4294967294.0)
+    shape.fail("sizes must be vertices and 1 to 4294967294 features");
+  SparseRows& rows = dataset.sparse;
+  rows.rows = static_cast<std::uint64_t>(size[0]);
+  dataset.width = rows.columns = static_cast<std::uint64_t>(size[1]);
+  check_rows(path, rows.rows, dataset.vertices);
+  const Member indptr(zip, path, "indptr");
+  const Member indices(zip, path, "indices");
+  const Member data(zip, path, "data");
+  if (indptr.array.count != rows.rows + 1)
+    indptr.fail(fmt::format("{} elements; {} would be right (is the matrix in CSR form?)",
+                            indptr.array.count, rows.rows + 1));
+  if (indices.array.count != data.array.count)
+    indices.fail(
+        fmt::format("{} column indices for {} values", indices.array.count, data.array.count));
+  rows.offsets.resize(rows.rows + 1);
+  double before = 0.0;
+  indptr.each([&](std::uint64_t i, double value) {
+    if (value < before || (i == 0 && value != 0.0) || value > static_cast<double>(data.array.count))
+      indptr.fail(
+          fmt::format("element {} is {}; offsets ascend from 0 to {}", i, value, data.array.count));
+    before = value;
+    rows.offsets[i] = static_cast<EdgeOffset>(value);
+  });
+  if (rows.offsets.back() != data.array.count)
+    indptr.fail(fmt::format("the last element is {}, but there are {} values", rows.offsets.back(),
+                            data.array.count));
+  rows.column_ids.resize(indices.array.count);
+  indices.each([&](std::uint64_t i, double value) {
+    if (value < 0.0 || value >= size[1])
+      indices.fail(
+          fmt::format("element {} is {}; columns go from 0 to {}", i, value, rows.columns - 1));
+    rows.column_ids[i] = static_cast<Vertex>(value);
+  });
+  rows.values.resize(data.array.count);
+  std::uint64_t row = 0;
+  data.each([&](std::uint64_t i, double value) {
+    while (rows.offsets[row + 1] <= i) ++row;
+    if (!fits_float(value)) refuse_element(path, row, rows.column_ids[i], value);
+    rows.values[i] = static_cast<float>(value);
+  });
+}
+
+void read_classes(const std::string& path, const io::NpyArray& array, Dataset& dataset) {
+  dataset.labels.resize(dataset.vertices);
+  double largest = -1.0;
+  with_elements(array, path, [&](auto&& read) {
+    for (std::uint64_t v = 0; v < dataset.vertices; ++v) {
+      const double label = read(v);
+      if (label != std::floor(label) || label < -1.0 || label >= kMostClasses)
+        throw InputError(
+            fmt::format("{}: the label of vertex {} is {}; classes are whole numbers from 0 (-1: "
+                        "no label) below "
+                        "{}",
+                        path, v, label, kMostClasses));
+      largest = std::max(largest, label);
+      dataset.labels[v] = static_cast<std::int32_t>(label);
+    }
+  });
+  dataset.classes = static_cast<std::uint64_t>(largest + 1.0);
+  if (dataset.classes < 2)
+    throw InputError(fmt::format("{}: labels of {} classes; there is nothing to tell apart", path,
+                                 dataset.classes));
+}
+
+void read_multi_label(const std::string& path, const io::NpyArray& array, Dataset& dataset) {
+  dataset.loss = LossKind::binary;
+  dataset.classes = array.shape[1];
+  dataset.targets.resize(array.count);
+  with_elements(array, path, [&](auto&& read) {
+    for (std::uint64_t i = 0; i < array.count; ++i) {
+      const double value = read(i);
+      if (value != 0.0 && value != 1.0)
+        throw InputError(
+            fmt::format("{}: row {}, column {} is {}; of several columns each is 0 or 1", path,
+                        i / dataset.classes, i % dataset.classes, value));
+      dataset.targets[i] = static_cast<float>(value);
+    }
+  });
+}
+
+void read_labels(const std::string& path, Dataset& dataset) {
+  const io::MappedFile file(path);
+  const io::NpyArray array = io::parse_npy(file.data(), file.size(), path);
+  if (array.shape.empty() || array.shape.size() > 2)
+    throw InputError(
+        fmt::format("{}: the array has {} dimensions; one label or one row of 0 and 1 "
+                    "for each vertex would be right",
+                    path, array.shape.size()));
+  check_rows(path, array.shape[0], dataset.vertices);
+  if (array.shape.size() == 1 || array.shape[1] == 1) return read_classes(path, array, dataset);
+  read_multi_label(path, array, dataset);
+}
+
+void read_split(const std::string& path, Split split, Dataset& dataset) {
+  static constexpr const char* kNames[] = {"", "train.txt", "validation.txt", "test.txt"};
+  const io::MappedFile file(path);
+  const std::string_view text(file.data(), file.size());
+  std::uint64_t line = 1;
+  bool is_empty = true;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view token = text.substr(at, end - at);
+    at = end + 1;
+    if (!token.empty() && token.back() == '\r') token.remove_suffix(1);
+    if (token.empty() || token.front() == '#') continue;
+    std::uint64_t v = 0;
+    const auto [stop, error] = std::from_chars(token.data(), token.data() + token.size(), v);
+    if (error != std::errc{} || stop != token.data() + token.size() || v >= dataset.vertices)
+      throw InputError(fmt::format("{}: line {}: \"{}\" should be a vertex id from 0 to {}", path,
+                                   line, token.substr(0, 24), dataset.vertices - 1));
+    if (dataset.splits[v] != kNoSplit)
+      throw InputError(fmt::format("{}: line {}: vertex {} stands in {} already", path, line, v,
+                                   kNames[dataset.splits[v]]));
+    if (!dataset.labels.empty() && dataset.labels[v] < 0)
+      throw InputError(fmt::format("{}: line {}: vertex {} has no label", path, line, v));
+    dataset.splits[v] = split;
+    is_empty = false;
+  }
+  if (is_empty)
+    throw InputError(path + ": there are no vertices in it; an id a line would be right");
+}
+
+}  // namespace
+
+Dataset read_dataset(const std::string& folder, std::uint64_t vertices) {
+  const fs::path root(folder);
+  Dataset dataset;
+  dataset.vertices = vertices;
+  dataset.splits.assign(vertices, kNoSplit);
+  const auto path = [&](const char* name) { return (root / name).string(); };
+  std::error_code error;
+  if (fs::exists(root / "features.npy", error)) {
+    read_dense(path("features.npy"), dataset);
+  } else if (fs::exists(root / "features.npz", error)) {
+    read_sparse(path("features.npz"), dataset);
+  } else {
+    throw InputError(
+        folder +
+        ": there is no features.npy (vertices x features) and no features.npz (SciPy CSR)");
+  }
+  for (const char* name : {"labels.npy", "train.txt", "validation.txt", "test.txt"}) {
+    if (!fs::exists(root / name, error))
+      throw InputError(fmt::format("{}: there is no {}", folder, name));
+  }
+  read_labels(path("labels.npy"), dataset);
+  read_split(path("train.txt"), kTrain, dataset);
+  read_split(path("validation.txt"), kValidation, dataset);
+  read_split(path("test.txt"), kTest, dataset);
+  finish_dataset(dataset, folder);
+  return dataset;
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses and updates on GPUs.
+#include "learn/loss_kernels.hpp"
+#include "learn/optimizer_kernels.hpp"
+
+namespace warren::learn::detail {
+template void run_loss<exec::Cuda>(const exec::Stream&, std::uint64_t, const LossKernel&);
+template void run_loss<exec::Cuda>(const exec::Stream&, std::uint64_t, const LossSumsKernel&);
+template void run_update<exec::Cuda>(const exec::Stream&, std::uint64_t, const UpdateKernel&);
+}  // namespace warren::learn::detail

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/memory_plan.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/exec/memory.hpp"
+
+namespace warren::learn {
+namespace {
+
+/// Sums that stay at the largest number rather than wrap.
+struct Bytes {
+  std::uint64_t value = 0;
+  void add(std::uint64_t rows, std::uint64_t columns, std::uint64_t size = sizeof(float)) {
+    const std::uint64_t bytes = exec::bytes_of(exec::bytes_of(rows, columns), size);
+    if (__builtin_add_overflow(value, bytes, &value)) value = ~std::uint64_t{0};
+  }
+};
+
+}  // namespace
+
+std::uint64_t MemoryPlan::total() const {
+  Bytes sum;
+  for (const auto& part : parts) sum.add(part.second, 1, 1);
+  return sum.value;
+}
+
+std::string MemoryPlan::text() const {
+  auto sorted = parts;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (const auto& [name, bytes] : sorted)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, human_bytes(bytes));
+  return text;
+}
+
+MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
+                       const TrainOptions& options) {
+  const ModelOptions& model = options.model;
+  std::uint64_t n = 0;
+  std::uint64_t m = 0;
+  for (std::size_t q = 0; q + 1 < graphs.cuts.size(); ++q) {
+    n = std::max(n, graphs.cuts[q + 1] - graphs.cuts[q]);
+    m = std::max(m, graphs.out->offsets[graphs.cuts[q + 1]] - graphs.out->offsets[graphs.cuts[q]]);
+  }
+  const bool is_gat = model.kind == ModelKind::gat;
+  if (is_gat) m += n;
+  Bytes graph, features, outputs, kept, gradients, scratch, parameters;
+  const std::uint64_t directions = graphs.is_symmetric() ? 1 : 2;
+  graph.add(m, directions, sizeof(Vertex));
+  graph.add(n, directions, 2 * sizeof(EdgeOffset) + 2 * sizeof(Vertex));
+  const std::uint64_t copies =
+      model.dropout > 0.0f && (is_gat || model.kind == ModelKind::gcn) ? 2 : 1;
+  if (dataset.is_sparse()) {
+    const std::uint64_t share = dataset.sparse.values.size() / (graphs.cuts.size() - 1) + 1;
+    features.add(share, 1, 2 * sizeof(Vertex) + sizeof(EdgeOffset) + 2 * sizeof(float));
+  } else {
+    features.add(n, dataset.width * copies);
+  }
+  std::uint64_t widest = 0;
+  for (std::uint64_t l = 0; l < model.layers; ++l) {
+    const bool is_last = l + 1 == model.layers;
+    const std::uint64_t in = l == 0 ? dataset.width : model.hidden;
+    const std::uint64_t out = is_last ? dataset.classes : model.hidden;
+    widest = std::max({widest, out, l == 0 ? 0 : in});
+    outputs.add(n, out);
+    if (model.norm != NormKind::none && !is_last) kept.add(n, out);
+    if (is_gat) {
+      kept.add(n, 2 * out + 6 * (is_last ? 1 : model.heads));
+    } else {
+      const bool is_first = !dataset.is_sparse() && (l > 0 ? 2 : 1) * in < 2 * out;
+      if (is_first) kept.add(n, in);
+      if (model.kind == ModelKind::gin) kept.add(n, model.norm == NormKind::none ? out : 2 * out);
+    }
+    const std::uint64_t matrices =
+        model.kind == ModelKind::sage || model.kind == ModelKind::gin ? 2 : 1;
+    parameters.add(in, out * matrices, 6 * sizeof(float));
+  }
+  gradients.add(n, model.layers == 1 ? widest : 2 * widest);
+  scratch.add(n, (is_gat || model.kind == ModelKind::gin ? 2 : 1) * widest);
+  if (is_gat) scratch.add(m, model.heads);
+  return {{{"graph", graph.value},
+           {"features", features.value},
+           {"outputs of layers", outputs.value},
+           {"kept for backward", kept.value},
+           {"gradients", gradients.value},
+           {"scratch", scratch.value},
+           {"parameters", parameters.value}}};
+}
+
+void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks) {
+  Bytes asked;
+  asked.add(plan.total(), device.is_cuda() ? 1 : static_cast<std::uint64_t>(ranks), 1);
+  const std::uint64_t free = exec::free_memory(device);
+  if (asked.value <= free) return;
+  throw MemoryError(
+      device.name(), asked.value, free,
+      fmt::format("the plan of a rank: {}; a smaller --hidden or fewer --layers need less, and "
+                  "on GPUs each of --devices N holds a part",
+                  plan.text()));
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/neighbours.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "warren/core/error.hpp"
+#include "warren/learn/elementwise.hpp"
+#include "warren/sparse/exchange.hpp"
+
+#include "sparse/blocks.hpp"
+
+namespace warren::learn {
+namespace {
+
+constexpr std::uint64_t kGrain = std::uint64_t{1} << 12;
+
+/// The part of the graph that a rank owns, as a window.
+sparse::Rows window(const graph::Graph& graph, const std::vector<std::uint64_t>& cuts, int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  sparse::Rows rows;
+  rows.cuts = cuts;
+  rows.first = cuts[r];
+  rows.count = cuts[r + 1] - cuts[r];
+  // Never written: the arrays stay the graph's.
+  auto* offsets = const_cast<EdgeOffset*>(graph.offsets.data()) + rows.first;
+  rows.offsets = memory::HostArray<EdgeOffset>(offsets, rows.count + 1, nullptr);
+  rows.columns = memory::HostArray<Vertex>(const_cast<Vertex*>(graph.targets.data()) + offsets[0],
+                                           offsets[rows.count] - offsets[0], nullptr);
+  return rows;
+}
+
+std::shared_ptr<const graph::Graph> looped(const graph::Graph& graph, exec::ThreadPool& pool) {
+  auto result = std::make_shared<graph::Graph>();
+  const std::uint64_t n = graph.vertices;
+  const auto has_loop = [&](Vertex v) {
+    const auto list = graph.neighbours(v);
+    return std::binary_search(list.begin(), list.end(), v);
+  };
+  result->vertices = graph.vertices;
+  result->symmetry = graph.symmetry;
+  result->offsets = memory::HostArray<EdgeOffset>(n + 1);
+  result->offsets[0] = 0;
+  for (Vertex v = 0; v < n; ++v)
+    result->offsets[v + 1ull] = result->offsets[v] + graph.degree(v) + (has_loop(v) ? 0 : 1);
+  result->targets = memory::HostArray<Vertex>(result->offsets[n]);
+  pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const auto v = static_cast<Vertex>(i);
+      const auto list = graph.neighbours(v);
+      const auto place = std::lower_bound(list.begin(), list.end(), v);
+      Vertex* to = std::copy(list.begin(), place, result->targets.data() + result->offsets[i]);
+      if (place == list.end() || *place != v) *to++ = v;
+      std::copy(place, list.end(), to);
+    }
+  });
+  return result;
+}
+
+}  // namespace
+
+GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool) {
+  GraphPair result = graphs;
+  result.out = looped(*graphs.out, pool);
+  result.in = graphs.is_symmetric() ? result.out : looped(*graphs.in, pool);
+  return result;
+}
+
+Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
+                       const GraphPair& graphs)
+    : rank_(team.rank()), ranks_(team.size()) {
+  const sparse::Rows rows = window(graph, graphs.cuts, rank_);
+  rows_ = rows.count;
+  first_ = rows.first;
+  const sparse::Exchange exchange(team, rows);
+  halo_ids_ = exchange.halo();
+  receive_begin_ = exchange.halo_begin();
+
+  // Each owner is told which of its rows are needed.
+  std::vector<std::vector<Vertex>> needed;
+  for (int q = 0; q < ranks_; ++q) {
+    const auto part = exchange.halo_of(q);
+    needed.emplace_back(part.begin(), part.end());
+  }
+  std::vector<Vertex> send_rows;
+  send_begin_.assign(1, 0);
+  for (const auto& part : team.all_to_all_v(needed)) {
+    for (const Vertex v : part) send_rows.push_back(static_cast<Vertex>(v - first_));
+    send_begin_.push_back(send_rows.size());
+  }
+  send_rows_ = sparse::to_device(stream, send_rows);
+
+  std::vector<Vertex> columns(rows.entries());
+  team.device().pool().parallel_for(
+      0, rows.entries(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t e = begin; e < end; ++e) {
+          const Vertex column = rows.columns[e];
+          columns[e] = static_cast<Vertex>(column >= first_ && column < first_ + rows_
+                                               ? column - first_
+                                               : rows_ + exchange.place(column));
+        }
+      });
+  columns_ = sparse::to_device(stream, columns);
+  std::vector<EdgeOffset> offsets(rows_ + 1);
+  for (std::uint64_t r = 0; r <= rows_; ++r) offsets[r] = rows.offsets[r] - rows.offsets[0];
+  offsets_ = sparse::to_device(stream, offsets);
+  plan_ = sparse::SpmmPlan(stream, offsets);
+  row_plan_ = sparse::RowPlan(stream, offsets);
+
+  std::vector<Vertex> vertices(rows_);
+  for (std::uint64_t r = 0; r < rows_; ++r) vertices[r] = static_cast<Vertex>(first_ + r);
+  vertices.insert(vertices.end(), halo_ids_.begin(), halo_ids_.end());
+  vertices_ = sparse::to_device(stream, vertices);
+  if (!graphs.input_ids.empty()) {
+    for (Vertex& v : vertices) v = graphs.input_ids[v];
+  }
+  input_ids_ = sparse::to_device(stream, vertices);
+
+  view_.rows = rows_;
+  view_.offsets = offsets_.data();
+  view_.column_ids = columns_.data();
+}
+
+const float* Neighbours::pull_rows(Context& context, const float* x, std::uint64_t k,
+                                   std::size_t slot) const {
+  if (ranks_ == 1) return nullptr;
+  const auto grow = [&](memory::Buffer<float>& buffer, std::uint64_t rows) {
+    if (buffer.size() >= rows * k) return;
+    buffer.reset();
+    buffer = memory::Buffer<float>(context.team().device(), exec::bytes_of(rows, k));
+  };
+  memory::Buffer<float>& received = received_.at(slot);
+  grow(send_, send_rows_.size());
+  grow(received, halo());
+  std::vector<std::uint64_t> send_bytes, receive_bytes;
+  for (const std::uint64_t row : send_begin_) send_bytes.push_back(row * k * sizeof(float));
+  for (const std::uint64_t row : receive_begin_) receive_bytes.push_back(row * k * sizeof(float));
+  context.measured(Part::communicate, [&] {
+    gather_rows(context.stream(), send_rows_.size(), k, send_rows_.data(), x, send_.data());
+    context.team().all_to_all_v(context.stream(), send_.data(), send_bytes, received.data(),
+                                receive_bytes);
+  });
+  return received.data();
+}
+
+sparse::RowTable<float> Neighbours::table(const float* own, const float* pulled,
+                                          std::uint64_t stride) const {
+  sparse::RowTable<float> table(own, stride);
+  if (halo() == 0) return table;
+  table.parts = 2;
+  table.first[1] = rows_;
+  table.origin[1] = pulled - rows_ * stride;
+  return table;
+}
+
+Neighbourhood::Neighbourhood(team::Team& team, const exec::Stream& stream,
+                             const GraphPair& graphs) {
+  out = std::make_shared<const Neighbours>(team, stream, *graphs.out, graphs);
+  in = graphs.is_symmetric() ? out
+                             : std::make_shared<const Neighbours>(team, stream, *graphs.in, graphs);
+}
+
+Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
+                         const GraphPair& graphs, Weighting weighting)
+    : out_(neighbourhood.out), in_(neighbourhood.in) {
+  out_view_ = out_->view();
+  in_view_ = in_->view();
+  if (weighting == Weighting::sum) return;
+  const bool is_symmetric = weighting == Weighting::symmetric;
+  const auto scale_of = [&](Vertex v) {
+    const double degree = static_cast<double>(graphs.out->degree(v)) + (is_symmetric ? 1.0 : 0.0);
+    if (degree == 0.0) return 0.0f;
+    return static_cast<float>(1.0 / (is_symmetric ? std::sqrt(degree) : degree));
+  };
+  const auto column_scale = [&](const Neighbours& neighbours) {
+    std::vector<float> scale(neighbours.rows());
+    for (std::uint64_t r = 0; r < scale.size(); ++r)
+      scale[r] = scale_of(static_cast<Vertex>(neighbours.first() + r));
+    for (const Vertex v : neighbours.halo_ids()) scale.push_back(scale_of(v));
+    return sparse::to_device(context.stream(), scale);
+  };
+  in_scale_ = column_scale(*in_);
+  in_view_.column_scale = in_scale_.data();
+  // The rank's own vertices come first in every list of columns.
+  out_view_.row_scale = in_scale_.data();
+  if (!is_symmetric) return;
+  in_view_.row_scale = in_view_.self = out_view_.self = in_scale_.data();
+  if (out_ == in_) {
+    out_view_.column_scale = in_scale_.data();
+  } else {
+    out_scale_ = column_scale(*out_);
+    out_view_.column_scale = out_scale_.data();
+  }
+}
+
+void Aggregation::product(Context& context, const Neighbours& neighbours,
+                          const sparse::MatrixView& view, const float* x, float* y, std::uint64_t k,
+                          float beta) {
+  const float* pulled = neighbours.pull(context, x, k);
+  if (neighbours.rows() == 0) return;
+  context.measured(Part::aggregate, [&] {
+    sparse::spmm(context.stream(), view, neighbours.plan(), neighbours.table(x, pulled, k), y, k, k,
+                 {.beta = beta});
+  });
+}
+
+}  // namespace warren::learn

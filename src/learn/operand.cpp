@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/operand.hpp"
+
+#include "warren/learn/elementwise.hpp"
+
+#include "sparse/blocks.hpp"
+
+namespace warren::learn {
+
+SparseOperand::SparseOperand(const exec::Stream& stream, const SparseRows& rows)
+    : columns_(rows.columns) {
+  using sparse::to_device;
+  offsets_ = to_device(stream, rows.offsets);
+  column_ids_ = to_device(stream, rows.column_ids);
+  values_ = to_device(stream, rows.values);
+  plan_ = sparse::SpmmPlan(stream, rows.offsets);
+  view_.rows = rows.rows;
+  view_.offsets = offsets_.data();
+  view_.column_ids = column_ids_.data();
+  view_.values = values_.data();
+
+  std::vector<EdgeOffset> offsets(columns_ + 1, 0);
+  for (const Vertex c : rows.column_ids) ++offsets[c + 1ull];
+  for (std::uint64_t c = 0; c < columns_; ++c) offsets[c + 1] += offsets[c];
+  std::vector<EdgeOffset> place(offsets.begin(), offsets.end() - 1);
+  std::vector<EdgeOffset> value_ids(rows.column_ids.size());
+  std::vector<Vertex> row_ids(rows.column_ids.size());
+  for (std::uint64_t r = 0; r < rows.rows; ++r) {
+    for (EdgeOffset e = rows.offsets[r]; e < rows.offsets[r + 1]; ++e) {
+      const EdgeOffset to = place[rows.column_ids[e]]++;
+      value_ids[to] = e;
+      row_ids[to] = static_cast<Vertex>(r);
+    }
+  }
+  transposed_offsets_ = to_device(stream, offsets);
+  value_ids_ = to_device(stream, value_ids);
+  row_ids_ = to_device(stream, row_ids);
+  transposed_plan_ = sparse::SpmmPlan(stream, offsets);
+  transposed_.rows = columns_;
+  transposed_.offsets = transposed_offsets_.data();
+  transposed_.column_ids = row_ids_.data();
+  transposed_.value_ids = value_ids_.data();
+  transposed_.values = values_.data();
+}
+
+void SparseOperand::drop(const exec::Stream& stream, const Dropout& dropout) {
+  view_.values = transposed_.values = values_.data();
+  if (!dropout.is_on() || values_.size() == 0) return;
+  if (dropped_.size() == 0) dropped_ = memory::Buffer<float>(stream.device(), values_.size());
+  drop_entries(stream, dropout, view_.rows, offsets_.data(), column_ids_.data(), values_.data(),
+               dropped_.data());
+  view_.values = transposed_.values = dropped_.data();
+}
+
+void SparseOperand::multiply(const exec::Stream& stream, const float* w, float* y, std::uint64_t k,
+                             float beta) const {
+  if (view_.rows == 0) return;
+  sparse::spmm(stream, view_, plan_, sparse::RowTable<float>(w, k), y, k, k, {.beta = beta});
+}
+
+void SparseOperand::multiply_transposed(const exec::Stream& stream, const float* dy, float* dw,
+                                        std::uint64_t k) const {
+  sparse::spmm(stream, transposed_, transposed_plan_, sparse::RowTable<float>(dy, k), dw, k, k,
+               {.beta = 1.0f});
+}
+
+void transform(Context& context, const Operand& x, const float* w, float* y, std::uint64_t k,
+               float beta) {
+  context.measured(Part::dense, [&] {
+    if (x.sparse != nullptr) return x.sparse->multiply(context.stream(), w, y, k, beta);
+    context.dense().multiply<float>(context.stream(), {context.rows(), k, x.width}, x.dense, w, y,
+                                    1.0f, beta);
+  });
+}
+
+void add_weight_gradient(Context& context, const Operand& x, const float* dy, float* dw,
+                         std::uint64_t k) {
+  context.measured(Part::dense, [&] {
+    if (x.sparse != nullptr) return x.sparse->multiply_transposed(context.stream(), dy, dw, k);
+    context.dense().multiply<float>(context.stream(), {x.width, k, context.rows(), true, false},
+                                    x.dense, dy, dw, 1.0f, 1.0f);
+  });
+}
+
+void input_gradient(Context& context, const float* dy, const float* w, float* dx,
+                    std::uint64_t width, std::uint64_t k, float beta) {
+  context.measured(Part::dense, [&] {
+    context.dense().multiply<float>(context.stream(), {context.rows(), width, k, false, true}, dy,
+                                    w, dx, 1.0f, beta);
+  });
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/parameters.hpp"
+
+#include <cmath>
+
+#include "warren/learn/random.hpp"
+
+namespace warren::learn {
+namespace {
+
+// Distinguishes initial values from masks of dropout.
+constexpr std::uint64_t kInitialValues = 0x696e6974;
+
+float bound_of(const Parameter& p) {
+  const double rows = static_cast<double>(p.rows);
+  const double columns = static_cast<double>(p.columns);
+  if (p.initial == Initial::glorot) return static_cast<float>(std::sqrt(6.0 / (rows + columns)));
+  return static_cast<float>(1.0 / std::sqrt(static_cast<double>(p.fan_in)));
+}
+
+}  // namespace
+
+std::size_t Parameters::add(Parameter parameter) {
+  // Addresses are multiples of 16 bytes, as products like them.
+  constexpr std::uint64_t kAlign = 4;
+  parameter.offset = size_;
+  size_ = (size_ + parameter.size() + kAlign - 1) / kAlign * kAlign;
+  list_.push_back(std::move(parameter));
+  return list_.size() - 1;
+}
+
+void Parameters::allocate(const exec::Stream& stream, std::uint64_t seed) {
+  std::vector<float> values(size_, 0.0f);
+  std::vector<float> decay(size_, 0.0f);
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    const Parameter& p = list_[i];
+    const std::uint64_t key = random_key(seed, kInitialValues, i);
+    const bool is_random = p.initial == Initial::glorot || p.initial == Initial::fan_in;
+    const float bound = is_random ? bound_of(p) : 0.0f;
+    for (std::uint64_t j = 0; j < p.size(); ++j) {
+      float value = p.initial == Initial::ones ? 1.0f : 0.0f;
+      if (is_random) value = bound * (2.0f * uniform(key, j) - 1.0f);
+      values[p.offset + j] = value;
+      decay[p.offset + j] = p.decays ? 1.0f : 0.0f;
+    }
+  }
+  const exec::Device& device = stream.device();
+  values_ = memory::Buffer<float>(device, size_);
+  gradients_ = memory::Buffer<float>(device, size_);
+  decay_ = memory::Buffer<float>(device, size_);
+  values_.upload(stream, values);
+  decay_.upload(stream, decay);
+  clear_gradients(stream);
+  stream.synchronize();
+}
+
+void Parameters::clear_gradients(const exec::Stream& stream) const {
+  exec::fill_bytes(stream, gradients_.data(), 0, gradients_.bytes());
+}
+
+void Parameters::reduce_gradients(Context& context) const {
+  if (context.team().size() == 1) return;
+  context.team().all_reduce(context.stream(), gradients_.data(), gradients_.data(), size_,
+                            team::DataType::float32, team::ReduceOp::sum);
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/trainer.hpp"
+
+#include <bit>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/core/trace.hpp"
+#include "warren/exec/memory.hpp"
+
+#include "learn/trainer_parts.hpp"
+
+namespace warren::learn {
+namespace {
+
+/// This rank's rows of the features.
+Features features_of(const exec::Stream& stream, const Dataset& dataset,
+                     const std::vector<Vertex>& vertices) {
+  const std::uint64_t width = dataset.width;
+  if (!dataset.is_sparse()) {
+    std::vector<float> rows(vertices.size() * width);
+    for (std::uint64_t i = 0; i < vertices.size(); ++i)
+      std::copy_n(dataset.dense.begin() + static_cast<std::ptrdiff_t>(vertices[i] * width), width,
+                  rows.begin() + static_cast<std::ptrdiff_t>(i * width));
+    return {stream, rows, width};
+  }
+  SparseRows rows;
+  rows.rows = vertices.size();
+  rows.columns = width;
+  const auto& all = dataset.sparse;
+  for (const Vertex v : vertices) {
+    for (EdgeOffset e = all.offsets[v]; e < all.offsets[v + 1ull]; ++e) {
+      rows.column_ids.push_back(all.column_ids[e]);
+      rows.values.push_back(all.values[e]);
+    }
+    rows.offsets.push_back(rows.column_ids.size());
+  }
+  return {stream, rows};
+}
+
+template <class T>
+memory::Buffer<T> uploaded(const exec::Stream& stream, const std::vector<T>& values) {
+  memory::Buffer<T> buffer(stream.device(), values.size());
+  buffer.upload(stream, values);
+  stream.synchronize();
+  return buffer;
+}
+
+Targets targets_of(const exec::Stream& stream, const Dataset& dataset,
+                   const std::vector<Vertex>& vertices) {
+  std::vector<std::int32_t> classes;
+  std::vector<float> values;
+  std::vector<std::uint8_t> splits;
+  for (const Vertex v : vertices) {
+    splits.push_back(dataset.splits[v]);
+    if (!dataset.labels.empty()) classes.push_back(dataset.labels[v]);
+    const auto row = dataset.targets.begin() + static_cast<std::ptrdiff_t>(v * dataset.classes);
+    if (!dataset.targets.empty())
+      values.insert(values.end(), row, row + static_cast<std::ptrdiff_t>(dataset.classes));
+  }
+  Targets targets;
+  targets.classes = uploaded(stream, classes);
+  targets.values = uploaded(stream, values);
+  targets.splits = uploaded(stream, splits);
+  targets.counts = dataset.counts;
+  return targets;
+}
+
+/// The input's vertices that a rank owns, in its order.
+std::vector<Vertex> own_vertices(const GraphPair& graphs, int rank) {
+  const auto r = static_cast<std::size_t>(rank);
+  std::vector<Vertex> vertices;
+  for (std::uint64_t v = graphs.cuts[r]; v < graphs.cuts[r + 1]; ++v)
+    vertices.push_back(graphs.input_ids.empty() ? static_cast<Vertex>(v) : graphs.input_ids[v]);
+  return vertices;
+}
+
+ModelOptions sized(ModelOptions options, const Dataset& dataset) {
+  options.features = dataset.width;
+  options.classes = dataset.classes;
+  return options;
+}
+
+double slowest(team::Team& team, double seconds) {
+  return team.all_reduce(seconds, [](double a, double b) { return std::max(a, b); });
+}
+
+}  // namespace
+
+Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+                      const TrainOptions& given)
+    : options(given),
+      context(team, {.allow_tf32 = given.allow_tf32}),
+      model(context, graphs, sized(given.model, dataset), dataset.is_sparse()),
+      features(features_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
+      targets(targets_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
+      training_loss(dataset.loss),
+      evaluation_loss(dataset.loss),
+      optimizer(context.stream(), given.optimizer, model.parameters()),
+      best(team.device(), model.parameters().size()),
+      begin(team.device()),
+      end(team.device()) {
+  options.model = model.options();
+  exec::fill_bytes(context.stream(), best.data(), 0, best.bytes());
+}
+
+Trainer::Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+                 const TrainOptions& options)
+    : parts_(std::make_unique<Parts>(team, graphs, dataset, options)) {}
+
+Trainer::~Trainer() = default;
+
+Model& Trainer::model() { return parts_->model; }
+Context& Trainer::context() { return parts_->context; }
+
+EpochRecord Trainer::epoch() {
+  Parts& p = *parts_;
+  const exec::Stream& stream = p.context.stream();
+  const TraceSpan span("epoch", p.context.team().rank());
+  EpochRecord record;
+  const std::uint64_t done = p.progress.epochs;
+  record.epoch = done + 1;
+  p.begin.record(stream);
+  p.context.begin(p.options.model.seed, record.epoch, true);
+  p.model.parameters().clear_gradients(stream);
+  const float* scores = p.model.forward(p.context, p.features);
+  float* gradient = p.model.scores_gradient();
+  p.training_loss.run(p.context, p.targets, scores, p.options.model.classes, gradient);
+  p.model.backward(p.context, gradient);
+  p.context.measured(Part::communicate, [&] { p.model.parameters().reduce_gradients(p.context); });
+  p.optimizer.update(stream, record.epoch, rate_at(p.options.optimizer, done, p.options.epochs));
+  p.end.record(stream);
+  record.part_seconds = p.context.take_seconds();
+  record.seconds = slowest(p.context.team(), p.end.seconds_since(p.begin));
+  record.loss = p.training_loss.result(p.context, p.targets)[0].loss;
+  if (!std::isfinite(record.loss)) {
+    throw UsageError(fmt::format(
+        "the loss is {} in epoch {}: the training has diverged; a smaller --lr may help{}",
+        record.loss, record.epoch,
+        p.options.checkpoint.empty() ? "" : "; the checkpoint is the last good one"));
+  }
+  record.scores = evaluate();
+  p.progress.epochs = record.epoch;
+  return record;
+}
+
+Scores Trainer::evaluate() {
+  Parts& p = *parts_;
+  p.context.begin(p.options.model.seed, 0, false);
+  const float* scores = p.model.forward(p.context, p.features);
+  p.evaluation_loss.run(p.context, p.targets, scores, p.options.model.classes, nullptr);
+  (void)p.context.take_seconds();
+  return p.evaluation_loss.result(p.context, p.targets);
+}
+
+std::vector<float> Trainer::predict() {
+  Parts& p = *parts_;
+  p.context.begin(p.options.model.seed, 0, false);
+  const float* scores = p.model.forward(p.context, p.features);
+  std::vector<float> result(p.context.rows() * p.options.model.classes);
+  exec::copy(p.context.stream(), result.data(), scores, result.size() * sizeof(float));
+  (void)p.context.take_seconds();
+  return result;
+}
+
+void Trainer::Parts::note(const EpochRecord& record) {
+  const SplitScore& validation = record.scores[1];
+  const bool is_better =
+      progress.best_epoch == 0 || validation.accuracy > progress.best_validation ||
+      (validation.accuracy == progress.best_validation && validation.loss < progress.best_loss);
+  if (!is_better) return;
+  progress.best_epoch = record.epoch;
+  progress.best_validation = validation.accuracy;
+  progress.best_loss = validation.loss;
+  progress.test_accuracy = record.scores[2].accuracy;
+  const auto& values = model.parameters().values();
+  exec::copy(context.stream(), best.data(), values.data(), values.bytes());
+}
+
+TrainResult Trainer::run(const std::function<void(const EpochRecord&)>& seen) {
+  Parts& p = *parts_;
+  const auto has_lost_patience = [&] {
+    return p.options.patience != 0 &&
+           p.progress.epochs - p.progress.best_epoch >= p.options.patience;
+  };
+  while (p.progress.epochs < p.options.epochs && !has_lost_patience()) {
+    const EpochRecord record = epoch();
+    p.note(record);
+    seen(record);
+    const bool is_last = record.epoch == p.options.epochs || has_lost_patience();
+    if (is_last || record.epoch % std::max<std::uint64_t>(1, p.options.checkpoint_every) == 0)
+      save();
+  }
+  if (p.progress.best_epoch != 0) {
+    auto& values = p.model.parameters().values();
+    exec::copy(p.context.stream(), values.data(), p.best.data(), values.bytes());
+    p.context.stream().synchronize();
+  }
+  return {p.progress.epochs, p.progress.best_epoch, p.progress.best_validation,
+          p.progress.test_accuracy, p.progress.epochs < p.options.epochs};
+}
+
+}  // namespace warren::learn

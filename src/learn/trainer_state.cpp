@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints of a training: what is written, and what is asked of what is read.
+#include <bit>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+#include "learn/trainer_parts.hpp"
+
+namespace warren::learn {
+namespace {
+
+constexpr const char* kModel = "model.safetensors";
+constexpr const char* kState = "state.safetensors";
+
+std::string path_in(const std::string& folder, const char* name) {
+  return (std::filesystem::path(folder) / name).string();
+}
+
+/// One array as matrices with the parameters' names.
+void add(TensorFile& file, const std::string& prefix, const Parameters& parameters,
+         const std::vector<float>& values) {
+  for (const Parameter& p : parameters.list()) {
+    const auto from = values.begin() + static_cast<std::ptrdiff_t>(p.offset);
+    file.tensors.push_back(
+        {prefix + p.name, p.rows, p.columns, {from, from + static_cast<std::ptrdiff_t>(p.size())}});
+  }
+}
+
+void take(const TensorFile& file, const std::string& path, const std::string& prefix,
+          const Parameters& parameters, memory::Buffer<float>& buffer, const exec::Stream& stream) {
+  std::vector<float> values = buffer.to_host(stream);
+  for (const Parameter& p : parameters.list()) {
+    const NamedTensor& tensor = file.tensor(prefix + p.name, path);
+    if (tensor.rows != p.rows || tensor.columns != p.columns)
+      throw InputError(
+          fmt::format("{}: {} is {} x {}, but this model's is {} x {}: the checkpoint "
+                      "is of another model or dataset",
+                      path, tensor.name, tensor.rows, tensor.columns, p.rows, p.columns));
+    std::copy(tensor.values.begin(), tensor.values.end(),
+              values.begin() + static_cast<std::ptrdiff_t>(p.offset));
+  }
+  buffer.upload(stream, values);
+  stream.synchronize();
+}
+
+std::string bits(double value) { return fmt::format("{}", std::bit_cast<std::uint64_t>(value)); }
+double from_bits(std::uint64_t value) { return std::bit_cast<double>(value); }
+
+void describe(TensorFile& file, const ModelOptions& options) {
+  auto& m = file.metadata;
+  m["model"] = name_of(options.kind);
+  m["layers"] = std::to_string(options.layers);
+  m["hidden"] = std::to_string(options.hidden);
+  m["heads"] = std::to_string(options.heads);
+  m["features"] = std::to_string(options.features);
+  m["classes"] = std::to_string(options.classes);
+  m["aggregate"] = name_of(options.aggregate);
+  m["norm"] = name_of(options.norm);
+  m["residual"] = std::to_string(options.residual ? 1 : 0);
+  m["seed"] = std::to_string(options.seed);
+}
+
+void check_model(const TensorFile& file, const std::string& path, const ModelOptions& options) {
+  TensorFile expected;
+  describe(expected, options);
+  for (const auto& [key, value] : expected.metadata) {
+    const std::string& found = file.text(key, path);
+    if (found != value)
+      throw InputError(
+          fmt::format("{}: its {} is {}, but this model's is {}", path, key, found, value));
+  }
+}
+
+}  // namespace
+
+ModelKind parse_model(const std::string& name) {
+  if (name == "gcn") return ModelKind::gcn;
+  if (name == "sage") return ModelKind::sage;
+  if (name == "gat") return ModelKind::gat;
+  if (name == "gin") return ModelKind::gin;
+  throw UsageError(fmt::format("there is no model \"{}\"; there is gcn, sage, gat, gin", name));
+}
+
+std::string name_of(ModelKind kind) {
+  static constexpr const char* kNames[] = {"gcn", "sage", "gat", "gin"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+SageAggregate parse_aggregate(const std::string& name) {
+  if (name == "mean") return SageAggregate::mean;
+  if (name == "sum") return SageAggregate::sum;
+  if (name == "max") return SageAggregate::max;
+  throw UsageError(fmt::format("neighbours are aggregated by mean, sum or max, not \"{}\"", name));
+}
+
+std::string name_of(SageAggregate aggregate) {
+  static constexpr const char* kNames[] = {"mean", "sum", "max"};
+  return kNames[static_cast<std::size_t>(aggregate)];
+}
+
+NormKind parse_norm(const std::string& name) {
+  if (name == "none") return NormKind::none;
+  if (name == "batch") return NormKind::batch;
+  if (name == "layer") return NormKind::layer;
+  throw UsageError(fmt::format("outputs are normalised by none, batch or layer, not \"{}\"", name));
+}
+
+std::string name_of(NormKind norm) {
+  static constexpr const char* kNames[] = {"none", "batch", "layer"};
+  return kNames[static_cast<std::size_t>(norm)];
+}
+
+void Trainer::save() {
+  Parts& p = *parts_;
+  if (p.options.checkpoint.empty()) return;
+  // Every rank has the same: rank 0 writes, and the others wait for what may go wrong.
+  if (p.context.team().rank() == 0) {
+    const exec::Stream& stream = p.context.stream();
+    const Parameters& parameters = p.model.parameters();
+    std::error_code error;
+    std::filesystem::create_directories(p.options.checkpoint, error);
+    const std::vector<float> best = p.best.to_host(stream);
+    TensorFile model;
+    describe(model, p.options.model);
+    model.metadata["epoch"] = std::to_string(p.progress.best_epoch);
+    add(model, "", parameters, best);
+    write_tensors(path_in(p.options.checkpoint, kModel), model);
+    TensorFile state;
+    describe(state, p.options.model);
+    state.metadata["epoch"] = std::to_string(p.progress.epochs);
+    state.metadata["best_epoch"] = std::to_string(p.progress.best_epoch);
+    state.metadata["best_validation"] = bits(p.progress.best_validation);
+    state.metadata["best_loss"] = bits(p.progress.best_loss);
+    state.metadata["test_accuracy"] = bits(p.progress.test_accuracy);
+    add(state, "current.", parameters, parameters.values().to_host(stream));
+    add(state, "best.", parameters, best);
+    add(state, "first.", parameters, p.optimizer.first().to_host(stream));
+    if (p.optimizer.second().size() != 0)
+      add(state, "second.", parameters, p.optimizer.second().to_host(stream));
+    write_tensors(path_in(p.options.checkpoint, kState), state);
+  }
+  p.context.team().barrier();
+}
+
+void Trainer::resume() {
+  Parts& p = *parts_;
+  const std::string path = path_in(p.options.checkpoint, kState);
+  const TensorFile file = read_tensors(path);
+  check_model(file, path, p.options.model);
+  Parameters& parameters = p.model.parameters();
+  const exec::Stream& stream = p.context.stream();
+  take(file, path, "current.", parameters, parameters.values(), stream);
+  take(file, path, "best.", parameters, p.best, stream);
+  take(file, path, "first.", parameters, p.optimizer.first(), stream);
+  if (p.optimizer.second().size() != 0)
+    take(file, path, "second.", parameters, p.optimizer.second(), stream);
+  p.progress = {file.number("epoch", path), file.number("best_epoch", path),
+                from_bits(file.number("best_validation", path)),
+                from_bits(file.number("best_loss", path)),
+                from_bits(file.number("test_accuracy", path))};
+}
+
+void Trainer::load_model() {
+  Parts& p = *parts_;
+  const std::string path = path_in(p.options.checkpoint, kModel);
+  take(read_tensors(path), path, "", p.model.parameters(), p.model.parameters().values(),
+       p.context.stream());
+}
+
+ModelOptions read_model_options(const std::string& folder) {
+  const std::string path = path_in(folder, kModel);
+  const TensorFile file = read_tensors(path);
+  ModelOptions options;
+  options.kind = parse_model(file.text("model", path));
+  options.layers = file.number("layers", path);
+  options.hidden = file.number("hidden", path);
+  options.heads = file.number("heads", path);
+  options.features = file.number("features", path);
+  options.classes = file.number("classes", path);
+  options.aggregate = parse_aggregate(file.text("aggregate", path));
+  options.norm = parse_norm(file.text("norm", path));
+  options.residual = file.number("residual", path) != 0;
+  options.seed = file.number("seed", path);
+  return options;
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""train and predict: fields, defaults, teams, checkpoints, datasets of every form, bad input."""
+
+import gzip
+import json
+import os
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from support import DEVICE, PROGRAM, ProgramTest
+
+FIELDS = {"graph": str, "vertices": int, "edges": int, "model": str, "epochs": list, "best_validation": float,
+          "test_accuracy": float, "epoch_seconds": float, "breakdown": dict, "best_epoch": int}
+GENERATED = ["community:1000,5", "--features", 8, "--classes", 3]
+
+
+def npy(kind, shape, values):
+    """The bytes of a NumPy array."""
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (kind, shape)
+    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+    code = {"<f4": "f", "<i8": "q", "<f2": "e", "<i4": "i", "|u1": "B"}[kind]
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}{code}", *values)
+
+
+class Train(ProgramTest):
+    def folder_of(self, **changed):
+        """Sixty vertices in a ring, of three classes that their features tell."""
+        n = 60
+        edges = "".join(f"{v} {(v + 1) % n}\n" for v in range(n))
+        features = [float(v % 3 == c) + 0.01 * ((v * 7 + c) % 5) for v in range(n) for c in range(4)]
+        files = {
+            "graph.el": edges, "features.npy": npy("<f4", (n, 4), features), "labels.npy": npy("<i8", (n,), [v % 3 for v in range(n)]),
+            "train.txt": "".join(f"{v}\n" for v in range(30)), "validation.txt": "".join(f"{v}\n" for v in range(30, 40)),
+            "test.txt": "".join(f"{v}\n" for v in range(40, 60)),
+        }
+        files.update(changed)
+        folder = self.folder / "set"
+        folder.mkdir(exist_ok=True)
+        for name, content in files.items():
+            path = folder / name
+            if content is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(folder)
+
+    def losses(self, *arguments):
+        return [e["loss"] for e in self.succeed_json("train", *arguments)["epochs"]]
+
+    def test_fields_and_teams(self):
+        for model in ("gcn", "sage", "gat", "gin"):
+            found = {}
+            for devices in (1, 2, 3):
+                result = self.succeed_json("train", *GENERATED, "--model", model, "--epochs", 4, "--devices", devices)
+                self.check_common(result, "train")
+                self.check_fields(result, FIELDS)
+                self.assertEqual(len(result["epochs"]), 4)
+                self.assertEqual(set(result["breakdown"]), {"aggregate", "dense", "communicate", "other"})
+                for epoch in result["epochs"]:
+                    self.check_fields(epoch, {"loss": float, "train_accuracy": float, "validation_accuracy": float,
+                                              "seconds": float})
+                found[devices] = [e["loss"] for e in result["epochs"]]
+            for devices in (2, 3):
+                for one, other in zip(found[1], found[devices]):
+                    self.assertAlmostEqual(one, other, places=4)
+
+    def test_order_and_threads_change_nothing_but_rounding(self):
+        plain = self.losses(*GENERATED, "--epochs", 5)
+        for extra in (["--reorder", "random"], ["--method", "degree", "--devices", 3], ["--threads", 1]):
+            for one, other in zip(plain, self.losses(*GENERATED, "--epochs", 5, *extra)):
+                self.assertAlmostEqual(one, other, places=4)
+        self.assertNotEqual(plain, self.losses(*GENERATED, "--epochs", 5, "--seed", 2))
+
+    def test_datasets(self):
+        folder = self.folder_of()
+        result = self.succeed_json("train", folder, "--symmetrize", "--dropout", 0, "--model", "sage", "--epochs", 60)
+        self.assertEqual(result["test_accuracy"], 1.0)
+        self.assertEqual(result["best_validation"], 1.0)
+        halves = npy("<f2", (60, 1), [1.0] * 60)
+        self.succeed_json("train", self.folder_of(**{"features.npy": halves}), "--epochs", 2)
+        several = [int(v % 3 <= c) for v in range(60) for c in range(3)]
+        many = self.folder_of(**{"labels.npy": npy("|u1", (60, 3), several)})
+        result = self.succeed_json("train", many, "--model", "sage", "--dropout", 0, "--epochs", 80)
+        self.assertGreater(result["test_accuracy"], 0.9)
+
+    def test_ogb_folder(self):
+        def write(name, lines):
+            path = self.folder / "ogb" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+
+        n = 40
+        write("raw/num-node-list.csv.gz", [n])
+        write("raw/edge.csv.gz", [f"{v},{(v + 1) % n}" for v in range(n)])
+        write("raw/node-feat.csv.gz", [f"{v % 2},-{v % 2}.5,1e-1" for v in range(n)])
+        write("raw/node-label.csv.gz", [v % 2 for v in range(n)])
+        write("split/time/train.csv.gz", range(20))
+        write("split/time/valid.csv.gz", range(20, 30))
+        write("split/time/test.csv.gz", range(30, 40))
+        folder = str(self.folder / "ogb")
+        result = self.succeed_json("train", folder, "--model", "sage", "--dropout", 0, "--epochs", 50)
+        self.assertEqual((result["vertices"], result["test_accuracy"]), (n, 1.0))
+        write("split/time/test.csv.gz", [40])
+        self.fail(2, "train", folder, says="line 1")
+
+    def test_checkpoint_resume_and_predict(self):
+        options = ["train", *GENERATED, "--model", "gat", "--hidden", 16]
+        whole = self.succeed_json(*options, "--epochs", 9)
+        first = self.succeed_json(*options, "--epochs", 4, "--checkpoint", "kept")
+        rest = self.succeed_json(*options, "--epochs", 9, "--checkpoint", "kept", "--resume")
+        self.assertEqual([e["loss"] for e in first["epochs"] + rest["epochs"]], [e["loss"] for e in whole["epochs"]])
+        self.assertEqual(rest["test_accuracy"], whole["test_accuracy"])
+        for devices in (1, 3):
+            result = self.succeed_json("predict", *GENERATED, "--checkpoint", "kept", "--devices", devices,
+                                       "--output", "out.txt")
+            self.check_common(result, "predict")
+            self.assertAlmostEqual(result["test_accuracy"], whole["test_accuracy"], places=3)
+            lines = (self.folder / "out.txt").read_text().splitlines()
+            self.assertEqual(len(lines), 1000)
+            self.assertTrue(all(0 <= int(line.split()[1]) < 3 for line in lines))
+        self.fail(2, *options[:-1], 32, "--checkpoint", "kept", "--resume", says="hidden")
+        self.fail(2, "predict", "community:1000,5", "--features", 9, "--classes", 3, "--checkpoint", "kept", says="9")
+        with open(self.folder / "kept" / "model.safetensors", "rb") as file:
+            header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        self.assertEqual(header["layers.0.weight"]["shape"], [8, 16])
+        self.assertEqual(header["__metadata__"]["model"], "gat")
+
+    def test_killed_and_resumed(self):
+        options = ["train", *map(str, GENERATED), "--epochs", "300", "--checkpoint", "kept", "--checkpoint-every", "1", "--device",
+                   DEVICE, "--quiet"]
+        process = subprocess.Popen([PROGRAM, *options], cwd=self.folder)
+        state = self.folder / "kept" / "state.safetensors"
+        end = time.monotonic() + 60
+        while not state.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.assertTrue(state.exists())
+        whole = self.succeed_json("train", *GENERATED, "--epochs", 300)
+        rest = self.succeed_json(*options[:-3], "--resume")
+        count = len(rest["epochs"])
+        self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"][300 - count:]])
+
+    def test_what_does_not_fit_is_planned(self):
+        self.fail(3, "train", "community:100000,5", "--features", 8, "--classes", 3, "--hidden", 1048576, says="gradients")
+        plan = self.succeed_json("train", *GENERATED, "--epochs", 1)["memory_plan"]
+        self.assertEqual(plan["features"], 2 * 4 * 8 * 1000)
+        self.assertEqual(plan["outputs of layers"], 4 * (16 + 3) * 1000)
+
+    def test_patience(self):
+        result = self.succeed_json("train", *GENERATED, "--lr", 0, "--patience", 3)
+        self.assertEqual((result["stopped_early"], len(result["epochs"])), (True, 4))
+
+    def test_bad_datasets(self):
+        bad = [(0.0, float("nan")), (1.0, float("inf"))]
+        for at, value in bad:
+            values = [at] * 240
+            values[17] = value
+            self.fail(2, "train", self.folder_of(**{"features.npy": npy("<f4", (60, 4), values)}), says="row 4, column 1")
+        self.fail(2, "train", self.folder_of(**{"features.npy": npy("<f4", (59, 4), [1.0] * 236)}), says="59 rows")
+        labels = [v % 3 for v in range(60)]
+        for wrong in (-2, 1 << 30):
+            self.fail(2, "train", self.folder_of(**{"features.npy": npy("<f4", (60, 1), [1.0] * 60),
+                                                    "labels.npy": npy("<i8", (60,), [*labels[:-1], wrong])}), says="vertex 59")
+        good = {"labels.npy": npy("<i8", (60,), labels)}
+        self.fail(2, "train", self.folder_of(**good, **{"test.txt": "45\n7\n"}), says="stands in train.txt already")
+        self.fail(2, "train", self.folder_of(**good, **{"test.txt": "60\n"}), says="line 1")
+        self.fail(2, "train", self.folder_of(**good, **{"test.txt": "4x\n"}), says="4x")
+        self.fail(2, "train", self.folder_of(**good, **{"test.txt": ""}), says="no vertices")
+        self.fail(2, "train", self.folder_of(**good, **{"test.txt": None}), says="no test.txt")
+        self.fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (60,), [-1] * 60)}), says="tell apart")
+        unseen = npy("<i8", (60,), [*labels[:-1], 5])
+        result = self.run_program("train", self.folder_of(**{"labels.npy": unseen}), "--epochs", 1)
+        self.assertEqual(result.status, 0, result.err)
+        self.assertIn("no training vertex", result.err)
+
+    def test_refused(self):
+        self.fail(2, "train", "community:1000,5", says="--features")
+        self.fail(2, "train", "kron:8", "--features", 4, says="--classes")
+        self.fail(2, "train", *GENERATED, "--model", "rgcn", says="rgcn")
+        self.fail(2, "train", *GENERATED, "--mode", "sampled", says="not there yet")
+        self.fail(2, "train", *GENERATED, "--type", "bf16", says="not there yet")
+        self.fail(2, "train", *GENERATED, "--model", "gat", "--hidden", 12, says="12")
+        self.fail(2, "train", *GENERATED, "--dropout", 1.0, says="--dropout")
+        self.fail(2, "train", *GENERATED, "--resume", says="--checkpoint")
+        self.fail(2, "train", *GENERATED, "--normalize", "columns", says="columns")
+        self.fail(2, "train", "nowhere", says="nowhere")
+        self.fail(2, "train", "ogbn-papers100M", says="WARREN_DATA")
+        self.fail(2, "train", *GENERATED, "--lr", 1e6, "--optimizer", "sgd", "--model", "gin", "--epochs", 50, says="epoch")
+        self.fail(2, "predict", *GENERATED, says="--checkpoint")
+        self.fail(2, "predict", *GENERATED, "--checkpoint", "nowhere", says="nowhere")
+        if os.path.exists("/dev/full"):
+            self.fail(2, "train", *GENERATED, "--epochs", 1, "--checkpoint", "/dev/full", says="/dev/full")
+
+
+if __name__ == "__main__":
+    unittest.main()

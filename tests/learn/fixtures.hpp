@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs, values and cuts for the tests of layers and training.
+#pragma once
+
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "warren/graph/partition.hpp"
+#include "warren/graph/transform.hpp"
+#include "warren/learn/neighbours.hpp"
+#include "warren/learn/operand.hpp"
+
+#include "reference/learn.hpp"
+#include "sparse/dense.hpp"
+#include "support/backends.hpp"
+#include "traverse/fixtures.hpp"
+
+namespace warren::fixtures {
+
+inline std::vector<double> random_values(std::uint64_t size, std::uint64_t seed) {
+  std::mt19937_64 draw(seed);
+  std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+  std::vector<double> values(size);
+  for (double& value : values) value = static_cast<double>(uniform(draw));
+  return values;
+}
+
+/// Graphs small enough for differences by every element.
+inline std::vector<Named> small_graphs() {
+  std::vector<Named> all;
+  all.push_back({"one vertex", from_list(1, {})});
+  all.push_back({"one vertex with a loop", from_list(1, {{0, 0}})});
+  all.push_back({"no edges", from_list(6, {})});
+  graph::BuildOptions keep;
+  keep.keep_duplicates = true;
+  all.push_back({"loops and duplicates",
+                 from_list(6, {{0, 0}, {0, 1}, {0, 1}, {1, 2}, {2, 2}, {4, 3}}, keep)});
+  all.push_back({"path", path(9)});
+  all.push_back({"star", star(14, true)});
+  all.push_back({"out-star", star(11, false)});
+  for (std::uint64_t seed = 0; seed < 4; ++seed)
+    all.push_back({"random " + std::to_string(seed),
+                   random_graph(static_cast<Vertex>(8 + 3 * seed), 30, seed, seed % 2 == 0)});
+  return all;
+}
+
+/// With its reverse, in equal ranges.
+inline learn::GraphPair pair_of(graph::Graph graph, int ranks) {
+  exec::ThreadPool pool(2);
+  learn::GraphPair pair;
+  const bool is_symmetric = graph::is_symmetric(graph, pool);
+  const auto n = static_cast<std::uint64_t>(graph.vertices);
+  for (int q = 0; q <= ranks; ++q)
+    pair.cuts.push_back(n * static_cast<std::uint64_t>(q) / static_cast<std::uint64_t>(ranks));
+  pair.out = std::make_shared<const graph::Graph>(std::move(graph));
+  pair.in = is_symmetric ? pair.out
+                         : std::make_shared<const graph::Graph>(graph::transpose(*pair.out, pool));
+  return pair;
+}
+
+inline reference::Edges edges_of(const graph::Graph& graph) {
+  reference::Edges edges;
+  edges.n = graph.vertices;
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    for (const Vertex w : graph.neighbours(v)) edges.list.emplace_back(v, w);
+  }
+  return edges;
+}
+
+inline learn::SparseRows sparse_rows(const std::vector<float>& dense, std::uint64_t rows,
+                                     std::uint64_t columns) {
+  learn::SparseRows sparse;
+  sparse.rows = rows;
+  sparse.columns = columns;
+  for (std::uint64_t r = 0; r < rows; ++r) {
+    for (std::uint64_t c = 0; c < columns; ++c) {
+      if (dense[r * columns + c] == 0.0f) continue;
+      sparse.column_ids.push_back(static_cast<Vertex>(c));
+      sparse.values.push_back(dense[r * columns + c]);
+    }
+    sparse.offsets.push_back(sparse.column_ids.size());
+  }
+  return sparse;
+}
+
+}  // namespace warren::fixtures

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions, forward and backward, on graphs of all shapes and teams of several ranks, against
+// double precision and differences.
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "warren/core/error.hpp"
+#include "warren/learn/convolution.hpp"
+
+#include "learn/fixtures.hpp"
+#include "reference/learn.hpp"
+
+namespace warren::learn {
+namespace {
+
+using fixtures::Named;
+using reference::Values;
+
+/// A convolution beside its reference: parameters in the order of their names below.
+struct Case {
+  const char* name;
+  std::uint64_t in, out;
+  bool is_sparse;
+  std::function<std::unique_ptr<Convolution>(Context&, Parameters&, const ConvolutionShape&,
+                                             const GraphPair&)>
+      make;
+  std::function<Values(const reference::Edges&, const Values& x, const std::vector<Values>& p,
+                       std::uint64_t in, std::uint64_t out)>
+      reference;
+};
+
+std::shared_ptr<const Aggregation> aggregation(Context& context, const GraphPair& graphs,
+                                               Weighting weighting) {
+  const Neighbourhood neighbourhood(context.team(), context.stream(), graphs);
+  return std::make_shared<const Aggregation>(context, neighbourhood, graphs, weighting);
+}
+
+Case gcn(std::uint64_t in, std::uint64_t out, bool is_sparse) {
+  return {"gcn",
+          in,
+          out,
+          is_sparse,
+          [](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
+            return make_gcn(p, s, aggregation(c, g, Weighting::symmetric));
+          },
+          [](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
+            return reference::gcn(e, x, p[0], in_, out_);
+          }};
+}
+
+Case sage(std::uint64_t in, std::uint64_t out, bool is_sparse, Weighting weighting) {
+  return {"sage",
+          in,
+          out,
+          is_sparse,
+          [weighting](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
+            return make_sage(p, s, aggregation(c, g, weighting));
+          },
+          [weighting](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
+            const Values gathered = weighting == Weighting::sum
+                                        ? reference::neighbour_sum(e, x, in_)
+                                        : reference::neighbour_mean(e, x, in_);
+            return reference::sum_of(reference::product(x, p[0], e.n, in_, out_),
+                                     reference::product(gathered, p[1], e.n, in_, out_));
+          }};
+}
+
+Case sage_max(std::uint64_t in, std::uint64_t out) {
+  return {"sage max",
+          in,
+          out,
+          false,
+          [](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
+            return make_sage_max(p, s, Neighbourhood(c.team(), c.stream(), g));
+          },
+          [](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
+            return reference::sum_of(
+                reference::product(x, p[0], e.n, in_, out_),
+                reference::product(reference::neighbour_max(e, x, in_), p[1], e.n, in_, out_));
+          }};
+}
+
+Case gin(std::uint64_t in, std::uint64_t out, bool is_sparse, NormKind norm = NormKind::none) {
+  return {"gin",
+          in,
+          out,
+          is_sparse,
+          [norm](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
+            return make_gin(p, s, aggregation(c, g, Weighting::sum), norm);
+          },
+          [norm](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
+            return reference::gin(e, x, p[0][0], p[1], p[2], p[3], in_, out_,
+                                  static_cast<int>(norm), norm == NormKind::none ? Values{} : p[4]);
+          }};
+}
+
+Case gat(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bool is_sparse) {
+  return {"gat",
+          in,
+          heads * width,
+          is_sparse,
+          [heads, width](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
+            const GraphPair looped = with_self_loops(g, c.team().device().pool());
+            return make_gat(p, s, Neighbourhood(c.team(), c.stream(), looped),
+                            {.heads = heads, .width = width}, 0.0f);
+          },
+          [heads, width](const auto& e, const Values& x, const auto& p, auto in_, auto) {
+            return reference::gat(e, x, p[0], p[1], p[2], in_, heads, width);
+          }};
+}
+
+std::vector<Case> cases() {
+  return {gcn(3, 5, false),
+          gcn(5, 2, false),
+          gcn(4, 3, true),
+          sage(2, 5, false, Weighting::mean),
+          sage(5, 2, false, Weighting::sum),
+          sage(4, 3, true, Weighting::mean),
+          sage_max(3, 2),
+          gin(2, 5, false),
+          gin(5, 2, false),
+          gin(3, 3, true),
+          gin(4, 3, false, NormKind::batch),
+          gin(2, 5, true, NormKind::batch),
+          gin(3, 6, false, NormKind::layer),
+          gat(3, 2, 3, false),
+          gat(4, 1, 9, true)};
+}
+
+/// What the ranks found, in the input's order.
+struct Found {
+  std::vector<double> y, dx;
+  std::vector<float> gradients;
+};
+
+/// Runs the convolution on every rank with dy = seed values, parameters as given.
+Found run(const Case& test, const GraphPair& graphs, const team::TeamOptions& options,
+          const Values& x, const std::vector<double>& dy, std::vector<Parameter>& list,
+          std::vector<Values>& values) {
+  Found found;
+  const std::uint64_t in = test.in;
+  const std::uint64_t out = test.out;
+  team::run_team(options, [&](team::Team& team) {
+    Context context(team, {.allow_tf32 = false});
+    const auto r = static_cast<std::size_t>(team.rank());
+    const std::uint64_t first = graphs.cuts[r];
+    const std::uint64_t n = graphs.cuts[r + 1] - first;
+    context.set_rows(n, nullptr);
+    Parameters parameters;
+    auto convolution = test.make(context, parameters,
+                                 {.name = "c",
+                                  .in = in,
+                                  .out = out,
+                                  .is_sparse = test.is_sparse,
+                                  .needs_input_gradient = !test.is_sparse},
+                                 graphs);
+    parameters.allocate(context.stream(), 7);
+    if (team.rank() == 0) {
+      list = parameters.list();
+      // Zeros would hide mistakes.
+      auto all = parameters.values().to_host(context.stream());
+      for (const Parameter& p : list) {
+        Values one;
+        for (std::uint64_t i = 0; i < p.size(); ++i) {
+          if (all[p.offset + i] == 0.0f) all[p.offset + i] = 0.25f;
+          one.push_back(static_cast<double>(all[p.offset + i]));
+        }
+        values.push_back(one);
+      }
+    }
+    team.barrier();
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const std::vector<float> narrow(values[i].begin(), values[i].end());
+      exec::copy(context.stream(), parameters.value(i), narrow.data(),
+                 narrow.size() * sizeof(float));
+      context.stream().synchronize();
+    }
+    const std::vector<float> mine(x.begin() + static_cast<std::ptrdiff_t>(first * in),
+                                  x.begin() + static_cast<std::ptrdiff_t>((first + n) * in));
+    const auto there = testing_support::on_device(context.stream(), mine);
+    const SparseOperand sparse(context.stream(), fixtures::sparse_rows(mine, n, in));
+    const Operand operand =
+        test.is_sparse ? Operand{nullptr, &sparse, in} : Operand{there.data(), nullptr, in};
+    const memory::Buffer<float> y(team.device(), n * out);
+    const memory::Buffer<float> dx(team.device(), n * in);
+    const std::vector<float> my_dy(dy.begin() + static_cast<std::ptrdiff_t>(first * out),
+                                   dy.begin() + static_cast<std::ptrdiff_t>((first + n) * out));
+    const auto dy_there = testing_support::on_device(context.stream(), my_dy);
+    // Twice: what is kept between passes must not matter to the next.
+    for (int pass = 0; pass < 2; ++pass) {
+      parameters.clear_gradients(context.stream());
+      context.begin(1, 1, true);
+      convolution->forward(context, operand, y.data());
+      convolution->backward(context, operand, dy_there.data(),
+                            test.is_sparse ? nullptr : dx.data());
+    }
+    parameters.reduce_gradients(context);
+    const auto collect = [&](const memory::Buffer<float>& buffer, std::vector<double>& to) {
+      const auto local = buffer.to_host(context.stream());
+      for (const auto& part : team.all_gather_v(std::span<const float>(local))) {
+        if (team.rank() == 0) to.insert(to.end(), part.begin(), part.end());
+      }
+    };
+    collect(y, found.y);
+    collect(dx, found.dx);
+    const auto gradients = parameters.gradients().to_host(context.stream());
+    for (const auto& part : team.all_gather_v(std::span<const float>(gradients)))
+      EXPECT_EQ(part, gradients) << "gradients differ between ranks";
+    if (team.rank() == 0) found.gradients = gradients;
+  });
+  return found;
+}
+
+void check_case(const Case& test, const Named& named, const team::TeamOptions& options) {
+  SCOPED_TRACE(std::string(test.name) + " " + std::to_string(test.in) + " -> " +
+               std::to_string(test.out) + " on " + named.name + ", " +
+               testing_support::name_of(options));
+  const GraphPair graphs = fixtures::pair_of(named.graph, options.ranks);
+  const std::uint64_t n = named.graph.vertices;
+  Values x = fixtures::random_values(n * test.in, 1);
+  if (test.is_sparse) {
+    for (std::size_t i = 0; i < x.size(); i += 2) x[i] = 0.0;
+  }
+  const Values dy = fixtures::random_values(n * test.out, 2);
+  std::vector<Parameter> list;
+  std::vector<Values> values;
+  const Found found = run(test, graphs, options, x, dy, list, values);
+  const reference::Edges edges = fixtures::edges_of(named.graph);
+  const Values expected = test.reference(edges, x, values, test.in, test.out);
+  ASSERT_EQ(found.y.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(found.y[i], expected[i], 2e-5 * (1.0 + std::abs(expected[i]))) << "y " << i;
+  const auto objective = [&] {
+    const Values y = test.reference(edges, x, values, test.in, test.out);
+    return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);
+  };
+  // Of large graphs some elements; of small ones all.
+  const std::size_t step = 1 + x.size() / 60;
+  for (std::size_t i = 0; !test.is_sparse && i < x.size(); i += step) {
+    const double slope = reference::derivative(objective, x[i]);
+    ASSERT_NEAR(found.dx[i], slope, 1e-4 * (1.0 + std::abs(slope))) << "dx " << i;
+  }
+  for (std::size_t p = 0; p < list.size(); ++p) {
+    for (std::size_t i = 0; i < values[p].size(); ++i) {
+      const double slope = reference::derivative(objective, values[p][i]);
+      ASSERT_NEAR(static_cast<double>(found.gradients[list[p].offset + i]), slope,
+                  2e-4 * (1.0 + std::abs(slope)) + 1e-6 * static_cast<double>(n))
+          << list[p].name << " " << i;
+    }
+  }
+}
+
+TEST(Convolutions, EqualDifferencesOnOneRank) {
+  for (const Case& test : cases()) {
+    for (const Named& named : fixtures::small_graphs())
+      check_case(test, named, {exec::DeviceKind::cpu, 1, 2, false});
+  }
+}
+
+TEST(Convolutions, EqualDifferencesOnSeveralRanks) {
+  const auto graphs = fixtures::small_graphs();
+  for (const Case& test : cases()) {
+    for (std::size_t i = 0; i < graphs.size(); ++i) {
+      const int ranks = 2 + static_cast<int>(i % 3);
+      check_case(test, graphs[i], {exec::DeviceKind::cpu, ranks, ranks, false});
+    }
+  }
+}
+
+TEST(Convolutions, EqualDifferencesOnLongRows) {
+  const Named named{"long star", fixtures::star(2600, true)};
+  for (const Case& test : {gat(2, 2, 2, false), sage_max(2, 2)})
+    check_case(test, named, {exec::DeviceKind::cpu, 2, 2, false});
+}
+
+TEST(Convolutions, RefuseWhatDoesNotFit) {
+  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [](team::Team& team) {
+    Context context(team);
+    const GraphPair graphs = fixtures::pair_of(fixtures::star(4, true), 1);
+    const Neighbourhood neighbourhood(team, context.stream(), graphs);
+    Parameters parameters;
+    EXPECT_THROW((void)make_gat(parameters, {.name = "c", .in = 3, .out = 7}, neighbourhood,
+                                {.heads = 2, .width = 3}, 0.0f),
+                 UsageError);
+    EXPECT_THROW(
+        (void)make_sage_max(parameters, {.name = "c", .in = 3, .out = 7, .is_sparse = true},
+                            neighbourhood),
+        UsageError);
+  });
+}
+
+TEST(ConvolutionsCuda, EqualDifferences) {
+  const int devices = exec::cuda_device_count();
+  if (devices == 0) GTEST_SKIP() << "there is no GPU here";
+  for (const Case& test : cases()) {
+    for (const Named& named : fixtures::small_graphs()) {
+      check_case(test, named, {exec::DeviceKind::cuda, 1, 1, false});
+      check_case(test, named, {exec::DeviceKind::cuda, 2, 1, devices < 2});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warren::learn

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses, updates, masks, and whole trainings: equal on teams of all sizes, and when gone on with
+// from a checkpoint.
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "warren/core/error.hpp"
+#include "warren/learn/trainer.hpp"
+
+#include "learn/exponential.hpp"
+#include "learn/fixtures.hpp"
+
+namespace warren::learn {
+namespace {
+
+using reference::Values;
+
+team::TeamOptions ranks(int count) { return {exec::DeviceKind::cpu, count, count, false}; }
+
+/// Mean loss over the training vertices, in double.
+double loss_of(LossKind kind, const Values& x, std::uint64_t k, const Dataset& data) {
+  double sum = 0.0;
+  for (std::uint64_t v = 0; v < data.vertices; ++v) {
+    if (data.splits[v] != kTrain) continue;
+    double total = 0.0;
+    for (std::uint64_t c = 0; c < k; ++c) {
+      const double s = x[v * k + c];
+      const double y = data.targets.empty() ? 0.0 : static_cast<double>(data.targets[v * k + c]);
+      if (kind == LossKind::cross_entropy) total += std::exp(s);
+      if (kind == LossKind::binary)
+        sum += -y * std::log(1.0 / (1.0 + std::exp(-s))) -
+               (1.0 - y) * std::log(1.0 - 1.0 / (1.0 + std::exp(-s)));
+      if (kind == LossKind::squared) sum += (s - y) * (s - y) / static_cast<double>(k);
+    }
+    if (kind == LossKind::cross_entropy)
+      sum += std::log(total) - x[v * k + static_cast<std::uint64_t>(data.labels[v])];
+  }
+  return sum / static_cast<double>(data.counts[0]);
+}
+
+Dataset labelled(std::uint64_t n, std::uint64_t k) {
+  Dataset data;
+  data.vertices = n;
+  data.classes = k;
+  for (std::uint64_t v = 0; v < n; ++v) {
+    data.labels.push_back(static_cast<std::int32_t>(v * 7 % k));
+    data.splits.push_back(static_cast<std::uint8_t>(v % 5 == 4 ? 0 : v % 4));
+    if (v < 3) data.splits[v] = static_cast<std::uint8_t>(v + 1);
+    for (std::uint64_t c = 0; c < k; ++c) data.targets.push_back((v + c) % 3 == 0 ? 1.0f : 0.0f);
+  }
+  finish_dataset(data, "the test's dataset");
+  return data;
+}
+
+void check_loss(LossKind kind, std::uint64_t n, std::uint64_t k, int team_size) {
+  SCOPED_TRACE(std::to_string(static_cast<int>(kind)) + ", " + std::to_string(k) + " classes on " +
+               std::to_string(team_size));
+  const Dataset data = labelled(n, k);
+  Values x = fixtures::random_values(n * k, 5);
+  for (double& value : x) value *= 4.0;
+  std::vector<double> gradient;
+  Scores scores;
+  team::run_team(ranks(team_size), [&](team::Team& team) {
+    Context context(team);
+    const auto part = [&](int q) {
+      return n * static_cast<std::uint64_t>(q) / static_cast<std::uint64_t>(team_size);
+    };
+    const std::uint64_t first = part(team.rank());
+    const std::uint64_t rows = part(team.rank() + 1) - first;
+    context.set_rows(rows, nullptr);
+    const auto of = [&](const auto& all, std::uint64_t width) {
+      return testing_support::on_device(
+          context.stream(),
+          std::vector(all.begin() + static_cast<std::ptrdiff_t>(first * width),
+                      all.begin() + static_cast<std::ptrdiff_t>((first + rows) * width)));
+    };
+    Targets targets;
+    targets.classes = of(data.labels, 1);
+    targets.values = of(data.targets, k);
+    targets.splits = of(data.splits, 1);
+    targets.counts = data.counts;
+    const auto there = of(std::vector<float>(x.begin(), x.end()), k);
+    const memory::Buffer<float> dx(team.device(), rows * k);
+    Loss loss(kind);
+    loss.run(context, targets, there.data(), k, dx.data());
+    const Scores found = loss.result(context, targets);
+    const auto mine = dx.to_host(context.stream());
+    const auto all = team.all_gather_v(std::span<const float>(mine));
+    if (team.rank() != 0) return;
+    scores = found;
+    for (const auto& piece : all) gradient.insert(gradient.end(), piece.begin(), piece.end());
+  });
+  EXPECT_NEAR(scores[0].loss, loss_of(kind, x, k, data), 1e-5);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double slope = reference::derivative([&] { return loss_of(kind, x, k, data); }, x[i]);
+    ASSERT_NEAR(gradient[i], slope, 2e-6) << i;
+  }
+  for (std::size_t s = 0; s < kSplits; ++s) {
+    double right = 0.0;
+    double wrong = 0.0;
+    for (std::uint64_t v = 0; v < n; ++v) {
+      if (data.splits[v] != s + 1) continue;
+      const double* row = x.data() + v * k;
+      if (kind == LossKind::cross_entropy) {
+        const bool is_right = std::max_element(row, row + k) - row == data.labels[v];
+        (is_right ? right : wrong) += 1.0;
+      }
+      for (std::uint64_t c = 0; kind == LossKind::binary && c < k; ++c) {
+        const bool found = row[c] > 0.0;
+        const bool there = data.targets[v * k + c] > 0.5f;
+        if (found && there) right += 2.0;
+        if (found != there) wrong += 1.0;
+      }
+    }
+    const double expected = right + wrong == 0.0 ? 0.0 : right / (right + wrong);
+    EXPECT_NEAR(scores[s].accuracy, expected, 1e-12) << "split " << s;
+  }
+}
+
+TEST(Losses, EqualDifferences) {
+  for (const LossKind kind : {LossKind::cross_entropy, LossKind::binary, LossKind::squared}) {
+    for (const int size : {1, 2, 3, 4}) {
+      check_loss(kind, 30, 2, size);
+      check_loss(kind, 23, 11, size);
+    }
+  }
+}
+
+TEST(Losses, OfLargeScoresAreFinite) {
+  for (const float size : {100.0f, 1e6f}) {
+    const float x[] = {size, -size, 0.0f};
+    team::run_team(ranks(1), [&](team::Team& team) {
+      Context context(team);
+      context.set_rows(1, nullptr);
+      Targets targets;
+      targets.classes = testing_support::on_device(context.stream(), std::vector<std::int32_t>{0});
+      targets.splits = testing_support::on_device(context.stream(), std::vector<std::uint8_t>{1});
+      targets.counts = {1, 0, 0};
+      Loss loss(LossKind::cross_entropy);
+      float gradient[3] = {};
+      loss.run(context, targets, x, 3, gradient);
+      EXPECT_NEAR(loss.result(context, targets)[0].loss, 0.0, 1e-6);
+      for (const float g : gradient) EXPECT_NEAR(static_cast<double>(g), 0.0, 1e-6);
+    });
+  }
+}
+
+TEST(Exponential, EqualsTheLibrarys) {
+  for (float x = -86.0f; x < 87.9f; x += 0.0137f) {
+    const double expected = std::exp(static_cast<double>(x));
+    ASSERT_NEAR(static_cast<double>(detail::exponential(x)) / expected, 1.0, 3e-7) << x;
+  }
+  EXPECT_TRUE(std::isnan(detail::exponential(std::nanf(""))));
+  EXPECT_NEAR(static_cast<double>(detail::exponential(-1e30f)), 0.0, 1e-37);
+}
+
+TEST(Epilogues, AreTheirFormulasAndGradients) {
+  const exec::Stream stream(exec::Device::cpu(2));
+  const std::uint64_t n = 7, k = 13;
+  const auto x = fixtures::random_values(n * k, 1);
+  const auto residual = fixtures::random_values(n * k, 2);
+  const auto bias = fixtures::random_values(k, 3);
+  const auto narrow = [](const Values& v) { return std::vector<float>(v.begin(), v.end()); };
+  const auto f_bias = narrow(bias);
+  const auto f_residual = narrow(residual);
+  for (const Activation kind :
+       {Activation::none, Activation::relu, Activation::elu, Activation::leaky_relu}) {
+    for (const float p : {0.0f, 0.4f}) {
+      Epilogue epilogue;
+      epilogue.bias = f_bias.data();
+      epilogue.residual = f_residual.data();
+      epilogue.activation = kind;
+      epilogue.slope = 0.1f;
+      epilogue.dropout = {random_key(1, 2, 3), p, nullptr};
+      auto y = narrow(x);
+      std::vector<float> dy(n * k, 1.0f);
+      apply(stream, epilogue, n, k, y.data());
+      apply_backward(stream, epilogue, n, k, y.data(), dy.data());
+      for (std::uint64_t i = 0; i < n * k; ++i) {
+        const double before = x[i] + bias[i % k] + residual[i];
+        const float factor =
+            p == 0.0f ? 1.0f : epilogue.dropout.factor(epilogue.dropout.row_key(i / k), i % k);
+        const auto f = [&](double s) {
+          if (s <= 0.0 && kind == Activation::relu) s = 0.0;
+          if (s <= 0.0 && kind == Activation::elu) s = std::exp(s) - 1.0;
+          if (s <= 0.0 && kind == Activation::leaky_relu) s *= 0.1;
+          return s * static_cast<double>(factor);
+        };
+        ASSERT_NEAR(static_cast<double>(y[i]), f(before), 1e-6);
+        const double slope = (f(before + 1e-6) - f(before - 1e-6)) / 2e-6;
+        ASSERT_NEAR(static_cast<double>(dy[i]), slope, 1e-5);
+      }
+    }
+  }
+}
+
+TEST(Dropout, KeepsItsShareAndDependsOnTheInputsIds) {
+  const std::uint64_t n = 400, k = 100;
+  for (const float p : {0.1f, 0.5f, 0.9f}) {
+    const Dropout dropout{random_key(1, 1, 1), p, nullptr};
+    double kept = 0.0;
+    double repeated = 0.0;
+    for (std::uint64_t r = 0; r < n; ++r) {
+      for (std::uint64_t c = 0; c < k; ++c) {
+        const bool here = dropout.factor(dropout.row_key(r), c) > 0.0f;
+        kept += here ? 1.0 : 0.0;
+        repeated += here == (dropout.factor(dropout.row_key(r + 1), c) > 0.0f) ? 1.0 : 0.0;
+      }
+    }
+    const double share = 1.0 - static_cast<double>(p);
+    EXPECT_NEAR(kept / static_cast<double>(n * k), share, 0.01);
+    EXPECT_NEAR(repeated / static_cast<double>(n * k), share * share + (1 - share) * (1 - share),
+                0.01);
+  }
+  const Vertex ids[] = {5, 3};
+  const Dropout plain{7, 0.5f, nullptr};
+  const Dropout mapped{7, 0.5f, ids};
+  EXPECT_EQ(plain.row_key(5), mapped.row_key(0));
+  EXPECT_NE(plain.row_key(0), mapped.row_key(0));
+}
+
+TEST(Optimizers, FollowTheirPapers) {
+  const exec::Stream stream(exec::Device::cpu(1));
+  for (const OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw}) {
+    for (const float clip : {0.0f, 0.5f}) {
+      Parameters parameters;
+      parameters.add({.name = "w", .rows = 3, .columns = 2, .initial = Initial::glorot});
+      parameters.add(
+          {.name = "b", .rows = 1, .columns = 2, .initial = Initial::ones, .decays = false});
+      parameters.allocate(stream, 3);
+      OptimizerOptions options;
+      options.kind = kind;
+      options.weight_decay = 0.1f;
+      options.clip = clip;
+      Optimizer optimizer(stream, options, parameters);
+      float* w = parameters.values().data();
+      float* g = parameters.gradients().data();
+      const std::uint64_t size = parameters.size();
+      Values value(w, w + size), first(size, 0.0), second(size, 0.0);
+      for (std::uint64_t step = 1; step <= 4; ++step) {
+        double squares = 0.0;
+        for (std::uint64_t i = 0; i < size; ++i) {
+          g[i] = i < 6 || (i >= 8 && i < 10)
+                     ? static_cast<float>(std::sin(static_cast<double>(3 * i + step)))
+                     : 0.0f;
+          squares += static_cast<double>(g[i] * g[i]);
+        }
+        const double rate = 0.02;
+        for (std::uint64_t i = 0; i < size; ++i) {
+          double slope = static_cast<double>(g[i]);
+          if (clip > 0.0f && std::sqrt(squares) > static_cast<double>(clip))
+            slope *= static_cast<double>(clip) / std::sqrt(squares);
+          const double decay = i < 6 ? 0.1 : 0.0;
+          if (kind == OptimizerKind::adamw) {
+            value[i] *= 1.0 - rate * decay;
+          } else {
+            slope += decay * value[i];
+          }
+          if (kind == OptimizerKind::sgd) {
+            first[i] = 0.9 * first[i] + slope;
+            value[i] -= rate * first[i];
+            continue;
+          }
+          first[i] = 0.9 * first[i] + 0.1 * slope;
+          second[i] = 0.999 * second[i] + 0.001 * slope * slope;
+          value[i] -=
+              rate * (first[i] / (1.0 - std::pow(0.9, static_cast<double>(step)))) /
+              (std::sqrt(second[i] / (1.0 - std::pow(0.999, static_cast<double>(step)))) + 1e-8);
+        }
+        optimizer.update(stream, step, 0.02f);
+        for (std::uint64_t i = 0; i < size; ++i)
+          ASSERT_NEAR(static_cast<double>(w[i]), value[i], 2e-5) << "step " << step;
+      }
+    }
+  }
+}
+
+TEST(Optimizers, RatesFollowTheSchedule) {
+  OptimizerOptions options;
+  options.rate = 1.0f;
+  EXPECT_FLOAT_EQ(rate_at(options, 70, 100), 1.0f);
+  options.warmup = 4;
+  EXPECT_FLOAT_EQ(rate_at(options, 0, 100), 0.25f);
+  EXPECT_FLOAT_EQ(rate_at(options, 4, 100), 1.0f);
+  options.schedule = Schedule::cosine;
+  EXPECT_NEAR(static_cast<double>(rate_at(options, 50, 100)), 0.5, 1e-6);
+  options.schedule = Schedule::step;
+  EXPECT_NEAR(static_cast<double>(rate_at(options, 50, 100)), 0.1, 1e-6);
+}
+
+/// A small dataset that can be learnt, on a directed or an undirected graph.
+struct Problem {
+  graph::Graph graph;
+  Dataset dataset;
+};
+Problem problem(bool is_directed, bool is_sparse, bool is_multi_label) {
+  Problem p;
+  p.graph = is_directed ? fixtures::random_graph(600, 3000, 3, false)
+                        : fixtures::generated("community:600,5", true);
+  exec::ThreadPool pool(1);
+  p.dataset = generate_dataset(p.graph.vertices, 12, 3, 1, pool);
+  if (is_sparse) {
+    for (float& x : p.dataset.dense) x = x > 0.5f ? x : 0.0f;
+    p.dataset.sparse = fixtures::sparse_rows(p.dataset.dense, p.graph.vertices, p.dataset.width);
+    p.dataset.dense.clear();
+  }
+  if (is_multi_label) {
+    p.dataset.loss = LossKind::binary;
+    for (std::uint64_t v = 0; v < p.dataset.vertices; ++v) {
+      for (std::int32_t c = 0; c < 3; ++c)
+        p.dataset.targets.push_back(p.dataset.labels[v] >= c ? 1.0f : 0.0f);
+    }
+    p.dataset.labels.clear();
+  }
+  return p;
+}
+
+struct Trained {
+  std::vector<double> numbers;  ///< Loss and accuracies of every epoch.
+  std::vector<float> parameters;
+  TrainResult result;
+};
+
+/// `order`: vertices are dealt out to the ranks at random rather than in ranges.
+Trained train_on(const Problem& p, const TrainOptions& options, int team_size, bool order = false,
+                 bool resumes = false) {
+  Trained found;
+  GraphPair graphs;
+  if (order) {
+    exec::ThreadPool pool(1);
+    const auto partition = graph::partition_random(p.graph, team_size, 4);
+    graphs = fixtures::pair_of(graph::relabel(p.graph, partition.new_id.span(), pool), team_size);
+    graphs.input_ids.assign(partition.old_id.data(),
+                            partition.old_id.data() + partition.old_id.size());
+  } else {
+    graphs = fixtures::pair_of(p.graph, team_size);
+  }
+  team::run_team(ranks(team_size), [&](team::Team& team) {
+    Trainer trainer(team, graphs, p.dataset, options);
+    if (resumes) trainer.resume();
+    const TrainResult result = trainer.run([&](const EpochRecord& record) {
+      if (team.rank() != 0) return;
+      found.numbers.push_back(record.loss);
+      for (const SplitScore& score : record.scores) found.numbers.push_back(score.loss);
+    });
+    const auto values = trainer.model().parameters().values().to_host(trainer.context().stream());
+    for (const auto& part : team.all_gather_v(std::span<const float>(values)))
+      EXPECT_EQ(part, values) << "ranks went apart";
+    if (team.rank() != 0) return;
+    found.parameters = values;
+    found.result = result;
+  });
+  return found;
+}
+
+TrainOptions quick(ModelKind kind) {
+  TrainOptions options;
+  options.model.kind = kind;
+  options.model.layers = 3;
+  options.model.hidden = 16;
+  options.model.heads = 4;
+  options.model.residual = true;
+  options.optimizer.rate = 0.02f;
+  if (kind == ModelKind::gin) options.model.norm = NormKind::batch;
+  if (kind == ModelKind::gcn) options.model.norm = NormKind::layer;
+  options.epochs = 8;
+  return options;
+}
+
+TEST(Training, IsTheSameOnTeamsOfAllSizes) {
+  for (const ModelKind kind : {ModelKind::gcn, ModelKind::sage, ModelKind::gat, ModelKind::gin}) {
+    for (const bool is_directed : {false, true}) {
+      SCOPED_TRACE(name_of(kind) + (is_directed ? ", directed" : ""));
+      const Problem p = problem(is_directed, is_directed, kind == ModelKind::sage && is_directed);
+      TrainOptions options = quick(kind);
+      if (kind == ModelKind::sage && !is_directed) options.model.aggregate = SageAggregate::max;
+      // Adam makes whole steps of gradients that are nothing but rounding, of which a batch norm
+      // makes some.
+      if (kind == ModelKind::gin) options.optimizer.kind = OptimizerKind::sgd;
+#ifdef WARREN_SANITIZED
+      options.epochs = 3;
+#endif
+      const Trained alone = train_on(p, options, 1);
+      ASSERT_EQ(alone.numbers.size(), options.epochs * 4);
+      EXPECT_EQ(alone.numbers, train_on(p, options, 1).numbers) << "a run does not repeat";
+      for (const int size : {2, 3, 4}) {
+        // Three ranks have vertices dealt out to them at random, the others ranges.
+        const Trained team = train_on(p, options, size, size == 3);
+        ASSERT_EQ(team.numbers.size(), alone.numbers.size());
+        for (std::size_t i = 0; i < alone.numbers.size(); ++i)
+          ASSERT_NEAR(team.numbers[i], alone.numbers[i], 1e-4 * (1.0 + alone.numbers[i]))
+              << size << " ranks, number " << i;
+      }
+    }
+  }
+}
+
+TEST(Training, IsTheSameOfSparseAndDenseFeatures) {
+  const Problem sparse = problem(true, true, false);
+  Problem dense = sparse;
+  make_dense(dense.dataset, 0.0);
+  ASSERT_TRUE(sparse.dataset.is_sparse());
+  ASSERT_FALSE(dense.dataset.is_sparse());
+  for (const ModelKind kind : {ModelKind::gcn, ModelKind::sage, ModelKind::gat}) {
+    const Trained one = train_on(sparse, quick(kind), 1);
+    const Trained other = train_on(dense, quick(kind), 2);
+    ASSERT_EQ(one.numbers.size(), other.numbers.size());
+    for (std::size_t i = 0; i < one.numbers.size(); ++i)
+      ASSERT_NEAR(one.numbers[i], other.numbers[i], 1e-4 * (1.0 + one.numbers[i]))
+          << name_of(kind) << ", number " << i;
+  }
+}
+
+TEST(Training, LearnsWhatCanBeLearnt) {
+  const Problem p = problem(false, false, false);
+  for (const ModelKind kind : {ModelKind::gcn, ModelKind::sage, ModelKind::gat, ModelKind::gin}) {
+    TrainOptions options = quick(kind);
+    options.model.layers = 2;
+    options.model.dropout = 0.1f;
+    options.epochs = 60;
+    EXPECT_GT(train_on(p, options, 2).result.test_accuracy, 0.7) << name_of(kind);
+  }
+}
+
+class Checkpoints : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = (std::filesystem::temp_directory_path() /
+               (std::string("warren_learn_") + test->name() + std::to_string(::getpid())))
+                  .string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string folder_;
+};
+
+TEST_F(Checkpoints, GoOnBitForBit) {
+  const Problem p = problem(true, false, false);
+  for (const int size : {1, 3}) {
+    std::filesystem::remove_all(folder_);
+    TrainOptions options = quick(ModelKind::gat);
+    const Trained whole = train_on(p, options, size);
+    options.checkpoint = folder_;
+    options.epochs = 5;
+    (void)train_on(p, options, size);
+    options.epochs = 8;
+    const Trained rest = train_on(p, options, size, false, true);
+    EXPECT_EQ(rest.numbers, std::vector<double>(whole.numbers.begin() + 20, whole.numbers.end()));
+    EXPECT_EQ(rest.parameters, whole.parameters);
+    EXPECT_EQ(rest.result.best_epoch, whole.result.best_epoch);
+    EXPECT_EQ(rest.result.test_accuracy, whole.result.test_accuracy);
+  }
+}
+
+TEST_F(Checkpoints, OfOtherModelsAreRefused) {
+  const Problem p = problem(false, false, false);
+  TrainOptions options = quick(ModelKind::gcn);
+  options.checkpoint = folder_;
+  options.epochs = 1;
+  (void)train_on(p, options, 1);
+  EXPECT_EQ(read_model_options(folder_).hidden, 16u);
+  options.model.hidden = 32;
+  try {
+    (void)train_on(p, options, 1, false, true);
+    FAIL() << "another width was taken";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("hidden"), std::string::npos) << error.what();
+  }
+  // Cut off anywhere, it is refused and not read.
+  const std::string path = folder_ + "/model.safetensors";
+  const auto size = std::filesystem::file_size(path);
+  for (const std::uintmax_t kept : {std::uintmax_t{0}, std::uintmax_t{7}, size / 3, size - 1}) {
+    std::filesystem::resize_file(path, kept);
+    EXPECT_THROW((void)read_tensors(path), InputError) << kept;
+  }
+}
+
+TEST_F(Checkpoints, StayWhereALossIsNoNumber) {
+  const Problem p = problem(false, false, false);
+  TrainOptions options = quick(ModelKind::gin);
+  options.checkpoint = folder_;
+  options.checkpoint_every = 1;
+  options.epochs = 2;
+  (void)train_on(p, options, 2);
+  options.epochs = 60;
+  options.optimizer.rate = 1e30f;
+  try {
+    (void)train_on(p, options, 2, false, true);
+    FAIL() << "infinite rates went unnoticed";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("epoch"), std::string::npos) << error.what();
+  }
+  (void)read_tensors(folder_ + "/state.safetensors");
+}
+
+TEST(Training, StopsWhereItGetsNoBetter) {
+  const Problem p = problem(false, false, false);
+  TrainOptions options = quick(ModelKind::gcn);
+  options.optimizer.rate = 0.0f;
+  options.epochs = 50;
+  options.patience = 3;
+  const Trained found = train_on(p, options, 2);
+  EXPECT_TRUE(found.result.has_stopped_early);
+  EXPECT_EQ(found.result.best_epoch, 1u);
+  EXPECT_EQ(found.result.epochs, 4u);
+}
+
+}  // namespace
+}  // namespace warren::learn

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers of graph neural networks and losses in double precision, by plain loops over lists of
+// edges, as their papers write them; derivatives are taken by differences.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace warren::reference {
+
+using Values = std::vector<double>;
+/// Edges (i, j): i gathers from j.
+struct Edges {
+  std::uint64_t n = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> list;
+};
+
+inline Values product(const Values& x, const Values& w, std::uint64_t n, std::uint64_t in,
+                      std::uint64_t out) {
+  Values y(n * out, 0.0);
+  for (std::uint64_t i = 0; i < n; ++i)
+    for (std::uint64_t j = 0; j < in; ++j)
+      for (std::uint64_t c = 0; c < out; ++c) y[i * out + c] += x[i * in + j] * w[j * out + c];
+  return y;
+}
+
+inline std::vector<double> out_degrees(const Edges& edges) {
+  std::vector<double> degree(edges.n, 0.0);
+  for (const auto& [i, j] : edges.list) degree[i] += 1.0;
+  return degree;
+}
+
+inline Values neighbour_sum(const Edges& edges, const Values& x, std::uint64_t k) {
+  Values y(edges.n * k, 0.0);
+  for (const auto& [i, j] : edges.list)
+    for (std::uint64_t c = 0; c < k; ++c) y[i * k + c] += x[j * k + c];
+  return y;
+}
+
+inline Values neighbour_mean(const Edges& edges, const Values& x, std::uint64_t k) {
+  Values y = neighbour_sum(edges, x, k);
+  const auto degree = out_degrees(edges);
+  for (std::uint64_t i = 0; i < y.size(); ++i) {
+    if (degree[i / k] > 0.0) y[i] /= degree[i / k];
+  }
+  return y;
+}
+
+inline Values neighbour_max(const Edges& edges, const Values& x, std::uint64_t k) {
+  Values y(edges.n * k, 0.0);
+  std::vector<bool> any(edges.n, false);
+  for (const auto& [i, j] : edges.list) {
+    for (std::uint64_t c = 0; c < k; ++c)
+      y[i * k + c] = any[i] ? std::max(y[i * k + c], x[j * k + c]) : x[j * k + c];
+    any[i] = true;
+  }
+  return y;
+}
+
+/// D^-1/2 (A + I) D^-1/2 x W.
+inline Values gcn(Edges edges, const Values& x, const Values& w, std::uint64_t in,
+                  std::uint64_t out) {
+  for (std::uint64_t i = 0; i < edges.n; ++i) edges.list.emplace_back(i, i);
+  const auto degree = out_degrees(edges);
+  const Values z = product(x, w, edges.n, in, out);
+  Values y(edges.n * out, 0.0);
+  for (const auto& [i, j] : edges.list)
+    for (std::uint64_t c = 0; c < out; ++c)
+      y[i * out + c] += z[j * out + c] / std::sqrt(degree[i] * degree[j]);
+  return y;
+}
+
+inline Values sum_of(Values a, const Values& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+  return a;
+}
+
+/// (x - mean) / sqrt(variance + 1e-5) times a weight a column: over all rows (`kind` 1), or over
+/// each row (2).
+inline Values normalized(Values x, std::uint64_t n, std::uint64_t k, int kind,
+                         const Values& weight) {
+  const std::uint64_t groups = kind == 1 ? k : n;
+  const std::uint64_t size = kind == 1 ? n : k;
+  for (std::uint64_t g = 0; g < groups; ++g) {
+    const auto at = [&](std::uint64_t i) -> double& {
+      return kind == 1 ? x[i * k + g] : x[g * k + i];
+    };
+    double mean = 0.0;
+    double variance = 0.0;
+    for (std::uint64_t i = 0; i < size; ++i) mean += at(i) / static_cast<double>(size);
+    for (std::uint64_t i = 0; i < size; ++i)
+      variance += (at(i) - mean) * (at(i) - mean) / static_cast<double>(size);
+    for (std::uint64_t i = 0; i < size; ++i)
+      at(i) = (at(i) - mean) / std::sqrt(variance + 1e-5) * weight[kind == 1 ? g : i];
+  }
+  return x;
+}
+
+inline Values gin(const Edges& edges, const Values& x, double epsilon, const Values& w1,
+                  const Values& b1, const Values& w2, std::uint64_t in, std::uint64_t out,
+                  int norm = 0, const Values& norm_weight = {}) {
+  Values s = neighbour_sum(edges, x, in);
+  for (std::size_t i = 0; i < s.size(); ++i) s[i] += (1.0 + epsilon) * x[i];
+  Values h = product(s, w1, edges.n, in, out);
+  if (norm != 0) h = normalized(h, edges.n, out, norm, norm_weight);
+  for (std::size_t i = 0; i < h.size(); ++i) h[i] = std::max(0.0, h[i] + b1[i % out]);
+  return product(h, w2, edges.n, out, out);
+}
+
+/// Neighbours and, where it is not among them, the vertex itself.
+inline Values gat(Edges edges, const Values& x, const Values& w, const Values& left,
+                  const Values& right, std::uint64_t in, std::uint64_t heads, std::uint64_t width) {
+  std::vector<bool> has_loop(edges.n, false);
+  for (const auto& [i, j] : edges.list) has_loop[i] = has_loop[i] || i == j;
+  for (std::uint64_t i = 0; i < edges.n; ++i) {
+    if (!has_loop[i]) edges.list.emplace_back(i, i);
+  }
+  const std::uint64_t k = heads * width;
+  const Values z = product(x, w, edges.n, in, k);
+  Values y(edges.n * k, 0.0);
+  for (std::uint64_t h = 0; h < heads; ++h) {
+    std::vector<double> total(edges.n, 0.0);
+    Values weight(edges.list.size());
+    for (std::size_t e = 0; e < edges.list.size(); ++e) {
+      const auto [i, j] = edges.list[e];
+      double score = 0.0;
+      for (std::uint64_t c = h * width; c < (h + 1) * width; ++c)
+        score += z[i * k + c] * left[c] + z[j * k + c] * right[c];
+      weight[e] = std::exp(score > 0.0 ? score : 0.2 * score);
+      total[i] += weight[e];
+    }
+    for (std::size_t e = 0; e < edges.list.size(); ++e) {
+      const auto [i, j] = edges.list[e];
+      for (std::uint64_t c = h * width; c < (h + 1) * width; ++c)
+        y[i * k + c] += weight[e] / total[i] * z[j * k + c];
+    }
+  }
+  return y;
+}
+
+/// d f / d values[i] by a difference in both directions.
+inline double derivative(const std::function<double()>& f, double& value) {
+  constexpr double kStep = 1e-6;
+  const double before = value;
+  value = before + kStep;
+  const double above = f();
+  value = before - kStep;
+  const double below = f();
+  value = before;
+  return (above - below) / (2.0 * kStep);
+}
+
+}  // namespace warren::reference
