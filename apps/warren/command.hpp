@@ -34,5 +34,6 @@ void add_gather(CLI::App& program, Action& action);
 void add_spmm(CLI::App& program, Action& action);
 void add_sddmm(CLI::App& program, Action& action);
 void add_lookup(CLI::App& program, Action& action);
+void add_sample(CLI::App& program, Action& action);
 
 }  // namespace warren::app

@@ -26,6 +26,7 @@ std::string memory_cure(const std::string& command, const std::string& message) 
   if (message.find("--") != std::string::npos) return "";
   if (command == "gather") return "; a smaller --rows, --k or --count would fit";
   if (command == "lookup") return "; a smaller --rows, --k or --batch would fit";
+  if (command == "sample") return "; a smaller --batch, --fanout or --in-flight would fit";
   if (message.find("pinned") != std::string::npos) {
     return "; a file converted with --compress and read with --edges compressed-host needs less";
   }
@@ -62,6 +63,7 @@ int run(int argc, char** argv) {
   add_spmm(program, action);
   add_sddmm(program, action);
   add_lookup(program, action);
+  add_sample(program, action);
   add_bench(program, action);
   try {
     check_command(argc > 1 ? argv[1] : "");

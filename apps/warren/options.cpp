@@ -16,8 +16,8 @@ namespace {
 
 const std::vector<std::string> kCommands = {"info", "convert", "stats",    "partition", "bfs",
                                             "sssp", "cc",      "pagerank", "gather",    "bench",
-                                            "spmm", "sddmm",   "lookup"};
-const std::vector<std::string> kLaterCommands = {"sample", "train", "predict"};
+                                            "spmm", "sddmm",   "lookup",   "sample"};
+const std::vector<std::string> kLaterCommands = {"train", "predict"};
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 

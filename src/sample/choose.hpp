@@ -188,9 +188,8 @@ template <class W, class Emit>
 WARREN_HD void choose_with_replacement(const W& worker, const TargetDraws& draws, std::uint32_t n,
                                        std::uint32_t m, Emit&& emit) {
   if constexpr (kIsSerial<W>) {
-    for_each_word(draws, m, [&](std::uint32_t i, std::uint32_t word) {
-      emit(i, draws.below(n, i, word));
-    });
+    for_each_word(draws, m,
+                  [&](std::uint32_t i, std::uint32_t word) { emit(i, draws.below(n, i, word)); });
   } else {
     worker.for_each(m, [&](std::uint64_t at) {
       const auto i = static_cast<std::uint32_t>(at);
@@ -288,9 +287,7 @@ WARREN_HD void choose_by_keys(const W& worker, const TargetDraws& draws, std::ui
   }
   sort();
   const std::uint32_t chosen = held < m ? held : m;
-  worker.for_each(chosen, [&](std::uint64_t i) {
-    emit(static_cast<std::uint32_t>(i), places[i]);
-  });
+  worker.for_each(chosen, [&](std::uint64_t i) { emit(static_cast<std::uint32_t>(i), places[i]); });
   worker.sync();
 }
 

@@ -103,8 +103,8 @@ struct FlightRun {
   bool disjoint = false;
   const Hop* hops = nullptr;
   std::uint32_t hop_count = 0;
-  std::uint64_t* scratch = nullptr;   ///< Of choices too large for a worker's own.
-  std::uint64_t scratch_words = 0;    ///< Of each of the kScratchTasks.
+  std::uint64_t* scratch = nullptr;  ///< Of choices too large for a worker's own.
+  std::uint64_t scratch_words = 0;   ///< Of each of the kScratchTasks.
   static constexpr std::uint64_t kScratchTasks = 256;
 };
 

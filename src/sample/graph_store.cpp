@@ -86,8 +86,8 @@ void GraphStore::share_edges(team::Team& team, const T* first, bool is_pinned,
     require(address != 0 || places[q] == 0,
             team.device().name() + " cannot address the edges of rank " + std::to_string(q) +
                 "'s device: place them in host memory");
-    table[q] = address == 0 ? nullptr
-                            : origin<T>(reinterpret_cast<const void*>(address), edge_cuts_[q]);
+    table[q] =
+        address == 0 ? nullptr : origin<T>(reinterpret_cast<const void*>(address), edge_cuts_[q]);
   }
 }
 
@@ -113,8 +113,7 @@ GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreO
     return data == nullptr || range.count() == 0 ? nullptr : data + range.first;
   };
   if (options.weights) {
-    const bool is_weighted =
-        shard.out.weights_int != nullptr || shard.out.weights_float != nullptr;
+    const bool is_weighted = shard.out.weights_int != nullptr || shard.out.weights_float != nullptr;
     require(on_all_ranks(team, is_weighted || range.count() == 0),
             "weighted sampling needs a graph with weights");
   }
@@ -191,8 +190,7 @@ void GraphStore::accumulate(team::Team& team, const exec::Stream& stream,
   cumulative_.emplace(team, edge_cuts_, 1, placement);
   point_at(*cumulative_, view_.cumulative);
   const int rank = team.rank();
-  const detail::AccumulateWeights kernel{view_, rank,
-                                         const_cast<double*>(view_.cumulative[rank])};
+  const detail::AccumulateWeights kernel{view_, rank, const_cast<double*>(view_.cumulative[rank])};
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::accumulate_weights<decltype(backend)>(stream, kernel, shard_.out.count);
   });

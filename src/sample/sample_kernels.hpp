@@ -96,7 +96,8 @@ struct CountNeighbours {
       }
       const std::uint32_t n = candidates(list);
       const std::uint32_t all = hop.fanout < n ? hop.fanout : n;
-      const std::uint32_t taken = replace && n > 0 && hop.fanout != kAllNeighbours ? hop.fanout : all;
+      const std::uint32_t taken =
+          replace && n > 0 && hop.fanout != kAllNeighbours ? hop.fanout : all;
       flight.begins[at.batch * flight.target_stride + i] = list.begin;
       flight.degrees[at.batch * flight.target_stride + i] = list.degree;
       rows[i] = taken;
@@ -175,10 +176,10 @@ struct ChooseNeighbours {
   StoreView store;
   Flight flight;
   Hop hop;
-  std::uint64_t groups;      // Of one batch.
-  std::uint64_t group;       // Targets of a task.
-  std::uint64_t tasks;       // Of all batches.
-  std::uint64_t task_stride; // A task of the launch does every task_stride-th one.
+  std::uint64_t groups;       // Of one batch.
+  std::uint64_t group;        // Targets of a task.
+  std::uint64_t tasks;        // Of all batches.
+  std::uint64_t task_stride;  // A task of the launch does every task_stride-th one.
   std::uint64_t seed;
   std::uint64_t first_batch;
   std::uint64_t* scratch;
@@ -186,9 +187,8 @@ struct ChooseNeighbours {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t launched) const {
-    std::uint64_t* const own =
-        scratch == nullptr ? worker.template scratch<std::uint64_t>()
-                           : scratch + launched * scratch_words;
+    std::uint64_t* const own = scratch == nullptr ? worker.template scratch<std::uint64_t>()
+                                                  : scratch + launched * scratch_words;
     for (std::uint64_t task = launched; task < tasks; task += task_stride) {
       const TaskPlace at(task, groups);
       const BatchCounts& counts = flight.counts[at.batch];

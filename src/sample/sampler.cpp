@@ -135,9 +135,8 @@ void NeighbourSampler::run(const exec::Stream& stream, const Vertex* seeds, std:
                            std::uint64_t first_batch, const std::int64_t* times) {
   const std::uint64_t batches = (count + options_.batch - 1) / options_.batch;
   require(batches <= options_.in_flight,
-          std::to_string(count) + " seeds are more than the " +
-              std::to_string(options_.in_flight) + " batches of " +
-              std::to_string(options_.batch) + " that the sampler holds");
+          std::to_string(count) + " seeds are more than the " + std::to_string(options_.in_flight) +
+              " batches of " + std::to_string(options_.batch) + " that the sampler holds");
   require(count == 0 || seeds != nullptr, "sampling needs seeds");
   require(!options_.temporal || count == 0 || times != nullptr,
           "temporal sampling needs the seeds' times");
@@ -148,28 +147,21 @@ void NeighbourSampler::run(const exec::Stream& stream, const Vertex* seeds, std:
 
   detail::FlightRun run;
   run.store = store_;
-  run.flight = {counts_.data(),
-                batches,
-                vertices_.data(),
-                trees_.data(),
-                most_vertices(),
-                begins_.data(),
-                degrees_.data(),
-                plan_.back().targets,
-                slots_.data(),
-                slots_.size() / options_.in_flight,
-                chunk_sums_.data(),
-                chunks_,
-                table_.data(),
-                table_entries_,
+  run.flight = {counts_.data(),     batches,
+                vertices_.data(),   trees_.data(),
+                most_vertices(),    begins_.data(),
+                degrees_.data(),    plan_.back().targets,
+                slots_.data(),      slots_.size() / options_.in_flight,
+                chunk_sums_.data(), chunks_,
+                table_.data(),      table_entries_,
                 is_direct_};
   std::vector<detail::Hop> flying;
   for (std::uint32_t h = 0; h < plan_.size(); ++h) {
     const HopPlan& planned = plan_[h];
     const HopBuffers& buffers = hops_[h];
     flying.push_back({h, planned.fanout, planned.targets, planned.edges, planned.vertices_after,
-                    buffers.row_offsets.data(), planned.targets + 1, buffers.columns.data(),
-                    buffers.edge_ids.data(), buffers.duplicates.data()});
+                      buffers.row_offsets.data(), planned.targets + 1, buffers.columns.data(),
+                      buffers.edge_ids.data(), buffers.duplicates.data()});
     exec::fill_bytes(stream, buffers.duplicates.data(), 0,
                      batches * planned.vertices_after * sizeof(std::uint32_t));
   }
@@ -190,9 +182,8 @@ void NeighbourSampler::run(const exec::Stream& stream, const Vertex* seeds, std:
   run.hop_count = hops();
   run.scratch = scratch_.data();
   run.scratch_words = scratch_.size() / detail::FlightRun::kScratchTasks;
-  exec::with_backend(stream.device(), [&](auto backend) {
-    detail::run_flight<decltype(backend)>(stream, run);
-  });
+  exec::with_backend(stream.device(),
+                     [&](auto backend) { detail::run_flight<decltype(backend)>(stream, run); });
 }
 
 SampledBatch NeighbourSampler::batch(std::uint32_t b) const {
@@ -220,12 +211,15 @@ std::vector<BatchCounts> NeighbourSampler::counts(const exec::Stream& stream) co
   stream.synchronize();
   for (std::size_t b = 0; b < counts.size(); ++b) {
     require(counts[b].status != detail::kNoSuchSeed,
-            "batch " + std::to_string(b) + " of the call has a seed that is no vertex: ids are "
-                "below " + std::to_string(store_.vertices()));
+            "batch " + std::to_string(b) +
+                " of the call has a seed that is no vertex: ids are "
+                "below " +
+                std::to_string(store_.vertices()));
     require(counts[b].status != detail::kTooManyEdges,
-            "batch " + std::to_string(b) + " of the call has " +
-                std::to_string(counts[b].needed) + " sampled edges in one hop, more than the "
-                "limit of " + std::to_string(options_.max_edges));
+            "batch " + std::to_string(b) + " of the call has " + std::to_string(counts[b].needed) +
+                " sampled edges in one hop, more than the "
+                "limit of " +
+                std::to_string(options_.max_edges));
   }
   return counts;
 }

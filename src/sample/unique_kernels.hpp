@@ -158,8 +158,8 @@ struct Renumber {
   }
 };
 
-/// Disjoint batches: every edge's end is a vertex of its own, in its target's tree. Tasks: groups of
-/// kChunk targets.
+/// Disjoint batches: every edge's end is a vertex of its own, in its target's tree. Tasks: groups
+/// of kChunk targets.
 struct AppendTrees {
   Flight flight;
   Hop hop;

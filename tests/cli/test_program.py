@@ -83,7 +83,7 @@ class Usage(ProgramTest):
 
 class NotThereYet(ProgramTest):
     def test_commands(self):
-        for command in ("sample", "train", "predict"):
+        for command in ("train", "predict"):
             with self.subTest(command):
                 self.fail(2, command, "kron:6", device=False, says=[command, "not there yet"])
                 self.fail(2, command, "--help", device=False, says=[command, "not there yet"])

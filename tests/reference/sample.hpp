@@ -138,7 +138,8 @@ class Sampler {
     }
     const Draws draws{options_.seed, options_.batch, hop, position};
     const std::int64_t fanout = options_.fanouts[hop];
-    if (options_.weighted && !(options_.replace && fanout > 0)) return by_keys(edges, draws, fanout);
+    if (options_.weighted && !(options_.replace && fanout > 0))
+      return by_keys(edges, draws, fanout);
     if (edges.empty()) return {};
     std::vector<std::uint64_t> chosen;
     if (options_.replace && fanout > 0) {

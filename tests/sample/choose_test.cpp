@@ -10,8 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "reference/sample.hpp"
 #include "warren/exec/cpu_block.hpp"
+
+#include "reference/sample.hpp"
 
 namespace warren::sample::detail {
 namespace {
@@ -83,10 +84,13 @@ std::vector<std::uint64_t> scratch_words(std::uint64_t bytes) {
   return std::vector<std::uint64_t>((bytes + 7) / 8);
 }
 
-constexpr std::uint32_t kShapes[][2] = {
-    {2, 1},    {3, 2},    {5, 4},     {16, 15},     {50, 15},     {50, 5},      {33, 32},
-    {34, 33},  {64, 33},  {100, 99},  {1000, 10},   {1000, 32},   {1000, 500},  {1025, 1024},
-    {5000, 1}, {5000, 7}, {5000, 64}, {5000, 4999}, {70'000, 20}, {70'000, 40}, {4'000'000'000u, 100}};
+constexpr std::uint32_t kShapes[][2] = {{2, 1},       {3, 2},       {5, 4},
+                                        {16, 15},     {50, 15},     {50, 5},
+                                        {33, 32},     {34, 33},     {64, 33},
+                                        {100, 99},    {1000, 10},   {1000, 32},
+                                        {1000, 500},  {1025, 1024}, {5000, 1},
+                                        {5000, 7},    {5000, 64},   {5000, 4999},
+                                        {70'000, 20}, {70'000, 40}, {4'000'000'000u, 100}};
 
 TEST(Choose, OneThreadFollowsTheProcess) {
   const exec::Serial worker;
@@ -171,9 +175,8 @@ struct KeysKernel {
   template <class W>
   void operator()(const W& worker, std::uint64_t task) const {
     const TargetDraws draws(3, 0, 0, static_cast<std::uint32_t>(task));
-    choose_by_keys(
-        worker, draws, n, m, worker.template scratch<std::uint64_t>(), weight,
-        [&](std::uint32_t i, std::uint32_t place) { chosen[task * m + i] = place; });
+    choose_by_keys(worker, draws, n, m, worker.template scratch<std::uint64_t>(), weight,
+                   [&](std::uint32_t i, std::uint32_t place) { chosen[task * m + i] = place; });
   }
 };
 
@@ -181,7 +184,8 @@ TEST(Choose, WeightedTakesTheSmallestKeys) {
   constexpr std::uint64_t kTasks = 4;
   for (const int lanes : {1, 3, 8}) {
     exec::ThreadPool pool(lanes);
-    for (const auto& [n, m] : {std::pair{2u, 1u}, {10u, 3u}, {200u, 5u}, {3000u, 64u}, {70u, 69u}}) {
+    for (const auto& [n, m] :
+         {std::pair{2u, 1u}, {10u, 3u}, {200u, 5u}, {3000u, 64u}, {70u, 69u}}) {
       std::vector<std::uint32_t> chosen(kTasks * m, kNowhere);
       exec::launch_cpu_block(
           pool, kTasks, KeysKernel{n, m, chosen.data()},

@@ -3,9 +3,9 @@
 // every team.
 #pragma once
 
-#include "warren/sample/sampler.hpp"
-
 #include <gtest/gtest.h>
+
+#include "warren/sample/sampler.hpp"
 
 #include "reference/sample.hpp"
 #include "support/backends.hpp"
@@ -30,8 +30,8 @@ inline std::vector<fixtures::Named> sampling_graphs() {
   all.push_back({"loops", fixtures::from_list(5, {{0, 0}, {0, 1}, {1, 2}, {2, 2}, {4, 3}})});
   graph::BuildOptions keep;
   keep.keep_duplicates = true;
-  all.push_back({"duplicates", fixtures::from_list(
-                                   4, {{0, 1}, {0, 1}, {0, 1}, {0, 2}, {1, 0}, {1, 0}}, keep)});
+  all.push_back({"duplicates",
+                 fixtures::from_list(4, {{0, 1}, {0, 1}, {0, 1}, {0, 2}, {1, 0}, {1, 0}}, keep)});
   all.push_back({"star", fixtures::star(3000, true)});
   all.push_back({"out-star", fixtures::star(500, false)});
   all.push_back({"path", fixtures::path(300)});
@@ -77,8 +77,7 @@ inline graph::ShardSource directed_source(const graph::Graph& graph, int ranks) 
           graph::partition_ranges(graph, ranks).cuts};
 }
 
-inline std::span<const std::int64_t> own_times(const graph::Graph& graph,
-                                               const graph::Shard& shard,
+inline std::span<const std::int64_t> own_times(const graph::Graph& graph, const graph::Shard& shard,
                                                const std::vector<std::int64_t>& times) {
   const EdgeOffset begin = graph.offsets[shard.out.first];
   const EdgeOffset end = graph.offsets[std::uint64_t{shard.out.first} + shard.out.count];
@@ -172,8 +171,9 @@ inline void check_samples(const team::TeamOptions& team_options, const fixtures:
       for (std::uint32_t b = 0; b < kBatches; ++b) {
         SCOPED_TRACE("batch " + std::to_string(b));
         const auto begin = static_cast<std::ptrdiff_t>(b * options.batch);
-        const auto end = std::min<std::ptrdiff_t>(begin + static_cast<std::ptrdiff_t>(options.batch),
-                                                  static_cast<std::ptrdiff_t>(seeds.size()));
+        const auto end =
+            std::min<std::ptrdiff_t>(begin + static_cast<std::ptrdiff_t>(options.batch),
+                                     static_cast<std::ptrdiff_t>(seeds.size()));
         reference::SampleOptions asked;
         asked.fanouts = options.fanouts;
         asked.replace = options.replace;
@@ -185,10 +185,9 @@ inline void check_samples(const team::TeamOptions& team_options, const fixtures:
           asked.edge_times = times;
           asked.seed_times.assign(seed_times.begin() + begin, seed_times.begin() + end);
         }
-        expect_sample(
-            stream, sampler, b, counts[b], options.disjoint,
-            reference::Sampler(graph, asked)
-                .run(std::vector<Vertex>(seeds.begin() + begin, seeds.begin() + end)));
+        expect_sample(stream, sampler, b, counts[b], options.disjoint,
+                      reference::Sampler(graph, asked)
+                          .run(std::vector<Vertex>(seeds.begin() + begin, seeds.begin() + end)));
       }
     }
     team.barrier();

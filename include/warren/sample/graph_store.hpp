@@ -56,8 +56,8 @@ struct StoreView {
 
 struct StoreOptions {
   bool weights = false;     ///< The graph's edge weights are used.
-  bool cumulative = false;  ///< And their sums kept, for weighted draws with replacement: 8 bytes an
-                            ///< edge.
+  bool cumulative = false;  ///< And their sums kept, for weighted draws with replacement: 8 bytes
+                            ///< an edge.
   /// Of this rank's edges, in the shard's order; the same on all ranks whether given. The store
   /// then keeps a copy of the edges, each row in the order of its times: 20 to 24 bytes an edge.
   std::optional<std::span<const std::int64_t>> times = {};

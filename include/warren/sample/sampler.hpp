@@ -16,11 +16,11 @@ inline constexpr std::uint32_t kMaxHops = 16;
 struct SamplerOptions {
   /// Neighbours of each target, hop by hop from the seeds outwards: 1 and more, or -1 for all.
   std::vector<std::int64_t> fanouts;
-  std::uint64_t batch = 1024;  ///< Seeds of a batch.
+  std::uint64_t batch = 1024;   ///< Seeds of a batch.
   std::uint32_t in_flight = 1;  ///< Batches that one call samples at the same time.
-  bool replace = false;   ///< Each draw is of all neighbours: the same one may come again.
-  bool weighted = false;  ///< Draws have probabilities in proportion to the edges' weights.
-  bool temporal = false;  ///< Only edges not later than their seed's time. Needs `disjoint`.
+  bool replace = false;         ///< Each draw is of all neighbours: the same one may come again.
+  bool weighted = false;        ///< Draws have probabilities in proportion to the edges' weights.
+  bool temporal = false;        ///< Only edges not later than their seed's time. Needs `disjoint`.
   bool disjoint = false;  ///< Every sampled edge has a vertex of its own: a tree for each seed.
   bool edge_ids = false;  ///< The sampled edges' places in the graph are written, too.
   std::uint64_t seed = 1;
