@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren sample: how fast mini-batches of a graph are sampled and renumbered.
-#include "warren/sample/sampler.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -11,6 +9,7 @@
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/draw.hpp"
+#include "warren/sample/sampler.hpp"
 #include "warren/sample/verify.hpp"
 
 #include "command.hpp"
@@ -79,8 +78,7 @@ std::vector<Vertex> seeds_of(std::uint64_t seed, std::uint64_t batch, std::uint6
   if (count > vertices / 2) {
     seeds.resize(vertices);
     std::iota(seeds.begin(), seeds.end(), Vertex{0});
-    for (std::uint64_t i = 0; i < count; ++i)
-      std::swap(seeds[i], seeds[i + draw(vertices - i)]);
+    for (std::uint64_t i = 0; i < count; ++i) std::swap(seeds[i], seeds[i + draw(vertices - i)]);
     seeds.resize(count);
     return seeds;
   }
@@ -160,8 +158,7 @@ class SampleRank {
   void each_flight(Then&& then) {
     const std::uint64_t each = command_.options.batch;
     for (std::uint64_t b = first_; b < end_; b += command_.options.in_flight) {
-      const std::uint64_t count =
-          std::min<std::uint64_t>(command_.options.in_flight, end_ - b);
+      const std::uint64_t count = std::min<std::uint64_t>(command_.options.in_flight, end_ - b);
       sampler_.run(stream_, seeds_.data() + (b - first_) * each, count * each, b);
       exec::copy(stream_, counts_.data() + (b - first_), sampler_.batch(0).counts,
                  count * sizeof(sample::BatchCounts));
@@ -272,8 +269,7 @@ ExitStatus run_sample(SampleCommand command) {
   command.options.in_flight =
       static_cast<std::uint32_t>(chosen_in_flight(command, session.on_gpu()));
   const std::string method = command.traversal.method.empty() ? "ranges" : command.traversal.method;
-  TraversalInput input(session, command.graph, command.traversal, method,
-                       command.options.weighted);
+  TraversalInput input(session, command.graph, command.traversal, method, command.options.weighted);
   require(input.vertices() > 0, "the graph has no vertices; there is nothing to sample");
   require(command.options.batch <= input.vertices(),
           fmt::format("--batch {} is more than the graph's {}: seeds of a batch are different "
@@ -282,9 +278,8 @@ ExitStatus run_sample(SampleCommand command) {
   SampleOutcome outcome;
   {
     const auto progress = session.progress("sampling");
-    team::run_team(session.team(), [&](team::Team& team) {
-      SampleRank(command, team, input).run(outcome);
-    });
+    team::run_team(session.team(),
+                   [&](team::Team& team) { SampleRank(command, team, input).run(outcome); });
   }
   const double middle = median(outcome.seconds);
   const auto per_second = [&](std::uint64_t count) {
@@ -312,10 +307,10 @@ ExitStatus run_sample(SampleCommand command) {
   json["verified"] = command.traversal.verify ? Json(is_right) : Json(nullptr);
 
   Table table;
-  table.row("sampled", fmt::format("{} of {}, fanout {}, on {}",
-                                   counted(command.batches, "batch", "batches"),
-                                   counted(command.options.batch, "seed", "seeds"), command.fanout,
-                                   session.place()));
+  table.row("sampled",
+            fmt::format("{} of {}, fanout {}, on {}", counted(command.batches, "batch", "batches"),
+                        counted(command.options.batch, "seed", "seeds"), command.fanout,
+                        session.place()));
   table.row("found", fmt::format("{}, {}", counted(outcome.edges, "edge", "edges"),
                                  counted(outcome.vertices, "vertex", "vertices")));
   table.row("time", duration(middle));

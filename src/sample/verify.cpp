@@ -80,8 +80,7 @@ class Verifier {
     std::sort(ends_.begin(), ends_.end());
     const auto neighbours = graph_.neighbours(target);
     for (std::size_t i = 0; i < ends_.size();) {
-      const auto [first, last] =
-          std::equal_range(neighbours.begin(), neighbours.end(), ends_[i]);
+      const auto [first, last] = std::equal_range(neighbours.begin(), neighbours.end(), ends_[i]);
       std::size_t after = i;
       while (after < ends_.size() && ends_[after] == ends_[i]) ++after;
       const auto present = static_cast<std::size_t>(last - first);
