@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The distribution of sampled neighbours: chi-square over a given number of draws for lists of 1 to
-// 4096 places of which 1 to 256 are chosen, uniformly and by weights. Ends with 1 where a P value is
-// 0.001 or less.
+// 4096 places of which 1 to 256 are chosen, uniformly and by weights. Ends with 1 where a P value
+// is 0.001 or less.
 //
 //   bench_sample_statistics --draws 1000000 --seed 1 --out FILE
-#include "sample/draw_statistics.hpp"
-
 #include <algorithm>
 #include <fstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "sample/draw_statistics.hpp"
 
 namespace warren::bench {
 namespace {
@@ -40,8 +40,7 @@ class Bench {
         add("uniform", n, m, trials, best.inclusion);
         add("uniform, path doubling", n, m, trials, paper.inclusion);
         if (trials >= std::uint64_t{n} * 5) add("uniform, last draw", n, m, trials, best.last);
-        add("with replacement", n, m, trials,
-            replacement_p(options_.seed, n, m, trials));
+        add("with replacement", n, m, trials, replacement_p(options_.seed, n, m, trials));
         add("weighted with replacement", n, m, trials * 4,
             weighted_replacement_p(options_.seed, n, m, trials * 4));
       }

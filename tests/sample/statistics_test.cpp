@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distribution of what is chosen, by chi-square at fixed seeds; bench_sample_statistics does the
-// same with more draws.
-#include "sample/draw_statistics.hpp"
-
+// The distribution of what is chosen, by chi-square at fixed seeds; bench_sample_statistics does
+// the same with more draws.
 #include <map>
 
 #include <gtest/gtest.h>
+
+#include "sample/draw_statistics.hpp"
 
 namespace warren::sample::detail {
 namespace {
@@ -111,8 +111,7 @@ TEST(Distribution, WeightedInEveryOrder) {
 TEST(Distribution, WeightedWithReplacement) {
   for (const std::uint32_t n : kPlaces) {
     for (const std::uint32_t m : {1u, 15u, 256u})
-      EXPECT_GT(weighted_replacement_p(1, n, m, trials_for(n, m, m) * 4), kLeastP)
-          << n << " " << m;
+      EXPECT_GT(weighted_replacement_p(1, n, m, trials_for(n, m, m) * 4), kLeastP) << n << " " << m;
   }
 }
 
