@@ -13,9 +13,8 @@ void gather_cached(const exec::Stream& stream, const CachedRows& rows, const Cac
   require((job.indices != nullptr || job.vertices != nullptr) && job.out != nullptr,
           "gather needs row numbers and a local array");
   const FindCached kernel{job, rows.slots, rows.host.rows(), rows.cached.rows()};
-  exec::with_backend(stream.device(), [&](auto backend) {
-    find_cached<decltype(backend)>(stream, kernel);
-  });
+  exec::with_backend(stream.device(),
+                     [&](auto backend) { find_cached<decltype(backend)>(stream, kernel); });
   RowMove move;
   move.indices = job.translated;
   move.count = job.count;
@@ -34,8 +33,7 @@ bool links_favour_spreading(team::Team& team) {
   const team::Links links = team::known_links(team);
   for (int a = 0; a < links.size(); ++a) {
     for (int b = 0; b < links.size(); ++b) {
-      if (a != b &&
-          links.between(a, b).gigabytes_per_second <= links.host(b).gigabytes_per_second)
+      if (a != b && links.between(a, b).gigabytes_per_second <= links.host(b).gigabytes_per_second)
         return false;
     }
   }

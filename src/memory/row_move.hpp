@@ -43,9 +43,8 @@ void run_move(const exec::Stream& stream, const RowMove& job) {
   if (job.count == 0) return;
   require((job.indices != nullptr || job.vertices != nullptr) && job.local != nullptr,
           "gather and scatter need row numbers and a local array");
-  exec::with_backend(stream.device(), [&](auto backend) {
-    move_rows<decltype(backend), kDirection>(stream, job);
-  });
+  exec::with_backend(stream.device(),
+                     [&](auto backend) { move_rows<decltype(backend), kDirection>(stream, job); });
 }
 
 }  // namespace warren::memory::detail

@@ -94,7 +94,6 @@ class NotThereYet(ProgramTest):
                 self.fail(2, command, "kron:6", "--method", "metis", says=["--method", "metis", "not there yet"])
         self.fail(2, "cc", "kron:6", "--mode", "async", says=["--mode", "async", "not there yet"])
         self.fail(2, "partition", "kron:6", "--method", "metis", says=["metis", "not there yet"])
-        self.fail(2, "gather", "--placement", "cached", says=["cached", "not there yet"])
 
     def test_unknown_values(self):
         self.fail(2, "bfs", "kron:6", "--mode", "fast", says=["fast", "auto, sync, async"])

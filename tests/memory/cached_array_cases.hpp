@@ -42,10 +42,9 @@ void check_cached(team::Team& team, const exec::Stream& stream, std::uint64_t ro
   const auto expected = reference::gather(whole_table<T>(rows, width), width, indices);
   const auto missing = static_cast<std::uint64_t>(
       std::count_if(indices.begin(), indices.end(), [&](auto i) { return i >= rows; }));
-  const auto hits = static_cast<std::uint64_t>(
-      std::count_if(indices.begin(), indices.end(), [&](std::uint64_t i) {
-        return std::find(hot.begin(), hot.end(), i) != hot.end();
-      }));
+  const auto hits = static_cast<std::uint64_t>(std::count_if(
+      indices.begin(), indices.end(),
+      [&](std::uint64_t i) { return std::find(hot.begin(), hot.end(), i) != hot.end(); }));
   const auto where = on_device(stream, indices);
   const auto short_where = on_device(stream, vertices);
   Buffer<std::uint64_t> counter = on_device(stream, std::vector<std::uint64_t>{5});
@@ -61,7 +60,8 @@ void check_cached(team::Team& team, const exec::Stream& stream, std::uint64_t ro
   out = on_device(stream, std::vector<T>(expected.size(), T{77}));
   array.gather_vertices(stream, short_where.data(), vertices.size(), out.data(), nullptr,
                         few.data());
-  std::vector<T> first(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(100 * width));
+  std::vector<T> first(expected.begin(),
+                       expected.begin() + static_cast<std::ptrdiff_t>(100 * width));
   first.resize(expected.size(), T{77});
   EXPECT_EQ(out.to_host(stream), first);
   out = on_device(stream, std::vector<T>(expected.size(), T{77}));

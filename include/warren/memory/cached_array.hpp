@@ -55,7 +55,8 @@ void gather_cached(const exec::Stream& stream, const CachedRows& rows, const Cac
 template <class T>
 GlobalView<unsigned char> as_bytes(const GlobalView<T>& view) {
   GlobalView<unsigned char> bytes;
-  for (int q = 0; q < kMaxRanks; ++q) bytes.base[q] = reinterpret_cast<unsigned char*>(view.base[q]);
+  for (int q = 0; q < kMaxRanks; ++q)
+    bytes.base[q] = reinterpret_cast<unsigned char*>(view.base[q]);
   for (int q = 0; q <= kMaxRanks; ++q) bytes.cuts[q] = view.cuts[q];
   bytes.width = view.width * sizeof(T);
   bytes.rank = view.rank;
@@ -69,25 +70,21 @@ GlobalView<unsigned char> as_bytes(const GlobalView<T>& view) {
 template <class T>
 class CachedArray {
  public:
-  /// Copies rows `hot` (the same list on all ranks, each row once) of `host` to the devices' memory.
-  /// `host` is an array in host memory, which must outlive this one and is not to be written
-  /// meanwhile. Takes 4 bytes a row on each device besides. Collective; synchronises. Throws
-  /// UsageError for rows that are not there or are listed twice; MemoryError.
+  /// Copies rows `hot` (the same list on all ranks, each row once) of `host` to the devices'
+  /// memory. `host` is an array in host memory, which must outlive this one and is not to be
+  /// written meanwhile. Takes 4 bytes a row on each device besides. Collective; synchronises.
+  /// Throws UsageError for rows that are not there or are listed twice; MemoryError.
   CachedArray(team::Team& team, const GlobalArray<T>& host, std::span<const std::uint64_t> hot,
               CacheSpread spread = CacheSpread::automatic)
-      : host_(host.view()),
-        use_(team.device(), 1),
-        slots_(team.device(), host.view().rows()) {
-    const bool is_spread = spread == CacheSpread::automatic
-                               ? detail::links_favour_spreading(team)
-                               : spread == CacheSpread::spread;
+      : host_(host.view()), use_(team.device(), 1), slots_(team.device(), host.view().rows()) {
+    const bool is_spread = spread == CacheSpread::automatic ? detail::links_favour_spreading(team)
+                                                            : spread == CacheSpread::spread;
     const auto ranks = static_cast<std::uint64_t>(team.size());
     std::vector<std::uint64_t> cuts;
     for (std::uint64_t q = 0; q <= ranks; ++q)
       cuts.push_back(hot.size() / ranks * q + hot.size() % ranks * q / ranks);
     const exec::Stream stream(team.device());
-    cached_.emplace(team, cuts, host_.width,
-                    is_spread ? Placement::device : Placement::replicated);
+    cached_.emplace(team, cuts, host_.width, is_spread ? Placement::device : Placement::replicated);
     const std::uint64_t first = is_spread ? cached_->view().first() : 0;
     fill(stream, hot.subspan(first, is_spread ? cached_->view().local_rows() : hot.size()));
     std::vector<std::uint32_t> slots(host_.rows(), kNoVertex);
@@ -139,10 +136,8 @@ class CachedArray {
     }
     job.translated = translated_.data();
     job.use = use_.data();
-    detail::gather_cached(stream,
-                          {detail::as_bytes(cached_->view()), detail::as_bytes(host_),
-                           slots_.data()},
-                          job);
+    detail::gather_cached(
+        stream, {detail::as_bytes(cached_->view()), detail::as_bytes(host_), slots_.data()}, job);
   }
 
   GlobalView<T> host_;
