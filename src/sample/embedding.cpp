@@ -18,8 +18,8 @@ memory::Placement checked(memory::Placement placement, const SparseOptimizer& op
   require(placement != memory::Placement::replicated,
           "an embedding's rows live in one place each: a replicated one cannot be stepped");
   const auto is_share = [](float beta) { return beta >= 0.0f && beta < 1.0f; };
-  require(optimizer.learning_rate > 0.0f && optimizer.epsilon > 0.0f &&
-              is_share(optimizer.beta1) && is_share(optimizer.beta2),
+  require(optimizer.learning_rate > 0.0f && optimizer.epsilon > 0.0f && is_share(optimizer.beta1) &&
+              is_share(optimizer.beta2),
           "an optimiser's rates are above 0, its betas in [0, 1)");
   return placement;
 }
@@ -67,8 +67,8 @@ void Embedding::add_gradients(const exec::Stream& stream, const Vertex* rows, st
                               const float* gradients) {
   if (count == 0) return;
   require(rows != nullptr && gradients != nullptr, "gradients need rows and values");
-  const detail::AddGradient kernel{gradients_.view(), touched_.view(), list_.view(), listed_.view(),
-                                   rows, gradients};
+  const detail::AddGradient kernel{
+      gradients_.view(), touched_.view(), list_.view(), listed_.view(), rows, gradients};
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::add_gradients<decltype(backend)>(stream, kernel, count);
   });
@@ -80,19 +80,13 @@ void Embedding::step(team::Team& team, const exec::Stream& stream) {
   ++steps_;
   const std::uint32_t count = listed_.buffer().to_host(stream)[0];
   const auto left = [&](float beta) {
-    return static_cast<float>(1.0 - std::pow(static_cast<double>(beta),
-                                             static_cast<double>(steps_)));
+    return static_cast<float>(1.0 -
+                              std::pow(static_cast<double>(beta), static_cast<double>(steps_)));
   };
-  const detail::StepRow kernel{optimizer_,
-                               left(optimizer_.beta1),
-                               left(optimizer_.beta2),
-                               table_.view().width,
-                               list_.local_data(),
-                               touched_.local_data(),
-                               table_.local_data(),
-                               gradients_.local_data(),
-                               first_moment_.data(),
-                               second_moment_.data()};
+  const detail::StepRow kernel{
+      optimizer_,           left(optimizer_.beta1), left(optimizer_.beta2), table_.view().width,
+      list_.local_data(),   touched_.local_data(),  table_.local_data(),    gradients_.local_data(),
+      first_moment_.data(), second_moment_.data()};
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::step_rows<decltype(backend)>(stream, kernel, count);
   });

@@ -24,9 +24,8 @@ struct AddGradient {
     const Vertex row = rows[i];
     if (row >= gradients.rows()) return;
     const std::uint64_t width = gradients.width;
-    worker.for_each(width, [&](std::uint64_t c) {
-      (void)gradients.atomic_add(row, added[i * width + c], c);
-    });
+    worker.for_each(
+        width, [&](std::uint64_t c) { (void)gradients.atomic_add(row, added[i * width + c], c); });
     if (worker.lane() != 0) return;
     using exec::Order;
     using exec::Scope;

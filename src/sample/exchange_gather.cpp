@@ -19,8 +19,8 @@ memory::GlobalView<T> local_view(T* data, std::uint64_t first, std::uint64_t row
                                  std::uint64_t width) {
   memory::GlobalView<T> view;
   // Addresses before the data are made, but not read: row numbers begin with `first`.
-  view.base[0] = reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(data) -
-                                      first * width * sizeof(T));
+  view.base[0] =
+      reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(data) - first * width * sizeof(T));
   view.cuts[1] = first + rows;
   view.width = width;
   return view;
@@ -110,8 +110,8 @@ void ExchangeGather::gather(team::Team& team, const exec::Stream& stream,
 
   // 4. Back.
   grow(stream, received_data_, count * row_bytes);
-  team.all_to_all_v(stream, sent_data_.data(), times_bytes(asked, row_bytes),
-                    received_data_.data(), times_bytes(sent, row_bytes));
+  team.all_to_all_v(stream, sent_data_.data(), times_bytes(asked, row_bytes), received_data_.data(),
+                    times_bytes(sent, row_bytes));
   passed(times_.exchange_data);
 
   // 5. In the order asked for.
@@ -125,8 +125,8 @@ template void ExchangeGather::gather(team::Team&, const exec::Stream&,
                                      const memory::GlobalView<float>&, const std::uint64_t*,
                                      std::uint64_t, float*);
 template void ExchangeGather::gather(team::Team&, const exec::Stream&,
-                                     const memory::GlobalView<std::uint16_t>&,
-                                     const std::uint64_t*, std::uint64_t, std::uint16_t*);
+                                     const memory::GlobalView<std::uint16_t>&, const std::uint64_t*,
+                                     std::uint64_t, std::uint16_t*);
 template void ExchangeGather::gather(team::Team&, const exec::Stream&,
                                      const memory::GlobalView<std::int32_t>&, const std::uint64_t*,
                                      std::uint64_t, std::int32_t*);

@@ -32,8 +32,7 @@ void check_exchange(team::Team& team, const exec::Stream& stream, ExchangeGather
                     std::uint64_t rows, std::uint64_t width, std::uint64_t count) {
   SCOPED_TRACE(std::to_string(count) + " of " + std::to_string(rows) + " x " +
                std::to_string(width));
-  const auto table =
-      memory::make_table<T>(team, stream, rows, width, memory::Placement::device);
+  const auto table = memory::make_table<T>(team, stream, rows, width, memory::Placement::device);
   std::mt19937_64 random(static_cast<unsigned>(team.rank()) + 3);
   std::vector<std::uint64_t> indices(count);
   for (auto& index : indices) index = random() % (rows + 2);
@@ -56,8 +55,8 @@ inline void check_optimizer(team::Team& team, SparseOptimizer::Kind kind, refere
   optimizer.learning_rate = 0.1f;
   const auto cuts = memory::uneven_cuts(team.size(), kRows);
   Embedding embedding(team, cuts, kWidth, optimizer, placement);
-  reference::RowOptimizer expected{rule, 0.1f, 0.9f, 0.999f, 1e-8f, kWidth,
-                                   std::vector<double>(kRows * kWidth)};
+  reference::RowOptimizer expected{
+      rule, 0.1f, 0.9f, 0.999f, 1e-8f, kWidth, std::vector<double>(kRows * kWidth)};
   for (std::uint32_t step = 0; step < 3; ++step) {
     std::map<std::uint64_t, std::vector<double>> sums;
     for (int rank = 0; rank < team.size(); ++rank) {

@@ -12,11 +12,11 @@ namespace warren::sample {
 /// How a step moves a row x with its gradient g; t counts the steps from 1.
 struct SparseOptimizer {
   enum class Kind {
-    sgd,     ///< x -= lr g
-    adagrad, ///< s += g^2; x -= lr g / (sqrt(s) + epsilon) (Duchi, Hazan and Singer 2011)
-    adam     ///< m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; x -= lr m' / (sqrt(v') + epsilon),
-             ///< m' = m / (1 - b1^t), v' = v / (1 - b2^t) (Kingma and Ba 2015), lazily: the moments
-             ///< of rows that are not touched stay.
+    sgd,      ///< x -= lr g
+    adagrad,  ///< s += g^2; x -= lr g / (sqrt(s) + epsilon) (Duchi, Hazan and Singer 2011)
+    adam  ///< m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2; x -= lr m' / (sqrt(v') + epsilon),
+          ///< m' = m / (1 - b1^t), v' = v / (1 - b2^t) (Kingma and Ba 2015), lazily: the moments
+          ///< of rows that are not touched stay.
   };
   Kind kind = Kind::sgd;
   float learning_rate = 0.01f;
@@ -28,9 +28,10 @@ struct SparseOptimizer {
 /// A table of float32 rows with the state of its optimiser; both live where the rows do.
 class Embedding {
  public:
-  /// rows = cuts.back() of `width`, zeros. Takes the table's size twice (SGD), three times (AdaGrad)
-  /// or four times (Adam), and 8 bytes a row. Collective. Throws as memory::GlobalArray, UsageError
-  /// for a replicated placement and for rates that are not above 0 or, of the betas, not in [0, 1).
+  /// rows = cuts.back() of `width`, zeros. Takes the table's size twice (SGD), three times
+  /// (AdaGrad) or four times (Adam), and 8 bytes a row. Collective. Throws as memory::GlobalArray,
+  /// UsageError for a replicated placement and for rates that are not above 0 or, of the betas, not
+  /// in [0, 1).
   Embedding(team::Team& team, std::span<const std::uint64_t> cuts, std::uint64_t width,
             const SparseOptimizer& optimizer,
             memory::Placement placement = memory::Placement::device);
