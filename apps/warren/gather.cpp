@@ -13,6 +13,7 @@
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/memory/cached_array.hpp"
+#include "warren/sample/exchange_gather.hpp"
 
 #include "command.hpp"
 #include "session.hpp"
@@ -30,6 +31,7 @@ struct GatherCommand {
   std::uint64_t k = 64;
   std::uint64_t count = 1'000'000;
   std::string placement = "device";
+  std::string strategy = "direct";
   std::optional<std::uint64_t> cached;  ///< Rows; not given: a tenth.
   double skew = 0.0;                    ///< Of Zipf's law; 0: uniform.
   bool verify = false;
@@ -47,7 +49,8 @@ struct GatherOutcome {
   double copy_seconds = 0.0;
   std::uint64_t wrong = 0;  ///< Elements that are not the table's.
   memory::CacheUse use;     ///< Of all ranks.
-  bool is_spread = false;   ///< The cached rows are dealt out over the devices.
+  sample::ExchangeGatherTimes steps;
+  bool is_spread = false;  ///< The cached rows are dealt out over the devices.
 };
 
 /// What stands in the table: any element tells its row and column, exactly in single precision.
@@ -111,6 +114,10 @@ class GatherRank {
 
   void run(GatherOutcome& outcome) {
     const auto gather = [this] {
+      if (command_.strategy == "messages") {
+        return exchange_.gather(team_, stream_, table_.view(), indices_.data(), command_.count,
+                                out_.data());
+      }
       if (cached_) return cached_->gather(stream_, indices_.data(), command_.count, out_.data());
       memory::gather(stream_, table_.view(), indices_.data(), command_.count, out_.data());
     };
@@ -130,11 +137,8 @@ class GatherRank {
     }
     team_.sum(sums);
     if (team_.rank() == 0) {
-      outcome = {std::move(seconds),
-                 copy_seconds,
-                 wrong,
-                 {sums[0], sums[1]},
-                 cached_ && cached_->is_spread()};
+      outcome = {std::move(seconds), copy_seconds,      wrong,
+                 {sums[0], sums[1]}, exchange_.times(), cached_ && cached_->is_spread()};
     }
   }
 
@@ -218,11 +222,15 @@ class GatherRank {
   memory::Buffer<std::uint64_t> indices_;
   memory::Buffer<float> out_;
   std::optional<memory::CachedArray<float>> cached_;
+  sample::ExchangeGather exchange_;
   std::vector<std::uint64_t> rows_;
 };
 
 void check(const GatherCommand& command) {
   check_choice("--placement", command.placement, {"device", "host", "cached"}, {});
+  check_choice("--strategy", command.strategy, {"direct", "messages"}, {});
+  require(command.strategy == "direct" || command.placement == "device",
+          "--strategy messages gathers from the devices' memory: leave --placement out");
   require(!command.cached || command.is_cached(),
           "--cached is of rows in host memory: give --placement cached too");
   require(command.skew >= 0.0 && command.skew <= 100.0, "--skew should be from 0 to 100");
@@ -258,10 +266,18 @@ ExitStatus run_gather(const GatherCommand& command) {
   json["k"] = command.k;
   json["count"] = command.count;
   json["placement"] = command.placement;
+  json["strategy"] = command.strategy;
   json["skew"] = command.skew;
   json["bytes_per_second"] = rate;
   json["limit_bytes_per_second"] = limit;
   json["fraction_of_limit"] = fraction;
+  if (command.strategy == "messages") {
+    json["breakdown"] = {{"bucket", outcome.steps.bucket},
+                         {"exchange_rows", outcome.steps.exchange_rows},
+                         {"gather", outcome.steps.gather},
+                         {"exchange_data", outcome.steps.exchange_data},
+                         {"reorder", outcome.steps.reorder}};
+  }
   if (command.is_cached()) {
     json["cached_rows"] = command.cached_rows();
     json["cached_on"] = outcome.is_spread ? "spread" : "replicated";
@@ -306,6 +322,12 @@ void add_gather(CLI::App& program, Action& action) {
                    "Where the table lives: device, host, cached (host memory, with the first rows "
                    "on the devices)")
       ->type_name("WHERE");
+  gather
+      ->add_option(
+          "--strategy", command->strategy,
+          "direct (rows are read where they lie), messages (asked of their ranks and sent, "
+          "for comparison)")
+      ->type_name("NAME");
   add_number(*gather, "--cached", command->cached,
              "Of --placement cached: rows on the devices (a tenth)", "R", 0, kMost);
   gather

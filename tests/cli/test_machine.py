@@ -62,6 +62,13 @@ class Gather(ProgramTest):
         self.fail(2, "gather", "--cached", 10, says="--placement cached")
         self.fail(2, "gather", "--skew", -1, says="--skew")
 
+    def test_messages(self):
+        for devices in (1, 3):
+            result = self.gather(*self.SMALL, "--strategy", "messages", "--devices", devices, "--verify")
+            self.assertIs(result["verified"], True)
+            self.assertEqual(set(result["breakdown"]), {"bucket", "exchange_rows", "gather", "exchange_data", "reorder"})
+        self.fail(2, "gather", "--strategy", "messages", "--placement", "host", says="--strategy")
+
     def test_fewer_rows_than_ranks(self):
         self.assertIs(self.gather("--rows", 2, "--count", 50, "--devices", 4, "--verify")["verified"], True)
 
