@@ -62,6 +62,10 @@ class Sample(ProgramTest):
         path = self.file("a.wel", "0 1 -3.5\n2 3 1\n")
         self.fail(2, "sample", path, "--batch", 1, "--weighted", "--weights", "file", says="negative")
 
+    def test_more_than_the_memory(self):
+        self.fail(3, "sample", "kron:10", "--disjoint", "--replace", "--fanout", 1_000_000, "--batch", 1000, "--batches", 4096,
+                  "--in-flight", 4096, says=["bytes", "free", "--in-flight"])
+
     def test_text(self):
         out = self.succeed("sample", "kron:8", "--batch", 10, "--batches", 2, "--verify").out
         for line in (r"sampled +2 batches of 10 seeds, fanout 15,10,5", r"edges/s", r"verified +yes"):
