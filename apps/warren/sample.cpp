@@ -28,6 +28,7 @@ struct SampleCommand {
   TraversalOptions traversal;
   sample::SamplerOptions options;
   std::string fanout = "15,10,5";
+  std::string table = "auto";
   std::uint64_t batches = 64;
   std::uint64_t in_flight = 0;  ///< 0: the command chooses.
 };
@@ -262,6 +263,10 @@ std::uint64_t chosen_in_flight(const SampleCommand& command, bool on_gpu) {
 ExitStatus run_sample(SampleCommand command) {
   check_traversal_options(command.traversal, false);
   check_choice("--edges", command.traversal.edges, {"device", "host"}, {"compressed-host"});
+  check_choice("--table", command.table, {"auto", "hash", "direct"}, {});
+  using Kind = sample::SamplerOptions::Table;
+  if (command.table != "auto")
+    command.options.table = command.table == "hash" ? Kind::hash : Kind::direct;
   command.options.fanouts = parse_fanouts(command.fanout);
   command.options.seed = command.common.seed;
   command.options.edge_ids = command.traversal.verify;
@@ -293,6 +298,7 @@ ExitStatus run_sample(SampleCommand command) {
   json["batch"] = command.options.batch;
   json["batches"] = command.batches;
   json["in_flight"] = command.options.in_flight;
+  json["table"] = command.table;
   json["replace"] = command.options.replace;
   json["weighted"] = command.options.weighted;
   json["disjoint"] = command.options.disjoint;
@@ -340,6 +346,9 @@ void add_sample(CLI::App& program, Action& action) {
              kMostBatches);
   add_number(*app, "--in-flight", command->in_flight,
              "Batches that a rank samples at a time (GPUs: 4, CPU: 1)", "F", 1, 4096);
+  app->add_option("--table", command->table,
+                  "How a batch finds its vertices again: auto (the smaller), hash, direct")
+      ->type_name("NAME");
   app->add_flag("--replace", command->options.replace, "Draw each neighbour of all, with return");
   app->add_flag("--weighted", command->options.weighted, "Draw in proportion to edge weights");
   app->add_flag("--disjoint", command->options.disjoint, "A tree for each seed, nothing shared");

@@ -21,7 +21,7 @@ class Sample(ProgramTest):
         self.assertIs(self.sample("kron:8", "--batch", 20, "--verify")["verified"], True)
 
     def test_teams_agree(self):
-        for options in (["--fanout", "15,10,5"], ["--replace"], ["--disjoint", "--fanout", "4,3"], ["--fanout", "-1,2"],
+        for options in (["--fanout", "15,10,5"], ["--table", "hash"], ["--table", "direct"], ["--replace"], ["--disjoint", "--fanout", "4,3"], ["--fanout", "-1,2"],
                         ["--weighted", "--weights", "uniform:1:9"], ["--weighted", "--replace", "--weights", "uniform:0:3"]):
             found = set()
             for devices, in_flight in ((1, 1), (1, 5), (2, 2), (3, 1), (4, 2)):
@@ -54,7 +54,7 @@ class Sample(ProgramTest):
         for arguments, says in ((["--fanout", "0"], "--fanout"), (["--fanout", "5,-2"], "--fanout"), (["--fanout", "5,,2"], "--fanout"),
                                 (["--fanout", "a"], "--fanout"), (["--fanout", ",".join("1" * 17)], "hops"),
                                 (["--batch", "0"], "--batch"), (["--batch", "65"], "--batch 65"), (["--batch", "8", "--weighted"], "weights"),
-                                (["--edges", "compressed-host"], "--edges"), (["--method", "nothing"], "--method"),
+                                (["--edges", "compressed-host"], "--edges"), (["--method", "nothing"], "--method"), (["--table", "nothing"], "--table"),
                                 (["--batch", "8", "--weighted", "--weights", "uniform:0:0"], "weights are 0"),
                                 (["--fanout", "100000,100000", "--disjoint", "--replace", "--batch", "64"], "2^31")):
             with self.subTest(arguments):
