@@ -55,6 +55,7 @@ struct CountNeighbours {
   /// Edges of the list that are not later than `time`.
   [[nodiscard]] WARREN_HD std::uint32_t not_later(const NeighbourList& list,
                                                   std::int64_t time) const {
+    if (list.degree == 0) return 0;  // Its rank may have no edges at all.
     const std::int64_t* const first = store.times[list.owner] + list.begin;
     std::uint32_t low = 0;
     std::uint32_t high = list.degree;
@@ -264,9 +265,10 @@ struct ChooseNeighbours {
     constexpr std::uint32_t kMost = 8 * kLine;
     if (i + kAhead >= targets) return;
     const std::uint64_t next = batch * flight.target_stride + i + kAhead;
+    const std::uint32_t n = flight.degrees[next] < kMost ? flight.degrees[next] : kMost;
+    if (n == 0) return;
     const int q = store.owner(flight.vertices[batch * flight.vertex_stride + i + kAhead]);
     const Vertex* const list = store.targets[q] + flight.begins[next];
-    const std::uint32_t n = flight.degrees[next] < kMost ? flight.degrees[next] : kMost;
     for (std::uint32_t place = 0; place < n; place += kLine) exec::prefetch(list + place);
   }
 };

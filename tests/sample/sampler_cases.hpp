@@ -13,6 +13,12 @@
 
 namespace warren::sample {
 
+#ifdef WARREN_SANITIZED
+inline constexpr std::uint64_t kManySeeds = 200;
+#else
+inline constexpr std::uint64_t kManySeeds = 700;
+#endif
+
 template <class Backend>
 std::vector<team::TeamOptions> sampling_teams() {
   std::vector<team::TeamOptions> teams;
@@ -235,7 +241,7 @@ TYPED_TEST_P(SamplerTest, ManyTargets) {
   // Several chunks of targets and of edges.
   const fixtures::Named named{"community", fixtures::generated("community:20000,12", true)};
   for (const auto table : {SamplerOptions::Table::hash, SamplerOptions::Table::direct}) {
-    SampleCase tried = sample_case({15, 10}, 700);
+    SampleCase tried = sample_case({15, 10}, kManySeeds);
     tried.options.table = table;
     check_samples(sampling_teams<TypeParam>()[1], named, tried);
   }
