@@ -36,5 +36,6 @@ void add_sddmm(CLI::App& program, Action& action);
 void add_lookup(CLI::App& program, Action& action);
 void add_train(CLI::App& program, Action& action);
 void add_predict(CLI::App& program, Action& action);
+void add_sample(CLI::App& program, Action& action);
 
 }  // namespace warren::app

@@ -4,11 +4,16 @@
 #include "warren/memory/gather.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <optional>
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/memory/cached_array.hpp"
+#include "warren/sample/exchange_gather.hpp"
 
 #include "command.hpp"
 #include "session.hpp"
@@ -26,9 +31,16 @@ struct GatherCommand {
   std::uint64_t k = 64;
   std::uint64_t count = 1'000'000;
   std::string placement = "device";
+  std::string strategy = "direct";
+  std::optional<std::uint64_t> cached;  ///< Rows; not given: a tenth.
+  double skew = 0.0;                    ///< Of Zipf's law; 0: uniform.
   bool verify = false;
 
   [[nodiscard]] std::uint64_t bytes() const { return count * k * sizeof(float); }
+  [[nodiscard]] bool is_cached() const { return placement == "cached"; }
+  [[nodiscard]] std::uint64_t cached_rows() const {
+    return std::min(cached.value_or(rows / 10), rows);
+  }
 };
 
 /// What the ranks find together, filled by rank 0.
@@ -36,6 +48,9 @@ struct GatherOutcome {
   std::vector<double> seconds;
   double copy_seconds = 0.0;
   std::uint64_t wrong = 0;  ///< Elements that are not the table's.
+  memory::CacheUse use;     ///< Of all ranks.
+  sample::ExchangeGatherTimes steps;
+  bool is_spread = false;  ///< The cached rows are dealt out over the devices.
 };
 
 /// What stands in the table: any element tells its row and column, exactly in single precision.
@@ -43,13 +58,27 @@ float element(std::uint64_t row, std::uint64_t column) {
   return static_cast<float>((row * 31 + column) & 0xffffff);
 }
 
-std::uint64_t random_row(std::uint64_t seed, std::uint64_t i, std::uint64_t rows) {
+/// A row of [0, rows): uniformly for a skew of 0, else row r with a probability of about
+/// (r + 1)^-skew: the integral of that, inverted.
+std::uint64_t row_at(double uniform, double skew, std::uint64_t rows) {
+  const auto n = static_cast<double>(rows);
+  double place = uniform * n;
+  if (skew != 0.0) {
+    const double e = 1.0 - skew;
+    const double x = std::abs(e) < 1e-9
+                         ? std::pow(n + 1.0, uniform)
+                         : std::pow(uniform * (std::pow(n + 1.0, e) - 1.0) + 1.0, 1.0 / e);
+    place = x - 1.0;
+  }
+  return std::min(static_cast<std::uint64_t>(place), rows - 1);
+}
+
+std::uint64_t random_row(std::uint64_t seed, std::uint64_t i, std::uint64_t rows, double skew) {
   std::uint64_t x = seed * 0xd1342543de82ef95ull + (i + 1) * 0x9e3779b97f4a7c15ull;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
   x ^= x >> 31;
-  return static_cast<std::uint64_t>(static_cast<double>(x >> 11) * 0x1p-53 *
-                                    static_cast<double>(rows));
+  return row_at(static_cast<double>(x >> 11) * 0x1p-53, skew, rows);
 }
 
 std::vector<std::uint64_t> equal_cuts(std::uint64_t rows, int parts) {
@@ -72,14 +101,24 @@ class GatherRank {
         team_(team),
         stream_(team.device()),
         table_(team, equal_cuts(command.rows, team.size()), command.k,
-               command.placement == "host" ? memory::Placement::host : memory::Placement::device),
+               command.placement == "device" ? memory::Placement::device : memory::Placement::host),
         indices_(team.device(), command.count),
         out_(team.device(), command.count * command.k) {
     fill();
+    if (!command.is_cached()) return;
+    team.barrier();
+    std::vector<std::uint64_t> hot(command.cached_rows());
+    std::iota(hot.begin(), hot.end(), std::uint64_t{0});
+    cached_.emplace(team, table_, hot);
   }
 
   void run(GatherOutcome& outcome) {
     const auto gather = [this] {
+      if (command_.strategy == "messages") {
+        return exchange_.gather(team_, stream_, table_.view(), indices_.data(), command_.count,
+                                out_.data());
+      }
+      if (cached_) return cached_->gather(stream_, indices_.data(), command_.count, out_.data());
       memory::gather(stream_, table_.view(), indices_.data(), command_.count, out_.data());
     };
     (void)timed("gather", gather);  // Warms up.
@@ -90,7 +129,17 @@ class GatherRank {
     (void)timed("copy", [this] { copy(); });
     double copy_seconds = timed("copy", [this] { copy(); });
     copy_seconds = std::min(copy_seconds, timed("copy", [this] { copy(); }));
-    if (team_.rank() == 0) outcome = {std::move(seconds), copy_seconds, wrong};
+    std::uint64_t sums[] = {0, 0};
+    if (cached_) {
+      const memory::CacheUse use = cached_->use(stream_);
+      sums[0] = use.hits;
+      sums[1] = use.rows;
+    }
+    team_.sum(sums);
+    if (team_.rank() == 0) {
+      outcome = {std::move(seconds), copy_seconds,      wrong,
+                 {sums[0], sums[1]}, exchange_.times(), cached_ && cached_->is_spread()};
+    }
   }
 
  private:
@@ -110,7 +159,7 @@ class GatherRank {
     rows_.resize(command_.count);
     const auto first = static_cast<std::uint64_t>(team_.rank()) * command_.count;
     for (std::uint64_t i = 0; i < command_.count; ++i) {
-      rows_[i] = random_row(command_.common.seed, first + i, command_.rows);
+      rows_[i] = random_row(command_.common.seed, first + i, command_.rows, command_.skew);
     }
     indices_.upload(stream_, rows_);
     stream_.synchronize();
@@ -172,11 +221,21 @@ class GatherRank {
   memory::GlobalArray<float> table_;
   memory::Buffer<std::uint64_t> indices_;
   memory::Buffer<float> out_;
+  std::optional<memory::CachedArray<float>> cached_;
+  sample::ExchangeGather exchange_;
   std::vector<std::uint64_t> rows_;
 };
 
 void check(const GatherCommand& command) {
-  check_choice("--placement", command.placement, {"device", "host"}, {"cached"});
+  check_choice("--placement", command.placement, {"device", "host", "cached"}, {});
+  check_choice("--strategy", command.strategy, {"direct", "messages"}, {});
+  require(command.strategy == "direct" || command.placement == "device",
+          "--strategy messages gathers from the devices' memory: leave --placement out");
+  require(!command.cached || command.is_cached(),
+          "--cached is of rows in host memory: give --placement cached too");
+  require(command.skew >= 0.0 && command.skew <= 100.0, "--skew should be from 0 to 100");
+  require(command.rows < kNoVertex || !command.is_cached(),
+          "--placement cached is for fewer than 2^32 - 1 rows");
   const auto fits = [](std::uint64_t a, std::uint64_t b) { return a <= kMost / b; };
   require(
       fits(command.rows, command.k) && fits(command.count, command.k),
@@ -207,9 +266,23 @@ ExitStatus run_gather(const GatherCommand& command) {
   json["k"] = command.k;
   json["count"] = command.count;
   json["placement"] = command.placement;
+  json["strategy"] = command.strategy;
+  json["skew"] = command.skew;
   json["bytes_per_second"] = rate;
   json["limit_bytes_per_second"] = limit;
   json["fraction_of_limit"] = fraction;
+  if (command.strategy == "messages") {
+    json["breakdown"] = {{"bucket", outcome.steps.bucket},
+                         {"exchange_rows", outcome.steps.exchange_rows},
+                         {"gather", outcome.steps.gather},
+                         {"exchange_data", outcome.steps.exchange_data},
+                         {"reorder", outcome.steps.reorder}};
+  }
+  if (command.is_cached()) {
+    json["cached_rows"] = command.cached_rows();
+    json["cached_on"] = outcome.is_spread ? "spread" : "replicated";
+    json["hit_rate"] = outcome.use.hit_rate();
+  }
   json["verified"] = command.verify ? Json(outcome.wrong == 0) : Json(nullptr);
 
   Table table;
@@ -222,6 +295,11 @@ ExitStatus run_gather(const GatherCommand& command) {
   table.row("bandwidth", fmt::format("{}B/s, all ranks together", with_prefix(rate)));
   table.row("limit", fmt::format("{}B/s, plain copies from the same places: {:.0f} % of it",
                                  with_prefix(limit), 100.0 * fraction));
+  if (command.is_cached()) {
+    table.row("cached", fmt::format("{}, {} of the rows gathered were among them",
+                                    counted(command.cached_rows(), "row", "rows"),
+                                    percent(outcome.use.hits, outcome.use.rows)));
+  }
   if (command.verify) table.row("verified", outcome.wrong == 0 ? "yes, every element" : "NO");
   session.print("{}", table.text());
   session.finish();
@@ -239,8 +317,23 @@ void add_gather(CLI::App& program, Action& action) {
   add_number(*gather, "--k", command->k, "Floats of a row (64)", "K", 1, kMost);
   add_number(*gather, "--count", command->count, "Rows that each rank gathers (1000000)", "C", 1,
              kMost);
-  gather->add_option("--placement", command->placement, "Where the table lives: device, host")
+  gather
+      ->add_option("--placement", command->placement,
+                   "Where the table lives: device, host, cached (host memory, with the first rows "
+                   "on the devices)")
       ->type_name("WHERE");
+  gather
+      ->add_option(
+          "--strategy", command->strategy,
+          "direct (rows are read where they lie), messages (asked of their ranks and sent, "
+          "for comparison)")
+      ->type_name("NAME");
+  add_number(*gather, "--cached", command->cached,
+             "Of --placement cached: rows on the devices (a tenth)", "R", 0, kMost);
+  gather
+      ->add_option("--skew", command->skew,
+                   "0: rows are drawn uniformly; S: by Zipf's law, row r with (r + 1)^-S")
+      ->type_name("S");
   gather->add_flag("--verify", command->verify, "Look at every element (exit status 4)");
   add_common_options(*gather, command->common);
   gather->footer("Example:\n  warren gather --rows 1000000 --k 64 --count 200000 --placement host");

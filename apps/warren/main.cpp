@@ -30,6 +30,7 @@ std::string memory_cure(const std::string& command, const std::string& message) 
     return "; a smaller --hidden or fewer --layers would fit, and on GPUs more of them (--devices "
            "N)";
   }
+  if (command == "sample") return "; a smaller --batch, --fanout or --in-flight would fit";
   if (message.find("pinned") != std::string::npos) {
     return "; a file converted with --compress and read with --edges compressed-host needs less";
   }
@@ -68,6 +69,7 @@ int run(int argc, char** argv) {
   add_lookup(program, action);
   add_train(program, action);
   add_predict(program, action);
+  add_sample(program, action);
   add_bench(program, action);
   try {
     check_command(argc > 1 ? argv[1] : "");

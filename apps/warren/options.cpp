@@ -16,8 +16,8 @@ namespace {
 
 const std::vector<std::string> kCommands = {"info", "convert", "stats",    "partition", "bfs",
                                             "sssp", "cc",      "pagerank", "gather",    "bench",
-                                            "spmm", "sddmm",   "lookup",   "train",     "predict"};
-const std::vector<std::string> kLaterCommands = {"sample"};
+                                             "spmm", "sddmm",   "lookup",   "sample",    "train",
+                                             "predict"};
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
@@ -165,10 +165,8 @@ void check_command(const std::string& command) {
     throw UsageError(fmt::format("no command was given; there is: {}; see 'warren --help'",
                                  fmt::join(kCommands, ", ")));
   }
-  throw UsageError(
-      fmt::format("the command {} {}; there is: {}", command,
-                  contains(kLaterCommands, command) ? "is not there yet" : "is unknown",
-                  fmt::join(kCommands, ", ")));
+  throw UsageError(fmt::format("the command {} is unknown; there is: {}", command,
+                               fmt::join(kCommands, ", ")));
 }
 
 }  // namespace warren::app

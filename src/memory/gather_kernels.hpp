@@ -18,8 +18,9 @@ namespace warren::memory::detail {
 
 /// Where the rows are: row i of rank q lies at origin[q] + i * row_bytes.
 struct RowTable {
-  std::uintptr_t origin[kMaxRanks] = {};
-  std::uint64_t first[kMaxRanks] = {};  ///< Rank q's first row.
+  static constexpr int kMostParts = 2 * kMaxRanks;  ///< Each rank's cached rows, and its others.
+  std::uintptr_t origin[kMostParts] = {};
+  std::uint64_t first[kMostParts] = {};  ///< Rank q's first row.
   std::uint64_t rows = 0;
   std::uint64_t row_bytes = 0;
   int ranks = 1;
@@ -29,7 +30,9 @@ struct RowTable {
 struct RowMove {
   RowTable table;
   const std::uint64_t* indices = nullptr;
+  const Vertex* vertices = nullptr;  ///< Or: row numbers of 32 bits.
   std::uint64_t count = 0;
+  const std::uint32_t* count_at = nullptr;  ///< On the device: how many of them there are.
   unsigned char* local = nullptr;
   std::uint64_t* out_of_range = nullptr;
   std::uint32_t unit_bytes = 16;  ///< 16, 8, 4 or 2: divides all addresses and the row.
@@ -83,7 +86,9 @@ struct MoveRows {
 
   RowTable table;
   const std::uint64_t* indices;
-  std::uint64_t count;
+  const Vertex* vertices;
+  std::uint64_t most;
+  const std::uint32_t* count_at;
   U* local;
   std::uint64_t* out_of_range;
   std::uint64_t groups;  // Lane groups of the launch: the distance between the batches of one.
@@ -103,31 +108,41 @@ struct MoveRows {
     }
   }
 
-  WARREN_HD void read_indices(std::uint64_t batch, std::uint64_t (&rows)[kRowsInFlight]) const {
+  WARREN_HD void read_indices(std::uint64_t batch, std::uint64_t count,
+                              std::uint64_t (&rows)[kRowsInFlight]) const {
+    if (vertices != nullptr) return read(vertices, batch, count, rows);
+    read(indices, batch, count, rows);
+  }
+  template <class Index>
+  WARREN_HD static void read(const Index* from, std::uint64_t batch, std::uint64_t count,
+                             std::uint64_t (&rows)[kRowsInFlight]) {
     for (std::uint32_t r = 0; r < kRowsInFlight; ++r) {
       const std::uint64_t i = batch * kRowsInFlight + r;
-      rows[r] = i < count ? indices[i] : kNone;
+      rows[r] = i < count ? from[i] : kNone;
     }
   }
 
   /// Batches task, task + groups, ... of four rows each.
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
+    const std::uint64_t count = count_at != nullptr && *count_at < most ? *count_at : most;
     const std::uint64_t batches = (count + kRowsInFlight - 1) / kRowsInFlight;
+    if (task >= batches) return;
     std::uint64_t rows[kRowsInFlight];
-    read_indices(task, rows);
+    read_indices(task, count, rows);
     for (std::uint64_t batch = task; batch < batches; batch += groups) {
       U* remote[kRowsInFlight];
       find(rows, remote);
-      if (batch + groups < batches) read_indices(batch + groups, rows);
-      move(worker, batch * kRowsInFlight, remote);
+      if (batch + groups < batches) read_indices(batch + groups, count, rows);
+      const std::uint64_t first = batch * kRowsInFlight;
+      const std::uint64_t here = count - first < kRowsInFlight ? count - first : kRowsInFlight;
+      move(worker, first, here, remote);
     }
   }
 
   template <class W>
-  WARREN_HD void move(const W& worker, std::uint64_t first,
+  WARREN_HD void move(const W& worker, std::uint64_t first, std::uint64_t here,
                       U* const (&remote)[kRowsInFlight]) const {
-    const std::uint64_t here = count - first < kRowsInFlight ? count - first : kRowsInFlight;
     U* const mine = local + first * units;
     if constexpr (std::is_same_v<W, exec::Serial>) {
       // A CPU's thread is fastest with whole rows, one after the other. It overlaps short ones by
@@ -203,13 +218,9 @@ void launch_move(const exec::Stream& stream, const RowMove& job, std::uint32_t l
     groups = std::min(batches, processors * kThreadsPerProcessor / lanes);
   }
   const MoveRows<kDirection, kUnitBytes, kRows> kernel{
-      job.table,
-      job.indices,
-      job.count,
-      reinterpret_cast<Unit<kUnitBytes>*>(job.local),
-      job.out_of_range,
-      groups,
-      job.table.row_bytes / kUnitBytes};
+      job.table,        job.indices,  job.vertices,
+      job.count,        job.count_at, reinterpret_cast<Unit<kUnitBytes>*>(job.local),
+      job.out_of_range, groups,       job.table.row_bytes / kUnitBytes};
   exec::launch<Backend, W>(stream, groups, kernel);
 }
 

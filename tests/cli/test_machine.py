@@ -44,12 +44,30 @@ class Gather(ProgramTest):
         self.assertGreater(result["fraction_of_limit"], 0.0)
 
     def test_every_element_on_every_team(self):
-        for placement in ("device", "host"):
+        for placement in ("device", "host", "cached"):
             for devices in (1, 2, 3, 4):
                 with self.subTest(placement=placement, devices=devices):
                     result = self.gather(*self.SMALL, "--placement", placement, "--devices", devices, "--verify")
                     self.assertIs(result["verified"], True)
                     self.assertEqual(result["placement"], placement)
+
+    def test_cached(self):
+        result = self.gather(*self.SMALL, "--placement", "cached", "--cached", 100, "--skew", 1.1, "--verify", "--devices", 3)
+        self.check_fields(result, {"cached_rows": int, "cached_on": str, "hit_rate": float})
+        self.assertEqual(result["cached_rows"], 100)
+        self.assertIn(result["cached_on"], ("spread", "replicated"))
+        # A share of H_100 / H_1000 of a Zipf stream, as the integral has it: 0.70.
+        self.assertAlmostEqual(result["hit_rate"], 0.74, delta=0.06)
+        self.assertEqual(self.gather(*self.SMALL, "--placement", "cached", "--cached", 0)["hit_rate"], 0.0)
+        self.fail(2, "gather", "--cached", 10, says="--placement cached")
+        self.fail(2, "gather", "--skew", -1, says="--skew")
+
+    def test_messages(self):
+        for devices in (1, 3):
+            result = self.gather(*self.SMALL, "--strategy", "messages", "--devices", devices, "--verify")
+            self.assertIs(result["verified"], True)
+            self.assertEqual(set(result["breakdown"]), {"bucket", "exchange_rows", "gather", "exchange_data", "reorder"})
+        self.fail(2, "gather", "--strategy", "messages", "--placement", "host", says="--strategy")
 
     def test_fewer_rows_than_ranks(self):
         self.assertIs(self.gather("--rows", 2, "--count", 50, "--devices", 4, "--verify")["verified"], True)

@@ -20,6 +20,14 @@ template <class T>
 void gather(const exec::Stream& stream, const GlobalView<T>& table, const std::uint64_t* indices,
             std::uint64_t count, T* out, std::uint64_t* out_of_range = nullptr);
 
+/// The same for row numbers of 32 bits, such as sampled vertices. Where `count_at` (on the device)
+/// is given, of the first *count_at rows, `count` being the most there may be: the host need not
+/// know.
+template <class T>
+void gather_vertices(const exec::Stream& stream, const GlobalView<T>& table, const Vertex* vertices,
+                     std::uint64_t count, T* out, std::uint64_t* out_of_range = nullptr,
+                     const std::uint32_t* count_at = nullptr);
+
 /// table[indices[i]][:] = rows[i][:]. Rows out of range are skipped and counted. Where an index
 /// occurs twice, each piece of the row (16 bytes where width and addresses allow) comes from one of
 /// its rows. A replicated table: this rank's copy only. Otherwise as gather.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampled batches in host memory, and the properties that make one a sample of a graph.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warren/graph/graph.hpp"
+#include "warren/sample/sampler.hpp"
+
+namespace warren::sample {
+
+/// A SampledBatch in host memory.
+struct HostHop {
+  std::vector<EdgeOffset> row_offsets;
+  std::vector<Vertex> columns;
+  std::vector<EdgeOffset> edge_ids;  ///< Empty where they were not asked for.
+  std::vector<std::uint32_t> duplicates;
+};
+struct HostBatch {
+  std::vector<Vertex> vertices;
+  std::vector<std::uint32_t> trees;  ///< Empty unless disjoint.
+  std::vector<HostHop> hops;
+};
+
+/// Batch b of the sampler's last call, with its counts. Synchronises.
+[[nodiscard]] HostBatch fetch(const exec::Stream& stream, const NeighbourSampler& sampler,
+                              std::uint32_t b, const BatchCounts& counts);
+
+/// What is wrong with a batch, in words; empty where it is a sample of `graph` (in host memory,
+/// numbered as the batch's vertices are) by `options` (fanouts, replace, weighted, disjoint;
+/// temporal ones are not checked): every row has the number of edges that the options say, to
+/// neighbours only and, without replacement, each edge once; vertices are numbered in the order of
+/// their first edge, none twice; duplicates are counted right. Which neighbours were drawn is not
+/// checked. O(sampled edges x log(largest degree)).
+[[nodiscard]] std::string verify(const graph::Graph& graph, const HostBatch& batch,
+                                 std::uint64_t seeds, const SamplerOptions& options);
+
+/// A number that batches with different contents do not share but by chance.
+[[nodiscard]] std::uint64_t digest(const HostBatch& batch);
+
+}  // namespace warren::sample

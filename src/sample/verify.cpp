@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/sample/verify.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "warren/graph/draw.hpp"
+
+namespace warren::sample {
+namespace {
+
+template <class T>
+std::vector<T> to_host(const exec::Stream& stream, const T* data, std::uint64_t count) {
+  std::vector<T> values(data == nullptr ? 0 : count);
+  exec::copy(stream, values.data(), data, values.size() * sizeof(T));
+  return values;
+}
+
+class Verifier {
+ public:
+  Verifier(const graph::Graph& graph, const HostBatch& batch, std::uint64_t seeds,
+           const SamplerOptions& options)
+      : graph_(graph), batch_(batch), known_(seeds), options_(options) {
+    for (std::uint64_t i = 0; i < seeds && !options.disjoint; ++i)
+      numbers_.emplace(batch.vertices[i], static_cast<std::uint32_t>(i));
+  }
+
+  std::string run() {
+    for (std::size_t h = 0; h < batch_.hops.size(); ++h) {
+      std::string wrong = check_hop(h);
+      if (!wrong.empty()) return fmt::format("hop {}: {}", h + 1, wrong);
+    }
+    if (known_ != batch_.vertices.size())
+      return fmt::format("{} vertices, of which {} are named by edges", batch_.vertices.size(),
+                         known_);
+    return {};
+  }
+
+ private:
+  std::string check_hop(std::size_t h) {
+    const HostHop& hop = batch_.hops[h];
+    const std::uint64_t targets = known_;
+    if (hop.row_offsets.size() != targets + 1 || hop.row_offsets.front() != 0 ||
+        hop.row_offsets.back() != hop.columns.size())
+      return "the row offsets do not fit the targets and the edges";
+    std::vector<std::uint32_t> counted(batch_.vertices.size(), 0);
+    for (std::uint64_t i = 0; i < targets; ++i) {
+      const EdgeOffset begin = hop.row_offsets[i];
+      const EdgeOffset end = hop.row_offsets[i + 1];
+      if (begin > end) return fmt::format("row {} ends before it begins", i);
+      std::string wrong = check_row(hop, h, batch_.vertices[i], begin, end);
+      for (EdgeOffset e = begin; e < end && wrong.empty(); ++e)
+        wrong = check_number(hop.columns[e], i, counted);
+      if (!wrong.empty()) return fmt::format("row {}: {}", i, wrong);
+    }
+    counted.resize(known_);
+    if (counted != hop.duplicates) return "the counts of duplicates are not those of the columns";
+    return {};
+  }
+
+  /// As many edges as there should be, to neighbours, each edge once.
+  std::string check_row(const HostHop& hop, std::size_t h, Vertex target, EdgeOffset begin,
+                        EdgeOffset end) {
+    const std::uint64_t candidates = candidate_count(target);
+    const std::int64_t fanout = options_.fanouts[h];
+    std::uint64_t expected = candidates;
+    if (fanout > 0) {
+      expected = std::min(candidates, static_cast<std::uint64_t>(fanout));
+      if (options_.replace && candidates > 0) expected = static_cast<std::uint64_t>(fanout);
+    }
+    if (end - begin != expected)
+      return fmt::format("{} edges, where {} were to be", end - begin, expected);
+    ends_.clear();
+    for (EdgeOffset e = begin; e < end; ++e) {
+      if (hop.columns[e] >= batch_.vertices.size()) return "an edge to a vertex that is not there";
+      ends_.push_back(batch_.vertices[hop.columns[e]]);
+    }
+    std::sort(ends_.begin(), ends_.end());
+    const auto neighbours = graph_.neighbours(target);
+    for (std::size_t i = 0; i < ends_.size();) {
+      const auto [first, last] = std::equal_range(neighbours.begin(), neighbours.end(), ends_[i]);
+      std::size_t after = i;
+      while (after < ends_.size() && ends_[after] == ends_[i]) ++after;
+      const auto present = static_cast<std::size_t>(last - first);
+      if (present == 0 || (!options_.replace && after - i > present))
+        return fmt::format("vertex {} is drawn {} times and is {} times a neighbour", ends_[i],
+                           after - i, present);
+      i = after;
+    }
+    if (options_.replace || hop.edge_ids.empty()) return {};
+    ids_.assign(hop.edge_ids.begin() + static_cast<std::ptrdiff_t>(begin),
+                hop.edge_ids.begin() + static_cast<std::ptrdiff_t>(end));
+    std::sort(ids_.begin(), ids_.end());
+    if (std::adjacent_find(ids_.begin(), ids_.end()) != ids_.end()) return "an edge is drawn twice";
+    return {};
+  }
+
+  [[nodiscard]] std::uint64_t candidate_count(Vertex target) const {
+    const std::uint64_t degree = graph_.degree(target);
+    if (!options_.weighted) return degree;
+    std::uint64_t positive = 0;
+    for (EdgeOffset e = graph_.offsets[target]; e < graph_.offsets[target] + degree; ++e) {
+      positive += graph_.weight_type == graph::WeightType::int32 ? graph_.weights_int[e] > 0
+                                                                 : graph_.weights_float[e] > 0.0f;
+    }
+    return positive;
+  }
+
+  /// New vertices take the next number; others have one.
+  std::string check_number(Vertex column, std::uint64_t row, std::vector<std::uint32_t>& counted) {
+    ++counted[column];
+    if (options_.disjoint) {
+      if (column != known_) return "a vertex of another edge";
+      if (batch_.trees[column] != batch_.trees[row]) return "an edge from one tree to another";
+      ++known_;
+      return {};
+    }
+    const auto next = static_cast<std::uint32_t>(known_);
+    const auto [at, is_new] = numbers_.emplace(batch_.vertices[column], next);
+    known_ += is_new ? 1 : 0;
+    if (at->second != column)
+      return fmt::format("vertex {} has the number {} and should have {}", at->first, column,
+                         at->second);
+    return {};
+  }
+
+  const graph::Graph& graph_;
+  const HostBatch& batch_;
+  std::uint64_t known_;  // Vertices numbered so far.
+  const SamplerOptions& options_;
+  std::unordered_map<Vertex, std::uint32_t> numbers_;
+  std::vector<Vertex> ends_;
+  std::vector<EdgeOffset> ids_;
+};
+
+}  // namespace
+
+HostBatch fetch(const exec::Stream& stream, const NeighbourSampler& sampler, std::uint32_t b,
+                const BatchCounts& counts) {
+  const SampledBatch batch = sampler.batch(b);
+  HostBatch result;
+  const std::uint64_t vertices = counts.vertices[sampler.hops()];
+  result.vertices = to_host(stream, batch.vertices, vertices);
+  result.trees = to_host(stream, batch.trees, vertices);
+  for (std::uint32_t h = 0; h < sampler.hops(); ++h) {
+    const SampledHop& hop = batch.hops[h];
+    HostHop copy;
+    copy.row_offsets = to_host(stream, hop.row_offsets, std::uint64_t{counts.vertices[h]} + 1);
+    copy.columns = to_host(stream, hop.columns, counts.edges[h]);
+    copy.edge_ids = to_host(stream, hop.edge_ids, counts.edges[h]);
+    copy.duplicates = to_host(stream, hop.duplicates, counts.vertices[h + 1]);
+    result.hops.push_back(std::move(copy));
+  }
+  stream.synchronize();
+  return result;
+}
+
+std::string verify(const graph::Graph& graph, const HostBatch& batch, std::uint64_t seeds,
+                   const SamplerOptions& options) {
+  if (seeds > batch.vertices.size()) return "fewer vertices than seeds";
+  for (const Vertex v : batch.vertices) {
+    if (v >= graph.vertices) return fmt::format("vertex {} is not in the graph", v);
+  }
+  return Verifier(graph, batch, seeds, options).run();
+}
+
+std::uint64_t digest(const HostBatch& batch) {
+  std::uint64_t state = 1;
+  const auto take = [&](std::uint64_t value) {
+    state = graph::detail::mix((state ^ value) + 0x9e3779b97f4a7c15ull);
+  };
+  const auto take_all = [&](const auto& values) {
+    take(values.size());
+    for (const auto value : values) take(value);
+  };
+  take_all(batch.vertices);
+  for (const HostHop& hop : batch.hops) {
+    take_all(hop.row_offsets);
+    take_all(hop.columns);
+  }
+  return state;
+}
+
+}  // namespace warren::sample

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// P values of the ways to choose, each from as many trials as are asked for.
+#pragma once
+
+#include "reference/chi_square.hpp"
+#include "sample/choose.hpp"
+
+namespace warren::sample::detail {
+
+enum class Algorithm { best, path_doubling };
+
+/// Calls choose(draws, scratch, emit) for every trial, and count(slot, place) for what it emits.
+template <class Choose, class Count>
+void for_each_trial(std::uint64_t seed, std::uint64_t trials, std::uint32_t m, Choose&& choose,
+                    Count&& count) {
+  std::vector<std::uint64_t> scratch(keyed_bytes(m, 1) / 8 + path_doubling_bytes(m) / 8 + 2);
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
+    const TargetDraws draws(seed, trial >> 32, 0, static_cast<std::uint32_t>(trial));
+    choose(draws, scratch.data(),
+           [&](std::uint32_t slot, std::uint32_t place) { count(trial, slot, place); });
+  }
+}
+
+struct UniformP {
+  double inclusion = 1.0;  ///< How often each place is chosen at all.
+  double last = 1.0;       ///< Which place the last draw takes.
+};
+inline UniformP uniform_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m,
+                          std::uint64_t trials, Algorithm algorithm) {
+  std::vector<std::uint64_t> chosen(n);
+  std::vector<std::uint64_t> last(n);
+  for_each_trial(
+      seed, trials, m,
+      [&](const TargetDraws& draws, std::uint64_t* scratch, auto&& emit) {
+        if (algorithm == Algorithm::path_doubling && m < n) {
+          choose_by_path_doubling(exec::Serial(), draws, n, m, scratch, emit);
+        } else {
+          choose_uniformly(exec::Serial(), draws, n, m, scratch, emit);
+        }
+      },
+      [&](std::uint64_t, std::uint32_t slot, std::uint32_t place) {
+        ++chosen[place];
+        if (slot + 1 == m) ++last[place];
+      });
+  UniformP result;
+  result.inclusion = reference::inclusion_p(chosen, trials, m);
+  if (m < n) result.last = reference::multinomial_p(last, std::vector<double>(n, 1.0 / n));
+  return result;
+}
+
+inline double replacement_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m,
+                            std::uint64_t trials) {
+  std::vector<std::uint64_t> chosen(n);
+  for_each_trial(
+      seed, trials, m,
+      [&](const TargetDraws& draws, std::uint64_t*, auto&& emit) {
+        choose_with_replacement(exec::Serial(), draws, n, m, emit);
+      },
+      [&](std::uint64_t, std::uint32_t, std::uint32_t place) { ++chosen[place]; });
+  return reference::multinomial_p(chosen, std::vector<double>(n, 1.0 / n));
+}
+
+/// Weights of very different sizes, some 0.
+inline std::vector<double> uneven_weights(std::uint32_t n) {
+  std::vector<double> weights(n);
+  for (std::uint32_t place = 0; place < n; ++place)
+    weights[place] = place % 8 == 7 ? 0.0 : 0.25 * (1 + place * 7 % 16);
+  return weights;
+}
+inline std::vector<double> shares(std::vector<double> weights) {
+  double sum = 0.0;
+  for (const double weight : weights) sum += weight;
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+/// Of the first of m weighted draws without replacement.
+inline double weighted_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m,
+                         std::uint64_t trials) {
+  const std::vector<double> weights = uneven_weights(n);
+  std::vector<std::uint64_t> first(n);
+  for_each_trial(
+      seed, trials, m,
+      [&](const TargetDraws& draws, std::uint64_t* scratch, auto&& emit) {
+        choose_by_keys(
+            exec::Serial(), draws, n, m, scratch,
+            [&](std::uint32_t place) { return weights[place]; }, emit);
+      },
+      [&](std::uint64_t, std::uint32_t slot, std::uint32_t place) {
+        if (slot == 0) ++first[place];
+      });
+  return reference::multinomial_p(first, shares(weights));
+}
+
+inline double weighted_replacement_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m,
+                                     std::uint64_t trials) {
+  const std::vector<double> weights = uneven_weights(n);
+  std::vector<double> sums(n);
+  double sum = 0.0;
+  for (std::uint32_t place = 0; place < n; ++place) sums[place] = sum += weights[place];
+  std::vector<std::uint64_t> chosen(n);
+  for_each_trial(
+      seed, trials, m,
+      [&](const TargetDraws& draws, std::uint64_t*, auto&& emit) {
+        choose_by_sums(exec::Serial(), draws, sums.data(), n, m, emit);
+      },
+      [&](std::uint64_t, std::uint32_t, std::uint32_t place) { ++chosen[place]; });
+  return reference::multinomial_p(chosen, shares(weights));
+}
+
+}  // namespace warren::sample::detail

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The distribution of what is chosen, by chi-square at fixed seeds; bench_sample_statistics does
+// the same with more draws.
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "sample/draw_statistics.hpp"
+
+namespace warren::sample::detail {
+namespace {
+
+constexpr double kLeastP = 0.001;
+#ifdef WARREN_SANITIZED
+constexpr std::uint64_t kDraws = 30'000;
+#else
+constexpr std::uint64_t kDraws = 200'000;
+#endif
+constexpr std::uint32_t kPlaces[] = {1, 2, 3, 10, 50, 257, 1000, 4096};
+constexpr std::uint32_t kChosen[] = {1, 2, 5, 15, 33, 64, 256};
+
+/// Enough of them that five of every place are to be expected.
+std::uint64_t trials_for(std::uint32_t n, std::uint32_t m, std::uint32_t counted) {
+  const std::uint64_t trials = kDraws / m + 1;
+  const std::uint64_t least = std::uint64_t{n} * 8 / counted + 1;
+  return trials < least ? least : trials;
+}
+
+TEST(ChiSquare, HasTheTablesValues) {
+  EXPECT_NEAR(reference::chi_square_tail(3.841, 1), 0.05, 1e-4);
+  EXPECT_NEAR(reference::chi_square_tail(18.307, 10), 0.05, 1e-4);
+  EXPECT_NEAR(reference::chi_square_tail(149.449, 100), 0.001, 1e-5);
+  EXPECT_NEAR(reference::chi_square_tail(67.328, 100), 0.995, 1e-4);
+}
+
+TEST(ChiSquare, FindsWhatIsWrong) {
+  // One place of 50 with a tenth more than its share.
+  std::vector<double> shares(50, 1.0 / 50.1);
+  shares[7] = 1.1 / 50.1;
+  std::vector<std::uint64_t> counts(50);
+  for (std::uint64_t i = 0; i < 200'000; ++i)
+    ++counts[TargetDraws(1, 0, 0, static_cast<std::uint32_t>(i)).below(50, 0)];
+  EXPECT_LT(reference::multinomial_p(counts, shares), 1e-4);
+  EXPECT_GT(reference::multinomial_p(counts, std::vector<double>(50, 0.02)), kLeastP);
+}
+
+TEST(Distribution, UniformWithoutReplacement) {
+  for (const Algorithm algorithm : {Algorithm::best, Algorithm::path_doubling}) {
+    for (const std::uint32_t n : kPlaces) {
+      for (const std::uint32_t m : kChosen) {
+        const UniformP p = uniform_p(1, n, m, trials_for(n, m, m), algorithm);
+        EXPECT_GT(p.inclusion, kLeastP) << n << " " << m;
+        if (trials_for(n, m, m) >= 5 * n) {
+          EXPECT_GT(p.last, kLeastP) << n << " " << m;
+        }
+      }
+    }
+  }
+}
+
+TEST(Distribution, EveryOrderOfAFewPlaces) {
+  for (const auto& [n, m] : {std::pair{3u, 2u}, {5u, 3u}, {6u, 4u}}) {
+    std::map<std::vector<std::uint32_t>, std::uint64_t> counts;
+    std::vector<std::uint32_t> order(m);
+    for_each_trial(
+        2, kDraws / 4, m,
+        [&, many = n, few = m](const TargetDraws& draws, std::uint64_t* scratch, auto&& emit) {
+          choose_uniformly(exec::Serial(), draws, many, few, scratch, emit);
+        },
+        [&, few = m](std::uint64_t, std::uint32_t slot, std::uint32_t place) {
+          order[slot] = place;
+          if (slot + 1 == few) ++counts[order];
+        });
+    EXPECT_GT(reference::orders_p(counts, std::vector<double>(n, 1.0), m), kLeastP) << n;
+  }
+}
+
+TEST(Distribution, WithReplacement) {
+  for (const std::uint32_t n : kPlaces) {
+    for (const std::uint32_t m : kChosen)
+      EXPECT_GT(replacement_p(1, n, m, trials_for(n, m, m)), kLeastP) << n << " " << m;
+  }
+}
+
+TEST(Distribution, WeightedFirstDraws) {
+  for (const std::uint32_t n : {2u, 10u, 50u, 257u}) {
+    for (const std::uint32_t m : {1u, 5u, 33u})
+      EXPECT_GT(weighted_p(4, n, m, kDraws / n + n * 40), kLeastP) << n << " " << m;
+  }
+}
+
+TEST(Distribution, WeightedInEveryOrder) {
+  const std::vector<double> weights = {1.0, 2.0, 0.5, 6.0, 3.0};
+  std::map<std::vector<std::uint32_t>, std::uint64_t> counts;
+  std::vector<std::uint32_t> order(3);
+  for_each_trial(
+      5, kDraws / 4, 3,
+      [&](const TargetDraws& draws, std::uint64_t* scratch, auto&& emit) {
+        choose_by_keys(
+            exec::Serial(), draws, 5, 3, scratch,
+            [&](std::uint32_t place) { return weights[place]; }, emit);
+      },
+      [&](std::uint64_t, std::uint32_t slot, std::uint32_t place) {
+        order[slot] = place;
+        if (slot == 2) ++counts[order];
+      });
+  EXPECT_GT(reference::orders_p(counts, weights, 3), kLeastP);
+  EXPECT_LT(reference::orders_p(counts, {1.0, 2.0, 0.5, 6.0, 3.4}, 3), kLeastP);
+}
+
+TEST(Distribution, WeightedWithReplacement) {
+  for (const std::uint32_t n : kPlaces) {
+    for (const std::uint32_t m : {1u, 15u, 256u})
+      EXPECT_GT(weighted_replacement_p(1, n, m, trials_for(n, m, m) * 4), kLeastP) << n << " " << m;
+  }
+}
+
+}  // namespace
+}  // namespace warren::sample::detail
