@@ -14,10 +14,9 @@
 namespace warren::app {
 namespace {
 
-const std::vector<std::string> kCommands = {"info", "convert", "stats",    "partition", "bfs",
-                                            "sssp", "cc",      "pagerank", "gather",    "bench",
-                                             "spmm", "sddmm",   "lookup",   "sample",    "train",
-                                             "predict"};
+const std::vector<std::string> kCommands = {
+    "info",   "convert", "stats", "partition", "bfs",    "sssp",   "cc",    "pagerank",
+    "gather", "bench",   "spmm",  "sddmm",     "lookup", "sample", "train", "predict"};
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 
@@ -165,8 +164,8 @@ void check_command(const std::string& command) {
     throw UsageError(fmt::format("no command was given; there is: {}; see 'warren --help'",
                                  fmt::join(kCommands, ", ")));
   }
-  throw UsageError(fmt::format("the command {} is unknown; there is: {}", command,
-                               fmt::join(kCommands, ", ")));
+  throw UsageError(
+      fmt::format("the command {} is unknown; there is: {}", command, fmt::join(kCommands, ", ")));
 }
 
 }  // namespace warren::app

@@ -14,7 +14,7 @@ namespace warren::sparse {
 namespace {
 
 constexpr std::uint32_t kMostEntries = 512;
-constexpr std::uint32_t kFewestEntries = 16;
+constexpr std::uint32_t kFewestEntries = 64;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 16;
 
 /// What a run of rows becomes.

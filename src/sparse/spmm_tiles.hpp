@@ -2,6 +2,8 @@
 // The GPU's kernels of the sparse-dense product.
 #pragma once
 
+#include <algorithm>
+
 #include "sparse/spmm_job.hpp"
 #include "sparse/tile_rows.hpp"
 
@@ -148,8 +150,16 @@ void launch_lanes(const exec::Stream& stream, const SpmmJob<T>& job,
   constexpr std::uint32_t kLanes = exec::detail::kLanes<W>;
   constexpr std::uint64_t kColumns = std::uint64_t{kLanes} * kWidth;
   const std::uint64_t tiles = (job.k + kColumns - 1) / kColumns;
-  exec::launch<exec::Cuda, W>(stream, job.task_count * tiles, SpmmOnTile<T, kWidth>{job}, options);
+  // Small blocks where large ones would not be some for each processor: these end at more different
+  // times.
+  constexpr std::uint64_t kBlocksPerProcessor = 16;
+  constexpr std::uint32_t kFewThreads = 128;
   exec::LaunchOptions block;
+  exec::LaunchOptions shape = options;
+  const std::uint64_t blocks = job.task_count * tiles * kLanes / options.threads_per_block;
+  if (blocks < kBlocksPerProcessor * static_cast<std::uint64_t>(stream.device().processors()))
+    shape.threads_per_block = std::min(shape.threads_per_block, kFewThreads);
+  exec::launch<exec::Cuda, W>(stream, job.task_count * tiles, SpmmOnTile<T, kWidth>{job}, shape);
   block.scratch_bytes = block.threads_per_block * kWidth * sizeof(float);
   exec::launch<exec::Cuda, exec::Block>(stream, job.split_count * tiles,
                                         CombineOnBlock<T, kWidth>{job, kLanes}, block);

@@ -119,6 +119,9 @@ __device__ inline void publish_sums(BarrierState& state, std::uint64_t* block_su
   }
 }
 
+/// Steps after which a rank that was not kept waiting looks whether the team has ended.
+inline constexpr std::uint64_t kStepsBetweenLooks = 64;
+
 /// The team's part of the barrier, by one full warp of the device's last block. False if the team
 /// has ended.
 __device__ inline bool exchange_mail(const BarrierView& view) {
@@ -150,13 +153,16 @@ __device__ inline bool exchange_mail(const BarrierView& view) {
     } else {
       for (std::uint32_t i = 0; i < kSums; ++i) sums[i] = 0;
     }
+    // Ranks that never wait for long must hear of an end, too; the flag is in host memory, a
+    // microsecond away.
+    if (lane == 0 && step % kStepsBetweenLooks == 0)
+      alive = alive && *static_cast<const volatile std::uint32_t*>(view.abort_flag) == 0;
     alive = __all_sync(0xffffffffu, alive);
     const exec::Warp warp;
     for (std::uint32_t i = 0; i < kSums; ++i) sums[i] = warp.reduce(sums[i], exec::Plus{});
     if (lane == 0) mine.steps = step;
-  } else if (lane == 0 && ++mine.steps % 64 == 0) {
-    // Nobody is waited for, but the team may be ended from outside; the flag is in host memory, a
-    // microsecond away.
+  } else if (lane == 0 && ++mine.steps % kStepsBetweenLooks == 0) {
+    // Nobody is waited for, but the team may be ended from outside.
     alive = *static_cast<const volatile std::uint32_t*>(view.abort_flag) == 0;
   }
   alive = __all_sync(0xffffffffu, alive);
