@@ -90,7 +90,7 @@ class BfsRank {
   void warm_up(Vertex source) {
     const traverse::BfsResult found = run_once(source);
     if (command_.traversal.mode != "auto") return;
-    mode_ = choose_mode(team_, shard_, found.reached, std::uint64_t{found.max_depth} + 1);
+    mode_ = choose_mode(team_, shard_, found.reached, std::uint64_t{found.max_depth} + 1, false);
     if (!mode_.is_async) return;
     async_ = std::make_unique<traverse::AsyncBfs>(team_, shard_);
     (void)run_once(source);

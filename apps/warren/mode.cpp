@@ -23,13 +23,15 @@ std::uint64_t max_degree(team::Team& team, const graph::Shard& shard) {
 }  // namespace
 
 Mode choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reached,
-                 std::uint64_t levels) {
+                 std::uint64_t levels, bool is_weighted) {
   if (shard.edges_placement == graph::EdgesPlacement::compressed_host)
     return {false, "the asynchronous form reads plain lists"};
   traverse::ModeEvidence evidence;
   evidence.on_gpu = team.device().is_cuda();
   evidence.reached = reached;
   evidence.levels = levels;
+  evidence.is_weighted = is_weighted;
+  evidence.ranks = team.size();
   evidence.mean_degree = static_cast<double>(shard.edges) /
                          static_cast<double>(std::max<std::uint64_t>(1, shard.vertices));
   if (evidence.on_gpu) evidence.max_degree = max_degree(team, shard);

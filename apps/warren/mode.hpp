@@ -19,7 +19,7 @@ struct Mode {
 /// For --mode auto, from a synchronous search of `levels` steps that reached so many vertices.
 /// Collective.
 [[nodiscard]] Mode choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reached,
-                               std::uint64_t levels);
+                               std::uint64_t levels, bool is_weighted);
 
 /// `mode`, `mode_reason`, and of an asynchronous run (`report` not nullptr) what the scheduler did.
 void set_mode_fields(Json& json, const Mode& mode, const traverse::AsyncReport* report);

@@ -88,7 +88,7 @@ class SsspRank {
   void warm_up(Vertex source) {
     const traverse::SsspResult found = run_once(source);
     if (command_.traversal.mode != "auto") return;
-    mode_ = choose_mode(team_, shard_, found.reached, found.steps);
+    mode_ = choose_mode(team_, shard_, found.reached, found.steps, true);
     if (!mode_.is_async) return;
     make_async();
     (void)run_once(source);

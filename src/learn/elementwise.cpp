@@ -76,6 +76,11 @@ void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t 
   run(stream, count, detail::GatherRowsKernel{k, rows, x, out});
 }
 
+void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
+                const float* scale, const float* x, float* out) {
+  run(stream, n, detail::ScaleRowsKernel{k, stride, scale, x, out});
+}
+
 void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,
               Vertex first, Vertex* arg) {
   run(stream, n, detail::RenumberKernel{k, names, first, arg});

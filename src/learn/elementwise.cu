@@ -15,6 +15,7 @@ template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const A
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const HeadDotsKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const AddSelfKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const GatherRowsKernel&);
+template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const ScaleRowsKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const RenumberKernel&);
 
 }  // namespace warren::learn::detail

@@ -81,7 +81,8 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
     parameters.add(in, out * matrices, 6 * sizeof(float));
   }
   gradients.add(n, model.layers == 1 ? widest : 2 * widest);
-  scratch.add(n, (is_gat || model.kind == ModelKind::gin ? 2 : 1) * widest);
+  // GAT's second is of its own; else scaled rows take it.
+  scratch.add(n, (model.kind == ModelKind::gin ? 3 : 2) * ((widest + 3) / 4 * 4));
   if (is_gat) scratch.add(m, model.heads);
   return {{{"graph", graph.value},
            {"features", features.value},

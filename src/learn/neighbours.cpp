@@ -172,35 +172,38 @@ Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
     if (degree == 0.0) return 0.0f;
     return static_cast<float>(1.0 / (is_symmetric ? std::sqrt(degree) : degree));
   };
-  const auto column_scale = [&](const Neighbours& neighbours) {
-    std::vector<float> scale(neighbours.rows());
-    for (std::uint64_t r = 0; r < scale.size(); ++r)
-      scale[r] = scale_of(static_cast<Vertex>(neighbours.first() + r));
-    for (const Vertex v : neighbours.halo_ids()) scale.push_back(scale_of(v));
-    return sparse::to_device(context.stream(), scale);
-  };
-  in_scale_ = column_scale(*in_);
-  in_view_.column_scale = in_scale_.data();
-  // The rank's own vertices come first in every list of columns.
-  out_view_.row_scale = in_scale_.data();
+  std::vector<float> scale(out_->rows());
+  for (std::uint64_t r = 0; r < scale.size(); ++r)
+    scale[r] = scale_of(static_cast<Vertex>(out_->first() + r));
+  scale_ = sparse::to_device(context.stream(), scale);
+  out_view_.row_scale = scale_.data();
+  scales_in_ = true;
   if (!is_symmetric) return;
-  in_view_.row_scale = in_view_.self = out_view_.self = in_scale_.data();
-  if (out_ == in_) {
-    out_view_.column_scale = in_scale_.data();
-  } else {
-    out_scale_ = column_scale(*out_);
-    out_view_.column_scale = out_scale_.data();
-  }
+  in_view_.row_scale = scale_.data();
+  scales_out_ = true;
+  ones_ = sparse::to_device(context.stream(), std::vector<float>(scale.size(), 1.0f));
+  in_view_.self = out_view_.self = ones_.data();
 }
 
 void Aggregation::product(Context& context, const Neighbours& neighbours,
-                          const sparse::MatrixView& view, const float* x, float* y, std::uint64_t k,
-                          float beta) {
-  const float* pulled = neighbours.pull(context, x, k);
+                          const sparse::MatrixView& view, bool scales, const float* x, float* y,
+                          std::uint64_t k, float beta) const {
+  constexpr std::size_t kSlot = 6;
+  constexpr std::uint64_t kTogether = 4;  // Floats that are read at once.
+  const std::uint64_t stride = (k + kTogether - 1) / kTogether * kTogether;
+  if (scales || stride != k) {
+    float* scaled = context.scratch(kSlot, neighbours.rows() * stride);
+    context.measured(Part::aggregate, [&] {
+      scale_rows(context.stream(), neighbours.rows(), k, stride, scales ? scale_.data() : nullptr,
+                 x, scaled);
+    });
+    x = scaled;
+  }
+  const float* pulled = neighbours.pull(context, x, stride);
   if (neighbours.rows() == 0) return;
   context.measured(Part::aggregate, [&] {
-    sparse::spmm(context.stream(), view, neighbours.plan(), neighbours.table(x, pulled, k), y, k, k,
-                 {.beta = beta});
+    sparse::spmm(context.stream(), view, neighbours.plan(), neighbours.table(x, pulled, stride), y,
+                 k, k, {.beta = beta});
   });
 }
 

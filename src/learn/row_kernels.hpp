@@ -228,6 +228,22 @@ struct GatherRowsKernel {
   }
 };
 
+struct ScaleRowsKernel {
+  std::uint64_t k, stride;
+  const float* scale;
+  const float* x;
+  float* out;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t i) const {
+    const float factor = scale == nullptr ? 1.0f : scale[i];
+    const float* from = x + i * k;
+    float* to = out + i * stride;
+    worker.for_each(k, [&](std::uint64_t c) { to[c] = factor * from[c]; });
+    worker.for_each(stride - k, [&](std::uint64_t c) { to[k + c] = 0.0f; });
+  }
+};
+
 struct RenumberKernel {
   std::uint64_t k;
   const Vertex* names;
@@ -271,6 +287,8 @@ extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const AddSelfKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const GatherRowsKernel&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const ScaleRowsKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const RenumberKernel&);
 #endif

@@ -28,6 +28,7 @@ struct SpmmJob {
   std::uint64_t* rows_moved = nullptr;
   float alpha = 1.0f;
   float beta = 0.0f;
+  bool is_c_narrow = false;  ///< C's rows are written and read element by element, up to k.
 };
 
 /// The columns that one lane works on: kWidth from `column` on, of which the first `done` are
@@ -61,6 +62,15 @@ struct SpmmLane {
     const float scale = job.a.row_scale == nullptr ? 1.0f : job.a.row_scale[row];
     sum.scale(job.alpha * scale);
     T* const target = job.c + row * job.c_stride + mine.column;
+    if (job.is_c_narrow) {
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kWidth; ++i) {
+        if (mine.column + i >= job.k) break;
+        const float old = job.beta != 0.0f ? job.beta * to_float(target[i]) : 0.0f;
+        target[i] = from_float<T>(sum.at(i) + old);
+      }
+      return;
+    }
     if (job.beta != 0.0f) {
       Pack old;
       old.load(target);

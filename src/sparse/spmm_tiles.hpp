@@ -181,15 +181,24 @@ template <class T>
 void launch_spmm_tiles(const exec::Stream& stream, const SpmmJob<T>& job,
                        const exec::LaunchOptions& options) {
   constexpr std::uint64_t kWide = 16 / sizeof(T);
-  std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(job.c);
+  std::uintptr_t bits = 0;
   for (int q = 0; q < job.b.parts; ++q) bits |= reinterpret_cast<std::uintptr_t>(job.b.origin[q]);
-  const std::uint64_t columns = job.k | job.b.stride | job.c_stride;
+  // Where only B's rows allow it, C's are written element by element.
+  const auto go = [&]<std::uint32_t kWidth>() {
+    SpmmJob<T> wide = job;
+    wide.is_c_narrow = reinterpret_cast<std::uintptr_t>(job.c) % (kWidth * sizeof(T)) != 0 ||
+                       (job.k | job.c_stride) % kWidth != 0;
+    launch_width<T, kWidth>(stream, wide, options);
+  };
+  const auto reads = [&](std::uint64_t width) {
+    return bits % (width * sizeof(T)) == 0 && job.b.stride % width == 0 &&
+           (job.k + width - 1) / width * width <= job.b.stride;
+  };
   if constexpr (kWide > 4) {
-    if (job.k <= 16 && bits % 8 == 0 && columns % 4 == 0)
-      return launch_width<T, 4>(stream, job, options);
+    if (job.k <= 16 && reads(4)) return go.template operator()<4>();
   }
-  if (bits % 16 == 0 && columns % kWide == 0) return launch_width<T, kWide>(stream, job, options);
-  launch_width<T, 1>(stream, job, options);
+  if (reads(kWide)) return go.template operator()<kWide>();
+  go.template operator()<1>();
 }
 
 }  // namespace warren::sparse::detail

@@ -320,6 +320,7 @@ std::vector<double> AsyncSssp::all_real_distances() const {
 ModeChoice choose_mode(const ModeEvidence& evidence) {
   constexpr std::uint64_t kManyLevels = 256;
   constexpr double kSmallLevel = 16384.0;
+  constexpr double kTinyLevel = 768.0;
   constexpr double kEvenDegrees = 16.0;
   const double level = static_cast<double>(evidence.reached) /
                        static_cast<double>(std::max<std::uint64_t>(1, evidence.levels));
@@ -331,6 +332,8 @@ ModeChoice choose_mode(const ModeEvidence& evidence) {
   if (evidence.levels < kManyLevels)
     return {false, levels + ": too few to be worth redundant work"};
   if (level > kSmallLevel) return {false, levels + ": enough to fill the device"};
+  if (level < kTinyLevel && !evidence.is_weighted && evidence.ranks == 1)
+    return {false, levels + ": few enough for a few blocks"};
   if (!is_even)
     return {false, fmt::format("{}, but degrees up to {}: much would be worked on twice", levels,
                                evidence.max_degree)};

@@ -372,9 +372,15 @@ TEST(AsyncTraversals, BadInput) {
 }
 
 TEST(AsyncTraversals, TheModeIsChosenByLevels) {
-  traverse::ModeEvidence road{true, 1'000'000, 3000, 2.5, 9};
+  traverse::ModeEvidence road{true, 1'000'000, 3000, 2.5, 9, true};
   EXPECT_TRUE(traverse::choose_mode(road).is_async);
   EXPECT_THAT(traverse::choose_mode(road).reason, HasSubstr("3000 levels"));
+  road.is_weighted = false;
+  EXPECT_FALSE(traverse::choose_mode(road).is_async);
+  EXPECT_THAT(traverse::choose_mode(road).reason, HasSubstr("a few blocks"));
+  road.ranks = 2;
+  EXPECT_TRUE(traverse::choose_mode(road).is_async);
+  EXPECT_TRUE(traverse::choose_mode({true, 4'000'000, 4000, 4.0, 4}).is_async);
   road.levels = 20;
   EXPECT_FALSE(traverse::choose_mode(road).is_async);
   EXPECT_FALSE(traverse::choose_mode({true, 1'000'000'000, 3000, 2.5, 9}).is_async);

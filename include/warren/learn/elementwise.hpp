@@ -74,6 +74,10 @@ void add_self(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, cons
 void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t k,
                  const Vertex* rows, const float* x, float* out);
 
+/// out[i][:] = scale[i] x[i][:] (nullptr: 1) with rows `stride` >= k apart, the rest of them 0.
+void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
+                const float* scale, const float* x, float* out);
+
 /// arg[r][c] = names[arg[r][c]], but for kNoVertex; without names arg -= first.
 void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,
               Vertex first, Vertex* arg);

@@ -100,22 +100,23 @@ class Aggregation {
   /// y = A x + beta y, k wide. Collective; repeats bit for bit.
   void forward(Context& context, const float* x, float* y, std::uint64_t k,
                float beta = 0.0f) const {
-    product(context, *out_, out_view_, x, y, k, beta);
+    product(context, *out_, out_view_, scales_out_, x, y, k, beta);
   }
   /// y = A^T x + beta y.
   void backward(Context& context, const float* x, float* y, std::uint64_t k,
                 float beta = 0.0f) const {
-    product(context, *in_, in_view_, x, y, k, beta);
+    product(context, *in_, in_view_, scales_in_, x, y, k, beta);
   }
 
  private:
-  static void product(Context& context, const Neighbours& neighbours,
-                      const sparse::MatrixView& view, const float* x, float* y, std::uint64_t k,
-                      float beta);
+  void product(Context& context, const Neighbours& neighbours, const sparse::MatrixView& view,
+               bool scales, const float* x, float* y, std::uint64_t k, float beta) const;
 
   std::shared_ptr<const Neighbours> out_, in_;
   sparse::MatrixView out_view_, in_view_;
-  memory::Buffer<float> out_scale_, in_scale_;  // Of the columns of each.
+  /// Columns are scaled before they are multiplied, once each instead of for every entry.
+  bool scales_out_ = false, scales_in_ = false;
+  memory::Buffer<float> scale_, ones_;  // Of own vertices.
 };
 
 }  // namespace warren::learn

@@ -98,6 +98,8 @@ struct SpmmOptions {
 /// that an entry that is not stored adds nothing (0 x infinity does not occur). C must not overlap
 /// B. Throws UsageError for k = 0 or a stride below k, DeviceError when a launch fails.
 ///
+/// On a GPU rows of B may be read up to the next 16 bytes behind k, within their stride.
+///
 /// On a GPU a group of 4 to 32 lanes works on a task, 16 bytes of a row each, with four rows in
 /// flight regardless of where rows end; wider results in column tiles, one after the other, so that
 /// the tile's slice of B has the cache to itself (GE-SpMM's coalesced row caching; row splitting as

@@ -145,6 +145,8 @@ struct ModeEvidence {
   std::uint64_t levels = 0;   ///< That it had.
   double mean_degree = 0.0;
   std::uint64_t max_degree = 0;
+  bool is_weighted = false;  ///< SSSP.
+  int ranks = 1;
 };
 struct ModeChoice {
   bool is_async = false;
@@ -152,7 +154,8 @@ struct ModeChoice {
 };
 /// Asynchronous where an earlier search had many levels with little in each and degrees differ
 /// little (grids, roads): no level there fills a GPU, and a barrier's cost is not paid back. Else
-/// synchronous.
+/// synchronous, and so is BFS on one GPU where levels are so small that a few blocks work them off
+/// with barriers of their own. By what was measured: docs/asynchronous.md.
 [[nodiscard]] ModeChoice choose_mode(const ModeEvidence& evidence);
 
 }  // namespace warren::traverse
