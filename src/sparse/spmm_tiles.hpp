@@ -175,8 +175,8 @@ void launch_width(const exec::Stream& stream, const SpmmJob<T>& job,
   return launch_lanes<exec::Tile<4>, T, kWidth>(stream, job, options);
 }
 
-/// A lane reads 16 bytes of a row at once where all addresses allow, 8 where else fewer than four
-/// lanes would share a row.
+/// A lane reads 16 bytes of a row at once where all addresses allow; 8 where only that is possible,
+/// or where else fewer than four lanes would share a row.
 template <class T>
 void launch_spmm_tiles(const exec::Stream& stream, const SpmmJob<T>& job,
                        const exec::LaunchOptions& options) {
@@ -198,6 +198,9 @@ void launch_spmm_tiles(const exec::Stream& stream, const SpmmJob<T>& job,
     if (job.k <= 16 && reads(4)) return go.template operator()<4>();
   }
   if (reads(kWide)) return go.template operator()<kWide>();
+  if constexpr (kWide > 4) {
+    if (reads(4)) return go.template operator()<4>();
+  }
   go.template operator()<1>();
 }
 
