@@ -58,11 +58,11 @@ class AsyncPageRankMemory {
   [[nodiscard]] double sum(team::Team& team, const exec::Stream& stream) const {
     return total(team, value.to_host(stream));
   }
-  /// The most that one iteration of the whole would change the ranks by, in L1.
-  [[nodiscard]] double bound(team::Team& team, const exec::Stream& stream) const {
+  /// The most that one iteration of the whole would change the ranks by, in L1, where the values
+  /// add up to `sum`.
+  [[nodiscard]] double bound(team::Team& team, const exec::Stream& stream, double sum) const {
     const double left = total(team, residual.to_host(stream));
-    const double all = sum(team, stream);
-    return all > 0.0 ? 2.0 * left / all : 2.0;
+    return sum > 0.0 ? 2.0 * left / sum : 2.0;
   }
 
  private:
@@ -147,7 +147,7 @@ PageRankResult AsyncPageRank::run() {
     if (function.threshold == last_threshold || gives_up(function.most_expanded)) break;
     // Most residuals are far below their thresholds: the last phase is seldom needed.
     if (function.threshold <= kLook * last_threshold &&
-        memory.bound(team_, stream_) <= options_.tolerance)
+        memory.bound(team_, stream_, memory.sum(team_, stream_)) <= options_.tolerance)
       break;
     function.is_first = false;
     function.threshold /= kStep;
@@ -156,7 +156,7 @@ PageRankResult AsyncPageRank::run() {
   add_tally(team_, stream_, memory.tally.data(), report_);
   const double sum = memory.sum(team_, stream_);
   memory.scale = sum > 0.0 ? 1.0 / sum : 0.0;
-  result.residual = memory.bound(team_, stream_);
+  result.residual = memory.bound(team_, stream_, sum);
   result.converged = result.residual <= options_.tolerance;
   result.iterations =
       static_cast<std::uint32_t>((report_.expanded + shard_.vertices - 1) / shard_.vertices);
