@@ -4,15 +4,10 @@
 #include "warren/core/error.hpp"
 #include "warren/learn/convolution.hpp"
 
+#include "learn/convolution_parts.hpp"
+
 namespace warren::learn {
 namespace {
-
-template <class T>
-void keep(Context& context, memory::Buffer<T>& buffer, std::uint64_t size) {
-  if (buffer.size() >= size) return;
-  buffer.reset();
-  buffer = memory::Buffer<T>(context.team().device(), size);
-}
 
 /// Own rows followed by those of the halo, which segment_max() wants in one piece.
 template <class T>
@@ -38,8 +33,8 @@ class SageMax final : public Convolution {
         shape_(shape),
         out_(neighbourhood.out),
         in_(neighbourhood.in),
-        self_(add(".self.weight")),
-        neighbours_(add(".neighbours.weight")) {
+        self_(add_sage_weight(parameters, shape, ".self.weight")),
+        neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")) {
     require(!shape.is_sparse, "the largest of neighbours is taken of dense rows");
   }
 
@@ -79,14 +74,6 @@ class SageMax final : public Convolution {
 
  private:
   [[nodiscard]] Operand largest() const { return {largest_.data(), nullptr, shape_.in}; }
-  std::size_t add(const char* name) {
-    return parameters_.add({.name = shape_.name + name,
-                            .rows = shape_.in,
-                            .columns = shape_.out,
-                            .initial = Initial::fan_in,
-                            .fan_in = shape_.in,
-                            .decays = shape_.decays});
-  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;

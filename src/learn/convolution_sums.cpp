@@ -3,6 +3,8 @@
 // all.
 #include "warren/learn/convolution.hpp"
 
+#include "learn/convolution_parts.hpp"
+
 namespace warren::learn {
 namespace {
 
@@ -13,22 +15,10 @@ bool aggregates_first(const ConvolutionShape& shape) {
   return (shape.needs_input_gradient ? 2 : 1) * shape.in < 2 * shape.out;
 }
 
-void keep(Context& context, memory::Buffer<float>& buffer, std::uint64_t columns) {
-  if (buffer.size() >= context.rows() * columns) return;
-  buffer.reset();
-  buffer = memory::Buffer<float>(context.team().device(), exec::bytes_of(context.rows(), columns));
-}
-
 class Linear final : public Convolution {
  public:
   Linear(Parameters& parameters, const ConvolutionShape& shape)
-      : parameters_(parameters),
-        shape_(shape),
-        weight_(parameters.add({.name = shape.name + ".weight",
-                                .rows = shape.in,
-                                .columns = shape.out,
-                                .initial = Initial::glorot,
-                                .decays = shape.decays})) {}
+      : parameters_(parameters), shape_(shape), weight_(add_weight(parameters, shape)) {}
 
   void forward(Context& context, const Operand& x, float* y) override {
     transform(context, x, parameters_.value(weight_), y, shape_.out);
@@ -53,16 +43,12 @@ class Gcn final : public Convolution {
         shape_(shape),
         aggregation_(std::move(aggregation)),
         is_first_(aggregates_first(shape)),
-        weight_(parameters.add({.name = shape.name + ".weight",
-                                .rows = shape.in,
-                                .columns = shape.out,
-                                .initial = Initial::glorot,
-                                .decays = shape.decays})) {}
+        weight_(add_weight(parameters, shape)) {}
 
   void forward(Context& context, const Operand& x, float* y) override {
     const float* w = parameters_.value(weight_);
     if (is_first_) {
-      keep(context, aggregated_, shape_.in);
+      keep(context, aggregated_, exec::bytes_of(context.rows(), shape_.in));
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       return transform(context, aggregated(), w, y, shape_.out);
     }
@@ -106,14 +92,14 @@ class Sage final : public Convolution {
         shape_(shape),
         aggregation_(std::move(aggregation)),
         is_first_(aggregates_first(shape)),
-        self_(add(".self.weight")),
-        neighbours_(add(".neighbours.weight")) {}
+        self_(add_sage_weight(parameters, shape, ".self.weight")),
+        neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")) {}
 
   void forward(Context& context, const Operand& x, float* y) override {
     const float* w = parameters_.value(neighbours_);
     transform(context, x, parameters_.value(self_), y, shape_.out);
     if (is_first_) {
-      keep(context, aggregated_, shape_.in);
+      keep(context, aggregated_, exec::bytes_of(context.rows(), shape_.in));
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       return transform(context, aggregated(), w, y, shape_.out, 1.0f);
     }
@@ -144,14 +130,6 @@ class Sage final : public Convolution {
 
  private:
   [[nodiscard]] Operand aggregated() const { return {aggregated_.data(), nullptr, shape_.in}; }
-  std::size_t add(const char* name) {
-    return parameters_.add({.name = shape_.name + name,
-                            .rows = shape_.in,
-                            .columns = shape_.out,
-                            .initial = Initial::fan_in,
-                            .fan_in = shape_.in,
-                            .decays = shape_.decays});
-  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
@@ -181,9 +159,9 @@ class Gin final : public Convolution {
     const std::uint64_t n = context.rows();
     const float* epsilon = parameters_.value(epsilon_);
     const float* w = parameters_.value(first_);
-    keep(context, hidden_, shape_.out);
+    keep(context, hidden_, exec::bytes_of(context.rows(), shape_.out));
     if (is_first_) {
-      keep(context, aggregated_, shape_.in);
+      keep(context, aggregated_, exec::bytes_of(context.rows(), shape_.in));
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       add_self(stream, n, shape_.in, epsilon, x.dense, aggregated_.data());
       transform(context, aggregated(), w, hidden_.data(), shape_.out);
