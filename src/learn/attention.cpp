@@ -58,7 +58,7 @@ void Attention::forward(Context& context, const Dropout& dropout, const float* z
                                           heads,
                                           shape_.slope,
                                           l,
-                                          {r, pulled_r, rows, heads},
+                                          {r, pulled_r, n.own_columns(), heads},
                                           weights,
                                           statistics_.data(),
                                           share_.data()});
@@ -68,7 +68,7 @@ void Attention::forward(Context& context, const Dropout& dropout, const float* z
                                       heads,
                                       shape_.width,
                                       weights,
-                                      {z, pulled_z, rows, k},
+                                      {z, pulled_z, n.own_columns(), k},
                                       y_.data(),
                                       positive_.data()});
   exec::copy(stream, y, y_.data(), rows * k * sizeof(float));
@@ -82,16 +82,19 @@ void Attention::backward(Context& context, const Dropout& dropout, const float* 
   const std::uint64_t width = shape_.width;
   const std::uint64_t k = heads * width;
   const std::uint64_t rows = n.rows();
+  const std::uint64_t targets = out_->rows();
   const std::uint64_t many = detail::kStatistics * heads;
-  head_dots(stream, rows, heads, width, dy, y_.data(), false,
+  head_dots(stream, targets, heads, width, dy, y_.data(), false,
             statistics_.data() + detail::kDot * heads, many);
-  run(stream, rows,
+  run(stream, targets,
       detail::LeftGradientKernel{heads, width, shape_.slope, dy, positive_.data(), share_.data(),
                                  statistics_.data(), dl});
   const float* pulled_dy = n.pull(context, dy, k, 0);
   const float* pulled_statistics = n.pull(context, statistics_.data(), many, 1);
   // From here on nothing of forward is needed but the statistics.
   float* weights = context.scratch(kWeightsSlot, n.entries() * heads);
+  keep(stream.device(), share_, rows * heads);
+  keep(stream.device(), positive_, rows * k);
   float* t = share_.data();
   run_rows(context, n,
            detail::AttentionColumnWeightsKernel{{},
@@ -101,13 +104,13 @@ void Attention::backward(Context& context, const Dropout& dropout, const float* 
                                                 heads,
                                                 shape_.slope,
                                                 r,
-                                                {statistics_.data(), pulled_statistics, rows, many},
+                                                {statistics_.data(), pulled_statistics, targets, many},
                                                 weights,
                                                 t});
   run_rows(
       context, n,
       detail::AttentionSumKernel{
-          {}, n.view(), heads, width, weights, {dy, pulled_dy, rows, k}, dz, positive_.data()});
+          {}, n.view(), heads, width, weights, {dy, pulled_dy, targets, k}, dz, positive_.data()});
   run(stream, rows,
       detail::RightGradientKernel{heads, width, shape_.slope, z, dz, positive_.data(), t, dr});
 }

@@ -81,6 +81,17 @@ void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, st
   run(stream, n, detail::ScaleRowsKernel{k, stride, scale, x, out});
 }
 
+void add_scaled_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k,
+                     const float* scale, const float* x, float* y) {
+  run(stream, n, detail::AddScaledRowsKernel{k, scale, x, y});
+}
+
+void copy_named(const exec::Stream& stream, std::uint64_t n, const Vertex* from,
+                const Vertex* names, Vertex* out) {
+  constexpr std::uint64_t kEach = detail::CopyNamedKernel::kEach;
+  run(stream, (n + kEach - 1) / kEach, detail::CopyNamedKernel{n, from, names, out});
+}
+
 void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,
               Vertex first, Vertex* arg) {
   run(stream, n, detail::RenumberKernel{k, names, first, arg});

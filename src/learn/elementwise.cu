@@ -16,6 +16,9 @@ template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const H
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const AddSelfKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const GatherRowsKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const ScaleRowsKernel&);
+template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                     const AddScaledRowsKernel&);
+template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const CopyNamedKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const RenumberKernel&);
 
 }  // namespace warren::learn::detail

@@ -47,11 +47,10 @@ void Norm::sum_over_ranks(Context& context, float* sums) const {
   });
 }
 
-void Norm::forward(Context& context, float* x) {
+void Norm::forward(Context& context, std::uint64_t n, float* x) {
   if (kind_ == NormKind::none) return;
   const exec::Stream& stream = context.stream();
   const exec::Device& device = stream.device();
-  const std::uint64_t n = context.rows();
   const float* weight = parameters_.value(weight_);
   if (kind_ == NormKind::layer) {
     keep(device, normal_, n * width_);
@@ -64,7 +63,7 @@ void Norm::forward(Context& context, float* x) {
     return run(stream, n,
                detail::ScaleKernel{width_, parameters_.value(variance_), 1.0f, weight, x, nullptr});
   }
-  if (count_ == 0) {
+  if (count_ == 0 || context.is_in_batches()) {
     std::uint64_t rows[] = {n};
     context.team().sum(rows);
     count_ = rows[0];
@@ -73,7 +72,7 @@ void Norm::forward(Context& context, float* x) {
   keep(device, statistics_, 4 * width_);
   float* sums = statistics_.data();
   float* squares = sums + width_;
-  const float share = 1.0f / static_cast<float>(count_);
+  const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
   exec::fill_bytes(stream, sums, 0, 2 * width_ * sizeof(float));
   sums_.add(stream, {.k = width_, .a = x}, n, sums);
   sum_over_ranks(context, sums);
@@ -87,10 +86,9 @@ void Norm::forward(Context& context, float* x) {
                             parameters_.value(variance_)});
 }
 
-void Norm::backward(Context& context, float* dy) {
+void Norm::backward(Context& context, std::uint64_t n, float* dy) {
   if (kind_ == NormKind::none) return;
   const exec::Stream& stream = context.stream();
-  const std::uint64_t n = context.rows();
   const float* weight = parameters_.value(weight_);
   if (kind_ == NormKind::layer) {
     sums_.add(stream, {.k = width_, .a = dy, .b = normal_.data()}, n,
@@ -110,7 +108,8 @@ void Norm::backward(Context& context, float* dy) {
   sum_over_ranks(context, products);
   run(stream, n,
       detail::BatchBackwardKernel{width_, squares, sums, products,
-                                  1.0f / static_cast<float>(count_), weight, normal_.data(), dy});
+                                  1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_)),
+                                  weight, normal_.data(), dy});
 }
 
 }  // namespace warren::learn

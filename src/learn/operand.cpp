@@ -68,7 +68,7 @@ void transform(Context& context, const Operand& x, const float* w, float* y, std
                float beta) {
   context.measured(Part::dense, [&] {
     if (x.sparse != nullptr) return x.sparse->multiply(context.stream(), w, y, k, beta);
-    context.dense().multiply<float>(context.stream(), {context.rows(), k, x.width}, x.dense, w, y,
+    context.dense().multiply<float>(context.stream(), {x.rows, k, x.width}, x.dense, w, y,
                                     1.0f, beta);
   });
 }
@@ -77,15 +77,15 @@ void add_weight_gradient(Context& context, const Operand& x, const float* dy, fl
                          std::uint64_t k) {
   context.measured(Part::dense, [&] {
     if (x.sparse != nullptr) return x.sparse->multiply_transposed(context.stream(), dy, dw, k);
-    context.dense().multiply<float>(context.stream(), {x.width, k, context.rows(), true, false},
+    context.dense().multiply<float>(context.stream(), {x.width, k, x.rows, true, false},
                                     x.dense, dy, dw, 1.0f, 1.0f);
   });
 }
 
-void input_gradient(Context& context, const float* dy, const float* w, float* dx,
-                    std::uint64_t width, std::uint64_t k, float beta) {
+void input_gradient(Context& context, std::uint64_t rows, const float* dy, const float* w,
+                    float* dx, std::uint64_t width, std::uint64_t k, float beta) {
   context.measured(Part::dense, [&] {
-    context.dense().multiply<float>(context.stream(), {context.rows(), width, k, false, true}, dy,
+    context.dense().multiply<float>(context.stream(), {rows, width, k, false, true}, dy,
                                     w, dx, 1.0f, beta);
   });
 }

@@ -244,6 +244,34 @@ struct ScaleRowsKernel {
   }
 };
 
+struct AddScaledRowsKernel {
+  std::uint64_t k;
+  const float* scale;
+  const float* x;
+  float* y;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t i) const {
+    const float factor = scale[i];
+    worker.for_each(k, [&](std::uint64_t c) { y[i * k + c] += factor * x[i * k + c]; });
+  }
+};
+
+struct CopyNamedKernel {
+  static constexpr std::uint64_t kEach = 256;
+  std::uint64_t n;
+  const Vertex* from;
+  const Vertex* names;
+  Vertex* out;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
+    const std::uint64_t first = task * kEach;
+    const std::uint64_t size = n - first < kEach ? n - first : kEach;
+    worker.for_each(size, [&](std::uint64_t i) { out[first + i] = names[from[first + i]]; });
+  }
+};
+
 struct RenumberKernel {
   std::uint64_t k;
   const Vertex* names;
@@ -289,6 +317,10 @@ extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const GatherRowsKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const ScaleRowsKernel&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const AddScaledRowsKernel&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const CopyNamedKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const RenumberKernel&);
 #endif

@@ -26,7 +26,11 @@ class Attention {
   Attention(const Neighbourhood& neighbourhood, const AttentionShape& shape)
       : out_(neighbourhood.out), in_(neighbourhood.in), shape_(shape) {}
 
-  /// y from z (rows x heads x width), l and r (rows x heads), all this rank's rows on its device.
+  /// Rows of y; of blocks fewer than of z.
+  [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
+
+  /// y from z (own columns x heads x width), l (rows x heads) and r (own columns x heads), all this
+  /// rank's on its device.
   /// Keeps what backward needs. Collective; repeats bit for bit.
   void forward(Context& context, const Dropout& dropout, const float* z, const float* l,
                const float* r, float* y);

@@ -22,11 +22,11 @@ class Norm {
   /// Adds its parameters; with NormKind::none it does nothing.
   Norm(Parameters& parameters, NormKind kind, const std::string& name, std::uint64_t width);
 
-  /// x <- y, rows x width. In training a batch norm moves its running means by a tenth. Collective;
+  /// x <- y, n x width. In training a batch norm moves its running means by a tenth. Collective;
   /// repeats bit for bit.
-  void forward(Context& context, float* x);
+  void forward(Context& context, std::uint64_t n, float* x);
   /// dy <- dx, and adds the gradient of g; after forward() in training. Collective.
-  void backward(Context& context, float* dy);
+  void backward(Context& context, std::uint64_t n, float* dy);
 
  private:
   void sum_over_ranks(Context& context, float* sums) const;

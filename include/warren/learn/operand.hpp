@@ -48,21 +48,28 @@ class SparseOperand {
   sparse::SpmmPlan plan_, transposed_plan_;
 };
 
-/// n x width, one of the two.
+/// rows x width, one of the two.
 struct Operand {
+  std::uint64_t rows = 0;
   const float* dense = nullptr;
   const SparseOperand* sparse = nullptr;
   std::uint64_t width = 0;
+
+  [[nodiscard]] static Operand of(std::uint64_t rows, const float* values, std::uint64_t width) {
+    return {rows, values, nullptr, width};
+  }
+  /// Its first rows. Of dense ones only.
+  [[nodiscard]] Operand first(std::uint64_t count) const { return {count, dense, sparse, width}; }
 };
 
-/// y = X w + beta y: y n x k, w width x k.
+/// y = X w + beta y: y rows x k, w width x k.
 void transform(Context& context, const Operand& x, const float* w, float* y, std::uint64_t k,
                float beta = 0.0f);
 /// dw += X^T dy.
 void add_weight_gradient(Context& context, const Operand& x, const float* dy, float* dw,
                          std::uint64_t k);
-/// dx = dy w^T + beta dx, w width x k.
-void input_gradient(Context& context, const float* dy, const float* w, float* dx,
-                    std::uint64_t width, std::uint64_t k, float beta = 0.0f);
+/// dx = dy w^T + beta dx for `rows` rows, w width x k.
+void input_gradient(Context& context, std::uint64_t rows, const float* dy, const float* w,
+                    float* dx, std::uint64_t width, std::uint64_t k, float beta = 0.0f);
 
 }  // namespace warren::learn
