@@ -177,11 +177,54 @@ class Train(ProgramTest):
         self.assertEqual(result.status, 0, result.err)
         self.assertIn("no training vertex", result.err)
 
+    def test_sampled(self):
+        for model in ("gcn", "sage", "gat", "gin"):
+            for devices in (1, 2, 3, 4):
+                result = self.succeed_json("train", *GENERATED, "--model", model, "--mode", "sampled", "--fanout", "4,3",
+                                           "--batch", 20, "--epochs", 3, "--devices", devices)
+                self.check_common(result, "train")
+                self.check_fields(result, {**FIELDS, "batches": int, "train_share": float, "sampled_edges": int})
+                self.assertEqual((result["mode"], result["layers"], result["fanout"]), ("sampled", 2, [4, 3]))
+                self.assertEqual(set(result["breakdown"]),
+                                 {"aggregate", "dense", "communicate", "other", "train", "sample", "gather", "exposed"})
+        # A run repeats; where features are, and how is evaluated, changes no loss.
+        options = [*GENERATED, "--mode", "sampled", "--model", "sage", "--batch", 16, "--epochs", 4, "--devices", 2]
+        expected = self.losses(*options)
+        self.assertEqual(expected, self.losses(*options))
+        for placement in ("replicated", "host", "cached"):
+            self.assertEqual(expected, self.losses(*options, "--placement", placement))
+        self.assertEqual(expected, self.losses(*options, "--evaluation", "sampled"))
+        result = self.succeed_json("train", *options, "--placement", "cached", "--cached", 0.5)
+        self.assertGreater(result["hit_rate"], 0.5)
+        # An only fanout is every layer's; a small training set makes one batch.
+        result = self.succeed_json("train", *GENERATED, "--mode", "sampled", "--layers", 3, "--fanout", 2, "--epochs", 1)
+        self.assertEqual((result["fanout"], result["batches"]), ([2, 2, 2], 1))
+        # Learns as the whole graph does.
+        learnt = self.succeed_json("train", self.folder_of(), "--symmetrize", "--mode", "sampled", "--fanout=-1,-1", "--batch", 10,
+                                   "--dropout", 0, "--model", "sage", "--epochs", 60)
+        self.assertGreater(learnt["test_accuracy"], 0.9)
+        predicted = ["--mode", "sampled", "--model", "sage", "--epochs", 2, "--checkpoint", self.folder / "sampled"]
+        trained = self.succeed_json("train", self.folder_of(), *predicted)
+        found = self.succeed_json("predict", self.folder_of(), "--checkpoint", self.folder / "sampled")
+        self.assertAlmostEqual(found["test_accuracy"], trained["test_accuracy"])
+
     def test_refused(self):
         self.fail(2, "train", "community:1000,5", says="--features")
         self.fail(2, "train", "kron:8", "--features", 4, says="--classes")
         self.fail(2, "train", *GENERATED, "--model", "rgcn", says="rgcn")
-        self.fail(2, "train", *GENERATED, "--mode", "sampled", says="not there yet")
+        self.fail(2, "train", *GENERATED, "--mode", "batches", says="batches")
+        sampled = ["train", *GENERATED, "--mode", "sampled"]
+        self.fail(2, *sampled, "--fanout", "5,0", says="--fanout 0")
+        self.fail(2, *sampled, "--fanout=-2", says="-1 for all")
+        self.fail(2, *sampled, "--fanout", "5,", says="commas")
+        self.fail(2, *sampled, "--layers", 3, "--fanout", "5,5", says="one hop for each layer")
+        self.fail(2, *sampled, "--batch", 5000, says="training vertices")
+        self.fail(2, *sampled, "--batch", 0, says="--batch")
+        self.fail(2, *sampled, "--placement", "disk", says="disk")
+        self.fail(2, *sampled, "--cached", 0.5, says="--placement cached")
+        self.fail(2, *sampled, "--evaluation", "none", says="none")
+        self.fail(2, "train", *GENERATED, "--fanout", "5,5", says="--mode sampled")
+        self.fail(2, "train", *GENERATED, "--batch", 5, says="--mode sampled")
         self.fail(2, "train", *GENERATED, "--type", "bf16", says="not there yet")
         self.fail(2, "train", *GENERATED, "--model", "gat", "--hidden", 12, says="12")
         self.fail(2, "train", *GENERATED, "--dropout", 1.0, says="--dropout")

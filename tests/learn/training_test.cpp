@@ -12,14 +12,18 @@
 #include "warren/learn/trainer.hpp"
 
 #include "learn/exponential.hpp"
-#include "learn/fixtures.hpp"
+#include "learn/problems.hpp"
 
 namespace warren::learn {
 namespace {
 
+using fixtures::Problem;
+using fixtures::problem;
+using fixtures::quick;
+using fixtures::ranks;
+using fixtures::train_on;
+using fixtures::Trained;
 using reference::Values;
-
-team::TeamOptions ranks(int count) { return {exec::DeviceKind::cpu, count, count, false}; }
 
 /// Mean loss over the training vertices, in double.
 double loss_of(LossKind kind, const Values& x, std::uint64_t k, const Dataset& data) {
@@ -290,85 +294,6 @@ TEST(Optimizers, RatesFollowTheSchedule) {
   EXPECT_NEAR(static_cast<double>(rate_at(options, 50, 100)), 0.5, 1e-6);
   options.schedule = Schedule::step;
   EXPECT_NEAR(static_cast<double>(rate_at(options, 50, 100)), 0.1, 1e-6);
-}
-
-/// A small dataset that can be learnt, on a directed or an undirected graph.
-struct Problem {
-  graph::Graph graph;
-  Dataset dataset;
-};
-Problem problem(bool is_directed, bool is_sparse, bool is_multi_label) {
-  Problem p;
-  p.graph = is_directed ? fixtures::random_graph(600, 3000, 3, false)
-                        : fixtures::generated("community:600,5", true);
-  exec::ThreadPool pool(1);
-  p.dataset = generate_dataset(p.graph.vertices, 12, 3, 1, pool);
-  if (is_sparse) {
-    for (float& x : p.dataset.dense) x = x > 0.5f ? x : 0.0f;
-    p.dataset.sparse = fixtures::sparse_rows(p.dataset.dense, p.graph.vertices, p.dataset.width);
-    p.dataset.dense.clear();
-  }
-  if (is_multi_label) {
-    p.dataset.loss = LossKind::binary;
-    for (std::uint64_t v = 0; v < p.dataset.vertices; ++v) {
-      for (std::int32_t c = 0; c < 3; ++c)
-        p.dataset.targets.push_back(p.dataset.labels[v] >= c ? 1.0f : 0.0f);
-    }
-    p.dataset.labels.clear();
-  }
-  return p;
-}
-
-struct Trained {
-  std::vector<double> numbers;  ///< Loss and accuracies of every epoch.
-  std::vector<float> parameters;
-  TrainResult result;
-};
-
-/// `order`: vertices are dealt out to the ranks at random rather than in ranges.
-Trained train_on(const Problem& p, const TrainOptions& options, int team_size, bool order = false,
-                 bool resumes = false) {
-  Trained found;
-  GraphPair graphs;
-  if (order) {
-    exec::ThreadPool pool(1);
-    const auto partition = graph::partition_random(p.graph, team_size, 4);
-    graphs = fixtures::pair_of(graph::relabel(p.graph, partition.new_id.span(), pool), team_size);
-    graphs.input_ids.assign(partition.old_id.data(),
-                            partition.old_id.data() + partition.old_id.size());
-  } else {
-    graphs = fixtures::pair_of(p.graph, team_size);
-  }
-  team::run_team(ranks(team_size), [&](team::Team& team) {
-    Trainer trainer(team, graphs, p.dataset, options);
-    if (resumes) trainer.resume();
-    const TrainResult result = trainer.run([&](const EpochRecord& record) {
-      if (team.rank() != 0) return;
-      found.numbers.push_back(record.loss);
-      for (const SplitScore& score : record.scores) found.numbers.push_back(score.loss);
-    });
-    const auto values = trainer.model().parameters().values().to_host(trainer.context().stream());
-    for (const auto& part : team.all_gather_v(std::span<const float>(values)))
-      EXPECT_EQ(part, values) << "ranks went apart";
-    if (team.rank() != 0) return;
-    found.parameters = values;
-    found.result = result;
-  });
-  return found;
-}
-
-TrainOptions quick(ModelKind kind) {
-  TrainOptions options;
-  options.model.kind = kind;
-  options.model.layers = 3;
-  options.model.hidden = 16;
-  options.model.heads = 4;
-  options.model.residual = true;
-  options.optimizer.rate = 0.02f;
-  if (kind == ModelKind::gin) options.model.norm = NormKind::batch;
-  if (kind == ModelKind::gcn) options.model.norm = NormKind::layer;
-  options.epochs = 8;
-  return options;
 }
 
 TEST(Training, IsTheSameOnTeamsOfAllSizes) {

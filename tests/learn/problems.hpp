@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small trainings for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "warren/learn/trainer.hpp"
+
+#include "learn/fixtures.hpp"
+
+namespace warren::fixtures {
+
+/// A small dataset that can be learnt, on a directed or an undirected graph.
+struct Problem {
+  graph::Graph graph;
+  learn::Dataset dataset;
+};
+inline Problem problem(bool is_directed, bool is_sparse, bool is_multi_label) {
+  Problem p;
+  p.graph = is_directed ? random_graph(600, 3000, 3, false)
+                        : generated("community:600,5", true);
+  exec::ThreadPool pool(1);
+  p.dataset = learn::generate_dataset(p.graph.vertices, 12, 3, 1, pool);
+  if (is_sparse) {
+    for (float& x : p.dataset.dense) x = x > 0.5f ? x : 0.0f;
+    p.dataset.sparse = sparse_rows(p.dataset.dense, p.graph.vertices, p.dataset.width);
+    p.dataset.dense.clear();
+  }
+  if (is_multi_label) {
+    p.dataset.loss = learn::LossKind::binary;
+    for (std::uint64_t v = 0; v < p.dataset.vertices; ++v) {
+      for (std::int32_t c = 0; c < 3; ++c)
+        p.dataset.targets.push_back(p.dataset.labels[v] >= c ? 1.0f : 0.0f);
+    }
+    p.dataset.labels.clear();
+  }
+  return p;
+}
+
+struct Trained {
+  std::vector<double> numbers;  ///< Loss and accuracies of every epoch.
+  std::vector<float> parameters;
+  learn::TrainResult result;
+};
+
+/// `order`: vertices are dealt out to the ranks at random rather than in ranges.
+inline Trained train_on(const Problem& p, const learn::TrainOptions& options,
+                        const team::TeamOptions& team_options, bool order = false,
+                        bool resumes = false) {
+  const int team_size = team_options.ranks;
+  Trained found;
+  learn::GraphPair graphs;
+  if (order) {
+    exec::ThreadPool pool(1);
+    const auto partition = graph::partition_random(p.graph, team_size, 4);
+    graphs = pair_of(graph::relabel(p.graph, partition.new_id.span(), pool), team_size);
+    graphs.input_ids.assign(partition.old_id.data(),
+                            partition.old_id.data() + partition.old_id.size());
+  } else {
+    graphs = pair_of(p.graph, team_size);
+  }
+  team::run_team(team_options, [&](team::Team& team) {
+    learn::Trainer trainer(team, graphs, p.dataset, options);
+    if (resumes) trainer.resume();
+    const learn::TrainResult result = trainer.run([&](const learn::EpochRecord& record) {
+      if (team.rank() != 0) return;
+      found.numbers.push_back(record.loss);
+      for (const learn::SplitScore& score : record.scores) found.numbers.push_back(score.loss);
+    });
+    const auto values = trainer.model().parameters().values().to_host(trainer.context().stream());
+    for (const auto& part : team.all_gather_v(std::span<const float>(values)))
+      EXPECT_EQ(part, values) << "ranks went apart";
+    if (team.rank() != 0) return;
+    found.parameters = values;
+    found.result = result;
+  });
+  return found;
+}
+
+/// On CPU ranks.
+inline team::TeamOptions ranks(int count) { return {exec::DeviceKind::cpu, count, count, false}; }
+inline Trained train_on(const Problem& p, const learn::TrainOptions& options, int team_size,
+                        bool order = false, bool resumes = false) {
+  return train_on(p, options, ranks(team_size), order, resumes);
+}
+
+inline learn::TrainOptions quick(learn::ModelKind kind) {
+  learn::TrainOptions options;
+  options.model.kind = kind;
+  options.model.layers = 3;
+  options.model.hidden = 16;
+  options.model.heads = 4;
+  options.model.residual = true;
+  options.optimizer.rate = 0.02f;
+  if (kind == learn::ModelKind::gin) options.model.norm = learn::NormKind::batch;
+  if (kind == learn::ModelKind::gcn) options.model.norm = learn::NormKind::layer;
+  options.epochs = 8;
+  return options;
+}
+
+}  // namespace warren::fixtures
