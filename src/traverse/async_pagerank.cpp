@@ -115,7 +115,6 @@ class AsyncPageRankMemory {
     made.piece = piece.data();
     made.tally = tally.data();
     made.vertices = static_cast<double>(shard.vertices);
-    made.edges = static_cast<double>(shard.edges);
     made.rank = contribution.view().rank;
     return made;
   }
@@ -151,6 +150,7 @@ PageRankResult AsyncPageRank::run() {
   const bool takes_turns = form_ == schedule::Form::discrete || !team_.kernels_may_wait();
   exec::fill_bytes(stream_, memory.tally.data(), 0, memory.tally.bytes());
   RankingBoard board{};
+  exec::fill_bytes(stream_, memory.piece.data(), 0, memory.piece.bytes());
   board.begin_sweeps(has_chunks);
   memory.write_board(stream_, board);
   team_.barrier();
@@ -162,6 +162,7 @@ PageRankResult AsyncPageRank::run() {
       function.is_first = done == 0;
       function.last_sweep = takes_turns ? 1 : left;
       function.units = units;
+      function.damping = options_.damping;
       function.stop_below = kStopBelow * options_.tolerance;
       exec::with_backend(team_.device(), [&](auto backend) {
         add_report(report_.queue, RankingRun<decltype(backend)>::run(team_, stream_, memory.queue,

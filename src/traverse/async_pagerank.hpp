@@ -54,9 +54,9 @@ struct RankingFunction {
   double* piece = nullptr;  ///< Sums of the pieces of long rows.
   WorkTally* tally = nullptr;
   RankingUnits units;
+  double damping = 0.0;
   double stop_below = 0.0;
   double vertices = 0.0;
-  double edges = 0.0;
   int rank = 0;
 
   [[nodiscard]] WARREN_HD std::uint64_t seeds() const {
@@ -83,7 +83,7 @@ struct RankingFunction {
       context.push(worker, worker.lane() == 0, rank, task);
       return;
     }
-    tell(worker, look, task, run(worker, context, task.chunk));
+    tell(worker, look, task, run(worker, context, task.chunk, units.amount(look.spread)));
     ++task.sweep;
     context.push(worker, worker.lane() == 0 && task.sweep <= last_sweep, rank, task);
   }
@@ -98,16 +98,20 @@ struct RankingFunction {
         std::is_base_of_v<exec::Serial, W> ? kMaxRanks : 1;
     std::uint64_t moved[kRanksOfLane];
     std::uint64_t completed;
+    std::uint64_t spread;
     bool stops;
 
     WARREN_HD Look(const W& worker, const memory::GlobalView<RankingBoard>& board) {
       std::uint64_t least = RankingBoard::kAll;
+      std::uint64_t part = 0;
       for_each_rank(worker, board.ranks, [&](std::uint32_t q, std::uint64_t& mine) {
         mine = exec::atomic_load<Order::acquire, Scope::system>(board.base[q]->moved);
         const std::uint64_t sweeps =
             exec::atomic_load<Order::acquire, Scope::system>(board.base[q]->completed);
         least = sweeps < least ? sweeps : least;
+        part += exec::atomic_load<Order::relaxed, Scope::system>(board.base[q]->spread);
       });
+      spread = worker.reduce(part, exec::Plus{});
       completed = worker.reduce(least, exec::Minimum{});
       // Where there are no chunks at all.
       if (completed > ~std::uint32_t{0}) completed = ~std::uint32_t{0};
@@ -128,13 +132,16 @@ struct RankingFunction {
     }
   };
 
-  /// What a lane has changed.
-  struct Changes {
+  /// A run of a chunk, or the beginning of some rows.
+  struct Run {
+    double base = 0.0;  ///< What every row gets.
+    // What the lane has changed.
     double moved = 0.0;
+    double spread = 0.0;
     double sum = 0.0;
-    double with_out = 0.0;
-    std::uint32_t rows = 0;
-    std::uint64_t edges = 0;  ///< Of the whole worker, as is `rows`.
+    // Of the whole worker.
+    std::uint64_t rows = 0;
+    std::uint64_t edges = 0;
   };
 
   /// A row's beginning: what is read of it ahead of its sum.
@@ -145,7 +152,6 @@ struct RankingFunction {
     double before = 0.0;
   };
 
-  [[nodiscard]] WARREN_HD double base() const { return (1.0 - units.damping) / vertices; }
   [[nodiscard]] WARREN_HD const Real* source() const {
     return contribution.base[contribution.rank];
   }
@@ -160,31 +166,22 @@ struct RankingFunction {
     return made;
   }
 
-  /// Every edge carries as much: on a graph without direction that is nearly where damping of 1
-  /// would end.
   template <class W>
   WARREN_HD void begin(const W& worker, std::uint64_t i) const {
-    Changes changes;
-    const double share = edges > 0.0 ? units.damping / edges : 0.0;
+    Run run{};
     for (std::uint32_t k = worker.lane(); k < kSeedRows; k += worker.size()) {
       const std::uint64_t index = i * kSeedRows + k;
       if (index >= in.count) break;
       const auto row = static_cast<Vertex>(index);
       value[row] = 0.0;
-      const Row made = look_up(row);
-      settle(row, made, base() + share * static_cast<double>(made.end - made.begin), changes);
+      settle(row, look_up(row), 1.0 / vertices, run);
     }
-    report(worker, changes);
-    if (i >= chunk_count || worker.lane() != 0) return;
-    for (std::uint32_t b = chunks[i]; b < chunks[i + 1]; ++b) {
-      if (batches[b].kind == RankingBatch::piece)
-        piece[batches[b].first] = static_cast<double>(batches[b].count) / edges;
-    }
+    report(worker, run);
   }
 
   template <class W, class C>
-  WARREN_HD Changes run(const W& worker, C& context, std::uint32_t chunk) const {
-    Changes changes;
+  WARREN_HD Run run(const W& worker, C& context, std::uint32_t chunk, double spread) const {
+    Run run{spread / vertices};
     const std::uint32_t end = chunks[chunk + 1];
     std::uint32_t i = chunks[chunk];
     RankingBatch next = batches[i];
@@ -192,23 +189,22 @@ struct RankingFunction {
       const RankingBatch batch = next;
       if (++i < end) next = batches[i];
       if (batch.kind == RankingBatch::rows) {
-        run_rows(worker, context, batch, changes);
+        run_rows(worker, context, batch, run);
       } else if (batch.kind == RankingBatch::sum) {
-        run_sum(worker, batch, changes);
+        run_sum(worker, batch, run);
       } else {
-        run_long(worker, batch, changes);
+        run_long(worker, batch, run);
       }
-      changes.rows += batch.row_count;
-      changes.edges += batch.kind == RankingBatch::sum ? 0 : batch.count;
+      run.rows += batch.row_count;
+      run.edges += batch.kind == RankingBatch::sum ? 0 : batch.count;
     }
-    return changes;
+    return run;
   }
 
   /// Neighbouring rows: their contributions are brought into the scratch whatever row they belong
   /// to, then each row is added up by a lane.
   template <class W, class C>
-  WARREN_HD void run_rows(const W& worker, C& context, const RankingBatch& batch,
-                          Changes& changes) const {
+  WARREN_HD void run_rows(const W& worker, C& context, const RankingBatch& batch, Run& run) const {
     const Vertex* list = in.list(batch.begin);
     Real* const gathered = context.template scratch<Real>();
     Row row;
@@ -227,7 +223,7 @@ struct RankingFunction {
       } else {
         for (std::uint32_t k = begin; k < end; ++k) sum += static_cast<double>(gathered[place(k)]);
       }
-      settle(batch.first + r, now, base() + units.damping * sum, changes);
+      settle(batch.first + r, now, run.base + damping * sum, run);
     }
     worker.sync();  // The scratch is free again.
   }
@@ -272,7 +268,7 @@ struct RankingFunction {
   }
 
   template <class W>
-  WARREN_HD void run_long(const W& worker, const RankingBatch& batch, Changes& changes) const {
+  WARREN_HD void run_long(const W& worker, const RankingBatch& batch, Run& run) const {
     const bool is_row = batch.kind == RankingBatch::row;
     Row row;
     if (is_row && worker.lane() == 0) row = look_up(batch.first);
@@ -282,21 +278,21 @@ struct RankingFunction {
     sum = worker.reduce(sum, exec::Plus{});
     if (worker.lane() != 0) return;
     if (is_row) {
-      settle(batch.first, row, base() + units.damping * sum, changes);
+      settle(batch.first, row, run.base + damping * sum, run);
     } else {
-      changes.moved += distance(sum, piece[batch.first]);
+      run.moved += distance(sum, piece[batch.first]);
       exec::atomic_store(piece[batch.first], sum);
     }
   }
 
   template <class W>
-  WARREN_HD void run_sum(const W& worker, const RankingBatch& batch, Changes& changes) const {
+  WARREN_HD void run_sum(const W& worker, const RankingBatch& batch, Run& run) const {
     double sum = 0.0;
     for (std::uint32_t k = worker.lane(); k < batch.count; k += worker.size())
       sum += exec::atomic_load(piece[batch.begin + k]);
     sum = worker.reduce(sum, exec::Plus{});
     if (worker.lane() == 0)
-      settle(batch.first, look_up(batch.first), base() + units.damping * sum, changes);
+      settle(batch.first, look_up(batch.first), run.base + damping * sum, run);
   }
 
   [[nodiscard]] WARREN_HD static double distance(double a, double b) {
@@ -304,38 +300,38 @@ struct RankingFunction {
   }
 
   /// A row's new value, by the one lane that works on it.
-  WARREN_HD void settle(Vertex row, const Row& made, double after, Changes& changes) const {
+  WARREN_HD void settle(Vertex row, const Row& made, double after, Run& run) const {
     if (after == made.before) return;
-    changes.moved += distance(after, made.before);
-    changes.sum += after - made.before;
+    run.moved += distance(after, made.before);
+    run.sum += after - made.before;
     value[row] = after;
+    run.spread += (after - made.before) * (made.out_degree == 0 ? 1.0 : 1.0 - damping);
     if (made.out_degree == 0) return;
-    changes.with_out += after - made.before;
-    const Real share = static_cast<Real>(after / static_cast<double>(made.out_degree));
+    const auto each = static_cast<Real>(after / static_cast<double>(made.out_degree));
     for (int q = 0; q < contribution.ranks; ++q)
       exec::atomic_store<Order::relaxed, Scope::system>(
-          contribution.base[q][std::uint64_t{in.first} + row], share);
+          contribution.base[q][std::uint64_t{in.first} + row], each);
   }
 
   /// Puts down what was changed, after all lanes have.
   template <class W>
-  WARREN_HD void report(const W& worker, Changes& changes) const {
-    changes.moved = worker.reduce(changes.moved, exec::Plus{});
-    changes.sum = worker.reduce(changes.sum, exec::Plus{});
-    changes.with_out = worker.reduce(changes.with_out, exec::Plus{});
+  WARREN_HD void report(const W& worker, Run& run) const {
+    run.moved = worker.reduce(run.moved, exec::Plus{});
+    run.sum = worker.reduce(run.sum, exec::Plus{});
+    run.spread = worker.reduce(run.spread, exec::Plus{});
     worker.sync();
     if (worker.lane() != 0) return;
     RankingBoard& mine = *board.base[rank];
-    exec::atomic_add<Order::relaxed, Scope::system>(mine.sum, units.change(changes.sum));
-    exec::atomic_add<Order::relaxed, Scope::system>(mine.with_out, units.change(changes.with_out));
-    exec::atomic_add<Order::release, Scope::system>(mine.moved, units.size(changes.moved));
+    exec::atomic_add<Order::relaxed, Scope::system>(mine.sum, units.change(run.sum));
+    exec::atomic_add<Order::relaxed, Scope::system>(mine.spread, units.change(run.spread));
+    exec::atomic_add<Order::release, Scope::system>(mine.moved, units.size(run.moved));
   }
 
   /// A chunk's run is over. The last one of a sweep tells what all have seen, and whether that is
   /// enough.
   template <class W>
-  WARREN_HD void tell(const W& worker, Look<W> look, const Task& task, Changes changes) const {
-    report(worker, changes);
+  WARREN_HD void tell(const W& worker, Look<W> look, const Task& task, Run run) const {
+    report(worker, run);
     RankingBoard& mine = *board.base[rank];
     RankingBoard::Sweep& sweep = mine.sweep[task.sweep % RankingBoard::kSweeps];
     look.for_each_rank(worker, board.ranks, [&](std::uint32_t q, std::uint64_t& seen) {
@@ -343,8 +339,8 @@ struct RankingFunction {
     });
     worker.sync();
     if (worker.lane() != 0) return;
-    exec::atomic_add(tally->expanded, std::uint64_t{changes.rows});
-    exec::atomic_add(tally->edges, changes.edges);
+    exec::atomic_add(tally->expanded, run.rows);
+    exec::atomic_add(tally->edges, run.edges);
     if (exec::atomic_add<Order::acq_rel>(sweep.finished, 1u) + 1 < chunk_count) return;
     for (int q = 0; q < board.ranks; ++q)
       exec::atomic_store<Order::relaxed, Scope::system>(mine.seen[q],

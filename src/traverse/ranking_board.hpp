@@ -2,18 +2,24 @@
 // What ranks tell each other about an asynchronous ranking: how much they have changed, and which
 // of all those changes every one of their chunks has seen. From this the end is decided.
 //
-// The bound. Let x be the values as they stand, r = b + d P' x - x. Take a chunk's last run: it
-// made r of its rows 0 for the contributions that it read. Its r is now d times what changed in
-// them since, times the edges' shares; over all chunks that is at most d times the L1 sum U of all
-// changes that some chunk has not seen. Before a run a worker reads how much each rank has told so
-// far, with acquire; a rank tells a run's changes after it made them, with release: what a rank
-// told before the least of these readings has been seen by all, so that U is at most the rest, rank
-// by rank. (Sums of the pieces of a long row are such values, too: their changes count.)
+// Let x be the values as they stand, s their sum and D the part of it at vertices without
+// out-edges. A row's new value is b + d (sum of what its in-edges carry), where n b = (1 - d) s + d
+// D: that is the synchronous iteration but for the scale, which is free here; ranks are x / s. (A
+// constant b would have the same solution, but its sum would be found no faster than by a factor of
+// d a sweep.)
 //
-// The ranks are x / s, s being the sum of x. One more synchronous iteration changes them by (r -
-// |sum of r| / n) / s, which is at most (d U + |sum of r|) / s in L1; and the sum of r is 1 - d + d
-// w - s, w being the sum of x over the vertices with out-edges. All four numbers are kept as
-// integers.
+// The bound. Let r be what one more such step of all rows would change x by; r adds up to 0, and
+// the synchronous iteration would change the ranks by r / s. A chunk's last run made r of its rows
+// 0 for the b and the contributions that it read. What it has not seen since makes up r: a change
+// of x(u) by c reaches the rows that u has edges to with at most d |c| in all and, through b, all
+// rows with (1 - d) |c| in all, or all rows with |c| where u has no edges. So |r| is at most the
+// sum U of all changes that some chunk has not seen. Before a run a worker reads how much each rank
+// has told so far, with acquire; a rank tells a run's changes after it made them, with release:
+// what a rank told before the least of these readings has been seen by all, so that U is at most
+// the rest, rank by rank. (Sums of the pieces of a long row are such values, too: their changes
+// count.)
+//
+// Numbers that are added up by many are kept as integers.
 #pragma once
 
 #include "warren/core/types.hpp"
@@ -31,10 +37,9 @@ struct RankingBoard {
   static constexpr std::uint32_t kSweeps = 4;  ///< Under way at once: at most kLead + 1.
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
 
-  /// Of changes made, in units; of values; of values of vertices with out-edges.
-  alignas(128) std::uint64_t moved;
-  std::uint64_t sum;
-  std::uint64_t with_out;
+  alignas(128) std::uint64_t moved;  ///< The size of all changes made; as the others, in units.
+  std::uint64_t spread;              ///< n b: what is spread over all vertices.
+  std::uint64_t sum;                 ///< Of the values.
   /// Sweeps that all chunks have had; kAll where there are none.
   alignas(128) std::uint64_t completed;
   std::uint64_t seen[kMaxRanks];  ///< Of each rank's `moved`, by all chunks in the last of them.
@@ -60,36 +65,35 @@ struct RankingBoard {
 
 /// Integers in place of numbers, and the bound from them.
 struct RankingUnits {
-  double scale = 1.0;  ///< Units of 1.
-  double damping = 0.0;
+  double scale = 1.0;     ///< Units of 1.
   double rounding = 0.0;  ///< Of contributions, over the values' sum.
 
-  /// So that 2^62 units are more than all changes of a run. Each moves a residual at least as large
-  /// to where it is damped; they begin at no more than 2. Sixteen times as much for readings of
-  /// different age.
+  /// So that all changes of a run are less than 2^62 units: residuals begin at no more than 2 in
+  /// all, and a change takes away at least 1 - d times as much of them as it moves.
   WARREN_HD static RankingUnits of(double damping, double rounding) {
-    RankingUnits units{4611686018427387904.0, damping, rounding};
-    for (double most = 1.0; most < 32.0 / (1.0 - damping); most *= 2.0) units.scale /= 2.0;
+    RankingUnits units{4611686018427387904.0, rounding};
+    for (double most = 1.0; most < 4.0 / (1.0 - damping); most *= 2.0) units.scale /= 2.0;
     return units;
   }
   /// Of a change's size, never less.
   [[nodiscard]] WARREN_HD std::uint64_t size(double amount) const {
     return amount > 0.0 ? static_cast<std::uint64_t>(amount * scale) + 1 : 0;
   }
-  /// Of what may be below 0: two's complement.
+  /// Of what may be below 0, to the nearest: two's complement.
   [[nodiscard]] WARREN_HD std::uint64_t change(double amount) const {
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(amount * scale));
+    const double half = amount < 0.0 ? -0.5 : 0.5;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(amount * scale + half));
   }
   [[nodiscard]] WARREN_HD double amount(std::uint64_t units) const {
     return static_cast<double>(static_cast<std::int64_t>(units)) / scale;
   }
 
-  /// See above; 2 where nothing is known.
+  /// Of what one more synchronous iteration would change the ranks by, in L1; 2 where nothing is
+  /// known.
   template <class BoardOf>
   [[nodiscard]] WARREN_HD double bound(int ranks, const BoardOf& board) const {
     std::uint64_t unseen = 0;
     std::uint64_t sum = 0;
-    std::uint64_t with_out = 0;
     for (int p = 0; p < ranks; ++p) {
       std::uint64_t seen = RankingBoard::kAll;
       for (int q = 0; q < ranks; ++q) {
@@ -100,13 +104,10 @@ struct RankingUnits {
       const std::uint64_t moved = read(board(p).moved);
       unseen += seen < moved ? moved - seen : 0;
       sum += read(board(p).sum);
-      with_out += read(board(p).with_out);
     }
     const double s = amount(sum);
     if (!(s > 0.0)) return 2.0;
-    const double residuals = 1.0 - damping + damping * amount(with_out) - s;
-    const double most =
-        (damping * amount(unseen) + (residuals < 0.0 ? -residuals : residuals)) / s + rounding;
+    const double most = amount(unseen) / s + rounding;
     return most < 2.0 ? most : 2.0;
   }
 

@@ -13,7 +13,7 @@ constexpr std::uint64_t kChunksPerWorker = 4;
 /// A chunk's cost, in edges. A row costs as much as a few edges, a sum of pieces some microseconds.
 constexpr std::uint64_t kLeastChunk = 1024;
 constexpr std::uint64_t kMostChunk = 16384;
-constexpr std::uint64_t kRowCost = 2;
+constexpr std::uint64_t kRowCost = 8;
 constexpr std::uint64_t kSumCost = 1024;
 
 std::uint64_t workers_of(const exec::Device& device) {
@@ -39,7 +39,6 @@ class Planner {
   void add(Vertex row) {
     const EdgeOffset begin = offsets_[row];
     const EdgeOffset degree = offsets_[std::size_t{row} + 1] - begin;
-    if (degree == 0) return;
     if (degree >= RankingBatch::kLongRow) {
       close();
       add_long(row, begin, degree);

@@ -32,8 +32,7 @@ struct RankingBatch {
   Kind kind;
 };
 
-/// On the host. Rows without in-edges before or behind a batch's others are in none: their ranks
-/// never change.
+/// On the host.
 struct RankingPlan {
   std::vector<RankingBatch> batches;
   std::vector<std::uint32_t> chunks;  ///< Chunk c is batches [chunks[c], chunks[c + 1]).
