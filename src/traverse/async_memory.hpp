@@ -48,10 +48,12 @@ inline void add_tally(team::Team& team, const exec::Stream& stream, const WorkTa
   stream.synchronize();
   report.expanded = 0;
   report.edges = 0;
+  std::size_t rank = 0;
   for (const WorkTally& part : team.all_gather(mine)) {
     report.expanded += part.expanded;
     report.edges += part.edges;
-    report.queue.tasks += part.kept;
+    report.queue.tasks += part.kept - part.put_back;
+    report.queue.rank_tasks[rank++] -= part.put_back;
   }
 }
 

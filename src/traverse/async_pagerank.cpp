@@ -3,6 +3,7 @@
 #include "traverse/async_pagerank.hpp"
 
 #include <functional>
+#include <optional>
 
 #include "traverse/async_memory.hpp"
 
@@ -10,93 +11,131 @@ namespace warren::traverse {
 
 namespace {
 
-/// Of the threshold from phase to phase.
-constexpr double kStep = 4.0;
-/// From so many times the last threshold on the residuals are added up.
-constexpr double kLook = 20.0;
+/// Tolerances below this need contributions in float64.
+constexpr double kSinglePrecisionTolerance = 1e-6;
+/// Of the tolerance: what is left is for runs that are under way when the end is decided.
+constexpr double kStopBelow = 0.9;
 
 void add_vector(auto& total, const auto& part) {
   total.resize(part.size());
   for (std::size_t i = 0; i < part.size(); ++i) total[i] += part[i];
 }
 
-void add_report(schedule::QueueReport& total, const schedule::QueueReport& phase) {
-  total.tasks += phase.tasks;
-  total.spilled += phase.spilled;
-  total.messages_sent += phase.messages_sent;
-  total.bytes_sent += phase.bytes_sent;
-  total.rounds += phase.rounds;
-  total.is_persistent = phase.is_persistent;
-  add_vector(total.rank_tasks, phase.rank_tasks);
-  add_vector(total.rank_idle_seconds, phase.rank_idle_seconds);
-  add_vector(total.messages, phase.messages);
-  add_vector(total.bytes, phase.bytes);
+void add_report(schedule::QueueReport& total, const schedule::QueueReport& part) {
+  total.tasks += part.tasks;
+  total.spilled += part.spilled;
+  total.messages_sent += part.messages_sent;
+  total.bytes_sent += part.bytes_sent;
+  total.rounds += part.rounds;
+  total.is_persistent = part.is_persistent;
+  add_vector(total.rank_tasks, part.rank_tasks);
+  add_vector(total.rank_idle_seconds, part.rank_idle_seconds);
+  add_vector(total.messages, part.messages);
+  add_vector(total.bytes, part.bytes);
+}
+
+/// A chunk is in the queue once at most, and always with its own rank.
+schedule::QueueOptions queue_of_chunks(const AsyncOptions& options, std::uint64_t chunks) {
+  schedule::QueueOptions queue;
+  queue.local_capacity = std::max({std::uint64_t{1} << 10, options.capacity, chunks});
+  queue.receive_capacity = 1;
+  queue.batch = 1;
+  queue.most_pushes = 1;
+  queue.fetch = 1;
+  queue.gather = schedule::Gather::never;
+  queue.stumble_nanoseconds = options.stumble_nanoseconds;
+  return queue;
+}
+
+std::vector<std::uint64_t> one_for_each(int ranks) {
+  std::vector<std::uint64_t> cuts;
+  for (int q = 0; q <= ranks; ++q) cuts.push_back(static_cast<std::uint64_t>(q));
+  return cuts;
 }
 
 }  // namespace
 
 class AsyncPageRankMemory {
  public:
-  AsyncPageRankMemory(team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
-                      const exec::Stream& stream)
-      : form(options.form),
-        residual(team.device(), shard.vertices),
-        value(team.device(), shard.out.count),
-        weight(team.device(), shard.vertices),
+  AsyncPageRankMemory(team::Team& team, const graph::Shard& shard, const PageRankOptions& options,
+                      const AsyncOptions& async, const exec::Stream& stream)
+      : work(stream, shard.in),
+        value(team.device(), shard.in.count),
+        piece(team.device(), work.pieces),
         tally(team.device(), 1),
-        queue(team, queue_options(whole(options), shard,
-                                  graph::edge_range(stream, shard.out).count(), 1.0)) {}
+        boards(team, one_for_each(team.size()), 1, memory::Placement::device),
+        queue(team, queue_of_chunks(async, work.chunk_count)) {
+    if (options.tolerance >= kSinglePrecisionTolerance) {
+      single_.emplace(team, shard.cuts, 1, memory::Placement::replicated);
+    } else {
+      wide_.emplace(team, shard.cuts, 1, memory::Placement::replicated);
+    }
+  }
 
-  schedule::Form form;
-  memory::Buffer<double> residual, value;
-  memory::Buffer<float> weight;
+  /// f(function) for the precision chosen; the numbers are the caller's to set.
+  template <class F>
+  void with_function(const graph::Shard& shard, F&& f) const {
+    if (single_) f(function(shard, *single_));
+    if (wide_) f(function(shard, *wide_));
+  }
+  /// Of a contribution.
+  [[nodiscard]] double rounding() const { return single_ ? 0x1p-24 : 0x1p-50; }
+
+  /// All ranks' boards, as a run has left them. Collective.
+  [[nodiscard]] std::vector<RankingBoard> read_boards(team::Team& team,
+                                                      const exec::Stream& stream) const {
+    return team.all_gather(boards.buffer().to_host(stream).at(0));
+  }
+  void write_board(const exec::Stream& stream, const RankingBoard& board) {
+    boards.buffer().upload(stream, {&board, 1});
+    stream.synchronize();
+  }
+
+  RankingWork work;
+  memory::Buffer<double> value, piece;
   memory::Buffer<WorkTally> tally;
-  schedule::TaskQueue<ResidualTask> queue;
+  memory::GlobalArray<RankingBoard> boards;
+  schedule::TaskQueue<RankingTask> queue;
   double scale = 1.0;  ///< Of the values as they stand.
 
-  /// Of the values, over the team.
-  [[nodiscard]] double sum(team::Team& team, const exec::Stream& stream) const {
-    return total(team, value.to_host(stream));
-  }
-  /// The most that one iteration of the whole would change the ranks by, in L1, where the values
-  /// add up to `sum`.
-  [[nodiscard]] double bound(team::Team& team, const exec::Stream& stream, double sum) const {
-    const double left = total(team, residual.to_host(stream));
-    return sum > 0.0 ? 2.0 * left / sum : 2.0;
+ private:
+  template <class Real>
+  [[nodiscard]] RankingFunction<Real> function(
+      const graph::Shard& shard, const memory::GlobalArray<Real>& contribution) const {
+    RankingFunction<Real> made;
+    made.in = shard.in;
+    made.out = shard.out;
+    made.batches = work.batches.data();
+    made.chunks = work.chunks.data();
+    made.chunk_count = work.chunk_count;
+    made.is_symmetric = shard.is_symmetric;
+    made.contribution = contribution.view();
+    made.board = boards.view();
+    made.value = value.data();
+    made.piece = piece.data();
+    made.tally = tally.data();
+    made.vertices = static_cast<double>(shard.vertices);
+    made.rank = contribution.view().rank;
+    return made;
   }
 
- private:
-  static double total(team::Team& team, const std::vector<double>& parts) {
-    double mine = 0.0;
-    for (const double part : parts) mine += part;
-    return team.all_reduce(mine, std::plus<double>());
-  }
-  static AsyncOptions whole(AsyncOptions options) {
-    options.levels = 1;
-    return options;
-  }
+  std::optional<memory::GlobalArray<float>> single_;
+  std::optional<memory::GlobalArray<double>> wide_;
 };
 
 AsyncPageRank::AsyncPageRank(team::Team& team, const graph::Shard& shard,
                              const PageRankOptions& options, const AsyncOptions& async)
-    : team_(team), shard_(shard), options_(options), stream_(team.device()) {
+    : team_(team), shard_(shard), options_(options), form_(async.form), stream_(team.device()) {
   graph::require_plain_lists(shard, "asynchronous PageRank");
+  require(shard.has_in() || shard.vertices == 0, "PageRank needs a shard with in-edges");
   require(options.damping >= 0.0 && options.damping < 1.0,
           fmt::format("damping {}: give a value from 0 to below 1", options.damping));
   require(
       options.tolerance > 0.0,
       fmt::format("tolerance {}: asynchronous PageRank needs a value above 0", options.tolerance));
-  memory_ = std::make_unique<AsyncPageRankMemory>(team, shard, async, stream_);
+  memory_ = std::make_unique<AsyncPageRankMemory>(team, shard, options, async, stream_);
 }
 AsyncPageRank::~AsyncPageRank() = default;
-
-/// Whether any rank has done all that --max-iterations allows.
-bool AsyncPageRank::gives_up(std::uint64_t most_expanded) {
-  WorkTally tally;
-  exec::copy(stream_, &tally, memory_->tally.data(), sizeof tally);
-  stream_.synchronize();
-  return team_.all_reduce(tally.expanded >= most_expanded ? 1 : 0, exec::Maximum{}) != 0;
-}
 
 PageRankResult AsyncPageRank::run() {
   PageRankResult result;
@@ -105,61 +144,53 @@ PageRankResult AsyncPageRank::run() {
     return result;
   }
   AsyncPageRankMemory& memory = *memory_;
-  const auto n = static_cast<double>(shard_.vertices);
-  const auto ranks = static_cast<double>(team_.size());
-  ResidualFunction function;
-  function.out = shard_.out;
-  function.residual = memory.residual.data();
-  function.value = memory.value.data();
-  function.weight = memory.weight.data();
-  function.tally = memory.tally.data();
-  function.rank = team_.rank();
-  function.ranks = team_.size();
-  for (std::size_t q = 0; q < shard_.cuts.size(); ++q) function.cuts[q] = shard_.cuts[q];
-  function.damping = options_.damping;
-  function.start = (1.0 - options_.damping) / n;
-  // The ranks x solve x = b + d P' x + (what residuals r are left), and are divided by their sum s,
-  // which is 1 - d or more. One more iteration of the whole then changes them by (r - |r| / n) / s:
-  // at most 2 |r| / s in L1. A residual is kept of every vertex by every rank, and all are below
-  // their thresholds at the end.
-  function.mean_degree = std::max(1.0, static_cast<double>(shard_.edges) / n);
-  const double weights =
-      static_cast<double>(shard_.edges) + n + n * (ranks - 1.0) * function.mean_degree;
-  const double last_threshold = options_.tolerance * (1.0 - options_.damping) / (2.0 * weights);
-  const std::uint64_t share = (shard_.vertices + static_cast<std::uint64_t>(team_.size()) - 1) /
-                              static_cast<std::uint64_t>(team_.size());
-  function.most_expanded =
-      std::uint64_t{options_.max_iterations} * std::max<std::uint64_t>(share, shard_.out.count);
-  exec::fill_bytes(stream_, memory.value.data(), 0, memory.value.bytes());
+  const RankingUnits units = RankingUnits::of(options_.damping, memory.rounding());
+  const bool has_chunks = memory.work.chunk_count > 0;
+  // Where kernels of different ranks take turns, each may do one sweep in its turn.
+  const bool takes_turns = form_ == schedule::Form::discrete || !team_.kernels_may_wait();
   exec::fill_bytes(stream_, memory.tally.data(), 0, memory.tally.bytes());
-  stream_.synchronize();
+  RankingBoard board{};
+  exec::fill_bytes(stream_, memory.piece.data(), 0, memory.piece.bytes());
+  board.begin_sweeps(has_chunks);
+  memory.write_board(stream_, board);
   team_.barrier();
   const double begin = now_seconds();
   report_ = {};
-  function.is_first = true;
-  function.threshold = function.start / (2.0 * function.mean_degree);
-  for (;;) {
-    function.threshold = std::max(function.threshold, last_threshold);
-    exec::with_backend(team_.device(), [&](auto backend) {
-      add_report(report_.queue, ResidualRun<decltype(backend)>::run(team_, stream_, memory.queue,
-                                                                    function, memory.form));
+  for (std::uint32_t done = 0; done < options_.max_iterations;) {
+    const std::uint32_t left = options_.max_iterations - done;
+    memory.with_function(shard_, [&](auto function) {
+      function.is_first = done == 0;
+      function.last_sweep = takes_turns ? 1 : left;
+      function.units = units;
+      function.damping = options_.damping;
+      function.stop_below = kStopBelow * options_.tolerance;
+      exec::with_backend(team_.device(), [&](auto backend) {
+        add_report(report_.queue, RankingRun<decltype(backend)>::run(team_, stream_, memory.queue,
+                                                                     function, form_));
+      });
     });
-    if (function.threshold == last_threshold || gives_up(function.most_expanded)) break;
-    // Most residuals are far below their thresholds: the last phase is seldom needed.
-    if (function.threshold <= kLook * last_threshold &&
-        memory.bound(team_, stream_, memory.sum(team_, stream_)) <= options_.tolerance)
-      break;
-    function.is_first = false;
-    function.threshold /= kStep;
+    const std::vector<RankingBoard> boards = memory.read_boards(team_, stream_);
+    result.residual = units.bound(team_.size(), [&](int q) -> const RankingBoard& {
+      return boards[static_cast<std::size_t>(q)];
+    });
+    std::uint64_t sweeps = 1;
+    for (const RankingBoard& each : boards) {
+      if (each.completed != RankingBoard::kAll) sweeps = std::max(sweeps, each.completed);
+    }
+    done += static_cast<std::uint32_t>(sweeps);
+    if (result.residual <= options_.tolerance) break;
+    board = boards[static_cast<std::size_t>(team_.rank())];
+    board.begin_sweeps(has_chunks);
+    memory.write_board(stream_, board);
   }
   result.seconds = now_seconds() - begin;
   add_tally(team_, stream_, memory.tally.data(), report_);
-  const double sum = memory.sum(team_, stream_);
-  memory.scale = sum > 0.0 ? 1.0 / sum : 0.0;
-  result.residual = memory.bound(team_, stream_, sum);
+  double sum = 0.0;
+  for (const double value : memory.value.to_host(stream_)) sum += value;
+  memory.scale = 1.0 / team_.all_reduce(sum, std::plus<double>());
   result.converged = result.residual <= options_.tolerance;
-  result.iterations =
-      static_cast<std::uint32_t>((report_.expanded + shard_.vertices - 1) / shard_.vertices);
+  result.iterations = static_cast<std::uint32_t>((report_.edges + shard_.edges - 1) /
+                                                 std::max<std::uint64_t>(1, shard_.edges));
   if (shard_.edges_placement == graph::EdgesPlacement::host)
     result.far_bytes = report_.edges * sizeof(Vertex);
   trace_report("pagerank (asynchronous)", team_.rank(), begin, begin + result.seconds, report_);

@@ -3,5 +3,12 @@
 #include "traverse/async_pagerank.hpp"
 
 namespace warren::traverse {
-template struct ResidualRun<exec::Cuda>;
+template schedule::QueueReport RankingRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           schedule::TaskQueue<RankingTask>&,
+                                                           const RankingFunction<float>&,
+                                                           schedule::Form);
+template schedule::QueueReport RankingRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           schedule::TaskQueue<RankingTask>&,
+                                                           const RankingFunction<double>&,
+                                                           schedule::Form);
 }  // namespace warren::traverse

@@ -59,7 +59,8 @@ struct DistanceMetric {
 struct WorkTally {
   std::uint64_t expanded;  ///< Vertices worked on, each as often as it was.
   std::uint64_t edges;
-  std::uint64_t kept;  ///< Tasks that a worker ran without their having been in a queue.
+  std::uint64_t kept;      ///< Tasks that a worker ran without their having been in a queue.
+  std::uint64_t put_back;  ///< Tasks that went back into a queue as they were.
 };
 
 template <class MetricType>

@@ -11,6 +11,7 @@
 
 #include "reference/traverse.hpp"
 #include "traverse/fixtures.hpp"
+#include "traverse/ranking_work.hpp"
 
 namespace warren {
 namespace {
@@ -175,6 +176,21 @@ void check_sssp(const std::string& name, const graph::Graph& graph,
   });
 }
 
+/// What one more synchronous iteration changes, in L1.
+double change_of_an_iteration(const graph::Graph& graph, const std::vector<double>& ranks) {
+  const auto n = static_cast<double>(graph.vertices);
+  double dangling = 0.0;
+  for (Vertex v = 0; v < graph.vertices; ++v) dangling += graph.degree(v) == 0 ? ranks[v] : 0.0;
+  std::vector<double> next(ranks.size(), (1.0 - 0.85 + 0.85 * dangling) / n);
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    for (const Vertex to : graph.neighbours(v))
+      next[to] += 0.85 * ranks[v] / static_cast<double>(graph.degree(v));
+  }
+  double change = 0.0;
+  for (std::size_t v = 0; v < ranks.size(); ++v) change += std::abs(next[v] - ranks[v]);
+  return change;
+}
+
 void check_pagerank(const fixtures::Named& named, const team::TeamOptions& team_options,
                     const AsyncOptions& options, double tolerance) {
   SCOPED_TRACE(named.name + ", " + std::to_string(team_options.ranks) + " ranks");
@@ -197,7 +213,12 @@ void check_pagerank(const fixtures::Named& named, const team::TeamOptions& team_
         sum += ranks[v];
         error += std::abs(ranks[v] - expected[v]);
       }
-      EXPECT_NEAR(sum, 1.0, 1e-12);
+      EXPECT_NEAR(sum, 1.0, 1e-12 + 1e-16 * static_cast<double>(ranks.size()));
+      EXPECT_LE(change_of_an_iteration(named.graph, ranks), result.residual + 1e-12);
+      EXPECT_GE(pagerank.report().expanded, named.graph.vertices);
+      EXPECT_GE(pagerank.report().edges, named.graph.edges());
+      EXPECT_GE(pagerank.report().queue.tasks, 1u);
+      EXPECT_EQ(pagerank.report().queue.messages_sent, 0u);
       // An iteration contracts by the damping: the error is at most its last change over 1 - d.
       EXPECT_LE(error, tolerance / (1.0 - 0.85) + 1e-12);
     }
@@ -296,6 +317,27 @@ TEST(AsyncPageRank, IsWithinTheTolerance) {
   }
 }
 
+/// A centre whose list is cut into pieces, and one whose list is just as long as one piece.
+TEST(AsyncPageRank, RowsOfManyPieces) {
+  for (const Vertex n : {8193u, 70'001u}) {
+    for (const auto& team : fixtures::cpu_teams())
+      check_pagerank({"star", fixtures::star(n, true)}, team, {}, kUsualTolerance);
+    check_pagerank({"one way", fixtures::star(n, false)}, fixtures::cpu_teams()[2], in_rounds(),
+                   kUsualTolerance);
+  }
+}
+
+TEST(AsyncPageRank, TakesFewerSweepsThanIterations) {
+  const graph::Graph graph = fixtures::generated("kron:13", true);
+  const graph::ShardSource source = fixtures::shard_source(graph, 1);
+  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::PageRank synchronous(team, shard);
+    traverse::AsyncPageRank asynchronous(team, shard);
+    EXPECT_LT(asynchronous.run().iterations, synchronous.run().iterations);
+  });
+}
+
 TEST(AsyncPageRank, GivesUpAfterTheIterationsAllowed) {
   const graph::Graph graph = fixtures::generated("kron:10", true);
   for (const auto& team_options : fixtures::cpu_teams()) {
@@ -312,6 +354,65 @@ TEST(AsyncPageRank, GivesUpAfterTheIterationsAllowed) {
       EXPECT_GT(result.residual, options.tolerance);
       EXPECT_LT(result.residual, 2.0);
     });
+  }
+}
+
+/// Every row and every edge is in one batch, and every batch in one chunk.
+TEST(AsyncPageRank, ThePlanCoversEveryRow) {
+  using traverse::RankingBatch;
+  std::mt19937_64 random(3);
+  for (int run = 0; run < 200; ++run) {
+    std::vector<EdgeOffset> offsets{0};
+    const std::uint64_t rows = random() % 3000;
+    const std::uint64_t kind = random() % 4;
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      const std::uint64_t degree = kind == 0              ? 0
+                                   : random() % 50 == 0   ? random() % (kind * 15000)
+                                   : random() % kind == 0 ? random() % 600
+                                                          : random() % 4;
+      offsets.push_back(offsets.back() + degree);
+    }
+    const EdgeOffset cached_end = offsets[random() % offsets.size()];
+    const traverse::RankingPlan plan =
+        traverse::plan_ranking(offsets, cached_end, 1 + random() % 1000);
+    std::vector<int> row_seen(rows, 0), piece_seen(plan.pieces, 0), added(plan.pieces, 0);
+    std::vector<EdgeOffset> piece_begin(plan.pieces), piece_end(plan.pieces);
+    for (const RankingBatch& batch : plan.batches) {
+      if (batch.kind == RankingBatch::piece) {
+        ++piece_seen[batch.first];
+        piece_begin[batch.first] = batch.begin;
+        piece_end[batch.first] = batch.begin + batch.count;
+        ASSERT_LE(batch.count, RankingBatch::kLongestRow);
+        continue;
+      }
+      for (Vertex i = 0; i < batch.row_count; ++i) ++row_seen[batch.first + i];
+      if (batch.kind == RankingBatch::sum) {
+        ASSERT_EQ(batch.row_count, 1u);
+        EdgeOffset at = offsets[batch.first];
+        for (std::uint64_t k = 0; k < batch.count; ++k) {
+          ++added[batch.begin + k];
+          ASSERT_EQ(piece_begin[batch.begin + k], at);
+          at = piece_end[batch.begin + k];
+        }
+        ASSERT_EQ(at, offsets[batch.first + 1]);
+        continue;
+      }
+      ASSERT_EQ(batch.begin, offsets[batch.first]);
+      ASSERT_EQ(batch.begin + batch.count, offsets[batch.first + batch.row_count]);
+      if (batch.kind == RankingBatch::row) continue;
+      ASSERT_LE(batch.count, RankingBatch::kMostEdges);
+      ASSERT_LE(batch.row_count, RankingBatch::kMostRows);
+      // A list that is read as one lies in one memory.
+      ASSERT_TRUE(batch.count == 0 || batch.begin >= cached_end ||
+                  batch.begin + batch.count <= cached_end);
+    }
+    EXPECT_THAT(row_seen, testing::Each(1));
+    EXPECT_THAT(piece_seen, testing::Each(1));
+    EXPECT_THAT(added, testing::Each(1));
+    ASSERT_EQ(plan.chunks.front(), 0u);
+    ASSERT_EQ(plan.chunks.back(), plan.batches.size());
+    ASSERT_TRUE(std::is_sorted(plan.chunks.begin(), plan.chunks.end()));
+    ASSERT_EQ(std::adjacent_find(plan.chunks.begin(), plan.chunks.end()), plan.chunks.end());
   }
 }
 

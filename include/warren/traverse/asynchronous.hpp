@@ -106,16 +106,19 @@ class AsyncSssp {
 
 class AsyncPageRankMemory;
 
-/// As PageRank, by pushing residuals until each is so small that one more synchronous iteration
-/// would change the ranks by at most the tolerance in L1; or until some rank has worked on as many
-/// vertices as its share of `max_iterations` iterations has (asynchronous work needs more of them
-/// than synchronous, where ranks take turns on processors: allow for it). The rank of vertices
-/// without out-edges is spread by normalising at the end: with a uniform teleport that is the same
-/// (Langville and Meyer, Deeper Inside PageRank, Internet Mathematics 2004). Float64; does not
-/// repeat bit for bit. `iterations` counts the work in iterations of all vertices, rounded up.
+/// As PageRank, without iterations: chunks of rows are recomputed from the contributions as they
+/// stand, each again and again, until one more synchronous iteration would provably change the
+/// ranks by at most the tolerance in L1 (`residual` is that bound: src/traverse/ranking_board.hpp),
+/// or every chunk has been recomputed `max_iterations` times. The rank of vertices without
+/// out-edges is spread by normalising at the end: with a uniform teleport that is the same
+/// (Langville and Meyer, Deeper Inside PageRank, Internet Mathematics 2004). Values are float64,
+/// contributions float32 where the tolerance is 1e-6 or more. Does not repeat bit for bit.
+/// `iterations` counts the work in iterations over all edges, rounded up. Holds, on each device, 8
+/// bytes for every own vertex and 4 or 8 for every vertex of the graph. Of the options `form` and
+/// `capacity` count: tasks stay with their ranks.
 class AsyncPageRank {
  public:
-  /// Collective. As PageRank, but in-edges are not needed, and the tolerance must be above 0.
+  /// Collective. As PageRank, but the tolerance must be above 0 and lists not compressed.
   AsyncPageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options = {},
                 const AsyncOptions& async = {});
   ~AsyncPageRank();
@@ -128,11 +131,10 @@ class AsyncPageRank {
   [[nodiscard]] std::vector<double> all_ranks() const;
 
  private:
-  [[nodiscard]] bool gives_up(std::uint64_t most_expanded);
-
   team::Team& team_;
   const graph::Shard& shard_;
   PageRankOptions options_;
+  schedule::Form form_;
   exec::Stream stream_;
   std::unique_ptr<AsyncPageRankMemory> memory_;
   AsyncReport report_;
