@@ -6,6 +6,7 @@
 
 #include "warren/learn/attention.hpp"
 
+#include "learn/exponential.hpp"
 #include "learn/row_kernels.hpp"
 #include "sparse/edge_ops_kernels.hpp"
 

@@ -122,10 +122,8 @@ class Gat final : public Convolution {
     float* dr = context.scratch(3, n * heads_);
     attention_.backward(context, dropout(context), z, scores_.data(), dy, dz, dl, dr);
     const exec::Stream& stream = context.stream();
-    sums_.add(stream, {.k = shape_.out, .a = z, .head_scale = dl, .width = width_}, n,
-              parameters_.gradient(left_));
-    sums_.add(stream, {.k = shape_.out, .a = z, .head_scale = dr, .width = width_}, n,
-              parameters_.gradient(right_));
+    sums_.add_heads(stream, n, heads_, width_, z, dl, dr, parameters_.gradient(left_),
+                    parameters_.gradient(right_));
     add_outer(stream, n, heads_, width_, dl, parameters_.value(left_), dr,
               parameters_.value(right_), dz);
     add_weight_gradient(context, x, dz, parameters_.gradient(weight_), shape_.out);

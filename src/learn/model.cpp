@@ -151,10 +151,9 @@ const float* Model::forward(Context& context, Features& features) {
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
-    layer.convolution->forward(context, x, layer.output.data());
-    layer.norm->forward(context, layer.output.data());
-    apply(context.stream(), epilogue(context, layer, x.dense), context.rows(), layer.out,
-          layer.output.data());
+    float* y = layer.output.data();
+    layer.convolution->forward(context, x, layer.norm->input(context, y));
+    layer.norm->forward(context, epilogue(context, layer, x.dense), y);
   }
   return layers_.back().output.data();
 }
@@ -165,18 +164,11 @@ void Model::backward(Context& context, float* scores_gradient) {
   for (std::size_t l = layers_.size(); l-- > 0;) {
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
-    apply_backward(context.stream(), epilogue(context, layer, x.dense), n, layer.out,
-                   layer.output.data(), dy);
-    sums_.add(context.stream(), {.k = layer.out, .a = dy}, n, parameters_.gradient(layer.bias));
     float* dx =
         l == 0 ? nullptr : (dy == gradients_[0].data() ? gradients_[1] : gradients_[0]).data();
-    float* residual = nullptr;
-    if (layer.has_residual) {
-      // The residual's gradient is what stands before the norm's part.
-      residual = context.scratch(kResidualSlot, n * layer.out);
-      exec::copy(context.stream(), residual, dy, n * layer.out * sizeof(float));
-    }
-    layer.norm->backward(context, dy);
+    float* residual = layer.has_residual ? context.scratch(kResidualSlot, n * layer.out) : nullptr;
+    layer.norm->backward(context, epilogue(context, layer, x.dense), layer.output.data(), dy,
+                         parameters_.gradient(layer.bias), residual);
     layer.convolution->backward(context, x, dy, dx);
     if (layer.has_residual) add_self(context.stream(), n, layer.out, nullptr, residual, dx);
     dy = dx;
