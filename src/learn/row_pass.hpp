@@ -95,7 +95,9 @@ struct RowPass {
  private:
   template <class Special>
   WARREN_HD void by_rows(const Special& mine, std::uint64_t slab, float* __restrict sums) const {
-    for (std::uint64_t i = 0; i < Body::kSums * k; ++i) sums[i] = 0.0f;
+    if constexpr (Body::kSums != 0) {
+      for (std::uint64_t i = 0; i < Body::kSums * k; ++i) sums[i] = 0.0f;
+    }
     const std::uint64_t first = slabs.begin(slab);
     const std::uint64_t width = k;
     for (std::uint64_t r = first; r < slabs.end(slab); ++r) {
@@ -105,7 +107,9 @@ struct RowPass {
         const auto loaded = mine.template load<1>(row, c);
         Floats<1> terms[kTerms];
         mine.use(row, column, c, loaded, terms);
-        for (std::uint32_t s = 0; s < Body::kSums; ++s) sums[s * width + c] += terms[s].at[0];
+        if constexpr (Body::kSums != 0) {
+          for (std::uint32_t s = 0; s < Body::kSums; ++s) sums[s * width + c] += terms[s].at[0];
+        }
       }
     }
   }
@@ -126,10 +130,12 @@ struct RowPass {
     for (std::uint32_t u = 0; u < kRows; ++u) {
       Floats<N> terms[kTerms];
       mine.use(row[u], column, c, loaded[u], terms);
-      WARREN_UNROLL
-      for (std::uint32_t s = 0; s < Body::kSums; ++s) {
+      if constexpr (Body::kSums != 0) {
         WARREN_UNROLL
-        for (std::uint32_t i = 0; i < N; ++i) sums[s].at[i] += terms[s].at[i];
+        for (std::uint32_t s = 0; s < Body::kSums; ++s) {
+          WARREN_UNROLL
+          for (std::uint32_t i = 0; i < N; ++i) sums[s].at[i] += terms[s].at[i];
+        }
       }
     }
   }
@@ -155,20 +161,27 @@ struct RowPass {
           some_rows<Body::kInFlight>(mine, column, r, groups, c, sum);
         for (; r < end; r += groups) some_rows<1>(mine, column, r, groups, c, sum);
       }
-      for (std::uint32_t s = 0; s < Body::kSums; ++s) {
-        auto* const shared = worker.template scratch<Floats<N>>();
-        worker.sync();
-        shared[worker.lane()] = sum[s];
-        worker.sync();
-        if (group != 0 || !is_active) continue;
-        for (std::uint32_t g = 1; g < groups; ++g) {
-          const Floats<N> other = shared[g * lanes + worker.lane()];
-          WARREN_UNROLL
-          for (std::uint32_t i = 0; i < N; ++i) sum[s].at[i] += other.at[i];
-        }
-        store_floats<N>(sum[s], sums + s * k + c);
+      if constexpr (Body::kSums != 0) {
+        for (std::uint32_t s = 0; s < Body::kSums; ++s)
+          add_groups(worker, sum[s], lanes, is_active, sums + s * k + c);
       }
     }
+  }
+  /// to <- the sum of what the lanes at a distance of `lanes` have.
+  template <class W>
+  WARREN_HD static void add_groups(const W& worker, Floats<N> sum, std::uint32_t lanes,
+                                   bool is_active, float* to) {
+    auto* const shared = worker.template scratch<Floats<N>>();
+    worker.sync();
+    shared[worker.lane()] = sum;
+    worker.sync();
+    if (worker.lane() >= lanes || !is_active) return;
+    for (std::uint32_t g = 1; g < worker.size() / lanes; ++g) {
+      const Floats<N> other = shared[g * lanes + worker.lane()];
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < N; ++i) sum.at[i] += other.at[i];
+    }
+    store_floats<N>(sum, to);
   }
 };
 
