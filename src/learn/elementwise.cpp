@@ -91,10 +91,11 @@ void ColumnSums::add_all(const exec::Stream& stream, const ColumnTerms& terms, s
 }
 
 void ColumnSums::add_heads(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
-                           std::uint64_t width, const float* x, const float* first,
-                           const float* second, float* first_out, float* second_out) {
+                           std::uint64_t width, std::uint64_t stride, const float* x,
+                           const float* first, const float* second, float* first_out,
+                           float* second_out) {
   const std::uint64_t k = heads * width;
-  pass(stream, n, k, detail::HeadSumsBody{{k}, heads, width, x, first, second},
+  pass(stream, n, k, detail::HeadSumsBody{{stride}, heads, width, x, first, second},
        room(stream, n, 2, k));
   finish(stream, n, 2, k, first_out, second_out);
 }
@@ -105,12 +106,6 @@ void ColumnSums::apply_backward(const exec::Stream& stream, const Epilogue& epil
   pass(stream, n, k, detail::EpilogueBackwardBody<1>{epilogue, {}, k, nullptr, y, dy},
        room(stream, n, 1, k));
   finish(stream, n, 1, k, bias_gradient, nullptr);
-}
-
-void head_dots(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
-               std::uint64_t width, const float* a, const float* b, bool b_is_one_row, float* out,
-               std::uint64_t stride) {
-  run(stream, n, detail::HeadDotsKernel{heads, width, a, b, b_is_one_row, out, stride});
 }
 
 void add_self(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const float* epsilon,
@@ -125,7 +120,12 @@ void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t 
 
 void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
                 const float* scale, const float* x, float* out) {
-  pass(stream, n, stride, detail::ScaleRowsBody{{stride}, k, scale, x, out});
+  pass(stream, n, stride, detail::ScaleRowsBody{{stride}, k, k, false, scale, x, out});
+}
+
+void add_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
+              const float* x, float* y) {
+  pass(stream, n, k, detail::ScaleRowsBody{{k}, k, stride, true, nullptr, x, y});
 }
 
 void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,

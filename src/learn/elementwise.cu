@@ -6,7 +6,6 @@ namespace warren::learn::detail {
 
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                      const DropoutEntriesKernel&);
-template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const HeadDotsKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const GatherRowsKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const RenumberKernel&);
 template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t, const AddPartialsKernel&);

@@ -142,7 +142,7 @@ struct HeadSumsBody : PlainRows {
   WARREN_HD void specialised(F&& f) const {
     f(*this);
   }
-  [[nodiscard]] std::uintptr_t addresses() const { return address(x); }
+  [[nodiscard]] std::uintptr_t addresses() const { return address(x) | (k % 4 == 0 ? 0 : 1); }
   template <std::uint32_t N>
   WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
     Loaded<N> loaded;
@@ -163,28 +163,6 @@ struct HeadSumsBody : PlainRows {
     for (std::uint32_t i = 0; i < N; ++i) {
       terms[0].at[i] = loaded.x.at[i] * loaded.first.at[i];
       terms[1].at[i] = loaded.x.at[i] * loaded.second.at[i];
-    }
-  }
-};
-
-struct HeadDotsKernel {
-  std::uint64_t heads, width;
-  const float* a;
-  const float* b;
-  bool b_is_one_row;
-  float* out;
-  std::uint64_t stride;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const std::uint64_t k = heads * width;
-    for (std::uint64_t h = 0; h < heads; ++h) {
-      const float* left = a + row * k + h * width;
-      const float* right = b + (b_is_one_row ? 0 : row * k) + h * width;
-      float sum = 0.0f;
-      worker.for_each(width, [&](std::uint64_t c) { sum += left[c] * right[c]; });
-      sum = worker.reduce(sum, exec::Plus{});
-      if (worker.lane() == 0) out[row * stride + h] = sum;
     }
   }
 };
@@ -229,11 +207,13 @@ struct AddSelfBody : PlainRows {
   }
 };
 
-/// y = scale x with rows k apart, of which the first `width` columns are x's and the rest 0.
+/// y = scale x, or y += scale x; rows of y k apart, those of x `stride`. Columns from `width` on
+/// count as 0.
 struct ScaleRowsBody : PlainRows {
   static constexpr std::uint32_t kSums = 0;
   static constexpr std::uint32_t kInFlight = 4;
-  std::uint64_t width;
+  std::uint64_t width, stride;
+  bool is_added;
   const float* scale;
   const float* x;
   float* y;
@@ -248,22 +228,29 @@ struct ScaleRowsBody : PlainRows {
   }
   /// Padded rows are read number by number.
   [[nodiscard]] std::uintptr_t addresses() const {
-    return address(x) | address(y) | (width == k ? 0 : 1);
+    return address(x) | address(y) | (width == k && stride % 4 == 0 ? 0 : 1);
   }
   WARREN_HD Row row(std::uint64_t r) const {
-    return {r * width, r * k, scale == nullptr ? 1.0f : scale[r]};
+    return {r * stride, r * k, scale == nullptr ? 1.0f : scale[r]};
   }
   template <std::uint32_t N>
-  WARREN_HD Floats<N> load(const Row& row, std::uint64_t c) const {
-    if (c >= width) return {};
-    return load_floats<N>(x + row.from + c);
+  struct Loaded {
+    Floats<N> x, y;
+  };
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
+    Loaded<N> loaded = {};
+    if (c < width) loaded.x = load_floats<N>(x + row.from + c);
+    if (is_added) loaded.y = load_floats<N>(y + row.at + c);
+    return loaded;
   }
   template <std::uint32_t N>
-  WARREN_HD void use(const Row& row, const Column<N>&, std::uint64_t c, const Floats<N>& loaded,
+  WARREN_HD void use(const Row& row, const Column<N>&, std::uint64_t c, const Loaded<N>& loaded,
                      Floats<N>*) const {
     Floats<N> result;
     WARREN_UNROLL
-    for (std::uint32_t i = 0; i < N; ++i) result.at[i] = row.factor * loaded.at[i];
+    for (std::uint32_t i = 0; i < N; ++i)
+      result.at[i] = loaded.y.at[i] + row.factor * loaded.x.at[i];
     store_floats<N>(result, y + row.at + c);
   }
 };
@@ -308,8 +295,6 @@ void run_kernel(const exec::Stream& stream, std::uint64_t tasks, const Kernel& k
 #if WARREN_HAS_CUDA
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const DropoutEntriesKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const HeadDotsKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const GatherRowsKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "warren/exec/launch.hpp"
@@ -34,16 +35,21 @@ struct alignas(N * sizeof(float)) Floats {
 
 template <std::uint32_t N>
 WARREN_HD Floats<N> load_floats(const float* from) {
-  if constexpr (N == 1) return {*from};
+#if defined(__CUDA_ARCH__)
   return *reinterpret_cast<const Floats<N>*>(from);
+#else
+  Floats<N> values;
+  std::memcpy(values.at, from, sizeof values.at);
+  return values;
+#endif
 }
 template <std::uint32_t N>
 WARREN_HD void store_floats(const Floats<N>& values, float* to) {
-  if constexpr (N == 1) {
-    *to = values.at[0];
-  } else {
-    *reinterpret_cast<Floats<N>*>(to) = values;
-  }
+#if defined(__CUDA_ARCH__)
+  *reinterpret_cast<Floats<N>*>(to) = values;
+#else
+  std::memcpy(to, values.at, sizeof values.at);
+#endif
 }
 /// The same from an address that need not be a multiple of 16.
 template <std::uint32_t N>

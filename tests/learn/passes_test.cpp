@@ -72,7 +72,7 @@ void check_sums(const exec::Stream& stream, const Size& size) {
   }
   const auto first_out = zeros(stream, k);
   const auto second_out = zeros(stream, k);
-  adder.add_heads(stream, n, heads, k / heads, a_there.data(), device(stream, first).data(),
+  adder.add_heads(stream, n, heads, k / heads, k, a_there.data(), device(stream, first).data(),
                   device(stream, second).data(), first_out.data(), second_out.data());
   expect_near(first_out.to_host(stream), first_sums, 1e-4, "sum of the first scales");
   expect_near(second_out.to_host(stream), second_sums, 1e-4, "sum of the second scales");

@@ -56,7 +56,7 @@ class Context {
     }
     return buffer.data();
   }
-  static constexpr std::size_t kScratchSlots = 7;
+  static constexpr std::size_t kScratchSlots = 9;
 
   /// Runs work(), which puts work on the stream, and has its time counted for a part.
   template <class F>

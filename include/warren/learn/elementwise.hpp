@@ -51,11 +51,11 @@ class ColumnSums {
   void add(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n, float* out);
   /// *out += sum over rows and columns.
   void add_all(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n, float* out);
-  /// first_out[h][c] += sum over rows of x[r][h][c] first[r][h], c below `width`; and the same with
-  /// second.
+  /// first_out[h][c] += sum over rows of x[r][h][c] first[r][h], c below `width`, rows of x
+  /// `stride` apart; and the same with second.
   void add_heads(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
-                 std::uint64_t width, const float* x, const float* first, const float* second,
-                 float* first_out, float* second_out);
+                 std::uint64_t width, std::uint64_t stride, const float* x, const float* first,
+                 const float* second, float* first_out, float* second_out);
   /// apply_backward(), and bias_gradient[c] += the sum of the new dy's column c, in one pass.
   void apply_backward(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n,
                       std::uint64_t k, const float* y, float* dy, float* bias_gradient);
@@ -70,12 +70,6 @@ class ColumnSums {
   memory::Buffer<float> partial_;
 };
 
-/// out[r * stride + h] = sum over c below `width` of a[r][h][c] b[r][h][c]; b of one row where
-/// `b_is_one_row`.
-void head_dots(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
-               std::uint64_t width, const float* a, const float* b, bool b_is_one_row, float* out,
-               std::uint64_t stride);
-
 /// y += (1 + *epsilon) x; epsilon on the device, nullptr for 0.
 void add_self(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const float* epsilon,
               const float* x, float* y);
@@ -87,6 +81,10 @@ void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t 
 /// out[i][:] = scale[i] x[i][:] (nullptr: 1) with rows `stride` >= k apart, the rest of them 0.
 void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
                 const float* scale, const float* x, float* out);
+
+/// y[i][:] += x[i][:], k wide; rows of x `stride` >= k apart.
+void add_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
+              const float* x, float* y);
 
 /// arg[r][c] = names[arg[r][c]], but for kNoVertex; without names arg -= first.
 void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,
