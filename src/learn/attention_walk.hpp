@@ -228,6 +228,8 @@ struct AttentionLane {
 template <class Side, std::uint32_t N>
 struct AttentionWalk {
   static constexpr std::uint32_t kInFlight = 4;
+  /// As many as a processor then holds.
+  static constexpr std::uint32_t kMostThreads = 768;
   AttentionJob<Side> job;
 
   template <class W>
@@ -312,7 +314,8 @@ struct AttentionCombine {
 template <class Backend, class W, class Side, std::uint32_t N>
 void launch_walk(const exec::Stream& stream, const AttentionJob<Side>& job, std::uint32_t lanes) {
   const std::uint64_t tiles = (job.k + std::uint64_t{lanes} * N - 1) / (std::uint64_t{lanes} * N);
-  exec::launch_wide<Backend, W>(stream, job.task_count * tiles, AttentionWalk<Side, N>{job});
+  exec::launch_wide<Backend, W>(stream, job.task_count * tiles, AttentionWalk<Side, N>{job},
+                                {.threads_per_block = 384});
   exec::LaunchOptions block;
   block.scratch_bytes = (std::is_same_v<Backend, exec::Cpu> ? 1 : block.threads_per_block) *
                         static_cast<std::uint32_t>(sizeof(AttentionSums<N>));
