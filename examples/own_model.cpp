@@ -55,8 +55,8 @@ int main() {
     const auto room = [&](std::uint64_t k) { return memory::Buffer<float>(team.device(), n * k); };
     const auto hidden = room(kHidden), dh = room(kHidden), dx = room(kFeatures),
                scores = room(kClasses), ds = room(kClasses), skipped = room(kHidden);
-    const learn::Operand x{features.data(), nullptr, kFeatures};
-    const learn::Operand h{hidden.data(), nullptr, kHidden};
+    const auto x = learn::Operand::of(n, features.data(), kFeatures);
+    const auto h = learn::Operand::of(n, hidden.data(), kHidden);
     const learn::Epilogue relu{.residual = skipped.data(), .activation = learn::Activation::relu};
 
     for (std::uint64_t epoch = 1; epoch <= kEpochs; ++epoch) {

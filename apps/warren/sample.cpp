@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren sample: how fast mini-batches of a graph are sampled and renumbered.
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <numeric>
 #include <unordered_set>
@@ -13,6 +12,7 @@
 #include "warren/sample/verify.hpp"
 
 #include "command.hpp"
+#include "fanouts.hpp"
 #include "sparse_input.hpp"
 #include "text.hpp"
 #include "traversal_input.hpp"
@@ -43,29 +43,6 @@ struct SampleOutcome {
   std::uint64_t digest = 0;
   std::string wrong;
 };
-
-/// "15,10,-1".
-std::vector<std::int64_t> parse_fanouts(const std::string& text) {
-  std::vector<std::int64_t> fanouts;
-  const char* at = text.data();
-  const char* const last = text.data() + text.size();
-  for (;;) {
-    std::int64_t fanout = 0;
-    const auto [end, error] = std::from_chars(at, last, fanout);
-    require(error == std::errc{} && (end == last || *end == ','),
-            fmt::format("--fanout \"{}\" should be whole numbers with commas between, such as "
-                        "15,10,5",
-                        text));
-    require(fanout == -1 || fanout >= 1,
-            fmt::format("--fanout {}: a hop takes 1 neighbour or more, or -1 for all", fanout));
-    fanouts.push_back(fanout);
-    if (end == last) break;
-    at = end + 1;
-  }
-  require(fanouts.size() <= sample::kMaxHops,
-          fmt::format("--fanout: {} hops are more than {}", fanouts.size(), sample::kMaxHops));
-  return fanouts;
-}
 
 /// Different vertices, a function of the seed and the batch's number.
 std::vector<Vertex> seeds_of(std::uint64_t seed, std::uint64_t batch, std::uint64_t count,

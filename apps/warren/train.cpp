@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// warren train: a graph neural network on the whole graph.
+// warren train: a graph neural network, on the whole graph or on sampled batches.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -16,133 +16,10 @@
 #include "command.hpp"
 #include "text.hpp"
 #include "train_input.hpp"
+#include "train_options.hpp"
 
 namespace warren::app {
 namespace {
-
-struct Options {
-  CommonOptions common;
-  DatasetOptions dataset;
-  std::string model = "gcn";
-  std::string mode = "full";
-  std::string type = "float32";
-  std::string aggregate = "mean";
-  std::string norm;
-  std::string optimizer = "adam";
-  std::string schedule = "constant";
-  std::uint64_t layers = 2;
-  std::optional<std::uint64_t> hidden;
-  std::uint64_t heads = 8;
-  std::optional<double> dropout, rate;
-  double weight_decay = 5e-4;
-  double clip = 0.0;
-  std::uint64_t warmup = 0;
-  std::uint64_t epochs = 200;
-  std::uint64_t patience = 0;
-  std::string fanout;
-  std::optional<std::uint64_t> batch;
-  std::string checkpoint;
-  std::uint64_t checkpoint_every = 20;
-  bool resume = false;
-  bool residual = false;
-  bool exact_products = false;
-};
-
-void add_model_options(CLI::App& train, Options& o) {
-  const auto named = [&](const char* option, std::string& value, const char* description) {
-    train.add_option(option, value, description)->type_name("NAME");
-  };
-  named("--model", o.model, "gcn, sage, gat, gin");
-  named("--mode", o.mode, "full (every epoch one pass over the whole graph)");
-  named("--type", o.type, "Storage: float32");
-  add_number(train, "--layers", o.layers, "Layers (2)", "L", 1, 64);
-  add_number(train, "--hidden", o.hidden,
-             "Width of hidden layers; of gat, all heads together (gcn: 16, others: 64)", "K", 1,
-             1 << 20);
-  add_number(train, "--heads", o.heads, "Of gat: heads of hidden layers; the last has one (8)", "H",
-             1, 1024);
-  named("--aggregate", o.aggregate, "Of sage: mean, sum, max");
-  named("--norm", o.norm, "Of hidden layers: none, batch, layer (none; gin: batch)");
-  train.add_flag("--residual", o.residual, "Add a hidden layer's input to its output");
-  train
-      .add_option("--dropout", o.dropout,
-                  "Probability, of hidden layers; of gcn and gat of the features, too, of gat of "
-                  "edges (0.5; gat: 0.6)")
-      ->type_name("P")
-      ->check(CLI::Range(0.0, 0.999));
-  train.add_flag("--no-tf32", o.exact_products, "GPUs: dense products in full float32");
-}
-
-void add_optimizer_options(CLI::App& train, Options& o) {
-  const auto positive = CLI::Range(0.0, 1e6);
-  train.add_option("--lr", o.rate, "Learning rate (0.01; gat: 0.005)")
-      ->type_name("R")
-      ->check(positive);
-  train
-      .add_option("--weight-decay", o.weight_decay,
-                  "Of gcn on the first layer, else on all (0.0005)")
-      ->type_name("W")
-      ->check(positive);
-  train.add_option("--optimizer", o.optimizer, "adam, adamw, sgd (momentum 0.9)")
-      ->type_name("NAME");
-  train.add_option("--schedule", o.schedule, "Of the learning rate: constant, cosine, step")
-      ->type_name("NAME");
-  add_number(train, "--warmup", o.warmup, "Epochs in which the learning rate rises (0)", "N", 0,
-             1000000);
-  train.add_option("--clip", o.clip, "Largest length of the gradient (0: any)")
-      ->type_name("LENGTH")
-      ->check(positive);
-  add_number(train, "--epochs", o.epochs, "Epochs (200)", "N", 1, 10000000);
-  add_number(train, "--patience", o.patience,
-             "Stop after N epochs without a better validation (0: never)", "N", 0, 10000000);
-  train.add_option("--fanout", o.fanout, "Of --mode sampled")->type_name("F1,F2,...");
-  add_number(train, "--batch", o.batch, "Of --mode sampled: vertices per rank", "B", 1, 1 << 30);
-  train.add_option("--checkpoint", o.checkpoint, "Keep the model and the state in this folder")
-      ->type_name("DIR");
-  add_number(train, "--checkpoint-every", o.checkpoint_every, "Epochs between checkpoints (20)",
-             "N", 1, 10000000);
-  train.add_flag("--resume", o.resume, "Go on from --checkpoint's state, where there is one");
-}
-
-learn::TrainOptions train_options(const Options& o) {
-  check_choice("--model", o.model, {"gcn", "sage", "gat", "gin"}, {});
-  check_choice("--mode", o.mode, {"full"}, {"sampled"});
-  check_choice("--type", o.type, {"float32"}, {"float16", "bfloat16", "fp16", "bf16"});
-  check_choice("--aggregate", o.aggregate, {"mean", "sum", "max"}, {});
-  check_choice("--optimizer", o.optimizer, {"adam", "adamw", "sgd"}, {});
-  check_choice("--schedule", o.schedule, {"constant", "cosine", "step"}, {});
-  require(o.fanout.empty() && !o.batch, "--fanout and --batch are for --mode sampled");
-  require(!o.resume || !o.checkpoint.empty(), "--resume needs --checkpoint DIR");
-  const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "batch" : "none");
-  check_choice("--norm", norm, {"none", "batch", "layer"}, {});
-  learn::TrainOptions train;
-  const bool is_gat = o.model == "gat";
-  train.model.kind = learn::parse_model(o.model);
-  train.model.layers = o.layers;
-  train.model.hidden = o.hidden.value_or(o.model == "gcn" ? 16 : 64);
-  train.model.heads = o.heads;
-  train.model.dropout = static_cast<float>(o.dropout.value_or(is_gat ? 0.6 : 0.5));
-  train.model.aggregate = learn::parse_aggregate(o.aggregate);
-  train.model.norm = learn::parse_norm(norm);
-  train.model.residual = o.residual;
-  train.model.seed = o.common.seed;
-  train.optimizer.kind = learn::OptimizerKind::adam;
-  if (o.optimizer == "adamw") train.optimizer.kind = learn::OptimizerKind::adamw;
-  if (o.optimizer == "sgd") train.optimizer.kind = learn::OptimizerKind::sgd;
-  train.optimizer.schedule = learn::Schedule::constant;
-  if (o.schedule == "cosine") train.optimizer.schedule = learn::Schedule::cosine;
-  if (o.schedule == "step") train.optimizer.schedule = learn::Schedule::step;
-  train.optimizer.rate = static_cast<float>(o.rate.value_or(is_gat ? 0.005 : 0.01));
-  train.optimizer.weight_decay = static_cast<float>(o.weight_decay);
-  train.optimizer.clip = static_cast<float>(o.clip);
-  train.optimizer.warmup = o.warmup;
-  train.epochs = o.epochs;
-  train.patience = o.patience;
-  train.checkpoint = o.checkpoint;
-  train.checkpoint_every = o.checkpoint_every;
-  train.allow_tf32 = !o.exact_products;
-  return train;
-}
 
 /// The line that a person watches.
 class EpochLine {
@@ -173,6 +50,8 @@ struct Outcome {
   learn::TrainResult result;
   std::uint64_t parameters = 0;
   std::uint64_t peak = 0;
+  std::uint64_t batches = 0;  ///< Of an epoch; 0 of the whole graph.
+  double hit_rate = 0.0;
   learn::MemoryPlan plan;
 };
 
@@ -198,6 +77,8 @@ Outcome measure(const Session& session, const TrainInput& input, const learn::Tr
     });
     if (!is_first) return;
     outcome.result = result;
+    outcome.batches = trainer.batches();
+    outcome.hit_rate = trainer.hit_rate();
     outcome.parameters = trainer.model().parameters().size();
     outcome.peak = exec::memory_use(team.device()).peak;
   });
@@ -215,13 +96,56 @@ Json breakdown(const Outcome& outcome) {
   const auto of = [&](learn::Part p) { return part[static_cast<std::size_t>(p)] / count; };
   const double known =
       of(learn::Part::aggregate) + of(learn::Part::dense) + of(learn::Part::communicate);
-  return {{"aggregate", of(learn::Part::aggregate)},
-          {"dense", of(learn::Part::dense)},
-          {"communicate", of(learn::Part::communicate)},
-          {"other", std::max(0.0, all / count - known)}};
+  double train = 0.0, sample = 0.0, gather = 0.0;
+  for (const auto& epoch : outcome.epochs) {
+    train += epoch.train_seconds;
+    sample += epoch.sample_seconds;
+    gather += epoch.gather_seconds;
+  }
+  Json parts = {{"aggregate", of(learn::Part::aggregate)},
+                {"dense", of(learn::Part::dense)},
+                {"communicate", of(learn::Part::communicate)}};
+  if (outcome.batches == 0) {
+    parts["other"] = std::max(0.0, all / count - known);
+    return parts;
+  }
+  // Sampling and gathering run beside training: what is not hidden is what is left of an epoch.
+  parts["other"] = std::max(0.0, train / count - known);
+  parts["train"] = train / count;
+  parts["sample"] = sample / count;
+  parts["gather"] = gather / count;
+  parts["exposed"] = std::max(0.0, (all - train) / count);
+  return parts;
 }
 
-void report(Session& session, const Options& options, const learn::TrainOptions& train,
+/// What batches add to the report.
+void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
+                    const Outcome& outcome) {
+  if (!train.sampled || outcome.epochs.empty()) return;
+  double all = 0.0, share = 0.0;
+  std::uint64_t edges = 0;
+  for (const auto& epoch : outcome.epochs) {
+    all += epoch.seconds;
+    share += epoch.train_seconds;
+    edges += epoch.sampled_edges;
+  }
+  share = all > 0.0 ? share / all : 0.0;
+  json["fanout"] = train.sampled->fanouts;
+  json["batch"] = train.sampled->batch;
+  json["batches"] = outcome.batches;
+  json["train_share"] = share;
+  json["sampled_edges"] = edges / outcome.epochs.size();
+  if (train.sampled->cached > 0.0) json["hit_rate"] = outcome.hit_rate;
+  const auto& parts = json["breakdown"];
+  table.row("batches", fmt::format("{} an epoch of {} vertices a rank, fanouts {}",
+                                   outcome.batches, train.sampled->batch,
+                                   fmt::join(train.sampled->fanouts, ",")));
+  table.row("beside", fmt::format("sample {}, gather {}; {:.1f}% of an epoch trains",
+                                  duration(parts["sample"]), duration(parts["gather"]),
+                                  100.0 * share));
+}
+
+void report(Session& session, const TrainCommand& options, const learn::TrainOptions& train,
             const TrainInput& input, const Outcome& outcome) {
   const learn::TrainResult& result = outcome.result;
   std::vector<double> seconds;
@@ -282,6 +206,7 @@ void report(Session& session, const Options& options, const learn::TrainOptions&
   table.row("an epoch", fmt::format("aggregate {}, dense {}, communicate {}, other {}",
                                     duration(parts["aggregate"]), duration(parts["dense"]),
                                     duration(parts["communicate"]), duration(parts["other"])));
+  report_batches(json, table, train, outcome);
   table.row("memory", fmt::format("{} planned for a rank, {} held at most",
                                   human_bytes(outcome.plan.total()), human_bytes(outcome.peak)));
   if (!outcome.epochs.empty())
@@ -292,12 +217,14 @@ void report(Session& session, const Options& options, const learn::TrainOptions&
   session.print("\n{}", table.text());
 }
 
-ExitStatus run_train(const Options& options) {
+ExitStatus run_train(const TrainCommand& options) {
   learn::TrainOptions train = train_options(options);
   Session session("train", options.common);
-  const bool needs_dense = train.model.kind == learn::ModelKind::sage &&
-                           train.model.aggregate == learn::SageAggregate::max;
+  const bool is_max = train.model.kind == learn::ModelKind::sage &&
+                      train.model.aggregate == learn::SageAggregate::max;
+  const bool needs_dense = is_max || train.sampled.has_value();
   const TrainInput input(session, options.dataset, needs_dense);
+  fit_batches(train, options, input.dataset, session.team().ranks);
   const Outcome outcome = measure(session, input, train, options.resume);
   report(session, options, train, input, outcome);
   session.finish();
@@ -307,14 +234,17 @@ ExitStatus run_train(const Options& options) {
 }  // namespace
 
 void add_train(CLI::App& program, Action& action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrainCommand>();
   CLI::App* train = program.add_subcommand("train", "Train a graph neural network");
-  add_dataset_options(*train, options->dataset);
-  add_model_options(*train, *options);
-  add_optimizer_options(*train, *options);
-  add_common_options(*train, options->common);
+  add_train_options(*train, *options);
   train->footer("Example:\n  warren train debian --model gcn --hidden 64 --checkpoint model");
-  train->callback([options, &action] { action = [options] { return run_train(*options); }; });
+  train->callback([options, &action, train] {
+    options->has_fanout = train->count("--fanout") != 0;
+    options->has_evaluation = train->count("--evaluation") != 0;
+    options->has_placement = train->count("--placement") != 0;
+    options->has_cached = train->count("--cached") != 0;
+    action = [options] { return run_train(*options); };
+  });
 }
 
 }  // namespace warren::app

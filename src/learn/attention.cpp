@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/learn/attention.hpp"
 
+#include <algorithm>
+
+#include "warren/exec/memory.hpp"
+
 #include "learn/attention_kernels.hpp"
 
 namespace warren::learn {
@@ -28,16 +32,10 @@ void run(const exec::Stream& stream, std::uint64_t rows, const Kernel& kernel) {
   });
 }
 
-void keep(const exec::Device& device, memory::Buffer<float>& buffer, std::uint64_t size) {
-  if (buffer.size() >= size) return;
-  buffer.reset();
-  buffer = memory::Buffer<float>(device, size);
-}
-
-/// For the columns that rows of `n` name.
+/// For the rows of `n` and the columns that they name.
 detail::EdgeDropout edge_dropout(Context& context, const Neighbours& n, const Dropout& dropout) {
   if (!dropout.is_on()) return {};
-  const std::uint64_t columns = n.rows() + n.halo();
+  const std::uint64_t columns = std::max(n.rows(), n.own_columns()) + n.halo();
   static_assert(sizeof(std::uint32_t) == sizeof(float));
   auto* keys = reinterpret_cast<std::uint32_t*>(context.scratch(kKeysSlot, columns));
   run(context.stream(), columns, detail::EdgeKeysKernel{dropout, n.input_ids(), keys});
@@ -57,7 +55,7 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape, co
   job.heads = shape.heads;
   job.width = shape.width;
   job.k = k;
-  job.x = {own, pulled, n.rows(), k};
+  job.x = {own, pulled, n.own_columns(), k};
   job.all = all;
   job.positive = positive;
   job.tasks = plan.task_data();
@@ -77,21 +75,23 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape, co
 void Attention::forward(Context& context, const Dropout& dropout, const float* z, const float* left,
                         const float* right, float* r, float* y) {
   const exec::Stream& stream = context.stream();
-  const exec::Device& device = stream.device();
   const Neighbours& n = *out_;
   const auto [heads, width, slope] = shape_;
   const std::uint64_t k = padded(heads * width);
   const std::uint64_t rows = n.rows();
-  keep(device, y_, rows * k);
-  keep(device, positive_, rows * k);
-  keep(device, statistics_, rows * heads * detail::kStatistics);
-  keep(device, share_, rows * heads);
+  const std::uint64_t sources = n.own_columns();
+  // Backward has the sources' sums in the same places.
+  const std::uint64_t most = std::max(rows, sources);
+  context.keep(y_, rows * k);
+  context.keep(positive_, most * k);
+  context.keep(statistics_, rows * heads * detail::kStatistics);
+  context.keep(share_, most * heads);
   // l is needed no longer than until it stands in the statistics.
   float* l = share_.data();
-  run(stream, rows, detail::LogitsKernel{heads, width, k, z, left, right, l, r});
+  run(stream, most, detail::LogitsKernel{heads, width, k, z, left, right, l, r});
   const float* pulled_z = n.pull(context, z, k, 0);
   const float* pulled_r = n.pull(context, r, heads, 1);
-  const detail::TwoParts all_r{r, pulled_r, rows, heads};
+  const detail::TwoParts all_r{r, pulled_r, sources, heads};
   run_rows(context, n,
            detail::LargestKernel{{}, n.view(), heads, slope, l, all_r, statistics_.data()});
   walk(context, n, shape_,
@@ -108,15 +108,18 @@ void Attention::backward(Context& context, const Dropout& dropout, const float* 
   const auto [heads, width, slope] = shape_;
   const std::uint64_t k = padded(heads * width);
   const std::uint64_t rows = n.rows();
+  const std::uint64_t targets = out_->rows();
   if (k != heads * width) {
-    float* copy = context.scratch(kGradientSlot, rows * k);
-    scale_rows(stream, rows, heads * width, k, nullptr, dy, copy);
+    float* copy = context.scratch(kGradientSlot, targets * k);
+    scale_rows(stream, targets, heads * width, k, nullptr, dy, copy);
     dy = copy;
   }
   float* statistics = statistics_.data();
-  run(stream, rows,
+  run(stream, targets,
       detail::LeftGradientKernel{heads, width, k, slope, dy, y_.data(), positive_.data(),
                                  share_.data(), statistics, dl});
+  if (rows > targets)  // Sources alone have no l.
+    exec::fill_bytes(stream, dl + targets * heads, 0, (rows - targets) * heads * sizeof(float));
   const std::uint64_t many = heads * detail::kStatistics;
   const float* pulled_dy = n.pull(context, dy, k, 0);
   const float* pulled_statistics = n.pull(context, statistics, many, 1);
@@ -127,7 +130,7 @@ void Attention::backward(Context& context, const Dropout& dropout, const float* 
                             slope,
                             edge_dropout(context, n, dropout),
                             r,
-                            {statistics, pulled_statistics, rows, many},
+                            {statistics, pulled_statistics, targets, many},
                             t},
        dy, pulled_dy, dz, positive_.data());
   run(stream, rows,

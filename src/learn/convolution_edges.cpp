@@ -17,12 +17,11 @@ const T* joined(Context& context, const Neighbours& neighbours, const T* own, st
     (void)neighbours.pull(context, own, k);
     return own;
   }
-  auto* all =
-      reinterpret_cast<T*>(context.scratch(slot, (neighbours.rows() + neighbours.halo()) * k));
+  const std::uint64_t rows = neighbours.own_columns();
+  auto* all = reinterpret_cast<T*>(context.scratch(slot, (rows + neighbours.halo()) * k));
   const T* pulled = neighbours.pull(context, own, k);
-  exec::copy(context.stream(), all, own, neighbours.rows() * k * sizeof(T));
-  exec::copy(context.stream(), all + neighbours.rows() * k, pulled,
-             neighbours.halo() * k * sizeof(T));
+  exec::copy(context.stream(), all, own, rows * k * sizeof(T));
+  exec::copy(context.stream(), all + rows * k, pulled, neighbours.halo() * k * sizeof(T));
   return all;
 }
 
@@ -39,28 +38,30 @@ class SageMax final : public Convolution {
   }
 
   void forward(Context& context, const Operand& x, float* y) override {
-    const std::uint64_t size = context.rows() * shape_.in;
+    const std::uint64_t rows = out_->rows();
+    const std::uint64_t size = rows * shape_.in;
     keep(context, largest_, size);
     keep(context, arg_, size);
     const float* all = joined(context, *out_, x.dense, shape_.in, 2);
     sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all,
                         largest_.data(), arg_.data());
-    renumber(context.stream(), context.rows(), shape_.in, out_->vertices(), 0, arg_.data());
-    transform(context, x, parameters_.value(self_), y, shape_.out);
+    if (out_->vertices() != nullptr)
+      renumber(context.stream(), rows, shape_.in, out_->vertices(), 0, arg_.data());
+    transform(context, x.first(rows), parameters_.value(self_), y, shape_.out);
     transform(context, largest(), parameters_.value(neighbours_), y, shape_.out, 1.0f);
   }
 
   void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
     const float* w = parameters_.value(neighbours_);
-    add_weight_gradient(context, x, dy, parameters_.gradient(self_), shape_.out);
+    const std::uint64_t rows = out_->rows();
+    add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out);
     add_weight_gradient(context, largest(), dy, parameters_.gradient(neighbours_), shape_.out);
     if (!shape_.needs_input_gradient) return;
-    const std::uint64_t n = context.rows();
-    float* ds = context.scratch(0, n * shape_.in);
-    input_gradient(context, dy, w, ds, shape_.in, shape_.out);
+    float* ds = context.scratch(0, rows * shape_.in);
+    input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
     const float* all_ds = joined(context, *in_, ds, shape_.in, 2);
     const Vertex* all_arg = joined(context, *in_, arg_.data(), shape_.in, 3);
-    const std::uint64_t all_rows = n + in_->halo();
+    const std::uint64_t all_rows = rows + in_->halo();
     // As segment_max_backward() has them: rows of this rank from 0.
     auto* arg = reinterpret_cast<Vertex*>(context.scratch(3, all_rows * shape_.in));
     if (all_arg != arg)
@@ -69,11 +70,13 @@ class SageMax final : public Convolution {
              arg);
     sparse::segment_max_backward(context.stream(), in_->view(), in_->row_plan(), shape_.in, all_ds,
                                  arg, dx);
-    input_gradient(context, dy, parameters_.value(self_), dx, shape_.in, shape_.out, 1.0f);
+    input_gradient(context, rows, dy, parameters_.value(self_), dx, shape_.in, shape_.out, 1.0f);
   }
 
  private:
-  [[nodiscard]] Operand largest() const { return {largest_.data(), nullptr, shape_.in}; }
+  [[nodiscard]] Operand largest() const {
+    return Operand::of(out_->rows(), largest_.data(), shape_.in);
+  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
@@ -101,7 +104,7 @@ class Gat final : public Convolution {
   }
 
   void forward(Context& context, const Operand& x, float* y) override {
-    const std::uint64_t n = context.rows();
+    const std::uint64_t n = x.rows;
     float* z = context.scratch(0, n * stride());
     keep(context, scores_, n * heads_);
     transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride());
@@ -110,7 +113,7 @@ class Gat final : public Convolution {
   }
 
   void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
-    const std::uint64_t n = context.rows();
+    const std::uint64_t n = x.rows;
     // Made again rather than kept: a product costs less than the room.
     float* z = context.scratch(0, n * stride());
     transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride());
@@ -123,7 +126,7 @@ class Gat final : public Convolution {
                     parameters_.gradient(left_), parameters_.gradient(right_));
     add_weight_gradient(context, x, dz, parameters_.gradient(weight_), shape_.out, stride());
     if (shape_.needs_input_gradient)
-      input_gradient(context, dz, parameters_.value(weight_), dx, shape_.in, shape_.out, 0.0f,
+      input_gradient(context, n, dz, parameters_.value(weight_), dx, shape_.in, shape_.out, 0.0f,
                      stride());
   }
 

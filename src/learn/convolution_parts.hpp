@@ -9,9 +9,17 @@ namespace warren::learn {
 /// Room for `size` elements at least.
 template <class T>
 void keep(Context& context, memory::Buffer<T>& buffer, std::uint64_t size) {
-  if (buffer.size() >= size) return;
-  buffer.reset();
-  buffer = memory::Buffer<T>(context.team().device(), size);
+  context.keep(buffer, size);
+}
+
+/// dx = dy w^T of the rows that have a dy, which are the first ones; 0 of the rest of `sources`.
+inline void self_gradient(Context& context, std::uint64_t sources, std::uint64_t rows,
+                          const float* dy, const float* w, float* dx,
+                          const ConvolutionShape& shape) {
+  input_gradient(context, rows, dy, w, dx, shape.in, shape.out);
+  if (sources > rows)
+    exec::fill_bytes(context.stream(), dx + rows * shape.in, 0,
+                     (sources - rows) * shape.in * sizeof(float));
 }
 
 /// A layer's weight: in x out, drawn by Glorot's rule.

@@ -26,7 +26,7 @@ class Linear final : public Convolution {
   void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
     add_weight_gradient(context, x, dy, parameters_.gradient(weight_), shape_.out);
     if (shape_.needs_input_gradient)
-      input_gradient(context, dy, parameters_.value(weight_), dx, shape_.in, shape_.out);
+      input_gradient(context, x.rows, dy, parameters_.value(weight_), dx, shape_.in, shape_.out);
   }
 
  private:
@@ -48,11 +48,11 @@ class Gcn final : public Convolution {
   void forward(Context& context, const Operand& x, float* y) override {
     const float* w = parameters_.value(weight_);
     if (is_first_) {
-      keep(context, aggregated_, exec::bytes_of(context.rows(), shape_.in));
+      keep(context, aggregated_, exec::bytes_of(aggregation_->rows(), shape_.in));
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       return transform(context, aggregated(), w, y, shape_.out);
     }
-    float* z = context.scratch(0, context.rows() * shape_.out);
+    float* z = context.scratch(0, x.rows * shape_.out);
     transform(context, x, w, z, shape_.out);
     aggregation_->forward(context, z, y, shape_.out);
   }
@@ -63,18 +63,22 @@ class Gcn final : public Convolution {
     if (is_first_) {
       add_weight_gradient(context, aggregated(), dy, dw, shape_.out);
       if (!shape_.needs_input_gradient) return;
-      float* ds = context.scratch(0, context.rows() * shape_.in);
-      input_gradient(context, dy, w, ds, shape_.in, shape_.out);
+      const std::uint64_t rows = aggregation_->rows();
+      float* ds = context.scratch(0, rows * shape_.in);
+      input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
       return aggregation_->backward(context, ds, dx, shape_.in);
     }
-    float* dz = context.scratch(0, context.rows() * shape_.out);
+    float* dz = context.scratch(0, x.rows * shape_.out);
     aggregation_->backward(context, dy, dz, shape_.out);
     add_weight_gradient(context, x, dz, dw, shape_.out);
-    if (shape_.needs_input_gradient) input_gradient(context, dz, w, dx, shape_.in, shape_.out);
+    if (shape_.needs_input_gradient)
+      input_gradient(context, x.rows, dz, w, dx, shape_.in, shape_.out);
   }
 
  private:
-  [[nodiscard]] Operand aggregated() const { return {aggregated_.data(), nullptr, shape_.in}; }
+  [[nodiscard]] Operand aggregated() const {
+    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
+  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
@@ -97,13 +101,14 @@ class Sage final : public Convolution {
 
   void forward(Context& context, const Operand& x, float* y) override {
     const float* w = parameters_.value(neighbours_);
-    transform(context, x, parameters_.value(self_), y, shape_.out);
+    const std::uint64_t rows = aggregation_->rows();
+    transform(context, x.first(rows), parameters_.value(self_), y, shape_.out);
     if (is_first_) {
-      keep(context, aggregated_, exec::bytes_of(context.rows(), shape_.in));
+      keep(context, aggregated_, exec::bytes_of(rows, shape_.in));
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       return transform(context, aggregated(), w, y, shape_.out, 1.0f);
     }
-    float* z = context.scratch(0, context.rows() * shape_.out);
+    float* z = context.scratch(0, x.rows * shape_.out);
     transform(context, x, w, z, shape_.out);
     aggregation_->forward(context, z, y, shape_.out, 1.0f);
   }
@@ -111,25 +116,28 @@ class Sage final : public Convolution {
   void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
     const float* w = parameters_.value(neighbours_);
     float* dw = parameters_.gradient(neighbours_);
-    add_weight_gradient(context, x, dy, parameters_.gradient(self_), shape_.out);
+    const std::uint64_t rows = aggregation_->rows();
+    add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out);
     if (shape_.needs_input_gradient)
-      input_gradient(context, dy, parameters_.value(self_), dx, shape_.in, shape_.out);
+      self_gradient(context, x.rows, rows, dy, parameters_.value(self_), dx, shape_);
     if (is_first_) {
       add_weight_gradient(context, aggregated(), dy, dw, shape_.out);
       if (!shape_.needs_input_gradient) return;
-      float* ds = context.scratch(0, context.rows() * shape_.in);
-      input_gradient(context, dy, w, ds, shape_.in, shape_.out);
+      float* ds = context.scratch(0, rows * shape_.in);
+      input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
       return aggregation_->backward(context, ds, dx, shape_.in, 1.0f);
     }
-    float* dz = context.scratch(0, context.rows() * shape_.out);
+    float* dz = context.scratch(0, x.rows * shape_.out);
     aggregation_->backward(context, dy, dz, shape_.out);
     add_weight_gradient(context, x, dz, dw, shape_.out);
     if (shape_.needs_input_gradient)
-      input_gradient(context, dz, w, dx, shape_.in, shape_.out, 1.0f);
+      input_gradient(context, x.rows, dz, w, dx, shape_.in, shape_.out, 1.0f);
   }
 
  private:
-  [[nodiscard]] Operand aggregated() const { return {aggregated_.data(), nullptr, shape_.in}; }
+  [[nodiscard]] Operand aggregated() const {
+    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
+  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
@@ -156,41 +164,41 @@ class Gin final : public Convolution {
 
   void forward(Context& context, const Operand& x, float* y) override {
     const exec::Stream& stream = context.stream();
-    const std::uint64_t n = context.rows();
+    const std::uint64_t n = aggregation_->rows();
     const float* epsilon = parameters_.value(epsilon_);
     const float* w = parameters_.value(first_);
-    keep(context, hidden_, exec::bytes_of(context.rows(), shape_.out));
-    float* before = norm_.input(context, hidden_.data());
+    keep(context, hidden_, exec::bytes_of(n, shape_.out));
+    float* before = norm_.input(context, n, hidden_.data());
     if (is_first_) {
-      keep(context, aggregated_, exec::bytes_of(context.rows(), shape_.in));
+      keep(context, aggregated_, exec::bytes_of(n, shape_.in));
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       add_self(stream, n, shape_.in, epsilon, x.dense, aggregated_.data());
       transform(context, aggregated(), w, before, shape_.out);
     } else {
-      float* z = context.scratch(0, n * shape_.out);
+      float* z = context.scratch(0, x.rows * shape_.out);
       transform(context, x, w, z, shape_.out);
       aggregation_->forward(context, z, before, shape_.out);
       add_self(stream, n, shape_.out, epsilon, z, before);
     }
-    norm_.forward(context, epilogue(), hidden_.data());
+    norm_.forward(context, epilogue(), n, hidden_.data());
     transform(context, hidden(), parameters_.value(second_), y, shape_.out);
   }
 
   void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
     const exec::Stream& stream = context.stream();
-    const std::uint64_t n = context.rows();
+    const std::uint64_t n = aggregation_->rows();
     const float* epsilon = parameters_.value(epsilon_);
     const float* w = parameters_.value(first_);
     float* dw = parameters_.gradient(first_);
     float* du = context.scratch(1, n * shape_.out);
     add_weight_gradient(context, hidden(), dy, parameters_.gradient(second_), shape_.out);
-    input_gradient(context, dy, parameters_.value(second_), du, shape_.out, shape_.out);
-    norm_.backward(context, epilogue(), hidden_.data(), du, parameters_.gradient(bias_));
+    input_gradient(context, n, dy, parameters_.value(second_), du, shape_.out, shape_.out);
+    norm_.backward(context, epilogue(), n, hidden_.data(), du, parameters_.gradient(bias_));
     if (is_first_) {
       add_weight_gradient(context, aggregated(), du, dw, shape_.out);
       // d epsilon = <ds, x>.
       float* ds = context.scratch(0, n * shape_.in);
-      input_gradient(context, du, w, ds, shape_.in, shape_.out);
+      input_gradient(context, n, du, w, ds, shape_.in, shape_.out);
       sums_.add_all(stream, {.k = shape_.in, .a = ds, .b = x.dense}, n,
                     parameters_.gradient(epsilon_));
       if (!shape_.needs_input_gradient) return;
@@ -198,18 +206,23 @@ class Gin final : public Convolution {
       return add_self(stream, n, shape_.in, epsilon, ds, dx);
     }
     // d epsilon = <du, x W>.
-    float* z = context.scratch(0, n * shape_.out);
+    float* z = context.scratch(0, x.rows * shape_.out);
     transform(context, x, w, z, shape_.out);
     sums_.add_all(stream, {.k = shape_.out, .a = du, .b = z}, n, parameters_.gradient(epsilon_));
     aggregation_->backward(context, du, z, shape_.out);
     add_self(stream, n, shape_.out, epsilon, du, z);
     add_weight_gradient(context, x, z, dw, shape_.out);
-    if (shape_.needs_input_gradient) input_gradient(context, z, w, dx, shape_.in, shape_.out);
+    if (shape_.needs_input_gradient)
+      input_gradient(context, x.rows, z, w, dx, shape_.in, shape_.out);
   }
 
  private:
-  [[nodiscard]] Operand aggregated() const { return {aggregated_.data(), nullptr, shape_.in}; }
-  [[nodiscard]] Operand hidden() const { return {hidden_.data(), nullptr, shape_.out}; }
+  [[nodiscard]] Operand aggregated() const {
+    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
+  }
+  [[nodiscard]] Operand hidden() const {
+    return Operand::of(aggregation_->rows(), hidden_.data(), shape_.out);
+  }
   [[nodiscard]] Epilogue epilogue() const {
     return {.bias = parameters_.value(bias_), .activation = Activation::relu};
   }

@@ -128,6 +128,17 @@ void add_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std:
   pass(stream, n, k, detail::ScaleRowsBody{{k}, k, stride, true, nullptr, x, y});
 }
 
+void add_scaled_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k,
+                     const float* scale, const float* x, float* y) {
+  pass(stream, n, k, detail::ScaleRowsBody{{k}, k, k, true, scale, x, y});
+}
+
+void copy_named(const exec::Stream& stream, std::uint64_t n, const Vertex* from,
+                const Vertex* names, Vertex* out) {
+  constexpr std::uint64_t kEach = detail::CopyNamedKernel::kEach;
+  run(stream, (n + kEach - 1) / kEach, detail::CopyNamedKernel{n, from, names, out});
+}
+
 void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,
               Vertex first, Vertex* arg) {
   run(stream, n, detail::RenumberKernel{k, names, first, arg});

@@ -7,6 +7,7 @@ namespace warren::learn::detail {
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                      const DropoutEntriesKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const GatherRowsKernel&);
+template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const CopyNamedKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const RenumberKernel&);
 template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t, const AddPartialsKernel&);
 template void run_pass<exec::Cuda>(const exec::Stream&, const DropoutBody&, std::uint64_t,

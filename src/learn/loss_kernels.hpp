@@ -129,17 +129,19 @@ struct LossSumsKernel {
   const std::uint8_t* splits;
   const float* rows;
   double* partial;
+  bool adds;  ///< To what is there.
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t chunk) const {
     worker.for_each(kSplits * kRowNumbers, [&](std::uint64_t i) {
       const std::uint64_t split = i / kRowNumbers + 1;
       const std::uint64_t end = (chunk + 1) * kChunk < n ? (chunk + 1) * kChunk : n;
-      double sum = 0.0;
+      double& out = partial[chunk * kSplits * kRowNumbers + i];
+      double sum = adds ? out : 0.0;
       for (std::uint64_t r = chunk * kChunk; r < end; ++r) {
         if (splits[r] == split) sum += static_cast<double>(rows[r * kRowNumbers + i % kRowNumbers]);
       }
-      partial[chunk * kSplits * kRowNumbers + i] = sum;
+      out = sum;
     });
   }
 };

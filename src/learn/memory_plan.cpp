@@ -20,6 +20,39 @@ struct Bytes {
   }
 };
 
+/// What batches need beside the whole graph's parts: rows of layers as many as fanouts allow.
+void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& options,
+                 std::uint64_t n, std::uint64_t m, std::uint64_t all) {
+  const SampledOptions& sampled = *options.sampled;
+  const std::uint64_t hidden = options.model.hidden;
+  Bytes store, features, sampler, layers;
+  store.add(m, 1, sizeof(Vertex));
+  store.add(n, 1, sizeof(EdgeOffset));
+  if (sampled.features != memory::Placement::host)
+    features.add(sampled.features == memory::Placement::replicated ? all : n, dataset.width);
+  features.add(sampled.cached > 0.0 ? static_cast<std::uint64_t>(
+                                          sampled.cached * static_cast<double>(all))
+                                    : 0,
+               dataset.width);
+  std::uint64_t rows = sampled.batch;
+  const std::uint64_t copies = options.model.kind == ModelKind::gat ? 6 : 5;
+  for (std::size_t h = 0; h < sampled.fanouts.size(); ++h) {
+    const auto fanout = sampled.fanouts[h] < 0 ? m : static_cast<std::uint64_t>(sampled.fanouts[h]);
+    const std::uint64_t edges = std::min(exec::bytes_of(rows, fanout), m + sampled.batch);
+    const std::uint64_t after = std::min(rows + edges, all);
+    // Outputs, gradients and scratch of the layer whose targets these are.
+    layers.add(rows, copies * (h == 0 ? std::max(hidden, dataset.classes) : hidden));
+    sampler.add(edges, 2 * (2 * sizeof(Vertex) + sizeof(std::uint32_t)), 1);
+    rows = after;
+  }
+  sampler.add(rows, 2 * (2 * sizeof(Vertex) + sizeof(std::uint64_t)), 1);
+  features.add(rows, 2 * dataset.width);
+  plan.parts.emplace_back("store", store.value);
+  plan.parts.emplace_back("features of batches", features.value);
+  plan.parts.emplace_back("samplers", sampler.value);
+  plan.parts.emplace_back("layers of batches", layers.value);
+}
+
 }  // namespace
 
 std::uint64_t MemoryPlan::total() const {
@@ -84,13 +117,18 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
   // GAT's second is of its own; else scaled rows take it.
   scratch.add(n, (model.kind == ModelKind::gin ? 3 : 2) * ((widest + 3) / 4 * 4));
   if (is_gat) scratch.add(m, model.heads);
-  return {{{"graph", graph.value},
+  MemoryPlan plan{{{"parameters", parameters.value}}};
+  if (options.sampled) add_batches(plan, dataset, options, n, m, graphs.cuts.back());
+  if (options.sampled && !options.sampled->exact_evaluation) return plan;
+  if (options.sampled) gradients.value = kept.value = 0;
+  plan.parts.insert(plan.parts.begin(),
+          {{"graph", graph.value},
            {"features", features.value},
            {"outputs of layers", outputs.value},
            {"kept for backward", kept.value},
            {"gradients", gradients.value},
-           {"scratch", scratch.value},
-           {"parameters", parameters.value}}};
+           {"scratch", scratch.value}});
+  return plan;
 }
 
 void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks) {

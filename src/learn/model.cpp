@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/memory.hpp"
 
 namespace warren::learn {
 namespace {
@@ -47,46 +48,76 @@ Features::Features(const exec::Stream& stream, const SparseRows& rows)
 Operand Features::operand(Context& context, const Dropout& dropout) {
   if (sparse_.columns() != 0) {
     sparse_.drop(context.stream(), dropout);
-    return {nullptr, &sparse_, width_};
+    return {context.rows(), nullptr, &sparse_, width_};
   }
-  if (!dropout.is_on()) return {dense_.data(), nullptr, width_};
+  if (!dropout.is_on()) return Operand::of(context.rows(), dense_.data(), width_);
   if (dropped_.size() == 0) dropped_ = memory::Buffer<float>(dense_.device(), dense_.size());
   drop(context.stream(), dropout, context.rows(), width_, dense_.data(), dropped_.data());
-  return {dropped_.data(), nullptr, width_};
+  return Operand::of(context.rows(), dropped_.data(), width_);
 }
 
 Model::Model(Context& context, const GraphPair& graphs, const ModelOptions& options, bool is_sparse)
     : options_(options) {
   check(options);
   const exec::Stream& stream = context.stream();
-  const bool is_gat = options.kind == ModelKind::gat;
-  neighbourhood_ = std::make_unique<Neighbourhood>(
+  Matrix matrix;
+  matrix.neighbourhood = std::make_shared<const Neighbourhood>(
       context.team(), stream,
-      is_gat ? with_self_loops(graphs, context.team().device().pool()) : graphs);
-  context.set_rows(neighbourhood_->out->rows(), neighbourhood_->out->input_ids());
-  const bool is_max = options.kind == ModelKind::sage && options.aggregate == SageAggregate::max;
-  if (!is_gat && !is_max) {
-    Weighting weighting = Weighting::sum;
-    if (options.kind == ModelKind::gcn) weighting = Weighting::symmetric;
-    if (options.kind == ModelKind::sage && options.aggregate == SageAggregate::mean)
-      weighting = Weighting::mean;
-    aggregation_ = std::make_shared<const Aggregation>(context, *neighbourhood_, graphs, weighting);
-  }
-  for (std::uint64_t l = 0; l < options.layers; ++l) add_layer(context, l, is_sparse && l == 0);
+      options.kind == ModelKind::gat ? with_self_loops(graphs, context.team().device().pool())
+                                     : graphs);
+  const Neighbours& out = *matrix.neighbourhood->out;
+  context.set_rows(out.rows(), out.input_ids());
+  if (!takes_edges())
+    matrix.aggregation =
+        std::make_shared<Aggregation>(context, *matrix.neighbourhood, graphs, weighting());
+  for (std::uint64_t l = 0; l < options.layers; ++l) add_layer(l, is_sparse && l == 0, matrix);
   parameters_.allocate(stream, options.seed);
-  const std::uint64_t widest =
-      options.layers == 1 ? options.classes : std::max(options.hidden, options.classes);
-  const std::size_t buffers = options.layers == 1 ? 1 : 2;
-  for (std::size_t i = 0; i < buffers; ++i)
-    gradients_[i] =
-        memory::Buffer<float>(context.team().device(), exec::bytes_of(context.rows(), widest));
+  for (Layer& layer : layers_)
+    context.keep(layer.output, exec::bytes_of(context.rows(), layer.out));
+  keep_gradients(context);
+}
+
+Model::Model(Context& context, const ModelOptions& options) : options_(options) {
+  check(options);
+  context.set_in_batches();
+  for (std::uint64_t l = 0; l < options.layers; ++l) {
+    Matrix matrix;
+    matrix.block_out = std::make_shared<Neighbours>();
+    matrix.block_in = std::make_shared<Neighbours>();
+    matrix.neighbourhood = std::make_shared<const Neighbourhood>(matrix.block_out, matrix.block_in);
+    if (!takes_edges()) matrix.aggregation = std::make_shared<Aggregation>(*matrix.neighbourhood);
+    add_layer(l, false, matrix);
+  }
+  parameters_.allocate(context.stream(), options.seed);
 }
 
 Model::~Model() = default;
 
-void Model::add_layer(Context& context, std::uint64_t l, bool is_sparse) {
+bool Model::takes_edges() const {
+  const bool is_max = options_.kind == ModelKind::sage && options_.aggregate == SageAggregate::max;
+  return is_max || options_.kind == ModelKind::gat;
+}
+
+Weighting Model::weighting() const {
+  if (options_.kind == ModelKind::gcn) return Weighting::symmetric;
+  const bool is_mean =
+      options_.kind == ModelKind::sage && options_.aggregate == SageAggregate::mean;
+  return is_mean ? Weighting::mean : Weighting::sum;
+}
+
+/// Room for the gradients of rows of the widest layer.
+void Model::keep_gradients(Context& context) {
+  const std::uint64_t widest =
+      options_.layers == 1 ? options_.classes : std::max(options_.hidden, options_.classes);
+  const std::size_t buffers = options_.layers == 1 ? 1 : 2;
+  for (std::size_t i = 0; i < buffers; ++i)
+    context.keep(gradients_[i], exec::bytes_of(context.rows(), widest));
+}
+
+void Model::add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix) {
   const bool is_last = l + 1 == options_.layers;
   Layer layer;
+  layer.matrix = matrix;
   layer.in = l == 0 ? options_.features : options_.hidden;
   layer.out = is_last ? options_.classes : options_.hidden;
   layer.purpose = (l + 1) * kPurposes;
@@ -104,38 +135,59 @@ void Model::add_layer(Context& context, std::uint64_t l, bool is_sparse) {
   // As the papers have it: GCN's first layer alone is held small.
   shape.decays = options_.kind != ModelKind::gcn || l == 0;
   shape.purpose = layer.purpose + 1;
-  layer.convolution = make_convolution(shape, is_last);
+  layer.convolution = make_convolution(shape, matrix, is_last);
   layer.norm = std::make_unique<Norm>(parameters_, is_last ? NormKind::none : options_.norm,
                                       shape.name + ".norm", layer.out);
   layer.bias = parameters_.add(
       {.name = shape.name + ".bias", .rows = 1, .columns = layer.out, .decays = shape.decays});
-  layer.output =
-      memory::Buffer<float>(context.team().device(), exec::bytes_of(context.rows(), layer.out));
   layers_.push_back(std::move(layer));
 }
 
-std::unique_ptr<Convolution> Model::make_convolution(const ConvolutionShape& shape, bool is_last) {
+std::unique_ptr<Convolution> Model::make_convolution(const ConvolutionShape& shape,
+                                                     const Matrix& matrix, bool is_last) {
   switch (options_.kind) {
     case ModelKind::gcn:
-      return make_gcn(parameters_, shape, aggregation_);
+      return make_gcn(parameters_, shape, matrix.aggregation);
     case ModelKind::sage:
       if (options_.aggregate == SageAggregate::max)
-        return make_sage_max(parameters_, shape, *neighbourhood_);
-      return make_sage(parameters_, shape, aggregation_);
+        return make_sage_max(parameters_, shape, *matrix.neighbourhood);
+      return make_sage(parameters_, shape, matrix.aggregation);
     case ModelKind::gin:
-      return make_gin(parameters_, shape, aggregation_, options_.norm);
+      return make_gin(parameters_, shape, matrix.aggregation, options_.norm);
     case ModelKind::gat: {
       const std::uint64_t heads = is_last ? 1 : options_.heads;
-      return make_gat(parameters_, shape, *neighbourhood_,
+      return make_gat(parameters_, shape, *matrix.neighbourhood,
                       {.heads = heads, .width = shape.out / heads}, options_.dropout);
     }
   }
   throw UsageError("there is no such model");
 }
 
+BlockOptions Model::block_options(std::size_t l) const {
+  const Layer& layer = layers_[l];
+  BlockOptions options;
+  options.weighting = weighting();
+  options.has_weights = !takes_edges();
+  options.self_loops = options_.kind == ModelKind::gat;
+  // Below the first layer nothing is asked for, but that GAT's gradients go through its sources, as
+  // all do whose product comes first.
+  options.is_transposed =
+      l > 0 || options_.kind == ModelKind::gat || (!takes_edges() && layer.in >= 2 * layer.out);
+  return options;
+}
+
+void Model::set_block(std::size_t l, const Block& block) {
+  const Matrix& matrix = layers_[l].matrix;
+  require(matrix.block_out != nullptr, "a model of the whole graph has no blocks");
+  matrix.block_out->set(block.out());
+  matrix.block_in->set(block.in());
+  if (matrix.aggregation != nullptr) matrix.aggregation->set(block.weights());
+}
+
 Operand Model::input_of(std::size_t l) const {
   if (l == 0) return features_;
-  return {layers_[l - 1].output.data(), nullptr, layers_[l].in};
+  const Layer& before = layers_[l - 1];
+  return Operand::of(before.matrix.neighbourhood->out->rows(), before.output.data(), layers_[l].in);
 }
 
 Epilogue Model::epilogue(Context& context, const Layer& layer, const float* input) const {
@@ -148,26 +200,45 @@ Epilogue Model::epilogue(Context& context, const Layer& layer, const float* inpu
 const float* Model::forward(Context& context, Features& features) {
   const Dropout dropout = context.dropout(drops_input(options_) ? options_.dropout : 0.0f, 0);
   features_ = features.operand(context, dropout);
+  return forward(context);
+}
+
+const float* Model::forward(Context& context, std::uint64_t rows, float* features) {
+  const Dropout dropout = context.dropout(drops_input(options_) ? options_.dropout : 0.0f, 0);
+  if (dropout.is_on()) drop(context.stream(), dropout, rows, options_.features, features, features);
+  features_ = Operand::of(rows, features, options_.features);
+  return forward(context);
+}
+
+const float* Model::forward(Context& context) {
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
+    const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
+    context.keep(layer.output, exec::bytes_of(n, layer.out));
     float* y = layer.output.data();
-    layer.convolution->forward(context, x, layer.norm->input(context, y));
-    layer.norm->forward(context, epilogue(context, layer, x.dense), y);
+    layer.convolution->forward(context, x, layer.norm->input(context, n, y));
+    layer.norm->forward(context, epilogue(context, layer, x.dense), n, y);
   }
-  return layers_.back().output.data();
+  Layer& last = layers_.back();
+  context.keep(gradients_[0], exec::bytes_of(last.matrix.neighbourhood->out->rows(), last.out));
+  return last.output.data();
 }
 
 void Model::backward(Context& context, float* scores_gradient) {
-  const std::uint64_t n = context.rows();
   float* dy = scores_gradient;
   for (std::size_t l = layers_.size(); l-- > 0;) {
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
-    float* dx =
-        l == 0 ? nullptr : (dy == gradients_[0].data() ? gradients_[1] : gradients_[0]).data();
+    const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
+    float* dx = nullptr;
+    if (l > 0) {
+      memory::Buffer<float>& other = gradients_[dy == gradients_[0].data() ? 1 : 0];
+      context.keep(other, exec::bytes_of(x.rows, layer.in));
+      dx = other.data();
+    }
     float* residual = layer.has_residual ? context.scratch(kResidualSlot, n * layer.out) : nullptr;
-    layer.norm->backward(context, epilogue(context, layer, x.dense), layer.output.data(), dy,
+    layer.norm->backward(context, epilogue(context, layer, x.dense), n, layer.output.data(), dy,
                          parameters_.gradient(layer.bias), residual);
     layer.convolution->backward(context, x, dy, dx);
     if (layer.has_residual) add_self(context.stream(), n, layer.out, nullptr, residual, dx);

@@ -70,7 +70,7 @@ Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph
                        const GraphPair& graphs)
     : rank_(team.rank()), ranks_(team.size()) {
   const sparse::Rows rows = window(graph, graphs.cuts, rank_);
-  rows_ = rows.count;
+  rows_ = own_columns_ = rows.count;
   first_ = rows.first;
   const sparse::Exchange exchange(team, rows);
   halo_ids_ = exchange.halo();
@@ -101,10 +101,11 @@ Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph
         }
       });
   columns_ = sparse::to_device(stream, columns);
+  entries_ = columns.size();
   std::vector<EdgeOffset> offsets(rows_ + 1);
   for (std::uint64_t r = 0; r <= rows_; ++r) offsets[r] = rows.offsets[r] - rows.offsets[0];
   offsets_ = sparse::to_device(stream, offsets);
-  plan_ = sparse::SpmmPlan(stream, offsets);
+  own_plan_ = sparse::SpmmPlan(stream, offsets);
   row_plan_ = sparse::RowPlan(stream, offsets);
 
   std::vector<Vertex> vertices(rows_);
@@ -114,11 +115,23 @@ Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph
   if (!graphs.input_ids.empty()) {
     for (Vertex& v : vertices) v = graphs.input_ids[v];
   }
-  input_ids_ = sparse::to_device(stream, vertices);
+  ids_ = sparse::to_device(stream, vertices);
+  input_ids_ = ids_.data();
 
   view_.rows = rows_;
   view_.offsets = offsets_.data();
   view_.column_ids = columns_.data();
+}
+
+void Neighbours::set(const BlockMatrix& block) {
+  require(ranks_ == 1 && halo() == 0, "a matrix with a halo is not replaced by a block");
+  rows_ = block.view.rows;
+  own_columns_ = block.columns;
+  entries_ = block.entries;
+  view_ = block.view;
+  input_ids_ = block.input_ids;
+  plan_ = block.plan;
+  row_plan_ = sparse::RowPlan::all_rows();
 }
 
 const float* Neighbours::pull_rows(Context& context, const float* x, std::uint64_t k,
@@ -148,8 +161,8 @@ sparse::RowTable<float> Neighbours::table(const float* own, const float* pulled,
   sparse::RowTable<float> table(own, stride);
   if (halo() == 0) return table;
   table.parts = 2;
-  table.first[1] = rows_;
-  table.origin[1] = pulled - rows_ * stride;
+  table.first[1] = own_columns_;
+  table.origin[1] = pulled - own_columns_ * stride;
   return table;
 }
 
@@ -177,26 +190,34 @@ Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
     scale[r] = scale_of(static_cast<Vertex>(out_->first() + r));
   scale_ = sparse::to_device(context.stream(), scale);
   out_view_.row_scale = scale_.data();
-  scales_in_ = true;
+  before_in_ = scale_.data();
   if (!is_symmetric) return;
   in_view_.row_scale = scale_.data();
-  scales_out_ = true;
+  before_out_ = scale_.data();
   ones_ = sparse::to_device(context.stream(), std::vector<float>(scale.size(), 1.0f));
   in_view_.self = out_view_.self = ones_.data();
 }
 
+void Aggregation::set(const BlockWeights& weights) {
+  out_view_ = out_->view();
+  in_view_ = in_->view();
+  out_view_.row_scale = before_in_ = weights.row;
+  in_view_.row_scale = before_out_ = weights.column;
+  self_ = weights.self;
+}
+
 void Aggregation::product(Context& context, const Neighbours& neighbours,
-                          const sparse::MatrixView& view, bool scales, const float* x, float* y,
-                          std::uint64_t k, float beta) const {
+                          const sparse::MatrixView& view, const float* before, const float* x,
+                          float* y, std::uint64_t k, float beta) const {
   constexpr std::size_t kSlot = 6;
   constexpr std::uint64_t kTogether = 4;  // Floats that are read at once.
   const std::uint64_t stride = (k + kTogether - 1) / kTogether * kTogether;
-  if (scales || stride != k) {
-    float* scaled = context.scratch(kSlot, neighbours.rows() * stride);
-    context.measured(Part::aggregate, [&] {
-      scale_rows(context.stream(), neighbours.rows(), k, stride, scales ? scale_.data() : nullptr,
-                 x, scaled);
-    });
+  const std::uint64_t own = neighbours.own_columns();
+  const float* given = x;
+  if (before != nullptr || stride != k) {
+    float* scaled = context.scratch(kSlot, own * stride);
+    context.measured(Part::aggregate,
+                     [&] { scale_rows(context.stream(), own, k, stride, before, x, scaled); });
     x = scaled;
   }
   const float* pulled = neighbours.pull(context, x, stride);
@@ -204,6 +225,8 @@ void Aggregation::product(Context& context, const Neighbours& neighbours,
   context.measured(Part::aggregate, [&] {
     sparse::spmm(context.stream(), view, neighbours.plan(), neighbours.table(x, pulled, stride), y,
                  k, k, {.beta = beta});
+    if (self_ != nullptr)
+      add_scaled_rows(context.stream(), std::min(own, neighbours.rows()), k, self_, given, y);
   });
 }
 

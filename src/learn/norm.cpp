@@ -37,12 +37,6 @@ void pass(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Bo
 // neighbours, so that ranks add up both at once.
 enum Statistic : std::uint64_t { kSums, kSquares, kMean, kInverse, kGradients, kProducts, kCount };
 
-void keep(const exec::Device& device, memory::Buffer<float>& buffer, std::uint64_t size) {
-  if (buffer.size() >= size) return;
-  buffer.reset();
-  buffer = memory::Buffer<float>(device, size);
-}
-
 }  // namespace
 
 Norm::Norm(Parameters& parameters, NormKind kind, const std::string& name, std::uint64_t width)
@@ -67,16 +61,16 @@ void Norm::sum_over_ranks(Context& context, float* sums, std::uint64_t count) co
   });
 }
 
-float* Norm::input(Context& context, float* y) {
+float* Norm::input(Context& context, std::uint64_t n, float* y) {
   if (kind_ != NormKind::batch) return y;
-  keep(context.stream().device(), kept_, context.rows() * width_);
+  context.keep(kept_, n * width_);
   return kept_.data();
 }
 
 /// Mean and 1 / deviation of the input's columns: in training of the batch, else the running ones.
-void Norm::take_moments(Context& context) {
+void Norm::take_moments(Context& context, std::uint64_t n) {
   const exec::Stream& stream = context.stream();
-  keep(stream.device(), statistics_, kCount * width_);
+  context.keep(statistics_, kCount * width_);
   float* const s = statistics_.data();
   float* const running_mean = parameters_.value(mean_);
   float* const running_variance = parameters_.value(variance_);
@@ -84,16 +78,15 @@ void Norm::take_moments(Context& context) {
                                 1.0f,   s + kMean * width_, s + kInverse * width_, nullptr,
                                 nullptr};
   if (context.is_training()) {
-    if (count_ == 0) {
-      std::uint64_t rows[] = {context.rows()};
+    if (count_ == 0 || context.is_in_batches()) {
+      std::uint64_t rows[] = {n};
       context.team().sum(rows);
       count_ = rows[0];
     }
-    const std::uint64_t n = context.rows();
     const float* x = kept_.data();
     float* const sums = s + kSums * width_;
     float* const squares = s + kSquares * width_;
-    const float share = 1.0f / static_cast<float>(count_);
+    const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
     float* const partial = sums_.room(stream, n, 2, width_);
     pass(stream, n, width_, detail::StatisticsBody{{width_}, x}, partial);
     const detail::Slabs slabs(n);
@@ -112,28 +105,26 @@ void Norm::take_moments(Context& context) {
   run_columns(stream, 1, moments);
 }
 
-void Norm::forward(Context& context, const Epilogue& epilogue, float* y) {
+void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, float* y) {
   const exec::Stream& stream = context.stream();
-  const std::uint64_t n = context.rows();
   if (kind_ == NormKind::none) return apply(stream, epilogue, n, width_, y);
   const float* weight = parameters_.value(weight_);
   if (kind_ == NormKind::layer) {
-    keep(stream.device(), kept_, n * width_);
-    keep(stream.device(), statistics_, n);
+    context.keep(kept_, n * width_);
+    context.keep(statistics_, n);
     run(stream, n, detail::LayerNormKernel{width_, weight, y, kept_.data(), statistics_.data()});
     return apply(stream, epilogue, n, width_, y);
   }
-  take_moments(context);
+  take_moments(context, n);
   const float* s = statistics_.data();
   pass(stream, n, width_,
        detail::EpilogueBody{
            epilogue, {s + kMean * width_, s + kInverse * width_, weight}, width_, kept_.data(), y});
 }
 
-void Norm::backward(Context& context, const Epilogue& epilogue, const float* y, float* dy,
-                    float* bias_gradient, float* residual) {
+void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n, const float* y,
+                    float* dy, float* bias_gradient, float* residual) {
   const exec::Stream& stream = context.stream();
-  const std::uint64_t n = context.rows();
   const auto copy_residual = [&] {
     if (residual != nullptr) exec::copy(stream, residual, dy, n * width_ * sizeof(float));
   };
@@ -168,7 +159,7 @@ void Norm::backward(Context& context, const Epilogue& epilogue, const float* y, 
                                  weight,
                                  sums,
                                  products,
-                                 1.0f / static_cast<float>(count_),
+                                 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_)),
                                  kept_.data(),
                                  dy});
 }

@@ -85,8 +85,8 @@ void transform(Context& context, const Operand& x, const float* w, float* y, std
   context.measured(Part::dense, [&] {
     if (wide != k) w = padded_weight(context, w, x.width, k);
     if (x.sparse != nullptr) return x.sparse->multiply(context.stream(), w, y, wide, wide, beta);
-    context.dense().multiply<float>(context.stream(), {context.rows(), wide, x.width}, x.dense, w,
-                                    y, 1.0f, beta);
+    context.dense().multiply<float>(context.stream(), {x.rows, wide, x.width}, x.dense, w, y, 1.0f,
+                                    beta);
   });
 }
 
@@ -96,7 +96,7 @@ void add_weight_gradient(Context& context, const Operand& x, const float* dy, fl
   context.measured(Part::dense, [&] {
     if (x.sparse != nullptr)
       return x.sparse->multiply_transposed(context.stream(), dy, dw, k, wide);
-    exec::DenseShape shape{.m = x.width, .n = wide, .k = context.rows(), .transpose_a = true};
+    exec::DenseShape shape{.m = x.width, .n = wide, .k = x.rows, .transpose_a = true};
     if (wide == k)
       return context.dense().multiply<float>(context.stream(), shape, x.dense, dy, dw, 1.0f, 1.0f);
     float* product = context.scratch(kWeightSlot, x.width * wide);
@@ -105,14 +105,15 @@ void add_weight_gradient(Context& context, const Operand& x, const float* dy, fl
   });
 }
 
-void input_gradient(Context& context, const float* dy, const float* w, float* dx,
-                    std::uint64_t width, std::uint64_t k, float beta, std::uint64_t stride) {
+void input_gradient(Context& context, std::uint64_t rows, const float* dy, const float* w,
+                    float* dx, std::uint64_t width, std::uint64_t k, float beta,
+                    std::uint64_t stride) {
   const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
     if (wide != k) w = padded_weight(context, w, width, k);
-    context.dense().multiply<float>(
-        context.stream(), {.m = context.rows(), .n = width, .k = wide, .transpose_b = true}, dy, w,
-        dx, 1.0f, beta);
+    context.dense().multiply<float>(context.stream(),
+                                    {.m = rows, .n = width, .k = wide, .transpose_b = true}, dy, w,
+                                    dx, 1.0f, beta);
   });
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/learn/parameters.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "warren/core/error.hpp"
 #include "warren/learn/random.hpp"
 
 namespace warren::learn {
@@ -45,22 +47,32 @@ void Parameters::allocate(const exec::Stream& stream, std::uint64_t seed) {
     }
   }
   const exec::Device& device = stream.device();
-  values_ = memory::Buffer<float>(device, size_);
-  gradients_ = memory::Buffer<float>(device, size_);
-  decay_ = memory::Buffer<float>(device, size_);
-  values_.upload(stream, values);
-  decay_.upload(stream, decay);
+  storage_ = std::make_shared<Storage>();
+  storage_->values = memory::Buffer<float>(device, size_);
+  storage_->gradients = memory::Buffer<float>(device, size_);
+  storage_->decay = memory::Buffer<float>(device, size_);
+  storage_->values.upload(stream, values);
+  storage_->decay.upload(stream, decay);
   clear_gradients(stream);
   stream.synchronize();
 }
 
+void Parameters::share(const Parameters& other) {
+  const auto is_same = [](const Parameter& a, const Parameter& b) {
+    return a.name == b.name && a.rows == b.rows && a.columns == b.columns;
+  };
+  require(std::equal(list_.begin(), list_.end(), other.list_.begin(), other.list_.end(), is_same),
+          "parameters are shared by models of the same layers");
+  storage_ = other.storage_;
+}
+
 void Parameters::clear_gradients(const exec::Stream& stream) const {
-  exec::fill_bytes(stream, gradients_.data(), 0, gradients_.bytes());
+  exec::fill_bytes(stream, storage_->gradients.data(), 0, storage_->gradients.bytes());
 }
 
 void Parameters::reduce_gradients(Context& context) const {
   if (context.team().size() == 1) return;
-  context.team().all_reduce(context.stream(), gradients_.data(), gradients_.data(), size_,
+  context.team().all_reduce(context.stream(), storage_->gradients.data(), storage_->gradients.data(), size_,
                             team::DataType::float32, team::ReduceOp::sum);
 }
 

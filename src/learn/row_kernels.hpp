@@ -268,6 +268,21 @@ struct GatherRowsKernel {
   }
 };
 
+struct CopyNamedKernel {
+  static constexpr std::uint64_t kEach = 256;
+  std::uint64_t n;
+  const Vertex* from;
+  const Vertex* names;
+  Vertex* out;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
+    const std::uint64_t first = task * kEach;
+    const std::uint64_t size = n - first < kEach ? n - first : kEach;
+    worker.for_each(size, [&](std::uint64_t i) { out[first + i] = names[from[first + i]]; });
+  }
+};
+
 struct RenumberKernel {
   std::uint64_t k;
   const Vertex* names;
@@ -297,6 +312,8 @@ extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const DropoutEntriesKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const GatherRowsKernel&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const CopyNamedKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const RenumberKernel&);
 extern template void run_pass<exec::Cuda>(const exec::Stream&, const DropoutBody&, std::uint64_t,

@@ -78,6 +78,8 @@ std::vector<Vertex> own_vertices(const GraphPair& graphs, int rank) {
   return vertices;
 }
 
+}  // namespace
+
 ModelOptions sized(ModelOptions options, const Dataset& dataset) {
   options.features = dataset.width;
   options.classes = dataset.classes;
@@ -88,23 +90,45 @@ double slowest(team::Team& team, double seconds) {
   return team.all_reduce(seconds, [](double a, double b) { return std::max(a, b); });
 }
 
-}  // namespace
+void check_loss(double loss, std::uint64_t epoch, const TrainOptions& options) {
+  if (std::isfinite(loss)) return;
+  throw UsageError(fmt::format(
+      "the loss is {} in epoch {}: the training has diverged; a smaller --lr may help{}", loss,
+      epoch, options.checkpoint.empty() ? "" : "; the checkpoint is the last good one"));
+}
+
+WholeGraph::WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+                       const TrainOptions& options)
+    : context(team, {.allow_tf32 = options.allow_tf32}),
+      model(context, graphs, sized(options.model, dataset), dataset.is_sparse()),
+      features(features_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
+      targets(targets_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
+      training_loss(dataset.loss),
+      evaluation_loss(dataset.loss) {}
+
+Scores WholeGraph::evaluate(std::uint64_t seed) {
+  context.begin(seed, 0, false);
+  const float* scores = model.forward(context, features);
+  evaluation_loss.run(context, targets, scores, model.options().classes, nullptr);
+  (void)context.take_seconds();
+  return evaluation_loss.result(context, targets);
+}
 
 Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                       const TrainOptions& given)
     : options(given),
-      context(team, {.allow_tf32 = given.allow_tf32}),
-      model(context, graphs, sized(given.model, dataset), dataset.is_sparse()),
-      features(features_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
-      targets(targets_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
-      training_loss(dataset.loss),
-      evaluation_loss(dataset.loss),
-      optimizer(context.stream(), given.optimizer, model.parameters()),
-      best(team.device(), model.parameters().size()),
+      whole(given.sampled && !given.sampled->exact_evaluation
+                ? nullptr
+                : std::make_unique<WholeGraph>(team, graphs, dataset, given)),
+      sampled(given.sampled ? std::make_unique<SampledPasses>(team, graphs, dataset, given)
+                            : nullptr),
+      optimizer(context().stream(), given.optimizer, model().parameters()),
+      best(team.device(), model().parameters().size()),
       begin(team.device()),
       end(team.device()) {
-  options.model = model.options();
-  exec::fill_bytes(context.stream(), best.data(), 0, best.bytes());
+  if (whole && sampled) whole->model.parameters().share(sampled->model().parameters());
+  options.model = model().options();
+  exec::fill_bytes(context().stream(), best.data(), 0, best.bytes());
 }
 
 Trainer::Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
@@ -113,35 +137,54 @@ Trainer::Trainer(team::Team& team, const GraphPair& graphs, const Dataset& datas
 
 Trainer::~Trainer() = default;
 
-Model& Trainer::model() { return parts_->model; }
-Context& Trainer::context() { return parts_->context; }
+Model& Trainer::model() { return parts_->model(); }
+Context& Trainer::context() { return parts_->context(); }
+std::uint64_t Trainer::batches() const { return parts_->sampled ? parts_->sampled->batches() : 0; }
+double Trainer::hit_rate() const { return parts_->sampled ? parts_->sampled->hit_rate() : 0.0; }
 
 EpochRecord Trainer::epoch() {
   Parts& p = *parts_;
-  const exec::Stream& stream = p.context.stream();
-  const TraceSpan span("epoch", p.context.team().rank());
+  Context& context = p.context();
+  const exec::Stream& stream = context.stream();
+  const TraceSpan span("epoch", context.team().rank());
   EpochRecord record;
   const std::uint64_t done = p.progress.epochs;
   record.epoch = done + 1;
+  const float rate = rate_at(p.options.optimizer, done, p.options.epochs);
   p.begin.record(stream);
-  p.context.begin(p.options.model.seed, record.epoch, true);
-  p.model.parameters().clear_gradients(stream);
-  const float* scores = p.model.forward(p.context, p.features);
-  float* gradient = p.model.scores_gradient();
-  p.training_loss.run(p.context, p.targets, scores, p.options.model.classes, gradient);
-  p.model.backward(p.context, gradient);
-  p.context.measured(Part::communicate, [&] { p.model.parameters().reduce_gradients(p.context); });
-  p.optimizer.update(stream, record.epoch, rate_at(p.options.optimizer, done, p.options.epochs));
-  p.end.record(stream);
-  record.part_seconds = p.context.take_seconds();
-  record.seconds = slowest(p.context.team(), p.end.seconds_since(p.begin));
-  record.loss = p.training_loss.result(p.context, p.targets)[0].loss;
-  if (!std::isfinite(record.loss)) {
-    throw UsageError(fmt::format(
-        "the loss is {} in epoch {}: the training has diverged; a smaller --lr may help{}",
-        record.loss, record.epoch,
-        p.options.checkpoint.empty() ? "" : "; the checkpoint is the last good one"));
+  if (p.sampled) {
+    const std::uint64_t batches = p.sampled->batches();
+    p.sampled->train(record, p.progress.standing, [&](std::uint64_t batch) {
+      context.measured(Part::communicate,
+                       [&] { p.model().parameters().reduce_gradients(context); });
+      p.optimizer.update(stream, done * batches + batch + 1, rate);
+      const bool is_due = p.options.checkpoint_batches != 0 &&
+                          (batch + 1) % p.options.checkpoint_batches == 0 && batch + 1 != batches;
+      if (!is_due || p.options.checkpoint.empty()) return;
+      p.progress.standing = p.sampled->standing();
+      check_loss(p.progress.standing.sums[0], record.epoch, p.options);
+      save();
+    });
+    p.progress.standing = {};
+  } else {
+    WholeGraph& whole = *p.whole;
+    context.begin(p.options.model.seed, record.epoch, true);
+    p.model().parameters().clear_gradients(stream);
+    const float* scores = whole.model.forward(context, whole.features);
+    float* gradient = whole.model.scores_gradient();
+    whole.training_loss.run(context, whole.targets, scores, p.options.model.classes, gradient);
+    whole.model.backward(context, gradient);
+    context.measured(Part::communicate, [&] { p.model().parameters().reduce_gradients(context); });
+    p.optimizer.update(stream, record.epoch, rate);
   }
+  p.end.record(stream);
+  if (!p.sampled) {
+    record.part_seconds = context.take_seconds();
+    record.loss = p.whole->training_loss.result(context, p.whole->targets)[0].loss;
+  }
+  stream.synchronize();
+  record.seconds = slowest(context.team(), p.end.seconds_since(p.begin));
+  check_loss(record.loss, record.epoch, p.options);
   record.scores = evaluate();
   p.progress.epochs = record.epoch;
   return record;
@@ -149,20 +192,20 @@ EpochRecord Trainer::epoch() {
 
 Scores Trainer::evaluate() {
   Parts& p = *parts_;
-  p.context.begin(p.options.model.seed, 0, false);
-  const float* scores = p.model.forward(p.context, p.features);
-  p.evaluation_loss.run(p.context, p.targets, scores, p.options.model.classes, nullptr);
-  (void)p.context.take_seconds();
-  return p.evaluation_loss.result(p.context, p.targets);
+  p.context().stream().synchronize();
+  return p.whole ? p.whole->evaluate(p.options.model.seed) : p.sampled->evaluate();
 }
 
 std::vector<float> Trainer::predict() {
   Parts& p = *parts_;
-  p.context.begin(p.options.model.seed, 0, false);
-  const float* scores = p.model.forward(p.context, p.features);
-  std::vector<float> result(p.context.rows() * p.options.model.classes);
-  exec::copy(p.context.stream(), result.data(), scores, result.size() * sizeof(float));
-  (void)p.context.take_seconds();
+  require(p.whole != nullptr, "scores of all vertices need the whole graph on the devices");
+  p.context().stream().synchronize();
+  Context& context = p.whole->context;
+  context.begin(p.options.model.seed, 0, false);
+  const float* scores = p.whole->model.forward(context, p.whole->features);
+  std::vector<float> result(context.rows() * p.options.model.classes);
+  exec::copy(context.stream(), result.data(), scores, result.size() * sizeof(float));
+  (void)context.take_seconds();
   return result;
 }
 
@@ -176,8 +219,8 @@ void Trainer::Parts::note(const EpochRecord& record) {
   progress.best_validation = validation.accuracy;
   progress.best_loss = validation.loss;
   progress.test_accuracy = record.scores[2].accuracy;
-  const auto& values = model.parameters().values();
-  exec::copy(context.stream(), best.data(), values.data(), values.bytes());
+  const auto& values = model().parameters().values();
+  exec::copy(context().stream(), best.data(), values.data(), values.bytes());
 }
 
 TrainResult Trainer::run(const std::function<void(const EpochRecord&)>& seen) {
@@ -195,9 +238,9 @@ TrainResult Trainer::run(const std::function<void(const EpochRecord&)>& seen) {
       save();
   }
   if (p.progress.best_epoch != 0) {
-    auto& values = p.model.parameters().values();
-    exec::copy(p.context.stream(), values.data(), p.best.data(), values.bytes());
-    p.context.stream().synchronize();
+    auto& values = p.model().parameters().values();
+    exec::copy(p.context().stream(), values.data(), p.best.data(), values.bytes());
+    p.context().stream().synchronize();
   }
   return {p.progress.epochs, p.progress.best_epoch, p.progress.best_validation,
           p.progress.test_accuracy, p.progress.epochs < p.options.epochs};

@@ -6,23 +6,78 @@
 
 namespace warren::learn {
 
-struct Trainer::Parts {
-  Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
-        const TrainOptions& given);
-  /// Keeps the parameters of an epoch that is the best so far.
-  void note(const EpochRecord& record);
+/// A model's options with the dataset's sizes.
+[[nodiscard]] ModelOptions sized(ModelOptions options, const Dataset& dataset);
+[[nodiscard]] double slowest(team::Team& team, double seconds);
+/// Throws UsageError, saying the epoch, for a loss that is no number.
+void check_loss(double loss, std::uint64_t epoch, const TrainOptions& options);
 
-  struct Progress {
-    std::uint64_t epochs = 0, best_epoch = 0;
-    double best_validation = 0.0, best_loss = 0.0, test_accuracy = 0.0;
-  };
+/// The whole graph on the devices, with a model over it.
+struct WholeGraph {
+  WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+             const TrainOptions& options);
+  /// Of the model's parameters.
+  Scores evaluate(std::uint64_t seed);
 
-  TrainOptions options;
   Context context;
   Model model;
   Features features;
   Targets targets;
   Loss training_loss, evaluation_loss;
+};
+
+/// Passes over sampled batches.
+class SampledPasses {
+ public:
+  SampledPasses(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+                const TrainOptions& options);
+  ~SampledPasses();
+  SampledPasses(const SampledPasses&) = delete;
+  SampledPasses& operator=(const SampledPasses&) = delete;
+
+  [[nodiscard]] Context& context();
+  [[nodiscard]] Model& model();
+  /// Of an epoch, on every rank the same number.
+  [[nodiscard]] std::uint64_t batches() const;
+  [[nodiscard]] double hit_rate() const;
+
+  /// Where an epoch stands: batches that were trained, and their losses.
+  struct Standing {
+    std::uint64_t batches = 0;
+    Loss::Sums sums{};
+  };
+  /// Trains from `standing` to the epoch's end; `update(batch)` after each batch's gradients are
+  /// there. Collective.
+  void train(EpochRecord& record, const Standing& standing,
+             const std::function<void(std::uint64_t batch)>& update);
+  /// What was trained of the epoch so far. Collective. Synchronises.
+  [[nodiscard]] Standing standing();
+  /// By batches of all splits.
+  Scores evaluate();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+struct Trainer::Parts {
+  Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+        const TrainOptions& given);
+  /// Keeps the parameters of an epoch that is the best so far.
+  void note(const EpochRecord& record);
+  /// Of what is trained.
+  [[nodiscard]] Context& context() { return sampled ? sampled->context() : whole->context; }
+  [[nodiscard]] Model& model() { return sampled ? sampled->model() : whole->model; }
+
+  struct Progress {
+    std::uint64_t epochs = 0, best_epoch = 0;
+    double best_validation = 0.0, best_loss = 0.0, test_accuracy = 0.0;
+    SampledPasses::Standing standing = {};  ///< Of the epoch after those.
+  };
+
+  TrainOptions options;
+  std::unique_ptr<WholeGraph> whole;       // Not where all is sampled.
+  std::unique_ptr<SampledPasses> sampled;  // Of SampledOptions.
   Optimizer optimizer;
   memory::Buffer<float> best;
   exec::Event begin, end;

@@ -113,13 +113,22 @@ std::string name_of(NormKind norm) {
   return kNames[static_cast<std::size_t>(norm)];
 }
 
+namespace {
+
+/// What must be the same for an epoch to go on from its middle.
+std::string batch_text(const TrainOptions& options, int ranks) {
+  return fmt::format("batches of {} on {} rank(s)", options.sampled->batch, ranks);
+}
+
+}  // namespace
+
 void Trainer::save() {
   Parts& p = *parts_;
   if (p.options.checkpoint.empty()) return;
   // Every rank has the same: rank 0 writes, and the others wait for what may go wrong.
-  if (p.context.team().rank() == 0) {
-    const exec::Stream& stream = p.context.stream();
-    const Parameters& parameters = p.model.parameters();
+  if (p.context().team().rank() == 0) {
+    const exec::Stream& stream = p.context().stream();
+    const Parameters& parameters = p.model().parameters();
     std::error_code error;
     std::filesystem::create_directories(p.options.checkpoint, error);
     const std::vector<float> best = p.best.to_host(stream);
@@ -135,6 +144,12 @@ void Trainer::save() {
     state.metadata["best_validation"] = bits(p.progress.best_validation);
     state.metadata["best_loss"] = bits(p.progress.best_loss);
     state.metadata["test_accuracy"] = bits(p.progress.test_accuracy);
+    if (const auto& standing = p.progress.standing; standing.batches != 0) {
+      state.metadata["batches"] = std::to_string(standing.batches);
+      for (std::size_t i = 0; i < standing.sums.size(); ++i)
+        state.metadata[fmt::format("sum.{}", i)] = bits(standing.sums.at(i));
+    }
+    if (p.options.sampled) state.metadata["batch"] = batch_text(p.options, p.context().team().size());
     add(state, "current.", parameters, parameters.values().to_host(stream));
     add(state, "best.", parameters, best);
     add(state, "first.", parameters, p.optimizer.first().to_host(stream));
@@ -142,7 +157,7 @@ void Trainer::save() {
       add(state, "second.", parameters, p.optimizer.second().to_host(stream));
     write_tensors(path_in(p.options.checkpoint, kState), state);
   }
-  p.context.team().barrier();
+  p.context().team().barrier();
 }
 
 void Trainer::resume() {
@@ -150,8 +165,8 @@ void Trainer::resume() {
   const std::string path = path_in(p.options.checkpoint, kState);
   const TensorFile file = read_tensors(path);
   check_model(file, path, p.options.model);
-  Parameters& parameters = p.model.parameters();
-  const exec::Stream& stream = p.context.stream();
+  Parameters& parameters = p.model().parameters();
+  const exec::Stream& stream = p.context().stream();
   take(file, path, "current.", parameters, parameters.values(), stream);
   take(file, path, "best.", parameters, p.best, stream);
   take(file, path, "first.", parameters, p.optimizer.first(), stream);
@@ -160,14 +175,23 @@ void Trainer::resume() {
   p.progress = {file.number("epoch", path), file.number("best_epoch", path),
                 from_bits(file.number("best_validation", path)),
                 from_bits(file.number("best_loss", path)),
-                from_bits(file.number("test_accuracy", path))};
+                from_bits(file.number("test_accuracy", path)), {}};
+  if (!file.metadata.contains("batches")) return;
+  if (!p.options.sampled || file.text("batch", path) != batch_text(p.options, p.context().team().size()))
+    throw InputError(
+        fmt::format("{}: it stands within an epoch of {}; go on with the same batches and as many "
+                    "--devices",
+                    path, file.text("batch", path)));
+  p.progress.standing.batches = file.number("batches", path);
+  for (std::size_t i = 0; i < p.progress.standing.sums.size(); ++i)
+    p.progress.standing.sums.at(i) = from_bits(file.number(fmt::format("sum.{}", i), path));
 }
 
 void Trainer::load_model() {
   Parts& p = *parts_;
   const std::string path = path_in(p.options.checkpoint, kModel);
-  take(read_tensors(path), path, "", p.model.parameters(), p.model.parameters().values(),
-       p.context.stream());
+  take(read_tensors(path), path, "", p.model().parameters(), p.model().parameters().values(),
+       p.context().stream());
 }
 
 ModelOptions read_model_options(const std::string& folder) {

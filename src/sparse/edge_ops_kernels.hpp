@@ -13,7 +13,8 @@ namespace warren::sparse::detail {
 /// Which rows a launch is for: those below the limit, or a list of longer ones.
 struct RowChoice {
   const EdgeOffset* offsets = nullptr;
-  const Vertex* listed = nullptr;  ///< nullptr: all rows that are not long.
+  const Vertex* listed = nullptr;  ///< nullptr: all rows of `most` entries or fewer.
+  EdgeOffset most = 0;
 
   /// False: another launch's row.
   WARREN_HD bool find(std::uint64_t task, std::uint64_t& row, EdgeOffset& begin,
@@ -21,7 +22,7 @@ struct RowChoice {
     row = listed == nullptr ? task : listed[task];
     begin = offsets[row];
     end = offsets[row + 1];
-    return listed != nullptr || end - begin <= RowPlan::kLong;
+    return listed != nullptr || end - begin <= most;
   }
 };
 
@@ -146,7 +147,7 @@ struct SegmentMaxBackward {
 /// All rows: a warp each for most, a block for the long ones.
 template <class Backend, class Kernel>
 void run_rows(const exec::Stream& stream, const MatrixView& a, const RowPlan& plan, Kernel kernel) {
-  kernel.rows = {a.offsets, nullptr};
+  kernel.rows = {a.offsets, nullptr, plan.most_entries()};
   exec::launch<Backend, exec::Warp>(stream, a.rows, kernel);
   kernel.rows.listed = plan.long_row_data();
   exec::launch<Backend, exec::Block>(stream, plan.long_rows(), kernel);

@@ -107,11 +107,28 @@ SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offse
 SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const SpmmTask> tasks,
                    std::span<const SplitRow> splits, std::uint64_t pieces)
     : tasks_(stream.device(), tasks.size()),
+      count_(tasks.size()),
       splits_(stream.device(), splits.size()),
       pieces_(pieces) {
   tasks_.upload(stream, tasks);
   splits_.upload(stream, splits);
   stream.synchronize();
+}
+
+void SpmmPlan::assign(const exec::Stream& stream, const EdgeOffset* offsets, std::uint64_t rows,
+                      std::uint32_t rows_each) {
+  require(rows_each >= 1 && rows_each <= kMostRows, "a task has 1 to 65536 rows");
+  count_ = (rows + rows_each - 1) / rows_each;
+  splits_.reset();
+  pieces_ = 0;
+  if (tasks_.size() < count_) {
+    tasks_.reset();
+    tasks_ = memory::Buffer<SpmmTask>(stream.device(), count_ + count_ / 8);
+  }
+  exec::with_backend(stream.device(), [&](auto backend) {
+    detail::make_tasks<decltype(backend)>(
+        stream, count_, detail::EvenTasks{offsets, rows, rows_each, tasks_.data()});
+  });
 }
 
 float* SpmmPlan::partials(const exec::Stream& stream, std::uint64_t stride) const {

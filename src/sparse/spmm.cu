@@ -4,6 +4,7 @@
 
 namespace warren::sparse::detail {
 
+template void make_tasks<exec::Cuda>(const exec::Stream&, std::uint64_t, const EvenTasks&);
 template void run_spmm<exec::Cuda, float>(const exec::Stream&, const SpmmJob<float>&,
                                           const exec::LaunchOptions&);
 template void run_spmm<exec::Cuda, Half>(const exec::Stream&, const SpmmJob<Half>&,

@@ -152,6 +152,30 @@ struct CombineOnCpu {
   }
 };
 
+/// Task t has rows [t each, (t + 1) each).
+struct EvenTasks {
+  const EdgeOffset* offsets;
+  std::uint64_t rows;
+  std::uint32_t each;
+  SpmmTask* tasks;
+
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t t) const {
+    const std::uint64_t first = t * each;
+    const std::uint64_t end = first + each < rows ? first + each : rows;
+    tasks[t] = {offsets[first],
+                offsets[end],
+                static_cast<Vertex>(first),
+                static_cast<std::uint32_t>(end - first),
+                SpmmTask::kWhole,
+                0};
+  }
+};
+template <class Backend>
+void make_tasks(const exec::Stream& stream, std::uint64_t count, const EvenTasks& kernel) {
+  exec::launch<Backend, exec::Thread>(stream, count, kernel);
+}
+
 template <class Backend, class T>
 void run_spmm(const exec::Stream& stream, const SpmmJob<T>& job,
               [[maybe_unused]] const exec::LaunchOptions& options) {
@@ -168,6 +192,7 @@ void run_spmm(const exec::Stream& stream, const SpmmJob<T>& job,
 }
 
 #if WARREN_HAS_CUDA
+extern template void make_tasks<exec::Cuda>(const exec::Stream&, std::uint64_t, const EvenTasks&);
 extern template void run_spmm<exec::Cuda, float>(const exec::Stream&, const SpmmJob<float>&,
                                                  const exec::LaunchOptions&);
 extern template void run_spmm<exec::Cuda, Half>(const exec::Stream&, const SpmmJob<Half>&,

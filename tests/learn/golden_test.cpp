@@ -54,7 +54,7 @@ std::vector<float> layer_of(const fs::path& folder, int ranks) {
           static_cast<float>(static_cast<int>((7 * (i / kOut) + 13 * (i % kOut)) % 17) - 8) / 8.0f;
     parameters.values().upload(context.stream(), weight);
     const memory::Buffer<float> y(team.device(), n * kOut);
-    gcn->forward(context, {nullptr, &features, data.width}, y.data());
+    gcn->forward(context, {n, nullptr, &features, data.width}, y.data());
     const auto mine = y.to_host(context.stream());
     const auto all = team.all_gather_v(std::span<const float>(mine));
     if (team.rank() != 0) return;

@@ -181,7 +181,7 @@ Found run(const Case& test, const GraphPair& graphs, const team::TeamOptions& op
     const auto there = testing_support::on_device(context.stream(), mine);
     const SparseOperand sparse(context.stream(), fixtures::sparse_rows(mine, n, in));
     const Operand operand =
-        test.is_sparse ? Operand{nullptr, &sparse, in} : Operand{there.data(), nullptr, in};
+        test.is_sparse ? Operand{n, nullptr, &sparse, in} : Operand::of(n, there.data(), in);
     const memory::Buffer<float> y(team.device(), n * out);
     const memory::Buffer<float> dx(team.device(), n * in);
     const std::vector<float> my_dy(dy.begin() + static_cast<std::ptrdiff_t>(first * out),

@@ -192,9 +192,10 @@ void check_batch_norm(exec::DeviceKind kind, int ranks, bool shares) {
     const auto x_there = device(context.stream(), part(x));
     const auto dy_there = device(context.stream(), part(dy));
     const auto bias = zeros(context.stream(), k);
-    exec::copy(context.stream(), norm.input(context, y.data()), x_there.data(), x_there.bytes());
-    norm.forward(context, {}, y.data());
-    norm.backward(context, {}, y.data(), dy_there.data(), bias.data());
+    exec::copy(context.stream(), norm.input(context, rows, y.data()), x_there.data(),
+               x_there.bytes());
+    norm.forward(context, {}, rows, y.data());
+    norm.backward(context, {}, rows, y.data(), dy_there.data(), bias.data());
     const auto gather = [&](const memory::Buffer<float>& buffer, std::vector<float>& to) {
       const auto local = buffer.to_host(context.stream());
       for (const auto& one : team.all_gather_v(std::span<const float>(local))) {

@@ -27,9 +27,13 @@ class Attention {
   Attention(const Neighbourhood& neighbourhood, const AttentionShape& shape)
       : out_(neighbourhood.out), in_(neighbourhood.in), shape_(shape) {}
 
-  /// y (rows x heads x width) from z (the same, rows padded(heads x width) apart), with
-  /// l = <z, left> and r = <z, right>, left and right of heads x width; sets r (rows x heads). All
-  /// this rank's rows on its device. Keeps what backward needs. Collective; repeats bit for bit.
+  /// Rows of y; of blocks fewer than of z.
+  [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
+
+  /// y (rows x heads x width) from z (own columns x heads x width, rows padded(heads x width)
+  /// apart), with l = <z, left> and r = <z, right>, left and right of heads x width; sets r (own
+  /// columns x heads). All this rank's rows on its device. Keeps what backward needs. Collective;
+  /// repeats bit for bit.
   void forward(Context& context, const Dropout& dropout, const float* z, const float* left,
                const float* right, float* r, float* y);
   /// dz (as z), dl and dr from dy (as y), with all else as forward() had and left it. Collective.

@@ -28,6 +28,9 @@ class Context {
     rows_ = rows;
     row_ids_ = row_ids;
   }
+  /// Rows are of another batch each time.
+  void set_in_batches() { is_in_batches_ = true; }
+  [[nodiscard]] bool is_in_batches() const { return is_in_batches_; }
 
   [[nodiscard]] team::Team& team() { return team_; }
   [[nodiscard]] const exec::Stream& stream() const { return stream_; }
@@ -49,12 +52,16 @@ class Context {
 
   /// Room for `size` floats, which the next call with the same slot takes back.
   [[nodiscard]] float* scratch(std::size_t slot, std::uint64_t size) {
-    memory::Buffer<float>& buffer = scratch_.at(slot);
-    if (buffer.size() < size) {
-      buffer.reset();
-      buffer = memory::Buffer<float>(team_.device(), size);
-    }
-    return buffer.data();
+    keep(scratch_.at(slot), size);
+    return scratch_.at(slot).data();
+  }
+  /// Room for `size` elements at least. What changes from batch to batch gets some more than it
+  /// asks for.
+  template <class T>
+  void keep(memory::Buffer<T>& buffer, std::uint64_t size) const {
+    if (buffer.size() >= size) return;
+    buffer.reset();
+    buffer = memory::Buffer<T>(team_.device(), is_in_batches_ ? size + size / 8 : size);
   }
   static constexpr std::size_t kScratchSlots = 9;
 
@@ -66,10 +73,12 @@ class Context {
     work();
     span.end.record(stream_);
   }
-  /// Seconds of each part since the last call. Synchronises.
-  [[nodiscard]] std::array<double, kParts> take_seconds() {
-    stream_.synchronize();
+  /// Seconds of each part since the last call. Synchronises, or forgets them.
+  [[nodiscard]] std::array<double, kParts> take_seconds(bool wanted = true) {
     std::array<double, kParts> seconds{};
+    if (!wanted) spans_used_ = 0;
+    if (spans_used_ == 0) return seconds;
+    stream_.synchronize();
     for (std::size_t i = 0; i < spans_used_; ++i)
       seconds.at(static_cast<std::size_t>(spans_[i].part)) +=
           spans_[i].end.seconds_since(spans_[i].begin);
@@ -97,6 +106,7 @@ class Context {
   const Vertex* row_ids_ = nullptr;
   std::uint64_t seed_ = 1, epoch_ = 0;
   bool is_training_ = false;
+  bool is_in_batches_ = false;
   std::array<memory::Buffer<float>, kScratchSlots> scratch_;
   std::deque<Span> spans_;  // Addresses stay.
   std::size_t spans_used_ = 0;

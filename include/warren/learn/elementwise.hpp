@@ -82,6 +82,14 @@ void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t 
 void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
                 const float* scale, const float* x, float* out);
 
+/// y[i][:] += scale[i] x[i][:].
+void add_scaled_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k,
+                     const float* scale, const float* x, float* y);
+
+/// out[i] = names[from[i]].
+void copy_named(const exec::Stream& stream, std::uint64_t n, const Vertex* from,
+                const Vertex* names, Vertex* out);
+
 /// y[i][:] += x[i][:], k wide; rows of x `stride` >= k apart.
 void add_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
               const float* x, float* y);

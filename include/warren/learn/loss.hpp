@@ -37,6 +37,12 @@ using Scores = std::array<SplitScore, kSplits>;  ///< By split, training first.
 class Loss {
  public:
   explicit Loss(LossKind kind) : kind_(kind) {}
+  /// From here on runs, each of at most `rows` rows, add up to one result, which begins with
+  /// `sums`: what sums() told elsewhere.
+  using Sums = std::array<double, kSplits * 3>;
+  void begin_batches(Context& context, std::uint64_t rows, const Sums& sums = {});
+  /// Of the runs added up, over the team. Collective. Synchronises.
+  [[nodiscard]] Sums sums(Context& context) const;
   /// gradient (rows x columns, may be nullptr) of the mean loss over the team's training vertices
   /// by `scores` (rows x columns), and what result() tells. Asynchronous; repeats bit for bit.
   void run(Context& context, const Targets& targets, const float* scores, std::uint64_t columns,
@@ -45,10 +51,14 @@ class Loss {
   [[nodiscard]] Scores result(Context& context, const Targets& targets) const;
 
  private:
+  void take(const exec::Device& device, std::uint64_t rows);
+
   LossKind kind_;
   memory::Buffer<float> rows_;      // Loss, right, wrong of each row.
   memory::Buffer<double> partial_;  // Of chunks of rows, by split.
   std::uint64_t chunks_ = 0;
+  bool adds_ = false;
+  Sums before_{};
 };
 
 }  // namespace warren::learn

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "warren/learn/block.hpp"
 #include "warren/learn/convolution.hpp"
 
 namespace warren::learn {
@@ -51,6 +52,8 @@ class Model {
   /// With its parameters drawn from the seed: the same on every rank. Collective. Throws
   /// UsageError, MemoryError.
   Model(Context& context, const GraphPair& graphs, const ModelOptions& options, bool is_sparse);
+  /// Of sampled batches of dense features: its layers' matrices are set for each batch.
+  Model(Context& context, const ModelOptions& options);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -59,9 +62,17 @@ class Model {
   [[nodiscard]] Parameters& parameters() { return parameters_; }
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
 
-  /// The scores of this rank's vertices, rows x classes. With dropout while the context is
-  /// training. Collective; asynchronous but for what ranks exchange.
+  /// What a sampled batch's block of layer l must have.
+  [[nodiscard]] BlockOptions block_options(std::size_t l) const;
+  /// The matrix of layer l until the next call: its block's targets are the first of its sources.
+  /// The block's memory stays the caller's.
+  void set_block(std::size_t l, const Block& block);
+
+  /// The scores of this rank's vertices (of a batch: of its seeds), rows x classes. With dropout
+  /// while the context is training. Collective; asynchronous but for what ranks exchange.
   const float* forward(Context& context, Features& features);
+  /// The same for features that stand on the device, and are dropped in place.
+  const float* forward(Context& context, std::uint64_t rows, float* features);
   /// Adds the parameters' gradients of the last forward(), from those of the scores, which it
   /// overwrites. Collective.
   void backward(Context& context, float* scores_gradient);
@@ -69,7 +80,14 @@ class Model {
   [[nodiscard]] float* scores_gradient() { return gradients_[0].data(); }
 
  private:
+  /// A layer's neighbours: the whole graph's, which layers share, or its block's.
+  struct Matrix {
+    std::shared_ptr<Neighbours> block_out, block_in;
+    std::shared_ptr<const Neighbourhood> neighbourhood;
+    std::shared_ptr<Aggregation> aggregation;
+  };
   struct Layer {
+    Matrix matrix;
     std::unique_ptr<Convolution> convolution;
     std::unique_ptr<Norm> norm;
     std::uint64_t in = 0, out = 0;
@@ -80,16 +98,18 @@ class Model {
     bool has_residual = false;
     memory::Buffer<float> output;
   };
-  void add_layer(Context& context, std::uint64_t l, bool is_sparse);
+  [[nodiscard]] bool takes_edges() const;
+  [[nodiscard]] Weighting weighting() const;
+  void add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix);
   [[nodiscard]] std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape,
-                                                              bool is_last);
+                                                              const Matrix& matrix, bool is_last);
+  const float* forward(Context& context);
+  void keep_gradients(Context& context);
   [[nodiscard]] Epilogue epilogue(Context& context, const Layer& layer, const float* input) const;
   [[nodiscard]] Operand input_of(std::size_t l) const;
 
   ModelOptions options_;
   Parameters parameters_;
-  std::unique_ptr<Neighbourhood> neighbourhood_;
-  std::shared_ptr<const Aggregation> aggregation_;
   std::vector<Layer> layers_;
   Operand features_;
   memory::Buffer<float> gradients_[2];

@@ -28,28 +28,47 @@ struct GraphPair {
 /// Vertex v's own edge where it has none; lists stay sorted.
 [[nodiscard]] GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool);
 
-/// The matrix of a rank's rows. Columns below rows() are the rank's own vertices; from there on
-/// those of other ranks that its rows name (the halo), ordered by owner.
+/// A matrix that stands on the device, all of whose columns are this rank's: a layer's part of a
+/// sampled batch. The caller keeps what is pointed at.
+struct BlockMatrix {
+  sparse::MatrixView view;  ///< Rows, offsets from 0 and columns.
+  std::uint64_t columns = 0;
+  std::uint64_t entries = 0;
+  const Vertex* input_ids = nullptr;  ///< Of every row and column.
+  const sparse::SpmmPlan* plan = nullptr;
+};
+
+/// The matrix of a rank's rows. Columns below own_columns() are the rank's own vertices; from there
+/// on those of other ranks that its rows name (the halo), ordered by owner.
 class Neighbours {
  public:
-  /// Collective. Throws MemoryError.
+  /// All rows of the rank's vertices. Collective. Throws MemoryError.
   Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
              const GraphPair& graphs);
+  /// No rows, until set() is called.
+  Neighbours() = default;
+  Neighbours(const Neighbours&) = delete;
+  Neighbours& operator=(const Neighbours&) = delete;
+  /// Takes the place of the matrix so far. Of those without a halo.
+  void set(const BlockMatrix& block);
 
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
+  /// The rows of this rank's that are multiplied: of the whole graph as many as rows().
+  [[nodiscard]] std::uint64_t own_columns() const { return own_columns_; }
   [[nodiscard]] std::uint64_t halo() const { return halo_ids_.size(); }
-  [[nodiscard]] std::uint64_t entries() const { return columns_.size(); }
+  [[nodiscard]] std::uint64_t entries() const { return entries_; }
   [[nodiscard]] std::uint64_t first() const { return first_; }
   [[nodiscard]] const sparse::MatrixView& view() const { return view_; }
-  [[nodiscard]] const sparse::SpmmPlan& plan() const { return plan_; }
+  [[nodiscard]] const sparse::SpmmPlan& plan() const { return *plan_; }
   [[nodiscard]] const sparse::RowPlan& row_plan() const { return row_plan_; }
-  /// Of every column, on the device: its vertex, and the input's id of that.
+  /// Of every column, on the device: its vertex, and the input's id of that. A block's vertices
+  /// have no other numbers than its columns': nullptr.
   [[nodiscard]] const Vertex* vertices() const { return vertices_.data(); }
-  [[nodiscard]] const Vertex* input_ids() const { return input_ids_.data(); }
+  [[nodiscard]] const Vertex* input_ids() const { return input_ids_; }
   /// The halo's vertices.
   [[nodiscard]] const std::vector<Vertex>& halo_ids() const { return halo_ids_; }
 
-  /// The halo's rows of x (rows() x k on every rank), brought here: halo() x k, until the next call
+  /// The halo's rows of x (own_columns() x k on every rank), brought here: halo() x k, until the next call
   /// with this slot. T has 4 bytes. Collective.
   template <class T>
   const T* pull(Context& context, const T* x, std::uint64_t k, std::size_t slot = 0) const {
@@ -64,12 +83,14 @@ class Neighbours {
  private:
   const float* pull_rows(Context& context, const float* x, std::uint64_t k, std::size_t slot) const;
 
-  std::uint64_t rows_ = 0, first_ = 0;
+  std::uint64_t rows_ = 0, own_columns_ = 0, entries_ = 0, first_ = 0;
   int rank_ = 0, ranks_ = 1;
   sparse::MatrixView view_;
   memory::Buffer<EdgeOffset> offsets_;
-  memory::Buffer<Vertex> columns_, vertices_, input_ids_;
-  sparse::SpmmPlan plan_;
+  memory::Buffer<Vertex> columns_, vertices_, ids_;
+  const Vertex* input_ids_ = nullptr;
+  sparse::SpmmPlan own_plan_;
+  const sparse::SpmmPlan* plan_ = &own_plan_;
   sparse::RowPlan row_plan_;
   std::vector<Vertex> halo_ids_;
   std::vector<std::uint64_t> send_begin_, receive_begin_;  // Rows for and of each rank.
@@ -81,6 +102,8 @@ class Neighbours {
 /// Neighbours along edges and against them; one where the graph is symmetric.
 struct Neighbourhood {
   std::shared_ptr<const Neighbours> out, in;
+  Neighbourhood(std::shared_ptr<const Neighbours> out_, std::shared_ptr<const Neighbours> in_)
+      : out(std::move(out_)), in(std::move(in_)) {}
   /// Collective.
   Neighbourhood(team::Team& team, const exec::Stream& stream, const GraphPair& graphs);
 };
@@ -91,31 +114,51 @@ enum class Weighting {
   symmetric  ///< D^-1/2 (A + I) D^-1/2, D the row sums of A + I (Kipf and Welling, ICLR 2017).
 };
 
+/// The weights of a block's matrix: A[i][j] = row[i] column[j] of each entry, and self[i] beside it
+/// where i = j, on the device. What is nullptr is all ones (self: zeros).
+struct BlockWeights {
+  const float* row = nullptr;
+  const float* column = nullptr;
+  const float* self = nullptr;
+};
+
 /// y = A x for a weighted adjacency matrix, x and y this rank's rows.
 class Aggregation {
  public:
   /// Collective. Throws MemoryError.
   Aggregation(Context& context, const Neighbourhood& neighbourhood, const GraphPair& graphs,
               Weighting weighting);
+  /// Of blocks: nothing, until set() is called.
+  explicit Aggregation(const Neighbourhood& neighbourhood)
+      : out_(neighbourhood.out), in_(neighbourhood.in) {}
+  /// Follows the neighbourhood's matrix, which has been set, with these weights.
+  void set(const BlockWeights& weights);
+
+  /// Rows of forward()'s y and of its x.
+  [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
+  [[nodiscard]] std::uint64_t own_columns() const { return out_->own_columns(); }
   /// y = A x + beta y, k wide. Collective; repeats bit for bit.
   void forward(Context& context, const float* x, float* y, std::uint64_t k,
                float beta = 0.0f) const {
-    product(context, *out_, out_view_, scales_out_, x, y, k, beta);
+    product(context, *out_, out_view_, before_out_, x, y, k, beta);
   }
   /// y = A^T x + beta y.
   void backward(Context& context, const float* x, float* y, std::uint64_t k,
                 float beta = 0.0f) const {
-    product(context, *in_, in_view_, scales_in_, x, y, k, beta);
+    product(context, *in_, in_view_, before_in_, x, y, k, beta);
   }
 
  private:
   void product(Context& context, const Neighbours& neighbours, const sparse::MatrixView& view,
-               bool scales, const float* x, float* y, std::uint64_t k, float beta) const;
+               const float* before, const float* x, float* y, std::uint64_t k, float beta) const;
 
   std::shared_ptr<const Neighbours> out_, in_;
   sparse::MatrixView out_view_, in_view_;
-  /// Columns are scaled before they are multiplied, once each instead of for every entry.
-  bool scales_out_ = false, scales_in_ = false;
+  /// What columns are scaled by before they are multiplied, once each instead of for every entry.
+  const float* before_out_ = nullptr;
+  const float* before_in_ = nullptr;
+  /// Of blocks: what x's first rows are added with.
+  const float* self_ = nullptr;
   memory::Buffer<float> scale_, ones_;  // Of own vertices.
 };
 

@@ -22,21 +22,21 @@ class Norm {
   /// Adds its parameters; with NormKind::none it does nothing.
   Norm(Parameters& parameters, NormKind kind, const std::string& name, std::uint64_t width);
 
-  /// Where forward() wants its input (rows x width) for an output at y: batch norm keeps it for
+  /// Where forward() wants its input (n x width) for an output at y: batch norm keeps it for
   /// backward(), other kinds have it at y.
-  [[nodiscard]] float* input(Context& context, float* y);
+  [[nodiscard]] float* input(Context& context, std::uint64_t n, float* y);
   /// y <- the epilogue of the normalised input(context, y). In training a batch norm moves its
   /// running means by a tenth. Collective; repeats bit for bit.
-  void forward(Context& context, const Epilogue& epilogue, float* y);
+  void forward(Context& context, const Epilogue& epilogue, std::uint64_t n, float* y);
   /// dy <- the gradient of forward()'s input, y as forward() made it; adds the gradients of g and
   /// of the epilogue's bias. That of its residual goes to `residual`, where that is not nullptr.
   /// After forward() in training. Collective.
-  void backward(Context& context, const Epilogue& epilogue, const float* y, float* dy,
-                float* bias_gradient, float* residual = nullptr);
+  void backward(Context& context, const Epilogue& epilogue, std::uint64_t n, const float* y,
+                float* dy, float* bias_gradient, float* residual = nullptr);
 
  private:
   void sum_over_ranks(Context& context, float* sums, std::uint64_t count) const;
-  void take_moments(Context& context);
+  void take_moments(Context& context, std::uint64_t n);
 
   Parameters& parameters_;
   NormKind kind_;

@@ -48,18 +48,25 @@ class SparseOperand {
   sparse::SpmmPlan plan_, transposed_plan_;
 };
 
-/// n x width, one of the two.
+/// rows x width, one of the two.
 struct Operand {
+  std::uint64_t rows = 0;
   const float* dense = nullptr;
   const SparseOperand* sparse = nullptr;
   std::uint64_t width = 0;
+
+  [[nodiscard]] static Operand of(std::uint64_t rows, const float* values, std::uint64_t width) {
+    return {rows, values, nullptr, width};
+  }
+  /// Its first rows. Of dense ones only.
+  [[nodiscard]] Operand first(std::uint64_t count) const { return {count, dense, sparse, width}; }
 };
 
 /// Floats from one row of k to the next where rows are padded to 16 bytes, which products and
 /// gathers on GPUs are several times faster with.
 [[nodiscard]] constexpr std::uint64_t padded(std::uint64_t k) { return (k + 3) / 4 * 4; }
 
-/// y = X w + beta y: y n x k, w width x k. `stride`, here and below: from a row of the matrix k
+/// y = X w + beta y: y rows x k, w width x k. `stride`, here and below: from a row of the matrix k
 /// wide to the next, k or padded(k), 0 for k; what lies between is 0 in operands and becomes 0 in
 /// results.
 void transform(Context& context, const Operand& x, const float* w, float* y, std::uint64_t k,
@@ -67,9 +74,9 @@ void transform(Context& context, const Operand& x, const float* w, float* y, std
 /// dw += X^T dy.
 void add_weight_gradient(Context& context, const Operand& x, const float* dy, float* dw,
                          std::uint64_t k, std::uint64_t stride = 0);
-/// dx = dy w^T + beta dx, w width x k.
-void input_gradient(Context& context, const float* dy, const float* w, float* dx,
-                    std::uint64_t width, std::uint64_t k, float beta = 0.0f,
+/// dx = dy w^T + beta dx for `rows` rows, w width x k.
+void input_gradient(Context& context, std::uint64_t rows, const float* dy, const float* w,
+                    float* dx, std::uint64_t width, std::uint64_t k, float beta = 0.0f,
                     std::uint64_t stride = 0);
 
 }  // namespace warren::learn

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,16 +37,19 @@ class Parameters {
   /// Takes the memory and draws the values from `seed`: the same on every rank and device.
   /// Synchronises. Throws MemoryError.
   void allocate(const exec::Stream& stream, std::uint64_t seed);
+  /// Instead: the memory of others with the same names and sizes, which then has two owners. Throws
+  /// UsageError for other ones.
+  void share(const Parameters& other);
 
   [[nodiscard]] const std::vector<Parameter>& list() const { return list_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] float* value(std::size_t i) const { return values_.data() + list_[i].offset; }
-  [[nodiscard]] float* gradient(std::size_t i) const { return gradients_.data() + list_[i].offset; }
-  [[nodiscard]] memory::Buffer<float>& values() { return values_; }
-  [[nodiscard]] const memory::Buffer<float>& values() const { return values_; }
-  [[nodiscard]] memory::Buffer<float>& gradients() { return gradients_; }
+  [[nodiscard]] float* value(std::size_t i) const { return storage_->values.data() + list_[i].offset; }
+  [[nodiscard]] float* gradient(std::size_t i) const { return storage_->gradients.data() + list_[i].offset; }
+  [[nodiscard]] memory::Buffer<float>& values() { return storage_->values; }
+  [[nodiscard]] const memory::Buffer<float>& values() const { return storage_->values; }
+  [[nodiscard]] memory::Buffer<float>& gradients() { return storage_->gradients; }
   /// 1 for every element that weight decay applies to, else 0.
-  [[nodiscard]] const float* decay_mask() const { return decay_.data(); }
+  [[nodiscard]] const float* decay_mask() const { return storage_->decay.data(); }
 
   void clear_gradients(const exec::Stream& stream) const;
   /// Gradients <- their sums over the ranks: the same bits on all. Collective.
@@ -54,7 +58,10 @@ class Parameters {
  private:
   std::vector<Parameter> list_;
   std::uint64_t size_ = 0;
-  memory::Buffer<float> values_, gradients_, decay_;
+  struct Storage {
+    memory::Buffer<float> values, gradients, decay;
+  };
+  std::shared_ptr<Storage> storage_;
 };
 
 }  // namespace warren::learn

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training on the whole graph: every epoch is one exact pass over all vertices of all ranks.
+// Training: every epoch is one exact pass over all vertices of all ranks, or a pass over sampled
+// batches of the training vertices.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,8 +14,23 @@
 #include "warren/learn/loss.hpp"
 #include "warren/learn/model.hpp"
 #include "warren/learn/optimizer.hpp"
+#include "warren/memory/global_array.hpp"
 
 namespace warren::learn {
+
+/// Mini-batches of training vertices with sampled neighbourhoods.
+struct SampledOptions {
+  /// Neighbours of each vertex, hop by hop from the batch's own vertices: one a layer, -1 for all.
+  std::vector<std::int64_t> fanouts;
+  std::uint64_t batch = 1024;  ///< Vertices of a batch, on each rank.
+  /// Evaluation by passes over the whole graph, which then stands on the devices with all of its
+  /// layers' outputs; else by sampled batches, too.
+  bool exact_evaluation = true;
+  /// Of the features: device, replicated, host.
+  memory::Placement features = memory::Placement::device;
+  /// Of features in host memory: the share of rows, by degree, that devices keep.
+  double cached = 0.0;
+};
 
 struct TrainOptions {
   ModelOptions model;  ///< Features and classes are taken from the dataset.
@@ -26,6 +43,8 @@ struct TrainOptions {
   /// it takes to go on); empty: none.
   std::string checkpoint;
   std::uint64_t checkpoint_every = 20;  ///< Epochs.
+  std::uint64_t checkpoint_batches = 0;  ///< Batches of an epoch between checkpoints; 0: none.
+  std::optional<SampledOptions> sampled;
 };
 
 struct EpochRecord {
@@ -33,7 +52,13 @@ struct EpochRecord {
   double loss = 0.0;        ///< Of the training vertices, as the gradient was taken.
   Scores scores;            ///< After the update, without dropout.
   double seconds = 0.0;     ///< Forward, backward and update, on the slowest rank.
-  std::array<double, kParts> part_seconds{};  ///< This rank's, evaluation excluded.
+  /// This rank's, evaluation excluded; of batches an estimate from every 16th.
+  std::array<double, kParts> part_seconds{};
+  std::uint64_t batches = 0;      ///< This rank's.
+  double train_seconds = 0.0;     ///< In which this rank's batches trained.
+  double sample_seconds = 0.0;    ///< Of the loader, most of it meanwhile.
+  double gather_seconds = 0.0;
+  std::uint64_t sampled_edges = 0;
 };
 
 struct TrainResult {
@@ -63,9 +88,15 @@ class Trainer {
   /// among equals; the model then has its parameters.
   TrainResult run(const std::function<void(const EpochRecord&)>& seen);
 
+  /// Batches of an epoch; 0 of the whole graph.
+  [[nodiscard]] std::uint64_t batches() const;
+  /// Of features with a cache: the share of gathered rows that were in it, on this rank.
+  [[nodiscard]] double hit_rate() const;
+
   /// Scores of the current parameters, without dropout.
   Scores evaluate();
-  /// Scores of this rank's vertices, rows x classes, in host memory.
+  /// Scores of this rank's vertices, rows x classes, in host memory. Throws UsageError where
+  /// evaluation is sampled.
   [[nodiscard]] std::vector<float> predict();
 
   /// Writes the checkpoint, by rank 0. Throws InputError; what was there stays then.

@@ -19,11 +19,20 @@ class RowPlan {
   RowPlan() = default;
   /// `offsets` in host memory. Synchronises. Throws MemoryError.
   RowPlan(const exec::Stream& stream, std::span<const EdgeOffset> offsets);
+  /// Without looking at offsets: a warp for every row, however long.
+  [[nodiscard]] static RowPlan all_rows() {
+    RowPlan plan;
+    plan.most_entries_ = ~EdgeOffset{0};
+    return plan;
+  }
   static constexpr EdgeOffset kLong = 2048;
+  /// Of rows that are not in the list of long ones.
+  [[nodiscard]] EdgeOffset most_entries() const { return most_entries_; }
   [[nodiscard]] std::uint64_t long_rows() const { return long_rows_.size(); }
   [[nodiscard]] const Vertex* long_row_data() const { return long_rows_.data(); }
 
  private:
+  EdgeOffset most_entries_ = kLong;
   memory::Buffer<Vertex> long_rows_;
 };
 

@@ -68,7 +68,13 @@ class SpmmPlan {
   SpmmPlan(const exec::Stream& stream, std::span<const SpmmTask> tasks,
            std::span<const SplitRow> splits, std::uint64_t pieces);
 
-  [[nodiscard]] std::uint64_t tasks() const { return tasks_.size(); }
+  /// Makes this the plan of another matrix, whose offsets are on the device alone: a task for every
+  /// `rows_each` rows, whole ones, however long. Keeps its memory where that is enough.
+  /// Asynchronous. Throws MemoryError.
+  void assign(const exec::Stream& stream, const EdgeOffset* offsets, std::uint64_t rows,
+              std::uint32_t rows_each);
+
+  [[nodiscard]] std::uint64_t tasks() const { return count_; }
   [[nodiscard]] std::uint64_t splits() const { return splits_.size(); }
   [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
   [[nodiscard]] const SpmmTask* task_data() const { return tasks_.data(); }
@@ -78,6 +84,7 @@ class SpmmPlan {
 
  private:
   memory::Buffer<SpmmTask> tasks_;
+  std::uint64_t count_ = 0;
   memory::Buffer<SplitRow> splits_;
   std::uint64_t pieces_ = 0;
   mutable memory::Buffer<float> partials_;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "train_options.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+#include "command.hpp"
+#include "fanouts.hpp"
+
+namespace warren::app {
+namespace {
+
+void add_model_options(CLI::App& train, TrainCommand& o) {
+  const auto named = [&](const char* option, std::string& value, const char* description) {
+    train.add_option(option, value, description)->type_name("NAME");
+  };
+  named("--model", o.model, "gcn, sage, gat, gin");
+  named("--mode", o.mode,
+        "full (every epoch one pass over the whole graph) or sampled (batches of sampled "
+        "neighbourhoods)");
+  named("--type", o.type, "Storage: float32");
+  add_number(train, "--layers", o.layers, "Layers (2; sampled: as many as fanouts)", "L", 1, 64);
+  add_number(train, "--hidden", o.hidden,
+             "Width of hidden layers; of gat, all heads together (gcn: 16, others: 64)", "K", 1,
+             1 << 20);
+  add_number(train, "--heads", o.heads, "Of gat: heads of hidden layers; the last has one (8)", "H",
+             1, 1024);
+  named("--aggregate", o.aggregate, "Of sage: mean, sum, max");
+  named("--norm", o.norm, "Of hidden layers: none, batch, layer (none; gin: batch)");
+  train.add_flag("--residual", o.residual, "Add a hidden layer's input to its output");
+  train
+      .add_option("--dropout", o.dropout,
+                  "Probability, of hidden layers; of gcn and gat of the features, too, of gat of "
+                  "edges (0.5; gat: 0.6)")
+      ->type_name("P")
+      ->check(CLI::Range(0.0, 0.999));
+  train.add_flag("--no-tf32", o.exact_products, "GPUs: dense products in full float32");
+}
+
+void add_optimizer_options(CLI::App& train, TrainCommand& o) {
+  const auto positive = CLI::Range(0.0, 1e6);
+  train.add_option("--lr", o.rate, "Learning rate (0.01; gat: 0.005)")
+      ->type_name("R")
+      ->check(positive);
+  train
+      .add_option("--weight-decay", o.weight_decay,
+                  "Of gcn on the first layer, else on all (0.0005)")
+      ->type_name("W")
+      ->check(positive);
+  train.add_option("--optimizer", o.optimizer, "adam, adamw, sgd (momentum 0.9)")
+      ->type_name("NAME");
+  train.add_option("--schedule", o.schedule, "Of the learning rate: constant, cosine, step")
+      ->type_name("NAME");
+  add_number(train, "--warmup", o.warmup, "Epochs in which the learning rate rises (0)", "N", 0,
+             1000000);
+  train.add_option("--clip", o.clip, "Largest length of the gradient (0: any)")
+      ->type_name("LENGTH")
+      ->check(positive);
+  add_number(train, "--epochs", o.epochs, "Epochs (200)", "N", 1, 10000000);
+  add_number(train, "--patience", o.patience,
+             "Stop after N epochs without a better validation (0: never)", "N", 0, 10000000);
+  train.add_option("--checkpoint", o.checkpoint, "Keep the model and the state in this folder")
+      ->type_name("DIR");
+  add_number(train, "--checkpoint-every", o.checkpoint_every, "Epochs between checkpoints (20)",
+             "N", 1, 10000000);
+  train.add_flag("--resume", o.resume, "Go on from --checkpoint's state, where there is one");
+}
+
+void add_sampled_options(CLI::App& train, TrainCommand& o) {
+  train
+      .add_option("--fanout", o.fanout,
+                  "Of sampled: neighbours of each vertex, hop by hop from the batch's own vertices; "
+                  "-1 for all (15,10)")
+      ->type_name("F1,F2,...");
+  add_number(train, "--batch", o.batch, "Of sampled: vertices of a batch, per rank (1024)", "B", 1,
+             1 << 30);
+  train
+      .add_option("--evaluation", o.evaluation,
+                  "Of sampled: exact (over the whole graph) or sampled, which needs less memory "
+                  "(exact)")
+      ->type_name("HOW");
+  train
+      .add_option("--placement", o.placement,
+                  "Of sampled, the features: device (spread over the devices), replicated, host, "
+                  "cached (in host memory, the most wanted rows on the devices, too) (device)")
+      ->type_name("WHERE");
+  train.add_option("--cached", o.cached, "Of --placement cached: the share of rows (0.1)")
+      ->type_name("SHARE")
+      ->check(CLI::Range(0.0, 1.0));
+  add_number(train, "--checkpoint-batches", o.checkpoint_batches,
+             "Of sampled: batches between checkpoints within an epoch (0: none)", "N", 0, 1 << 30);
+}
+
+/// One hop for each layer: an only fanout is every layer's.
+void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
+  check_choice("--evaluation", o.evaluation, {"exact", "sampled"}, {});
+  check_choice("--placement", o.placement, {"device", "replicated", "host", "cached"}, {});
+  require(!o.has_cached || o.placement == "cached", "--cached is for --placement cached");
+  learn::SampledOptions sampled;
+  sampled.fanouts = parse_fanouts(o.fanout);
+  if (o.layers && sampled.fanouts.size() == 1) sampled.fanouts.resize(*o.layers, sampled.fanouts[0]);
+  require(!o.layers || *o.layers == sampled.fanouts.size(),
+          fmt::format("--layers {} and --fanout {}: there is one hop for each layer",
+                      o.layers.value_or(0), o.fanout));
+  train.model.layers = sampled.fanouts.size();
+  sampled.batch = o.batch.value_or(sampled.batch);
+  sampled.exact_evaluation = o.evaluation == "exact";
+  if (o.placement == "replicated") sampled.features = memory::Placement::replicated;
+  if (o.placement == "host" || o.placement == "cached") sampled.features = memory::Placement::host;
+  if (o.placement == "cached") sampled.cached = o.cached;
+  train.checkpoint_batches = o.checkpoint_batches;
+  train.sampled = sampled;
+}
+
+}  // namespace
+
+void add_train_options(CLI::App& train, TrainCommand& command) {
+  add_dataset_options(train, command.dataset);
+  add_model_options(train, command);
+  add_optimizer_options(train, command);
+  add_sampled_options(train, command);
+  add_common_options(train, command.common);
+}
+
+learn::TrainOptions train_options(const TrainCommand& o) {
+  check_choice("--model", o.model, {"gcn", "sage", "gat", "gin"}, {});
+  check_choice("--mode", o.mode, {"full", "sampled"}, {});
+  check_choice("--type", o.type, {"float32"}, {"float16", "bfloat16", "fp16", "bf16"});
+  check_choice("--aggregate", o.aggregate, {"mean", "sum", "max"}, {});
+  check_choice("--optimizer", o.optimizer, {"adam", "adamw", "sgd"}, {});
+  check_choice("--schedule", o.schedule, {"constant", "cosine", "step"}, {});
+  const bool is_sampled = o.mode == "sampled";
+  require(is_sampled || !(o.has_fanout || o.batch || o.has_evaluation || o.has_placement ||
+                          o.has_cached || o.checkpoint_batches != 0),
+          "--fanout, --batch, --evaluation, --placement, --cached and --checkpoint-batches are for "
+          "--mode sampled");
+  require(!o.resume || !o.checkpoint.empty(), "--resume needs --checkpoint DIR");
+  const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "batch" : "none");
+  check_choice("--norm", norm, {"none", "batch", "layer"}, {});
+  learn::TrainOptions train;
+  const bool is_gat = o.model == "gat";
+  train.model.kind = learn::parse_model(o.model);
+  train.model.layers = o.layers.value_or(2);
+  if (is_sampled) add_sampled(train, o);
+  train.model.hidden = o.hidden.value_or(o.model == "gcn" ? 16 : 64);
+  train.model.heads = o.heads;
+  train.model.dropout = static_cast<float>(o.dropout.value_or(is_gat ? 0.6 : 0.5));
+  train.model.aggregate = learn::parse_aggregate(o.aggregate);
+  train.model.norm = learn::parse_norm(norm);
+  train.model.residual = o.residual;
+  train.model.seed = o.common.seed;
+  train.optimizer.kind = learn::OptimizerKind::adam;
+  if (o.optimizer == "adamw") train.optimizer.kind = learn::OptimizerKind::adamw;
+  if (o.optimizer == "sgd") train.optimizer.kind = learn::OptimizerKind::sgd;
+  train.optimizer.schedule = learn::Schedule::constant;
+  if (o.schedule == "cosine") train.optimizer.schedule = learn::Schedule::cosine;
+  if (o.schedule == "step") train.optimizer.schedule = learn::Schedule::step;
+  train.optimizer.rate = static_cast<float>(o.rate.value_or(is_gat ? 0.005 : 0.01));
+  train.optimizer.weight_decay = static_cast<float>(o.weight_decay);
+  train.optimizer.clip = static_cast<float>(o.clip);
+  train.optimizer.warmup = o.warmup;
+  train.epochs = o.epochs;
+  train.patience = o.patience;
+  train.checkpoint = o.checkpoint;
+  train.checkpoint_every = o.checkpoint_every;
+  train.allow_tf32 = !o.exact_products;
+  return train;
+}
+
+void fit_batches(learn::TrainOptions& train, const TrainCommand& command,
+                 const learn::Dataset& dataset, int ranks) {
+  if (!train.sampled) return;
+  const std::uint64_t training = dataset.counts[0];
+  const auto count = static_cast<std::uint64_t>(ranks);
+  require(!command.batch || *command.batch <= training,
+          fmt::format("--batch {}: there are {} training vertices; a batch has that many at most",
+                      command.batch.value_or(0), training));
+  train.sampled->batch =
+      std::min(train.sampled->batch, std::max<std::uint64_t>(1, (training + count - 1) / count));
+}
+
+}  // namespace warren::app

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of train.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "warren/learn/trainer.hpp"
+
+#include "options.hpp"
+#include "train_input.hpp"
+
+namespace warren::app {
+
+struct TrainCommand {
+  CommonOptions common;
+  DatasetOptions dataset;
+  std::string model = "gcn";
+  std::string mode = "full";
+  std::string type = "float32";
+  std::string aggregate = "mean";
+  std::string norm;
+  std::string optimizer = "adam";
+  std::string schedule = "constant";
+  std::optional<std::uint64_t> layers;
+  std::optional<std::uint64_t> hidden;
+  std::uint64_t heads = 8;
+  std::optional<double> dropout, rate;
+  double weight_decay = 5e-4;
+  double clip = 0.0;
+  std::uint64_t warmup = 0;
+  std::uint64_t epochs = 200;
+  std::uint64_t patience = 0;
+  std::string fanout = "15,10";
+  std::string evaluation = "exact";
+  std::string placement = "device";
+  double cached = 0.1;
+  std::optional<std::uint64_t> batch;
+  std::string checkpoint;
+  std::uint64_t checkpoint_every = 20;
+  std::uint64_t checkpoint_batches = 0;
+  bool has_fanout = false, has_placement = false, has_evaluation = false, has_cached = false;
+  bool resume = false;
+  bool residual = false;
+  bool exact_products = false;
+};
+
+void add_train_options(CLI::App& train, TrainCommand& command);
+/// Throws UsageError for what does not fit together.
+[[nodiscard]] learn::TrainOptions train_options(const TrainCommand& command);
+/// What can only be said of the dataset: throws UsageError for batches larger than the training
+/// set, and takes smaller ones where none were asked for.
+void fit_batches(learn::TrainOptions& train, const TrainCommand& command,
+                 const learn::Dataset& dataset, int ranks);
+
+}  // namespace warren::app

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// One hop of a sampled batch as the matrix of a layer (WholeGraph, section III-D): rows are the
+// hop's targets, columns its sources, of which the targets are the first. With the weights that
+// make its sums estimates of those over all neighbours, and with its transpose for gradients.
+#pragma once
+
+#include <cstdint>
+
+#include "warren/learn/neighbours.hpp"
+#include "warren/sample/sampler.hpp"
+
+namespace warren::learn {
+
+struct BlockOptions {
+  Weighting weighting = Weighting::sum;
+  bool has_weights = true;     ///< Else weights() are nothing: layers that look at edges.
+  bool self_loops = false;     ///< Every target is a neighbour of its own, first in its row.
+  bool is_transposed = false;  ///< in() is made, too.
+};
+
+/// How much of a hop there is.
+struct BlockSize {
+  std::uint64_t targets = 0, sources = 0, edges = 0;
+};
+
+class Block {
+ public:
+  /// The hop of a batch that stands on the stream's device. `vertices` (ids in the store) and
+  /// `input_ids` are the batch's. With d_i the degree of vertex i in the whole graph and s_i its
+  /// sampled edges, a target's row is
+  ///
+  ///   sum:       (d_i / s_i) times the sum over its sampled neighbours j of x_j
+  ///   mean:      (1 / s_i) times it
+  ///   symmetric: (d_i / s_i) (d_i + 1)^-1/2 times the sum of (d_j + 1)^-1/2 x_j, and
+  ///              x_i / (d_i + 1)
+  ///
+  /// whose expectation is the whole neighbourhood's, and which is that where all are sampled.
+  /// Asynchronous; what it points at must stand until the block is not used any more. Repeats bit
+  /// for bit. Throws MemoryError.
+  void make(const exec::Stream& stream, const sample::StoreView& store, const Vertex* vertices,
+            const Vertex* input_ids, const sample::SampledHop& hop, const BlockSize& size,
+            const BlockOptions& options);
+
+  [[nodiscard]] const BlockSize& size() const { return size_; }
+  [[nodiscard]] const BlockMatrix& out() const { return out_; }
+  /// Its transpose: rows are sources, entries ascend. Empty where it was not asked for.
+  [[nodiscard]] const BlockMatrix& in() const { return in_; }
+  [[nodiscard]] const BlockWeights& weights() const { return weights_; }
+
+ private:
+  void add_loops(const exec::Stream& stream, const sample::SampledHop& hop);
+  void transpose(const exec::Stream& stream, const std::uint32_t* duplicates, bool has_loops);
+
+  BlockSize size_;
+  BlockMatrix out_, in_;
+  BlockWeights weights_;
+  sparse::SpmmPlan out_plan_, in_plan_;
+  memory::Buffer<float> row_, column_, self_;
+  memory::Buffer<EdgeOffset> offsets_, in_offsets_;
+  memory::Buffer<Vertex> columns_, in_rows_;
+  memory::Buffer<std::uint32_t> cursors_, chunk_sums_;
+};
+
+}  // namespace warren::learn

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/block.hpp"
+
+#include <algorithm>
+
+#include "learn/block_kernels.hpp"
+
+namespace warren::learn {
+namespace {
+
+template <class W, class Kernel>
+void run(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
+  exec::with_backend(stream.device(), [&](auto backend) {
+    detail::run_block<decltype(backend), W>(stream, tasks, kernel);
+  });
+}
+
+/// Room for `size` elements, and some more: the next batch's size differs.
+template <class T>
+void keep(const exec::Stream& stream, memory::Buffer<T>& buffer, std::uint64_t size) {
+  if (buffer.size() >= size) return;
+  buffer.reset();
+  buffer = memory::Buffer<T>(stream.device(), size + size / 8);
+}
+
+/// Rows of a task, so that it has some dozens of entries.
+std::uint32_t rows_each(std::uint64_t rows, std::uint64_t entries) {
+  constexpr std::uint64_t kEntries = 96;
+  const std::uint64_t cost = rows == 0 ? 1 : entries / rows + 1;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kEntries / cost, 1, kEntries));
+}
+
+}  // namespace
+
+void Block::make(const exec::Stream& stream, const sample::StoreView& store, const Vertex* vertices,
+                 const Vertex* input_ids, const sample::SampledHop& hop, const BlockSize& size,
+                 const BlockOptions& options) {
+  size_ = size;
+  out_ = in_ = {};
+  weights_ = {};
+  out_.view.rows = size.targets;
+  out_.view.offsets = hop.row_offsets;
+  out_.view.column_ids = hop.columns;
+  out_.columns = size.sources;
+  out_.entries = size.edges;
+  out_.input_ids = in_.input_ids = input_ids;
+  out_.plan = &out_plan_;
+  in_.plan = &in_plan_;
+  in_.columns = size.targets;
+  if (options.has_weights && options.weighting != Weighting::sum) {
+    keep(stream, column_, size.sources);
+    keep(stream, self_, size.targets);
+  }
+  if (options.has_weights) {
+    keep(stream, row_, size.targets);
+    const bool is_symmetric = options.weighting == Weighting::symmetric;
+    run<exec::Thread>(stream, is_symmetric ? size.sources : size.targets,
+                      detail::BlockWeightsKernel{store, vertices, hop.row_offsets, size.targets,
+                                                 options.weighting, row_.data(), column_.data(),
+                                                 self_.data()});
+    weights_.row = row_.data();
+    if (is_symmetric) {
+      weights_.column = column_.data();
+      weights_.self = self_.data();
+    }
+  }
+  if (options.self_loops) add_loops(stream, hop);
+  out_plan_.assign(stream, out_.view.offsets, size.targets, rows_each(size.targets, out_.entries));
+  if (options.is_transposed) transpose(stream, hop.duplicates, options.self_loops);
+}
+
+void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop) {
+  out_.entries += size_.targets;
+  keep(stream, offsets_, size_.targets + 1);
+  keep(stream, columns_, out_.entries);
+  run<exec::Tile<8>>(stream, size_.targets,
+                     detail::AddLoopsKernel{size_.targets, hop.row_offsets, hop.columns,
+                                            offsets_.data(), columns_.data()});
+  out_.view.offsets = offsets_.data();
+  out_.view.column_ids = columns_.data();
+}
+
+void Block::transpose(const exec::Stream& stream, const std::uint32_t* duplicates, bool has_loops) {
+  const std::uint64_t sources = size_.sources;
+  const std::uint64_t chunks = (sources + detail::kBlockChunk - 1) / detail::kBlockChunk;
+  keep(stream, in_offsets_, sources + 1);
+  keep(stream, in_rows_, out_.entries);
+  keep(stream, cursors_, sources);
+  keep(stream, chunk_sums_, chunks);
+  exec::fill_bytes(stream, cursors_.data(), 0, sources * sizeof(std::uint32_t));
+  const detail::SourceCounts counts{duplicates, has_loops ? size_.targets : 0};
+  run<exec::Block>(stream, chunks, detail::ChunkSumKernel{counts, sources, chunk_sums_.data()});
+  run<exec::Block>(stream, chunks == 0 ? 0 : 1, detail::ScanSumsKernel{chunks, chunk_sums_.data()});
+  run<exec::Block>(stream, chunks, detail::OffsetsKernel{counts, sources, chunk_sums_.data(),
+                                                         in_offsets_.data()});
+  run<exec::Tile<8>>(stream, size_.targets,
+                     detail::FillTransposeKernel{out_.view.offsets, out_.view.column_ids,
+                                                 in_offsets_.data(), cursors_.data(),
+                                                 in_rows_.data()});
+  run<exec::Thread>(stream, sources, detail::SortListsKernel{in_offsets_.data(), in_rows_.data()});
+  in_.view.rows = sources;
+  in_.view.offsets = in_offsets_.data();
+  in_.view.column_ids = in_rows_.data();
+  in_.entries = out_.entries;
+  in_plan_.assign(stream, in_offsets_.data(), sources, rows_each(sources, in_.entries));
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that make a block's matrices, for both backends.
+#pragma once
+
+#include <cmath>
+
+#include "warren/exec/launch.hpp"
+#include "warren/learn/block.hpp"
+
+namespace warren::learn::detail {
+
+inline constexpr std::uint64_t kBlockChunk = 1024;
+
+/// Weights of a vertex as a target and as a source, from its degrees.
+struct BlockWeightsKernel {
+  sample::StoreView store;
+  const Vertex* vertices;
+  const EdgeOffset* offsets;
+  std::uint64_t targets;
+  Weighting weighting;
+  float* row;
+  float* column;
+  float* self;
+
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t i) const {
+    const bool is_symmetric = weighting == Weighting::symmetric;
+    const auto degree = weighting == Weighting::mean
+                            ? 0.0f
+                            : static_cast<float>(store.list(vertices[i]).degree);
+    const float scale = is_symmetric ? 1.0f / std::sqrt(degree + 1.0f) : 1.0f;
+    if (is_symmetric) column[i] = scale;
+    if (i >= targets) return;
+    const auto sampled = static_cast<float>(offsets[i + 1] - offsets[i]);
+    const float whole = weighting == Weighting::mean ? 1.0f : degree;
+    row[i] = sampled == 0.0f ? 0.0f : whole / sampled * scale;
+    if (is_symmetric) self[i] = scale * scale;
+  }
+};
+
+/// Rows with their own vertex before their entries.
+struct AddLoopsKernel {
+  std::uint64_t targets;
+  const EdgeOffset* from_offsets;
+  const Vertex* from;
+  EdgeOffset* offsets;
+  Vertex* columns;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
+    const EdgeOffset begin = from_offsets[row];
+    const EdgeOffset to = begin + row;
+    if (worker.lane() == 0) {
+      offsets[row] = to;
+      columns[to] = static_cast<Vertex>(row);
+      if (row + 1 == targets) offsets[targets] = from_offsets[targets] + targets;
+    }
+    worker.for_each(from_offsets[row + 1] - begin,
+                    [&](std::uint64_t i) { columns[to + 1 + i] = from[begin + i]; });
+  }
+};
+
+/// How many entries end at each source; their sums make the transpose's offsets.
+struct SourceCounts {
+  const std::uint32_t* duplicates;
+  std::uint64_t loops;  ///< The first so many have one more.
+  [[nodiscard]] WARREN_HD std::uint32_t operator()(std::uint64_t i) const {
+    return duplicates[i] + (i < loops ? 1u : 0u);
+  }
+};
+
+/// A chunk's items, in equal stretches for the lanes.
+template <class W>
+struct ChunkStretch {
+  std::uint64_t begin, end;
+  WARREN_HD ChunkStretch(const W& worker, std::uint64_t chunk, std::uint64_t count) {
+    const std::uint64_t each = (kBlockChunk + worker.size() - 1) / worker.size();
+    const std::uint64_t limit = (chunk + 1) * kBlockChunk < count ? (chunk + 1) * kBlockChunk : count;
+    begin = chunk * kBlockChunk + worker.lane() * each;
+    end = begin + each < limit ? begin + each : limit;
+    if (begin > end) begin = end;
+  }
+};
+
+struct ChunkSumKernel {
+  SourceCounts counts;
+  std::uint64_t sources;
+  std::uint32_t* sums;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t chunk) const {
+    const ChunkStretch<W> mine(worker, chunk, sources);
+    std::uint32_t sum = 0;
+    for (std::uint64_t i = mine.begin; i < mine.end; ++i) sum += counts(i);
+    sum = worker.reduce(sum, exec::Plus{});
+    if (worker.lane() == 0) sums[chunk] = sum;
+  }
+};
+
+/// sums[c] <- the sum of those before it. One task.
+struct ScanSumsKernel {
+  std::uint64_t chunks;
+  std::uint32_t* sums;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t) const {
+    std::uint32_t before = 0;
+    for (std::uint64_t first = 0; first < chunks; first += worker.size()) {
+      const std::uint64_t i = first + worker.lane();
+      const std::uint32_t value = i < chunks ? sums[i] : 0;
+      const std::uint32_t at = worker.exclusive_scan(value);
+      if (i < chunks) sums[i] = before + at;
+      before += worker.reduce(value, exec::Plus{});
+    }
+  }
+};
+
+struct OffsetsKernel {
+  SourceCounts counts;
+  std::uint64_t sources;
+  const std::uint32_t* sums;
+  EdgeOffset* offsets;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t chunk) const {
+    const ChunkStretch<W> mine(worker, chunk, sources);
+    std::uint32_t sum = 0;
+    for (std::uint64_t i = mine.begin; i < mine.end; ++i) sum += counts(i);
+    EdgeOffset at = std::uint64_t{sums[chunk]} + worker.exclusive_scan(sum);
+    for (std::uint64_t i = mine.begin; i < mine.end; ++i) {
+      offsets[i] = at;
+      at += counts(i);
+      if (i + 1 == sources) offsets[sources] = at;
+    }
+  }
+};
+
+/// Puts each entry's row into its source's list, in any order.
+struct FillTransposeKernel {
+  const EdgeOffset* offsets;
+  const Vertex* columns;
+  const EdgeOffset* in_offsets;
+  std::uint32_t* cursors;
+  Vertex* in_rows;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
+    const EdgeOffset begin = offsets[row];
+    worker.for_each(offsets[row + 1] - begin, [&](std::uint64_t i) {
+      const Vertex source = columns[begin + i];
+      in_rows[in_offsets[source] + exec::atomic_add(cursors[source], 1u)] =
+          static_cast<Vertex>(row);
+    });
+  }
+};
+
+/// Sorts every list, so that sums over it repeat: by insertion the short ones, the others by heap.
+struct SortListsKernel {
+  static constexpr std::uint64_t kShort = 24;
+  const EdgeOffset* offsets;
+  Vertex* rows;
+
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t source) const {
+    Vertex* list = rows + offsets[source];
+    const std::uint64_t size = offsets[source + 1] - offsets[source];
+    if (size <= kShort) {
+      for (std::uint64_t i = 1; i < size; ++i) {
+        const Vertex value = list[i];
+        std::uint64_t j = i;
+        for (; j > 0 && list[j - 1] > value; --j) list[j] = list[j - 1];
+        list[j] = value;
+      }
+      return;
+    }
+    for (std::uint64_t i = size / 2; i-- > 0;) sift(list, i, size);
+    for (std::uint64_t end = size - 1; end > 0; --end) {
+      const Vertex largest = list[0];
+      list[0] = list[end];
+      list[end] = largest;
+      sift(list, 0, end);
+    }
+  }
+
+ private:
+  WARREN_HD static void sift(Vertex* list, std::uint64_t at, std::uint64_t size) {
+    const Vertex value = list[at];
+    for (;;) {
+      std::uint64_t child = 2 * at + 1;
+      if (child >= size) break;
+      if (child + 1 < size && list[child + 1] > list[child]) ++child;
+      if (list[child] <= value) break;
+      list[at] = list[child];
+      at = child;
+    }
+    list[at] = value;
+  }
+};
+
+template <class Backend, class W, class Kernel>
+void run_block(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
+  exec::launch<Backend, W>(stream, tasks, kernel);
+}
+
+#if WARREN_HAS_CUDA
+extern template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
+                                                         const BlockWeightsKernel&);
+extern template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
+                                                          const AddLoopsKernel&);
+extern template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,
+                                                        const ChunkSumKernel&);
+extern template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,
+                                                        const ScanSumsKernel&);
+extern template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,
+                                                        const OffsetsKernel&);
+extern template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
+                                                          const FillTransposeKernel&);
+extern template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
+                                                         const SortListsKernel&);
+#endif
+
+}  // namespace warren::learn::detail
