@@ -3,18 +3,17 @@
 #include "learn/attention_kernels.hpp"
 
 namespace warren::learn::detail {
+template void run_walk<exec::Cuda>(const exec::Stream&, const AttentionJob<ForwardSide>&);
+template void run_walk<exec::Cuda>(const exec::Stream&, const AttentionJob<BackwardSide>&);
+template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const EdgeKeysKernel&);
+template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const LogitsKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const LeftGradientKernel&);
 template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                      const RightGradientKernel&);
-template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const AddOuterKernel&);
 }  // namespace warren::learn::detail
 
 namespace warren::sparse::detail {
-template void run_rows<exec::Cuda, learn::detail::AttentionWeightsKernel>(
-    const exec::Stream&, const MatrixView&, const RowPlan&, learn::detail::AttentionWeightsKernel);
-template void run_rows<exec::Cuda, learn::detail::AttentionColumnWeightsKernel>(
-    const exec::Stream&, const MatrixView&, const RowPlan&,
-    learn::detail::AttentionColumnWeightsKernel);
-template void run_rows<exec::Cuda, learn::detail::AttentionSumKernel>(
-    const exec::Stream&, const MatrixView&, const RowPlan&, learn::detail::AttentionSumKernel);
+template void run_rows<exec::Cuda, learn::detail::LargestKernel>(const exec::Stream&,
+                                                                 const MatrixView&, const RowPlan&,
+                                                                 learn::detail::LargestKernel);
 }  // namespace warren::sparse::detail

@@ -18,12 +18,10 @@ const T* joined(Context& context, const Neighbours& neighbours, const T* own, st
     return own;
   }
   const std::uint64_t rows = neighbours.own_columns();
-  auto* all =
-      reinterpret_cast<T*>(context.scratch(slot, (rows + neighbours.halo()) * k));
+  auto* all = reinterpret_cast<T*>(context.scratch(slot, (rows + neighbours.halo()) * k));
   const T* pulled = neighbours.pull(context, own, k);
   exec::copy(context.stream(), all, own, rows * k * sizeof(T));
-  exec::copy(context.stream(), all + rows * k, pulled,
-             neighbours.halo() * k * sizeof(T));
+  exec::copy(context.stream(), all + rows * k, pulled, neighbours.halo() * k * sizeof(T));
   return all;
 }
 
@@ -76,7 +74,9 @@ class SageMax final : public Convolution {
   }
 
  private:
-  [[nodiscard]] Operand largest() const { return Operand::of(out_->rows(), largest_.data(), shape_.in); }
+  [[nodiscard]] Operand largest() const {
+    return Operand::of(out_->rows(), largest_.data(), shape_.in);
+  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
@@ -105,42 +105,34 @@ class Gat final : public Convolution {
 
   void forward(Context& context, const Operand& x, float* y) override {
     const std::uint64_t n = x.rows;
-    const std::uint64_t rows = attention_.rows();
-    float* z = context.scratch(0, n * shape_.out);
-    float* l = context.scratch(1, rows * heads_);
+    float* z = context.scratch(0, n * stride());
     keep(context, scores_, n * heads_);
-    transform(context, x, parameters_.value(weight_), z, shape_.out);
-    head_dots(context.stream(), rows, heads_, width_, z, parameters_.value(left_), true, l, heads_);
-    head_dots(context.stream(), n, heads_, width_, z, parameters_.value(right_), true,
-              scores_.data(), heads_);
-    attention_.forward(context, dropout(context), z, l, scores_.data(), y);
+    transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride());
+    attention_.forward(context, dropout(context), z, parameters_.value(left_),
+                       parameters_.value(right_), scores_.data(), y);
   }
 
   void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
     const std::uint64_t n = x.rows;
-    const std::uint64_t rows = attention_.rows();
     // Made again rather than kept: a product costs less than the room.
-    float* z = context.scratch(0, n * shape_.out);
-    transform(context, x, parameters_.value(weight_), z, shape_.out);
-    float* dz = context.scratch(1, n * shape_.out);
+    float* z = context.scratch(0, n * stride());
+    transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride());
+    float* dz = context.scratch(1, n * stride());
     float* dl = context.scratch(2, n * heads_);
     float* dr = context.scratch(3, n * heads_);
-    attention_.backward(context, dropout(context), z, scores_.data(), dy, dz, dl, dr);
-    const exec::Stream& stream = context.stream();
-    sums_.add(stream, {.k = shape_.out, .a = z, .head_scale = dl, .width = width_}, rows,
-              parameters_.gradient(left_));
-    sums_.add(stream, {.k = shape_.out, .a = z, .head_scale = dr, .width = width_}, n,
-              parameters_.gradient(right_));
-    if (n > rows)  // Sources alone have no l.
-      exec::fill_bytes(stream, dl + rows * heads_, 0, (n - rows) * heads_ * sizeof(float));
-    add_outer(stream, n, heads_, width_, dl, parameters_.value(left_), dr,
-              parameters_.value(right_), dz);
-    add_weight_gradient(context, x, dz, parameters_.gradient(weight_), shape_.out);
+    attention_.backward(context, dropout(context), z, parameters_.value(left_),
+                        parameters_.value(right_), scores_.data(), dy, dz, dl, dr);
+    sums_.add_heads(context.stream(), n, heads_, width_, stride(), z, dl, dr,
+                    parameters_.gradient(left_), parameters_.gradient(right_));
+    add_weight_gradient(context, x, dz, parameters_.gradient(weight_), shape_.out, stride());
     if (shape_.needs_input_gradient)
-      input_gradient(context, n, dz, parameters_.value(weight_), dx, shape_.in, shape_.out);
+      input_gradient(context, n, dz, parameters_.value(weight_), dx, shape_.in, shape_.out, 0.0f,
+                     stride());
   }
 
  private:
+  /// Of z's rows.
+  [[nodiscard]] std::uint64_t stride() const { return padded(shape_.out); }
   [[nodiscard]] Dropout dropout(Context& context) const {
     return context.dropout(edge_dropout_, shape_.purpose);
   }

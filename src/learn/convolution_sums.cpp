@@ -76,7 +76,9 @@ class Gcn final : public Convolution {
   }
 
  private:
-  [[nodiscard]] Operand aggregated() const { return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in); }
+  [[nodiscard]] Operand aggregated() const {
+    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
+  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
@@ -133,7 +135,9 @@ class Sage final : public Convolution {
   }
 
  private:
-  [[nodiscard]] Operand aggregated() const { return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in); }
+  [[nodiscard]] Operand aggregated() const {
+    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
+  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
@@ -164,19 +168,19 @@ class Gin final : public Convolution {
     const float* epsilon = parameters_.value(epsilon_);
     const float* w = parameters_.value(first_);
     keep(context, hidden_, exec::bytes_of(n, shape_.out));
+    float* before = norm_.input(context, n, hidden_.data());
     if (is_first_) {
       keep(context, aggregated_, exec::bytes_of(n, shape_.in));
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       add_self(stream, n, shape_.in, epsilon, x.dense, aggregated_.data());
-      transform(context, aggregated(), w, hidden_.data(), shape_.out);
+      transform(context, aggregated(), w, before, shape_.out);
     } else {
       float* z = context.scratch(0, x.rows * shape_.out);
       transform(context, x, w, z, shape_.out);
-      aggregation_->forward(context, z, hidden_.data(), shape_.out);
-      add_self(stream, n, shape_.out, epsilon, z, hidden_.data());
+      aggregation_->forward(context, z, before, shape_.out);
+      add_self(stream, n, shape_.out, epsilon, z, before);
     }
-    norm_.forward(context, n, hidden_.data());
-    apply(stream, epilogue(), n, shape_.out, hidden_.data());
+    norm_.forward(context, epilogue(), n, hidden_.data());
     transform(context, hidden(), parameters_.value(second_), y, shape_.out);
   }
 
@@ -189,9 +193,7 @@ class Gin final : public Convolution {
     float* du = context.scratch(1, n * shape_.out);
     add_weight_gradient(context, hidden(), dy, parameters_.gradient(second_), shape_.out);
     input_gradient(context, n, dy, parameters_.value(second_), du, shape_.out, shape_.out);
-    apply_backward(stream, epilogue(), n, shape_.out, hidden_.data(), du);
-    sums_.add(stream, {.k = shape_.out, .a = du}, n, parameters_.gradient(bias_));
-    norm_.backward(context, n, du);
+    norm_.backward(context, epilogue(), n, hidden_.data(), du, parameters_.gradient(bias_));
     if (is_first_) {
       add_weight_gradient(context, aggregated(), du, dw, shape_.out);
       // d epsilon = <ds, x>.
@@ -215,8 +217,12 @@ class Gin final : public Convolution {
   }
 
  private:
-  [[nodiscard]] Operand aggregated() const { return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in); }
-  [[nodiscard]] Operand hidden() const { return Operand::of(aggregation_->rows(), hidden_.data(), shape_.out); }
+  [[nodiscard]] Operand aggregated() const {
+    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
+  }
+  [[nodiscard]] Operand hidden() const {
+    return Operand::of(aggregation_->rows(), hidden_.data(), shape_.out);
+  }
   [[nodiscard]] Epilogue epilogue() const {
     return {.bias = parameters_.value(bias_), .activation = Activation::relu};
   }

@@ -8,6 +8,7 @@
 #include "warren/exec/launch.hpp"
 #include "warren/learn/loss.hpp"
 
+#include "learn/exponential.hpp"
 #include "learn/row_kernels.hpp"
 
 namespace warren::learn::detail {

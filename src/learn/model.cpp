@@ -84,8 +84,7 @@ Model::Model(Context& context, const ModelOptions& options) : options_(options) 
     Matrix matrix;
     matrix.block_out = std::make_shared<Neighbours>();
     matrix.block_in = std::make_shared<Neighbours>();
-    matrix.neighbourhood =
-        std::make_shared<const Neighbourhood>(matrix.block_out, matrix.block_in);
+    matrix.neighbourhood = std::make_shared<const Neighbourhood>(matrix.block_out, matrix.block_in);
     if (!takes_edges()) matrix.aggregation = std::make_shared<Aggregation>(*matrix.neighbourhood);
     add_layer(l, false, matrix);
   }
@@ -95,8 +94,7 @@ Model::Model(Context& context, const ModelOptions& options) : options_(options) 
 Model::~Model() = default;
 
 bool Model::takes_edges() const {
-  const bool is_max =
-      options_.kind == ModelKind::sage && options_.aggregate == SageAggregate::max;
+  const bool is_max = options_.kind == ModelKind::sage && options_.aggregate == SageAggregate::max;
   return is_max || options_.kind == ModelKind::gat;
 }
 
@@ -189,8 +187,7 @@ void Model::set_block(std::size_t l, const Block& block) {
 Operand Model::input_of(std::size_t l) const {
   if (l == 0) return features_;
   const Layer& before = layers_[l - 1];
-  return Operand::of(before.matrix.neighbourhood->out->rows(), before.output.data(),
-                     layers_[l].in);
+  return Operand::of(before.matrix.neighbourhood->out->rows(), before.output.data(), layers_[l].in);
 }
 
 Epilogue Model::epilogue(Context& context, const Layer& layer, const float* input) const {
@@ -208,8 +205,7 @@ const float* Model::forward(Context& context, Features& features) {
 
 const float* Model::forward(Context& context, std::uint64_t rows, float* features) {
   const Dropout dropout = context.dropout(drops_input(options_) ? options_.dropout : 0.0f, 0);
-  if (dropout.is_on())
-    drop(context.stream(), dropout, rows, options_.features, features, features);
+  if (dropout.is_on()) drop(context.stream(), dropout, rows, options_.features, features, features);
   features_ = Operand::of(rows, features, options_.features);
   return forward(context);
 }
@@ -220,13 +216,12 @@ const float* Model::forward(Context& context) {
     const Operand x = input_of(l);
     const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
     context.keep(layer.output, exec::bytes_of(n, layer.out));
-    layer.convolution->forward(context, x, layer.output.data());
-    layer.norm->forward(context, n, layer.output.data());
-    apply(context.stream(), epilogue(context, layer, x.dense), n, layer.out, layer.output.data());
+    float* y = layer.output.data();
+    layer.convolution->forward(context, x, layer.norm->input(context, n, y));
+    layer.norm->forward(context, epilogue(context, layer, x.dense), n, y);
   }
   Layer& last = layers_.back();
-  context.keep(gradients_[0],
-               exec::bytes_of(last.matrix.neighbourhood->out->rows(), last.out));
+  context.keep(gradients_[0], exec::bytes_of(last.matrix.neighbourhood->out->rows(), last.out));
   return last.output.data();
 }
 
@@ -236,22 +231,15 @@ void Model::backward(Context& context, float* scores_gradient) {
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
     const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
-    apply_backward(context.stream(), epilogue(context, layer, x.dense), n, layer.out,
-                   layer.output.data(), dy);
-    sums_.add(context.stream(), {.k = layer.out, .a = dy}, n, parameters_.gradient(layer.bias));
     float* dx = nullptr;
     if (l > 0) {
       memory::Buffer<float>& other = gradients_[dy == gradients_[0].data() ? 1 : 0];
       context.keep(other, exec::bytes_of(x.rows, layer.in));
       dx = other.data();
     }
-    float* residual = nullptr;
-    if (layer.has_residual) {
-      // The residual's gradient is what stands before the norm's part.
-      residual = context.scratch(kResidualSlot, n * layer.out);
-      exec::copy(context.stream(), residual, dy, n * layer.out * sizeof(float));
-    }
-    layer.norm->backward(context, n, dy);
+    float* residual = layer.has_residual ? context.scratch(kResidualSlot, n * layer.out) : nullptr;
+    layer.norm->backward(context, epilogue(context, layer, x.dense), n, layer.output.data(), dy,
+                         parameters_.gradient(layer.bias), residual);
     layer.convolution->backward(context, x, dy, dx);
     if (layer.has_residual) add_self(context.stream(), n, layer.out, nullptr, residual, dx);
     dy = dx;

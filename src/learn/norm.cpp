@@ -5,6 +5,7 @@
 
 #include "warren/exec/memory.hpp"
 
+#include "learn/epilogue_kernels.hpp"
 #include "learn/norm_kernels.hpp"
 
 namespace warren::learn {
@@ -17,11 +18,24 @@ void run(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) 
   });
 }
 
-void keep(const exec::Device& device, memory::Buffer<float>& buffer, std::uint64_t size) {
-  if (buffer.size() >= size) return;
-  buffer.reset();
-  buffer = memory::Buffer<float>(device, size);
+template <class Kernel>
+void run_columns(const exec::Stream& stream, std::uint64_t columns, const Kernel& kernel) {
+  exec::with_backend(stream.device(), [&](auto backend) {
+    detail::run_blocks<decltype(backend)>(stream, columns, kernel);
+  });
 }
+
+template <class Body>
+void pass(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Body& body,
+          float* partial = nullptr) {
+  exec::with_backend(stream.device(), [&](auto backend) {
+    detail::run_pass<decltype(backend)>(stream, body, n, k, partial);
+  });
+}
+
+// Places in a batch norm's statistics, in units of its width. The two sums of backward are
+// neighbours, so that ranks add up both at once.
+enum Statistic : std::uint64_t { kSums, kSquares, kMean, kInverse, kGradients, kProducts, kCount };
 
 }  // namespace
 
@@ -39,77 +53,115 @@ Norm::Norm(Parameters& parameters, NormKind kind, const std::string& name, std::
   variance_ = add(".variance", Initial::ones);
 }
 
-void Norm::sum_over_ranks(Context& context, float* sums) const {
+void Norm::sum_over_ranks(Context& context, float* sums, std::uint64_t count) const {
   if (context.team().size() == 1) return;
   context.measured(Part::communicate, [&] {
-    context.team().all_reduce(context.stream(), sums, sums, width_, team::DataType::float32,
+    context.team().all_reduce(context.stream(), sums, sums, count, team::DataType::float32,
                               team::ReduceOp::sum);
   });
 }
 
-void Norm::forward(Context& context, std::uint64_t n, float* x) {
-  if (kind_ == NormKind::none) return;
-  const exec::Stream& stream = context.stream();
-  const exec::Device& device = stream.device();
-  const float* weight = parameters_.value(weight_);
-  if (kind_ == NormKind::layer) {
-    keep(device, normal_, n * width_);
-    keep(device, statistics_, n + 2 * width_);
-    return run(stream, n,
-               detail::LayerNormKernel{width_, weight, x, normal_.data(), statistics_.data()});
-  }
-  if (!context.is_training()) {
-    run(stream, n, detail::CenterKernel{width_, parameters_.value(mean_), 1.0f, x});
-    return run(stream, n,
-               detail::ScaleKernel{width_, parameters_.value(variance_), 1.0f, weight, x, nullptr});
-  }
-  if (count_ == 0 || context.is_in_batches()) {
-    std::uint64_t rows[] = {n};
-    context.team().sum(rows);
-    count_ = rows[0];
-  }
-  keep(device, normal_, n * width_);
-  keep(device, statistics_, 4 * width_);
-  float* sums = statistics_.data();
-  float* squares = sums + width_;
-  const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
-  exec::fill_bytes(stream, sums, 0, 2 * width_ * sizeof(float));
-  sums_.add(stream, {.k = width_, .a = x}, n, sums);
-  sum_over_ranks(context, sums);
-  run(stream, n, detail::CenterKernel{width_, sums, share, x});
-  sums_.add(stream, {.k = width_, .a = x, .b = x}, n, squares);
-  sum_over_ranks(context, squares);
-  run(stream, n, detail::ScaleKernel{width_, squares, share, weight, x, normal_.data()});
-  const float unbiased = 1.0f / static_cast<float>(std::max<std::uint64_t>(2, count_) - 1);
-  run(stream, 1,
-      detail::RunningKernel{width_, sums, squares, share, unbiased, parameters_.value(mean_),
-                            parameters_.value(variance_)});
+float* Norm::input(Context& context, std::uint64_t n, float* y) {
+  if (kind_ != NormKind::batch) return y;
+  context.keep(kept_, n * width_);
+  return kept_.data();
 }
 
-void Norm::backward(Context& context, std::uint64_t n, float* dy) {
-  if (kind_ == NormKind::none) return;
+/// Mean and 1 / deviation of the input's columns: in training of the batch, else the running ones.
+void Norm::take_moments(Context& context, std::uint64_t n) {
   const exec::Stream& stream = context.stream();
+  context.keep(statistics_, kCount * width_);
+  float* const s = statistics_.data();
+  float* const running_mean = parameters_.value(mean_);
+  float* const running_variance = parameters_.value(variance_);
+  detail::MomentsKernel moments{width_, running_mean,       running_variance,      1.0f,
+                                1.0f,   s + kMean * width_, s + kInverse * width_, nullptr,
+                                nullptr};
+  if (context.is_training()) {
+    if (count_ == 0 || context.is_in_batches()) {
+      std::uint64_t rows[] = {n};
+      context.team().sum(rows);
+      count_ = rows[0];
+    }
+    const float* x = kept_.data();
+    float* const sums = s + kSums * width_;
+    float* const squares = s + kSquares * width_;
+    const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
+    float* const partial = sums_.room(stream, n, 2, width_);
+    pass(stream, n, width_, detail::StatisticsBody{{width_}, x}, partial);
+    const detail::Slabs slabs(n);
+    run_columns(stream, width_, detail::TotalsKernel{slabs, width_, x, partial, sums});
+    sum_over_ranks(context, sums, width_);
+    run_columns(stream, width_,
+                detail::SquaresKernel{slabs, width_, x, partial, sums, share, squares});
+    sum_over_ranks(context, squares, width_);
+    moments.sums = sums;
+    moments.squares = squares;
+    moments.share = share;
+    moments.unbiased = 1.0f / static_cast<float>(std::max<std::uint64_t>(2, count_) - 1);
+    moments.running_mean = running_mean;
+    moments.running_variance = running_variance;
+  }
+  run_columns(stream, 1, moments);
+}
+
+void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, float* y) {
+  const exec::Stream& stream = context.stream();
+  if (kind_ == NormKind::none) return apply(stream, epilogue, n, width_, y);
   const float* weight = parameters_.value(weight_);
   if (kind_ == NormKind::layer) {
-    sums_.add(stream, {.k = width_, .a = dy, .b = normal_.data()}, n,
-              parameters_.gradient(weight_));
-    return run(stream, n,
-               detail::LayerBackwardKernel{width_, weight, normal_.data(), statistics_.data(), dy});
+    context.keep(kept_, n * width_);
+    context.keep(statistics_, n);
+    run(stream, n, detail::LayerNormKernel{width_, weight, y, kept_.data(), statistics_.data()});
+    return apply(stream, epilogue, n, width_, y);
   }
-  float* squares = statistics_.data() + width_;
-  float* sums = squares + width_;
-  float* products = sums + width_;
+  take_moments(context, n);
+  const float* s = statistics_.data();
+  pass(stream, n, width_,
+       detail::EpilogueBody{
+           epilogue, {s + kMean * width_, s + kInverse * width_, weight}, width_, kept_.data(), y});
+}
+
+void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n, const float* y,
+                    float* dy, float* bias_gradient, float* residual) {
+  const exec::Stream& stream = context.stream();
+  const auto copy_residual = [&] {
+    if (residual != nullptr) exec::copy(stream, residual, dy, n * width_ * sizeof(float));
+  };
+  if (kind_ != NormKind::batch) {
+    sums_.apply_backward(stream, epilogue, n, width_, y, dy, bias_gradient);
+    copy_residual();
+    if (kind_ == NormKind::none) return;
+    sums_.add(stream, {.k = width_, .a = dy, .b = kept_.data()}, n, parameters_.gradient(weight_));
+    return run(stream, n,
+               detail::LayerBackwardKernel{width_, parameters_.value(weight_), kept_.data(),
+                                           statistics_.data(), dy});
+  }
+  float* const s = statistics_.data();
+  const float* weight = parameters_.value(weight_);
+  const detail::ColumnNorm norm{s + kMean * width_, s + kInverse * width_, weight};
+  float* const sums = s + kGradients * width_;
+  float* const products = s + kProducts * width_;
+  pass(stream, n, width_,
+       detail::EpilogueBackwardBody<2>{epilogue, norm, width_, kept_.data(), y, dy},
+       sums_.room(stream, n, 2, width_));
   exec::fill_bytes(stream, sums, 0, 2 * width_ * sizeof(float));
-  sums_.add(stream, {.k = width_, .a = dy}, n, sums);
-  sums_.add(stream, {.k = width_, .a = dy, .b = normal_.data()}, n, products);
+  sums_.finish(stream, n, 2, width_, sums, products);
+  copy_residual();
   // Gradients are summed over the ranks later: each gives its own part.
+  add_self(stream, 1, width_, nullptr, sums, bias_gradient);
   add_self(stream, 1, width_, nullptr, products, parameters_.gradient(weight_));
-  sum_over_ranks(context, sums);
-  sum_over_ranks(context, products);
-  run(stream, n,
-      detail::BatchBackwardKernel{width_, squares, sums, products,
-                                  1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_)),
-                                  weight, normal_.data(), dy});
+  sum_over_ranks(context, sums, 2 * width_);
+  pass(stream, n, width_,
+       detail::BatchBackwardBody{{width_},
+                                 norm.mean,
+                                 norm.inverse,
+                                 weight,
+                                 sums,
+                                 products,
+                                 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_)),
+                                 kept_.data(),
+                                 dy});
 }
 
 }  // namespace warren::learn

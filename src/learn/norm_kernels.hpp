@@ -2,81 +2,170 @@
 // The kernels of normalisation, for both backends.
 #pragma once
 
+#include <cmath>
+
 #include "learn/row_kernels.hpp"
 
 namespace warren::learn::detail {
 
 inline constexpr float kNormEpsilon = 1e-5f;
 
-/// x[r][c] -= sums[c] share.
-struct CenterKernel {
+/// Sums of x - s and (x - s)^2, s the first row of the slab: near enough to the slab's values that
+/// their squares' sums do not swallow the variance.
+struct StatisticsBody : PlainRows {
+  static constexpr std::uint32_t kSums = 2;
+  static constexpr std::uint32_t kInFlight = 8;
+  const float* x;
+
+  template <class F>
+  WARREN_HD void specialised(F&& f) const {
+    f(*this);
+  }
+  [[nodiscard]] std::uintptr_t addresses() const { return address(x); }
+  template <std::uint32_t N>
+  WARREN_HD Floats<N> column(std::uint64_t first, std::uint64_t c) const {
+    return load_floats<N>(x + first * k + c);
+  }
+  template <std::uint32_t N>
+  WARREN_HD Floats<N> load(const Row& row, std::uint64_t c) const {
+    return load_floats<N>(x + row.at + c);
+  }
+  template <std::uint32_t N>
+  WARREN_HD void use(const Row&, const Floats<N>& shift, std::uint64_t, const Floats<N>& loaded,
+                     Floats<N>* terms) const {
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) {
+      terms[0].at[i] = loaded.at[i] - shift.at[i];
+      terms[1].at[i] = terms[0].at[i] * terms[0].at[i];
+    }
+  }
+};
+
+/// sums[c] = sum of x[.][c], from what StatisticsBody left; a task is a column.
+struct TotalsKernel {
+  Slabs slabs;
   std::uint64_t k;
+  const float* x;
+  const float* partial;
+  float* sums;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t c) const {
+    float sum = 0.0f;
+    worker.for_each(slabs.count(), [&](std::uint64_t s) {
+      const auto rows = static_cast<float>(slabs.end(s) - slabs.begin(s));
+      sum += rows * x[slabs.begin(s) * k + c] + partial[s * 2 * k + c];
+    });
+    sum = worker.reduce(sum, exec::Plus{});
+    if (worker.lane() == 0) sums[c] = sum;
+  }
+};
+
+/// squares[c] = sum of (x[.][c] - mean)^2, mean = sums[c] share: of each slab that about its own
+/// mean, and what the two means differ by (Chan, Golub and LeVeque, 1983).
+struct SquaresKernel {
+  Slabs slabs;
+  std::uint64_t k;
+  const float* x;
+  const float* partial;
   const float* sums;
   float share;
-  float* x;
+  float* squares;
 
   template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    worker.for_each(k, [&](std::uint64_t c) { x[row * k + c] -= sums[c] * share; });
-  }
-};
-
-/// normal = x / sqrt(squares share + epsilon), x = weight normal.
-struct ScaleKernel {
-  std::uint64_t k;
-  const float* squares;
-  float share;
-  const float* weight;
-  float* x;
-  float* normal;  ///< May be nullptr.
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    worker.for_each(k, [&](std::uint64_t c) {
-      const std::uint64_t i = row * k + c;
-      const float value = x[i] / std::sqrt(squares[c] * share + kNormEpsilon);
-      if (normal != nullptr) normal[i] = value;
-      x[i] = weight[c] * value;
+  WARREN_HD void operator()(const W& worker, std::uint64_t c) const {
+    const float mean = sums[c] * share;
+    float sum = 0.0f;
+    worker.for_each(slabs.count(), [&](std::uint64_t s) {
+      const auto rows = static_cast<float>(slabs.end(s) - slabs.begin(s));
+      const float* at = partial + s * 2 * k + c;
+      const float offset = at[0] / rows;
+      const float within = at[k] - at[0] * offset;
+      const float between = x[slabs.begin(s) * k + c] - mean + offset;
+      sum += (within > 0.0f ? within : 0.0f) + rows * between * between;
     });
+    sum = worker.reduce(sum, exec::Plus{});
+    if (worker.lane() == 0) squares[c] = sum;
   }
 };
 
-/// running <- 0.9 running + 0.1 sums share, for both statistics; one task.
-struct RunningKernel {
+/// mean = sums share, inverse = 1 / sqrt(squares share + epsilon); and
+/// running <- 0.9 running + 0.1 of both statistics. One task.
+struct MomentsKernel {
   std::uint64_t k;
   const float* sums;
   const float* squares;
   float share, unbiased;
   float* mean;
-  float* variance;
+  float* inverse;
+  float* running_mean;  ///< nullptr: they stay.
+  float* running_variance;
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t) const {
     worker.for_each(k, [&](std::uint64_t c) {
-      mean[c] = 0.9f * mean[c] + 0.1f * sums[c] * share;
-      variance[c] = 0.9f * variance[c] + 0.1f * squares[c] * unbiased;
+      mean[c] = sums[c] * share;
+      inverse[c] = 1.0f / std::sqrt(squares[c] * share + kNormEpsilon);
+      if (running_mean == nullptr) return;
+      running_mean[c] = 0.9f * running_mean[c] + 0.1f * mean[c];
+      running_variance[c] = 0.9f * running_variance[c] + 0.1f * squares[c] * unbiased;
     });
   }
 };
 
-/// dx = weight (dy - sums share - normal products share) / sqrt(squares share + epsilon).
-struct BatchBackwardKernel {
-  std::uint64_t k;
-  const float* squares;
+/// dy = weight inverse (dy - sums share - normal products share), normal = (x - mean) inverse.
+struct BatchBackwardBody : PlainRows {
+  static constexpr std::uint32_t kSums = 0;
+  static constexpr std::uint32_t kInFlight = 4;
+  const float* mean;
+  const float* inverse;
+  const float* weight;
   const float* sums;      ///< Of dy.
   const float* products;  ///< Of dy normal.
   float share;
-  const float* weight;
-  const float* normal;
+  const float* x;
   float* dy;
 
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    worker.for_each(k, [&](std::uint64_t c) {
-      const std::uint64_t i = row * k + c;
-      const float inverse = 1.0f / std::sqrt(squares[c] * share + kNormEpsilon);
-      dy[i] = weight[c] * inverse * (dy[i] - (sums[c] + normal[i] * products[c]) * share);
-    });
+  template <std::uint32_t N>
+  struct Column {
+    Floats<N> mean, scale, sum, slope;
+  };
+  template <std::uint32_t N>
+  struct Loaded {
+    Floats<N> x, dy;
+  };
+  template <class F>
+  WARREN_HD void specialised(F&& f) const {
+    f(*this);
+  }
+  [[nodiscard]] std::uintptr_t addresses() const { return address(x) | address(dy); }
+  template <std::uint32_t N>
+  WARREN_HD Column<N> column(std::uint64_t, std::uint64_t c) const {
+    Column<N> column;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) {
+      column.mean.at[i] = mean[c + i];
+      column.scale.at[i] = weight[c + i] * inverse[c + i];
+      column.sum.at[i] = sums[c + i] * share;
+      column.slope.at[i] = products[c + i] * share * inverse[c + i];
+    }
+    return column;
+  }
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
+    return {load_floats<N>(x + row.at + c), load_floats<N>(dy + row.at + c)};
+  }
+  template <std::uint32_t N>
+  WARREN_HD void use(const Row& row, const Column<N>& column, std::uint64_t c,
+                     const Loaded<N>& loaded, Floats<N>*) const {
+    Floats<N> result;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) {
+      const float centred = loaded.x.at[i] - column.mean.at[i];
+      result.at[i] =
+          column.scale.at[i] * (loaded.dy.at[i] - column.sum.at[i] - centred * column.slope.at[i]);
+    }
+    store_floats<N>(result, dy + row.at + c);
   }
 };
 
@@ -136,13 +225,16 @@ struct LayerBackwardKernel {
 };
 
 #if WARREN_HAS_CUDA
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const CenterKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const ScaleKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const RunningKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const BatchBackwardKernel&);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const StatisticsBody&, std::uint64_t,
+                                          std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const BatchBackwardBody&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const TotalsKernel&);
+extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const SquaresKernel&);
+extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const MomentsKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const LayerNormKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,

@@ -53,40 +53,67 @@ void SparseOperand::drop(const exec::Stream& stream, const Dropout& dropout) {
 }
 
 void SparseOperand::multiply(const exec::Stream& stream, const float* w, float* y, std::uint64_t k,
-                             float beta) const {
+                             std::uint64_t stride, float beta) const {
   if (view_.rows == 0) return;
-  sparse::spmm(stream, view_, plan_, sparse::RowTable<float>(w, k), y, k, k, {.beta = beta});
+  sparse::spmm(stream, view_, plan_, sparse::RowTable<float>(w, stride), y, stride, k,
+               {.beta = beta});
 }
 
 void SparseOperand::multiply_transposed(const exec::Stream& stream, const float* dy, float* dw,
-                                        std::uint64_t k) const {
-  sparse::spmm(stream, transposed_, transposed_plan_, sparse::RowTable<float>(dy, k), dw, k, k,
+                                        std::uint64_t k, std::uint64_t stride) const {
+  sparse::spmm(stream, transposed_, transposed_plan_, sparse::RowTable<float>(dy, stride), dw, k, k,
                {.beta = 1.0f});
 }
 
+namespace {
+
+// No other's.
+constexpr std::size_t kWeightSlot = 7;
+
+/// w (width x k) with padded rows.
+const float* padded_weight(Context& context, const float* w, std::uint64_t width, std::uint64_t k) {
+  float* copy = context.scratch(kWeightSlot, width * padded(k));
+  scale_rows(context.stream(), width, k, padded(k), nullptr, w, copy);
+  return copy;
+}
+
+}  // namespace
+
 void transform(Context& context, const Operand& x, const float* w, float* y, std::uint64_t k,
-               float beta) {
+               float beta, std::uint64_t stride) {
+  const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
-    if (x.sparse != nullptr) return x.sparse->multiply(context.stream(), w, y, k, beta);
-    context.dense().multiply<float>(context.stream(), {x.rows, k, x.width}, x.dense, w, y,
-                                    1.0f, beta);
+    if (wide != k) w = padded_weight(context, w, x.width, k);
+    if (x.sparse != nullptr) return x.sparse->multiply(context.stream(), w, y, wide, wide, beta);
+    context.dense().multiply<float>(context.stream(), {x.rows, wide, x.width}, x.dense, w, y, 1.0f,
+                                    beta);
   });
 }
 
 void add_weight_gradient(Context& context, const Operand& x, const float* dy, float* dw,
-                         std::uint64_t k) {
+                         std::uint64_t k, std::uint64_t stride) {
+  const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
-    if (x.sparse != nullptr) return x.sparse->multiply_transposed(context.stream(), dy, dw, k);
-    context.dense().multiply<float>(context.stream(), {x.width, k, x.rows, true, false},
-                                    x.dense, dy, dw, 1.0f, 1.0f);
+    if (x.sparse != nullptr)
+      return x.sparse->multiply_transposed(context.stream(), dy, dw, k, wide);
+    exec::DenseShape shape{.m = x.width, .n = wide, .k = x.rows, .transpose_a = true};
+    if (wide == k)
+      return context.dense().multiply<float>(context.stream(), shape, x.dense, dy, dw, 1.0f, 1.0f);
+    float* product = context.scratch(kWeightSlot, x.width * wide);
+    context.dense().multiply<float>(context.stream(), shape, x.dense, dy, product);
+    add_rows(context.stream(), x.width, k, wide, product, dw);
   });
 }
 
 void input_gradient(Context& context, std::uint64_t rows, const float* dy, const float* w,
-                    float* dx, std::uint64_t width, std::uint64_t k, float beta) {
+                    float* dx, std::uint64_t width, std::uint64_t k, float beta,
+                    std::uint64_t stride) {
+  const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
-    context.dense().multiply<float>(context.stream(), {rows, width, k, false, true}, dy,
-                                    w, dx, 1.0f, beta);
+    if (wide != k) w = padded_weight(context, w, width, k);
+    context.dense().multiply<float>(context.stream(),
+                                    {.m = rows, .n = width, .k = wide, .transpose_b = true}, dy, w,
+                                    dx, 1.0f, beta);
   });
 }
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels over the rows of dense matrices, a worker each: activations with bias, residual and
-// dropout in one pass, sums over columns, and what layers need beside products.
+// What layers need beside products: passes over the rows of dense matrices, and kernels that have a
+// worker for each row.
 #pragma once
-
-#include <cmath>
 
 #include "warren/exec/launch.hpp"
 #include "warren/learn/elementwise.hpp"
 
-#include "learn/exponential.hpp"
+#include "learn/row_pass.hpp"
 
 namespace warren::learn::detail {
 
@@ -31,90 +29,50 @@ WARREN_HD void tile_columns(const W& worker, std::uint64_t first, std::uint64_t 
   }
 }
 
-WARREN_HD inline float activate(Activation kind, float slope, float x) {
-  if (!(x <= 0.0f) || kind == Activation::none) return x;  // NaN stays NaN.
-  if (kind == Activation::relu) return 0.0f;
-  return kind == Activation::elu ? exponential(x) - 1.0f : slope * x;
-}
-
-/// The derivative, from the activation's result y.
-WARREN_HD inline float slope_at(Activation kind, float slope, float y) {
-  if (y > 0.0f || kind == Activation::none) return 1.0f;
-  if (kind == Activation::relu) return 0.0f;
-  return kind == Activation::elu ? y + 1.0f : slope;
-}
-
-/// f(g) where g(x) is the activation: a loop over it then has no choice left to make.
-template <class F>
-WARREN_HD void with_activation(Activation kind, float slope, F&& f) {
-  if (kind == Activation::none) return f([](float x) { return x; });
-  // NaN stays NaN.
-  if (kind == Activation::relu) return f([](float x) { return x < 0.0f ? 0.0f : x; });
-  f([kind, slope](float x) { return activate(kind, slope, x); });
-}
-
-struct EpilogueKernel {
-  Epilogue e;
+/// A body whose rows are known by where they begin, of which columns have nothing in common.
+struct PlainRows {
   std::uint64_t k;
-  float* y;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    // Copies, which stores to y cannot change.
-    float* at = y + row * k;
-    const float* bias = e.bias;
-    const float* residual = e.residual == nullptr ? nullptr : e.residual + row * k;
-    const Dropout dropout = e.dropout;
-    const auto before = [&](std::uint64_t c) {
-      return at[c] + (bias == nullptr ? 0.0f : bias[c]) +
-             (residual == nullptr ? 0.0f : residual[c]);
-    };
-    with_activation(e.activation, e.slope, [&](auto&& activation) {
-      if (!dropout.is_on()) {
-        return worker.for_each(k, [&](std::uint64_t c) { at[c] = activation(before(c)); });
-      }
-      const std::uint64_t key = dropout.row_key(row);
-      worker.for_each(
-          k, [&](std::uint64_t c) { at[c] = activation(before(c)) * dropout.factor(key, c); });
-    });
+  struct Row {
+    std::uint64_t r, at;
+  };
+  template <std::uint32_t N>
+  struct Column {};
+  WARREN_HD Row row(std::uint64_t r) const { return {r, r * k}; }
+  template <std::uint32_t N>
+  WARREN_HD Column<N> column(std::uint64_t, std::uint64_t) const {
+    return {};
   }
 };
 
-struct EpilogueBackwardKernel {
-  Epilogue e;
-  std::uint64_t k;
-  const float* y;
-  float* dy;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const float* at = y + row * k;
-    float* gradient = dy + row * k;
-    const float scale = 1.0f / (1.0f - e.dropout.probability);
-    if (e.activation == Activation::relu) {
-      // What was dropped is 0, as what is not passed on by the activation.
-      worker.for_each(k, [&](std::uint64_t c) { gradient[c] *= at[c] > 0.0f ? scale : 0.0f; });
-      return;
-    }
-    const std::uint64_t key = e.dropout.is_on() ? e.dropout.row_key(row) : 0;
-    worker.for_each(k, [&](std::uint64_t c) {
-      const float factor = e.dropout.is_on() ? e.dropout.factor(key, c) : 1.0f;
-      gradient[c] *= factor * slope_at(e.activation, e.slope, at[c] / scale);
-    });
-  }
-};
-
-struct DropoutKernel {
+/// y = dropout(x).
+struct DropoutBody : PlainRows {
+  static constexpr std::uint32_t kSums = 0;
+  static constexpr std::uint32_t kInFlight = 4;
   Dropout dropout;
-  std::uint64_t k;
   const float* x;
   float* y;
 
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const std::uint64_t key = dropout.row_key(row);
-    worker.for_each(
-        k, [&](std::uint64_t c) { y[row * k + c] = x[row * k + c] * dropout.factor(key, c); });
+  struct Row {
+    std::uint64_t at, key;
+  };
+  template <class F>
+  WARREN_HD void specialised(F&& f) const {
+    f(*this);
+  }
+  [[nodiscard]] std::uintptr_t addresses() const { return address(x) | address(y); }
+  WARREN_HD Row row(std::uint64_t r) const { return {r * k, dropout.row_key(r)}; }
+  template <std::uint32_t N>
+  WARREN_HD Floats<N> load(const Row& row, std::uint64_t c) const {
+    return load_floats<N>(x + row.at + c);
+  }
+  template <std::uint32_t N>
+  WARREN_HD void use(const Row& row, const Column<N>&, std::uint64_t c, const Floats<N>& loaded,
+                     Floats<N>*) const {
+    Floats<N> result;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i)
+      result.at[i] = loaded.at[i] * dropout.factor(row.key, c + i);
+    store_floats<N>(result, y + row.at + c);
   }
 };
 
@@ -135,83 +93,165 @@ struct DropoutEntriesKernel {
   }
 };
 
-/// Rows of a chunk are added up in order, so that sums do not depend on how many threads there are.
-struct ColumnSumsKernel {
-  static constexpr std::uint64_t kChunk = 256;
-  ColumnTerms t;
-  std::uint64_t rows;
-  float* partial;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t chunk) const {
-    const std::uint64_t k = t.k;
-    const std::uint64_t begin = chunk * kChunk;
-    const std::uint64_t end = begin + kChunk < rows ? begin + kChunk : rows;
-    for (std::uint64_t first = 0; first < k; first += kTile * worker.size()) {
-      float sum[kTile] = {};
-      for (std::uint64_t r = begin; r < end; ++r) {
-        tile_columns(worker, first, k, [&](std::uint32_t u, std::uint64_t c) {
-          float term = t.a[r * k + c];
-          if (t.b != nullptr) term *= t.b[r * k + c];
-          if (t.head_scale != nullptr) term *= t.head_scale[r * (k / t.width) + c / t.width];
-          sum[u] += term;
-        });
-      }
-      tile_columns(worker, first, k,
-                   [&](std::uint32_t u, std::uint64_t c) { partial[chunk * k + c] = sum[u]; });
-    }
-  }
-};
-
-struct AddPartialsKernel {
-  std::uint64_t chunks, k;
-  const float* partial;
-  float* out;
-  bool is_one_sum;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t c) const {
-    float sum = 0.0f;
-    const std::uint64_t count = is_one_sum ? chunks * k : chunks;
-    const std::uint64_t stride = is_one_sum ? 1 : k;
-    worker.for_each(count, [&](std::uint64_t i) { sum += partial[i * stride + c]; });
-    sum = worker.reduce(sum, exec::Plus{});
-    if (worker.lane() == 0) out[c] += sum;
-  }
-};
-
-struct HeadDotsKernel {
-  std::uint64_t heads, width;
+/// Sums of a[r][c] b[r][c], or of a[r][c] without b.
+struct ProductSumsBody : PlainRows {
+  static constexpr std::uint32_t kSums = 1;
+  static constexpr std::uint32_t kInFlight = 8;
   const float* a;
   const float* b;
-  bool b_is_one_row;
-  float* out;
-  std::uint64_t stride;
 
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const std::uint64_t k = heads * width;
-    for (std::uint64_t h = 0; h < heads; ++h) {
-      const float* left = a + row * k + h * width;
-      const float* right = b + (b_is_one_row ? 0 : row * k) + h * width;
-      float sum = 0.0f;
-      worker.for_each(width, [&](std::uint64_t c) { sum += left[c] * right[c]; });
-      sum = worker.reduce(sum, exec::Plus{});
-      if (worker.lane() == 0) out[row * stride + h] = sum;
+  template <std::uint32_t N>
+  struct Loaded {
+    Floats<N> a, b;
+  };
+  template <class F>
+  WARREN_HD void specialised(F&& f) const {
+    f(*this);
+  }
+  [[nodiscard]] std::uintptr_t addresses() const { return address(a) | address(b); }
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
+    Loaded<N> loaded = {};
+    loaded.a = load_floats<N>(a + row.at + c);
+    if (b != nullptr) loaded.b = load_floats<N>(b + row.at + c);
+    return loaded;
+  }
+  template <std::uint32_t N>
+  WARREN_HD void use(const Row&, const Column<N>&, std::uint64_t, const Loaded<N>& loaded,
+                     Floats<N>* terms) const {
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i)
+      terms[0].at[i] = b == nullptr ? loaded.a.at[i] : loaded.a.at[i] * loaded.b.at[i];
+  }
+};
+
+/// Sums of x[r][c] scale[r][c / width] for two scales.
+struct HeadSumsBody : PlainRows {
+  static constexpr std::uint32_t kSums = 2;
+  static constexpr std::uint32_t kInFlight = 4;
+  std::uint64_t heads, width;
+  const float* x;
+  const float* first;
+  const float* second;
+
+  template <std::uint32_t N>
+  struct Loaded {
+    Floats<N> x, first, second;
+  };
+  template <class F>
+  WARREN_HD void specialised(F&& f) const {
+    f(*this);
+  }
+  [[nodiscard]] std::uintptr_t addresses() const { return address(x) | (k % 4 == 0 ? 0 : 1); }
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
+    Loaded<N> loaded;
+    loaded.x = load_floats<N>(x + row.at + c);
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) {
+      const std::uint64_t at =
+          row.r * heads + static_cast<std::uint32_t>(c + i) / static_cast<std::uint32_t>(width);
+      loaded.first.at[i] = first[at];
+      loaded.second.at[i] = second[at];
+    }
+    return loaded;
+  }
+  template <std::uint32_t N>
+  WARREN_HD void use(const Row&, const Column<N>&, std::uint64_t, const Loaded<N>& loaded,
+                     Floats<N>* terms) const {
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) {
+      terms[0].at[i] = loaded.x.at[i] * loaded.first.at[i];
+      terms[1].at[i] = loaded.x.at[i] * loaded.second.at[i];
     }
   }
 };
 
-struct AddSelfKernel {
-  std::uint64_t k;
+/// y += (1 + *epsilon) x.
+struct AddSelfBody : PlainRows {
+  static constexpr std::uint32_t kSums = 0;
+  static constexpr std::uint32_t kInFlight = 4;
   const float* epsilon;
   const float* x;
   float* y;
 
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const float factor = 1.0f + (epsilon == nullptr ? 0.0f : *epsilon);
-    worker.for_each(k, [&](std::uint64_t c) { y[row * k + c] += factor * x[row * k + c]; });
+  template <std::uint32_t N>
+  struct Column {
+    float factor;
+  };
+  template <std::uint32_t N>
+  struct Loaded {
+    Floats<N> x, y;
+  };
+  template <class F>
+  WARREN_HD void specialised(F&& f) const {
+    f(*this);
+  }
+  [[nodiscard]] std::uintptr_t addresses() const { return address(x) | address(y); }
+  template <std::uint32_t N>
+  WARREN_HD Column<N> column(std::uint64_t, std::uint64_t) const {
+    return {1.0f + (epsilon == nullptr ? 0.0f : *epsilon)};
+  }
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
+    return {load_floats<N>(x + row.at + c), load_floats<N>(y + row.at + c)};
+  }
+  template <std::uint32_t N>
+  WARREN_HD void use(const Row& row, const Column<N>& column, std::uint64_t c,
+                     const Loaded<N>& loaded, Floats<N>*) const {
+    Floats<N> result;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i)
+      result.at[i] = loaded.y.at[i] + column.factor * loaded.x.at[i];
+    store_floats<N>(result, y + row.at + c);
+  }
+};
+
+/// y = scale x, or y += scale x; rows of y k apart, those of x `stride`. Columns from `width` on
+/// count as 0.
+struct ScaleRowsBody : PlainRows {
+  static constexpr std::uint32_t kSums = 0;
+  static constexpr std::uint32_t kInFlight = 4;
+  std::uint64_t width, stride;
+  bool is_added;
+  const float* scale;
+  const float* x;
+  float* y;
+
+  struct Row {
+    std::uint64_t from, at;
+    float factor;
+  };
+  template <class F>
+  WARREN_HD void specialised(F&& f) const {
+    f(*this);
+  }
+  /// Padded rows are read number by number.
+  [[nodiscard]] std::uintptr_t addresses() const {
+    return address(x) | address(y) | (width == k && stride % 4 == 0 ? 0 : 1);
+  }
+  WARREN_HD Row row(std::uint64_t r) const {
+    return {r * stride, r * k, scale == nullptr ? 1.0f : scale[r]};
+  }
+  template <std::uint32_t N>
+  struct Loaded {
+    Floats<N> x, y;
+  };
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
+    Loaded<N> loaded = {};
+    if (c < width) loaded.x = load_floats<N>(x + row.from + c);
+    if (is_added) loaded.y = load_floats<N>(y + row.at + c);
+    return loaded;
+  }
+  template <std::uint32_t N>
+  WARREN_HD void use(const Row& row, const Column<N>&, std::uint64_t c, const Loaded<N>& loaded,
+                     Floats<N>*) const {
+    Floats<N> result;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i)
+      result.at[i] = loaded.y.at[i] + row.factor * loaded.x.at[i];
+    store_floats<N>(result, y + row.at + c);
   }
 };
 
@@ -225,35 +265,6 @@ struct GatherRowsKernel {
   WARREN_HD void operator()(const W& worker, std::uint64_t i) const {
     const float* from = x + rows[i] * k;
     worker.for_each(k, [&](std::uint64_t c) { out[i * k + c] = from[c]; });
-  }
-};
-
-struct ScaleRowsKernel {
-  std::uint64_t k, stride;
-  const float* scale;
-  const float* x;
-  float* out;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t i) const {
-    const float factor = scale == nullptr ? 1.0f : scale[i];
-    const float* from = x + i * k;
-    float* to = out + i * stride;
-    worker.for_each(k, [&](std::uint64_t c) { to[c] = factor * from[c]; });
-    worker.for_each(stride - k, [&](std::uint64_t c) { to[k + c] = 0.0f; });
-  }
-};
-
-struct AddScaledRowsKernel {
-  std::uint64_t k;
-  const float* scale;
-  const float* x;
-  float* y;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t i) const {
-    const float factor = scale[i];
-    worker.for_each(k, [&](std::uint64_t c) { y[i * k + c] += factor * x[i * k + c]; });
   }
 };
 
@@ -298,31 +309,23 @@ void run_kernel(const exec::Stream& stream, std::uint64_t tasks, const Kernel& k
 
 #if WARREN_HAS_CUDA
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const EpilogueKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const EpilogueBackwardKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const DropoutKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const DropoutEntriesKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const ColumnSumsKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const AddPartialsKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const HeadDotsKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const AddSelfKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const GatherRowsKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const ScaleRowsKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const AddScaledRowsKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const CopyNamedKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const RenumberKernel&);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const DropoutBody&, std::uint64_t,
+                                          std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const ProductSumsBody&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const HeadSumsBody&, std::uint64_t,
+                                          std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const AddSelfBody&, std::uint64_t,
+                                          std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const ScaleRowsBody&, std::uint64_t,
+                                          std::uint64_t, float*);
 #endif
 
 }  // namespace warren::learn::detail

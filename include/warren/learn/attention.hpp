@@ -11,6 +11,7 @@
 #pragma once
 
 #include "warren/learn/neighbours.hpp"
+#include "warren/learn/operand.hpp"
 
 namespace warren::learn {
 
@@ -29,28 +30,24 @@ class Attention {
   /// Rows of y; of blocks fewer than of z.
   [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
 
-  /// y from z (own columns x heads x width), l (rows x heads) and r (own columns x heads), all this
-  /// rank's on its device.
-  /// Keeps what backward needs. Collective; repeats bit for bit.
-  void forward(Context& context, const Dropout& dropout, const float* z, const float* l,
-               const float* r, float* y);
-  /// dz, dl and dr from dy, with z, r and the dropout as they were in forward. Collective.
-  void backward(Context& context, const Dropout& dropout, const float* z, const float* r,
-                const float* dy, float* dz, float* dl, float* dr);
+  /// y (rows x heads x width) from z (own columns x heads x width, rows padded(heads x width)
+  /// apart), with l = <z, left> and r = <z, right>, left and right of heads x width; sets r (own
+  /// columns x heads). All this rank's rows on its device. Keeps what backward needs. Collective;
+  /// repeats bit for bit.
+  void forward(Context& context, const Dropout& dropout, const float* z, const float* left,
+               const float* right, float* r, float* y);
+  /// dz (as z), dl and dr from dy (as y), with all else as forward() had and left it. Collective.
+  void backward(Context& context, const Dropout& dropout, const float* z, const float* left,
+                const float* right, const float* r, const float* dy, float* dz, float* dl,
+                float* dr);
 
  private:
   std::shared_ptr<const Neighbours> out_, in_;
   AttentionShape shape_;
-  memory::Buffer<float> y_;           // As forward made it.
+  memory::Buffer<float> y_;           // As forward made it, rows padded.
   memory::Buffer<float> positive_;    // The positive terms' part of it.
-  memory::Buffer<float> statistics_;  // Of every row, heads each: l, maximum, 1 / sum, <dy, y>.
+  memory::Buffer<float> statistics_;  // Of every row and head: l, maximum, 1 / sum, <dy, y>.
   memory::Buffer<float> share_;       // Of every row and head: the weights of positive terms.
 };
-
-/// dz[r][h][c] += dl[r][h] left[h][c] + dr[r][h] right[h][c]: what l = <z, left> and r = <z, right>
-/// give to the gradient of z.
-void add_outer(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
-               std::uint64_t width, const float* dl, const float* left, const float* dr,
-               const float* right, float* dz);
 
 }  // namespace warren::learn

@@ -63,7 +63,7 @@ class Context {
     buffer.reset();
     buffer = memory::Buffer<T>(team_.device(), is_in_batches_ ? size + size / 8 : size);
   }
-  static constexpr std::size_t kScratchSlots = 7;
+  static constexpr std::size_t kScratchSlots = 9;
 
   /// Runs work(), which puts work on the stream, and has its time counted for a part.
   template <class F>

@@ -38,13 +38,11 @@ void drop(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n, s
 void drop_entries(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n,
                   const EdgeOffset* offsets, const Vertex* columns, const float* x, float* y);
 
-/// a[r][c] * b[r][c] * head_scale[r][c / width]; what is nullptr counts as ones.
+/// a[r][c] b[r][c], or a[r][c] where b is nullptr.
 struct ColumnTerms {
   std::uint64_t k = 0;
   const float* a = nullptr;
   const float* b = nullptr;
-  const float* head_scale = nullptr;
-  std::uint64_t width = 1;
 };
 /// Sums over rows. Keeps the room that they need.
 class ColumnSums {
@@ -53,18 +51,24 @@ class ColumnSums {
   void add(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n, float* out);
   /// *out += sum over rows and columns.
   void add_all(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n, float* out);
+  /// first_out[h][c] += sum over rows of x[r][h][c] first[r][h], c below `width`, rows of x
+  /// `stride` apart; and the same with second.
+  void add_heads(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
+                 std::uint64_t width, std::uint64_t stride, const float* x, const float* first,
+                 const float* second, float* first_out, float* second_out);
+  /// apply_backward(), and bias_gradient[c] += the sum of the new dy's column c, in one pass.
+  void apply_backward(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n,
+                      std::uint64_t k, const float* y, float* dy, float* bias_gradient);
 
  private:
-  void add(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n, float* out,
-           bool is_one_sum);
+  friend class Norm;
+  /// Room for `sums` sums over n rows of k columns, as passes over rows leave them.
+  float* room(const exec::Stream& stream, std::uint64_t n, std::uint64_t sums, std::uint64_t k);
+  /// first[c] += and second[c] += those sums, of as many as there are.
+  void finish(const exec::Stream& stream, std::uint64_t n, std::uint64_t sums, std::uint64_t k,
+              float* first, float* second);
   memory::Buffer<float> partial_;
 };
-
-/// out[r * stride + h] = sum over c below `width` of a[r][h][c] b[r][h][c]; b of one row where
-/// `b_is_one_row`.
-void head_dots(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
-               std::uint64_t width, const float* a, const float* b, bool b_is_one_row, float* out,
-               std::uint64_t stride);
 
 /// y += (1 + *epsilon) x; epsilon on the device, nullptr for 0.
 void add_self(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const float* epsilon,
@@ -85,6 +89,10 @@ void add_scaled_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t 
 /// out[i] = names[from[i]].
 void copy_named(const exec::Stream& stream, std::uint64_t n, const Vertex* from,
                 const Vertex* names, Vertex* out);
+
+/// y[i][:] += x[i][:], k wide; rows of x `stride` >= k apart.
+void add_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
+              const float* x, float* y);
 
 /// arg[r][c] = names[arg[r][c]], but for kNoVertex; without names arg -= first.
 void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,

@@ -113,7 +113,6 @@ class Model {
   std::vector<Layer> layers_;
   Operand features_;
   memory::Buffer<float> gradients_[2];
-  ColumnSums sums_;
 };
 
 }  // namespace warren::learn

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalisation of a layer's output, in place:
+// Normalisation of a layer's output, with the epilogue that follows it:
 //
 //   batch: y[r][c] = g[c] (x[r][c] - mean[c]) / sqrt(variance[c] + 1e-5), over all vertices of all
 //          ranks (Ioffe and Szegedy, ICML 2015); outside training with running means of both
@@ -22,22 +22,30 @@ class Norm {
   /// Adds its parameters; with NormKind::none it does nothing.
   Norm(Parameters& parameters, NormKind kind, const std::string& name, std::uint64_t width);
 
-  /// x <- y, n x width. In training a batch norm moves its running means by a tenth. Collective;
-  /// repeats bit for bit.
-  void forward(Context& context, std::uint64_t n, float* x);
-  /// dy <- dx, and adds the gradient of g; after forward() in training. Collective.
-  void backward(Context& context, std::uint64_t n, float* dy);
+  /// Where forward() wants its input (n x width) for an output at y: batch norm keeps it for
+  /// backward(), other kinds have it at y.
+  [[nodiscard]] float* input(Context& context, std::uint64_t n, float* y);
+  /// y <- the epilogue of the normalised input(context, y). In training a batch norm moves its
+  /// running means by a tenth. Collective; repeats bit for bit.
+  void forward(Context& context, const Epilogue& epilogue, std::uint64_t n, float* y);
+  /// dy <- the gradient of forward()'s input, y as forward() made it; adds the gradients of g and
+  /// of the epilogue's bias. That of its residual goes to `residual`, where that is not nullptr.
+  /// After forward() in training. Collective.
+  void backward(Context& context, const Epilogue& epilogue, std::uint64_t n, const float* y,
+                float* dy, float* bias_gradient, float* residual = nullptr);
 
  private:
-  void sum_over_ranks(Context& context, float* sums) const;
+  void sum_over_ranks(Context& context, float* sums, std::uint64_t count) const;
+  void take_moments(Context& context, std::uint64_t n);
 
   Parameters& parameters_;
   NormKind kind_;
   std::uint64_t width_;
   std::size_t weight_ = 0, mean_ = 0, variance_ = 0;
-  memory::Buffer<float> normal_;      // (x - mean) / deviation.
-  memory::Buffer<float> statistics_;  // Sums over columns; of layer norm 1 / deviation of rows.
-  std::uint64_t count_ = 0;           // Rows of all ranks.
+  memory::Buffer<float> kept_;  // Batch: the input; layer: the input, normalised.
+  memory::Buffer<float>
+      statistics_;  // Batch: of columns, as norm.cpp has them; layer: 1 / deviation of rows.
+  std::uint64_t count_ = 0;  // Rows of all ranks.
   ColumnSums sums_;
 };
 

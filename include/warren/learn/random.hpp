@@ -39,18 +39,20 @@ struct Dropout {
   [[nodiscard]] WARREN_HD std::uint64_t row_key(std::uint64_t row) const {
     return mix(key ^ mix(row_ids == nullptr ? row : row_ids[row]));
   }
-  /// What the element is multiplied by. Drawn with products of 32 bits, which all SIMD units have
-  /// (a hash with low bias: Wellons, "Prospecting for hash functions").
+  /// What the element is multiplied by: two columns share a number, 16 bits of it each. Drawn with
+  /// products of 32 bits, which all SIMD units have (a hash with low bias: Wellons, "Prospecting
+  /// for hash functions").
   [[nodiscard]] WARREN_HD float factor(std::uint64_t row_key, std::uint64_t column) const {
-    auto x = static_cast<std::uint32_t>(row_key) + static_cast<std::uint32_t>(column);
+    auto x = static_cast<std::uint32_t>(row_key) + static_cast<std::uint32_t>(column >> 1);
     x ^= x >> 16;
     x *= 0x7feb352du;
     x ^= x >> 15;
     x *= 0x846ca68bu;
     x ^= x >> 16;
     x ^= static_cast<std::uint32_t>(row_key >> 32);
-    const float drawn = static_cast<float>(static_cast<std::int32_t>(x >> 8)) * 0x1p-24f;
-    return drawn < probability ? 0.0f : 1.0f / (1.0f - probability);
+    const auto shift = static_cast<std::uint32_t>(column & 1) * 16;
+    const auto drawn = static_cast<std::int32_t>((x >> shift) & 0xffffu);
+    return static_cast<float>(drawn) < probability * 65536.0f ? 0.0f : 1.0f / (1.0f - probability);
   }
 };
 

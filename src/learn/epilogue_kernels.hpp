@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows a product, in one pass: batch norm, bias, residual, activation and dropout; and
+// backward with the sums that the gradients of bias and norm are.
+#pragma once
+
+#include "warren/learn/elementwise.hpp"
+
+#include "learn/exponential.hpp"
+#include "learn/row_pass.hpp"
+
+namespace warren::learn::detail {
+
+/// Activations that a pass is compiled for: those that need no exponential, and the others.
+enum class Curve { line, relu, other };
+
+/// f(constant of the curve).
+template <class F>
+WARREN_HD void with_curve(Activation kind, F&& f) {
+  if (kind == Activation::none) return f(std::integral_constant<Curve, Curve::line>{});
+  if (kind == Activation::relu) return f(std::integral_constant<Curve, Curve::relu>{});
+  f(std::integral_constant<Curve, Curve::other>{});
+}
+
+template <Curve kCurve>
+WARREN_HD float activate(const Epilogue& e, float x) {
+  if constexpr (kCurve == Curve::line) return x;
+  // NaN stays NaN.
+  if constexpr (kCurve == Curve::relu) return x < 0.0f ? 0.0f : x;
+  if (!(x <= 0.0f)) return x;
+  return e.activation == Activation::elu ? exponential(x) - 1.0f : e.slope * x;
+}
+
+/// What dy is multiplied by, from the activation's result y.
+template <Curve kCurve>
+WARREN_HD float slope_at(const Epilogue& e, float y) {
+  if (kCurve == Curve::line || y > 0.0f) return 1.0f;
+  if constexpr (kCurve == Curve::relu) return 0.0f;
+  return e.activation == Activation::elu ? y + 1.0f : e.slope;
+}
+
+/// (x - mean) inverse weight, by columns; nothing where mean is nullptr.
+struct ColumnNorm {
+  const float* mean = nullptr;
+  const float* inverse = nullptr;
+  const float* weight = nullptr;
+};
+
+/// y = dropout(activation(norm(x) + bias + residual)); y may be x.
+struct EpilogueBody {
+  static constexpr std::uint32_t kSums = 0;
+  static constexpr std::uint32_t kInFlight = 4;
+  Epilogue e;
+  ColumnNorm norm;
+  std::uint64_t k;
+  const float* x;
+  float* y;
+
+  template <class F>
+  WARREN_HD void specialised(F&& f) const;
+  [[nodiscard]] std::uintptr_t addresses() const {
+    return address(x) | address(y) | address(e.residual);
+  }
+};
+
+template <Curve kCurve, bool kIsNormed>
+struct EpilogueOf {
+  EpilogueBody b;
+
+  struct Row {
+    std::uint64_t at, key;
+  };
+  template <std::uint32_t N>
+  struct Column {
+    Floats<N> bias, mean, scale;
+  };
+  template <std::uint32_t N>
+  struct Loaded {
+    Floats<N> x, residual;
+  };
+  WARREN_HD Row row(std::uint64_t r) const {
+    return {r * b.k, b.e.dropout.is_on() ? b.e.dropout.row_key(r) : 0};
+  }
+  template <std::uint32_t N>
+  WARREN_HD Column<N> column(std::uint64_t, std::uint64_t c) const {
+    Column<N> column = {};
+    if (b.e.bias != nullptr) column.bias = load_each<N>(b.e.bias + c);
+    if constexpr (kIsNormed) {
+      column.mean = load_each<N>(b.norm.mean + c);
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < N; ++i)
+        column.scale.at[i] = b.norm.inverse[c + i] * b.norm.weight[c + i];
+    }
+    return column;
+  }
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
+    Loaded<N> loaded = {};
+    loaded.x = load_floats<N>(b.x + row.at + c);
+    if (b.e.residual != nullptr) loaded.residual = load_floats<N>(b.e.residual + row.at + c);
+    return loaded;
+  }
+  template <std::uint32_t N>
+  WARREN_HD void use(const Row& row, const Column<N>& column, std::uint64_t c,
+                     const Loaded<N>& loaded, Floats<N>*) const {
+    Floats<N> result;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) {
+      float value = loaded.x.at[i];
+      if constexpr (kIsNormed) value = (value - column.mean.at[i]) * column.scale.at[i];
+      value = activate<kCurve>(b.e, value + column.bias.at[i] + loaded.residual.at[i]);
+      if (b.e.dropout.is_on()) value *= b.e.dropout.factor(row.key, c + i);
+      result.at[i] = value;
+    }
+    store_floats<N>(result, b.y + row.at + c);
+  }
+};
+
+template <class F>
+WARREN_HD void EpilogueBody::specialised(F&& f) const {
+  with_curve(e.activation, [&](auto curve) {
+    if (norm.mean == nullptr) return f(EpilogueOf<decltype(curve)::value, false>{*this});
+    f(EpilogueOf<decltype(curve)::value, true>{*this});
+  });
+}
+
+/// dy <- the gradient of what bias and residual were added to. One sum: its columns'; the second:
+/// those of its products with the normalised x.
+template <std::uint32_t kSumsWanted>
+struct EpilogueBackwardBody {
+  static constexpr std::uint32_t kSums = kSumsWanted;
+  static constexpr std::uint32_t kInFlight = 4;
+  Epilogue e;
+  ColumnNorm norm;
+  std::uint64_t k;
+  const float* x;  ///< As it came to the norm; for the second sum.
+  const float* y;
+  float* dy;
+
+  template <class F>
+  WARREN_HD void specialised(F&& f) const;
+  [[nodiscard]] std::uintptr_t addresses() const { return address(x) | address(y) | address(dy); }
+};
+
+template <Curve kCurve, std::uint32_t kSums>
+struct EpilogueBackwardOf {
+  static constexpr bool kIsNormed = kSums == 2;
+  EpilogueBackwardBody<kSums> b;
+
+  struct Row {
+    std::uint64_t at, key;
+  };
+  template <std::uint32_t N>
+  struct Column {
+    Floats<N> mean, inverse;
+  };
+  template <std::uint32_t N>
+  struct Loaded {
+    Floats<N> x, y, dy;
+  };
+  /// ReLU's result tells what was dropped, too.
+  [[nodiscard]] WARREN_HD bool draws() const {
+    return kCurve != Curve::relu && b.e.dropout.is_on();
+  }
+  WARREN_HD Row row(std::uint64_t r) const {
+    return {r * b.k, draws() ? b.e.dropout.row_key(r) : 0};
+  }
+  template <std::uint32_t N>
+  WARREN_HD Column<N> column(std::uint64_t, std::uint64_t c) const {
+    Column<N> column = {};
+    if constexpr (kIsNormed)
+      column = {load_each<N>(b.norm.mean + c), load_each<N>(b.norm.inverse + c)};
+    return column;
+  }
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
+    Loaded<N> loaded = {};
+    loaded.dy = load_floats<N>(b.dy + row.at + c);
+    if constexpr (kCurve != Curve::line) loaded.y = load_floats<N>(b.y + row.at + c);
+    if constexpr (kIsNormed) loaded.x = load_floats<N>(b.x + row.at + c);
+    return loaded;
+  }
+  template <std::uint32_t N>
+  WARREN_HD void use(const Row& row, const Column<N>& column, std::uint64_t c,
+                     const Loaded<N>& loaded, Floats<N>* terms) const {
+    const float scale = 1.0f / (1.0f - b.e.dropout.probability);
+    Floats<N> result;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) {
+      const float y = loaded.y.at[i];
+      float factor = 1.0f;
+      if constexpr (kCurve == Curve::relu) {
+        factor = y > 0.0f ? scale : 0.0f;
+      } else {
+        if (draws()) factor = b.e.dropout.factor(row.key, c + i);
+        factor *= slope_at<kCurve>(b.e, y / scale);
+      }
+      result.at[i] = factor * loaded.dy.at[i];
+      if constexpr (kSums != 0) terms[0].at[i] = result.at[i];
+      if constexpr (kIsNormed)
+        terms[1].at[i] = result.at[i] * (loaded.x.at[i] - column.mean.at[i]) * column.inverse.at[i];
+    }
+    if (kCurve != Curve::line || draws()) store_floats<N>(result, b.dy + row.at + c);
+  }
+};
+
+template <std::uint32_t kSums>
+template <class F>
+WARREN_HD void EpilogueBackwardBody<kSums>::specialised(F&& f) const {
+  with_curve(e.activation,
+             [&](auto curve) { f(EpilogueBackwardOf<decltype(curve)::value, kSums>{*this}); });
+}
+
+#if WARREN_HAS_CUDA
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBody&, std::uint64_t,
+                                          std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBackwardBody<0>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBackwardBody<1>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBackwardBody<2>&,
+                                          std::uint64_t, std::uint64_t, float*);
+#endif
+
+}  // namespace warren::learn::detail
