@@ -67,6 +67,18 @@ template <class Function>
   }
 }
 
+/// Few tasks are for many workers, but not for all: those that claim at once stand in line. The
+/// binary logarithm of how many.
+[[nodiscard]] WARREN_HD inline std::uint32_t sharers(std::uint64_t workers) {
+  constexpr std::uint64_t kInLine = 16;
+  const std::uint64_t count = workers <= kInLine             ? workers
+                              : workers <= kInLine * kInLine ? kInLine
+                                                             : workers / kInLine;
+  std::uint32_t power = 0;
+  while (count >> (power + 1) != 0) ++power;
+  return power;
+}
+
 }  // namespace detail
 
 /// The run as a step program: the first step pushes the seeds, then a step is a kernel.
@@ -92,7 +104,9 @@ struct RunProgram {
     // A run that has come to its end may have failed in its last tasks: not only the signal tells.
     std::uint64_t strayed = 0;
     const bool is_seeding = state.rounds == 0;
-    const std::uint64_t count = is_seeding ? function.seeds() : grid.template workers<W>();
+    const std::uint64_t workers = grid.template workers<W>();
+    const std::uint64_t count = is_seeding ? function.seeds() : workers;
+    const std::uint32_t share = detail::sharers(workers);
     const auto block = grid.block_worker();
     grid.template for_each<W>(
         count,
@@ -100,7 +114,7 @@ struct RunProgram {
           auto* const scratch = block.template scratch<unsigned char>() +
                                 block.lane() / worker.size() * detail::scratch_of<Function>();
           detail::WorkerLoop<std::decay_t<decltype(worker)>, Task, Function> loop(
-              worker, i, *table, function, fetch, scratch);
+              worker, i, *table, function, fetch, share, scratch);
           if (is_seeding) {
             loop.seed(i);
           } else {
