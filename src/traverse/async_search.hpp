@@ -189,13 +189,13 @@ struct SearchFunction {
       if (context.created() - pushed_before > std::uint64_t{kKeptPushes} * worker.size())
         limit = 0.0;
       std::uint32_t count = 0;
-      std::uint32_t per_vertex = 1;
-      while (2 * per_vertex * held <= worker.size()) per_vertex *= 2;
-      const std::uint32_t together = worker.size() / per_vertex;
-      const std::uint32_t slot = worker.lane() % per_vertex;
+      std::uint32_t power = 0;
+      while (held << (power + 1) <= worker.size()) ++power;
+      const std::uint32_t per_vertex = 1u << power;
+      const std::uint32_t slot = worker.lane() & (per_vertex - 1);
       worker.sync();
-      for (std::uint32_t base = 0; base < held; base += together) {
-        const std::uint32_t index = base + worker.lane() / per_vertex;
+      for (std::uint32_t base = 0; base < held; base += worker.size() >> power) {
+        const std::uint32_t index = base + (worker.lane() >> power);
         Kept mine{};
         if (index < held) mine = lists.list[parity][index];
         // Long lists are for several workers, as tasks.

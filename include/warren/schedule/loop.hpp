@@ -77,6 +77,9 @@ class WorkerLoop {
   static constexpr std::uint32_t kEagerTurns = 4;
   static constexpr std::uint32_t kPatientTurns = 16;
   static constexpr std::uint64_t kMany = ~std::uint64_t{0};
+  static constexpr bool kHasPriorities = requires(const Function& function, const Task& task) {
+    function.priority(task);
+  };
 
   [[nodiscard]] WARREN_HD Signal read_signal(std::uint32_t turn) {
     std::uint32_t signal = 0;
@@ -99,8 +102,7 @@ class WorkerLoop {
     }
     if (table_.levels == 1) {
       const RingView<Task>& ring = table_.local[0];
-      // Where all that was asked for was there, more will be: no look before the next time.
-      return run_from(ring, false, was_full_ ? kMany : worker_.lane() == 0 ? ring.waiting() : 0);
+      return run_from(ring, false, was_full() ? kMany : worker_.lane() == 0 ? ring.waiting() : 0);
     }
     std::uint64_t current = 0;
     std::uint64_t waiting = 0;
@@ -119,6 +121,12 @@ class WorkerLoop {
     return run_from(table_.local[current % table_.levels], false, waiting);
   }
 
+  /// Where all that was asked for was there, more will be: no look before the next time.
+  [[nodiscard]] WARREN_HD bool was_full() const {
+    if constexpr (kHasPriorities) return false;  // Their loops are short of registers.
+    return was_full_;
+  }
+
   /// Of so many tasks waiting, a worker takes what it may fetch, or where there are few a share:
   /// others without work are about to look.
   [[nodiscard]] WARREN_HD std::uint64_t share_of(std::uint64_t waiting) const {
@@ -133,7 +141,9 @@ class WorkerLoop {
     std::uint64_t count = 0;
     if (worker_.lane() == 0 && waiting > 0) count = ring.take(share_of(waiting), first);
     count = worker_.broadcast(count, 0);
-    if (!is_received) was_full_ = count == fetch_;
+    if constexpr (!kHasPriorities) {
+      if (!is_received) was_full_ = count == fetch_;
+    }
     if (count == 0) return false;
     first = worker_.broadcast(first, 0);
     for (std::uint64_t done = 0; done < count; done += worker_.size()) {

@@ -67,18 +67,6 @@ template <class Function>
   }
 }
 
-/// Few tasks are for many workers, but not for all: those that claim at once stand in line. The
-/// binary logarithm of how many.
-[[nodiscard]] WARREN_HD inline std::uint32_t sharers(std::uint64_t workers) {
-  constexpr std::uint64_t kInLine = 16;
-  const std::uint64_t count = workers <= kInLine             ? workers
-                              : workers <= kInLine * kInLine ? kInLine
-                                                             : workers / kInLine;
-  std::uint32_t power = 0;
-  while (count >> (power + 1) != 0) ++power;
-  return power;
-}
-
 }  // namespace detail
 
 /// The run as a step program: the first step pushes the seeds, then a step is a kernel.
@@ -96,6 +84,7 @@ struct RunProgram {
   Function function;
   const QueueTable<Task>* table;
   std::uint32_t fetch;
+  std::uint32_t share;
 
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {
@@ -104,9 +93,7 @@ struct RunProgram {
     // A run that has come to its end may have failed in its last tasks: not only the signal tells.
     std::uint64_t strayed = 0;
     const bool is_seeding = state.rounds == 0;
-    const std::uint64_t workers = grid.template workers<W>();
-    const std::uint64_t count = is_seeding ? function.seeds() : workers;
-    const std::uint32_t share = detail::sharers(workers);
+    const std::uint64_t count = is_seeding ? function.seeds() : grid.template workers<W>();
     const auto block = grid.block_worker();
     grid.template for_each<W>(
         count,
@@ -159,6 +146,17 @@ template <class Backend, class W>
   }
 }
 
+/// Few waiting tasks are for many workers, but not for all: those that claim at once stand in line.
+/// The binary logarithm of how many.
+template <class Backend, class W>
+[[nodiscard]] std::uint32_t sharers(const exec::Device& device) {
+  std::uint64_t count = pushing_threads(device);
+  if constexpr (!std::is_same_v<Backend, exec::Cpu>) count /= 64 * lanes_of<W>(256);
+  std::uint32_t power = 0;
+  while (count >> (power + 1) != 0) ++power;
+  return power;
+}
+
 }  // namespace detail
 
 /// Pushes the seeds and runs tasks with workers of type W (Serial on the CPU) until none is left
@@ -174,7 +172,8 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
   // A lane takes one task at a time.
   const std::uint32_t most = detail::most_fetched<Backend, W>();
   const RunProgram<W, Function> program{function, queue.table(),
-                                        std::min(queue.options().fetch, most)};
+                                        std::min(queue.options().fetch, most),
+                                        detail::sharers<Backend, W>(team.device())};
   RunState state;
   state.is_persistent = form != Form::discrete && team.kernels_may_wait();
   queue.clear(team, stream);
