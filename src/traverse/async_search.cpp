@@ -27,7 +27,7 @@ class SearchWords {
     schedule::QueueOptions queue =
         queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta);
     queue.most_pushes = Function::most_pushes(function_.keep, on_gpu);
-    // What is taken together is worked off together: a round's edges are to be about a warp.
+    // What is taken together is worked off together.
     if (function_.keep > 0) queue.fetch = std::min(queue.fetch, function_.keep);
     queue_.emplace(team, queue);
     function_.out = shard.out;
@@ -68,18 +68,21 @@ class SearchWords {
   void choose_leap(const graph::Shard& shard, const AsyncOptions& options, double delta,
                    bool on_gpu) {
     constexpr double kShortLists = 8.0;
-    constexpr double kWarp = 32.0;
+    // Of a round; about two for each lane of a warp. Vertices that find no place go through a
+    // queue, late, and those beyond them are reached first by ways around: most redundant work is
+    // theirs.
+    constexpr double kRoundEdges = 64.0;
     const double degree =
         std::max(1.0, static_cast<double>(shard.edges) / static_cast<double>(shard.vertices));
     double widths = options.leap;
     if (widths < 0.0) widths = on_gpu && degree <= kShortLists ? kChosenLeap : 0.0;
     if (widths == 0.0) return;
     function_.leap = widths * delta;
-    function_.keep =
-        std::min(Function::kMostKept, std::max(1u, static_cast<std::uint32_t>(kWarp / degree)));
+    function_.keep = std::min(Function::kMostKept,
+                              std::max(1u, static_cast<std::uint32_t>(kRoundEdges / degree)));
   }
 
-  static constexpr double kChosenLeap = std::is_same_v<Metric, DepthMetric> ? 64.0 : 4.0;
+  static constexpr double kChosenLeap = std::is_same_v<Metric, DepthMetric> ? 48.0 : 4.0;
 
   memory::Buffer<Word> best_;
   memory::Buffer<WorkTally> tally_;

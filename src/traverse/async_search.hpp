@@ -84,7 +84,7 @@ struct SearchFunction {
   double leap = 0.0;       ///< How much farther than its task, in units of priority.
 
   /// A worker's vertices of this round and of the next.
-  static constexpr std::uint32_t kMostKept = 16;
+  static constexpr std::uint32_t kMostKept = 32;
   struct Kept {
     EdgeOffset begin;
     EdgeOffset degree;
@@ -180,9 +180,6 @@ struct SearchFunction {
   WARREN_HD void go_on(const W& worker, C& context, std::uint32_t held, double limit,
                        std::uint64_t pushed_before) const {
     KeptLists& lists = *context.template scratch<KeptLists>();
-    const std::uint32_t per_vertex = worker.size() > keep ? worker.size() / keep : 1;
-    const std::uint32_t together = worker.size() / per_vertex;
-    const std::uint32_t slot = worker.lane() % per_vertex;
     const typename Metric::Weights weights(out);
     std::uint32_t expanded = 0;
     std::uint32_t edges = 0;
@@ -192,9 +189,13 @@ struct SearchFunction {
       if (context.created() - pushed_before > std::uint64_t{kKeptPushes} * worker.size())
         limit = 0.0;
       std::uint32_t count = 0;
+      std::uint32_t power = 0;
+      while (held << (power + 1) <= worker.size()) ++power;
+      const std::uint32_t per_vertex = 1u << power;
+      const std::uint32_t slot = worker.lane() & (per_vertex - 1);
       worker.sync();
-      for (std::uint32_t base = 0; base < held; base += together) {
-        const std::uint32_t index = base + worker.lane() / per_vertex;
+      for (std::uint32_t base = 0; base < held; base += worker.size() >> power) {
+        const std::uint32_t index = base + (worker.lane() >> power);
         Kept mine{};
         if (index < held) mine = lists.list[parity][index];
         // Long lists are for several workers, as tasks.

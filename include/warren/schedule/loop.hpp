@@ -14,12 +14,14 @@ template <class W, class Task, class Function>
 class WorkerLoop {
  public:
   WARREN_HD WorkerLoop(const W& worker, std::uint64_t index, const QueueTable<Task>& table,
-                       const Function& function, std::uint32_t fetch, void* scratch)
+                       const Function& function, std::uint32_t fetch, std::uint32_t share,
+                       void* scratch)
       : worker_(worker),
         index_(index),
         table_(table),
         function_(function),
         fetch_(fetch),
+        share_(share),
         mine_(*table.counters[table.rank]),
         context_(table, scratch) {}
   /// A task that throws ends the run of its rank's other workers, too.
@@ -74,6 +76,10 @@ class WorkerLoop {
  private:
   static constexpr std::uint32_t kEagerTurns = 4;
   static constexpr std::uint32_t kPatientTurns = 16;
+  static constexpr std::uint64_t kMany = ~std::uint64_t{0};
+  static constexpr bool kHasPriorities = requires(const Function& function, const Task& task) {
+    function.priority(task);
+  };
 
   [[nodiscard]] WARREN_HD Signal read_signal(std::uint32_t turn) {
     std::uint32_t signal = 0;
@@ -90,14 +96,21 @@ class WorkerLoop {
     for (int i = 0; table_.ranks > 1 && i < table_.ranks; ++i) {
       const auto from = static_cast<int>((index_ + turn + static_cast<std::uint64_t>(i)) %
                                          static_cast<std::uint64_t>(table_.ranks));
-      if (from != table_.rank && run_from(table_.from[from], true)) return true;
+      if (from == table_.rank) continue;
+      const RingView<Task>& ring = table_.from[from];
+      if (run_from(ring, true, worker_.lane() == 0 ? ring.waiting() : 0)) return true;
     }
-    if (table_.levels == 1) return run_from(table_.local[0], false);
+    if (table_.levels == 1) {
+      const RingView<Task>& ring = table_.local[0];
+      return run_from(ring, false, was_full() ? kMany : worker_.lane() == 0 ? ring.waiting() : 0);
+    }
     std::uint64_t current = 0;
+    std::uint64_t waiting = 0;
     if (worker_.lane() == 0) {
       current = exec::atomic_load(mine_.bucket);
       for (std::uint32_t k = 0; k < table_.levels; ++k) {
-        if (!table_.local[(current + k) % table_.levels].has_tasks()) continue;
+        waiting = table_.local[(current + k) % table_.levels].waiting();
+        if (waiting == 0) continue;
         // The threshold goes up by delta, or by as many as are empty.
         if (k > 0) exec::atomic_max(mine_.bucket, current + k);
         current += k;
@@ -105,14 +118,32 @@ class WorkerLoop {
       }
     }
     current = worker_.broadcast(current, 0);
-    return run_from(table_.local[current % table_.levels], false);
+    return run_from(table_.local[current % table_.levels], false, waiting);
   }
 
-  [[nodiscard]] WARREN_HD bool run_from(const RingView<Task>& ring, bool is_received) {
+  /// Where all that was asked for was there, more will be: no look before the next time.
+  [[nodiscard]] WARREN_HD bool was_full() const {
+    if constexpr (kHasPriorities) return false;  // Their loops are short of registers.
+    return was_full_;
+  }
+
+  /// Of so many tasks waiting, a worker takes what it may fetch, or where there are few a share:
+  /// others without work are about to look.
+  [[nodiscard]] WARREN_HD std::uint64_t share_of(std::uint64_t waiting) const {
+    const std::uint64_t share = (waiting >> share_) + (share_ > 0 ? 1 : 0);
+    return share < fetch_ ? share : fetch_;
+  }
+
+  /// `waiting`: as lane 0 has just seen.
+  [[nodiscard]] WARREN_HD bool run_from(const RingView<Task>& ring, bool is_received,
+                                        std::uint64_t waiting) {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
-    if (worker_.lane() == 0) count = ring.claim(fetch_, first);
+    if (worker_.lane() == 0 && waiting > 0) count = ring.take(share_of(waiting), first);
     count = worker_.broadcast(count, 0);
+    if constexpr (!kHasPriorities) {
+      if (!is_received) was_full_ = count == fetch_;
+    }
     if (count == 0) return false;
     first = worker_.broadcast(first, 0);
     for (std::uint64_t done = 0; done < count; done += worker_.size()) {
@@ -283,12 +314,14 @@ class WorkerLoop {
   const QueueTable<Task>& table_;
   const Function& function_;
   std::uint32_t fetch_;
+  std::uint32_t share_;  ///< Of the tasks waiting: one in 2 to this power.
   RankCounters& mine_;
   Context<W, Task> context_;
   std::uint64_t finished_ = 0;
   std::uint64_t counted_ = 0;    ///< Of finished_, told to the others.
   std::uint64_t uncounted_ = 0;  ///< Idle functions run since then.
   std::uint32_t idle_turns_ = 0;
+  bool was_full_ = false;  ///< The last look at the local ring gave all that may be fetched.
   bool has_ended_ = false;
 };
 

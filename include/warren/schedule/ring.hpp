@@ -180,7 +180,10 @@ struct RingView {
   /// Up to `most` tasks: their number, and the first one's place; all are there to be read. By one
   /// lane; the others meet it before they read. 0 too where the team has ended.
   [[nodiscard]] WARREN_HD std::uint64_t claim(std::uint64_t most, std::uint64_t& first) const {
-    if (!has_tasks()) return 0;
+    return has_tasks() ? take(most, first) : 0;
+  }
+  /// The same for a lane that has just seen tasks here: without another look.
+  [[nodiscard]] WARREN_HD std::uint64_t take(std::uint64_t most, std::uint64_t& first) const {
     const auto had =
         static_cast<std::int64_t>(detail::add(reader->available, std::uint64_t{0} - most, is_wide));
     const std::uint64_t count = had <= 0 ? 0

@@ -84,6 +84,7 @@ struct RunProgram {
   Function function;
   const QueueTable<Task>* table;
   std::uint32_t fetch;
+  std::uint32_t share;
 
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {
@@ -100,7 +101,7 @@ struct RunProgram {
           auto* const scratch = block.template scratch<unsigned char>() +
                                 block.lane() / worker.size() * detail::scratch_of<Function>();
           detail::WorkerLoop<std::decay_t<decltype(worker)>, Task, Function> loop(
-              worker, i, *table, function, fetch, scratch);
+              worker, i, *table, function, fetch, share, scratch);
           if (is_seeding) {
             loop.seed(i);
           } else {
@@ -145,6 +146,17 @@ template <class Backend, class W>
   }
 }
 
+/// Few waiting tasks are for many workers, but not for all: those that claim at once stand in line.
+/// The binary logarithm of how many.
+template <class Backend, class W>
+[[nodiscard]] std::uint32_t sharers(const exec::Device& device) {
+  std::uint64_t count = pushing_threads(device);
+  if constexpr (!std::is_same_v<Backend, exec::Cpu>) count /= 64 * lanes_of<W>(256);
+  std::uint32_t power = 0;
+  while (count >> (power + 1) != 0) ++power;
+  return power;
+}
+
 }  // namespace detail
 
 /// Pushes the seeds and runs tasks with workers of type W (Serial on the CPU) until none is left
@@ -160,7 +172,8 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
   // A lane takes one task at a time.
   const std::uint32_t most = detail::most_fetched<Backend, W>();
   const RunProgram<W, Function> program{function, queue.table(),
-                                        std::min(queue.options().fetch, most)};
+                                        std::min(queue.options().fetch, most),
+                                        detail::sharers<Backend, W>(team.device())};
   RunState state;
   state.is_persistent = form != Form::discrete && team.kernels_may_wait();
   queue.clear(team, stream);
