@@ -328,6 +328,8 @@ template <class Backend, class Side>
 void run_walk(const exec::Stream& stream, const AttentionJob<Side>& job) {
   const std::uint64_t step = job.heads == 1 ? job.k : job.width;
   if constexpr (std::is_same_v<Backend, exec::Cpu>) {
+    if (step % 64 == 0) return launch_walk<Backend, exec::Serial, Side, 64>(stream, job, 1);
+    if (step % 16 == 0) return launch_walk<Backend, exec::Serial, Side, 16>(stream, job, 1);
     if (step % 8 == 0) return launch_walk<Backend, exec::Serial, Side, 8>(stream, job, 1);
     if (step % 4 == 0) return launch_walk<Backend, exec::Serial, Side, 4>(stream, job, 1);
     launch_walk<Backend, exec::Serial, Side, 1>(stream, job, 1);

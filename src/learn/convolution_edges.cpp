@@ -51,7 +51,7 @@ class SageMax final : public Convolution {
     transform(context, largest(), parameters_.value(neighbours_), y, shape_.out, 1.0f);
   }
 
-  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
     const float* w = parameters_.value(neighbours_);
     const std::uint64_t rows = out_->rows();
     add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out);
@@ -112,7 +112,7 @@ class Gat final : public Convolution {
                        parameters_.value(right_), scores_.data(), y);
   }
 
-  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
     const std::uint64_t n = x.rows;
     // Made again rather than kept: a product costs less than the room.
     float* z = context.scratch(0, n * stride());

@@ -23,7 +23,7 @@ class Linear final : public Convolution {
   void forward(Context& context, const Operand& x, float* y) override {
     transform(context, x, parameters_.value(weight_), y, shape_.out);
   }
-  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
     add_weight_gradient(context, x, dy, parameters_.gradient(weight_), shape_.out);
     if (shape_.needs_input_gradient)
       input_gradient(context, x.rows, dy, parameters_.value(weight_), dx, shape_.in, shape_.out);
@@ -49,15 +49,19 @@ class Gcn final : public Convolution {
     const float* w = parameters_.value(weight_);
     if (is_first_) {
       keep(context, aggregated_, exec::bytes_of(aggregation_->rows(), shape_.in));
-      aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
+      // y is made last.
+      const bool fits = x.rows == aggregation_->rows() && padded(shape_.in) <= shape_.out;
+      aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in, 0.0f,
+                            {.room = fits ? y : nullptr});
       return transform(context, aggregated(), w, y, shape_.out);
     }
-    float* z = context.scratch(0, x.rows * shape_.out);
-    transform(context, x, w, z, shape_.out);
-    aggregation_->forward(context, z, y, shape_.out);
+    const std::uint64_t stride = padded(shape_.out);
+    float* z = context.scratch(0, x.rows * stride);
+    transform(context, x, w, z, shape_.out, 0.0f, stride);
+    aggregation_->forward(context, z, y, shape_.out, 0.0f, {.x_stride = stride, .room = z});
   }
 
-  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
     const float* w = parameters_.value(weight_);
     float* dw = parameters_.gradient(weight_);
     if (is_first_) {
@@ -68,11 +72,17 @@ class Gcn final : public Convolution {
       input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
       return aggregation_->backward(context, ds, dx, shape_.in);
     }
-    float* dz = context.scratch(0, x.rows * shape_.out);
-    aggregation_->backward(context, dy, dz, shape_.out);
-    add_weight_gradient(context, x, dz, dw, shape_.out);
+    // dx is made last: until then it has the scaled rows of dy, and dy then those of dz.
+    const std::uint64_t stride = padded(shape_.out);
+    float* room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
+    const bool is_dy_free = room != nullptr && context.are_gradients_spent() &&
+                            aggregation_->scales_backward() && stride == shape_.out &&
+                            x.rows == aggregation_->rows();
+    float* dz = is_dy_free ? dy : context.scratch(0, x.rows * stride);
+    aggregation_->backward(context, dy, dz, shape_.out, 0.0f, {.y_stride = stride, .room = room});
+    add_weight_gradient(context, x, dz, dw, shape_.out, stride);
     if (shape_.needs_input_gradient)
-      input_gradient(context, x.rows, dz, w, dx, shape_.in, shape_.out);
+      input_gradient(context, x.rows, dz, w, dx, shape_.in, shape_.out, 0.0f, stride);
   }
 
  private:
@@ -108,30 +118,38 @@ class Sage final : public Convolution {
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       return transform(context, aggregated(), w, y, shape_.out, 1.0f);
     }
-    float* z = context.scratch(0, x.rows * shape_.out);
-    transform(context, x, w, z, shape_.out);
-    aggregation_->forward(context, z, y, shape_.out, 1.0f);
+    const std::uint64_t stride = padded(shape_.out);
+    float* z = context.scratch(0, x.rows * stride);
+    transform(context, x, w, z, shape_.out, 0.0f, stride);
+    aggregation_->forward(context, z, y, shape_.out, 1.0f, {.x_stride = stride, .room = z});
   }
 
-  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
     const float* w = parameters_.value(neighbours_);
     float* dw = parameters_.gradient(neighbours_);
     const std::uint64_t rows = aggregation_->rows();
     add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out);
-    if (shape_.needs_input_gradient)
-      self_gradient(context, x.rows, rows, dy, parameters_.value(self_), dx, shape_);
+    const auto set_dx = [&] {
+      if (shape_.needs_input_gradient)
+        self_gradient(context, x.rows, rows, dy, parameters_.value(self_), dx, shape_);
+    };
     if (is_first_) {
       add_weight_gradient(context, aggregated(), dy, dw, shape_.out);
       if (!shape_.needs_input_gradient) return;
+      set_dx();
       float* ds = context.scratch(0, rows * shape_.in);
       input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
       return aggregation_->backward(context, ds, dx, shape_.in, 1.0f);
     }
-    float* dz = context.scratch(0, x.rows * shape_.out);
-    aggregation_->backward(context, dy, dz, shape_.out);
-    add_weight_gradient(context, x, dz, dw, shape_.out);
+    // Until dx is made it has the scaled rows of dy.
+    const std::uint64_t stride = padded(shape_.out);
+    float* room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
+    float* dz = context.scratch(0, x.rows * stride);
+    aggregation_->backward(context, dy, dz, shape_.out, 0.0f, {.y_stride = stride, .room = room});
+    set_dx();
+    add_weight_gradient(context, x, dz, dw, shape_.out, stride);
     if (shape_.needs_input_gradient)
-      input_gradient(context, x.rows, dz, w, dx, shape_.in, shape_.out, 1.0f);
+      input_gradient(context, x.rows, dz, w, dx, shape_.in, shape_.out, 1.0f, stride);
   }
 
  private:
@@ -184,7 +202,7 @@ class Gin final : public Convolution {
     transform(context, hidden(), parameters_.value(second_), y, shape_.out);
   }
 
-  void backward(Context& context, const Operand& x, const float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
     const exec::Stream& stream = context.stream();
     const std::uint64_t n = aggregation_->rows();
     const float* epsilon = parameters_.value(epsilon_);

@@ -123,14 +123,10 @@ void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, st
   pass(stream, n, stride, detail::ScaleRowsBody{{stride}, k, k, false, scale, x, out});
 }
 
-void add_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
-              const float* x, float* y) {
-  pass(stream, n, k, detail::ScaleRowsBody{{k}, k, stride, true, nullptr, x, y});
-}
-
 void add_scaled_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k,
-                     const float* scale, const float* x, float* y) {
-  pass(stream, n, k, detail::ScaleRowsBody{{k}, k, k, true, scale, x, y});
+                     const float* scale, const float* x, std::uint64_t x_stride, float* y,
+                     std::uint64_t y_stride) {
+  pass(stream, n, y_stride, detail::ScaleRowsBody{{y_stride}, k, x_stride, true, scale, x, y});
 }
 
 void copy_named(const exec::Stream& stream, std::uint64_t n, const Vertex* from,

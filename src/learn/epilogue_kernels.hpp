@@ -10,32 +10,44 @@
 
 namespace warren::learn::detail {
 
-/// Activations that a pass is compiled for: those that need no exponential, and the others.
-enum class Curve { line, relu, other };
-
-/// f(constant of the curve).
+/// f(constants of the activation and of whether elements are dropped): a loop over elements then
+/// has no choice left to make.
 template <class F>
-WARREN_HD void with_curve(Activation kind, F&& f) {
-  if (kind == Activation::none) return f(std::integral_constant<Curve, Curve::line>{});
-  if (kind == Activation::relu) return f(std::integral_constant<Curve, Curve::relu>{});
-  f(std::integral_constant<Curve, Curve::other>{});
+WARREN_HD void with_curve(const Epilogue& e, F&& f) {
+  const auto go = [&](auto activation) {
+    if (e.dropout.is_on()) return f(activation, std::true_type{});
+    f(activation, std::false_type{});
+  };
+  switch (e.activation) {
+    case Activation::none:
+      return go(std::integral_constant<Activation, Activation::none>{});
+    case Activation::relu:
+      return go(std::integral_constant<Activation, Activation::relu>{});
+    case Activation::elu:
+      return go(std::integral_constant<Activation, Activation::elu>{});
+    case Activation::leaky_relu:
+      return go(std::integral_constant<Activation, Activation::leaky_relu>{});
+  }
 }
 
-template <Curve kCurve>
-WARREN_HD float activate(const Epilogue& e, float x) {
-  if constexpr (kCurve == Curve::line) return x;
-  // NaN stays NaN.
-  if constexpr (kCurve == Curve::relu) return x < 0.0f ? 0.0f : x;
-  if (!(x <= 0.0f)) return x;
-  return e.activation == Activation::elu ? exponential(x) - 1.0f : e.slope * x;
+/// NaN stays NaN.
+template <Activation kKind>
+WARREN_HD float activate(float slope, float x) {
+  if constexpr (kKind == Activation::none) return x;
+  if constexpr (kKind == Activation::relu) return x < 0.0f ? 0.0f : x;
+  float below = slope * x;
+  if constexpr (kKind == Activation::elu) below = exponential(x) - 1.0f;
+  return x <= 0.0f ? below : x;
 }
 
 /// What dy is multiplied by, from the activation's result y.
-template <Curve kCurve>
-WARREN_HD float slope_at(const Epilogue& e, float y) {
-  if (kCurve == Curve::line || y > 0.0f) return 1.0f;
-  if constexpr (kCurve == Curve::relu) return 0.0f;
-  return e.activation == Activation::elu ? y + 1.0f : e.slope;
+template <Activation kKind>
+WARREN_HD float slope_at(float slope, float y) {
+  if constexpr (kKind == Activation::none) return 1.0f;
+  float below = 0.0f;
+  if constexpr (kKind == Activation::elu) below = y + 1.0f;
+  if constexpr (kKind == Activation::leaky_relu) below = slope;
+  return y > 0.0f ? 1.0f : below;
 }
 
 /// (x - mean) inverse weight, by columns; nothing where mean is nullptr.
@@ -62,7 +74,7 @@ struct EpilogueBody {
   }
 };
 
-template <Curve kCurve, bool kIsNormed>
+template <Activation kKind, bool kDrops, bool kIsNormed>
 struct EpilogueOf {
   EpilogueBody b;
 
@@ -78,7 +90,7 @@ struct EpilogueOf {
     Floats<N> x, residual;
   };
   WARREN_HD Row row(std::uint64_t r) const {
-    return {r * b.k, b.e.dropout.is_on() ? b.e.dropout.row_key(r) : 0};
+    return {r * b.k, kDrops ? b.e.dropout.row_key(r) : 0};
   }
   template <std::uint32_t N>
   WARREN_HD Column<N> column(std::uint64_t, std::uint64_t c) const {
@@ -107,8 +119,8 @@ struct EpilogueOf {
     for (std::uint32_t i = 0; i < N; ++i) {
       float value = loaded.x.at[i];
       if constexpr (kIsNormed) value = (value - column.mean.at[i]) * column.scale.at[i];
-      value = activate<kCurve>(b.e, value + column.bias.at[i] + loaded.residual.at[i]);
-      if (b.e.dropout.is_on()) value *= b.e.dropout.factor(row.key, c + i);
+      value = activate<kKind>(b.e.slope, value + column.bias.at[i] + loaded.residual.at[i]);
+      if constexpr (kDrops) value *= b.e.dropout.factor(row.key, c + i);
       result.at[i] = value;
     }
     store_floats<N>(result, b.y + row.at + c);
@@ -117,9 +129,11 @@ struct EpilogueOf {
 
 template <class F>
 WARREN_HD void EpilogueBody::specialised(F&& f) const {
-  with_curve(e.activation, [&](auto curve) {
-    if (norm.mean == nullptr) return f(EpilogueOf<decltype(curve)::value, false>{*this});
-    f(EpilogueOf<decltype(curve)::value, true>{*this});
+  with_curve(e, [&](auto kind, auto drops) {
+    constexpr Activation kKind = decltype(kind)::value;
+    constexpr bool kDrops = decltype(drops)::value;
+    if (norm.mean == nullptr) return f(EpilogueOf<kKind, kDrops, false>{*this});
+    f(EpilogueOf<kKind, kDrops, true>{*this});
   });
 }
 
@@ -141,8 +155,10 @@ struct EpilogueBackwardBody {
   [[nodiscard]] std::uintptr_t addresses() const { return address(x) | address(y) | address(dy); }
 };
 
-template <Curve kCurve, std::uint32_t kSums>
+template <Activation kKind, bool kDrops, std::uint32_t kSums>
 struct EpilogueBackwardOf {
+  /// ReLU's result tells what was dropped, too.
+  static constexpr bool kDraws = kDrops && kKind != Activation::relu;
   static constexpr bool kIsNormed = kSums == 2;
   EpilogueBackwardBody<kSums> b;
 
@@ -157,12 +173,8 @@ struct EpilogueBackwardOf {
   struct Loaded {
     Floats<N> x, y, dy;
   };
-  /// ReLU's result tells what was dropped, too.
-  [[nodiscard]] WARREN_HD bool draws() const {
-    return kCurve != Curve::relu && b.e.dropout.is_on();
-  }
   WARREN_HD Row row(std::uint64_t r) const {
-    return {r * b.k, draws() ? b.e.dropout.row_key(r) : 0};
+    return {r * b.k, kDraws ? b.e.dropout.row_key(r) : 0};
   }
   template <std::uint32_t N>
   WARREN_HD Column<N> column(std::uint64_t, std::uint64_t c) const {
@@ -175,7 +187,7 @@ struct EpilogueBackwardOf {
   WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
     Loaded<N> loaded = {};
     loaded.dy = load_floats<N>(b.dy + row.at + c);
-    if constexpr (kCurve != Curve::line) loaded.y = load_floats<N>(b.y + row.at + c);
+    if constexpr (kKind != Activation::none) loaded.y = load_floats<N>(b.y + row.at + c);
     if constexpr (kIsNormed) loaded.x = load_floats<N>(b.x + row.at + c);
     return loaded;
   }
@@ -188,26 +200,27 @@ struct EpilogueBackwardOf {
     for (std::uint32_t i = 0; i < N; ++i) {
       const float y = loaded.y.at[i];
       float factor = 1.0f;
-      if constexpr (kCurve == Curve::relu) {
+      if constexpr (kKind == Activation::relu) {
         factor = y > 0.0f ? scale : 0.0f;
       } else {
-        if (draws()) factor = b.e.dropout.factor(row.key, c + i);
-        factor *= slope_at<kCurve>(b.e, y / scale);
+        if constexpr (kDraws) factor = b.e.dropout.factor(row.key, c + i);
+        factor *= slope_at<kKind>(b.e.slope, kDrops ? y / scale : y);
       }
       result.at[i] = factor * loaded.dy.at[i];
       if constexpr (kSums != 0) terms[0].at[i] = result.at[i];
       if constexpr (kIsNormed)
         terms[1].at[i] = result.at[i] * (loaded.x.at[i] - column.mean.at[i]) * column.inverse.at[i];
     }
-    if (kCurve != Curve::line || draws()) store_floats<N>(result, b.dy + row.at + c);
+    if constexpr (kKind != Activation::none || kDraws) store_floats<N>(result, b.dy + row.at + c);
   }
 };
 
 template <std::uint32_t kSums>
 template <class F>
 WARREN_HD void EpilogueBackwardBody<kSums>::specialised(F&& f) const {
-  with_curve(e.activation,
-             [&](auto curve) { f(EpilogueBackwardOf<decltype(curve)::value, kSums>{*this}); });
+  with_curve(e, [&](auto kind, auto drops) {
+    f(EpilogueBackwardOf<decltype(kind)::value, decltype(drops)::value, kSums>{*this});
+  });
 }
 
 #if WARREN_HAS_CUDA

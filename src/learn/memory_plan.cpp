@@ -7,6 +7,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/learn/padding.hpp"
 
 namespace warren::learn {
 namespace {
@@ -20,6 +21,53 @@ struct Bytes {
   }
 };
 
+/// Columns of the scratch memory that layers share: of what they transform and aggregate, of padded
+/// and scaled rows, and of what GAT and GIN have beside.
+struct Scratch {
+  std::uint64_t transformed = 0, scaled = 0, others = 0;
+
+  /// A layer from `in` to `out` columns; `lent` are free in forward, for what is transformed.
+  void add(const ModelOptions& model, bool is_sparse, std::uint64_t l, std::uint64_t in,
+           std::uint64_t out, std::uint64_t lent) {
+    const auto transform = [&](std::uint64_t k) { transformed = std::max(transformed, k); };
+    const auto scale = [&](std::uint64_t k) { scaled = std::max(scaled, k); };
+    const auto pad = [](std::uint64_t k) { return k % 4 == 0 ? 0 : padded(k); };
+    const bool has_gradient = l > 0;
+    if (padded(out) > lent) transform(padded(out));
+    if (model.kind == ModelKind::gat) {
+      transform(padded(out));
+      others = std::max(others, padded(out) + pad(out) + 2 * model.heads + 1);
+      return;
+    }
+    const bool is_gcn = model.kind == ModelKind::gcn;
+    if (model.kind == ModelKind::gin) {
+      transform(std::max(in, out));
+      scale(std::max(pad(in), pad(out)));
+      others = std::max(others, out);
+      return;
+    }
+    if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
+      transform(in);
+      others = std::max(others, 2 * in);
+      return;
+    }
+    if (aggregates_first(is_sparse, has_gradient, in, out)) {
+      if (!is_gcn || padded(in) > out) scale(is_gcn ? padded(in) : pad(in));
+      if (!has_gradient) return;
+      transform(in);
+      return scale(padded(in));
+    }
+    // Otherwise the input's gradient takes the scaled rows, and GCN's own one those after them.
+    const bool has_room = has_gradient && padded(out) <= in;
+    if (!has_room) scale(padded(out));
+    if (!is_gcn || !has_room || pad(out) != 0) transform(padded(out));
+  }
+  static bool aggregates_first(bool is_sparse, bool has_gradient, std::uint64_t in,
+                               std::uint64_t out) {
+    return !is_sparse && (has_gradient ? 2 : 1) * in < 2 * out;
+  }
+};
+
 /// What batches need beside the whole graph's parts: rows of layers as many as fanouts allow.
 void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& options,
                  std::uint64_t n, std::uint64_t m, std::uint64_t all) {
@@ -30,9 +78,9 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
   store.add(n, 1, sizeof(EdgeOffset));
   if (sampled.features != memory::Placement::host)
     features.add(sampled.features == memory::Placement::replicated ? all : n, dataset.width);
-  features.add(sampled.cached > 0.0 ? static_cast<std::uint64_t>(
-                                          sampled.cached * static_cast<double>(all))
-                                    : 0,
+  features.add(sampled.cached > 0.0
+                   ? static_cast<std::uint64_t>(sampled.cached * static_cast<double>(all))
+                   : 0,
                dataset.width);
   std::uint64_t rows = sampled.batch;
   const std::uint64_t copies = options.model.kind == ModelKind::gat ? 6 : 5;
@@ -94,40 +142,39 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
   } else {
     features.add(n, dataset.width * copies);
   }
-  std::uint64_t widest = 0;
+  Scratch shared;
   for (std::uint64_t l = 0; l < model.layers; ++l) {
     const bool is_last = l + 1 == model.layers;
     const std::uint64_t in = l == 0 ? dataset.width : model.hidden;
     const std::uint64_t out = is_last ? dataset.classes : model.hidden;
-    widest = std::max({widest, out, l == 0 ? 0 : in});
     outputs.add(n, out);
     if (model.norm != NormKind::none && !is_last) kept.add(n, out);
     if (is_gat) {
-      kept.add(n, 2 * out + 6 * (is_last ? 1 : model.heads));
+      kept.add(n, 2 * padded(out) + 6 * (is_last ? 1 : model.heads));
     } else {
-      const bool is_first = !dataset.is_sparse() && (l > 0 ? 2 : 1) * in < 2 * out;
+      const bool is_first = Scratch::aggregates_first(dataset.is_sparse(), l > 0, in, out);
       if (is_first) kept.add(n, in);
       if (model.kind == ModelKind::gin) kept.add(n, model.norm == NormKind::none ? out : 2 * out);
     }
+    shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden);
     const std::uint64_t matrices =
         model.kind == ModelKind::sage || model.kind == ModelKind::gin ? 2 : 1;
     parameters.add(in, out * matrices, 6 * sizeof(float));
   }
-  gradients.add(n, model.layers == 1 ? widest : 2 * widest);
-  // GAT's second is of its own; else scaled rows take it.
-  scratch.add(n, (model.kind == ModelKind::gin ? 3 : 2) * ((widest + 3) / 4 * 4));
-  if (is_gat) scratch.add(m, model.heads);
+  // Those of hidden layers' inputs but the last take the memory of the layers' outputs.
+  gradients.add(n, dataset.classes + (model.layers == 1 ? 0 : model.hidden));
+  if (model.residual && model.layers > 2) shared.others += model.hidden;
+  scratch.add(n, shared.transformed + shared.scaled + shared.others);
   MemoryPlan plan{{{"parameters", parameters.value}}};
   if (options.sampled) add_batches(plan, dataset, options, n, m, graphs.cuts.back());
   if (options.sampled && !options.sampled->exact_evaluation) return plan;
   if (options.sampled) gradients.value = kept.value = 0;
-  plan.parts.insert(plan.parts.begin(),
-          {{"graph", graph.value},
-           {"features", features.value},
-           {"outputs of layers", outputs.value},
-           {"kept for backward", kept.value},
-           {"gradients", gradients.value},
-           {"scratch", scratch.value}});
+  plan.parts.insert(plan.parts.begin(), {{"graph", graph.value},
+                                         {"features", features.value},
+                                         {"outputs of layers", outputs.value},
+                                         {"kept for backward", kept.value},
+                                         {"gradients", gradients.value},
+                                         {"scratch", scratch.value}});
   return plan;
 }
 

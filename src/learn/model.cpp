@@ -105,13 +105,12 @@ Weighting Model::weighting() const {
   return is_mean ? Weighting::mean : Weighting::sum;
 }
 
-/// Room for the gradients of rows of the widest layer.
+/// Room for the gradients of the scores and of the last layer's input; those of other layers' take
+/// the outputs' memory.
 void Model::keep_gradients(Context& context) {
-  const std::uint64_t widest =
-      options_.layers == 1 ? options_.classes : std::max(options_.hidden, options_.classes);
-  const std::size_t buffers = options_.layers == 1 ? 1 : 2;
-  for (std::size_t i = 0; i < buffers; ++i)
-    context.keep(gradients_[i], exec::bytes_of(context.rows(), widest));
+  context.keep(gradients_[0], exec::bytes_of(context.rows(), options_.classes));
+  if (options_.layers > 1)
+    context.keep(gradients_[1], exec::bytes_of(context.rows(), options_.hidden));
 }
 
 void Model::add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix) {
@@ -211,6 +210,8 @@ const float* Model::forward(Context& context, std::uint64_t rows, float* feature
 }
 
 const float* Model::forward(Context& context) {
+  // The gradients' memory is free until backward().
+  context.lend(gradients_[1].data(), gradients_[1].size());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
@@ -220,6 +221,7 @@ const float* Model::forward(Context& context) {
     layer.convolution->forward(context, x, layer.norm->input(context, n, y));
     layer.norm->forward(context, epilogue(context, layer, x.dense), n, y);
   }
+  context.lend(nullptr, 0);
   Layer& last = layers_.back();
   context.keep(gradients_[0], exec::bytes_of(last.matrix.neighbourhood->out->rows(), last.out));
   return last.output.data();
@@ -233,14 +235,20 @@ void Model::backward(Context& context, float* scores_gradient) {
     const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
     float* dx = nullptr;
     if (l > 0) {
-      memory::Buffer<float>& other = gradients_[dy == gradients_[0].data() ? 1 : 0];
-      context.keep(other, exec::bytes_of(x.rows, layer.in));
-      dx = other.data();
+      // Once the gradient of what came before norm and activation has been made, the output's
+      // memory is free.
+      const std::uint64_t size = exec::bytes_of(x.rows, layer.in);
+      const bool fits = layer.output.size() >= size;
+      memory::Buffer<float>& other = gradients_[dy == gradients_[1].data() ? 0 : 1];
+      if (!fits) context.keep(other, size);
+      dx = (fits ? layer.output : other).data();
     }
     float* residual = layer.has_residual ? context.scratch(kResidualSlot, n * layer.out) : nullptr;
     layer.norm->backward(context, epilogue(context, layer, x.dense), n, layer.output.data(), dy,
                          parameters_.gradient(layer.bias), residual);
+    context.set_gradients_spent(true);
     layer.convolution->backward(context, x, dy, dx);
+    context.set_gradients_spent(false);
     if (layer.has_residual) add_self(context.stream(), n, layer.out, nullptr, residual, dx);
     dy = dx;
   }

@@ -208,25 +208,31 @@ void Aggregation::set(const BlockWeights& weights) {
 
 void Aggregation::product(Context& context, const Neighbours& neighbours,
                           const sparse::MatrixView& view, const float* before, const float* x,
-                          float* y, std::uint64_t k, float beta) const {
+                          float* y, std::uint64_t k, float beta, const AggregateRows& lie) const {
   constexpr std::size_t kSlot = 6;
-  constexpr std::uint64_t kTogether = 4;  // Floats that are read at once.
-  const std::uint64_t stride = (k + kTogether - 1) / kTogether * kTogether;
+  const std::uint64_t stride = padded(k);
   const std::uint64_t own = neighbours.own_columns();
+  const std::uint64_t x_stride = lie.x_stride == 0 ? k : lie.x_stride;
+  const std::uint64_t y_stride = lie.y_stride == 0 ? k : lie.y_stride;
   const float* given = x;
-  if (before != nullptr || stride != k) {
-    float* scaled = context.scratch(kSlot, own * stride);
-    context.measured(Part::aggregate,
-                     [&] { scale_rows(context.stream(), own, k, stride, before, x, scaled); });
+  if (before != nullptr || stride != x_stride) {
+    // Blocks read x once more.
+    const bool has_room = lie.room != nullptr && (lie.room != x || self_ == nullptr);
+    float* scaled = has_room ? lie.room : context.scratch(kSlot, own * stride);
+    context.measured(Part::aggregate, [&] {
+      scale_rows(context.stream(), own, x_stride, stride, before, x, scaled);
+    });
     x = scaled;
   }
   const float* pulled = neighbours.pull(context, x, stride);
   if (neighbours.rows() == 0) return;
   context.measured(Part::aggregate, [&] {
+    // Columns of padding are sums of zeros.
     sparse::spmm(context.stream(), view, neighbours.plan(), neighbours.table(x, pulled, stride), y,
-                 k, k, {.beta = beta});
+                 y_stride, y_stride, {.beta = beta});
     if (self_ != nullptr)
-      add_scaled_rows(context.stream(), std::min(own, neighbours.rows()), k, self_, given, y);
+      add_scaled_rows(context.stream(), std::min(own, neighbours.rows()), k, self_, given, x_stride,
+                      y, y_stride);
   });
 }
 

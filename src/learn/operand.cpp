@@ -101,7 +101,7 @@ void add_weight_gradient(Context& context, const Operand& x, const float* dy, fl
       return context.dense().multiply<float>(context.stream(), shape, x.dense, dy, dw, 1.0f, 1.0f);
     float* product = context.scratch(kWeightSlot, x.width * wide);
     context.dense().multiply<float>(context.stream(), shape, x.dense, dy, product);
-    add_rows(context.stream(), x.width, k, wide, product, dw);
+    add_scaled_rows(context.stream(), x.width, k, nullptr, product, wide, dw, k);
   });
 }
 

@@ -111,21 +111,13 @@ Case gat(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bool is_spa
 }
 
 std::vector<Case> cases() {
-  return {gcn(3, 5, false),
-          gcn(5, 2, false),
-          gcn(4, 3, true),
-          sage(2, 5, false, Weighting::mean),
-          sage(5, 2, false, Weighting::sum),
-          sage(4, 3, true, Weighting::mean),
-          sage_max(3, 2),
-          gin(2, 5, false),
-          gin(5, 2, false),
-          gin(3, 3, true),
-          gin(4, 3, false, NormKind::batch),
-          gin(2, 5, true, NormKind::batch),
-          gin(3, 6, false, NormKind::layer),
-          gat(3, 2, 3, false),
-          gat(4, 1, 9, true)};
+  return {gcn(3, 5, false), gcn(5, 2, false), gcn(4, 3, true), sage(2, 5, false, Weighting::mean),
+          sage(5, 2, false, Weighting::sum), sage(4, 3, true, Weighting::mean), sage_max(3, 2),
+          gin(2, 5, false), gin(5, 2, false), gin(3, 3, true), gin(4, 3, false, NormKind::batch),
+          gin(2, 5, true, NormKind::batch), gin(3, 6, false, NormKind::layer), gat(3, 2, 3, false),
+          gat(4, 1, 9, true),
+          // Rows of 16 bytes: some lanes of a warp, all of them, and more than one tile of columns.
+          gat(2, 2, 4, false), gat(1, 4, 16, false), gat(1, 2, 68, false)};
 }
 
 /// What the ranks found, in the input's order.
@@ -270,7 +262,7 @@ TEST(Convolutions, EqualDifferencesOnSeveralRanks) {
 
 TEST(Convolutions, EqualDifferencesOnLongRows) {
   const Named named{"long star", fixtures::star(2600, true)};
-  for (const Case& test : {gat(2, 2, 2, false), sage_max(2, 2)})
+  for (const Case& test : {gat(2, 2, 2, false), gat(1, 1, 8, false), sage_max(2, 2)})
     check_case(test, named, {exec::DeviceKind::cpu, 2, 2, false});
 }
 
@@ -299,6 +291,13 @@ TEST(ConvolutionsCuda, EqualDifferences) {
       check_case(test, named, {exec::DeviceKind::cuda, 2, 1, devices < 2});
     }
   }
+}
+
+TEST(ConvolutionsCuda, EqualDifferencesOnLongRows) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  const Named named{"long star", fixtures::star(2600, true)};
+  for (const Case& test : {gat(2, 2, 2, false), gat(1, 1, 8, false), gat(1, 1, 68, false)})
+    check_case(test, named, {exec::DeviceKind::cuda, 1, 1, false});
 }
 
 }  // namespace

@@ -31,6 +31,9 @@ class Context {
   /// Rows are of another batch each time.
   void set_in_batches() { is_in_batches_ = true; }
   [[nodiscard]] bool is_in_batches() const { return is_in_batches_; }
+  /// Whether layers may overwrite the gradients that they are given.
+  void set_gradients_spent(bool are_spent) { are_gradients_spent_ = are_spent; }
+  [[nodiscard]] bool are_gradients_spent() const { return are_gradients_spent_; }
 
   [[nodiscard]] team::Team& team() { return team_; }
   [[nodiscard]] const exec::Stream& stream() const { return stream_; }
@@ -52,6 +55,7 @@ class Context {
 
   /// Room for `size` floats, which the next call with the same slot takes back.
   [[nodiscard]] float* scratch(std::size_t slot, std::uint64_t size) {
+    if (slot == kLentSlot && size <= lent_size_) return lent_;
     keep(scratch_.at(slot), size);
     return scratch_.at(slot).data();
   }
@@ -62,6 +66,13 @@ class Context {
     if (buffer.size() >= size) return;
     buffer.reset();
     buffer = memory::Buffer<T>(team_.device(), is_in_batches_ ? size + size / 8 : size);
+  }
+  /// The first slot is of memory that its owner does not need now, where that is enough; a size of
+  /// 0 takes it back.
+  static constexpr std::size_t kLentSlot = 0;
+  void lend(float* memory, std::uint64_t size) {
+    lent_ = memory;
+    lent_size_ = size;
   }
   static constexpr std::size_t kScratchSlots = 9;
 
@@ -107,7 +118,10 @@ class Context {
   std::uint64_t seed_ = 1, epoch_ = 0;
   bool is_training_ = false;
   bool is_in_batches_ = false;
+  bool are_gradients_spent_ = false;
   std::array<memory::Buffer<float>, kScratchSlots> scratch_;
+  float* lent_ = nullptr;
+  std::uint64_t lent_size_ = 0;
   std::deque<Span> spans_;  // Addresses stay.
   std::size_t spans_used_ = 0;
 };

@@ -21,8 +21,9 @@ class Convolution {
   /// y (rows x out) from x. Collective.
   virtual void forward(Context& context, const Operand& x, float* y) = 0;
   /// Adds the parameters' gradients and, where the shape asks for it, sets dx (rows x in); x as in
-  /// forward(). Collective.
-  virtual void backward(Context& context, const Operand& x, const float* dy, float* dx) = 0;
+  /// forward(). What dy holds afterwards is unspecified if the context's gradients are spent, else
+  /// as before. Collective.
+  virtual void backward(Context& context, const Operand& x, float* dy, float* dx) = 0;
 };
 
 /// Sizes of a convolution, and where its parameters go.

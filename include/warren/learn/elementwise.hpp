@@ -78,21 +78,19 @@ void add_self(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, cons
 void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t k,
                  const Vertex* rows, const float* x, float* out);
 
-/// out[i][:] = scale[i] x[i][:] (nullptr: 1) with rows `stride` >= k apart, the rest of them 0.
+/// out[i][:] = scale[i] x[i][:] (nullptr: 1) with rows `stride` >= k apart, the rest of them 0. out
+/// may be x where stride = k.
 void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
                 const float* scale, const float* x, float* out);
 
-/// y[i][:] += scale[i] x[i][:].
+/// y[i][:] += scale[i] x[i][:] (nullptr: 1), k wide; rows of x and y so far apart.
 void add_scaled_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k,
-                     const float* scale, const float* x, float* y);
+                     const float* scale, const float* x, std::uint64_t x_stride, float* y,
+                     std::uint64_t y_stride);
 
 /// out[i] = names[from[i]].
 void copy_named(const exec::Stream& stream, std::uint64_t n, const Vertex* from,
                 const Vertex* names, Vertex* out);
-
-/// y[i][:] += x[i][:], k wide; rows of x `stride` >= k apart.
-void add_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
-              const float* x, float* y);
 
 /// arg[r][c] = names[arg[r][c]], but for kNoVertex; without names arg -= first.
 void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,

@@ -10,6 +10,7 @@
 
 #include "warren/graph/graph.hpp"
 #include "warren/learn/context.hpp"
+#include "warren/learn/padding.hpp"
 #include "warren/sparse/edge_ops.hpp"
 #include "warren/sparse/spmm.hpp"
 
@@ -68,8 +69,8 @@ class Neighbours {
   /// The halo's vertices.
   [[nodiscard]] const std::vector<Vertex>& halo_ids() const { return halo_ids_; }
 
-  /// The halo's rows of x (own_columns() x k on every rank), brought here: halo() x k, until the next call
-  /// with this slot. T has 4 bytes. Collective.
+  /// The halo's rows of x (own_columns() x k on every rank), brought here: halo() x k, until the
+  /// next call with this slot. T has 4 bytes. Collective.
   template <class T>
   const T* pull(Context& context, const T* x, std::uint64_t k, std::size_t slot = 0) const {
     static_assert(sizeof(T) == sizeof(float));
@@ -122,6 +123,15 @@ struct BlockWeights {
   const float* self = nullptr;
 };
 
+/// How the rows of an aggregation lie: k or padded(k) apart, 0 for k; what lies between is 0 in x
+/// and becomes 0 in y. `room`, where it is not nullptr, is memory for own_columns() x padded(k), x
+/// itself where nobody needs that afterwards and its rows are padded: scaled or padded rows then
+/// take none of their own.
+struct AggregateRows {
+  std::uint64_t x_stride = 0, y_stride = 0;
+  float* room = nullptr;
+};
+
 /// y = A x for a weighted adjacency matrix, x and y this rank's rows.
 class Aggregation {
  public:
@@ -138,19 +148,22 @@ class Aggregation {
   [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
   [[nodiscard]] std::uint64_t own_columns() const { return out_->own_columns(); }
   /// y = A x + beta y, k wide. Collective; repeats bit for bit.
-  void forward(Context& context, const float* x, float* y, std::uint64_t k,
-               float beta = 0.0f) const {
-    product(context, *out_, out_view_, before_out_, x, y, k, beta);
+  void forward(Context& context, const float* x, float* y, std::uint64_t k, float beta = 0.0f,
+               const AggregateRows& lie = {}) const {
+    product(context, *out_, out_view_, before_out_, x, y, k, beta, lie);
   }
+  /// Whether backward() reads x no more once it has scaled its rows into the room.
+  [[nodiscard]] bool scales_backward() const { return before_in_ != nullptr && self_ == nullptr; }
   /// y = A^T x + beta y.
-  void backward(Context& context, const float* x, float* y, std::uint64_t k,
-                float beta = 0.0f) const {
-    product(context, *in_, in_view_, before_in_, x, y, k, beta);
+  void backward(Context& context, const float* x, float* y, std::uint64_t k, float beta = 0.0f,
+                const AggregateRows& lie = {}) const {
+    product(context, *in_, in_view_, before_in_, x, y, k, beta, lie);
   }
 
  private:
   void product(Context& context, const Neighbours& neighbours, const sparse::MatrixView& view,
-               const float* before, const float* x, float* y, std::uint64_t k, float beta) const;
+               const float* before, const float* x, float* y, std::uint64_t k, float beta,
+               const AggregateRows& lie) const;
 
   std::shared_ptr<const Neighbours> out_, in_;
   sparse::MatrixView out_view_, in_view_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "warren/learn/context.hpp"
+#include "warren/learn/padding.hpp"
 #include "warren/sparse/spmm.hpp"
 
 namespace warren::learn {
@@ -61,10 +62,6 @@ struct Operand {
   /// Its first rows. Of dense ones only.
   [[nodiscard]] Operand first(std::uint64_t count) const { return {count, dense, sparse, width}; }
 };
-
-/// Floats from one row of k to the next where rows are padded to 16 bytes, which products and
-/// gathers on GPUs are several times faster with.
-[[nodiscard]] constexpr std::uint64_t padded(std::uint64_t k) { return (k + 3) / 4 * 4; }
 
 /// y = X w + beta y: y rows x k, w width x k. `stride`, here and below: from a row of the matrix k
 /// wide to the next, k or padded(k), 0 for k; what lies between is 0 in operands and becomes 0 in
