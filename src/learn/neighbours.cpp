@@ -215,6 +215,13 @@ void Aggregation::product(Context& context, const Neighbours& neighbours,
   const std::uint64_t x_stride = lie.x_stride == 0 ? k : lie.x_stride;
   const std::uint64_t y_stride = lie.y_stride == 0 ? k : lie.y_stride;
   const float* given = x;
+  // Blocks have few entries for each of their columns, the lower ones less than a pass over all.
+  constexpr std::uint64_t kFewEntries = 12;
+  sparse::MatrixView matrix = view;
+  if (context.is_in_batches() && stride == x_stride && neighbours.entries() < kFewEntries * own) {
+    matrix.column_scale = before;
+    before = nullptr;
+  }
   if (before != nullptr || stride != x_stride) {
     // Blocks read x once more.
     const bool has_room = lie.room != nullptr && (lie.room != x || self_ == nullptr);
@@ -228,7 +235,7 @@ void Aggregation::product(Context& context, const Neighbours& neighbours,
   if (neighbours.rows() == 0) return;
   context.measured(Part::aggregate, [&] {
     // Columns of padding are sums of zeros.
-    sparse::spmm(context.stream(), view, neighbours.plan(), neighbours.table(x, pulled, stride), y,
+    sparse::spmm(context.stream(), matrix, neighbours.plan(), neighbours.table(x, pulled, stride), y,
                  y_stride, y_stride, {.beta = beta});
     if (self_ != nullptr)
       add_scaled_rows(context.stream(), std::min(own, neighbours.rows()), k, self_, given, x_stride,

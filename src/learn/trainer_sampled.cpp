@@ -289,7 +289,7 @@ double SampledPasses::hit_rate() const {
 
 void SampledPasses::train(EpochRecord& record, const Standing& standing,
                           const std::function<void(std::uint64_t)>& update) {
-  constexpr std::uint64_t kMeasured = 16;
+  constexpr std::uint64_t kMeasured = 64;
   Parts& p = *parts_;
   const exec::Stream& stream = p.context.stream();
   const std::uint64_t count = batches();
@@ -306,6 +306,8 @@ void SampledPasses::train(EpochRecord& record, const Standing& standing,
           p.spans.emplace_back(exec::Event(stream.device()), exec::Event(stream.device()));
         auto& span = p.spans[i - standing.batches];
         span.first.record(stream);
+        const bool is_measured = i % kMeasured == 0;
+        p.context.set_measuring(is_measured);
         p.context.begin(p.options.model.seed, before + i + 1, true);
         p.model.parameters().clear_gradients(stream);
         const float* scores = p.model.forward(p.context, batch.vertices, batch.features);
@@ -316,8 +318,9 @@ void SampledPasses::train(EpochRecord& record, const Standing& standing,
         p.trained = i + 1;
         update(i);
         span.second.record(stream);
-        const auto seconds = p.context.take_seconds(i % kMeasured == 0);
-        measured += i % kMeasured == 0 ? 1 : 0;
+        if (!is_measured) return;
+        const auto seconds = p.context.take_seconds();
+        ++measured;
         for (std::size_t k = 0; k < kParts; ++k) parts.at(k) += seconds.at(k);
       });
   stream.synchronize();
@@ -344,11 +347,11 @@ Scores SampledPasses::evaluate() {
   Parts& p = *parts_;
   p.targets.counts = p.counts;
   p.evaluation_loss.begin_batches(p.context, p.options.sampled->batch);
+  p.context.set_measuring(false);
   p.each_batch(p.labelled, 0, kEvaluation, [&](std::uint64_t, Batch& batch) {
     p.context.begin(p.options.model.seed, 0, false);
     const float* scores = p.model.forward(p.context, batch.vertices, batch.features);
     p.evaluation_loss.run(p.context, p.targets, scores, p.model.options().classes, nullptr);
-    (void)p.context.take_seconds(false);
   });
   return p.evaluation_loss.result(p.context, p.targets);
 }

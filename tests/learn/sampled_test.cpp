@@ -172,6 +172,7 @@ void check_whole(const std::vector<team::TeamOptions>& teams) {
       batches.epochs = whole.epochs;
       batches.model = whole.model;
       batches.optimizer = whole.optimizer;
+      batches.allow_tf32 = false;
       const Trained expected = train_on(p, whole, 1);
       for (const auto& team : teams) {
         batches.sampled->features = team.ranks == 2   ? memory::Placement::host

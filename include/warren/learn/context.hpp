@@ -79,15 +79,17 @@ class Context {
   /// Runs work(), which puts work on the stream, and has its time counted for a part.
   template <class F>
   void measured(Part part, F&& work) {
+    if (!is_measuring_) return work();
     Span& span = next_span(part);
     span.begin.record(stream_);
     work();
     span.end.record(stream_);
   }
-  /// Seconds of each part since the last call. Synchronises, or forgets them.
-  [[nodiscard]] std::array<double, kParts> take_seconds(bool wanted = true) {
+  /// Whether measured() measures from here on.
+  void set_measuring(bool measures) { is_measuring_ = measures; }
+  /// Seconds of each part since the last call. Synchronises if there is something.
+  [[nodiscard]] std::array<double, kParts> take_seconds() {
     std::array<double, kParts> seconds{};
-    if (!wanted) spans_used_ = 0;
     if (spans_used_ == 0) return seconds;
     stream_.synchronize();
     for (std::size_t i = 0; i < spans_used_; ++i)
@@ -118,6 +120,7 @@ class Context {
   std::uint64_t seed_ = 1, epoch_ = 0;
   bool is_training_ = false;
   bool is_in_batches_ = false;
+  bool is_measuring_ = true;
   bool are_gradients_spent_ = false;
   std::array<memory::Buffer<float>, kScratchSlots> scratch_;
   float* lent_ = nullptr;

@@ -52,7 +52,7 @@ struct EpochRecord {
   double loss = 0.0;        ///< Of the training vertices, as the gradient was taken.
   Scores scores;            ///< After the update, without dropout.
   double seconds = 0.0;     ///< Forward, backward and update, on the slowest rank.
-  /// This rank's, evaluation excluded; of batches an estimate from every 16th.
+  /// This rank's, evaluation excluded; of batches an estimate from every 64th.
   std::array<double, kParts> part_seconds{};
   std::uint64_t batches = 0;      ///< This rank's.
   double train_seconds = 0.0;     ///< In which this rank's batches trained.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuBLASLt numbers matrices by columns: C = A B by rows is C^T = B^T A^T by columns, so the
-// operands change places. The library's choice of an algorithm is kept for every shape.
+// operands change places. The library's choice of an algorithm is kept.
 #include "exec/cuda/blas.hpp"
 
 #include <bit>
@@ -79,6 +79,14 @@ std::uint32_t alignment_of(std::uint64_t address) {
   return std::uint32_t{1} << std::min(std::countr_zero(address | 256), 8);
 }
 
+/// To one of eight sizes between powers of two; small ones stay.
+std::uint64_t rounded_up(std::uint64_t size) {
+  constexpr std::uint64_t kSmall = 4096;
+  if (size <= kSmall) return size;
+  const std::uint64_t step = std::bit_floor(size) / 8;
+  return (size + step - 1) / step * step;
+}
+
 }  // namespace
 
 struct Blas::Plan {
@@ -111,31 +119,33 @@ Blas::~Blas() {
   deallocate(device_, MemoryKind::device, workspace_, kWorkspace);
 }
 
-const Blas::Plan& Blas::plan(const DenseShape& s, cudaDataType_t type, const Key& key) {
-  const auto found = plans_.find(key);
-  if (found != plans_.end()) return *found->second;
-  auto plan = std::make_unique<Plan>();
+void Blas::lay_out(Plan& plan, const DenseShape& s, cudaDataType_t type) const {
   const bool is_float = type == CUDA_R_32F;
   check(
-      lt().desc_create(&plan->desc,
+      lt().desc_create(&plan.desc,
                        is_float && allow_tf32_ ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
                        CUDA_R_32F),
       "cublasLtMatmulDescCreate");
   // The library's A is our B, and the other way round.
   const cublasOperation_t first = s.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t second = s.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
-  check(lt().desc_set(plan->desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
+  check(lt().desc_set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first),
         "cublasLtMatmulDescSetAttribute");
-  check(lt().desc_set(plan->desc, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
+  check(lt().desc_set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
         "cublasLtMatmulDescSetAttribute");
   const auto layout = [&](int i, std::uint64_t rows, std::uint64_t columns) {
-    check(lt().layout_create(&plan->layout[i], type, columns, rows,
+    check(lt().layout_create(&plan.layout[i], type, columns, rows,
                              static_cast<std::int64_t>(columns)),
           "cublasLtMatrixLayoutCreate");
   };
   layout(0, s.transpose_b ? s.n : s.k, s.transpose_b ? s.k : s.n);
   layout(1, s.transpose_a ? s.k : s.m, s.transpose_a ? s.m : s.k);
   layout(2, s.m, s.n);
+}
+
+cublasLtMatmulAlgo_t Blas::choose(const DenseShape& s, cudaDataType_t type, const Key& key) const {
+  Plan plan;
+  lay_out(plan, s, type);
   cublasLtMatmulPreference_t preference = nullptr;
   check(lt().preference_create(&preference), "cublasLtMatmulPreferenceCreate");
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
@@ -149,14 +159,32 @@ const Blas::Plan& Blas::plan(const DenseShape& s, cudaDataType_t type, const Key
   cublasLtMatmulHeuristicResult_t result{};
   int count = 0;
   const cublasStatus_t status =
-      lt().heuristic(handle_, plan->desc, plan->layout[0], plan->layout[1], plan->layout[2],
-                     plan->layout[2], preference, 1, &result, &count);
+      lt().heuristic(handle_, plan.desc, plan.layout[0], plan.layout[1], plan.layout[2],
+                     plan.layout[2], preference, 1, &result, &count);
   lt().preference_destroy(preference);
   check(status, "cublasLtMatmulAlgoGetHeuristic");
   if (count == 0)
     throw DeviceError(
         fmt::format("cuBLASLt has no way to multiply {} x {} by {} x {}", s.m, s.k, s.k, s.n));
-  plan->algorithm = result.algo;
+  return result.algo;
+}
+
+const Blas::Plan& Blas::plan(const DenseShape& s, cudaDataType_t type, const Key& key) {
+  constexpr std::size_t kMostPlans = 1024;
+  const auto found = plans_.find(key);
+  if (found != plans_.end()) return *found->second;
+  if (plans_.size() >= kMostPlans) plans_.clear();
+  auto plan = std::make_unique<Plan>();
+  lay_out(*plan, s, type);
+  // Batches have another shape each: one choice serves all that are nearly as large.
+  DenseShape rounded = s;
+  Key about = key;
+  about[0] = rounded.m = rounded_up(s.m);
+  about[2] = rounded.k = rounded_up(s.k);
+  auto choice = algorithms_.find(about);
+  if (choice == algorithms_.end())
+    choice = algorithms_.emplace(about, choose(rounded, type, about)).first;
+  plan->algorithm = choice->second;
   return *plans_.emplace(key, std::move(plan)).first->second;
 }
 
@@ -170,10 +198,16 @@ void Blas::multiply(const Stream& stream, const DenseShape& s, cudaDataType_t ty
                    s.transpose_a, s.transpose_b, static_cast<std::uint64_t>(type),
                    aligned(a),    aligned(b),    aligned(c)};
   const Plan& p = plan(s, type, key);
-  check(lt().matmul(handle_, p.desc, &alpha, b, p.layout[0], a, p.layout[1], &beta, c, p.layout[2],
-                    c, p.layout[2], &p.algorithm, workspace_, kWorkspace,
-                    static_cast<cudaStream_t>(stream.native())),
-        "cublasLtMatmul");
+  const auto run = [&](const cublasLtMatmulAlgo_t& algorithm) {
+    return lt().matmul(handle_, p.desc, &alpha, b, p.layout[0], a, p.layout[1], &beta, c,
+                       p.layout[2], c, p.layout[2], &algorithm, workspace_, kWorkspace,
+                       static_cast<cudaStream_t>(stream.native()));
+  };
+  cublasStatus_t status = run(p.algorithm);
+  // What was chosen for the rounded shape may not do for this one.
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)
+    status = run(choose(s, type, key));
+  check(status, "cublasLtMatmul");
 }
 
 }  // namespace warren::exec::cuda

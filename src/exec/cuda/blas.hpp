@@ -34,12 +34,17 @@ class Blas {
   using Key = std::array<std::uint64_t, 9>;
   struct Plan;
   const Plan& plan(const DenseShape& shape, cudaDataType_t type, const Key& key);
+  void lay_out(Plan& plan, const DenseShape& shape, cudaDataType_t type) const;
+  /// The library's choice for a shape.
+  [[nodiscard]] cublasLtMatmulAlgo_t choose(const DenseShape& shape, cudaDataType_t type,
+                                            const Key& key) const;
 
   Device device_;
   bool allow_tf32_;
   cublasLtHandle_t handle_ = nullptr;
   void* workspace_ = nullptr;
-  std::map<Key, std::unique_ptr<Plan>> plans_;
+  std::map<Key, std::unique_ptr<Plan>> plans_;       // By shape.
+  std::map<Key, cublasLtMatmulAlgo_t> algorithms_;  // By shape, large sizes rounded up.
 };
 
 }  // namespace warren::exec::cuda
