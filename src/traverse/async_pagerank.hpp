@@ -10,9 +10,9 @@
 // A row that is too long for one worker is cut: the sums of its pieces are values like others, and
 // a chunk that comes later adds them up.
 //
-// A chunk whose next run would be more than kLead sweeps ahead of some other chunk, of whatever
-// rank, is put back into the queue as it is: it would mostly read what it has read already. The end
-// is decided by the bound of ranking_board.hpp.
+// A chunk whose next run would be more than kLead sweeps beyond the next of some other chunk, of
+// whatever rank, is put back into the queue as it is: it would mostly read what it has read
+// already. The end is decided by the bound of ranking_board.hpp.
 #pragma once
 
 #include "warren/graph/shard.hpp"

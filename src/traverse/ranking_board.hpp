@@ -33,7 +33,7 @@ using exec::Scope;
 /// Of one rank, on its device; written by that rank alone, but for `stop`.
 struct RankingBoard {
   /// Runs of a chunk that may be ahead of what all chunks have had, over the team.
-  static constexpr std::uint32_t kLead = 2;
+  static constexpr std::uint32_t kLead = 1;
   static constexpr std::uint32_t kSweeps = 4;  ///< Under way at once: at most kLead + 1.
   static constexpr std::uint64_t kAll = ~std::uint64_t{0};
 
