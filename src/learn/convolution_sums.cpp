@@ -128,24 +128,32 @@ class Sage final : public Convolution {
     const float* w = parameters_.value(neighbours_);
     float* dw = parameters_.gradient(neighbours_);
     const std::uint64_t rows = aggregation_->rows();
-    add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out);
+    const std::uint64_t stride = padded(shape_.out);
+    if (stride != shape_.out) {
+      // Three products read it.
+      float* copy = context.scratch(1, rows * stride);
+      scale_rows(context.stream(), rows, shape_.out, stride, nullptr, dy, copy);
+      dy = copy;
+    }
+    add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out,
+                        stride);
     const auto set_dx = [&] {
       if (shape_.needs_input_gradient)
         self_gradient(context, x.rows, rows, dy, parameters_.value(self_), dx, shape_);
     };
     if (is_first_) {
-      add_weight_gradient(context, aggregated(), dy, dw, shape_.out);
+      add_weight_gradient(context, aggregated(), dy, dw, shape_.out, stride);
       if (!shape_.needs_input_gradient) return;
       set_dx();
       float* ds = context.scratch(0, rows * shape_.in);
-      input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
+      input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out, 0.0f, stride);
       return aggregation_->backward(context, ds, dx, shape_.in, 1.0f);
     }
     // Until dx is made it has the scaled rows of dy.
-    const std::uint64_t stride = padded(shape_.out);
     float* room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
     float* dz = context.scratch(0, x.rows * stride);
-    aggregation_->backward(context, dy, dz, shape_.out, 0.0f, {.y_stride = stride, .room = room});
+    aggregation_->backward(context, dy, dz, shape_.out, 0.0f,
+                           {.x_stride = stride, .y_stride = stride, .room = room});
     set_dx();
     add_weight_gradient(context, x, dz, dw, shape_.out, stride);
     if (shape_.needs_input_gradient)

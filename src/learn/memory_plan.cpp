@@ -51,6 +51,7 @@ struct Scratch {
       others = std::max(others, 2 * in);
       return;
     }
+    if (!is_gcn) others = std::max(others, pad(out));
     if (aggregates_first(is_sparse, has_gradient, in, out)) {
       if (!is_gcn || padded(in) > out) scale(is_gcn ? padded(in) : pad(in));
       if (!has_gradient) return;
