@@ -8,6 +8,7 @@
 #include "warren/learn/elementwise.hpp"
 #include "warren/sparse/exchange.hpp"
 
+#include "learn/halo_split.hpp"
 #include "sparse/blocks.hpp"
 
 namespace warren::learn {
@@ -134,9 +135,8 @@ void Neighbours::set(const BlockMatrix& block) {
   row_plan_ = sparse::RowPlan::all_rows();
 }
 
-const float* Neighbours::pull_rows(Context& context, const float* x, std::uint64_t k,
-                                   std::size_t slot) const {
-  if (ranks_ == 1) return nullptr;
+float* Neighbours::exchange(Context& context, const exec::Stream& stream, const float* x,
+                            std::uint64_t k, std::size_t slot) const {
   const auto grow = [&](memory::Buffer<float>& buffer, std::uint64_t rows) {
     if (buffer.size() >= rows * k) return;
     buffer.reset();
@@ -148,22 +148,25 @@ const float* Neighbours::pull_rows(Context& context, const float* x, std::uint64
   std::vector<std::uint64_t> send_bytes, receive_bytes;
   for (const std::uint64_t row : send_begin_) send_bytes.push_back(row * k * sizeof(float));
   for (const std::uint64_t row : receive_begin_) receive_bytes.push_back(row * k * sizeof(float));
-  context.measured(Part::communicate, [&] {
-    gather_rows(context.stream(), send_rows_.size(), k, send_rows_.data(), x, send_.data());
-    context.team().all_to_all_v(context.stream(), send_.data(), send_bytes, received.data(),
-                                receive_bytes);
-  });
+  gather_rows(stream, send_rows_.size(), k, send_rows_.data(), x, send_.data());
+  context.team().all_to_all_v(stream, send_.data(), send_bytes, received.data(), receive_bytes);
   return received.data();
 }
 
-sparse::RowTable<float> Neighbours::table(const float* own, const float* pulled,
-                                          std::uint64_t stride) const {
-  sparse::RowTable<float> table(own, stride);
-  if (halo() == 0) return table;
-  table.parts = 2;
-  table.first[1] = own_columns_;
-  table.origin[1] = pulled - own_columns_ * stride;
-  return table;
+const float* Neighbours::pull_rows(Context& context, const float* x, std::uint64_t k,
+                                   std::size_t slot) const {
+  if (ranks_ == 1) return nullptr;
+  const float* pulled = nullptr;
+  context.measured(Part::communicate,
+                   [&] { pulled = exchange(context, context.stream(), x, k, slot); });
+  return pulled;
+}
+
+const float* Neighbours::begin_pull(Context& context, const float* x, std::uint64_t k) const {
+  context.fork_side();
+  const float* pulled = exchange(context, context.side(), x, k, 0);
+  context.end_side();
+  return pulled;
 }
 
 Neighbourhood::Neighbourhood(team::Team& team, const exec::Stream& stream,
@@ -178,6 +181,11 @@ Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
     : out_(neighbourhood.out), in_(neighbourhood.in) {
   out_view_ = out_->view();
   in_view_ = in_->view();
+  if (context.team().size() > 1) {
+    out_split_ = std::make_shared<const HaloSplit>(context.stream(), *out_);
+    in_split_ =
+        in_ == out_ ? out_split_ : std::make_shared<const HaloSplit>(context.stream(), *in_);
+  }
   if (weighting == Weighting::sum) return;
   const bool is_symmetric = weighting == Weighting::symmetric;
   const auto scale_of = [&](Vertex v) {
@@ -206,7 +214,7 @@ void Aggregation::set(const BlockWeights& weights) {
   self_ = weights.self;
 }
 
-void Aggregation::product(Context& context, const Neighbours& neighbours,
+void Aggregation::product(Context& context, const Neighbours& neighbours, const HaloSplit* split,
                           const sparse::MatrixView& view, const float* before, const float* x,
                           float* y, std::uint64_t k, float beta, const AggregateRows& lie) const {
   constexpr std::size_t kSlot = 6;
@@ -231,11 +239,27 @@ void Aggregation::product(Context& context, const Neighbours& neighbours,
     });
     x = scaled;
   }
-  const float* pulled = neighbours.pull(context, x, stride);
+  if (split != nullptr) {
+    const exec::Stream& stream = context.stream();
+    const float* halo = nullptr;
+    context.measured(Part::communicate,
+                     [&] { halo = neighbours.begin_pull(context, x, stride); });
+    const auto add = [&](const sparse::MatrixView& part, const sparse::SpmmPlan& plan,
+                         const float* rows, float kept) {
+      if (neighbours.rows() == 0) return;
+      context.measured(Part::aggregate, [&] {
+        sparse::spmm(stream, part, plan, sparse::RowTable<float>(rows, stride), y, y_stride,
+                     y_stride, {.beta = kept});
+      });
+    };
+    add(split->own(view), split->own_plan(), x, beta);
+    context.measured(Part::communicate, [&] { context.join_side(); });
+    return add(split->halo(view), split->halo_plan(), halo, 1.0f);
+  }
   if (neighbours.rows() == 0) return;
   context.measured(Part::aggregate, [&] {
     // Columns of padding are sums of zeros.
-    sparse::spmm(context.stream(), matrix, neighbours.plan(), neighbours.table(x, pulled, stride), y,
+    sparse::spmm(context.stream(), matrix, neighbours.plan(), sparse::RowTable<float>(x, stride), y,
                  y_stride, y_stride, {.beta = beta});
     if (self_ != nullptr)
       add_scaled_rows(context.stream(), std::min(own, neighbours.rows()), k, self_, given, x_stride,

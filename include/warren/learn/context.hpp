@@ -22,7 +22,12 @@ inline constexpr std::size_t kParts = 3;
 class Context {
  public:
   explicit Context(team::Team& team, const exec::DenseOptions& options = {})
-      : team_(team), stream_(team.device()), dense_(team.device(), options) {}
+      : team_(team),
+        stream_(team.device()),
+        side_(team.device()),
+        dense_(team.device(), options),
+        forked_(team.device()),
+        side_end_(team.device()) {}
   /// This rank's vertices, and the input's ids of them on its device.
   void set_rows(std::uint64_t rows, const Vertex* row_ids) {
     rows_ = rows;
@@ -37,6 +42,15 @@ class Context {
 
   [[nodiscard]] team::Team& team() { return team_; }
   [[nodiscard]] const exec::Stream& stream() const { return stream_; }
+  /// A second stream, for what ranks exchange meanwhile: it begins where stream() is at
+  /// fork_side(), and stream() waits in join_side() for what side() had to do before end_side().
+  [[nodiscard]] const exec::Stream& side() const { return side_; }
+  void fork_side() {
+    forked_.record(stream_);
+    side_.wait(forked_);
+  }
+  void end_side() { side_end_.record(side_); }
+  void join_side() { stream_.wait(side_end_); }
   [[nodiscard]] exec::DenseProducts& dense() { return dense_; }
   /// This rank's vertices.
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
@@ -113,8 +127,9 @@ class Context {
   }
 
   team::Team& team_;
-  exec::Stream stream_;
+  exec::Stream stream_, side_;
   exec::DenseProducts dense_;
+  exec::Event forked_, side_end_;
   std::uint64_t rows_ = 0;
   const Vertex* row_ids_ = nullptr;
   std::uint64_t seed_ = 1, epoch_ = 0;

@@ -77,12 +77,14 @@ class Neighbours {
     return reinterpret_cast<const T*>(
         pull_rows(context, reinterpret_cast<const float*>(x), k, slot));
   }
-  /// Own rows and pulled ones as the columns of a product.
-  [[nodiscard]] sparse::RowTable<float> table(const float* own, const float* pulled,
-                                              std::uint64_t stride) const;
+  /// The same beside what the context's stream does from here on, which waits for it in
+  /// context.join_side().
+  const float* begin_pull(Context& context, const float* x, std::uint64_t k) const;
 
  private:
   const float* pull_rows(Context& context, const float* x, std::uint64_t k, std::size_t slot) const;
+  float* exchange(Context& context, const exec::Stream& stream, const float* x, std::uint64_t k,
+                  std::size_t slot) const;
 
   std::uint64_t rows_ = 0, own_columns_ = 0, entries_ = 0, first_ = 0;
   int rank_ = 0, ranks_ = 1;
@@ -132,7 +134,10 @@ struct AggregateRows {
   float* room = nullptr;
 };
 
-/// y = A x for a weighted adjacency matrix, x and y this rank's rows.
+class HaloSplit;
+
+/// y = A x for a weighted adjacency matrix, x and y this rank's rows. Rows of other ranks are
+/// brought while own rows are multiplied.
 class Aggregation {
  public:
   /// Collective. Throws MemoryError.
@@ -150,22 +155,23 @@ class Aggregation {
   /// y = A x + beta y, k wide. Collective; repeats bit for bit.
   void forward(Context& context, const float* x, float* y, std::uint64_t k, float beta = 0.0f,
                const AggregateRows& lie = {}) const {
-    product(context, *out_, out_view_, before_out_, x, y, k, beta, lie);
+    product(context, *out_, out_split_.get(), out_view_, before_out_, x, y, k, beta, lie);
   }
   /// Whether backward() reads x no more once it has scaled its rows into the room.
   [[nodiscard]] bool scales_backward() const { return before_in_ != nullptr && self_ == nullptr; }
   /// y = A^T x + beta y.
   void backward(Context& context, const float* x, float* y, std::uint64_t k, float beta = 0.0f,
                 const AggregateRows& lie = {}) const {
-    product(context, *in_, in_view_, before_in_, x, y, k, beta, lie);
+    product(context, *in_, in_split_.get(), in_view_, before_in_, x, y, k, beta, lie);
   }
 
  private:
-  void product(Context& context, const Neighbours& neighbours, const sparse::MatrixView& view,
-               const float* before, const float* x, float* y, std::uint64_t k, float beta,
+  void product(Context& context, const Neighbours& neighbours, const HaloSplit* split,
+               const sparse::MatrixView& view, const float* before, const float* x, float* y, std::uint64_t k, float beta,
                const AggregateRows& lie) const;
 
   std::shared_ptr<const Neighbours> out_, in_;
+  std::shared_ptr<const HaloSplit> out_split_, in_split_;  ///< Of several ranks.
   sparse::MatrixView out_view_, in_view_;
   /// What columns are scaled by before they are multiplied, once each instead of for every entry.
   const float* before_out_ = nullptr;
