@@ -87,21 +87,22 @@ Outcome measure(const Session& session, const TrainInput& input, const learn::Tr
 
 Json breakdown(const Outcome& outcome) {
   double part[learn::kParts] = {};
-  double all = 0.0;
-  for (const auto& epoch : outcome.epochs) {
+  double all = 0.0, train = 0.0, sample = 0.0, gather = 0.0, count = 0.0;
+  // The first epoch takes memory and makes connections.
+  const std::size_t first = outcome.epochs.size() > 1 ? 1 : 0;
+  for (std::size_t e = first; e < outcome.epochs.size(); ++e) {
+    const auto& epoch = outcome.epochs[e];
     for (std::size_t i = 0; i < learn::kParts; ++i) part[i] += epoch.part_seconds.at(i);
     all += epoch.seconds;
-  }
-  const double count = std::max<double>(1.0, static_cast<double>(outcome.epochs.size()));
-  const auto of = [&](learn::Part p) { return part[static_cast<std::size_t>(p)] / count; };
-  const double known =
-      of(learn::Part::aggregate) + of(learn::Part::dense) + of(learn::Part::communicate);
-  double train = 0.0, sample = 0.0, gather = 0.0;
-  for (const auto& epoch : outcome.epochs) {
     train += epoch.train_seconds;
     sample += epoch.sample_seconds;
     gather += epoch.gather_seconds;
+    count += 1.0;
   }
+  count = std::max(1.0, count);
+  const auto of = [&](learn::Part p) { return part[static_cast<std::size_t>(p)] / count; };
+  const double known =
+      of(learn::Part::aggregate) + of(learn::Part::dense) + of(learn::Part::communicate);
   Json parts = {{"aggregate", of(learn::Part::aggregate)},
                 {"dense", of(learn::Part::dense)},
                 {"communicate", of(learn::Part::communicate)}};

@@ -306,7 +306,7 @@ void SampledPasses::train(EpochRecord& record, const Standing& standing,
           p.spans.emplace_back(exec::Event(stream.device()), exec::Event(stream.device()));
         auto& span = p.spans[i - standing.batches];
         span.first.record(stream);
-        const bool is_measured = i % kMeasured == 0;
+        const bool is_measured = i % kMeasured == std::min(kMeasured, count) / 2;
         p.context.set_measuring(is_measured);
         p.context.begin(p.options.model.seed, before + i + 1, true);
         p.model.parameters().clear_gradients(stream);
