@@ -138,12 +138,11 @@ void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
   json["sampled_edges"] = edges / outcome.epochs.size();
   if (train.sampled->cached > 0.0) json["hit_rate"] = outcome.hit_rate;
   const auto& parts = json["breakdown"];
-  table.row("batches", fmt::format("{} an epoch of {} vertices a rank, fanouts {}",
-                                   outcome.batches, train.sampled->batch,
-                                   fmt::join(train.sampled->fanouts, ",")));
-  table.row("beside", fmt::format("sample {}, gather {}; {:.1f}% of an epoch trains",
-                                  duration(parts["sample"]), duration(parts["gather"]),
-                                  100.0 * share));
+  table.row("batches", fmt::format("{} an epoch of {} vertices a rank, fanouts {}", outcome.batches,
+                                   train.sampled->batch, fmt::join(train.sampled->fanouts, ",")));
+  table.row("beside",
+            fmt::format("sample {}, gather {}; {:.1f}% of an epoch trains",
+                        duration(parts["sample"]), duration(parts["gather"]), 100.0 * share));
 }
 
 void report(Session& session, const TrainCommand& options, const learn::TrainOptions& train,
@@ -236,7 +235,8 @@ ExitStatus run_train(const TrainCommand& options) {
 
 void add_train(CLI::App& program, Action& action) {
   auto options = std::make_shared<TrainCommand>();
-  CLI::App* train = program.add_subcommand("train", "Train a graph neural network, on the whole graph or on sampled batches");
+  CLI::App* train = program.add_subcommand(
+      "train", "Train a graph neural network, on the whole graph or on sampled batches");
   add_train_options(*train, *options);
   train->footer("Example:\n  warren train debian --model gcn --hidden 64 --checkpoint model");
   train->callback([options, &action, train] {

@@ -71,9 +71,10 @@ void add_optimizer_options(CLI::App& train, TrainCommand& o) {
 
 void add_sampled_options(CLI::App& train, TrainCommand& o) {
   train
-      .add_option("--fanout", o.fanout,
-                  "Of sampled: neighbours of each vertex, hop by hop from the batch's own vertices; "
-                  "-1 for all (15,10)")
+      .add_option(
+          "--fanout", o.fanout,
+          "Of sampled: neighbours of each vertex, hop by hop from the batch's own vertices; "
+          "-1 for all (15,10)")
       ->type_name("F1,F2,...");
   add_number(train, "--batch", o.batch, "Of sampled: vertices of a batch, per rank (1024)", "B", 1,
              1 << 30);
@@ -101,7 +102,8 @@ void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
   require(!o.has_cached || o.placement == "cached", "--cached is for --placement cached");
   learn::SampledOptions sampled;
   sampled.fanouts = parse_fanouts(o.fanout);
-  if (o.layers && sampled.fanouts.size() == 1) sampled.fanouts.resize(*o.layers, sampled.fanouts[0]);
+  if (o.layers && sampled.fanouts.size() == 1)
+    sampled.fanouts.resize(*o.layers, sampled.fanouts[0]);
   require(!o.layers || *o.layers == sampled.fanouts.size(),
           fmt::format("--layers {} and --fanout {}: there is one hop for each layer",
                       o.layers.value_or(0), o.fanout));

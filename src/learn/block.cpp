@@ -54,10 +54,10 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
   if (options.has_weights) {
     keep(stream, row_, size.targets);
     const bool is_symmetric = options.weighting == Weighting::symmetric;
-    run<exec::Thread>(stream, is_symmetric ? size.sources : size.targets,
-                      detail::BlockWeightsKernel{store, vertices, hop.row_offsets, size.targets,
-                                                 options.weighting, row_.data(), column_.data(),
-                                                 self_.data()});
+    run<exec::Thread>(
+        stream, is_symmetric ? size.sources : size.targets,
+        detail::BlockWeightsKernel{store, vertices, hop.row_offsets, size.targets,
+                                   options.weighting, row_.data(), column_.data(), self_.data()});
     weights_.row = row_.data();
     if (is_symmetric) {
       weights_.column = column_.data();
@@ -91,12 +91,12 @@ void Block::transpose(const exec::Stream& stream, const std::uint32_t* duplicate
   const detail::SourceCounts counts{duplicates, has_loops ? size_.targets : 0};
   run<exec::Block>(stream, chunks, detail::ChunkSumKernel{counts, sources, chunk_sums_.data()});
   run<exec::Block>(stream, chunks == 0 ? 0 : 1, detail::ScanSumsKernel{chunks, chunk_sums_.data()});
-  run<exec::Block>(stream, chunks, detail::OffsetsKernel{counts, sources, chunk_sums_.data(),
-                                                         in_offsets_.data()});
-  run<exec::Tile<8>>(stream, size_.targets,
-                     detail::FillTransposeKernel{out_.view.offsets, out_.view.column_ids,
-                                                 in_offsets_.data(), cursors_.data(),
-                                                 in_rows_.data()});
+  run<exec::Block>(stream, chunks,
+                   detail::OffsetsKernel{counts, sources, chunk_sums_.data(), in_offsets_.data()});
+  run<exec::Tile<8>>(
+      stream, size_.targets,
+      detail::FillTransposeKernel{out_.view.offsets, out_.view.column_ids, in_offsets_.data(),
+                                  cursors_.data(), in_rows_.data()});
   run<exec::Thread>(stream, sources, detail::SortListsKernel{in_offsets_.data(), in_rows_.data()});
   in_.view.rows = sources;
   in_.view.offsets = in_offsets_.data();

@@ -25,9 +25,8 @@ struct BlockWeightsKernel {
   template <class W>
   WARREN_HD void operator()(const W&, std::uint64_t i) const {
     const bool is_symmetric = weighting == Weighting::symmetric;
-    const auto degree = weighting == Weighting::mean
-                            ? 0.0f
-                            : static_cast<float>(store.list(vertices[i]).degree);
+    const auto degree =
+        weighting == Weighting::mean ? 0.0f : static_cast<float>(store.list(vertices[i]).degree);
     const float scale = is_symmetric ? 1.0f / std::sqrt(degree + 1.0f) : 1.0f;
     if (is_symmetric) column[i] = scale;
     if (i >= targets) return;
@@ -75,7 +74,8 @@ struct ChunkStretch {
   std::uint64_t begin, end;
   WARREN_HD ChunkStretch(const W& worker, std::uint64_t chunk, std::uint64_t count) {
     const std::uint64_t each = (kBlockChunk + worker.size() - 1) / worker.size();
-    const std::uint64_t limit = (chunk + 1) * kBlockChunk < count ? (chunk + 1) * kBlockChunk : count;
+    const std::uint64_t limit =
+        (chunk + 1) * kBlockChunk < count ? (chunk + 1) * kBlockChunk : count;
     begin = chunk * kBlockChunk + worker.lane() * each;
     end = begin + each < limit ? begin + each : limit;
     if (begin > end) begin = end;

@@ -10,7 +10,8 @@ HaloSplit::HaloSplit(const exec::Stream& stream, const Neighbours& neighbours) {
   const std::uint64_t own = neighbours.own_columns();
   std::vector<EdgeOffset> offsets(rows + 1);
   std::vector<Vertex> columns(neighbours.entries());
-  exec::copy(stream, offsets.data(), neighbours.view().offsets, offsets.size() * sizeof(EdgeOffset));
+  exec::copy(stream, offsets.data(), neighbours.view().offsets,
+             offsets.size() * sizeof(EdgeOffset));
   if (!columns.empty())
     exec::copy(stream, columns.data(), neighbours.view().column_ids,
                columns.size() * sizeof(Vertex));

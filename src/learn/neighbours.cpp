@@ -242,8 +242,7 @@ void Aggregation::product(Context& context, const Neighbours& neighbours, const 
   if (split != nullptr) {
     const exec::Stream& stream = context.stream();
     const float* halo = nullptr;
-    context.measured(Part::communicate,
-                     [&] { halo = neighbours.begin_pull(context, x, stride); });
+    context.measured(Part::communicate, [&] { halo = neighbours.begin_pull(context, x, stride); });
     const auto add = [&](const sparse::MatrixView& part, const sparse::SpmmPlan& plan,
                          const float* rows, float kept) {
       if (neighbours.rows() == 0) return;

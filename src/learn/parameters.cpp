@@ -72,8 +72,9 @@ void Parameters::clear_gradients(const exec::Stream& stream) const {
 
 void Parameters::reduce_gradients(Context& context) const {
   if (context.team().size() == 1) return;
-  context.team().all_reduce(context.stream(), storage_->gradients.data(), storage_->gradients.data(), size_,
-                            team::DataType::float32, team::ReduceOp::sum);
+  context.team().all_reduce(context.stream(), storage_->gradients.data(),
+                            storage_->gradients.data(), size_, team::DataType::float32,
+                            team::ReduceOp::sum);
 }
 
 }  // namespace warren::learn

@@ -45,8 +45,8 @@ std::shared_ptr<const graph::Graph> without_loops(std::shared_ptr<const graph::G
 }
 
 graph::Shard shard_of(team::Team& team, const GraphPair& graphs, ModelKind kind) {
-  return graph::make_shard(
-      team, {kind == ModelKind::gat ? without_loops(graphs.out) : graphs.out, nullptr, graphs.cuts});
+  return graph::make_shard(team, {kind == ModelKind::gat ? without_loops(graphs.out) : graphs.out,
+                                  nullptr, graphs.cuts});
 }
 
 /// Features over the team's memories.
@@ -71,8 +71,8 @@ class FeatureTable {
     stream.synchronize();
     team.barrier();
     if (options.features != memory::Placement::host || options.cached <= 0.0) return;
-    const auto hot = static_cast<std::uint64_t>(options.cached *
-                                                static_cast<double>(graphs.cuts.back()));
+    const auto hot =
+        static_cast<std::uint64_t>(options.cached * static_cast<double>(graphs.cuts.back()));
     cached_ = std::make_unique<memory::CachedArray<float>>(
         team, table_, sample::hot_rows_by_degree(team, shard, hot));
   }
@@ -123,8 +123,7 @@ struct SampledPasses::Parts {
             team.device(), store,
             [this](const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
                    float* out) { features.gather(stream, vertices, count, out); },
-            graphs.input_ids.empty() ? nullptr : input_ids.data(),
-            loader_options(model, given)),
+            graphs.input_ids.empty() ? nullptr : input_ids.data(), loader_options(model, given)),
         kind(dataset.loss),
         counts(dataset.counts),
         classes(dataset.labels),
@@ -164,8 +163,7 @@ struct SampledPasses::Parts {
                                                                  std::uint64_t q,
                                                                  std::uint64_t iteration) {
     const std::uint64_t end = share(size, q + 1);
-    const std::uint64_t begin =
-        std::min(end, share(size, q) + iteration * options.sampled->batch);
+    const std::uint64_t begin = std::min(end, share(size, q) + iteration * options.sampled->batch);
     return {begin, std::min(end - begin, options.sampled->batch)};
   }
 
@@ -184,8 +182,7 @@ struct SampledPasses::Parts {
       of.push_back(splits[v]);
       if (!classes.empty()) labels.push_back(classes[v]);
       const auto row = values.begin() + static_cast<std::ptrdiff_t>(v * width);
-      if (!values.empty())
-        rows.insert(rows.end(), row, row + static_cast<std::ptrdiff_t>(width));
+      if (!values.empty()) rows.insert(rows.end(), row, row + static_cast<std::ptrdiff_t>(width));
     }
     const exec::Stream& stream = context.stream();
     upload(stream, seeds, ids);
@@ -239,7 +236,8 @@ struct SampledPasses::Parts {
   [[nodiscard]] std::vector<Vertex> shuffled(std::uint64_t epoch) const {
     std::vector<Vertex> order = training;
     const std::uint64_t key = random_key(options.model.seed, epoch, kShuffle);
-    for (std::uint64_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[mix(key + i) % i]);
+    for (std::uint64_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[mix(key + i) % i]);
     return order;
   }
 
@@ -299,30 +297,30 @@ void SampledPasses::train(EpochRecord& record, const Standing& standing,
   p.trained = standing.batches;
   std::uint64_t measured = 0;
   std::array<double, kParts> parts{};
-  p.each_batch(
-      p.shuffled(record.epoch), standing.batches, before * p.ranks(),
-      [&](std::uint64_t i, Batch& batch) {
-        while (p.spans.size() <= i - standing.batches)
-          p.spans.emplace_back(exec::Event(stream.device()), exec::Event(stream.device()));
-        auto& span = p.spans[i - standing.batches];
-        span.first.record(stream);
-        const bool is_measured = i % kMeasured == std::min(kMeasured, count) / 2;
-        p.context.set_measuring(is_measured);
-        p.context.begin(p.options.model.seed, before + i + 1, true);
-        p.model.parameters().clear_gradients(stream);
-        const float* scores = p.model.forward(p.context, batch.vertices, batch.features);
-        p.targets.counts[0] = p.count_of(p.training.size(), i);
-        float* gradient = p.model.scores_gradient();
-        p.training_loss.run(p.context, p.targets, scores, p.model.options().classes, gradient);
-        p.model.backward(p.context, gradient);
-        p.trained = i + 1;
-        update(i);
-        span.second.record(stream);
-        if (!is_measured) return;
-        const auto seconds = p.context.take_seconds();
-        ++measured;
-        for (std::size_t k = 0; k < kParts; ++k) parts.at(k) += seconds.at(k);
-      });
+  p.each_batch(p.shuffled(record.epoch), standing.batches, before * p.ranks(),
+               [&](std::uint64_t i, Batch& batch) {
+                 while (p.spans.size() <= i - standing.batches)
+                   p.spans.emplace_back(exec::Event(stream.device()), exec::Event(stream.device()));
+                 auto& span = p.spans[i - standing.batches];
+                 span.first.record(stream);
+                 const bool is_measured = i % kMeasured == std::min(kMeasured, count) / 2;
+                 p.context.set_measuring(is_measured);
+                 p.context.begin(p.options.model.seed, before + i + 1, true);
+                 p.model.parameters().clear_gradients(stream);
+                 const float* scores = p.model.forward(p.context, batch.vertices, batch.features);
+                 p.targets.counts[0] = p.count_of(p.training.size(), i);
+                 float* gradient = p.model.scores_gradient();
+                 p.training_loss.run(p.context, p.targets, scores, p.model.options().classes,
+                                     gradient);
+                 p.model.backward(p.context, gradient);
+                 p.trained = i + 1;
+                 update(i);
+                 span.second.record(stream);
+                 if (!is_measured) return;
+                 const auto seconds = p.context.take_seconds();
+                 ++measured;
+                 for (std::size_t k = 0; k < kParts; ++k) parts.at(k) += seconds.at(k);
+               });
   stream.synchronize();
   const std::uint64_t trained = count - standing.batches;
   for (std::uint64_t i = 0; i < trained; ++i)

@@ -149,7 +149,8 @@ void Trainer::save() {
       for (std::size_t i = 0; i < standing.sums.size(); ++i)
         state.metadata[fmt::format("sum.{}", i)] = bits(standing.sums.at(i));
     }
-    if (p.options.sampled) state.metadata["batch"] = batch_text(p.options, p.context().team().size());
+    if (p.options.sampled)
+      state.metadata["batch"] = batch_text(p.options, p.context().team().size());
     add(state, "current.", parameters, parameters.values().to_host(stream));
     add(state, "best.", parameters, best);
     add(state, "first.", parameters, p.optimizer.first().to_host(stream));
@@ -172,12 +173,15 @@ void Trainer::resume() {
   take(file, path, "first.", parameters, p.optimizer.first(), stream);
   if (p.optimizer.second().size() != 0)
     take(file, path, "second.", parameters, p.optimizer.second(), stream);
-  p.progress = {file.number("epoch", path), file.number("best_epoch", path),
+  p.progress = {file.number("epoch", path),
+                file.number("best_epoch", path),
                 from_bits(file.number("best_validation", path)),
                 from_bits(file.number("best_loss", path)),
-                from_bits(file.number("test_accuracy", path)), {}};
+                from_bits(file.number("test_accuracy", path)),
+                {}};
   if (!file.metadata.contains("batches")) return;
-  if (!p.options.sampled || file.text("batch", path) != batch_text(p.options, p.context().team().size()))
+  if (!p.options.sampled ||
+      file.text("batch", path) != batch_text(p.options, p.context().team().size()))
     throw InputError(
         fmt::format("{}: it stands within an epoch of {}; go on with the same batches and as many "
                     "--devices",

@@ -17,8 +17,7 @@ struct Problem {
 };
 inline Problem problem(bool is_directed, bool is_sparse, bool is_multi_label) {
   Problem p;
-  p.graph = is_directed ? random_graph(600, 3000, 3, false)
-                        : generated("community:600,5", true);
+  p.graph = is_directed ? random_graph(600, 3000, 3, false) : generated("community:600,5", true);
   exec::ThreadPool pool(1);
   p.dataset = learn::generate_dataset(p.graph.vertices, 12, 3, 1, pool);
   if (is_sparse) {

@@ -65,7 +65,8 @@ void check_block(const exec::Stream& stream, const graph::Graph& graph, const Bl
   for (Vertex i = 0; i < size.targets; ++i) {
     const auto list = graph.neighbours(vertices[i]);
     const std::uint64_t sampled =
-        fanout < 0 ? list.size() : std::min<std::uint64_t>(list.size(), static_cast<std::uint64_t>(fanout));
+        fanout < 0 ? list.size()
+                   : std::min<std::uint64_t>(list.size(), static_cast<std::uint64_t>(fanout));
     ASSERT_EQ(out.offsets[i + 1ull] - out.offsets[i], sampled + loops);
     for (EdgeOffset e = out.offsets[i]; e < out.offsets[i + 1ull]; ++e) {
       const Vertex j = out.columns[e];
@@ -79,9 +80,9 @@ void check_block(const exec::Stream& stream, const graph::Graph& graph, const Bl
     }
   }
   for (Vertex j = 0; j < size.sources; ++j) {
-    const std::vector<Vertex> found(in.columns.begin() + static_cast<std::ptrdiff_t>(in.offsets[j]),
-                                    in.columns.begin() +
-                                        static_cast<std::ptrdiff_t>(in.offsets[j + 1ull]));
+    const std::vector<Vertex> found(
+        in.columns.begin() + static_cast<std::ptrdiff_t>(in.offsets[j]),
+        in.columns.begin() + static_cast<std::ptrdiff_t>(in.offsets[j + 1ull]));
     ASSERT_EQ(found, expected[j]) << "source " << j;
   }
   if (!options.has_weights) return;
@@ -126,8 +127,7 @@ void check_blocks(const team::TeamOptions& options) {
           stream.synchronize();
           Block block;
           for (std::size_t hop = 0; hop < 2; ++hop) {
-            const BlockSize size{counts.vertices[hop], counts.vertices[hop + 1],
-                                 counts.edges[hop]};
+            const BlockSize size{counts.vertices[hop], counts.vertices[hop + 1], counts.edges[hop]};
             const BlockOptions made{weighting, true, weighting == Weighting::sum && hop == 1, true};
             block.make(stream, store.view(), batch.vertices, batch.vertices, batch.hops[hop], size,
                        made);

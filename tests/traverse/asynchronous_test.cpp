@@ -494,8 +494,10 @@ TEST(AsyncTraversals, TheModeIsChosenByLevels) {
 }
 
 void check_on_gpus(const AsyncOptions& options) {
+  constexpr std::uint64_t kFewTasks = 1000;
   for (const auto& named : shapes()) {
     const Vertex n = named.graph.vertices;
+    if (n > 10'000 && options.capacity != 0 && options.capacity < kFewTasks) continue;
     for (const auto& team : fixtures::cuda_teams()) {
       check_bfs(named, team, options, {0, n / 2});
       check_sssp(named.name, with_integers(named.graph, 1, 64), team, options, 0);

@@ -68,9 +68,9 @@ class Model {
   /// The block's memory stays the caller's.
   void set_block(std::size_t l, const Block& block);
 
-  /// The scores of this rank's vertices (of a batch: of its seeds), rows x classes, until backward()
-  /// or the next call. With dropout while the context is training. Collective; asynchronous but for
-  /// what ranks exchange.
+  /// The scores of this rank's vertices (of a batch: of its seeds), rows x classes, until
+  /// backward() or the next call. With dropout while the context is training. Collective;
+  /// asynchronous but for what ranks exchange.
   const float* forward(Context& context, Features& features);
   /// The same for features that stand on the device, and are dropped in place.
   const float* forward(Context& context, std::uint64_t rows, float* features);

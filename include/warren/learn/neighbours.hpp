@@ -167,8 +167,8 @@ class Aggregation {
 
  private:
   void product(Context& context, const Neighbours& neighbours, const HaloSplit* split,
-               const sparse::MatrixView& view, const float* before, const float* x, float* y, std::uint64_t k, float beta,
-               const AggregateRows& lie) const;
+               const sparse::MatrixView& view, const float* before, const float* x, float* y,
+               std::uint64_t k, float beta, const AggregateRows& lie) const;
 
   std::shared_ptr<const Neighbours> out_, in_;
   std::shared_ptr<const HaloSplit> out_split_, in_split_;  ///< Of several ranks.

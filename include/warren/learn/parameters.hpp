@@ -43,8 +43,12 @@ class Parameters {
 
   [[nodiscard]] const std::vector<Parameter>& list() const { return list_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] float* value(std::size_t i) const { return storage_->values.data() + list_[i].offset; }
-  [[nodiscard]] float* gradient(std::size_t i) const { return storage_->gradients.data() + list_[i].offset; }
+  [[nodiscard]] float* value(std::size_t i) const {
+    return storage_->values.data() + list_[i].offset;
+  }
+  [[nodiscard]] float* gradient(std::size_t i) const {
+    return storage_->gradients.data() + list_[i].offset;
+  }
   [[nodiscard]] memory::Buffer<float>& values() { return storage_->values; }
   [[nodiscard]] const memory::Buffer<float>& values() const { return storage_->values; }
   [[nodiscard]] memory::Buffer<float>& gradients() { return storage_->gradients; }

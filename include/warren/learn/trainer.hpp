@@ -42,7 +42,7 @@ struct TrainOptions {
   /// A folder for model.safetensors (the best epoch's parameters) and state.safetensors (all that
   /// it takes to go on); empty: none.
   std::string checkpoint;
-  std::uint64_t checkpoint_every = 20;  ///< Epochs.
+  std::uint64_t checkpoint_every = 20;   ///< Epochs.
   std::uint64_t checkpoint_batches = 0;  ///< Batches of an epoch between checkpoints; 0: none.
   std::optional<SampledOptions> sampled;
 };
@@ -54,9 +54,9 @@ struct EpochRecord {
   double seconds = 0.0;     ///< Forward, backward and update, on the slowest rank.
   /// This rank's, evaluation excluded; of batches an estimate from every 64th.
   std::array<double, kParts> part_seconds{};
-  std::uint64_t batches = 0;      ///< This rank's.
-  double train_seconds = 0.0;     ///< In which this rank's batches trained.
-  double sample_seconds = 0.0;    ///< Of the loader, most of it meanwhile.
+  std::uint64_t batches = 0;    ///< This rank's.
+  double train_seconds = 0.0;   ///< In which this rank's batches trained.
+  double sample_seconds = 0.0;  ///< Of the loader, most of it meanwhile.
   double gather_seconds = 0.0;
   std::uint64_t sampled_edges = 0;
 };

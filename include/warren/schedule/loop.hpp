@@ -139,7 +139,8 @@ class WorkerLoop {
                                         std::uint64_t waiting) {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
-    if (worker_.lane() == 0 && waiting > 0) count = ring.take(share_of(waiting), first);
+    if (worker_.lane() == 0 && waiting > 0)
+      count = ring.take(is_received ? fetch_ : share_of(waiting), first);
     count = worker_.broadcast(count, 0);
     if constexpr (!kHasPriorities) {
       if (!is_received) was_full_ = count == fetch_;

@@ -31,6 +31,9 @@ struct QueueOptions {
   std::uint64_t most_pushes = 64;
   /// Most tasks that a worker fetches at once. On a GPU at most the worker's lanes.
   std::uint32_t fetch = 32;
+  /// GPUs: where few tasks of its rank wait, a worker takes a share of them only, for tasks that
+  /// workers go on with by themselves.
+  bool shares_few = false;
   /// Priorities: levels of width delta from the threshold on; the threshold rises by delta when its
   /// level is empty. 1: no priorities.
   std::uint32_t levels = 1;

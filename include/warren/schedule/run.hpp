@@ -171,9 +171,9 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
           "ranks that share a GPU cannot wait for each other in kernels: run in the discrete form");
   // A lane takes one task at a time.
   const std::uint32_t most = detail::most_fetched<Backend, W>();
-  const RunProgram<W, Function> program{function, queue.table(),
-                                        std::min(queue.options().fetch, most),
-                                        detail::sharers<Backend, W>(team.device())};
+  const RunProgram<W, Function> program{
+      function, queue.table(), std::min(queue.options().fetch, most),
+      queue.options().shares_few ? detail::sharers<Backend, W>(team.device()) : 0};
   RunState state;
   state.is_persistent = form != Form::discrete && team.kernels_may_wait();
   queue.clear(team, stream);

@@ -121,11 +121,10 @@ Blas::~Blas() {
 
 void Blas::lay_out(Plan& plan, const DenseShape& s, cudaDataType_t type) const {
   const bool is_float = type == CUDA_R_32F;
-  check(
-      lt().desc_create(&plan.desc,
-                       is_float && allow_tf32_ ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
-                       CUDA_R_32F),
-      "cublasLtMatmulDescCreate");
+  check(lt().desc_create(
+            &plan.desc, is_float && allow_tf32_ ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
+            CUDA_R_32F),
+        "cublasLtMatmulDescCreate");
   // The library's A is our B, and the other way round.
   const cublasOperation_t first = s.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N;
   const cublasOperation_t second = s.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;

@@ -43,7 +43,7 @@ class Blas {
   bool allow_tf32_;
   cublasLtHandle_t handle_ = nullptr;
   void* workspace_ = nullptr;
-  std::map<Key, std::unique_ptr<Plan>> plans_;       // By shape.
+  std::map<Key, std::unique_ptr<Plan>> plans_;      // By shape.
   std::map<Key, cublasLtMatmulAlgo_t> algorithms_;  // By shape, large sizes rounded up.
 };
 
