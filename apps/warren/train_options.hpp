@@ -48,7 +48,7 @@ struct TrainCommand {
 
 void add_train_options(CLI::App& train, TrainCommand& command);
 /// Throws UsageError for what does not fit together.
-[[nodiscard]] learn::TrainOptions train_options(const TrainCommand& command);
+[[nodiscard]] learn::TrainOptions train_options(const TrainCommand& o);
 /// What can only be said of the dataset: throws UsageError for batches larger than the training
 /// set, and takes smaller ones where none were asked for.
 void fit_batches(learn::TrainOptions& train, const TrainCommand& command,
