@@ -51,7 +51,8 @@ class LookupRank {
     mine.lookup = lookup;
     const sparse::LookupChoice choice =
         lookup.strategy == "auto"
-            ? sparse::choose_lookup(team_.size(), static_cast<double>(lookup.bag), sizeof(T))
+            ? sparse::choose_lookup(team_.size(), static_cast<double>(lookup.bag), sizeof(T),
+                                    !team_.device().is_cuda())
             : sparse::LookupChoice{sparse::parse_lookup_strategy(lookup.strategy), ""};
     mine.strategy = name_of(choice.strategy);
     mine.why = choice.why;

@@ -99,10 +99,10 @@ LookupStrategy parse_lookup_strategy(const std::string& name) {
 }
 
 LookupChoice choose_lookup(int ranks, double mean_bag, std::uint64_t element_bytes,
-                           bool is_replicated) {
+                           bool is_all_near) {
   constexpr double kWorthWaiting = 2.0;
   if (ranks == 1) return {LookupStrategy::pull, "one rank has all rows"};
-  if (is_replicated) return {LookupStrategy::pull, "every rank has all rows"};
+  if (is_all_near) return {LookupStrategy::pull, "all rows are equally near to every rank"};
   const double pulled = mean_bag * (1.0 - 1.0 / ranks) * static_cast<double>(element_bytes);
   // An owner without a row of the bag sends nothing.
   const double missing = std::pow(1.0 - 1.0 / ranks, mean_bag);

@@ -182,30 +182,71 @@ struct ColumnsOnTile {
   }
 };
 
-/// For the messages: tasks are (owner q, bag). First the counts; with `to`, the sums of the counts
-/// before, the indices by owner, and where those of `sorted` have gone.
+/// For the messages: tasks are (owner q, chunk of bags). First the counts; with `to`, the sums of
+/// the counts before, the indices by owner, and where those of `sorted` have gone.
 struct DealByOwner {
+  static constexpr std::uint32_t kChunk = 32;
   const EdgeOffset* starts = nullptr;
   const Vertex* sorted = nullptr;
   std::uint64_t bags = 0;
   std::uint64_t ranks = 1;
-  std::uint32_t* counts = nullptr;  ///< Of q and bag at q * bags + bag.
-  const std::uint64_t* to = nullptr;
+  std::uint32_t* counts = nullptr;  ///< Of q and chunk c at q * chunks() + c.
+  const std::uint32_t* to = nullptr;
   Vertex* sent = nullptr;
   Vertex* places = nullptr;
 
+  [[nodiscard]] WARREN_HD std::uint64_t chunks() const { return (bags + kChunk - 1) / kChunk; }
+
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
-    const EdgeOffset* const range = starts + task % bags * ranks + task / bags;
-    const std::uint64_t count = range[1] - range[0];
+    const std::uint64_t q = task / chunks();
+    const std::uint64_t chunk = task % chunks() * kChunk;
+    const std::uint64_t limit = chunk + kChunk < bags ? chunk + kChunk : bags;
+    const std::uint32_t each = kChunk / worker.size();
+    const std::uint64_t begin = chunk + worker.lane() * each;
+    const std::uint64_t end = begin + each < limit ? begin + each : limit;
+    std::uint32_t mine = 0;
+    for (std::uint64_t bag = begin; bag < end; ++bag)
+      mine += static_cast<std::uint32_t>(starts[bag * ranks + q + 1] - starts[bag * ranks + q]);
     if (to == nullptr) {
-      if (worker.lane() == 0) counts[task] = static_cast<std::uint32_t>(count);
+      const std::uint32_t sum = worker.reduce(mine, exec::Plus{});
+      if (worker.lane() == 0) counts[task] = sum;
       return;
     }
-    worker.for_each(count, [&](std::uint64_t i) {
-      sent[to[task] + i] = sorted[range[0] + i];
-      places[range[0] + i] = static_cast<Vertex>(to[task] + i);
-    });
+    std::uint32_t place = to[task] + worker.exclusive_scan(mine);
+    for (std::uint64_t bag = begin; bag < end; ++bag) {
+      for (EdgeOffset e = starts[bag * ranks + q]; e < starts[bag * ranks + q + 1]; ++e) {
+        sent[place] = sorted[e];
+        places[e] = place++;
+      }
+    }
+  }
+};
+
+/// One task: to[i] = counts[0] + ... + counts[i - 1] for i < ranks * chunks, and in firsts the
+/// owners' first of those, ranks + 1.
+struct SumCounts {
+  const std::uint32_t* counts = nullptr;
+  std::uint64_t chunks = 0;
+  std::uint64_t ranks = 1;
+  std::uint32_t* to = nullptr;
+  std::uint32_t* firsts = nullptr;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t) const {
+    const std::uint64_t cells = chunks * ranks;
+    const std::uint64_t each = (cells + worker.size() - 1) / worker.size();
+    const std::uint64_t begin = worker.lane() * each;
+    const std::uint64_t end = begin + each < cells ? begin + each : cells;
+    std::uint32_t mine = 0;
+    for (std::uint64_t i = begin; i < end; ++i) mine += counts[i];
+    std::uint32_t sum = worker.exclusive_scan(mine);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      to[i] = sum;
+      if (i % chunks == 0) firsts[i / chunks] = sum;
+      sum += counts[i];
+    }
+    if (begin < cells && end == cells) firsts[ranks] = sum;
   }
 };
 
@@ -240,7 +281,11 @@ void count_sums(const exec::Stream& stream, const CountSums& kernel) {
 }
 template <class Backend>
 void deal_by_owner(const exec::Stream& stream, const DealByOwner& kernel) {
-  exec::launch<Backend, exec::Tile<8>>(stream, kernel.bags * kernel.ranks, kernel);
+  exec::launch<Backend, exec::Warp>(stream, kernel.chunks() * kernel.ranks, kernel);
+}
+template <class Backend>
+void sum_counts(const exec::Stream& stream, const SumCounts& kernel) {
+  exec::launch<Backend, exec::Block>(stream, 1, kernel, {.threads_per_block = 1024});
 }
 template <class Backend>
 void step_barrier(const exec::Stream& stream, const StepBarrier& kernel) {
@@ -280,6 +325,7 @@ void run_columns(const exec::Stream& stream, std::uint64_t tasks, const Job& job
 extern template void sort_bags<exec::Cuda>(const exec::Stream&, const SortBags&);
 extern template void count_sums<exec::Cuda>(const exec::Stream&, const CountSums&);
 extern template void deal_by_owner<exec::Cuda>(const exec::Stream&, const DealByOwner&);
+extern template void sum_counts<exec::Cuda>(const exec::Stream&, const SumCounts&);
 extern template void step_barrier<exec::Cuda>(const exec::Stream&, const StepBarrier&);
 extern template void run_columns<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                              const OwnerSums<float>&);

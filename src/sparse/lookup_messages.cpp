@@ -2,8 +2,6 @@
 // A lookup by messages: row numbers to their owners, whole rows back, over the team's collectives;
 // then a sum over what has come. What a lookup is where ranks cannot read each other's memory, for
 // comparison.
-#include "warren/exec/algorithms.hpp"
-
 #include "sparse/lookup_job.hpp"
 #include "sparse/lookup_kernels.hpp"
 #include "sparse/product.hpp"
@@ -31,8 +29,9 @@ class MessageLookup final : public TeamLookup<T> {
         sent_(stream.device(), count_),
         places_(stream.device(), count_),
         starts_(stream.device(), bags() * ranks() + 1),
-        counts_(stream.device(), bags() * ranks()),
-        to_(stream.device(), bags() * ranks() + 1),
+        counts_(stream.device(), cells()),
+        to_(stream.device(), cells()),
+        firsts_(stream.device(), ranks() + 1),
         received_(stream.device(), exec::bytes_of(count_, k)) {
     require(count_ <= kMaxVertices,
             fmt::format("messages: {} indices in a batch; 2^32 - 1 can be", count_));
@@ -67,6 +66,9 @@ class MessageLookup final : public TeamLookup<T> {
  private:
   [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(team_.size()); }
   [[nodiscard]] std::uint64_t bags() const { return offsets_.size() - 1; }
+  [[nodiscard]] std::uint64_t cells() const {
+    return detail::DealByOwner{.bags = bags()}.chunks() * ranks();
+  }
 
   /// The indices by owner in `sent_`; where each owner's begin.
   std::vector<std::uint64_t> deal(const memory::GlobalView<T>& table, const Vertex* indices) {
@@ -86,20 +88,20 @@ class MessageLookup final : public TeamLookup<T> {
     deal.bags = bags();
     deal.ranks = ranks();
     deal.counts = counts_.data();
+    const detail::SumCounts sums{counts_.data(), deal.chunks(), ranks(), to_.data(),
+                                 firsts_.data()};
+    detail::DealByOwner place = deal;
+    place.to = to_.data();
+    place.sent = sent_.data();
+    place.places = places_.data();
     exec::with_backend(stream_.device(), [&](auto backend) {
       detail::sort_bags<decltype(backend)>(stream_, sort);
       detail::deal_by_owner<decltype(backend)>(stream_, deal);
+      detail::sum_counts<decltype(backend)>(stream_, sums);
+      detail::deal_by_owner<decltype(backend)>(stream_, place);
     });
-    exec::exclusive_sum(stream_, counts_.data(), to_.data(), counts_.size());
-    deal.to = to_.data();
-    deal.sent = sent_.data();
-    deal.places = places_.data();
-    exec::with_backend(stream_.device(), [&](auto backend) {
-      detail::deal_by_owner<decltype(backend)>(stream_, deal);
-    });
-    for (std::uint64_t q = 0; q <= ranks(); ++q)
-      exec::copy(stream_, &begin[q], to_.data() + q * bags(), sizeof(std::uint64_t));
-    stream_.synchronize();
+    const std::vector<std::uint32_t> firsts = firsts_.to_host(stream_);
+    begin.assign(firsts.begin(), firsts.end());
     return begin;
   }
 
@@ -126,8 +128,7 @@ class MessageLookup final : public TeamLookup<T> {
   SpmmPlan plan_;
   memory::Buffer<Vertex> sorted_, sent_, places_, asked_;
   memory::Buffer<EdgeOffset> starts_;
-  memory::Buffer<std::uint32_t> counts_;
-  memory::Buffer<std::uint64_t> to_;
+  memory::Buffer<std::uint32_t> counts_, to_, firsts_;
   memory::Buffer<T> received_, rows_;
 };
 

@@ -158,8 +158,8 @@ TEST(BagLookup, MatchesReferenceOnEveryTeam) {
 }
 
 TEST(BagLookup, ChoosesByWhatCrosses) {
-  const auto choice = [](int ranks, double bag, std::uint64_t bytes = 4, bool replicated = false) {
-    const LookupChoice made = choose_lookup(ranks, bag, bytes, replicated);
+  const auto choice = [](int ranks, double bag, std::uint64_t bytes = 4, bool is_near = false) {
+    const LookupChoice made = choose_lookup(ranks, bag, bytes, is_near);
     EXPECT_FALSE(made.why.empty());
     return made.strategy;
   };

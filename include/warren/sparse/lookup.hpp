@@ -53,12 +53,13 @@ struct LookupChoice {
   LookupStrategy strategy = LookupStrategy::pull;
   std::string why;
 };
-/// pull or owner_sum, whichever lets fewer bytes cross between the ranks: for bags of `mean_bag`
-/// rows drawn from all ranks alike, pull moves mean_bag (1 - 1 / ranks) rows of `element_bytes` an
-/// element, owner_sum at most ranks - 1 of four bytes, and waits for all ranks twice, for which it
-/// should save half. The same on all ranks that give the same numbers.
+/// pull or owner_sum, by the bytes that cross between ranks for bags of `mean_bag` rows drawn from
+/// all ranks alike: pull moves mean_bag (1 - 1 / ranks) rows of `element_bytes` an element,
+/// owner_sum at most ranks - 1 of four bytes, but the ranks wait for each other twice: it should
+/// more than halve them. pull where all rows are equally near: replicated ones, or those of ranks
+/// that share a memory. The same on all ranks that give the same numbers.
 [[nodiscard]] LookupChoice choose_lookup(int ranks, double mean_bag, std::uint64_t element_bytes,
-                                         bool is_replicated = false);
+                                         bool is_all_near = false);
 
 /// Sums of bags of rows by any strategy, for batches of one shape on each rank.
 template <class T>
