@@ -263,9 +263,16 @@ struct StepBarrier {
     using exec::Scope;
     worker.for_each(static_cast<std::uint64_t>(steps.ranks), [&](std::uint64_t q) {
       exec::atomic_store<Order::release, Scope::system>(steps.base[q][steps.rank], step);
-      while (exec::atomic_load<Order::acquire, Scope::system>(steps.base[steps.rank][q]) < step &&
-             exec::atomic_load<Order::relaxed, Scope::system>(*abort_flag) == 0)
+      // The flag is in the host's memory, which is far away.
+      constexpr std::uint32_t kLooks = 1024;
+      std::uint32_t looks = 0;
+      bool is_alive = true;
+      while (is_alive &&
+             exec::atomic_load<Order::acquire, Scope::system>(steps.base[steps.rank][q]) < step) {
+        if (++looks % kLooks == 0)
+          is_alive = exec::atomic_load<Order::relaxed, Scope::system>(*abort_flag) == 0;
         exec::back_off();
+      }
     });
   }
 };
