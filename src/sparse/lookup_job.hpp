@@ -34,4 +34,9 @@ void check_lookup(const team::Team& team, const memory::GlobalView<T>& table, st
           "a lookup's results are to be aligned as rows of them are");
 }
 
+template <class T>
+void check_is_spread(const memory::GlobalView<T>& table) {
+  require(!table.is_replicated, "every rank has all rows of a replicated table: look up by pull");
+}
+
 }  // namespace warren::sparse

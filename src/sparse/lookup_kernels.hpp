@@ -277,6 +277,22 @@ struct StepBarrier {
   }
 };
 
+/// SortBags for a batch of lookups in `table`.
+template <class T>
+[[nodiscard]] SortBags sorting(const memory::GlobalView<T>& table,
+                               const memory::Buffer<EdgeOffset>& offsets, const Vertex* indices,
+                               Vertex* sorted, EdgeOffset* starts) {
+  SortBags job;
+  job.owners.ranks = table.ranks;
+  for (int q = 0; q <= table.ranks; ++q) job.owners.cuts[q] = table.cuts[q];
+  job.offsets = offsets.data();
+  job.bags = offsets.size() - 1;
+  job.indices = indices;
+  job.sorted = sorted;
+  job.starts = starts;
+  return job;
+}
+
 template <class Backend>
 void sort_bags(const exec::Stream& stream, const SortBags& kernel) {
   exec::launch<Backend, exec::Warp>(stream, kernel.bags, kernel);

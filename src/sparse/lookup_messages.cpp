@@ -40,7 +40,7 @@ class MessageLookup final : public TeamLookup<T> {
   void run(const memory::GlobalView<T>& table, const Vertex* indices, T* out,
            std::uint64_t* rows_moved) override {
     check_lookup(team_, table, k_, out);
-    require(!table.is_replicated, "messages need a table that is spread over the ranks: pull");
+    check_is_spread(table);
     const std::vector<std::uint64_t> sent = deal(table, indices);
     const auto rank = static_cast<std::size_t>(team_.rank());
     std::vector<std::uint64_t> asked{0};
@@ -74,14 +74,8 @@ class MessageLookup final : public TeamLookup<T> {
   std::vector<std::uint64_t> deal(const memory::GlobalView<T>& table, const Vertex* indices) {
     std::vector<std::uint64_t> begin(ranks() + 1, 0);
     if (bags() == 0) return begin;
-    detail::SortBags sort;
-    sort.owners.ranks = table.ranks;
-    for (std::uint64_t q = 0; q <= ranks(); ++q) sort.owners.cuts[q] = table.cuts[q];
-    sort.offsets = offsets_.data();
-    sort.bags = bags();
-    sort.indices = indices;
-    sort.sorted = sorted_.data();
-    sort.starts = starts_.data();
+    const detail::SortBags sort =
+        detail::sorting(table, offsets_, indices, sorted_.data(), starts_.data());
     detail::DealByOwner deal;
     deal.starts = starts_.data();
     deal.sorted = sorted_.data();

@@ -40,7 +40,7 @@ class OwnerSumLookup final : public TeamLookup<T> {
   void run(const memory::GlobalView<T>& table, const Vertex* indices, T* out,
            std::uint64_t* rows_moved) override {
     check_lookup(team_, table, k_, out);
-    require(!table.is_replicated, "owner-sum needs a table that is spread over the ranks: pull");
+    check_is_spread(table);
     sort(table, indices, rows_moved);
     // Every rank's lists are there. From here to the end nothing takes memory, which would wait for
     // devices that wait for this rank.
@@ -73,14 +73,8 @@ class OwnerSumLookup final : public TeamLookup<T> {
   }
 
   void sort(const memory::GlobalView<T>& table, const Vertex* indices, std::uint64_t* rows_moved) {
-    detail::SortBags sort;
-    sort.owners.ranks = table.ranks;
-    for (std::uint64_t q = 0; q <= ranks(); ++q) sort.owners.cuts[q] = table.cuts[q];
-    sort.offsets = offsets_.data();
-    sort.bags = bags();
-    sort.indices = indices;
-    sort.sorted = sorted_.buffer().data();
-    sort.starts = starts_.buffer().data();
+    const detail::SortBags sort =
+        detail::sorting(table, offsets_, indices, sorted_.buffer().data(), starts_.buffer().data());
     with_backend([&](auto backend) { detail::sort_bags<decltype(backend)>(stream_, sort); });
     if (rows_moved == nullptr) return;
     const detail::CountSums count{sort.starts, bags(), team_.rank(), team_.size(), rows_moved};
