@@ -6,6 +6,7 @@
 #include "warren/core/error.hpp"
 
 #include "bench_emogi.hpp"
+#include "bench_lookup.hpp"
 #include "bench_spmm.hpp"
 #include "command.hpp"
 #include "files.hpp"
@@ -17,38 +18,51 @@ struct BenchCommand {
   CommonOptions common;
   EmogiOptions emogi;
   BenchSpmmOptions spmm;
+  BenchLookupOptions lookup;
   std::string out;
 };
 
-ExitStatus run_emogi(const BenchCommand& command) {
+/// One suite, `measure(session)`, whose results go to --out too.
+template <class Measure>
+ExitStatus run_suite(const BenchCommand& command, const char* suite, Measure&& measure) {
   Session session("bench", command.common);
-  require(command.common.devices == 1, "bench emogi measures one device: leave --devices out");
   if (!command.out.empty()) check_writable("--out", command.out);
-  session.json()["suite"] = "emogi";
-  bench_emogi(session, command.emogi);
+  session.json()["suite"] = suite;
+  const ExitStatus status = measure(session);
   if (!command.out.empty()) {
     OutputFile file(command.out);
     file.write(session.json().dump(2) + "\n");
     file.commit();
   }
   session.finish();
-  return ExitStatus::done;
+  return status;
+}
+
+ExitStatus run_emogi(const BenchCommand& command) {
+  return run_suite(command, "emogi", [&](Session& session) {
+    require(command.common.devices == 1, "bench emogi measures one device: leave --devices out");
+    bench_emogi(session, command.emogi);
+    return ExitStatus::done;
+  });
 }
 
 ExitStatus run_spmm(const BenchCommand& command) {
   SparseOptions options = command.spmm.options;
   options.common = command.common;
-  Session session("bench", command.common);
-  if (!command.out.empty()) check_writable("--out", command.out);
-  session.json()["suite"] = "spmm";
-  bench_spmm(session, options, command.spmm);
-  if (!command.out.empty()) {
-    OutputFile file(command.out);
-    file.write(session.json().dump(2) + "\n");
-    file.commit();
-  }
-  session.finish();
-  return ExitStatus::done;
+  return run_suite(command, "spmm", [&](Session& session) {
+    bench_spmm(session, options, command.spmm);
+    return ExitStatus::done;
+  });
+}
+
+ExitStatus run_lookups(BenchCommand command) {
+  check_bench_lookup(command.lookup);
+  command.common = command.lookup.options.common;
+  return run_suite(command, "lookup", [&](Session& session) {
+    if (bench_lookup(session, command.lookup)) return ExitStatus::done;
+    fmt::print(stderr, "warren: error: some sums are wrong: see max_relative_error\n");
+    return ExitStatus::not_verified;
+  });
 }
 
 }  // namespace
@@ -76,6 +90,13 @@ void add_bench(CLI::App& program, Action& action) {
   spmm->footer(
       "Example:\n  warren bench spmm debian --ks 16,64 --types float32,float16 --repeat 5");
   spmm->callback([command, &action] { action = [command] { return run_spmm(*command); }; });
+  CLI::App* lookup = bench->add_subcommand(
+      "lookup", "Sums of bags of rows: every bag length, skew and strategy asked for");
+  add_bench_lookup_options(*lookup, command->lookup);
+  lookup->add_option("--out", command->out, "The results as JSON")->type_name("FILE");
+  lookup->footer(
+      "Example:\n  warren bench lookup --rows 1000000 --k 128 --bags 8,32 --skews 0,1 --devices 4");
+  lookup->callback([command, &action] { action = [command] { return run_lookups(*command); }; });
   bench->footer("Example:\n  warren bench emogi kron:20 --symmetrize --drop-self-loops");
 }
 

@@ -26,6 +26,21 @@ class Bench(ProgramTest):
         written = json.loads((self.folder / "emogi.json").read_text())
         self.assertEqual(written["results"], result["results"])
 
+    def test_lookup(self):
+        result = self.succeed_json("bench", "lookup", "--rows", 300, "--k", 9, "--batch", 40, "--bags", "1,12", "--skews", "0,2", "--devices", 2,
+                                   "--repeat", 2, "--verify", "--out", "lookup.json")
+        self.assertEqual((result["command"], result["suite"]), ("bench", "lookup"))
+        cases = [(row["skew"], row["bag"], row["strategy"]) for row in result["results"]]
+        self.assertEqual(cases, [(skew, bag, name) for skew in (0, 2) for bag in (1, 12) for name in ("pull", "owner-sum", "messages")])
+        for row in result["results"]:
+            self.assertEqual(len(row["seconds"]), 2)
+            self.assertIs(row["verified"], True)
+            self.assertTrue(row["command"].startswith("warren lookup --rows 300 --k 9"))
+            self.assertAlmostEqual(row["bytes_per_second"] / 2, row["bytes_per_second_per_rank"], places=3)
+        self.assertEqual(json.loads((self.folder / "lookup.json").read_text())["results"], result["results"])
+        self.fail(2, "bench", "lookup", "--strategies", "pull,moon", says=["moon"])
+        self.fail(2, "bench", "lookup", "--bags", "0", says=["--bags"])
+
     def test_refusals(self):
         self.fail(2, "bench", says=["subcommand"])
         self.fail(2, "bench", "moon")

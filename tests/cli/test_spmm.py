@@ -133,8 +133,24 @@ class Spmm(ProgramTest):
                 self.assertIs(result["verified"], True)
                 self.assertEqual(result["rows_moved"] == 0, devices == 1)
         self.fail(2, "lookup", "--k", 0, says="--k")
-        self.fail(2, "lookup", "--strategy", "owners", says="not there yet")
+        self.fail(2, "lookup", "--strategy", "owners", says="owner-sum")
+        self.fail(2, "lookup", "--features", 3, "--batch", 9, says="--interact")
+        self.fail(2, "lookup", "--interact", "--batch", 9, says="--features")
+        self.fail(2, "lookup", "--interact", "--features", 2, "--batch", 9, says="multiple")
         self.fail(2, "lookup", "--rows", 4294967295, "--k", 16777216, says="2^48")
+
+    def test_lookup_strategies(self):
+        moved = {}
+        for strategy in ("auto", "pull", "owner-sum", "messages"):
+            result = self.succeed_json("lookup", "--rows", 1000, "--k", 10, "--batch", 60, "--bag", 20, "--devices", 3, "--repeat", 2,
+                                       "--strategy", strategy, "--features", 6, "--interact", "--verify")
+            self.assertIs(result["verified"], True)
+            self.assertEqual((len(result["seconds"]), len(result["interact_seconds"]), result["features"]), (2, 2, 6))
+            self.assertIn(result["strategy"], ("pull", "owner-sum") if strategy == "auto" else (strategy,))
+            self.assertEqual("why" in result, strategy == "auto")
+            moved[strategy] = result["rows_moved"]
+        self.assertEqual(moved["pull"], moved["messages"])
+        self.assertTrue(0 < moved["owner-sum"] <= 3 * 60 * 2)
 
     def test_bench(self):
         result = self.succeed_json("bench", "spmm", "kron:7", "--ks", "3,8", "--types", "float32,float16", "--devices", 2,

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "warren/memory/global_array.hpp"
 #include "warren/sparse/spmm.hpp"
@@ -34,5 +37,53 @@ class BagLookup {
   memory::Buffer<EdgeOffset> offsets_;
   SpmmPlan plan_;
 };
+
+/// How rows of other ranks come into a bag's sum.
+enum class LookupStrategy {
+  pull,       ///< The bag's rank reads every row where it lies (MGG).
+  owner_sum,  ///< Every owner adds up its rows of a bag; the bag's rank adds the owners' sums.
+  messages    ///< Owners send whole rows over the team's collectives (NCCL where it is there).
+};
+/// "pull", "owner-sum", "messages". Throws UsageError for what is none.
+[[nodiscard]] LookupStrategy parse_lookup_strategy(const std::string& name);
+[[nodiscard]] std::string name_of(LookupStrategy strategy);
+[[nodiscard]] const std::vector<LookupStrategy>& all_lookup_strategies();
+
+struct LookupChoice {
+  LookupStrategy strategy = LookupStrategy::pull;
+  std::string why;
+};
+/// pull or owner_sum, by the bytes that cross between ranks for bags of `mean_bag` rows drawn from
+/// all ranks alike: pull moves mean_bag (1 - 1 / ranks) rows of `element_bytes` an element,
+/// owner_sum at most ranks - 1 of four bytes, but the ranks wait for each other twice: it should
+/// more than halve them. pull where all rows are equally near: replicated ones, or those of ranks
+/// that share a memory. The same on all ranks that give the same numbers.
+[[nodiscard]] LookupChoice choose_lookup(int ranks, double mean_bag, std::uint64_t element_bytes,
+                                         bool is_all_near = false);
+
+/// Sums of bags of rows by any strategy, for batches of one shape on each rank.
+template <class T>
+class TeamLookup {
+ public:
+  virtual ~TeamLookup() = default;
+  /// As BagLookup::run, but collective and synchronising; batches may differ between ranks, empty
+  /// ones among them. The table, k wide, must not be written until all ranks have returned.
+  /// Repeats bit for bit: owner_sum and messages add rows owner by owner, in rank order, within an
+  /// owner in the bag's order, in float32. rows_moved: rows of other ranks, or sums of such rows,
+  /// that this rank reads or is sent are added. Throws UsageError for a table of another width or
+  /// team, a replicated one (but for pull), and `out` that is not aligned as its rows are.
+  virtual void run(const memory::GlobalView<T>& table, const Vertex* indices, T* out,
+                   std::uint64_t* rows_moved = nullptr) = 0;
+};
+
+/// For T = float, Half, BFloat16. Offsets as BagLookup's, on each rank its own; rows have k
+/// elements; work is put on `stream`. Collective. owner_sum holds k floats for every bag of the
+/// team on every rank, and 4 bytes for each of the rank's indices; messages holds the rank's
+/// indices' rows, those it is asked for, and some bytes for each. Throws UsageError, MemoryError.
+template <class T>
+[[nodiscard]] std::unique_ptr<TeamLookup<T>> make_lookup(team::Team& team,
+                                                         const exec::Stream& stream,
+                                                         std::span<const EdgeOffset> offsets,
+                                                         std::uint64_t k, LookupStrategy strategy);
 
 }  // namespace warren::sparse
