@@ -4,8 +4,8 @@
 
 Usage: bench/headline.py --build build/cuda/bench --name h200 --gpus 4 [--suite SUITE] [--only WORD] [--out FOLDER]
 
-SUITE is headline (the README's table), out-of-memory or asynchronous (docs/SUITE.md); --only runs the rows whose command has WORD in it
-and keeps the file's others. The asynchronous suite runs `warren` (beside the benchmarks or a folder above) and reads road-FLA.mtx.zst from --data.
+SUITE is headline (the README's table), out-of-memory, asynchronous or training (docs/SUITE.md); --only runs the rows whose command has WORD in it
+and keeps the file's others. The last two run `warren` (beside the benchmarks or a folder above) and reads road-FLA.mtx.zst from --data.
 
 Rivals' figures are those published or measured on the same machine and inputs before; they are named with each row.
 """
@@ -69,7 +69,28 @@ ASYNCHRONOUS = [
     ]
     for mode in ("async", "sync")
 ]
-SUITES = {"headline": HEADLINE, "out-of-memory": OUT_OF_MEMORY, "asynchronous": ASYNCHRONOUS}
+TRAIN = f"train {COMM} --features 100 --classes 47 --dropout 0.5"
+WHOLE = "--layers 3 --hidden 256 --epochs 6"
+SAMPLED = "--mode sampled --fanout 30,30,30 --batch 512 --hidden 256 --epochs 3"
+PYG = "PyTorch Geometric:"
+WHOLEGRAPH = "WholeGraph on 8 A100:"
+# (work, GPUs, arguments of warren, rival)
+TRAINING = [
+    ("an epoch of GCN", 1, f"{TRAIN} --model gcn {WHOLE}", f"{PYG} 165 ms, 24.1 GB; torch by hand: 94.4 ms, 20.0 GB"),
+    ("an epoch of GraphSAGE", 1, f"{TRAIN} --model sage {WHOLE}", f"{PYG} 165 ms, 30.1 GB"),
+    ("an epoch of GIN, batch norm", 1, f"{TRAIN} --model gin {WHOLE}", "none"),
+    ("an epoch of GAT, 4 heads of 64", 1, f"{TRAIN} --model gat --heads 4 {WHOLE}", f"{PYG} out of memory on 140 GB"),
+    ("an epoch of GCN", 2, f"{TRAIN} --model gcn {WHOLE}", "one GPU, above"),
+    ("an epoch of GraphSAGE", 2, f"{TRAIN} --model sage {WHOLE}", "one GPU, above"),
+    ("an epoch of GAT, 4 heads of 64", 2, f"{TRAIN} --model gat --heads 4 {WHOLE}", "one GPU, above"),
+] + [
+    (f"an epoch of {name}, sampled, fanouts 30,30,30, batches of 512", gpus, f"{TRAIN} --model {model} {SAMPLED}",
+     f"{WHOLEGRAPH} {rival}" if gpus == 1 else "one GPU, above")
+    for gpus in (1, 2)
+    for name, model, rival in [("GCN", "gcn", "930 ms"), ("GraphSAGE", "sage", "990 ms"), ("GAT, 4 heads", "gat --heads 4", "3,280 ms")]
+]
+SUITES = {"headline": HEADLINE, "out-of-memory": OUT_OF_MEMORY, "asynchronous": ASYNCHRONOUS, "training": TRAINING}
+COMMANDS = ("asynchronous", "training")  # Of `warren` itself.
 
 
 def run_traverse(build, gpus, arguments):
@@ -89,6 +110,11 @@ def traversals(suite, build, gpus, only):
         yield {"work": work, "hardware": hardware, "figure": f"{value * factor:.3g} {unit}", "beside": rival, "command": command, "result": result}
 
 
+def figure_of(result, seconds):
+    time = f"{seconds * 1e3:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
+    return f"{time}, {result['peak_memory'] / 1e9:.1f} GB" if "peak_memory" in result else time
+
+
 def commands(suite, build, gpus, only, data):
     """Rows of `warren` itself: the median of its runs."""
     program = build / "warren" if (build / "warren").exists() else build.parent / "warren"
@@ -98,9 +124,10 @@ def commands(suite, build, gpus, only, data):
             continue
         run = subprocess.run([program, *command.replace("DATA/", f"{data}/").split()[1:], "--json", "-"], check=True, stdout=subprocess.PIPE)
         result = json.loads(run.stdout)
-        seconds = sorted(result["seconds"])
-        result.pop("top", None)
-        yield {"work": work, "hardware": f"{devices} x NVIDIA H200", "figure": f"{seconds[len(seconds) // 2] * 1e3:.3g} ms", "beside": rival,
+        seconds = sorted([result["epoch_seconds"]] if "epoch_seconds" in result else result["seconds"])
+        for large in ("top", "epochs"):
+            result.pop(large, None)
+        yield {"work": work, "hardware": f"{devices} x NVIDIA H200", "figure": figure_of(result, seconds[len(seconds) // 2]), "beside": rival,
                "command": command.replace("DATA/", ""), "result": result}
 
 
@@ -125,7 +152,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--data", default=".")
     options = parser.parse_args()
-    if options.suite == "asynchronous":
+    if options.suite in COMMANDS:
         entries = list(commands(options.suite, options.build, options.gpus, options.only, options.data))
     else:
         entries = list(traversals(options.suite, options.build, options.gpus, options.only))
