@@ -227,7 +227,9 @@ struct AddPartialsKernel {
     const std::uint64_t stride = sums * k;
     worker.for_each(slabs, [&](std::uint64_t i) { sum += from[i * stride]; });
     sum = worker.reduce(sum, exec::Plus{});
-    if (worker.lane() == 0) (column < k ? out[0] : out[1])[column % k] += sum;
+    if (worker.lane() != 0) return;
+    float* const to = column < k ? out[0] : out[1];
+    to[column < k ? column : column - k] += sum;
   }
 };
 
