@@ -4,6 +4,8 @@
 #include "warren/core/error.hpp"
 #include "warren/learn/elementwise.hpp"
 
+#include "learn/room.hpp"
+
 namespace warren::learn {
 namespace {
 
@@ -13,13 +15,6 @@ sample::SamplerOptions sampler_options(const LoaderOptions& options) {
   sampler.batch = options.batch;
   sampler.seed = options.seed;
   return sampler;
-}
-
-template <class T>
-void keep(const exec::Device& device, memory::Buffer<T>& buffer, std::uint64_t size) {
-  if (buffer.size() >= size) return;
-  buffer.reset();
-  buffer = memory::Buffer<T>(device, size + size / 8);
 }
 
 }  // namespace
@@ -74,7 +69,7 @@ void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t 
   batch.edges = 0;
   batch.input_ids = sampled.vertices;
   if (input_ids_ != nullptr) {
-    keep(device, slot.input_ids, batch.vertices);
+    keep_more(device, slot.input_ids, batch.vertices);
     copy_named(stream_, batch.vertices, sampled.vertices, input_ids_, slot.input_ids.data());
     batch.input_ids = slot.input_ids.data();
   }
@@ -86,7 +81,7 @@ void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t 
     batch.edges += size.edges;
   }
   slot.sampled.record(stream_);
-  keep(device, slot.features, exec::bytes_of(batch.vertices, options_.width));
+  keep_more(device, slot.features, exec::bytes_of(batch.vertices, options_.width));
   batch.features = slot.features.data();
   if (batch.vertices != 0) gather_(stream_, sampled.vertices, batch.vertices, batch.features);
   slot.ready.record(stream_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "learn/block_kernels.hpp"
+#include "learn/room.hpp"
 
 namespace warren::learn {
 namespace {
@@ -13,14 +14,6 @@ void run(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) 
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::run_block<decltype(backend), W>(stream, tasks, kernel);
   });
-}
-
-/// Room for `size` elements, and some more: the next batch's size differs.
-template <class T>
-void keep(const exec::Stream& stream, memory::Buffer<T>& buffer, std::uint64_t size) {
-  if (buffer.size() >= size) return;
-  buffer.reset();
-  buffer = memory::Buffer<T>(stream.device(), size + size / 8);
 }
 
 /// Rows of a task, so that it has some dozens of entries.
@@ -47,13 +40,13 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
   out_.plan = &out_plan_;
   in_.plan = &in_plan_;
   in_.columns = size.targets;
-  if (options.has_weights && options.weighting != Weighting::sum) {
-    keep(stream, column_, size.sources);
-    keep(stream, self_, size.targets);
-  }
   if (options.has_weights) {
-    keep(stream, row_, size.targets);
     const bool is_symmetric = options.weighting == Weighting::symmetric;
+    keep_more(stream.device(), row_, size.targets);
+    if (is_symmetric) {
+      keep_more(stream.device(), column_, size.sources);
+      keep_more(stream.device(), self_, size.targets);
+    }
     run<exec::Thread>(
         stream, is_symmetric ? size.sources : size.targets,
         detail::BlockWeightsKernel{store, vertices, hop.row_offsets, size.targets,
@@ -71,8 +64,8 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
 
 void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop) {
   out_.entries += size_.targets;
-  keep(stream, offsets_, size_.targets + 1);
-  keep(stream, columns_, out_.entries);
+  keep_more(stream.device(), offsets_, size_.targets + 1);
+  keep_more(stream.device(), columns_, out_.entries);
   run<exec::Tile<8>>(stream, size_.targets,
                      detail::AddLoopsKernel{size_.targets, hop.row_offsets, hop.columns,
                                             offsets_.data(), columns_.data()});
@@ -82,11 +75,11 @@ void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop)
 
 void Block::transpose(const exec::Stream& stream, const std::uint32_t* duplicates, bool has_loops) {
   const std::uint64_t sources = size_.sources;
-  const std::uint64_t chunks = (sources + detail::kBlockChunk - 1) / detail::kBlockChunk;
-  keep(stream, in_offsets_, sources + 1);
-  keep(stream, in_rows_, out_.entries);
-  keep(stream, cursors_, sources);
-  keep(stream, chunk_sums_, chunks);
+  const std::uint64_t chunks = (sources + detail::kChunk - 1) / detail::kChunk;
+  keep_more(stream.device(), in_offsets_, sources + 1);
+  keep_more(stream.device(), in_rows_, out_.entries);
+  keep_more(stream.device(), cursors_, sources);
+  keep_more(stream.device(), chunk_sums_, chunks);
   exec::fill_bytes(stream, cursors_.data(), 0, sources * sizeof(std::uint32_t));
   const detail::SourceCounts counts{duplicates, has_loops ? size_.targets : 0};
   run<exec::Block>(stream, chunks, detail::ChunkSumKernel{counts, sources, chunk_sums_.data()});

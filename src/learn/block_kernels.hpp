@@ -7,9 +7,12 @@
 #include "warren/exec/launch.hpp"
 #include "warren/learn/block.hpp"
 
+#include "sample/flight.hpp"
+
 namespace warren::learn::detail {
 
-inline constexpr std::uint64_t kBlockChunk = 1024;
+using sample::detail::kChunk;
+using sample::detail::Stretch;
 
 /// Weights of a vertex as a target and as a source, from its degrees.
 struct BlockWeightsKernel {
@@ -68,20 +71,6 @@ struct SourceCounts {
   }
 };
 
-/// A chunk's items, in equal stretches for the lanes.
-template <class W>
-struct ChunkStretch {
-  std::uint64_t begin, end;
-  WARREN_HD ChunkStretch(const W& worker, std::uint64_t chunk, std::uint64_t count) {
-    const std::uint64_t each = (kBlockChunk + worker.size() - 1) / worker.size();
-    const std::uint64_t limit =
-        (chunk + 1) * kBlockChunk < count ? (chunk + 1) * kBlockChunk : count;
-    begin = chunk * kBlockChunk + worker.lane() * each;
-    end = begin + each < limit ? begin + each : limit;
-    if (begin > end) begin = end;
-  }
-};
-
 struct ChunkSumKernel {
   SourceCounts counts;
   std::uint64_t sources;
@@ -89,7 +78,7 @@ struct ChunkSumKernel {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t chunk) const {
-    const ChunkStretch<W> mine(worker, chunk, sources);
+    const Stretch<W> mine(worker, chunk, sources);
     std::uint32_t sum = 0;
     for (std::uint64_t i = mine.begin; i < mine.end; ++i) sum += counts(i);
     sum = worker.reduce(sum, exec::Plus{});
@@ -123,7 +112,7 @@ struct OffsetsKernel {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t chunk) const {
-    const ChunkStretch<W> mine(worker, chunk, sources);
+    const Stretch<W> mine(worker, chunk, sources);
     std::uint32_t sum = 0;
     for (std::uint64_t i = mine.begin; i < mine.end; ++i) sum += counts(i);
     EdgeOffset at = std::uint64_t{sums[chunk]} + worker.exclusive_scan(sum);
