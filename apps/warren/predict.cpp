@@ -79,6 +79,10 @@ void write(const std::string& path, const TrainInput& input, const Outcome& outc
 ExitStatus run_predict(const Options& options) {
   require(!options.checkpoint.empty(), "predict needs --checkpoint DIR, which train has written");
   if (!options.output.empty()) check_writable("--output", options.output);
+  if (learn::is_link_model(options.checkpoint))
+    throw InputError(options.checkpoint +
+                     ": the model is of links (train --task link); predict tells classes of "
+                     "vertices: give it the checkpoint of a --task node");
   Session session("predict", options.common);
   learn::TrainOptions train;
   train.model = learn::read_model_options(options.checkpoint);

@@ -138,11 +138,40 @@ void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
   json["sampled_edges"] = edges / outcome.epochs.size();
   if (train.sampled->cached > 0.0) json["hit_rate"] = outcome.hit_rate;
   const auto& parts = json["breakdown"];
-  table.row("batches", fmt::format("{} an epoch of {} vertices a rank, fanouts {}", outcome.batches,
-                                   train.sampled->batch, fmt::join(train.sampled->fanouts, ",")));
+  table.row("batches", fmt::format("{} an epoch of {} {} a rank, fanouts {}", outcome.batches,
+                                   train.sampled->batch, train.links ? "edges" : "vertices",
+                                   fmt::join(train.sampled->fanouts, ",")));
   table.row("beside",
             fmt::format("sample {}, gather {}; {:.1f}% of an epoch trains",
                         duration(parts["sample"]), duration(parts["gather"]), 100.0 * share));
+}
+
+/// What links add to the report.
+void report_links(Json& json, const learn::TrainOptions& train, const TrainInput& input,
+                  const Outcome& outcome) {
+  json["task"] = train.links ? "link" : "node";
+  if (!train.links) return;
+  json["negatives"] = train.links->negatives;
+  json["training_edges"] = input.links->counts[0];
+  json["validation_edges"] = input.links->counts[1];
+  json["test_edges"] = input.links->counts[2];
+  json["test_auc"] = outcome.result.test_accuracy;
+  json["test_mrr"] = outcome.result.test_mrr;
+  for (std::size_t e = 0; e < outcome.epochs.size(); ++e) {
+    json["epochs"][e]["validation_mrr"] = outcome.epochs[e].scores[1].mrr;
+    json["epochs"][e]["test_mrr"] = outcome.epochs[e].scores[2].mrr;
+  }
+}
+
+/// What there is to learn from.
+std::string data_text(const TrainInput& input) {
+  const std::string features = fmt::format("{} features{}", thousands(input.dataset.width),
+                                           input.dataset.is_sparse() ? " (sparse)" : "");
+  const auto& counts = input.links ? input.links->counts : input.dataset.counts;
+  const std::string split =
+      fmt::format("{} / {} / {}", thousands(counts[0]), thousands(counts[1]), thousands(counts[2]));
+  if (input.links) return fmt::format("{}, {} edges", features, split);
+  return fmt::format("{}, {} classes, {} vertices", features, input.dataset.classes, split);
 }
 
 void report(Session& session, const TrainCommand& options, const learn::TrainOptions& train,
@@ -171,7 +200,7 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   json["hidden"] = train.model.hidden;
   json["norm"] = learn::name_of(train.model.norm);
   json["features"] = input.dataset.width;
-  json["classes"] = input.dataset.classes;
+  json[train.links ? "embedding" : "classes"] = input.dataset.classes;
   json["parameters"] = outcome.parameters;
   json["epochs"] = epochs;
   json["epochs_done"] = result.epochs;
@@ -186,20 +215,16 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   json["memory_plan"] = plan;
   json["stopped_early"] = result.has_stopped_early;
 
+  report_links(json, train, input, outcome);
   const bool is_f1 = input.dataset.loss == learn::LossKind::binary;
-  const char* what = is_f1 ? "micro-F1" : "accuracy";
+  const char* what = train.links ? "AUC" : (is_f1 ? "micro-F1" : "accuracy");
   const auto& parts = json["breakdown"];
   Table table;
   table.row("model",
             fmt::format("{}, {}, {} wide, {}, on {}", options.model,
                         counted(train.model.layers, "layer", "layers"), train.model.hidden,
                         counted(outcome.parameters, "parameter", "parameters"), session.place()));
-  table.row(
-      "data",
-      fmt::format("{} features{}, {} classes, {} / {} / {} vertices",
-                  thousands(input.dataset.width), input.dataset.is_sparse() ? " (sparse)" : "",
-                  input.dataset.classes, thousands(input.dataset.counts[0]),
-                  thousands(input.dataset.counts[1]), thousands(input.dataset.counts[2])));
+  table.row("data", data_text(input));
   table.row("epochs", fmt::format("{}{}, {} each, {} in all", result.epochs,
                                   result.has_stopped_early ? " (stopped early)" : "",
                                   duration(middle), duration(total)));
@@ -214,6 +239,9 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   table.row(fmt::format("best validation {}", what),
             fmt::format("{:.4f}, of epoch {}", result.best_validation, result.best_epoch));
   table.row(fmt::format("test {} there", what), fmt::format("{:.4f}", result.test_accuracy));
+  if (train.links)
+    table.row("test reciprocal rank", fmt::format("{:.4f}, among {} false targets", result.test_mrr,
+                                                  learn::LinkSplit::kJudges));
   session.print("\n{}", table.text());
 }
 
@@ -223,8 +251,9 @@ ExitStatus run_train(const TrainCommand& options) {
   const bool is_max = train.model.kind == learn::ModelKind::sage &&
                       train.model.aggregate == learn::SageAggregate::max;
   const bool needs_dense = is_max || train.sampled.has_value();
-  const TrainInput input(session, options.dataset, needs_dense);
-  fit_batches(train, options, input.dataset, session.team().ranks);
+  const TrainInput input(session, options.dataset, needs_dense,
+                         train.links ? std::optional(train.model.hidden) : std::nullopt);
+  fit_to(input, options, session.team().ranks, train);
   const Outcome outcome = measure(session, input, train, options.resume);
   report(session, options, train, input, outcome);
   session.finish();
@@ -238,7 +267,9 @@ void add_train(CLI::App& program, Action& action) {
   CLI::App* train = program.add_subcommand(
       "train", "Train a graph neural network, on the whole graph or on sampled batches");
   add_train_options(*train, *options);
-  train->footer("Example:\n  warren train debian --model gcn --hidden 64 --checkpoint model");
+  train->footer(
+      "Examples:\n  warren train debian --model gcn --hidden 64 --checkpoint model\n"
+      "  warren train debian --task link --mode sampled --model sage --fanout 15,10");
   train->callback([options, &action, train] {
     options->has_fanout = train->count("--fanout") != 0;
     options->has_evaluation = train->count("--evaluation") != 0;

@@ -15,6 +15,7 @@ namespace warren::app {
 namespace {
 
 constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24;
+constexpr std::uint64_t kLinkClasses = 16;
 // Sparse products with more of the elements than this are slower than dense ones.
 constexpr double kDenseShare = 0.15;
 
@@ -23,17 +24,25 @@ struct Loaded {
   learn::Dataset dataset;
 };
 
-Loaded draw(Session& session, const GraphInput& input, const DatasetOptions& options) {
-  require(options.features != 0 && options.classes != 0,
-          "a generated graph has no features and labels: give --features F and --classes C");
+Loaded draw(Session& session, const GraphInput& input, const DatasetOptions& options,
+            learn::Contents contents) {
+  // Means of features are of classes, of which links need nothing more.
+  const bool is_of_links = contents == learn::Contents::features;
+  const std::uint64_t classes =
+      is_of_links && options.classes == 0 ? kLinkClasses : options.classes;
+  require(options.features != 0 && classes != 0,
+          is_of_links
+              ? "a generated graph has no features: give --features F"
+              : "a generated graph has no features and labels: give --features F and --classes C");
   Loaded loaded;
   loaded.graph = load_graph(session, input, options.graph, false);
-  loaded.dataset = learn::generate_dataset(loaded.graph.vertices, options.features, options.classes,
-                                           session.options().seed, session.pool());
+  loaded.dataset = learn::generate_dataset(loaded.graph.vertices, options.features, classes,
+                                           session.options().seed, session.pool(), contents);
   return loaded;
 }
 
-Loaded read(Session& session, const std::string& folder, const DatasetOptions& options) {
+Loaded read(Session& session, const std::string& folder, const DatasetOptions& options,
+            learn::Contents contents) {
   require(options.features == 0 && options.classes == 0,
           "--features and --classes are for generated graphs; a dataset has its own");
   Loaded loaded;
@@ -44,22 +53,22 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
     build.drop_self_loops = options.graph.drop_self_loops;
     build.keep_duplicates = options.graph.keep_duplicates;
     loaded.graph = learn::read_ogb_graph(folder, build, session.pool());
-    loaded.dataset = learn::read_ogb_dataset(folder, loaded.graph.vertices);
+    loaded.dataset = learn::read_ogb_dataset(folder, loaded.graph.vertices, contents);
     return loaded;
   }
   GraphOptions named = options.graph;
   named.graph = folder;
   loaded.graph = load_graph(session, find_graph(session, named), named, false);
   const auto progress = session.progress("reading " + options.graph.graph);
-  loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices);
+  loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices, contents);
   return loaded;
 }
 
-Loaded load(Session& session, const DatasetOptions& options) {
+Loaded load(Session& session, const DatasetOptions& options, learn::Contents contents) {
   if (const auto generator = graph::parse_generator(options.graph.graph, session.options().seed)) {
-    return draw(session, find_graph(session, options.graph), options);
+    return draw(session, find_graph(session, options.graph), options, contents);
   }
-  return read(session, find_training_folder(options.graph.graph), options);
+  return read(session, find_training_folder(options.graph.graph), options, contents);
 }
 
 }  // namespace
@@ -87,12 +96,15 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
       ->type_name("NAME");
 }
 
-TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool needs_dense) {
+TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool needs_dense,
+                       std::optional<std::uint64_t> embedding) {
   check_choice("--normalize", options.normalize, {"rows", "none"}, {});
   check_choice("--method", options.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
-  Loaded loaded = load(session, options);
+  Loaded loaded =
+      load(session, options, embedding ? learn::Contents::features : learn::Contents::all);
   describe_graph(session, options.graph, loaded.graph.vertices, loaded.graph.edges());
+  if (embedding) learn::drop_labels(loaded.dataset, *embedding);
   for (const std::string& warning : loaded.dataset.warnings) log_warning(warning);
   const auto progress = session.progress("preparing");
   const TraceSpan span("order and cut", 0);
@@ -119,6 +131,10 @@ TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool nee
   graphs.in = is_symmetric
                   ? graphs.out
                   : std::make_shared<const graph::Graph>(graph::transpose(*graphs.out, pool));
+  if (embedding) {
+    links = std::make_shared<const learn::LinkSplit>(
+        learn::hold_out_links(graphs, seed, options.graph.graph, pool));
+  }
 }
 
 }  // namespace warren::app

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "warren/graph/partition.hpp"
 #include "warren/learn/dataset.hpp"
+#include "warren/learn/links.hpp"
 #include "warren/learn/neighbours.hpp"
 
 #include "graph_input.hpp"
@@ -25,12 +28,15 @@ struct DatasetOptions {
 void add_dataset_options(CLI::App& command, DatasetOptions& options);
 
 struct TrainInput {
-  /// `needs_dense`: the model's first layer reads dense features. Says warnings of the dataset.
-  /// Throws UsageError, InputError.
-  TrainInput(Session& session, const DatasetOptions& options, bool needs_dense);
+  /// `needs_dense`: the model's first layer reads dense features. `embedding`: links are learnt,
+  /// by embeddings of so many numbers: there need be no labels, and edges are held out. Says
+  /// warnings of the dataset. Throws UsageError, InputError.
+  TrainInput(Session& session, const DatasetOptions& options, bool needs_dense,
+             std::optional<std::uint64_t> embedding = {});
 
   learn::Dataset dataset;
   learn::GraphPair graphs;
+  std::shared_ptr<const learn::LinkSplit> links;  ///< Where they are learnt.
 };
 
 }  // namespace warren::app

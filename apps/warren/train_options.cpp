@@ -21,6 +21,8 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
   named("--mode", o.mode,
         "full (every epoch one pass over the whole graph) or sampled (batches of sampled "
         "neighbourhoods)");
+  named("--task", o.task,
+        "node (classes of vertices) or link (which vertices are linked; needs --mode sampled)");
   named("--type", o.type, "Storage: float32");
   add_number(train, "--layers", o.layers, "Layers (2; sampled: as many as fanouts)", "L", 1, 64);
   add_number(train, "--hidden", o.hidden,
@@ -47,7 +49,7 @@ void add_optimizer_options(CLI::App& train, TrainCommand& o) {
       ->check(positive);
   train
       .add_option("--weight-decay", o.weight_decay,
-                  "Of gcn on the first layer, else on all (0.0005)")
+                  "Of gcn on the first layer, else on all (0.0005; --task link: 0)")
       ->type_name("W")
       ->check(positive);
   train.add_option("--optimizer", o.optimizer, "adam, adamw, sgd (momentum 0.9)")
@@ -76,8 +78,10 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
           "Of sampled: neighbours of each vertex, hop by hop from the batch's own vertices; "
           "-1 for all (15,10)")
       ->type_name("F1,F2,...");
-  add_number(train, "--batch", o.batch, "Of sampled: vertices of a batch, per rank (1024)", "B", 1,
-             1 << 30);
+  add_number(train, "--batch", o.batch,
+             "Of sampled: vertices, of links edges, of a batch, per rank (1024)", "B", 1, 1 << 30);
+  add_number(train, "--negatives", o.negatives,
+             "Of --task link: false targets drawn for each edge (1)", "N", 1, 1 << 20);
   train
       .add_option("--evaluation", o.evaluation,
                   "Of sampled: exact (over the whole graph) or sampled, which needs less memory "
@@ -130,6 +134,11 @@ void add_train_options(CLI::App& train, TrainCommand& command) {
 learn::TrainOptions train_options(const TrainCommand& o) {
   check_choice("--model", o.model, {"gcn", "sage", "gat", "gin"}, {});
   check_choice("--mode", o.mode, {"full", "sampled"}, {});
+  check_choice("--task", o.task, {"node", "link"}, {});
+  const bool is_link = o.task == "link";
+  require(!is_link || o.mode == "sampled",
+          "--task link trains on batches of edges: give --mode sampled");
+  require(is_link || !o.negatives, "--negatives is for --task link");
   check_choice("--type", o.type, {"float32"}, {"float16", "bfloat16", "fp16", "bf16"});
   check_choice("--aggregate", o.aggregate, {"mean", "sum", "max"}, {});
   check_choice("--optimizer", o.optimizer, {"adam", "adamw", "sgd"}, {});
@@ -147,6 +156,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.model.kind = learn::parse_model(o.model);
   train.model.layers = o.layers.value_or(2);
   if (is_sampled) add_sampled(train, o);
+  if (is_link) train.links = {nullptr, o.negatives.value_or(1)};
   train.model.hidden = o.hidden.value_or(o.model == "gcn" ? 16 : 64);
   train.model.heads = o.heads;
   train.model.dropout = static_cast<float>(o.dropout.value_or(is_gat ? 0.6 : 0.5));
@@ -161,7 +171,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   if (o.schedule == "cosine") train.optimizer.schedule = learn::Schedule::cosine;
   if (o.schedule == "step") train.optimizer.schedule = learn::Schedule::step;
   train.optimizer.rate = static_cast<float>(o.rate.value_or(is_gat ? 0.005 : 0.01));
-  train.optimizer.weight_decay = static_cast<float>(o.weight_decay);
+  train.optimizer.weight_decay = static_cast<float>(o.weight_decay.value_or(is_link ? 0.0 : 5e-4));
   train.optimizer.clip = static_cast<float>(o.clip);
   train.optimizer.warmup = o.warmup;
   train.epochs = o.epochs;
@@ -172,14 +182,16 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   return train;
 }
 
-void fit_batches(learn::TrainOptions& train, const TrainCommand& command,
-                 const learn::Dataset& dataset, int ranks) {
+void fit_to(const TrainInput& input, const TrainCommand& command, int ranks,
+            learn::TrainOptions& train) {
   if (!train.sampled) return;
-  const std::uint64_t training = dataset.counts[0];
+  if (train.links) train.links->split = input.links;
+  const std::uint64_t training =
+      train.links ? input.links->training.size() : input.dataset.counts[0];
   const auto count = static_cast<std::uint64_t>(ranks);
   require(!command.batch || *command.batch <= training,
-          fmt::format("--batch {}: there are {} training vertices; a batch has that many at most",
-                      command.batch.value_or(0), training));
+          fmt::format("--batch {}: there are {} training {}; a batch has that many at most",
+                      command.batch.value_or(0), training, train.links ? "edges" : "vertices"));
   train.sampled->batch =
       std::min(train.sampled->batch, std::max<std::uint64_t>(1, (training + count - 1) / count));
 }

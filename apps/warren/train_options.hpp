@@ -18,6 +18,7 @@ struct TrainCommand {
   DatasetOptions dataset;
   std::string model = "gcn";
   std::string mode = "full";
+  std::string task = "node";
   std::string type = "float32";
   std::string aggregate = "mean";
   std::string norm;
@@ -26,8 +27,7 @@ struct TrainCommand {
   std::optional<std::uint64_t> layers;
   std::optional<std::uint64_t> hidden;
   std::uint64_t heads = 8;
-  std::optional<double> dropout, rate;
-  double weight_decay = 5e-4;
+  std::optional<double> dropout, rate, weight_decay;
   double clip = 0.0;
   std::uint64_t warmup = 0;
   std::uint64_t epochs = 200;
@@ -37,6 +37,7 @@ struct TrainCommand {
   std::string placement = "device";
   double cached = 0.1;
   std::optional<std::uint64_t> batch;
+  std::optional<std::uint64_t> negatives;
   std::string checkpoint;
   std::uint64_t checkpoint_every = 20;
   std::uint64_t checkpoint_batches = 0;
@@ -50,8 +51,8 @@ void add_train_options(CLI::App& train, TrainCommand& command);
 /// Throws UsageError for what does not fit together.
 [[nodiscard]] learn::TrainOptions train_options(const TrainCommand& o);
 /// What can only be said of the dataset: throws UsageError for batches larger than the training
-/// set, and takes smaller ones where none were asked for.
-void fit_batches(learn::TrainOptions& train, const TrainCommand& command,
-                 const learn::Dataset& dataset, int ranks);
+/// set, and takes smaller ones where none were asked for. Hands the split of links over.
+void fit_to(const TrainInput& input, const TrainCommand& command, int ranks,
+            learn::TrainOptions& train);
 
 }  // namespace warren::app

@@ -42,7 +42,7 @@ void finish_dataset(Dataset& dataset, const std::string& where) {
 }
 
 Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::uint64_t classes,
-                         std::uint64_t seed, exec::ThreadPool& pool) {
+                         std::uint64_t seed, exec::ThreadPool& pool, Contents contents) {
   require(features >= 1 && classes >= 2,
           "a generated dataset needs --features of at least 1 and --classes of at least 2");
   constexpr std::uint64_t kCommunity = 200, kGrain = 1024;
@@ -69,7 +69,7 @@ Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::ui
       }
     }
   });
-  finish_dataset(dataset, "the generated dataset");
+  if (contents == Contents::all) finish_dataset(dataset, "the generated dataset");
   return dataset;
 }
 

@@ -209,7 +209,7 @@ void read_split(const std::string& path, Split split, Dataset& dataset) {
 
 }  // namespace
 
-Dataset read_dataset(const std::string& folder, std::uint64_t vertices) {
+Dataset read_dataset(const std::string& folder, std::uint64_t vertices, Contents contents) {
   const fs::path root(folder);
   Dataset dataset;
   dataset.vertices = vertices;
@@ -225,6 +225,7 @@ Dataset read_dataset(const std::string& folder, std::uint64_t vertices) {
         folder +
         ": there is no features.npy (vertices x features) and no features.npz (SciPy CSR)");
   }
+  if (contents == Contents::features) return dataset;
   for (const char* name : {"labels.npy", "train.txt", "validation.txt", "test.txt"}) {
     if (!fs::exists(root / name, error))
       throw InputError(fmt::format("{}: there is no {}", folder, name));

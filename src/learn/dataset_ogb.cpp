@@ -183,11 +183,12 @@ graph::Graph read_ogb_graph(const std::string& folder, const graph::BuildOptions
   return graph::build(source, options, pool);
 }
 
-Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices) {
+Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices, Contents contents) {
   Dataset dataset;
   dataset.vertices = vertices;
   dataset.splits.assign(vertices, kNoSplit);
   read_features(folder, dataset);
+  if (contents == Contents::features) return dataset;
   read_labels(folder, dataset);
   const fs::path splits = split_folder(folder);
   read_split(splits / "train.csv.gz", kTrain, dataset);

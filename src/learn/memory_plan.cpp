@@ -9,6 +9,8 @@
 #include "warren/exec/memory.hpp"
 #include "warren/learn/padding.hpp"
 
+#include "learn/trainer_parts.hpp"
+
 namespace warren::learn {
 namespace {
 
@@ -83,11 +85,12 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
                    ? static_cast<std::uint64_t>(sampled.cached * static_cast<double>(all))
                    : 0,
                dataset.width);
-  std::uint64_t rows = sampled.batch;
+  const std::uint64_t seeds = seeds_of_batch(options, all);
+  std::uint64_t rows = seeds;
   const std::uint64_t copies = options.model.kind == ModelKind::gat ? 6 : 5;
   for (std::size_t h = 0; h < sampled.fanouts.size(); ++h) {
     const auto fanout = sampled.fanouts[h] < 0 ? m : static_cast<std::uint64_t>(sampled.fanouts[h]);
-    const std::uint64_t edges = std::min(exec::bytes_of(rows, fanout), m + sampled.batch);
+    const std::uint64_t edges = std::min(exec::bytes_of(rows, fanout), m + seeds);
     const std::uint64_t after = std::min(rows + edges, all);
     // Outputs, gradients and scratch of the layer whose targets these are.
     layers.add(rows, copies * (h == 0 ? std::max(hidden, dataset.classes) : hidden));
@@ -100,6 +103,10 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
   plan.parts.emplace_back("features of batches", features.value);
   plan.parts.emplace_back("samplers", sampler.value);
   plan.parts.emplace_back("layers of batches", layers.value);
+  if (!options.links) return;
+  Bytes embeddings;
+  embeddings.add(n, dataset.classes);
+  plan.parts.emplace_back("embeddings", embeddings.value);
 }
 
 }  // namespace

@@ -114,14 +114,22 @@ Scores WholeGraph::evaluate(std::uint64_t seed) {
   return evaluation_loss.result(context, targets);
 }
 
+namespace {
+
+const TrainOptions& checked(const TrainOptions& options) {
+  require(!options.links || options.sampled, "link prediction trains on sampled batches");
+  return options;
+}
+
+}  // namespace
+
 Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                       const TrainOptions& given)
-    : options(given),
+    : options(checked(given)),
       whole(given.sampled && !given.sampled->exact_evaluation
                 ? nullptr
                 : std::make_unique<WholeGraph>(team, graphs, dataset, given)),
-      sampled(given.sampled ? std::make_unique<SampledPasses>(team, graphs, dataset, given)
-                            : nullptr),
+      sampled(given.sampled ? make_sampled_passes(team, graphs, dataset, given) : nullptr),
       optimizer(context().stream(), given.optimizer, model().parameters()),
       best(team.device(), model().parameters().size()),
       begin(team.device()),
@@ -192,8 +200,9 @@ EpochRecord Trainer::epoch() {
 
 Scores Trainer::evaluate() {
   Parts& p = *parts_;
+  if (p.sampled) return p.sampled->evaluate(p.whole.get());
   p.context().stream().synchronize();
-  return p.whole ? p.whole->evaluate(p.options.model.seed) : p.sampled->evaluate();
+  return p.whole->evaluate(p.options.model.seed);
 }
 
 std::vector<float> Trainer::predict() {
@@ -219,6 +228,7 @@ void Trainer::Parts::note(const EpochRecord& record) {
   progress.best_validation = validation.accuracy;
   progress.best_loss = validation.loss;
   progress.test_accuracy = record.scores[2].accuracy;
+  progress.test_mrr = record.scores[2].mrr;
   const auto& values = model().parameters().values();
   exec::copy(context().stream(), best.data(), values.data(), values.bytes());
 }
@@ -242,8 +252,8 @@ TrainResult Trainer::run(const std::function<void(const EpochRecord&)>& seen) {
     exec::copy(p.context().stream(), values.data(), p.best.data(), values.bytes());
     p.context().stream().synchronize();
   }
-  return {p.progress.epochs, p.progress.best_epoch, p.progress.best_validation,
-          p.progress.test_accuracy, p.progress.epochs < p.options.epochs};
+  return {p.progress.epochs,        p.progress.best_epoch, p.progress.best_validation,
+          p.progress.test_accuracy, p.progress.test_mrr,   p.progress.epochs < p.options.epochs};
 }
 
 }  // namespace warren::learn

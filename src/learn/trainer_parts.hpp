@@ -2,6 +2,9 @@
 // What a trainer holds, for training and for checkpoints.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "warren/learn/trainer.hpp"
 
 namespace warren::learn {
@@ -9,6 +12,8 @@ namespace warren::learn {
 /// A model's options with the dataset's sizes.
 [[nodiscard]] ModelOptions sized(ModelOptions options, const Dataset& dataset);
 [[nodiscard]] double slowest(team::Team& team, double seconds);
+/// The most vertices that sampling a batch begins from.
+[[nodiscard]] std::uint64_t seeds_of_batch(const TrainOptions& options, std::uint64_t vertices);
 /// Throws UsageError, saying the epoch, for a loss that is no number.
 void check_loss(double loss, std::uint64_t epoch, const TrainOptions& options);
 
@@ -29,17 +34,16 @@ struct WholeGraph {
 /// Passes over sampled batches.
 class SampledPasses {
  public:
-  SampledPasses(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
-                const TrainOptions& options);
-  ~SampledPasses();
+  SampledPasses() = default;
+  virtual ~SampledPasses() = default;
   SampledPasses(const SampledPasses&) = delete;
   SampledPasses& operator=(const SampledPasses&) = delete;
 
-  [[nodiscard]] Context& context();
-  [[nodiscard]] Model& model();
+  [[nodiscard]] virtual Context& context() = 0;
+  [[nodiscard]] virtual Model& model() = 0;
   /// Of an epoch, on every rank the same number.
-  [[nodiscard]] std::uint64_t batches() const;
-  [[nodiscard]] double hit_rate() const;
+  [[nodiscard]] virtual std::uint64_t batches() const = 0;
+  [[nodiscard]] virtual double hit_rate() const = 0;
 
   /// Where an epoch stands: batches that were trained, and their losses.
   struct Standing {
@@ -48,17 +52,23 @@ class SampledPasses {
   };
   /// Trains from `standing` to the epoch's end; `update(batch)` after each batch's gradients are
   /// there. Collective.
-  void train(EpochRecord& record, const Standing& standing,
-             const std::function<void(std::uint64_t batch)>& update);
+  virtual void train(EpochRecord& record, const Standing& standing,
+                     const std::function<void(std::uint64_t batch)>& update) = 0;
   /// What was trained of the epoch so far. Collective. Synchronises.
-  [[nodiscard]] Standing standing();
-  /// By batches of all splits.
-  Scores evaluate();
-
- private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  [[nodiscard]] virtual Standing standing() = 0;
+  /// Exact, with the whole graph on the devices; or by batches (nullptr). Collective. Synchronises.
+  [[nodiscard]] virtual Scores evaluate(WholeGraph* whole) = 0;
 };
+/// Throws UsageError, MemoryError. Collective.
+[[nodiscard]] std::unique_ptr<SampledPasses> make_sampled_passes(team::Team& team,
+                                                                 const GraphPair& graphs,
+                                                                 const Dataset& dataset,
+                                                                 const TrainOptions& options);
+/// Of TrainOptions::links.
+[[nodiscard]] std::unique_ptr<SampledPasses> make_link_passes(team::Team& team,
+                                                              const GraphPair& graphs,
+                                                              const Dataset& dataset,
+                                                              const TrainOptions& options);
 
 struct Trainer::Parts {
   Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
@@ -71,7 +81,7 @@ struct Trainer::Parts {
 
   struct Progress {
     std::uint64_t epochs = 0, best_epoch = 0;
-    double best_validation = 0.0, best_loss = 0.0, test_accuracy = 0.0;
+    double best_validation = 0.0, best_loss = 0.0, test_accuracy = 0.0, test_mrr = 0.0;
     SampledPasses::Standing standing = {};  ///< Of the epoch after those.
   };
 

@@ -63,7 +63,23 @@ void describe(TensorFile& file, const ModelOptions& options) {
   m["seed"] = std::to_string(options.seed);
 }
 
-void check_model(const TensorFile& file, const std::string& path, const ModelOptions& options) {
+constexpr const char* kTask = "task";  // Absent: classes of vertices.
+
+/// What the model is for.
+void describe_task(TensorFile& file, const TrainOptions& options) {
+  if (options.links) file.metadata[kTask] = "link";
+}
+bool is_of_links(const TensorFile& file) {
+  const auto found = file.metadata.find(kTask);
+  return found != file.metadata.end() && found->second == "link";
+}
+
+void check_model(const TensorFile& file, const std::string& path, const TrainOptions& trained) {
+  const ModelOptions& options = trained.model;
+  if (is_of_links(file) != trained.links.has_value())
+    throw InputError(fmt::format("{}: its model is of {}, but this one's task is {}", path,
+                                 is_of_links(file) ? "links" : "classes of vertices",
+                                 trained.links ? "link" : "node"));
   TensorFile expected;
   describe(expected, options);
   for (const auto& [key, value] : expected.metadata) {
@@ -117,7 +133,9 @@ namespace {
 
 /// What must be the same for an epoch to go on from its middle.
 std::string batch_text(const TrainOptions& options, int ranks) {
-  return fmt::format("batches of {} on {} rank(s)", options.sampled->batch, ranks);
+  const std::string negatives =
+      options.links ? fmt::format(", {} negative(s) each,", options.links->negatives) : "";
+  return fmt::format("batches of {}{} on {} rank(s)", options.sampled->batch, negatives, ranks);
 }
 
 }  // namespace
@@ -134,11 +152,14 @@ void Trainer::save() {
     const std::vector<float> best = p.best.to_host(stream);
     TensorFile model;
     describe(model, p.options.model);
+    describe_task(model, p.options);
     model.metadata["epoch"] = std::to_string(p.progress.best_epoch);
     add(model, "", parameters, best);
     write_tensors(path_in(p.options.checkpoint, kModel), model);
     TensorFile state;
     describe(state, p.options.model);
+    describe_task(state, p.options);
+    if (p.options.links) state.metadata["test_mrr"] = bits(p.progress.test_mrr);
     state.metadata["epoch"] = std::to_string(p.progress.epochs);
     state.metadata["best_epoch"] = std::to_string(p.progress.best_epoch);
     state.metadata["best_validation"] = bits(p.progress.best_validation);
@@ -165,7 +186,7 @@ void Trainer::resume() {
   Parts& p = *parts_;
   const std::string path = path_in(p.options.checkpoint, kState);
   const TensorFile file = read_tensors(path);
-  check_model(file, path, p.options.model);
+  check_model(file, path, p.options);
   Parameters& parameters = p.model().parameters();
   const exec::Stream& stream = p.context().stream();
   take(file, path, "current.", parameters, parameters.values(), stream);
@@ -178,6 +199,7 @@ void Trainer::resume() {
                 from_bits(file.number("best_validation", path)),
                 from_bits(file.number("best_loss", path)),
                 from_bits(file.number("test_accuracy", path)),
+                p.options.links ? from_bits(file.number("test_mrr", path)) : 0.0,
                 {}};
   if (!file.metadata.contains("batches")) return;
   if (!p.options.sampled ||
@@ -196,6 +218,10 @@ void Trainer::load_model() {
   const std::string path = path_in(p.options.checkpoint, kModel);
   take(read_tensors(path), path, "", p.model().parameters(), p.model().parameters().values(),
        p.context().stream());
+}
+
+bool is_link_model(const std::string& folder) {
+  return is_of_links(read_tensors(path_in(folder, kModel)));
 }
 
 ModelOptions read_model_options(const std::string& folder) {

@@ -35,11 +35,16 @@ struct Dataset {
   [[nodiscard]] bool is_sparse() const { return dense.empty(); }
 };
 
+/// What is taken of a dataset: links are learnt from features alone.
+enum class Contents : std::uint8_t { all, features };
+
 /// features.npy or features.npz, labels.npy, train.txt, validation.txt and test.txt of a folder,
 /// for a graph of `vertices`. Throws InputError that names the file and what would be right: wrong
 /// sizes and types, NaN and infinity (by row and column), labels out of range, vertices out of
-/// range, in two splits or without a label, empty splits.
-[[nodiscard]] Dataset read_dataset(const std::string& folder, std::uint64_t vertices);
+/// range, in two splits or without a label, empty splits. Of Contents::features labels and splits
+/// are neither read nor missed.
+[[nodiscard]] Dataset read_dataset(const std::string& folder, std::uint64_t vertices,
+                                   Contents contents = Contents::all);
 
 /// True if a folder is a node-property dataset as the Open Graph Benchmark lays it out: raw/ with
 /// .csv.gz files, and split/.
@@ -48,15 +53,16 @@ struct Dataset {
 [[nodiscard]] graph::Graph read_ogb_graph(const std::string& folder,
                                           const graph::BuildOptions& options,
                                           exec::ThreadPool& pool);
-[[nodiscard]] Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices);
+[[nodiscard]] Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices,
+                                       Contents contents = Contents::all);
 
 /// A dataset on a generated graph: the label of a vertex is its community's (200 vertices with
 /// consecutive ids) modulo `classes`; features are dense, a mean of its class in +-1 and noise in
 /// +-4; 8% of the vertices are for training, 2% for validation, the others for the test. Throws
-/// UsageError for no features or classes.
+/// UsageError for no features or classes, and of Contents::all for a split without vertices.
 [[nodiscard]] Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features,
                                        std::uint64_t classes, std::uint64_t seed,
-                                       exec::ThreadPool& pool);
+                                       exec::ThreadPool& pool, Contents contents = Contents::all);
 
 /// Divides each row of the features by the sum of its elements' sizes; rows of zeros stay.
 void normalize_rows(Dataset& dataset);

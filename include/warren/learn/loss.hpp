@@ -30,7 +30,8 @@ struct Targets {
 
 struct SplitScore {
   double loss = 0.0;      ///< Mean over the split's vertices.
-  double accuracy = 0.0;  ///< Share of right vertices, or F1.
+  double accuracy = 0.0;  ///< Share of right vertices, or F1; of links the area under ROC.
+  double mrr = 0.0;       ///< Of links: the mean reciprocal rank.
 };
 using Scores = std::array<SplitScore, kSplits>;  ///< By split, training first.
 

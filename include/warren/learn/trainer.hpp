@@ -11,6 +11,7 @@
 
 #include "warren/learn/checkpoint.hpp"
 #include "warren/learn/dataset.hpp"
+#include "warren/learn/links.hpp"
 #include "warren/learn/loss.hpp"
 #include "warren/learn/model.hpp"
 #include "warren/learn/optimizer.hpp"
@@ -22,7 +23,7 @@ namespace warren::learn {
 struct SampledOptions {
   /// Neighbours of each vertex, hop by hop from the batch's own vertices: one a layer, -1 for all.
   std::vector<std::int64_t> fanouts;
-  std::uint64_t batch = 1024;  ///< Vertices of a batch, on each rank.
+  std::uint64_t batch = 1024;  ///< Vertices (of links: edges) of a batch, on each rank.
   /// Evaluation by passes over the whole graph, which then stands on the devices with all of its
   /// layers' outputs; else by sampled batches, too.
   bool exact_evaluation = true;
@@ -30,6 +31,16 @@ struct SampledOptions {
   memory::Placement features = memory::Placement::device;
   /// Of features in host memory: the share of rows, by degree, that devices keep.
   double cached = 0.0;
+};
+
+/// Batches of edges: which pairs of vertices are linked is learnt, instead of classes. A rank's
+/// batch is SampledOptions::batch training edges, each with `negatives` false targets drawn by
+/// draw_negative() from the vertices that its source has no training edge to; the loss is the mean
+/// binary cross-entropy of z_u . z_v over all these pairs, of the ranks' batches together, where z
+/// is the model's output.
+struct LinkOptions {
+  std::shared_ptr<const LinkSplit> split;  ///< Of the trainer's graphs; shared by all ranks.
+  std::uint64_t negatives = 1;
 };
 
 struct TrainOptions {
@@ -45,6 +56,9 @@ struct TrainOptions {
   std::uint64_t checkpoint_every = 20;   ///< Epochs.
   std::uint64_t checkpoint_batches = 0;  ///< Batches of an epoch between checkpoints; 0: none.
   std::optional<SampledOptions> sampled;
+  /// Needs `sampled`, and a dataset after drop_labels(). The graphs are those that hold_out_links()
+  /// leaves.
+  std::optional<LinkOptions> links;
 };
 
 struct EpochRecord {
@@ -66,6 +80,7 @@ struct TrainResult {
   std::uint64_t best_epoch = 0;
   double best_validation = 0.0;
   double test_accuracy = 0.0;  ///< Of the best epoch.
+  double test_mrr = 0.0;       ///< Of the best epoch, of links.
   bool has_stopped_early = false;
 };
 
@@ -73,7 +88,7 @@ struct TrainResult {
 class Trainer {
  public:
   /// Throws UsageError, MemoryError. `graphs` and `dataset` are the whole ones, which ranks share;
-  /// they are not needed afterwards.
+  /// they are not needed afterwards (of links the trainer keeps graphs.out).
   Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
           const TrainOptions& options);
   ~Trainer();
@@ -117,6 +132,8 @@ class Trainer {
 
 /// What a checkpoint says about its model: the options that `predict` goes by.
 [[nodiscard]] ModelOptions read_model_options(const std::string& folder);
+/// Whether its model is one of links.
+[[nodiscard]] bool is_link_model(const std::string& folder);
 [[nodiscard]] ModelKind parse_model(const std::string& name);
 [[nodiscard]] std::string name_of(ModelKind kind);
 [[nodiscard]] NormKind parse_norm(const std::string& name);

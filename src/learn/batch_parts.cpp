@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learn/batch_parts.hpp"
+
+#include "warren/core/error.hpp"
+#include "warren/sample/hot_rows.hpp"
+
+namespace warren::learn {
+namespace {
+
+/// Without self-loops, of which blocks then add one to each target.
+std::shared_ptr<const graph::Graph> without_loops(std::shared_ptr<const graph::Graph> graph) {
+  bool has_loops = false;
+  for (Vertex v = 0; v < graph->vertices && !has_loops; ++v) {
+    const auto list = graph->neighbours(v);
+    has_loops = std::binary_search(list.begin(), list.end(), v);
+  }
+  if (!has_loops) return graph;
+  return std::make_shared<const graph::Graph>(
+      filtered(*graph, [](Vertex v, Vertex w) { return v != w; }));
+}
+
+graph::Shard shard_of(team::Team& team, const GraphPair& graphs, ModelKind kind) {
+  return graph::make_shard(team, {kind == ModelKind::gat ? without_loops(graphs.out) : graphs.out,
+                                  nullptr, graphs.cuts});
+}
+
+LoaderOptions loader_options(const Model& model, const TrainOptions& options, std::uint64_t seeds) {
+  LoaderOptions loader;
+  loader.fanouts = options.sampled->fanouts;
+  loader.batch = seeds;
+  loader.seed = options.model.seed;
+  loader.width = model.options().features;
+  for (std::size_t l = 0; l < model.options().layers; ++l)
+    loader.blocks.push_back(model.block_options(l));
+  return loader;
+}
+
+}  // namespace
+
+std::uint64_t seeds_of_batch(const TrainOptions& options, std::uint64_t vertices) {
+  const std::uint64_t batch = options.sampled->batch;
+  if (!options.links) return batch;
+  // Both ends of a link, and its false targets, each vertex once.
+  return std::min(exec::bytes_of(batch, options.links->negatives + 2), vertices);
+}
+
+FeatureTable::FeatureTable(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
+                           const Dataset& dataset, const graph::Shard& shard,
+                           const SampledOptions& options)
+    : table_(team, graphs.cuts, dataset.width, options.features) {
+  require(!dataset.is_sparse(), "sampled batches are of dense features");
+  const bool is_all = options.features == memory::Placement::replicated;
+  const auto rank = static_cast<std::size_t>(team.rank());
+  const std::uint64_t first = is_all ? 0 : graphs.cuts[rank];
+  const std::uint64_t end = is_all ? graphs.cuts.back() : graphs.cuts[rank + 1];
+  const std::uint64_t width = dataset.width;
+  std::vector<float> rows((end - first) * width);
+  for (std::uint64_t v = first; v < end; ++v) {
+    const std::uint64_t from = graphs.input_ids.empty() ? v : graphs.input_ids[v];
+    std::copy_n(dataset.dense.begin() + static_cast<std::ptrdiff_t>(from * width), width,
+                rows.begin() + static_cast<std::ptrdiff_t>((v - first) * width));
+  }
+  table_.buffer().upload(stream, rows);
+  stream.synchronize();
+  team.barrier();
+  if (options.features != memory::Placement::host || options.cached <= 0.0) return;
+  const auto hot =
+      static_cast<std::uint64_t>(options.cached * static_cast<double>(graphs.cuts.back()));
+  cached_ = std::make_unique<memory::CachedArray<float>>(
+      team, table_, sample::hot_rows_by_degree(team, shard, hot));
+}
+
+void FeatureTable::gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
+                          float* out) {
+  if (cached_ != nullptr) return cached_->gather_vertices(stream, vertices, count, out);
+  memory::gather_vertices(stream, table_.view(), vertices, count, out);
+}
+
+double FeatureTable::hit_rate(const exec::Stream& stream) const {
+  return cached_ == nullptr ? 0.0 : cached_->use(stream).hit_rate();
+}
+
+BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+                       const TrainOptions& given, std::uint64_t seeds)
+    : options(given),
+      context(team, {.allow_tf32 = given.allow_tf32}),
+      shard(shard_of(team, graphs, given.model.kind)),
+      store(team, shard),
+      features(team, context.stream(), graphs, dataset, shard, *given.sampled),
+      input_ids(team.device(), graphs.input_ids.size()),
+      model(context, sized(given.model, dataset)),
+      loader(
+          team.device(), store,
+          [this](const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
+                 float* out) { features.gather(stream, vertices, count, out); },
+          graphs.input_ids.empty() ? nullptr : input_ids.data(),
+          loader_options(model, given, seeds)),
+      store_ids(graphs.input_ids.size()) {
+  upload(context.stream(), input_ids, graphs.input_ids);
+  context.stream().synchronize();
+  for (std::size_t v = 0; v < store_ids.size(); ++v)
+    store_ids[graphs.input_ids[v]] = static_cast<Vertex>(v);
+}
+
+EpochTimer::EpochTimer(BatchParts& parts, std::uint64_t first, std::uint64_t count)
+    : parts_(parts), first_(first), count_(count), start_(parts.loader.times()) {}
+
+bool EpochTimer::begin(std::uint64_t i) {
+  constexpr std::uint64_t kMeasured = 64;
+  const exec::Stream& stream = parts_.context.stream();
+  while (parts_.spans.size() <= i - first_)
+    parts_.spans.emplace_back(exec::Event(stream.device()), exec::Event(stream.device()));
+  parts_.spans[i - first_].first.record(stream);
+  const bool is_measured = i % kMeasured == std::min(kMeasured, count_) / 2;
+  parts_.context.set_measuring(is_measured);
+  return is_measured;
+}
+
+void EpochTimer::end(std::uint64_t i, bool is_measured) {
+  parts_.spans[i - first_].second.record(parts_.context.stream());
+  if (!is_measured) return;
+  const auto seconds = parts_.context.take_seconds();
+  ++measured_;
+  for (std::size_t k = 0; k < kParts; ++k) seconds_.at(k) += seconds.at(k);
+}
+
+void EpochTimer::finish(EpochRecord& record) {
+  parts_.context.stream().synchronize();
+  record.batches = count_ - first_;
+  for (std::uint64_t i = 0; i < record.batches; ++i)
+    record.train_seconds += parts_.spans[i].second.seconds_since(parts_.spans[i].first);
+  const LoaderTimes end = parts_.loader.times();
+  record.sample_seconds = end.sample - start_.sample;
+  record.gather_seconds = end.gather - start_.gather;
+  record.sampled_edges = end.edges - start_.edges;
+  const double factor = measured_ == 0 ? 0.0
+                                       : static_cast<double>(record.batches) /
+                                             static_cast<double>(measured_);
+  for (std::size_t k = 0; k < kParts; ++k) record.part_seconds.at(k) = seconds_.at(k) * factor;
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What passes over sampled batches share, whatever a batch's seeds are: the graph and the features
+// over the team's memories, the model, the loader, and an epoch's times.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "warren/learn/batch_loader.hpp"
+#include "warren/memory/cached_array.hpp"
+
+#include "learn/trainer_parts.hpp"
+
+namespace warren::learn {
+
+/// Features over the team's memories, in the store's order.
+class FeatureTable {
+ public:
+  FeatureTable(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
+               const Dataset& dataset, const graph::Shard& shard, const SampledOptions& options);
+  void gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count, float* out);
+  [[nodiscard]] double hit_rate(const exec::Stream& stream) const;
+
+ private:
+  memory::GlobalArray<float> table_;
+  std::unique_ptr<memory::CachedArray<float>> cached_;
+};
+
+/// How a list is dealt out: an equal part for each rank, `batch` elements of it at a time.
+struct BatchShares {
+  std::uint64_t ranks = 1, batch = 1;
+
+  /// Rank q's part of a list: from here to that of the next rank.
+  [[nodiscard]] std::uint64_t share(std::uint64_t size, std::uint64_t q) const {
+    return size / ranks * q + size % ranks * q / ranks;
+  }
+  [[nodiscard]] std::uint64_t iterations(std::uint64_t size) const {
+    const std::uint64_t most = (size + ranks - 1) / ranks;
+    return (most + batch - 1) / batch;
+  }
+  /// Where rank q's batch begins in the list, and its size.
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> batch_of(std::uint64_t size,
+                                                                 std::uint64_t q,
+                                                                 std::uint64_t iteration) const {
+    const std::uint64_t end = share(size, q + 1);
+    const std::uint64_t begin = std::min(end, share(size, q) + iteration * batch);
+    return {begin, std::min(end - begin, batch)};
+  }
+  /// Elements of all ranks' batches of an iteration.
+  [[nodiscard]] std::uint64_t count_of(std::uint64_t size, std::uint64_t iteration) const {
+    std::uint64_t count = 0;
+    for (std::uint64_t q = 0; q < ranks; ++q) count += batch_of(size, q, iteration).second;
+    return count;
+  }
+};
+
+struct BatchParts {
+  /// `seeds`: the most of a batch.
+  BatchParts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+             const TrainOptions& given, std::uint64_t seeds);
+
+  [[nodiscard]] std::uint64_t rank() { return static_cast<std::uint64_t>(context.team().rank()); }
+  [[nodiscard]] BatchShares shares(std::uint64_t batch) {
+    return {static_cast<std::uint64_t>(context.team().size()), batch};
+  }
+  [[nodiscard]] Vertex store_id(Vertex input) const {
+    return store_ids.empty() ? input : store_ids[input];
+  }
+  /// start(i) begins batch i of [first, count); run(i, batch) uses it, the next one being made
+  /// meanwhile.
+  template <class Start, class Run>
+  void each_batch(std::uint64_t first, std::uint64_t count, Start&& start, Run&& run) {
+    if (first < count) start(first);
+    for (std::uint64_t i = first; i < count; ++i) {
+      Batch& batch = loader.take(context.stream());
+      context.set_rows(batch.seeds, batch.input_ids);
+      for (std::size_t l = 0; l < batch.blocks.size(); ++l) model.set_block(l, batch.blocks[l]);
+      run(i, batch);
+      loader.release(context.stream());
+      if (i + 1 < count) start(i + 1);
+    }
+  }
+
+  TrainOptions options;
+  Context context;
+  graph::Shard shard;
+  sample::GraphStore store;
+  FeatureTable features;
+  memory::Buffer<Vertex> input_ids;
+  Model model;
+  BatchLoader loader;
+  std::vector<Vertex> store_ids;  ///< Of the input's vertices; empty: the same.
+  std::vector<std::pair<exec::Event, exec::Event>> spans;  ///< Of training, batch by batch.
+};
+
+/// Times of an epoch's batches [first, count): all of training, and the parts of every 64th.
+class EpochTimer {
+ public:
+  EpochTimer(BatchParts& parts, std::uint64_t first, std::uint64_t count);
+  /// train() puts batch i's training on the stream.
+  template <class Train>
+  void batch(std::uint64_t i, Train&& train) {
+    const bool is_measured = begin(i);
+    train();
+    end(i, is_measured);
+  }
+  /// Synchronises.
+  void finish(EpochRecord& record);
+
+ private:
+  bool begin(std::uint64_t i);
+  void end(std::uint64_t i, bool is_measured);
+
+  BatchParts& parts_;
+  std::uint64_t first_, count_, measured_ = 0;
+  LoaderTimes start_;
+  std::array<double, kParts> seconds_{};
+};
+
+/// Copies host values to the stream's device, into a buffer that grows where it is too small. The
+/// values must stay until the stream has got there.
+template <class T>
+void upload(const exec::Stream& stream, memory::Buffer<T>& buffer, const std::vector<T>& values) {
+  if (buffer.size() < values.size()) buffer = memory::Buffer<T>(stream.device(), values.size());
+  if (!values.empty()) exec::copy(stream, buffer.data(), values.data(), values.size() * sizeof(T));
+}
+
+/// The edges (v, w) for which keep(v, w): without weights, lists in the same order.
+template <class Keep>
+[[nodiscard]] graph::Graph filtered(const graph::Graph& graph, Keep&& keep) {
+  graph::Graph result;
+  result.vertices = graph.vertices;
+  result.symmetry = graph.symmetry;
+  result.offsets = memory::HostArray<EdgeOffset>(graph.vertices + 1ull);
+  result.offsets[0] = 0;
+  std::vector<Vertex> targets;
+  targets.reserve(graph.targets.size());
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    for (const Vertex w : graph.neighbours(v)) {
+      if (keep(v, w)) targets.push_back(w);
+    }
+    result.offsets[v + 1ull] = targets.size();
+  }
+  result.targets = memory::HostArray<Vertex>(targets.size());
+  std::copy(targets.begin(), targets.end(), result.targets.data());
+  return result;
+}
+
+}  // namespace warren::learn
