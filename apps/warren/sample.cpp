@@ -9,9 +9,11 @@
 #include "warren/core/trace.hpp"
 #include "warren/graph/draw.hpp"
 #include "warren/sample/sampler.hpp"
+#include "warren/sample/times.hpp"
 #include "warren/sample/verify.hpp"
 
 #include "command.hpp"
+#include "edge_times.hpp"
 #include "fanouts.hpp"
 #include "sparse_input.hpp"
 #include "text.hpp"
@@ -31,6 +33,9 @@ struct SampleCommand {
   std::string table = "auto";
   std::uint64_t batches = 64;
   std::uint64_t in_flight = 0;  ///< 0: the command chooses.
+  std::string times, seed_times;
+  std::vector<std::int64_t> edge_times;    ///< Of `temporal`: of every edge, in the user's order.
+  std::vector<std::int64_t> vertex_times;  ///< And of every vertex as a seed.
 };
 
 /// What the ranks find together, filled by rank 0.
@@ -77,9 +82,10 @@ class SampleRank {
         input_(input),
         stream_(team.device()),
         shard_(input.shard(team)),
-        store_(team, shard_,
-               {.weights = command.options.weighted,
-                .cumulative = command.options.weighted && command.options.replace}),
+        own_times_(command.options.temporal
+                       ? times_of_shard(command.edge_times, input, shard_, team.rank())
+                       : std::vector<std::int64_t>()),
+        store_(team, shard_, store_options(command)),
         sampler_(team.device(), store_, command.options),
         first_(share(team.rank())),
         end_(share(team.rank() + 1)),
@@ -117,14 +123,26 @@ class SampleRank {
     return command_.batches * p / static_cast<std::uint64_t>(team_.size());
   }
 
+  [[nodiscard]] sample::StoreOptions store_options(const SampleCommand& command) const {
+    sample::StoreOptions options{.weights = command.options.weighted,
+                                 .cumulative = command.options.weighted && command.options.replace};
+    if (command.options.temporal) options.times = own_times_;
+    return options;
+  }
+
   void fill_seeds() {
     const std::uint64_t each = command_.options.batch;
     std::vector<Vertex> seeds;
+    std::vector<std::int64_t> times;
     seeds.reserve((end_ - first_) * each);
     for (std::uint64_t b = first_; b < end_; ++b) {
-      for (const Vertex v : seeds_of(command_.common.seed, b, each, input_.vertices()))
+      for (const Vertex v : seeds_of(command_.common.seed, b, each, input_.vertices())) {
         seeds.push_back(input_.to_shard(v));
+        if (command_.options.temporal) times.push_back(command_.vertex_times[v]);
+      }
     }
+    seed_times_ = memory::Buffer<std::int64_t>(team_.device(), times.size());
+    seed_times_.upload(stream_, times);
     seeds_ = memory::Buffer<Vertex>(team_.device(), seeds.size());
     seeds_.upload(stream_, seeds);
     stream_.synchronize();
@@ -137,7 +155,9 @@ class SampleRank {
     const std::uint64_t each = command_.options.batch;
     for (std::uint64_t b = first_; b < end_; b += command_.options.in_flight) {
       const std::uint64_t count = std::min<std::uint64_t>(command_.options.in_flight, end_ - b);
-      sampler_.run(stream_, seeds_.data() + (b - first_) * each, count * each, b);
+      const std::uint64_t at = (b - first_) * each;
+      sampler_.run(stream_, seeds_.data() + at, count * each, b,
+                   command_.options.temporal ? seed_times_.data() + at : nullptr);
       exec::copy(stream_, counts_.data() + (b - first_), sampler_.batch(0).counts,
                  count * sizeof(sample::BatchCounts));
       then(b, count);
@@ -167,8 +187,12 @@ class SampleRank {
         const sample::HostBatch batch = unpack(arrived[q]);
         const std::uint64_t number = share(static_cast<int>(q)) + round;
         mine.digest ^= graph::detail::mix(sample::digest(batch) + number);
+        std::vector<std::int64_t> seed_times;
+        for (std::uint64_t i = 0; command_.options.temporal && i < command_.options.batch; ++i)
+          seed_times.push_back(command_.vertex_times[batch.vertices[i]]);
         const std::string wrong =
-            sample::verify(*graph, batch, command_.options.batch, command_.options);
+            sample::verify(*graph, batch, command_.options.batch, command_.options,
+                           {command_.edge_times, seed_times});
         if (!wrong.empty() && mine.wrong.empty())
           mine.wrong = fmt::format("batch {}: {}", number, wrong);
       }
@@ -183,12 +207,14 @@ class SampleRank {
   TraversalInput& input_;
   exec::Stream stream_;
   graph::Shard shard_;
+  std::vector<std::int64_t> own_times_;
   sample::GraphStore store_;
   sample::NeighbourSampler sampler_;
   std::uint64_t first_;
   std::uint64_t end_;
   memory::Buffer<sample::BatchCounts> counts_;
   memory::Buffer<Vertex> seeds_;
+  memory::Buffer<std::int64_t> seed_times_;
 };
 
 /// A batch as words: each array's length before it.
@@ -241,6 +267,14 @@ ExitStatus run_sample(SampleCommand command) {
   check_traversal_options(command.traversal, false);
   check_choice("--edges", command.traversal.edges, {"device", "host"}, {"compressed-host"});
   check_choice("--table", command.table, {"auto", "hash", "direct"}, {});
+  const bool has_times = !command.times.empty() && !command.seed_times.empty();
+  require(!command.options.temporal || has_times,
+          "--temporal needs timestamps: --times FILE (of edges: lines \"source target time\", or "
+          ".npy) and --seed-times TIME|FILE (of seeds)");
+  require(command.options.temporal || (command.times.empty() && command.seed_times.empty()),
+          "--times and --seed-times are for --temporal");
+  // What is later for one seed may be early enough for another: each has a tree of its own.
+  command.options.disjoint |= command.options.temporal;
   using Kind = sample::SamplerOptions::Table;
   if (command.table != "auto")
     command.options.table = command.table == "hash" ? Kind::hash : Kind::direct;
@@ -251,12 +285,17 @@ ExitStatus run_sample(SampleCommand command) {
   command.options.in_flight =
       static_cast<std::uint32_t>(chosen_in_flight(command, session.on_gpu()));
   const std::string method = command.traversal.method.empty() ? "ranges" : command.traversal.method;
-  TraversalInput input(session, command.graph, command.traversal, method, command.options.weighted);
+  TraversalInput input(session, command.graph, command.traversal, method,
+                       command.options.weighted || command.options.temporal);
   require(input.vertices() > 0, "the graph has no vertices; there is nothing to sample");
   require(command.options.batch <= input.vertices(),
           fmt::format("--batch {} is more than the graph's {}: seeds of a batch are different "
                       "vertices",
                       command.options.batch, counted(input.vertices(), "vertex", "vertices")));
+  if (command.options.temporal) {
+    command.edge_times = sample::read_edge_times(command.times, *input.graph());
+    command.vertex_times = sample::read_seed_times(command.seed_times, input.vertices());
+  }
   SampleOutcome outcome;
   {
     const auto progress = session.progress("sampling");
@@ -279,6 +318,7 @@ ExitStatus run_sample(SampleCommand command) {
   json["replace"] = command.options.replace;
   json["weighted"] = command.options.weighted;
   json["disjoint"] = command.options.disjoint;
+  json["temporal"] = command.options.temporal;
   json["edges_placement"] = command.traversal.edges;
   json["edges_per_second"] = per_second(outcome.edges);
   json["batches_per_second"] = per_second(command.batches);
@@ -329,6 +369,15 @@ void add_sample(CLI::App& program, Action& action) {
   app->add_flag("--replace", command->options.replace, "Draw each neighbour of all, with return");
   app->add_flag("--weighted", command->options.weighted, "Draw in proportion to edge weights");
   app->add_flag("--disjoint", command->options.disjoint, "A tree for each seed, nothing shared");
+  app->add_flag("--temporal", command->options.temporal,
+                "Only edges not later than the seed's time; a tree for each seed");
+  app->add_option("--times", command->times,
+                  "Of --temporal: a time for each edge: lines \"source target time\", or .npy with "
+                  "the times of the edges in the order of source and target")
+      ->type_name("FILE");
+  app->add_option("--seed-times", command->seed_times,
+                  "Of --temporal: the time of all seeds, or a file with a time for each vertex")
+      ->type_name("TIME|FILE");
   app->add_option("--edges", command->traversal.edges, "Where neighbour lists live: device, host")
       ->type_name("WHERE");
   app->add_option("--method", command->traversal.method,

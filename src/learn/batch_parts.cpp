@@ -133,9 +133,8 @@ void EpochTimer::finish(EpochRecord& record) {
   record.sample_seconds = end.sample - start_.sample;
   record.gather_seconds = end.gather - start_.gather;
   record.sampled_edges = end.edges - start_.edges;
-  const double factor = measured_ == 0 ? 0.0
-                                       : static_cast<double>(record.batches) /
-                                             static_cast<double>(measured_);
+  const double factor =
+      measured_ == 0 ? 0.0 : static_cast<double>(record.batches) / static_cast<double>(measured_);
   for (std::size_t k = 0; k < kParts; ++k) record.part_seconds.at(k) = seconds_.at(k) * factor;
 }
 

@@ -37,10 +37,9 @@ void LinkDrawer::draw(std::uint64_t begin, std::uint64_t count) {
     if (split_->is_undirected && (key & 1) != 0) std::swap(link.source, link.target);
     drawn_.push_back(link);
     for (std::uint64_t j = 1; j <= negatives_; ++j) {
-      drawn_.push_back({link.source, draw_negative(mix(key + j), graph_.vertices(), link.source,
-                                                   [&](Vertex v) {
-                                                     return graph_.has_edge(link.source, v);
-                                                   })});
+      drawn_.push_back(
+          {link.source, draw_negative(mix(key + j), graph_.vertices(), link.source,
+                                      [&](Vertex v) { return graph_.has_edge(link.source, v); })});
     }
   }
 }

@@ -75,8 +75,7 @@ void LinkLoss::run(Context& context, const LinkPairs& links, const float* z, std
         detail::LinkSumsKernel{links.pairs, losses_.data(), partial_.data()});
     if (gradient == nullptr) return;
     detail::run_links<Backend>(
-        stream, links.seeds,
-        detail::LinkGradientKernel{links, width, z, slopes_.data(), gradient});
+        stream, links.seeds, detail::LinkGradientKernel{links, width, z, slopes_.data(), gradient});
   });
 }
 

@@ -14,7 +14,9 @@ namespace warren::learn {
 class Permutation {
  public:
   Permutation(std::uint64_t size, std::uint64_t key)
-      : size_(size), key_(key), half_bits_(static_cast<int>(std::bit_width(size > 1 ? size - 1 : 1) + 1) / 2) {}
+      : size_(size),
+        key_(key),
+        half_bits_(static_cast<int>(std::bit_width(size > 1 ? size - 1 : 1) + 1) / 2) {}
 
   /// What stands at place i < size.
   [[nodiscard]] std::uint64_t operator()(std::uint64_t i) const {

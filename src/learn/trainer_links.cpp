@@ -205,9 +205,10 @@ std::unique_ptr<SampledPasses> make_link_passes(team::Team& team, const GraphPai
   require(options.links->negatives >= 1,
           "link prediction needs one false target of each edge at least");
   // Entries are twice a pair and one bit.
-  require(options.sampled->batch <= (std::uint64_t{1} << 31) / (options.links->negatives + 1),
-          "a batch has 2^31 pairs of vertices or more: a smaller --batch or fewer --negatives would "
-          "fit");
+  require(
+      options.sampled->batch <= (std::uint64_t{1} << 31) / (options.links->negatives + 1),
+      "a batch has 2^31 pairs of vertices or more: a smaller --batch or fewer --negatives would "
+      "fit");
   return std::make_unique<LinkPasses>(team, graphs, dataset, options);
 }
 

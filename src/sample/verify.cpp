@@ -21,8 +21,8 @@ std::vector<T> to_host(const exec::Stream& stream, const T* data, std::uint64_t 
 class Verifier {
  public:
   Verifier(const graph::Graph& graph, const HostBatch& batch, std::uint64_t seeds,
-           const SamplerOptions& options)
-      : graph_(graph), batch_(batch), known_(seeds), options_(options) {
+           const SamplerOptions& options, const SampleTimes& times)
+      : graph_(graph), batch_(batch), known_(seeds), options_(options), times_(times) {
     for (std::uint64_t i = 0; i < seeds && !options.disjoint; ++i)
       numbers_.emplace(batch.vertices[i], static_cast<std::uint32_t>(i));
   }
@@ -50,7 +50,7 @@ class Verifier {
       const EdgeOffset begin = hop.row_offsets[i];
       const EdgeOffset end = hop.row_offsets[i + 1];
       if (begin > end) return fmt::format("row {} ends before it begins", i);
-      std::string wrong = check_row(hop, h, batch_.vertices[i], begin, end);
+      std::string wrong = check_row(hop, h, i, begin, end);
       for (EdgeOffset e = begin; e < end && wrong.empty(); ++e)
         wrong = check_number(hop.columns[e], i, counted);
       if (!wrong.empty()) return fmt::format("row {}: {}", i, wrong);
@@ -61,9 +61,11 @@ class Verifier {
   }
 
   /// As many edges as there should be, to neighbours, each edge once.
-  std::string check_row(const HostHop& hop, std::size_t h, Vertex target, EdgeOffset begin,
+  std::string check_row(const HostHop& hop, std::size_t h, std::uint64_t row, EdgeOffset begin,
                         EdgeOffset end) {
-    const std::uint64_t candidates = candidate_count(target);
+    const Vertex target = batch_.vertices[row];
+    const std::uint64_t candidates =
+        count_candidates(row, graph_.offsets[target], graph_.offsets[target + 1ull]);
     const std::int64_t fanout = options_.fanouts[h];
     std::uint64_t expected = candidates;
     if (fanout > 0) {
@@ -83,10 +85,13 @@ class Verifier {
       const auto [first, last] = std::equal_range(neighbours.begin(), neighbours.end(), ends_[i]);
       std::size_t after = i;
       while (after < ends_.size() && ends_[after] == ends_[i]) ++after;
-      const auto present = static_cast<std::size_t>(last - first);
+      const EdgeOffset at =
+          graph_.offsets[target] + static_cast<EdgeOffset>(first - neighbours.begin());
+      const std::uint64_t present =
+          count_candidates(row, at, at + static_cast<EdgeOffset>(last - first));
       if (present == 0 || (!options_.replace && after - i > present))
-        return fmt::format("vertex {} is drawn {} times and is {} times a neighbour", ends_[i],
-                           after - i, present);
+        return fmt::format("vertex {} is drawn {} times and is {} times {}", ends_[i], after - i,
+                           present, options_.temporal ? "a neighbour by then" : "a neighbour");
       i = after;
     }
     if (options_.replace || hop.edge_ids.empty()) return {};
@@ -97,15 +102,21 @@ class Verifier {
     return {};
   }
 
-  [[nodiscard]] std::uint64_t candidate_count(Vertex target) const {
-    const std::uint64_t degree = graph_.degree(target);
-    if (!options_.weighted) return degree;
-    std::uint64_t positive = 0;
-    for (EdgeOffset e = graph_.offsets[target]; e < graph_.offsets[target] + degree; ++e) {
-      positive += graph_.weight_type == graph::WeightType::int32 ? graph_.weights_int[e] > 0
-                                                                 : graph_.weights_float[e] > 0.0f;
+  /// Of the edges [begin, end) those that may be drawn for a row: of weights above 0, not later
+  /// than the time of its seed.
+  [[nodiscard]] std::uint64_t count_candidates(std::uint64_t row, EdgeOffset begin,
+                                               EdgeOffset end) const {
+    if (!options_.weighted && !options_.temporal) return end - begin;
+    std::uint64_t count = 0;
+    for (EdgeOffset e = begin; e < end; ++e) {
+      const bool is_positive = !options_.weighted || (graph_.weight_type == graph::WeightType::int32
+                                                          ? graph_.weights_int[e] > 0
+                                                          : graph_.weights_float[e] > 0.0f);
+      const bool is_early =
+          !options_.temporal || times_.edges[e] <= times_.seeds[batch_.trees[row]];
+      count += is_positive && is_early ? 1 : 0;
     }
-    return positive;
+    return count;
   }
 
   /// New vertices take the next number; others have one.
@@ -130,6 +141,7 @@ class Verifier {
   const HostBatch& batch_;
   std::uint64_t known_;  // Vertices numbered so far.
   const SamplerOptions& options_;
+  const SampleTimes& times_;
   std::unordered_map<Vertex, std::uint32_t> numbers_;
   std::vector<Vertex> ends_;
   std::vector<EdgeOffset> ids_;
@@ -158,12 +170,14 @@ HostBatch fetch(const exec::Stream& stream, const NeighbourSampler& sampler, std
 }
 
 std::string verify(const graph::Graph& graph, const HostBatch& batch, std::uint64_t seeds,
-                   const SamplerOptions& options) {
+                   const SamplerOptions& options, const SampleTimes& times) {
   if (seeds > batch.vertices.size()) return "fewer vertices than seeds";
   for (const Vertex v : batch.vertices) {
     if (v >= graph.vertices) return fmt::format("vertex {} is not in the graph", v);
   }
-  return Verifier(graph, batch, seeds, options).run();
+  const bool has_times = times.edges.size() == graph.edges() && times.seeds.size() == seeds;
+  if (options.temporal && !has_times) return "there are no times of all edges and seeds";
+  return Verifier(graph, batch, seeds, options, times).run();
 }
 
 std::uint64_t digest(const HostBatch& batch) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sample: its fields, that teams of every size draw the same, and what it refuses."""
 
+import struct
 import unittest
 
 from support import MTX, ProgramTest
@@ -61,6 +62,66 @@ class Sample(ProgramTest):
                 self.fail(2, "sample", "kron:6", *arguments, says=says)
         path = self.file("a.wel", "0 1 -3.5\n2 3 1\n")
         self.fail(2, "sample", path, "--batch", 1, "--weighted", "--weights", "file", says="negative")
+
+    def test_temporal(self):
+        # 0 has the edges 0 -> 1, ..., 0 -> 9 of times 10, ..., 90; each of those leads back at time 5.
+        lines = [(0, v, 10 * v) for v in range(1, 10)] + [(v, 0, 5) for v in range(1, 10)]
+        graph = self.file("a.el", "".join(f"{u} {v}\n" for u, v, _ in lines))
+        times = self.file("times.txt", "# source target time\n" + "".join(f"{u} {v} {t}\n" for u, v, t in reversed(lines)))
+        options = [graph, "--temporal", "--times", times, "--fanout=-1", "--batch", 10, "--batches", 1, "--verify"]
+        for when, expected in ((4, 0), (5, 9), (10, 10), (45, 13), (90, 18), (1000, 18)):
+            result = self.sample(*options, "--seed-times", when)
+            self.assertEqual((result["sampled_edges"], result["verified"], result["temporal"], result["disjoint"]), (expected, True, True, True))
+        # A time for each vertex, as text and as .npy; times of edges as .npy, in the order of source and target.
+        of_vertices = [20] + [5] * 5 + [0] * 4
+        by_text = self.file("seeds.txt", "".join(f"{t}\n" for t in of_vertices))
+        self.assertEqual(self.sample(*options, "--seed-times", by_text)["sampled_edges"], 2 + 5)
+        self.npy("seeds.npy", of_vertices)
+        self.npy("times.npy", [t for _, _, t in sorted(lines)])
+        options[3] = "times.npy"
+        self.assertEqual(self.sample(*options, "--seed-times", "seeds.npy")["sampled_edges"], 2 + 5)
+
+    def npy(self, name, values):
+        header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({len(values)},), }}"
+        header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+        (self.folder / name).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
+                                         struct.pack(f"<{len(values)}q", *values))
+
+    def test_temporal_teams_agree(self):
+        edges = sorted({(v, (v * k + 1) % 300) for v in range(300) for k in range(2, 12)})
+        graph = self.file("b.el", "".join(f"{u} {v}\n" for u, v in edges))
+        times = self.file("times.txt", "".join(f"{u} {v} {(u * 7 + v * 13) % 100}\n" for u, v in edges))
+        options = [graph, "--temporal", "--times", times, "--seed-times", 60, "--fanout", "4,3", "--batch", 30, "--batches", 5, "--verify"]
+        for extra in ([], ["--replace"], ["--symmetrize"]):
+            found = set()
+            for devices in (1, 2, 3, 4):
+                result = self.sample(*options, *extra, "--devices", devices)
+                self.assertIs(result["verified"], True)
+                found.add((result["digest"], result["sampled_edges"]))
+            self.assertEqual(len(found), 1)
+        for method in ("random", "degree"):
+            self.assertIs(self.sample(*options, "--method", method, "--devices", 3)["verified"], True)
+
+    def test_temporal_refused(self):
+        graph = self.file("a.el", "0 1\n1 2\n")
+        good = self.file("good.txt", "0 1 5\n1 2 6\n")
+        plain = ["sample", graph, "--batch", 1, "--batches", 1]
+        temporal = [*plain, "--temporal"]
+        self.fail(2, *temporal, says=["--times FILE", "--seed-times"])
+        self.fail(2, *temporal, "--times", good, says="--seed-times")
+        self.fail(2, *plain, "--times", good, says="--temporal")
+        self.fail(2, *temporal, "--times", "nowhere.txt", "--seed-times", 5, says="nowhere.txt")
+        self.fail(2, *temporal, "--times", good, "--seed-times", "soon", says="soon")
+        for text, says in (("0 1 5\n", "edge from 1 to 2 has no time"), ("0 1 5\n1 2\n", "line 2"), ("0 1 x\n", "line 1"),
+                           ("0 2 5\n", "no edge from 0 to 2"), ("0 7 5\n", "line 1"), ("0 1 5.5\n", "line 1")):
+            path = self.file("bad.txt", text)
+            self.fail(2, *temporal, "--times", path, "--seed-times", 5, says=says)
+        twice = self.file("twice.el", "0 1\n0 1\n1 2\n")
+        self.fail(2, "sample", twice, "--keep-duplicates", *temporal[2:], "--times", good, "--seed-times", 5, says="parallel edges")
+        self.npy("short.npy", [1])
+        self.fail(2, *temporal, "--times", "short.npy", "--seed-times", 5, says="2 times")
+        self.fail(2, *temporal, "--times", good, "--seed-times", "short.npy", says="3 times")
+        self.fail(2, *temporal, "--times", good, "--seed-times", self.file("few.txt", "1\n2\n"), says="2 times")
 
     def test_more_than_the_memory(self):
         self.fail(3, "sample", "kron:10", "--disjoint", "--replace", "--fanout", 1_000_000, "--batch", 1000, "--batches", 4096,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Link prediction: what is held out and drawn, the loss and its gradient, what models are judged
 // by, and trainings.
+#include "warren/learn/links.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -9,7 +11,6 @@
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
-#include "warren/learn/links.hpp"
 
 #include "learn/link_loss.hpp"
 #include "learn/problems.hpp"
@@ -105,8 +106,8 @@ TEST(Links, SelfLoopsAndParallelEdgesAreNoExamples) {
 }
 
 TEST(Links, AGraphOfTooFewEdgesIsRefused) {
-  for (const auto& graph : {fixtures::from_list(6, {}), fixtures::from_list(3, {{0, 0}, {1, 1}}),
-                            fixtures::path(3)}) {
+  for (const auto& graph :
+       {fixtures::from_list(6, {}), fixtures::from_list(3, {{0, 0}, {1, 1}}), fixtures::path(3)}) {
     GraphPair graphs = fixtures::pair_of(graph, 1);
     EXPECT_THROW((void)held_out(graphs), InputError);
   }
@@ -172,8 +173,8 @@ TEST(Links, BatchesAreEachEdgeOnceAndTheirArraysAgree) {
     for (std::uint64_t at = 0; at < drawer.links(); at += 100) {
       drawer.make(at, std::min<std::uint64_t>(100, drawer.links() - at), batch);
       EXPECT_LE(batch.words.size(), LinkBatch::most_words(100, 4));
-      const std::set<std::uint32_t> seeds(batch.words.begin(),
-                                          batch.words.begin() + static_cast<std::ptrdiff_t>(batch.seeds));
+      const std::set<std::uint32_t> seeds(
+          batch.words.begin(), batch.words.begin() + static_cast<std::ptrdiff_t>(batch.seeds));
       EXPECT_EQ(seeds.size(), batch.seeds);
       const auto pairs = pairs_of(batch);
       for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -285,7 +286,8 @@ TEST(Links, RanksAndAreasAreThoseOfTheDefinition) {
     std::sort(sorted.begin(), sorted.end());
     const RankSums sums = rank_links(positives, negatives, sorted);
     EXPECT_NEAR(sums.reciprocal / kLinks, reference::reciprocal_rank(positives, negatives), 1e-12);
-    EXPECT_NEAR(static_cast<double>(sums.above_twice) / (2.0 * kLinks * static_cast<double>(negatives.size())),
+    EXPECT_NEAR(static_cast<double>(sums.above_twice) /
+                    (2.0 * kLinks * static_cast<double>(negatives.size())),
                 reference::roc_area(positives, negatives), 1e-12);
   }
 }

@@ -41,7 +41,8 @@ struct LinkSplit {
   static constexpr double kValidationShare = 0.05, kTestShare = 0.1;
 
   bool is_undirected = false;
-  std::vector<Link> training;  ///< Ordered by source and target; of undirected ones source < target.
+  std::vector<Link>
+      training;  ///< Ordered by source and target; of undirected ones source < target.
   std::array<std::uint64_t, kSplits> counts{};
   std::array<JudgedLinks, kSplits> judged;  ///< By split, training first.
 };
@@ -80,8 +81,8 @@ void drop_labels(Dataset& dataset, std::uint64_t width);
 
 /// Where false targets stand against their links: what a split is judged by.
 struct RankSums {
-  /// The sum of 1 / rank over links; a link's rank is 1 + the false targets above it + half of those
-  /// that are equal.
+  /// The sum of 1 / rank over links; a link's rank is 1 + the false targets above it + half of
+  /// those that are equal.
   double reciprocal = 0.0;
   /// Pairs of a true and any link's false logit in which the true one is larger, twice, plus those
   /// in which both are equal.
@@ -91,7 +92,7 @@ struct RankSums {
 /// Of the links [first, first + count) whose false logits are `negatives` (count x kJudges);
 /// `positives` are the true logits of those links, `sorted` those of all links of the split,
 /// ascending.
-[[nodiscard]] RankSums rank_links(std::span<const float> positives, std::span<const float> negatives,
-                                  std::span<const float> sorted);
+[[nodiscard]] RankSums rank_links(std::span<const float> positives,
+                                  std::span<const float> negatives, std::span<const float> sorted);
 
 }  // namespace warren::learn

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,14 +29,21 @@ struct HostBatch {
 [[nodiscard]] HostBatch fetch(const exec::Stream& stream, const NeighbourSampler& sampler,
                               std::uint32_t b, const BatchCounts& counts);
 
+/// Of `temporal`: a time for every edge of the graph, in its order, and for every seed.
+struct SampleTimes {
+  std::span<const std::int64_t> edges;
+  std::span<const std::int64_t> seeds;
+};
+
 /// What is wrong with a batch, in words; empty where it is a sample of `graph` (in host memory,
-/// numbered as the batch's vertices are) by `options` (fanouts, replace, weighted, disjoint;
-/// temporal ones are not checked): every row has the number of edges that the options say, to
+/// numbered as the batch's vertices are) by `options` (fanouts, replace, weighted, disjoint, and
+/// temporal by `times`): every row has the number of edges that the options say, to
 /// neighbours only and, without replacement, each edge once; vertices are numbered in the order of
 /// their first edge, none twice; duplicates are counted right. Which neighbours were drawn is not
 /// checked. O(sampled edges x log(largest degree)).
 [[nodiscard]] std::string verify(const graph::Graph& graph, const HostBatch& batch,
-                                 std::uint64_t seeds, const SamplerOptions& options);
+                                 std::uint64_t seeds, const SamplerOptions& options,
+                                 const SampleTimes& times = {});
 
 /// A number that batches with different contents do not share but by chance.
 [[nodiscard]] std::uint64_t digest(const HostBatch& batch);

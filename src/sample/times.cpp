@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/sample/times.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+#include "graph/io/mapped_file.hpp"
+#include "graph/io/npy.hpp"
+
+namespace warren::sample {
+namespace {
+
+namespace io = graph::io;
+
+constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
+
+bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
+
+template <class T>
+std::optional<T> whole_number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// One-dimensional integers.
+std::vector<std::int64_t> read_npy(const std::string& path, std::uint64_t count,
+                                   const char* of_what) {
+  const io::MappedFile file(path);
+  const io::NpyArray array = io::parse_npy(file.data(), file.size(), path);
+  if (array.shape.size() != 1 || array.count != count)
+    throw InputError(fmt::format("{}: {} elements in {} dimensions; one row of {} times would be "
+                                 "right, one for each {}",
+                                 path, array.count, array.shape.size(), count, of_what));
+  std::vector<std::int64_t> times(count);
+  const auto fill = [&]<class T>(T) {
+    for (std::uint64_t i = 0; i < count; ++i) times[i] = static_cast<std::int64_t>(array.at<T>(i));
+  };
+  const std::string type = array.type();
+  if (type == "i8") {
+    fill(std::int64_t{});
+  } else if (type == "i4") {
+    fill(std::int32_t{});
+  } else if (type == "u4") {
+    fill(std::uint32_t{});
+  } else {
+    throw InputError(fmt::format(
+        "{}: the elements are of type {}; times are int64, int32 or uint32", path, type));
+  }
+  return times;
+}
+
+/// f(line number, its words) for each line that is no comment.
+template <class F>
+void each_line(const io::MappedFile& file, F&& f) {
+  const std::string_view text(file.data(), file.size());
+  std::uint64_t line = 1;
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view whole = text.substr(at, end - at);
+    at = end + 1;
+    words.clear();
+    for (std::size_t i = 0; i < whole.size();) {
+      i = whole.find_first_not_of(" \t\r,", i);
+      if (i == std::string_view::npos) break;
+      const std::size_t stop = std::min(whole.find_first_of(" \t\r,", i), whole.size());
+      words.push_back(whole.substr(i, stop - i));
+      i = stop;
+    }
+    if (words.empty() || words[0].front() == '#' || words[0].front() == '%') continue;
+    f(line, words);
+  }
+}
+
+/// Times by pair of vertices.
+class TextTimes {
+ public:
+  TextTimes(const std::string& path, const graph::Graph& graph)
+      : path_(path), graph_(graph), times_(graph.edges(), kNoTime) {}
+
+  std::vector<std::int64_t> read() {
+    for (Vertex v = 0; v < graph_.vertices; ++v) {
+      const auto list = graph_.neighbours(v);
+      const auto twice = std::adjacent_find(list.begin(), list.end());
+      if (twice != list.end())
+        throw InputError(fmt::format("{}: the graph has parallel edges ({} to {}), which text "
+                                     "cannot tell apart: give times as .npy, or leave out "
+                                     "--keep-duplicates",
+                                     path_, graph_.original_id(v), graph_.original_id(*twice)));
+    }
+    const io::MappedFile file(path_);
+    each_line(file, [&](std::uint64_t line, const auto& words) { take(line, words); });
+    fill_reversed();
+    return std::move(times_);
+  }
+
+ private:
+  void take(std::uint64_t line, const std::vector<std::string_view>& words) {
+    const auto time = words.size() == 3 ? whole_number<std::int64_t>(words[2]) : std::nullopt;
+    const auto source = find(words[0]);
+    const auto target = words.size() == 3 ? find(words[1]) : std::nullopt;
+    if (!time || *time == kNoTime || !source || !target)
+      throw InputError(fmt::format("{}: line {}: \"source target time\" would be right: two vertex "
+                                   "ids of the graph and an integer",
+                                   path_, line));
+    auto* edge = find_edge(*source, *target);
+    auto* reversed = find_edge(*target, *source);
+    if (edge == nullptr && reversed == nullptr)
+      throw InputError(fmt::format("{}: line {}: the graph has no edge from {} to {}", path_, line,
+                                   words[0], words[1]));
+    if (edge != nullptr) {
+      *edge = std::min(*edge, *time);
+    } else {
+      *reversed = std::min(*reversed, *time);
+    }
+  }
+
+  [[nodiscard]] std::optional<Vertex> find(std::string_view word) const {
+    const auto id = whole_number<std::uint64_t>(word);
+    if (!id) return std::nullopt;
+    std::uint64_t low = 0, high = graph_.vertices;
+    while (low < high) {
+      const std::uint64_t middle = (low + high) / 2;
+      if (graph_.original_id(static_cast<Vertex>(middle)) < *id) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    if (low == graph_.vertices || graph_.original_id(static_cast<Vertex>(low)) != *id) return std::nullopt;
+    return static_cast<Vertex>(low);
+  }
+
+  [[nodiscard]] std::int64_t* find_edge(Vertex source, Vertex target) {
+    const auto list = graph_.neighbours(source);
+    const auto at = std::lower_bound(list.begin(), list.end(), target);
+    if (at == list.end() || *at != target) return nullptr;
+    return &times_[graph_.offsets[source] + static_cast<std::uint64_t>(at - list.begin())];
+  }
+
+  void fill_reversed() {
+    for (Vertex v = 0; v < graph_.vertices; ++v) {
+      for (const Vertex w : graph_.neighbours(v)) {
+        std::int64_t& time = *find_edge(v, w);
+        const std::int64_t* reversed = find_edge(w, v);
+        if (time == kNoTime && reversed != nullptr) time = *reversed;
+        if (time == kNoTime)
+          throw InputError(fmt::format("{}: the edge from {} to {} has no time; a line \"source "
+                                       "target time\" for every edge would be right",
+                                       path_, graph_.original_id(v), graph_.original_id(w)));
+      }
+    }
+  }
+
+  const std::string& path_;
+  const graph::Graph& graph_;
+  std::vector<std::int64_t> times_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> read_edge_times(const std::string& path, const graph::Graph& graph) {
+  if (is_npy(path)) return read_npy(path, graph.edges(), "edge of the graph");
+  return TextTimes(path, graph).read();
+}
+
+std::vector<std::int64_t> read_seed_times(const std::string& text, std::uint64_t vertices) {
+  if (const auto time = whole_number<std::int64_t>(text))
+    return std::vector<std::int64_t>(vertices, *time);
+  if (is_npy(text)) return read_npy(text, vertices, "vertex");
+  const io::MappedFile file(text);
+  std::vector<std::int64_t> times;
+  each_line(file, [&](std::uint64_t line, const auto& words) {
+    const auto time = words.size() == 1 ? whole_number<std::int64_t>(words[0]) : std::nullopt;
+    if (!time)
+      throw InputError(fmt::format("{}: line {}: one integer would be right", text, line));
+    times.push_back(*time);
+  });
+  if (times.size() != vertices)
+    throw InputError(fmt::format("{}: {} times, but the graph has {} vertices; one for each would "
+                                 "be right",
+                                 text, times.size(), vertices));
+  return times;
+}
+
+}  // namespace warren::sample
