@@ -36,9 +36,10 @@ std::vector<std::int64_t> read_npy(const std::string& path, std::uint64_t count,
   const io::MappedFile file(path);
   const io::NpyArray array = io::parse_npy(file.data(), file.size(), path);
   if (array.shape.size() != 1 || array.count != count)
-    throw InputError(fmt::format("{}: {} elements in {} dimensions; one row of {} times would be "
-                                 "right, one for each {}",
-                                 path, array.count, array.shape.size(), count, of_what));
+    throw InputError(
+        fmt::format("{}: {} elements in {} dimensions; one row of {} times would be "
+                    "right, one for each {}",
+                    path, array.count, array.shape.size(), count, of_what));
   std::vector<std::int64_t> times(count);
   const auto fill = [&]<class T>(T) {
     for (std::uint64_t i = 0; i < count; ++i) times[i] = static_cast<std::int64_t>(array.at<T>(i));
@@ -91,10 +92,11 @@ class TextTimes {
       const auto list = graph_.neighbours(v);
       const auto twice = std::adjacent_find(list.begin(), list.end());
       if (twice != list.end())
-        throw InputError(fmt::format("{}: the graph has parallel edges ({} to {}), which text "
-                                     "cannot tell apart: give times as .npy, or leave out "
-                                     "--keep-duplicates",
-                                     path_, graph_.original_id(v), graph_.original_id(*twice)));
+        throw InputError(
+            fmt::format("{}: the graph has parallel edges ({} to {}), which text "
+                        "cannot tell apart: give times as .npy, or leave out "
+                        "--keep-duplicates",
+                        path_, graph_.original_id(v), graph_.original_id(*twice)));
     }
     const io::MappedFile file(path_);
     each_line(file, [&](std::uint64_t line, const auto& words) { take(line, words); });
@@ -108,9 +110,10 @@ class TextTimes {
     const auto source = find(words[0]);
     const auto target = words.size() == 3 ? find(words[1]) : std::nullopt;
     if (!time || *time == kNoTime || !source || !target)
-      throw InputError(fmt::format("{}: line {}: \"source target time\" would be right: two vertex "
-                                   "ids of the graph and an integer",
-                                   path_, line));
+      throw InputError(
+          fmt::format("{}: line {}: \"source target time\" would be right: two vertex "
+                      "ids of the graph and an integer",
+                      path_, line));
     auto* edge = find_edge(*source, *target);
     auto* reversed = find_edge(*target, *source);
     if (edge == nullptr && reversed == nullptr)
@@ -135,7 +138,8 @@ class TextTimes {
         high = middle;
       }
     }
-    if (low == graph_.vertices || graph_.original_id(static_cast<Vertex>(low)) != *id) return std::nullopt;
+    if (low == graph_.vertices || graph_.original_id(static_cast<Vertex>(low)) != *id)
+      return std::nullopt;
     return static_cast<Vertex>(low);
   }
 
@@ -153,9 +157,10 @@ class TextTimes {
         const std::int64_t* reversed = find_edge(w, v);
         if (time == kNoTime && reversed != nullptr) time = *reversed;
         if (time == kNoTime)
-          throw InputError(fmt::format("{}: the edge from {} to {} has no time; a line \"source "
-                                       "target time\" for every edge would be right",
-                                       path_, graph_.original_id(v), graph_.original_id(w)));
+          throw InputError(
+              fmt::format("{}: the edge from {} to {} has no time; a line \"source "
+                          "target time\" for every edge would be right",
+                          path_, graph_.original_id(v), graph_.original_id(w)));
       }
     }
   }
@@ -180,14 +185,14 @@ std::vector<std::int64_t> read_seed_times(const std::string& text, std::uint64_t
   std::vector<std::int64_t> times;
   each_line(file, [&](std::uint64_t line, const auto& words) {
     const auto time = words.size() == 1 ? whole_number<std::int64_t>(words[0]) : std::nullopt;
-    if (!time)
-      throw InputError(fmt::format("{}: line {}: one integer would be right", text, line));
+    if (!time) throw InputError(fmt::format("{}: line {}: one integer would be right", text, line));
     times.push_back(*time);
   });
   if (times.size() != vertices)
-    throw InputError(fmt::format("{}: {} times, but the graph has {} vertices; one for each would "
-                                 "be right",
-                                 text, times.size(), vertices));
+    throw InputError(
+        fmt::format("{}: {} times, but the graph has {} vertices; one for each would "
+                    "be right",
+                    text, times.size(), vertices));
   return times;
 }
 
