@@ -134,7 +134,7 @@ TEST(Links, NegativesAreNoNeighboursWhereThereAreOthers) {
 }
 
 TEST(Links, PermutationsArePermutations) {
-  for (const std::uint64_t size : {1, 2, 3, 4, 5, 16, 17, 1000, 4096, 5000}) {
+  for (const std::uint64_t size : {1u, 2u, 3u, 4u, 5u, 16u, 17u, 1000u, 4096u, 5000u}) {
     std::vector<bool> seen(size, false);
     const Permutation order(size, 77 + size);
     for (std::uint64_t i = 0; i < size; ++i) {
