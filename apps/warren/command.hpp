@@ -37,5 +37,6 @@ void add_lookup(CLI::App& program, Action& action);
 void add_train(CLI::App& program, Action& action);
 void add_predict(CLI::App& program, Action& action);
 void add_sample(CLI::App& program, Action& action);
+void add_fetch(CLI::App& program, Action& action);
 
 }  // namespace warren::app

@@ -12,14 +12,12 @@
 #include "warren/core/error.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/learn/dataset.hpp"
+#include "warren/learn/fetch.hpp"
 
 namespace warren::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kPublic[] = {"cora",          "citeseer",        "pubmed", "ogbn-arxiv",
-                                   "ogbn-products", "ogbn-papers100M", "reddit"};
 
 /// The folder's file graph.* of a known format; the first by name where there are several.
 std::string graph_file(const fs::path& folder) {
@@ -77,9 +75,11 @@ std::optional<std::string> find_dataset(const std::string& name) {
 
 std::string find_training_folder(const std::string& name) {
   std::error_code error;
-  if (fs::is_directory(name, error) && (learn::is_ogb_folder(name) || !graph_file(name).empty())) {
-    return name;
-  }
+  const auto is_training_folder = [](const std::string& folder) {
+    return learn::is_ogb_folder(folder) || learn::is_planetoid_folder(folder) ||
+           !graph_file(folder).empty();
+  };
+  if (fs::is_directory(name, error) && is_training_folder(name)) return name;
   if (const auto shipped = find_dataset(name)) return *shipped;
   std::vector<fs::path> places = roots();
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
@@ -93,17 +93,15 @@ std::string find_training_folder(const std::string& name) {
   for (const fs::path& root : places) {
     for (const std::string& one : names) {
       std::string folder = (root / one).string();
-      if (one.find('/') == std::string::npos &&
-          (learn::is_ogb_folder(folder) || !graph_file(folder).empty())) {
-        return folder;
-      }
+      if (one.find('/') == std::string::npos && is_training_folder(folder)) return folder;
     }
   }
-  for (const char* known : kPublic) {
+  for (const std::string& known : learn::public_datasets()) {
     if (name == known) {
       throw InputError(fmt::format(
-          "{} is not on this machine: put its folder into $WARREN_DATA or ~/.cache/warren "
-          "(graph.*, "
+          "{0} is not on this machine: \"warren fetch {0}\" brings it where there is a network, or "
+          "put "
+          "its folder into $WARREN_DATA or ~/.cache/warren (graph.*, "
           "features.npy or .npz, labels.npy, train.txt, validation.txt, test.txt, or as the Open "
           "Graph Benchmark packs it)",
           name));

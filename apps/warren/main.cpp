@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: what was asked for, and the exit status that says how it went.
 #include <algorithm>
+#include <csignal>
 #include <new>
 #include <string>
 
@@ -70,6 +71,7 @@ int run(int argc, char** argv) {
   add_train(program, action);
   add_predict(program, action);
   add_sample(program, action);
+  add_fetch(program, action);
   add_bench(program, action);
   try {
     check_command(argc > 1 ? argv[1] : "");
@@ -99,4 +101,8 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace warren::app
 
-int main(int argc, char** argv) { return warren::app::run(argc, argv); }
+int main(int argc, char** argv) {
+  // A file that may grow no further is an error that says so, not the end of the process.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
+  return warren::app::run(argc, argv);
+}

@@ -15,8 +15,8 @@ namespace warren::app {
 namespace {
 
 const std::vector<std::string> kCommands = {
-    "info",   "convert", "stats", "partition", "bfs",    "sssp",   "cc",    "pagerank",
-    "gather", "bench",   "spmm",  "sddmm",     "lookup", "sample", "train", "predict"};
+    "info",  "convert", "stats", "partition", "bfs",    "sssp",  "cc",    "pagerank", "gather",
+    "bench", "spmm",    "sddmm", "lookup",    "sample", "fetch", "train", "predict"};
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
 

@@ -46,12 +46,18 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
   require(options.features == 0 && options.classes == 0,
           "--features and --classes are for generated graphs; a dataset has its own");
   Loaded loaded;
+  graph::BuildOptions build;
+  build.symmetrize = options.graph.symmetrize;
+  build.drop_self_loops = options.graph.drop_self_loops;
+  build.keep_duplicates = options.graph.keep_duplicates;
+  if (learn::is_planetoid_folder(folder)) {
+    const auto progress = session.progress("reading " + options.graph.graph);
+    loaded.graph = learn::read_planetoid_graph(folder, build, session.pool());
+    loaded.dataset = learn::read_planetoid_dataset(folder, loaded.graph.vertices, contents);
+    return loaded;
+  }
   if (learn::is_ogb_folder(folder)) {
     const auto progress = session.progress("reading " + options.graph.graph);
-    graph::BuildOptions build;
-    build.symmetrize = options.graph.symmetrize;
-    build.drop_self_loops = options.graph.drop_self_loops;
-    build.keep_duplicates = options.graph.keep_duplicates;
     loaded.graph = learn::read_ogb_graph(folder, build, session.pool());
     loaded.dataset = learn::read_ogb_dataset(folder, loaded.graph.vertices, contents);
     return loaded;

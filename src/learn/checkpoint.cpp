@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -62,7 +63,9 @@ std::uint64_t TensorFile::number(const std::string& key, const std::string& path
   return number;
 }
 
-void write_tensors(const std::string& path, const TensorFile& file) {
+namespace {
+
+void write_into(graph::io::OutputFile& out, const TensorFile& file) {
   Json header;
   header["__metadata__"] = file.metadata;
   std::uint64_t at = 0;
@@ -75,13 +78,28 @@ void write_tensors(const std::string& path, const TensorFile& file) {
   }
   std::string text = header.dump();
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
-  graph::io::OutputFile out(path);
   const std::uint64_t length = text.size();
   out.write(&length, sizeof length);
   out.write(text);
   for (const NamedTensor& tensor : file.tensors)
     out.write(tensor.values.data(), tensor.values.size() * sizeof(float));
+}
+
+}  // namespace
+
+void write_tensors(const std::string& path, const TensorFile& file) {
+  graph::io::OutputFile out(path);
+  write_into(out, file);
   out.commit();
+}
+
+void write_tensors(const std::vector<std::pair<std::string, TensorFile>>& files) {
+  std::vector<std::unique_ptr<graph::io::OutputFile>> outs;
+  for (const auto& [path, file] : files) {
+    outs.push_back(std::make_unique<graph::io::OutputFile>(path));
+    write_into(*outs.back(), file);
+  }
+  for (const auto& out : outs) out->commit();
 }
 
 TensorFile read_tensors(const std::string& path) {

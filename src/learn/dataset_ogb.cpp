@@ -15,6 +15,7 @@
 
 #include "graph/io/decompressor.hpp"
 #include "graph/io/mapped_file.hpp"
+#include "learn/edge_list.hpp"
 
 namespace warren::learn {
 namespace {
@@ -70,20 +71,6 @@ class Csv {
 
  private:
   std::string path_, text_;
-};
-
-class EdgeList final : public graph::EdgeSource {
- public:
-  EdgeList(std::uint64_t vertices, std::vector<graph::Edge> edges)
-      : vertices_(vertices), edges_(std::move(edges)) {}
-  [[nodiscard]] std::uint64_t vertices() const override { return vertices_; }
-  [[nodiscard]] graph::WeightType weight_type() const override { return graph::WeightType::none; }
-  [[nodiscard]] std::uint64_t pieces() const override { return 1; }
-  void read(std::uint64_t, graph::EdgeSink& sink) override { sink.take(edges_, {}, {}); }
-
- private:
-  std::uint64_t vertices_;
-  std::vector<graph::Edge> edges_;
 };
 
 std::string raw(const std::string& folder, const char* name) {

@@ -155,7 +155,6 @@ void Trainer::save() {
     describe_task(model, p.options);
     model.metadata["epoch"] = std::to_string(p.progress.best_epoch);
     add(model, "", parameters, best);
-    write_tensors(path_in(p.options.checkpoint, kModel), model);
     TensorFile state;
     describe(state, p.options.model);
     describe_task(state, p.options);
@@ -177,7 +176,8 @@ void Trainer::save() {
     add(state, "first.", parameters, p.optimizer.first().to_host(stream));
     if (p.optimizer.second().size() != 0)
       add(state, "second.", parameters, p.optimizer.second().to_host(stream));
-    write_tensors(path_in(p.options.checkpoint, kState), state);
+    write_tensors({{path_in(p.options.checkpoint, kModel), std::move(model)},
+                   {path_in(p.options.checkpoint, kState), std::move(state)}});
   }
   p.context().team().barrier();
 }

@@ -38,7 +38,7 @@ class ProgramTest(unittest.TestCase):
         path.write_text(text)
         return str(path)
 
-    def run_program(self, *arguments, environment=None, program=PROGRAM, device=True):
+    def run_program(self, *arguments, environment=None, program=PROGRAM, device=True, prepare=None):
         command = [program, *map(str, arguments)]
         if device and "--device" not in command and "--help" not in command:
             command += ["--device", DEVICE]
@@ -48,6 +48,7 @@ class ProgramTest(unittest.TestCase):
             text=True,
             cwd=self.folder,
             env={**os.environ, **(environment or {})},
+            preexec_fn=prepare,
             timeout=600,
             check=False,
         )

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """train and predict: fields, defaults, teams, checkpoints, datasets of every form, bad input."""
 
+import functools
 import gzip
 import json
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -143,6 +145,38 @@ class Train(ProgramTest):
         rest = self.succeed_json(*options[:-3], "--resume")
         count = len(rest["epochs"])
         self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"][300 - count:]])
+
+    def kept(self):
+        return {path.name: path.read_bytes() for path in (self.folder / "kept").iterdir()}
+
+    def test_full_disk_leaves_the_old_checkpoint(self):
+        options = ["train", *GENERATED, "--checkpoint", "kept"]
+        self.succeed(*options, "--epochs", 2)
+        before = self.kept()
+        sizes = sorted(len(content) for content in before.values())
+        # No room for the first file, and room for it but not for the second.
+        for most in (sizes[0] // 2, (sizes[0] + sizes[1]) // 2):
+            limited = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))
+            self.fail(2, *options, "--epochs", 4, "--resume", says=["kept/", ".safetensors", "cannot write"], prepare=limited)
+            self.assertEqual(self.kept(), before)
+        self.succeed(*options, "--epochs", 4, "--resume")
+
+    @unittest.skipUnless(os.geteuid() == 0, "mounting needs root")
+    def test_full_file_system(self):
+        (self.folder / "kept").mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", self.folder / "kept"], capture_output=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        try:
+            options = ["train", *GENERATED, "--checkpoint", "kept", "--hidden"]
+            self.succeed(*options, 16, "--epochs", 1)
+            before = self.kept()
+            (self.folder / "kept" / "other").write_bytes(bytes(16 * 1024))
+            self.fail(2, *options, 16, "--epochs", 3, "--resume", says=["safetensors", "No space left"])
+            (self.folder / "kept" / "other").unlink()
+            self.assertEqual(self.kept(), before)
+        finally:
+            subprocess.run(["umount", self.folder / "kept"], check=True)
 
     def test_what_does_not_fit_is_planned(self):
         self.fail(3, "train", "community:100000,5", "--features", 8, "--classes", 3, "--hidden", 1048576, says="gradients")

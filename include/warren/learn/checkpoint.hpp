@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace warren::learn {
@@ -29,6 +30,9 @@ struct TensorFile {
 /// The file appears whole or not at all: what was there stays until then. Throws InputError where
 /// it cannot be written.
 void write_tensors(const std::string& path, const TensorFile& file);
+/// Several, each by its path: all are written before the first one takes its place, so that a disk
+/// that fills leaves what was there, of each of them.
+void write_tensors(const std::vector<std::pair<std::string, TensorFile>>& files);
 /// Float32 matrices only. Throws InputError for what is no such file, or is damaged.
 [[nodiscard]] TensorFile read_tensors(const std::string& path);
 

@@ -56,6 +56,18 @@ enum class Contents : std::uint8_t { all, features };
 [[nodiscard]] Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices,
                                        Contents contents = Contents::all);
 
+/// True if a folder, or raw/ in it, has Cora, Citeseer or Pubmed as Planetoid's authors publish
+/// them: ind.NAME.graph and its companions.
+[[nodiscard]] bool is_planetoid_folder(const std::string& folder);
+/// Its edges as an undirected graph, and the rest: the published split, of the vertices after the
+/// training ones 500 for validation. Vertices that no file says anything of have neither features
+/// nor a label. Throws as read_dataset().
+[[nodiscard]] graph::Graph read_planetoid_graph(const std::string& folder,
+                                                graph::BuildOptions options,
+                                                exec::ThreadPool& pool);
+[[nodiscard]] Dataset read_planetoid_dataset(const std::string& folder, std::uint64_t vertices,
+                                             Contents contents = Contents::all);
+
 /// A dataset on a generated graph: the label of a vertex is its community's (200 vertices with
 /// consecutive ids) modulo `classes`; features are dense, a mean of its class in +-1 and noise in
 /// +-4; 8% of the vertices are for training, 2% for validation, the others for the test. Throws

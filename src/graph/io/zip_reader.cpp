@@ -122,6 +122,12 @@ void ZipReader::read_entry(std::uint64_t& at, std::uint64_t end) {
   at += kDirectoryBytes + name_bytes + extra_bytes + comment_bytes;
 }
 
+std::vector<std::string> ZipReader::names() const {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries_) names.push_back(entry.name);
+  return names;
+}
+
 bool ZipReader::contains(const std::string& name) const {
   return std::any_of(entries_.begin(), entries_.end(),
                      [&](const Entry& e) { return e.name == name; });

@@ -27,6 +27,8 @@ class ZipReader {
   /// Reads the directory of `file`, which must outlive the reader. Throws InputError.
   explicit ZipReader(const MappedFile& file);
 
+  /// Of all members, as the directory has them.
+  [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool contains(const std::string& name) const;
   /// Loads a member and checks its CRC-32. Throws InputError where there is none of that name, or
   /// it is damaged.

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learn/download.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "warren/core/error.hpp"
+
+namespace warren::learn {
+namespace {
+
+std::atomic<bool> is_interrupted{false};
+void note_interrupt(int) { is_interrupted = true; }
+
+/// While it lives, SIGINT and SIGTERM are noted rather than end the process.
+class Interruptible {
+ public:
+  Interruptible() {
+    is_interrupted = false;
+    struct sigaction noted {};
+    noted.sa_handler = note_interrupt;
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      (void)sigaction(kSignals.at(i), &noted, &before_.at(i));
+  }
+  ~Interruptible() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      (void)sigaction(kSignals.at(i), &before_.at(i), nullptr);
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
+  std::array<struct sigaction, 2> before_{};
+};
+
+/// A pipe's end to read from, of what the child writes on its standard error.
+class Child {
+ public:
+  explicit Child(const std::vector<std::string>& command) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error("no pipe to curl can be made");
+    read_end_ = ends[0];
+    std::vector<char*> arguments;
+    arguments.reserve(command.size() + 1);
+    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    (void)posix_spawn_file_actions_init(&actions);
+    (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    (void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    const int status =
+        posix_spawnp(&process_, arguments[0], &actions, nullptr, arguments.data(), environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)close(ends[1]);
+    if (status == 0) return;
+    (void)close(read_end_);
+    throw InputError(
+        "the program curl, which brings datasets, cannot be started: install it (apt-get install "
+        "curl), or download by hand as docs/datasets.md says");
+  }
+  ~Child() { (void)close(read_end_); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// What it says until its end.
+  std::string listen() {
+    std::string text;
+    std::array<char, 1024> part{};
+    while (true) {
+      const ssize_t count = read(read_end_, part.data(), part.size());
+      if (is_interrupted) (void)kill(process_, SIGTERM);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      text.append(part.data(), static_cast<std::size_t>(count));
+    }
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+  }
+  /// Its exit status; -1 where a signal ended it.
+  int wait() {
+    int status = 0;
+    while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+      if (is_interrupted) (void)kill(process_, SIGTERM);
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  pid_t process_ = -1;
+  int read_end_ = -1;
+};
+
+}  // namespace
+
+Download download(const std::string& address, const std::string& path) {
+  // curl's own numbers: no such host, proxy, connection, TLS, time-out, certificate; of a file
+  // that the server has not (22) and of file:// (37) the address may be wrong.
+  static constexpr std::array<int, 9> kUnreachable = {5, 6, 7, 22, 28, 35, 37, 56, 60};
+  const Interruptible interruptible;
+  Child child({"curl", "--fail", "--location", "--silent", "--show-error", "--globoff",
+               "--connect-timeout", "20", "--speed-limit", "1", "--speed-time", "120", "--output",
+               path, "--", address});
+  const std::string said = child.listen();
+  const int status = child.wait();
+  if (is_interrupted) throw Error(fmt::format("{}: interrupted; nothing was kept", address));
+  if (status == 0) return {};
+  return {said.empty() ? fmt::format("curl ended with status {}", status) : said,
+          std::find(kUnreachable.begin(), kUnreachable.end(), status) != kUnreachable.end()};
+}
+
+}  // namespace warren::learn

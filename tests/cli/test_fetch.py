@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fetch: archives and single files from a folder and from a server of the test's own; what is damaged, missing or refused; and the
+files of Planetoid as train reads them."""
+
+import collections
+import gzip
+import hashlib
+import http.server
+import io
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import threading
+import time
+import unittest
+import zipfile
+
+from support import DEVICE, PROGRAM, ProgramTest
+
+
+def ogb_archive(n=40, extra=()):
+    """A set as the Open Graph Benchmark packs it."""
+    files = {
+        "raw/num-node-list.csv.gz": [n], "raw/edge.csv.gz": [f"{v},{(v + 1) % n}" for v in range(n)],
+        "raw/node-feat.csv.gz": [f"{v % 2},{(v + 1) % 2}" for v in range(n)], "raw/node-label.csv.gz": [v % 2 for v in range(n)],
+        "split/time/train.csv.gz": range(20), "split/time/valid.csv.gz": range(20, 30), "split/time/test.csv.gz": range(30, n),
+    }
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, lines in files.items():
+            archive.writestr("arxiv/" + name, gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+        for name in extra:
+            archive.writestr(name, b"x")
+    return content.getvalue()
+
+
+class Server:
+    """Serves `files`; of those in `cut` half, of those in `slow` a byte now and then."""
+
+    def __init__(self, files, cut=(), slow=()):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):  # pylint: disable=invalid-name
+                name = self.path.rsplit("/", 1)[-1]
+                if name not in files:
+                    return self.send_error(404)
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(files[name])))
+                self.end_headers()
+                content = files[name]
+                try:
+                    if name in slow:
+                        while True:
+                            self.wfile.write(b"x")
+                            self.wfile.flush()
+                            time.sleep(0.05)
+                    self.wfile.write(content[: len(content) // 2] if name in cut else content)
+                except OSError:
+                    pass
+                return None
+
+            def log_message(self, *_):  # pylint: disable=arguments-differ
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.address = f"http://127.0.0.1:{self.server.server_port}/data"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Fetch(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.data = self.folder / "sets"
+        self.environment = {"WARREN_DATA": str(self.data), "no_proxy": "*", "NO_PROXY": "*"}
+
+    def fetch(self, *arguments):
+        return self.succeed_json("fetch", *arguments, environment=self.environment)
+
+    def refuse(self, *arguments, says, **environment):
+        return self.fail(2, "fetch", *arguments, says=says, environment={**self.environment, **environment})
+
+    def entries(self):
+        return sorted(path.name for path in self.data.iterdir()) if self.data.exists() else []
+
+    def test_archive_from_a_server(self):
+        with Server({"arxiv.zip": ogb_archive()}) as server:
+            result = self.fetch("ogbn-arxiv", "--from", server.address)
+        self.check_common(result, "fetch")
+        self.check_fields(result, {"dataset": str, "folder": str, "files": int, "bytes": int, "was_there": bool})
+        self.assertEqual((self.entries(), result["files"], result["was_there"]), (["ogbn-arxiv"], 8, False))
+        folder = self.data / "ogbn-arxiv"
+        for line in (folder / "SHA256SUMS").read_text().splitlines():
+            digest, name = line.split("  ")
+            self.assertEqual(hashlib.sha256((folder / name).read_bytes()).hexdigest(), digest)
+        self.assertIn(server.address + "/arxiv.zip", (folder / "SOURCE").read_text())
+        trained = self.succeed_json("train", "ogbn-arxiv", "--model", "sage", "--epochs", 2, environment=self.environment)
+        self.assertEqual(trained["vertices"], 40)
+        # It is there now: nothing is asked for, files are checked.
+        self.assertIs(self.fetch("ogbn-arxiv", "--from", "http://127.0.0.1:1")["was_there"], True)
+        changed = folder / "raw" / "edge.csv.gz"
+        changed.write_bytes(changed.read_bytes() + b"x")
+        self.refuse("ogbn-arxiv", says=["edge.csv.gz", "changed", "--again"])
+        changed.unlink()
+        self.refuse("ogbn-arxiv", says=["edge.csv.gz", "gone", "--again"])
+
+    def test_trusted_the_first_time(self):
+        address = f"file://{self.folder}"
+        archive = self.folder / "arxiv.zip"
+        archive.write_bytes(ogb_archive())
+        self.fetch("ogbn-arxiv", "--from", address)
+        before = (self.data / "ogbn-arxiv" / "SHA256SUMS").read_text()
+        self.fetch("ogbn-arxiv", "--from", address, "--again")
+        archive.write_bytes(ogb_archive(42))
+        self.refuse("ogbn-arxiv", "--from", address, "--again", says=["arxiv.zip", "first time", "nothing was kept"])
+        self.assertEqual((self.data / "ogbn-arxiv" / "SHA256SUMS").read_text(), before)
+        self.assertEqual(self.entries(), ["ogbn-arxiv"])
+
+    def test_other_than_published(self):
+        files = {f"ind.cora.{part}": b"no cora" for part in ("x", "tx", "allx", "y", "ty", "ally", "graph", "test.index")}
+        with Server(files) as server:
+            self.refuse("cora", "--from", server.address, says=["ind.cora.x", "SHA-256", "published", "nothing was kept"])
+        self.assertEqual(self.entries(), [])
+
+    def test_interrupted(self):
+        with Server({"arxiv.zip": ogb_archive(), "products.zip": bytes(1 << 20)}, cut={"arxiv.zip"}, slow={"products.zip"}) as server:
+            self.refuse("ogbn-arxiv", "--from", server.address, says=["arxiv.zip", "nothing was kept"])
+            self.assertEqual(self.entries(), [])
+            for number in (signal.SIGINT, signal.SIGTERM):
+                process = subprocess.Popen([PROGRAM, "fetch", "ogbn-products", "--from", server.address, "--device", DEVICE],
+                                           env={**os.environ, **self.environment}, stderr=subprocess.PIPE, text=True)
+                end = time.monotonic() + 30
+                while not list(self.data.glob(".*/*")) and time.monotonic() < end:
+                    time.sleep(0.02)
+                process.send_signal(number)
+                _, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 1)
+                self.assertIn("interrupted", err)
+                self.assertEqual(self.entries(), [])
+
+    def test_what_was_left_by_the_killed_goes(self):
+        process = subprocess.Popen(["true"])
+        process.wait()
+        (self.data / f".reddit.partial-{process.pid}").mkdir(parents=True)
+        self.refuse("reddit", "--from", "file:///nowhere", says="reddit.zip")
+        self.assertEqual(self.entries(), [])
+
+    def test_refused(self):
+        self.refuse("karate", says=["karate", "cora", "reddit"])
+        self.refuse("ogbn-arxiv", "--from", "http://127.0.0.1:1", says=["arxiv.zip", "by hand", "snap.stanford.edu", str(self.data)])
+        self.refuse("ogbn-arxiv", "--from", f"file://{self.folder}/nowhere", says=["by hand"])
+        with Server({}) as server:
+            self.refuse("ogbn-arxiv", "--from", server.address, says=["404", "by hand"])
+        self.refuse("ogbn-arxiv", says=["curl", "install"], PATH="/nowhere")
+        self.assertEqual(self.entries(), [])
+        self.refuse("ogbn-arxiv", says="WARREN_DATA", WARREN_DATA=self.file("a-file", "") + "/sets")
+        self.refuse("ogbn-arxiv", says="WARREN_DATA", WARREN_DATA="", HOME="")
+        for content, says in ((b"no archive", "archive"), (ogb_archive()[:-30], "archive"), (ogb_archive(extra=["../outside"]), "outside")):
+            (self.folder / "arxiv.zip").write_bytes(content)
+            self.refuse("ogbn-arxiv", "--from", f"file://{self.folder}", says=says)
+        self.assertEqual(self.entries(), [])
+        (self.data / "ogbn-arxiv").mkdir()
+        self.refuse("ogbn-arxiv", says="was not fetched")
+
+    def test_train_names_the_command(self):
+        self.fail(2, "train", "ogbn-arxiv", says="warren fetch ogbn-arxiv", environment={**self.environment, "HOME": str(self.folder)})
+
+
+def shape_of(sizes):
+    return b"(" + b"".join(b"J" + struct.pack("<i", size) for size in sizes) + b"t"
+
+
+def array(code, shape, values):
+    """A NumPy array as protocol 2 has it."""
+    data = struct.pack(f"<{len(values)}{'i' if code == b'i4' else 'f'}", *values)
+    return (b"cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01" + shape_of(shape) +
+            b"cnumpy\ndtype\nU\x02" + code + b"K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89T" +
+            struct.pack("<I", len(data)) + data + b"tb")
+
+
+def matrix(rows):
+    """A SciPy CSR matrix, likewise."""
+    columns = [[c for c, value in enumerate(row) if value] for row in rows]
+    offsets = [sum(map(len, columns[:r])) for r in range(len(rows) + 1)]
+    flat = [c for row in columns for c in row]
+    return (b"\x80\x02cscipy.sparse.csr\ncsr_matrix\n)\x81}(U\x06format" + b"U\x03csr" + b"U\x06_shape" + shape_of([len(rows), len(rows[0])]) +
+            b"U\x06indptr" + array(b"i4", [len(offsets)], offsets) + b"U\x07indices" + array(b"i4", [len(flat)], flat) +
+            b"U\x04data" + array(b"f4", [len(flat)], [1.0] * len(flat)) + b"ub.")
+
+
+class Planetoid(ProgramTest):
+    """Sixty vertices in two cliques that their features tell; the test's are 40 to 59 but for 45, of which nothing is said."""
+
+    @staticmethod
+    def features(vertices):
+        return matrix([[v % 2, 1 - v % 2, 1] for v in vertices])
+
+    @staticmethod
+    def labels(vertices):
+        return b"\x80\x02" + array(b"i4", [len(vertices), 2], [x for v in vertices for x in (v % 2, 1 - v % 2)]) + b"."
+
+    def folder_of(self, **changed):
+        tests = [v for v in range(59, 39, -1) if v != 45]
+        graph = collections.defaultdict(list, {v: [w for w in range(60) if w != v and w % 2 == v % 2 and 45 not in (v, w)] for v in range(60)})
+        files = {
+            "x": self.features(range(10)), "allx": self.features(range(40)), "tx": self.features(tests),
+            "y": self.labels(range(10)), "ally": self.labels(range(40)), "ty": self.labels(tests), "graph": pickle.dumps(graph, 2),
+            "test.index": "".join(f"{v}\n" for v in tests).encode(),
+        }
+        files.update({name.replace("_", "."): content for name, content in changed.items()})
+        for name, content in files.items():
+            path = self.folder / "cora" / f"ind.cora.{name}"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+        return str(self.folder / "cora")
+
+    def test_reads(self):
+        result = self.succeed_json("train", self.folder_of(), "--model", "sage", "--dropout", 0, "--epochs", 30)
+        # 29 + 30 vertices in two cliques, and one alone.
+        self.assertEqual((result["vertices"], result["edges"], result["features"], result["classes"]), (60, 29 * 28 + 30 * 29, 3, 2))
+        self.assertEqual((result["best_validation"], result["test_accuracy"]), (1.0, 1.0))
+        for protocol in (3, 4, 5):
+            changed = pickle.dumps({v: [(v + 2) % 60] for v in range(60)}, protocol)
+            self.assertEqual(self.succeed_json("train", self.folder_of(graph=changed), "--epochs", 1)["edges"], 120)
+
+    def test_damaged(self):
+        whole = matrix([[1, 0, 1]] * 40)
+        for cut in (0, 1, 10, 60, 200, len(whole) - 1):
+            self.fail(2, "train", self.folder_of(allx=whole[:cut]), says="ind.cora.allx")
+        for changed, says in (({"allx": pickle.dumps([1, 2], 2)}, "CSR"), ({"graph": pickle.dumps({0: [60]}, 2)}, "a vertex is 60"),
+                              ({"graph": b"cos\nsystem\n(S'true'\ntR."}, "ind.cora.graph"), ({"tx": whole}, "test.index"),
+                              ({"allx": matrix([[1, 0]] * 40)}, "columns"), ({"test_index": b"40\nx\n"}, "line 2"),
+                              ({"test_index": b"59\n" * 19}, "twice"), ({"test_index": b""}, "no vertices"),
+                              ({"ally": b"\x80\x02" + array(b"i4", [40, 2], [1, 1] * 40) + b"."}, "row 0"),
+                              ({"y": b"\x80\x02" + array(b"i4", [10, 3], [1, 0, 0] * 10) + b"."}, "classes")):
+            self.fail(2, "train", self.folder_of(**changed), says=says)
+
+
+if __name__ == "__main__":
+    unittest.main()
