@@ -121,7 +121,7 @@ class Bench {
     learn::Parameters parameters;
     learn::Norm norm(parameters, learn::NormKind::batch, "norm", k);
     parameters.allocate(stream_, 1);
-    float* input = norm.input(context_, n_, y.data());
+    float* input = norm.input(context_, n_, y.data()).as<float>();
     exec::copy(stream_, input, x.data(), x.bytes());
     measure("batch norm, bias, ReLU, dropout", 3, 0,
             [&] { norm.forward(context_, relu, n_, y.data()); });

@@ -196,6 +196,7 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   json["seconds"] = std::vector<double>{total};
   json["model"] = options.model;
   json["mode"] = options.mode;
+  json["type"] = learn::name_of(train.type);
   json["layers"] = train.model.layers;
   json["hidden"] = train.model.hidden;
   json["norm"] = learn::name_of(train.model.norm);
@@ -214,6 +215,10 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   for (const auto& [name, bytes] : outcome.plan.parts) plan[name] = bytes;
   json["memory_plan"] = plan;
   json["stopped_early"] = result.has_stopped_early;
+  if (train.type == learn::NumberType::float16 && !outcome.epochs.empty()) {
+    json["loss_scale"] = outcome.epochs.back().loss_scale;
+    json["skipped_steps"] = outcome.epochs.back().skipped_steps;
+  }
 
   report_links(json, train, input, outcome);
   const bool is_f1 = input.dataset.loss == learn::LossKind::binary;
@@ -236,6 +241,10 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
                                   human_bytes(outcome.plan.total()), human_bytes(outcome.peak)));
   if (!outcome.epochs.empty())
     table.row("last loss", fmt::format("{:.4f}", outcome.epochs.back().loss));
+  if (train.type == learn::NumberType::float16 && !outcome.epochs.empty())
+    table.row("loss scale",
+              fmt::format("{}, {} left out", outcome.epochs.back().loss_scale,
+                          counted(outcome.epochs.back().skipped_steps, "update", "updates")));
   table.row(fmt::format("best validation {}", what),
             fmt::format("{:.4f}, of epoch {}", result.best_validation, result.best_epoch));
   table.row(fmt::format("test {} there", what), fmt::format("{:.4f}", result.test_accuracy));

@@ -23,7 +23,10 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
         "neighbourhoods)");
   named("--task", o.task,
         "node (classes of vertices) or link (which vertices are linked; needs --mode sampled)");
-  named("--type", o.type, "Storage: float32");
+  named("--type", o.type,
+        "Storage of features, activations and their gradients: float32, float16 (the loss is "
+        "scaled), "
+        "bfloat16; also fp16, bf16");
   add_number(train, "--layers", o.layers, "Layers (2; sampled: as many as fanouts)", "L", 1, 64);
   add_number(train, "--hidden", o.hidden,
              "Width of hidden layers; of gat, all heads together (gcn: 16, others: 64)", "K", 1,
@@ -138,8 +141,10 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   const bool is_link = o.task == "link";
   require(!is_link || o.mode == "sampled",
           "--task link trains on batches of edges: give --mode sampled");
+  require(!is_link || o.type == "float32",
+          fmt::format("--type {} is not for --task link, which keeps float32", o.type));
   require(is_link || !o.negatives, "--negatives is for --task link");
-  check_choice("--type", o.type, {"float32"}, {"float16", "bfloat16", "fp16", "bf16"});
+  check_choice("--type", o.type, {"float32", "float16", "bfloat16", "fp16", "bf16"}, {});
   check_choice("--aggregate", o.aggregate, {"mean", "sum", "max"}, {});
   check_choice("--optimizer", o.optimizer, {"adam", "adamw", "sgd"}, {});
   check_choice("--schedule", o.schedule, {"constant", "cosine", "step"}, {});
@@ -179,6 +184,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.checkpoint = o.checkpoint;
   train.checkpoint_every = o.checkpoint_every;
   train.allow_tf32 = !o.exact_products;
+  train.type = learn::parse_type(o.type);
   return train;
 }
 

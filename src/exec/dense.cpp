@@ -87,22 +87,81 @@ void multiply_on_cpu(ThreadPool& pool, const DenseShape& s, float alpha, const f
   by_rows(pool, s, alpha, a, b, beta, c, std::min(most, s.m));
 }
 
-template <class T>
-std::vector<float> widened(const T* from, std::uint64_t size) {
-  std::vector<float> to(size);
-  for (std::uint64_t i = 0; i < size; ++i) to[i] = to_float(from[i]);
-  return to;
-}
+// Rows that are widened to float at a time: few enough that they stay in a core's cache.
+constexpr std::uint64_t kBlock = 128;
 
 template <class T>
+void widen(const T* from, std::uint64_t size, float* to) {
+  for (std::uint64_t i = 0; i < size; ++i) to[i] = to_float(from[i]);
+}
+
+/// c = sums + beta c.
+template <class C>
+void put(const float* sums, std::uint64_t size, float beta, C* c) {
+  if (beta == 0.0f) {
+    for (std::uint64_t i = 0; i < size; ++i) c[i] = from_float<C>(sums[i]);
+    return;
+  }
+  for (std::uint64_t i = 0; i < size; ++i) c[i] = from_float<C>(sums[i] + beta * to_float(c[i]));
+}
+
+/// Of 16 bits, each thread its rows of C.
+template <class T, class C>
+void narrow_by_rows(ThreadPool& pool, const DenseShape& s, float alpha, const T* a, const float* b,
+                    float beta, C* c, std::uint64_t parts) {
+  pool.parallel_for(0, parts, 1, [&](std::uint64_t p, std::uint64_t) {
+    const std::uint64_t end = s.m * (p + 1) / parts;
+    std::vector<float> wide(kBlock * s.k);
+    std::vector<float> sums(kBlock * s.n);
+    for (std::uint64_t r = s.m * p / parts; r < end; r += kBlock) {
+      const std::uint64_t rows = std::min(kBlock, end - r);
+      widen(a + r * s.k, rows * s.k, wide.data());
+      sgemm(s, rows, s.k, alpha, wide.data(), b, 0.0f, sums.data());
+      put(sums.data(), rows * s.n, beta, c + r * s.n);
+    }
+  });
+}
+
+/// Of 16 bits, op(A) of long columns times B: each thread its terms.
+template <class T, class C>
+void narrow_by_terms(ThreadPool& pool, const DenseShape& s, float alpha, const T* a, const T* b,
+                     float beta, C* c, std::uint64_t parts) {
+  const std::uint64_t size = s.m * s.n;
+  std::vector<float> partial(parts * size);
+  pool.parallel_for(0, parts, 1, [&](std::uint64_t p, std::uint64_t) {
+    const std::uint64_t end = s.k * (p + 1) / parts;
+    std::vector<float> wide_a(kBlock * s.m);
+    std::vector<float> wide_b(kBlock * s.n);
+    for (std::uint64_t t = s.k * p / parts; t < end; t += kBlock) {
+      const std::uint64_t terms = std::min(kBlock, end - t);
+      widen(a + t * s.m, terms * s.m, wide_a.data());
+      widen(b + t * s.n, terms * s.n, wide_b.data());
+      sgemm(s, s.m, terms, alpha, wide_a.data(), wide_b.data(), 1.0f, partial.data() + p * size);
+    }
+  });
+  for (std::uint64_t p = 1; p < parts; ++p) {
+    for (std::uint64_t i = 0; i < size; ++i) partial[i] += partial[p * size + i];
+  }
+  put(partial.data(), size, beta, c);
+}
+
+template <class T, class C>
 void multiply_on_cpu(ThreadPool& pool, const DenseShape& s, float alpha, const T* a, const T* b,
-                     float beta, T* c) {
-  const std::vector<float> wide_a = widened(a, s.m * s.k);
-  const std::vector<float> wide_b = widened(b, s.k * s.n);
-  std::vector<float> wide_c(s.m * s.n);
-  if (beta != 0.0f) wide_c = widened(c, s.m * s.n);
-  multiply_on_cpu(pool, s, alpha, wide_a.data(), wide_b.data(), beta, wide_c.data());
-  for (std::uint64_t i = 0; i < wide_c.size(); ++i) c[i] = from_float<T>(wide_c[i]);
+                     float beta, C* c) {
+  one_thread_each();
+  const auto threads = static_cast<std::uint64_t>(pool.size());
+  const std::uint64_t most = std::clamp<std::uint64_t>(s.m * s.n * s.k / kSmallPart, 1, threads);
+  if (s.transpose_a && !s.transpose_b)
+    return narrow_by_terms(pool, s, alpha, a, b, beta, c, std::min(most, s.k));
+  std::vector<float> wide_b(s.k * s.n);
+  widen(b, wide_b.size(), wide_b.data());
+  if (!s.transpose_a)
+    return narrow_by_rows(pool, s, alpha, a, wide_b.data(), beta, c, std::min(most, s.m));
+  std::vector<float> wide_a(s.m * s.k);
+  std::vector<float> sums(s.m * s.n);
+  widen(a, wide_a.size(), wide_a.data());
+  multiply_on_cpu(pool, s, alpha, wide_a.data(), wide_b.data(), 0.0f, sums.data());
+  put(sums.data(), sums.size(), beta, c);
 }
 
 }  // namespace
@@ -125,21 +184,22 @@ DenseProducts::DenseProducts(const Device& device, const DenseOptions& options)
 
 DenseProducts::~DenseProducts() = default;
 
-template <class T>
+template <class T, class C>
 void DenseProducts::multiply(const Stream& stream, const DenseShape& shape, const T* a, const T* b,
-                             T* c, float alpha, float beta) {
+                             C* c, float alpha, float beta) {
   require(stream.device() == device_, "a dense product on another device than its own");
   require(shape.m <= kMostSize && shape.n <= kMostSize && shape.k <= kMostSize,
           "a dense product's sizes must be below 2^31");
   if (shape.m == 0 || shape.n == 0) return;
   if (shape.k == 0) {
     require(beta == 0.0f || beta == 1.0f, "an empty sum is added to C with beta 0 or 1");
-    if (beta == 0.0f) fill_bytes(stream, c, 0, shape.m * shape.n * sizeof(T));
+    if (beta == 0.0f) fill_bytes(stream, c, 0, shape.m * shape.n * sizeof(C));
     return;
   }
 #if WARREN_HAS_CUDA
   if (device_.is_cuda())
-    return library_->blas.multiply(stream, shape, cuda::blas_type<T>(), a, b, c, alpha, beta);
+    return library_->blas.multiply(stream, shape, {cuda::blas_type<T>(), cuda::blas_type<C>()}, a,
+                                   b, c, alpha, beta);
 #endif
   multiply_on_cpu(device_.pool(), shape, alpha, a, b, beta, c);
 }
@@ -150,5 +210,9 @@ template void DenseProducts::multiply(const Stream&, const DenseShape&, const Ha
                                       Half*, float, float);
 template void DenseProducts::multiply(const Stream&, const DenseShape&, const BFloat16*,
                                       const BFloat16*, BFloat16*, float, float);
+template void DenseProducts::multiply(const Stream&, const DenseShape&, const Half*, const Half*,
+                                      float*, float, float);
+template void DenseProducts::multiply(const Stream&, const DenseShape&, const BFloat16*,
+                                      const BFloat16*, float*, float, float);
 
 }  // namespace warren::exec

@@ -37,32 +37,34 @@ detail::EdgeDropout edge_dropout(Context& context, const Neighbours& n, const Dr
   if (!dropout.is_on()) return {};
   const std::uint64_t columns = std::max(n.rows(), n.own_columns()) + n.halo();
   static_assert(sizeof(std::uint32_t) == sizeof(float));
-  auto* keys = reinterpret_cast<std::uint32_t*>(context.scratch(kKeysSlot, columns));
+  auto* keys = reinterpret_cast<std::uint32_t*>(context.floats(kKeysSlot, columns));
   run(context.stream(), columns, detail::EdgeKeysKernel{dropout, n.input_ids(), keys});
   return {keys, dropout.probability};
 }
 
 template <class Side>
 void walk(Context& context, const Neighbours& n, const AttentionShape& shape, const Side& side,
-          const float* own, const float* pulled, float* all, float* positive) {
+          ConstNumbers own, ConstNumbers pulled, Numbers all, Numbers positive) {
+  using T = typename Side::Element;
   const exec::Stream& stream = context.stream();
   const sparse::SpmmPlan& plan = n.plan();
   if (plan.tasks() == 0) return;
-  const std::uint64_t k = padded(shape.heads * shape.width);
+  const std::uint64_t k = context.padded(shape.heads * shape.width);
   detail::AttentionJob<Side> job{};
   job.side = side;
   job.a = n.view();
   job.heads = shape.heads;
   job.width = shape.width;
   job.k = k;
-  job.x = {own, pulled, n.own_columns(), k};
-  job.all = all;
-  job.positive = positive;
+  job.x = {own.as<T>(), pulled.as<T>(), n.own_columns(), k};
+  job.all = all.as<T>();
+  job.positive = positive.as<T>();
   job.tasks = plan.task_data();
   job.task_count = plan.tasks();
   job.splits = plan.split_data();
   job.split_count = plan.splits();
-  job.partial_stride = 2 * k + padded(2 * shape.heads);
+  // A multiple of the columns that a lane has.
+  job.partial_stride = 2 * k + context.padded(2 * shape.heads);
   job.partials = plan.partials(stream, job.partial_stride);
   context.measured(Part::aggregate, [&] {
     exec::with_backend(stream.device(),
@@ -72,12 +74,14 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape, co
 
 }  // namespace
 
-void Attention::forward(Context& context, const Dropout& dropout, const float* z, const float* left,
-                        const float* right, float* r, float* y) {
+void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
+                        const float* right, float* r, Numbers y) {
   const exec::Stream& stream = context.stream();
   const Neighbours& n = *out_;
-  const auto [heads, width, slope] = shape_;
-  const std::uint64_t k = padded(heads * width);
+  const std::uint64_t heads = shape_.heads;
+  const std::uint64_t width = shape_.width;
+  const float slope = shape_.slope;
+  const std::uint64_t k = context.padded(heads * width);
   const std::uint64_t rows = n.rows();
   const std::uint64_t sources = n.own_columns();
   // Backward has the sources' sums in the same places.
@@ -86,56 +90,62 @@ void Attention::forward(Context& context, const Dropout& dropout, const float* z
   context.keep(positive_, most * k);
   context.keep(statistics_, rows * heads * detail::kStatistics);
   context.keep(share_, most * heads);
-  // l is needed no longer than until it stands in the statistics.
-  float* l = share_.data();
-  run(stream, most, detail::LogitsKernel{heads, width, k, z, left, right, l, r});
-  const float* pulled_z = n.pull(context, z, k, 0);
-  const float* pulled_r = n.pull(context, r, heads, 1);
-  const detail::TwoParts all_r{r, pulled_r, sources, heads};
-  run_rows(context, n,
-           detail::LargestKernel{{}, n.view(), heads, slope, l, all_r, statistics_.data()});
-  walk(context, n, shape_,
-       detail::ForwardSide{heads, slope, edge_dropout(context, n, dropout), all_r,
-                           statistics_.data(), share_.data(), y, heads * width},
-       z, pulled_z, y_.data(), positive_.data());
+  const ConstNumbers pulled_z = n.pull(context, z, k, 0);
+  with_type(z.type(), [&]<class T>(T) {
+    // l is needed no longer than until it stands in the statistics.
+    float* l = share_.data();
+    run(stream, most, detail::LogitsKernel<T>{heads, width, k, z.as<T>(), left, right, l, r});
+    const float* pulled_r = n.pull(context, r, heads, 1);
+    const detail::TwoParts<float> all_r{r, pulled_r, sources, heads};
+    run_rows(context, n,
+             detail::LargestKernel{{}, n.view(), heads, slope, l, all_r, statistics_.data()});
+    walk(context, n, shape_,
+         detail::ForwardSide<T>{heads, slope, edge_dropout(context, n, dropout), all_r,
+                                statistics_.data(), share_.data(), y.as<T>(), heads * width},
+         z, pulled_z, y_.data(), positive_.data());
+  });
 }
 
-void Attention::backward(Context& context, const Dropout& dropout, const float* z,
-                         const float* left, const float* right, const float* r, const float* dy,
-                         float* dz, float* dl, float* dr) {
+void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers z,
+                         const float* left, const float* right, const float* r, ConstNumbers dy,
+                         Numbers dz, float* dl, float* dr) {
   const exec::Stream& stream = context.stream();
   const Neighbours& n = *in_;
-  const auto [heads, width, slope] = shape_;
-  const std::uint64_t k = padded(heads * width);
+  const std::uint64_t heads = shape_.heads;
+  const std::uint64_t width = shape_.width;
+  const float slope = shape_.slope;
+  const std::uint64_t k = context.padded(heads * width);
   const std::uint64_t rows = n.rows();
   const std::uint64_t targets = out_->rows();
   if (k != heads * width) {
-    float* copy = context.scratch(kGradientSlot, targets * k);
+    const Numbers copy = context.scratch(kGradientSlot, targets * k);
     scale_rows(stream, targets, heads * width, k, nullptr, dy, copy);
     dy = copy;
   }
-  float* statistics = statistics_.data();
-  run(stream, targets,
-      detail::LeftGradientKernel{heads, width, k, slope, dy, y_.data(), positive_.data(),
-                                 share_.data(), statistics, dl});
   if (rows > targets)  // Sources alone have no l.
     exec::fill_bytes(stream, dl + targets * heads, 0, (rows - targets) * heads * sizeof(float));
-  const std::uint64_t many = heads * detail::kStatistics;
-  const float* pulled_dy = n.pull(context, dy, k, 0);
-  const float* pulled_statistics = n.pull(context, statistics, many, 1);
-  // From here on nothing of forward is needed but the statistics.
-  float* t = share_.data();
-  walk(context, n, shape_,
-       detail::BackwardSide{heads,
-                            slope,
-                            edge_dropout(context, n, dropout),
-                            r,
-                            {statistics, pulled_statistics, targets, many},
-                            t},
-       dy, pulled_dy, dz, positive_.data());
-  run(stream, rows,
-      detail::RightGradientKernel{heads, width, k, slope, z, positive_.data(), t, left, right, dl,
-                                  dz, dr});
+  with_type(z.type(), [&]<class T>(T) {
+    float* statistics = statistics_.data();
+    run(stream, targets,
+        detail::LeftGradientKernel<T>{heads, width, k, slope, dy.as<T>(), y_.data().as<T>(),
+                                      positive_.data().as<T>(), share_.data(), statistics, dl});
+    const std::uint64_t many = heads * detail::kStatistics;
+    const ConstNumbers pulled_dy = n.pull(context, dy, k, 0);
+    const float* pulled_statistics = n.pull(context, statistics, many, 1);
+    // From here on nothing of forward is needed but the statistics.
+    float* t = share_.data();
+    walk(context, n, shape_,
+         detail::BackwardSide<T>{heads,
+                                 slope,
+                                 edge_dropout(context, n, dropout),
+                                 r,
+                                 {statistics, pulled_statistics, targets, many},
+                                 t},
+         dy, pulled_dy, dz, positive_.data());
+    run(stream, rows,
+        detail::RightGradientKernel<T>{heads, width, k, slope, z.as<T>(), positive_.data().as<T>(),
+                                       t, left, right, dl, dz.as<T>(), dr});
+  });
 }
 
 }  // namespace warren::learn

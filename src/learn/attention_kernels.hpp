@@ -33,7 +33,7 @@ struct LargestKernel {
   std::uint64_t heads;
   float slope;
   const float* l;
-  TwoParts r;
+  TwoParts<float> r;
   float* statistics;
 
   template <class W>
@@ -83,9 +83,10 @@ WARREN_HD void head_columns(const W& worker, std::uint64_t head, std::uint64_t w
 }
 
 /// l = <z, left>, r = <z, right> of every row and head.
+template <class T>
 struct LogitsKernel {
   std::uint64_t heads, width, stride;
-  const float* z;
+  const T* z;
   const float* left;
   const float* right;
   float* l;
@@ -93,13 +94,14 @@ struct LogitsKernel {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const float* of = z + row * stride;
+    const T* of = z + row * stride;
     for (std::uint64_t h = 0; h < heads; ++h) {
       float to_left = 0.0f;
       float to_right = 0.0f;
       head_columns(worker, h, width, [&](std::uint64_t c) {
-        to_left += of[c] * left[c];
-        to_right += of[c] * right[c];
+        const float value = to_float(of[c]);
+        to_left += value * left[c];
+        to_right += value * right[c];
       });
       to_left = worker.reduce(to_left, exec::Plus{});
       to_right = worker.reduce(to_right, exec::Plus{});
@@ -113,12 +115,13 @@ struct LogitsKernel {
 /// <dy, y> to the statistics, and
 /// dl[i][h] = (1 - slope) (<dy_i, positive part of y_i> - share_i <dy_i, y_i>): softmax's gradients
 /// add up to 0 over a row, so that only what the slopes differ by is left.
+template <class T>
 struct LeftGradientKernel {
   std::uint64_t heads, width, stride;
   float slope;
-  const float* dy;
-  const float* y;
-  const float* positive;
+  const T* dy;
+  const T* y;
+  const T* positive;
   const float* share;
   float* statistics;
   float* dl;
@@ -130,8 +133,9 @@ struct LeftGradientKernel {
       float dot = 0.0f;
       float part = 0.0f;
       head_columns(worker, h, width, [&](std::uint64_t c) {
-        dot += dy[at + c] * y[at + c];
-        part += dy[at + c] * positive[at + c];
+        const float slope_at = to_float(dy[at + c]);
+        dot += slope_at * to_float(y[at + c]);
+        part += slope_at * to_float(positive[at + c]);
       });
       dot = worker.reduce(dot, exec::Plus{});
       part = worker.reduce(part, exec::Plus{});
@@ -145,16 +149,17 @@ struct LeftGradientKernel {
 
 /// dr[j][h] = <z_j, slope dz_j + (1 - slope) positive part of dz_j> - t[j][h], and then
 /// dz_j += dl_j left + dr_j right: what l = <z, left> and r = <z, right> give to it.
+template <class T>
 struct RightGradientKernel {
   std::uint64_t heads, width, stride;
   float slope;
-  const float* z;
-  const float* positive;
+  const T* z;
+  const T* positive;
   const float* t;
   const float* left;
   const float* right;
   const float* dl;
-  float* dz;
+  T* dz;
   float* dr;
 
   template <class W>
@@ -164,12 +169,15 @@ struct RightGradientKernel {
       const std::uint64_t of = row * heads + h;
       float sum = 0.0f;
       head_columns(worker, h, width, [&](std::uint64_t c) {
-        sum += z[at + c] * (slope * dz[at + c] + (1.0f - slope) * positive[at + c]);
+        sum += to_float(z[at + c]) *
+               (slope * to_float(dz[at + c]) + (1.0f - slope) * to_float(positive[at + c]));
       });
       const float to_right = worker.reduce(sum, exec::Plus{}) - t[of];
       const float to_left = dl[of];
-      head_columns(worker, h, width,
-                   [&](std::uint64_t c) { dz[at + c] += to_left * left[c] + to_right * right[c]; });
+      head_columns(worker, h, width, [&](std::uint64_t c) {
+        dz[at + c] =
+            from_float<T>(to_float(dz[at + c]) + (to_left * left[c] + to_right * right[c]));
+      });
       if (worker.lane() == 0) dr[of] = to_right;
     }
   }
@@ -179,11 +187,23 @@ struct RightGradientKernel {
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const EdgeKeysKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const LogitsKernel&);
+                                            const LogitsKernel<float>&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const LeftGradientKernel&);
+                                            const LeftGradientKernel<float>&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const RightGradientKernel&);
+                                            const RightGradientKernel<float>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LogitsKernel<Half>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LeftGradientKernel<Half>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const RightGradientKernel<Half>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LogitsKernel<BFloat16>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LeftGradientKernel<BFloat16>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const RightGradientKernel<BFloat16>&);
 #endif
 
 }  // namespace warren::learn::detail

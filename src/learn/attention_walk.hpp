@@ -3,7 +3,7 @@
 // where its row of z or dy is read, by each lane for its own columns, and nothing is kept for an
 // edge. Tasks, tiles and pieces of long rows are those of the sparse-dense product
 // (sparse/spmm_tiles.hpp): a group of lanes has a task, 16 bytes of a row each, with four rows on
-// their way together.
+// their way together. Rows are stored as T; weights, statistics and sums are float32.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,13 @@
 
 namespace warren::learn::detail {
 
-/// Rows of `stride` floats, a rank's own ones and those that were brought.
+/// Rows of `stride` numbers, a rank's own ones and those that were brought.
+template <class T>
 struct TwoParts {
-  const float* own;
-  const float* pulled;
+  const T* own;
+  const T* pulled;
   std::uint64_t rows, stride;
-  [[nodiscard]] WARREN_HD const float* row(std::uint64_t column) const {
+  [[nodiscard]] WARREN_HD const T* row(std::uint64_t column) const {
     return column < rows ? own + column * stride : pulled + (column - rows) * stride;
   }
 };
@@ -71,14 +72,16 @@ struct AttentionSums {
 };
 
 /// Along edges. first: sum of powers; second: that of positive logits.
+template <class T>
 struct ForwardSide {
+  using Element = T;
   std::uint64_t heads;
   float slope;
   EdgeDropout dropout;
-  TwoParts r;
+  TwoParts<float> r;
   float* statistics;
   float* share;
-  float* y;  ///< Rows without gaps.
+  T* y;  ///< Rows without gaps.
   std::uint64_t y_width;
 
   struct Row {
@@ -120,23 +123,25 @@ struct ForwardSide {
       statistics[(row * heads + head) * kStatistics + kInverse] = inverse;
       share[row * heads + head] = sums.second * inverse;
     }
-    float* to = y + row * y_width + column;
-    if (y_width % N == 0 && column < y_width) return store_floats<N>(sums.all, to);
+    T* to = y + row * y_width + column;
+    if (y_width % N == 0 && column < y_width) return store_pack<N>(sums.all, to);
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i) {
-      if (column + i < y_width) to[i] = sums.all.at[i];
+      if (column + i < y_width) to[i] = from_float<T>(sums.all.at[i]);
     }
   }
 };
 
 /// Against edges: row j's entries are the rows i that j is a neighbour of.
 /// first: t[j][h] = sum over i of LeakyReLU'(l_i + r_j) a_ij <dy_i, y_i>.
+template <class T>
 struct BackwardSide {
+  using Element = T;
   std::uint64_t heads;
   float slope;
   EdgeDropout dropout;
   const float* r;
-  TwoParts statistics;
+  TwoParts<float> statistics;
   float* t;
 
   struct Row {
@@ -175,18 +180,19 @@ struct BackwardSide {
 /// alone, is 0.
 template <class Side>
 struct AttentionJob {
+  using T = typename Side::Element;
   Side side;
   sparse::MatrixView a;
   std::uint64_t heads, width, k;
-  TwoParts x;
-  float* all;  ///< Results.
-  float* positive;
+  TwoParts<T> x;
+  T* all;  ///< Results.
+  T* positive;
   const sparse::SpmmTask* tasks;
   std::uint64_t task_count;
   const sparse::SplitRow* splits;
   std::uint64_t split_count;
   float* partials;
-  std::uint64_t partial_stride;  ///< A multiple of 4 of at least 2 k + 2 heads.
+  std::uint64_t partial_stride;  ///< A multiple of a lane's columns of at least 2 k + 2 heads.
 };
 
 /// A lane's columns of a job.
@@ -205,8 +211,8 @@ struct AttentionLane {
   }
   WARREN_HD void finish(std::uint64_t row, AttentionSums<N>& sums) const {
     job.side.finish(row, head, column, is_first_of_head, sums);
-    store_floats<N>(sums.all, job.all + row * job.k + column);
-    store_floats<N>(sums.positive, job.positive + row * job.k + column);
+    store_pack<N>(sums.all, job.all + row * job.k + column);
+    store_pack<N>(sums.positive, job.positive + row * job.k + column);
   }
   /// A piece's sums to their place, and back.
   WARREN_HD void store(std::uint64_t piece, const AttentionSums<N>& sums) const {
@@ -252,11 +258,11 @@ struct AttentionWalk {
     Vertex to[kInFlight];
     if (total > 0) sparse::detail::find_columns(job.a, task, total, 0, to);
     for (std::uint32_t i = 0; i < total; i += kInFlight) {
-      Floats<N> x[kInFlight];
+      Pack<typename Side::Element, N> x[kInFlight];
       typename Side::Entry entry[kInFlight];
       WARREN_UNROLL
       for (std::uint32_t u = 0; u < kInFlight; ++u) {
-        x[u] = load_floats<N>(job.x.row(to[u]) + column);
+        x[u] = load_pack<N>(job.x.row(to[u]) + column);
         entry[u] = job.side.entry(to[u], head);
       }
       sparse::detail::find_columns(job.a, task, total, i + kInFlight, to);
@@ -272,8 +278,9 @@ struct AttentionWalk {
         const float positive = is_positive ? weight : 0.0f;
         WARREN_UNROLL
         for (std::uint32_t c = 0; c < N; ++c) {
-          sums.all.at[c] += weight * x[u].at[c];
-          sums.positive.at[c] += positive * x[u].at[c];
+          const float value = x[u].get(c);
+          sums.all.at[c] += weight * value;
+          sums.positive.at[c] += positive * value;
         }
       }
     }
@@ -334,21 +341,33 @@ void run_walk(const exec::Stream& stream, const AttentionJob<Side>& job) {
     if (step % 4 == 0) return launch_walk<Backend, exec::Serial, Side, 4>(stream, job, 1);
     launch_walk<Backend, exec::Serial, Side, 1>(stream, job, 1);
   } else {
+    constexpr std::uint32_t kN = 16 / sizeof(typename Side::Element);
+    constexpr std::uintptr_t kAligned = kN * sizeof(float);
     const std::uintptr_t addresses =
         address(job.x.own) | address(job.x.pulled) | address(job.all) | address(job.positive);
-    if (step % 4 != 0 || job.x.stride % 4 != 0 || addresses % sizeof(Floats<4>) != 0)
+    if (step % kN != 0 || job.x.stride % kN != 0 || addresses % kAligned != 0)
       return launch_walk<Backend, exec::Warp, Side, 1>(stream, job, 32);
-    const std::uint64_t lanes = job.k / 4;
-    if (lanes > 16) return launch_walk<Backend, exec::Warp, Side, 4>(stream, job, 32);
-    if (lanes > 8) return launch_walk<Backend, exec::Tile<16>, Side, 4>(stream, job, 16);
-    if (lanes > 4) return launch_walk<Backend, exec::Tile<8>, Side, 4>(stream, job, 8);
-    launch_walk<Backend, exec::Tile<4>, Side, 4>(stream, job, 4);
+    const std::uint64_t lanes = job.k / kN;
+    if (lanes > 16) return launch_walk<Backend, exec::Warp, Side, kN>(stream, job, 32);
+    if (lanes > 8) return launch_walk<Backend, exec::Tile<16>, Side, kN>(stream, job, 16);
+    if (lanes > 4) return launch_walk<Backend, exec::Tile<8>, Side, kN>(stream, job, 8);
+    launch_walk<Backend, exec::Tile<4>, Side, kN>(stream, job, 4);
   }
 }
 
 #if WARREN_HAS_CUDA
-extern template void run_walk<exec::Cuda>(const exec::Stream&, const AttentionJob<ForwardSide>&);
-extern template void run_walk<exec::Cuda>(const exec::Stream&, const AttentionJob<BackwardSide>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<ForwardSide<float>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<BackwardSide<float>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<ForwardSide<Half>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<BackwardSide<Half>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<ForwardSide<BFloat16>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<BackwardSide<BFloat16>>&);
 #endif
 
 }  // namespace warren::learn::detail

@@ -81,7 +81,7 @@ void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t 
     batch.edges += size.edges;
   }
   slot.sampled.record(stream_);
-  keep_more(device, slot.features, exec::bytes_of(batch.vertices, options_.width));
+  keep_more(device, slot.features, options_.type, exec::bytes_of(batch.vertices, options_.width));
   batch.features = slot.features.data();
   if (batch.vertices != 0) gather_(stream_, sampled.vertices, batch.vertices, batch.features);
   slot.ready.record(stream_);

@@ -2,7 +2,6 @@
 #include "learn/batch_parts.hpp"
 
 #include "warren/core/error.hpp"
-#include "warren/sample/hot_rows.hpp"
 
 namespace warren::learn {
 namespace {
@@ -26,6 +25,7 @@ graph::Shard shard_of(team::Team& team, const GraphPair& graphs, ModelKind kind)
 
 LoaderOptions loader_options(const Model& model, const TrainOptions& options, std::uint64_t seeds) {
   LoaderOptions loader;
+  loader.type = options.type;
   loader.fanouts = options.sampled->fanouts;
   loader.batch = seeds;
   loader.seed = options.model.seed;
@@ -44,55 +44,19 @@ std::uint64_t seeds_of_batch(const TrainOptions& options, std::uint64_t vertices
   return std::min(exec::bytes_of(batch, options.links->negatives + 2), vertices);
 }
 
-FeatureTable::FeatureTable(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
-                           const Dataset& dataset, const graph::Shard& shard,
-                           const SampledOptions& options)
-    : table_(team, graphs.cuts, dataset.width, options.features) {
-  require(!dataset.is_sparse(), "sampled batches are of dense features");
-  const bool is_all = options.features == memory::Placement::replicated;
-  const auto rank = static_cast<std::size_t>(team.rank());
-  const std::uint64_t first = is_all ? 0 : graphs.cuts[rank];
-  const std::uint64_t end = is_all ? graphs.cuts.back() : graphs.cuts[rank + 1];
-  const std::uint64_t width = dataset.width;
-  std::vector<float> rows((end - first) * width);
-  for (std::uint64_t v = first; v < end; ++v) {
-    const std::uint64_t from = graphs.input_ids.empty() ? v : graphs.input_ids[v];
-    std::copy_n(dataset.dense.begin() + static_cast<std::ptrdiff_t>(from * width), width,
-                rows.begin() + static_cast<std::ptrdiff_t>((v - first) * width));
-  }
-  table_.buffer().upload(stream, rows);
-  stream.synchronize();
-  team.barrier();
-  if (options.features != memory::Placement::host || options.cached <= 0.0) return;
-  const auto hot =
-      static_cast<std::uint64_t>(options.cached * static_cast<double>(graphs.cuts.back()));
-  cached_ = std::make_unique<memory::CachedArray<float>>(
-      team, table_, sample::hot_rows_by_degree(team, shard, hot));
-}
-
-void FeatureTable::gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
-                          float* out) {
-  if (cached_ != nullptr) return cached_->gather_vertices(stream, vertices, count, out);
-  memory::gather_vertices(stream, table_.view(), vertices, count, out);
-}
-
-double FeatureTable::hit_rate(const exec::Stream& stream) const {
-  return cached_ == nullptr ? 0.0 : cached_->use(stream).hit_rate();
-}
-
 BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                        const TrainOptions& given, std::uint64_t seeds)
     : options(given),
-      context(team, {.allow_tf32 = given.allow_tf32}),
+      context(team, {.allow_tf32 = given.allow_tf32}, given.type),
       shard(shard_of(team, graphs, given.model.kind)),
       store(team, shard),
-      features(team, context.stream(), graphs, dataset, shard, *given.sampled),
+      features(make_table(context, graphs, dataset, shard, *given.sampled)),
       input_ids(team.device(), graphs.input_ids.size()),
       model(context, sized(given.model, dataset)),
       loader(
           team.device(), store,
           [this](const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
-                 float* out) { features.gather(stream, vertices, count, out); },
+                 Numbers out) { features->gather(stream, vertices, count, out); },
           graphs.input_ids.empty() ? nullptr : input_ids.data(),
           loader_options(model, given, seeds)),
       store_ids(graphs.input_ids.size()) {

@@ -9,24 +9,11 @@
 #include <vector>
 
 #include "warren/learn/batch_loader.hpp"
-#include "warren/memory/cached_array.hpp"
 
+#include "learn/feature_table.hpp"
 #include "learn/trainer_parts.hpp"
 
 namespace warren::learn {
-
-/// Features over the team's memories, in the store's order.
-class FeatureTable {
- public:
-  FeatureTable(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
-               const Dataset& dataset, const graph::Shard& shard, const SampledOptions& options);
-  void gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count, float* out);
-  [[nodiscard]] double hit_rate(const exec::Stream& stream) const;
-
- private:
-  memory::GlobalArray<float> table_;
-  std::unique_ptr<memory::CachedArray<float>> cached_;
-};
 
 /// How a list is dealt out: an equal part for each rank, `batch` elements of it at a time.
 struct BatchShares {
@@ -87,7 +74,7 @@ struct BatchParts {
   Context context;
   graph::Shard shard;
   sample::GraphStore store;
-  FeatureTable features;
+  std::unique_ptr<FeatureTable> features;
   memory::Buffer<Vertex> input_ids;
   Model model;
   BatchLoader loader;

@@ -18,11 +18,37 @@ const T* joined(Context& context, const Neighbours& neighbours, const T* own, st
     return own;
   }
   const std::uint64_t rows = neighbours.own_columns();
-  auto* all = reinterpret_cast<T*>(context.scratch(slot, (rows + neighbours.halo()) * k));
+  static_assert(sizeof(T) == sizeof(float));
+  auto* all = reinterpret_cast<T*>(context.floats(slot, (rows + neighbours.halo()) * k));
   const T* pulled = neighbours.pull(context, own, k);
   exec::copy(context.stream(), all, own, rows * k * sizeof(T));
   exec::copy(context.stream(), all + rows * k, pulled, neighbours.halo() * k * sizeof(T));
   return all;
+}
+
+/// The same as float32, of rows of any type.
+const float* joined_floats(Context& context, const Neighbours& neighbours, ConstNumbers own,
+                           std::uint64_t k, std::size_t slot) {
+  if (own.type() == NumberType::float32)
+    return joined(context, neighbours, own.as<float>(), k, slot);
+  const std::uint64_t rows = neighbours.own_columns();
+  float* all = context.floats(slot, (rows + neighbours.halo()) * k);
+  const ConstNumbers pulled = neighbours.pull(context, own, k);
+  scale_rows(context.stream(), rows, k, k, nullptr, own, all);
+  scale_rows(context.stream(), neighbours.halo(), k, k, nullptr, pulled, all + rows * k);
+  return all;
+}
+
+// Of SageMax: results before they are rounded to 16 bits. No other slot that it uses.
+constexpr std::size_t kWideResultSlot = 5;
+
+/// make(float32 room for n x k), rounded to `to` where that is of 16 bits.
+template <class Make>
+void make_floats(Context& context, std::uint64_t n, std::uint64_t k, Numbers to, Make&& make) {
+  if (to.type() == NumberType::float32) return make(to.as<float>());
+  float* wide = context.floats(kWideResultSlot, n * k);
+  make(wide);
+  scale_rows(context.stream(), n, k, k, nullptr, wide, to);
 }
 
 class SageMax final : public Convolution {
@@ -37,39 +63,43 @@ class SageMax final : public Convolution {
     require(!shape.is_sparse, "the largest of neighbours is taken of dense rows");
   }
 
-  void forward(Context& context, const Operand& x, float* y) override {
+  void forward(Context& context, const Operand& x, Numbers y) override {
     const std::uint64_t rows = out_->rows();
     const std::uint64_t size = rows * shape_.in;
     keep(context, largest_, size);
     keep(context, arg_, size);
-    const float* all = joined(context, *out_, x.dense, shape_.in, 2);
-    sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all,
-                        largest_.data(), arg_.data());
+    const float* all = joined_floats(context, *out_, x.dense, shape_.in, 2);
+    make_floats(context, rows, shape_.in, largest_.data(), [&](float* to) {
+      sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all, to,
+                          arg_.data());
+    });
     if (out_->vertices() != nullptr)
       renumber(context.stream(), rows, shape_.in, out_->vertices(), 0, arg_.data());
     transform(context, x.first(rows), parameters_.value(self_), y, shape_.out);
     transform(context, largest(), parameters_.value(neighbours_), y, shape_.out, 1.0f);
   }
 
-  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
     const float* w = parameters_.value(neighbours_);
     const std::uint64_t rows = out_->rows();
     add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out);
     add_weight_gradient(context, largest(), dy, parameters_.gradient(neighbours_), shape_.out);
     if (!shape_.needs_input_gradient) return;
-    float* ds = context.scratch(0, rows * shape_.in);
+    const Numbers ds = context.scratch(0, rows * shape_.in);
     input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
-    const float* all_ds = joined(context, *in_, ds, shape_.in, 2);
+    const float* all_ds = joined_floats(context, *in_, ds, shape_.in, 2);
     const Vertex* all_arg = joined(context, *in_, arg_.data(), shape_.in, 3);
     const std::uint64_t all_rows = rows + in_->halo();
     // As segment_max_backward() has them: rows of this rank from 0.
-    auto* arg = reinterpret_cast<Vertex*>(context.scratch(3, all_rows * shape_.in));
+    auto* arg = reinterpret_cast<Vertex*>(context.floats(3, all_rows * shape_.in));
     if (all_arg != arg)
       exec::copy(context.stream(), arg, all_arg, all_rows * shape_.in * sizeof(Vertex));
     renumber(context.stream(), all_rows, shape_.in, nullptr, static_cast<Vertex>(in_->first()),
              arg);
-    sparse::segment_max_backward(context.stream(), in_->view(), in_->row_plan(), shape_.in, all_ds,
-                                 arg, dx);
+    make_floats(context, in_->rows(), shape_.in, dx, [&](float* to) {
+      sparse::segment_max_backward(context.stream(), in_->view(), in_->row_plan(), shape_.in,
+                                   all_ds, arg, to);
+    });
     input_gradient(context, rows, dy, parameters_.value(self_), dx, shape_.in, shape_.out, 1.0f);
   }
 
@@ -82,7 +112,7 @@ class SageMax final : public Convolution {
   ConvolutionShape shape_;
   std::shared_ptr<const Neighbours> out_, in_;
   std::size_t self_, neighbours_;
-  memory::Buffer<float> largest_;
+  NumberBuffer largest_;
   memory::Buffer<Vertex> arg_;  // The vertex that each element is of.
 };
 
@@ -103,36 +133,38 @@ class Gat final : public Convolution {
             "attention: heads times width must be the output's width");
   }
 
-  void forward(Context& context, const Operand& x, float* y) override {
+  void forward(Context& context, const Operand& x, Numbers y) override {
     const std::uint64_t n = x.rows;
-    float* z = context.scratch(0, n * stride());
+    const Numbers z = context.scratch(0, n * stride(context));
     keep(context, scores_, n * heads_);
-    transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride());
+    transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride(context));
     attention_.forward(context, dropout(context), z, parameters_.value(left_),
                        parameters_.value(right_), scores_.data(), y);
   }
 
-  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
     const std::uint64_t n = x.rows;
     // Made again rather than kept: a product costs less than the room.
-    float* z = context.scratch(0, n * stride());
-    transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride());
-    float* dz = context.scratch(1, n * stride());
-    float* dl = context.scratch(2, n * heads_);
-    float* dr = context.scratch(3, n * heads_);
+    const Numbers z = context.scratch(0, n * stride(context));
+    transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride(context));
+    const Numbers dz = context.scratch(1, n * stride(context));
+    float* dl = context.floats(2, n * heads_);
+    float* dr = context.floats(3, n * heads_);
     attention_.backward(context, dropout(context), z, parameters_.value(left_),
                         parameters_.value(right_), scores_.data(), dy, dz, dl, dr);
-    sums_.add_heads(context.stream(), n, heads_, width_, stride(), z, dl, dr,
+    sums_.add_heads(context.stream(), n, heads_, width_, stride(context), z, dl, dr,
                     parameters_.gradient(left_), parameters_.gradient(right_));
-    add_weight_gradient(context, x, dz, parameters_.gradient(weight_), shape_.out, stride());
+    add_weight_gradient(context, x, dz, parameters_.gradient(weight_), shape_.out, stride(context));
     if (shape_.needs_input_gradient)
       input_gradient(context, n, dz, parameters_.value(weight_), dx, shape_.in, shape_.out, 0.0f,
-                     stride());
+                     stride(context));
   }
 
  private:
   /// Of z's rows.
-  [[nodiscard]] std::uint64_t stride() const { return padded(shape_.out); }
+  [[nodiscard]] std::uint64_t stride(const Context& context) const {
+    return context.padded(shape_.out);
+  }
   [[nodiscard]] Dropout dropout(Context& context) const {
     return context.dropout(edge_dropout_, shape_.purpose);
   }

@@ -7,20 +7,20 @@
 namespace warren::learn {
 
 /// Room for `size` elements at least.
-template <class T>
-void keep(Context& context, memory::Buffer<T>& buffer, std::uint64_t size) {
+template <class Buffer>
+void keep(Context& context, Buffer& buffer, std::uint64_t size) {
   context.keep(buffer, size);
 }
 
 /// dx = dy w^T of the rows that have a dy, which are the first ones; 0 of the rest of `sources`.
 /// Rows of dy are padded(shape.out) apart.
 inline void self_gradient(Context& context, std::uint64_t sources, std::uint64_t rows,
-                          const float* dy, const float* w, float* dx,
+                          ConstNumbers dy, const float* w, Numbers dx,
                           const ConvolutionShape& shape) {
-  input_gradient(context, rows, dy, w, dx, shape.in, shape.out, 0.0f, padded(shape.out));
+  input_gradient(context, rows, dy, w, dx, shape.in, shape.out, 0.0f, context.padded(shape.out));
   if (sources > rows)
-    exec::fill_bytes(context.stream(), dx + rows * shape.in, 0,
-                     (sources - rows) * shape.in * sizeof(float));
+    exec::fill_bytes(context.stream(), dx.from(rows * shape.in).raw(), 0,
+                     (sources - rows) * shape.in * size_of(dx.type()));
 }
 
 /// A layer's weight: in x out, drawn by Glorot's rule.

@@ -20,10 +20,10 @@ class Linear final : public Convolution {
   Linear(Parameters& parameters, const ConvolutionShape& shape)
       : parameters_(parameters), shape_(shape), weight_(add_weight(parameters, shape)) {}
 
-  void forward(Context& context, const Operand& x, float* y) override {
+  void forward(Context& context, const Operand& x, Numbers y) override {
     transform(context, x, parameters_.value(weight_), y, shape_.out);
   }
-  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
     add_weight_gradient(context, x, dy, parameters_.gradient(weight_), shape_.out);
     if (shape_.needs_input_gradient)
       input_gradient(context, x.rows, dy, parameters_.value(weight_), dx, shape_.in, shape_.out);
@@ -45,40 +45,40 @@ class Gcn final : public Convolution {
         is_first_(aggregates_first(shape)),
         weight_(add_weight(parameters, shape)) {}
 
-  void forward(Context& context, const Operand& x, float* y) override {
+  void forward(Context& context, const Operand& x, Numbers y) override {
     const float* w = parameters_.value(weight_);
     if (is_first_) {
       keep(context, aggregated_, exec::bytes_of(aggregation_->rows(), shape_.in));
       // y is made last.
-      const bool fits = x.rows == aggregation_->rows() && padded(shape_.in) <= shape_.out;
+      const bool fits = x.rows == aggregation_->rows() && context.padded(shape_.in) <= shape_.out;
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in, 0.0f,
-                            {.room = fits ? y : nullptr});
+                            {.room = fits ? y : Numbers()});
       return transform(context, aggregated(), w, y, shape_.out);
     }
-    const std::uint64_t stride = padded(shape_.out);
-    float* z = context.scratch(0, x.rows * stride);
+    const std::uint64_t stride = context.padded(shape_.out);
+    const Numbers z = context.scratch(0, x.rows * stride);
     transform(context, x, w, z, shape_.out, 0.0f, stride);
     aggregation_->forward(context, z, y, shape_.out, 0.0f, {.x_stride = stride, .room = z});
   }
 
-  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
     const float* w = parameters_.value(weight_);
     float* dw = parameters_.gradient(weight_);
     if (is_first_) {
       add_weight_gradient(context, aggregated(), dy, dw, shape_.out);
       if (!shape_.needs_input_gradient) return;
       const std::uint64_t rows = aggregation_->rows();
-      float* ds = context.scratch(0, rows * shape_.in);
+      const Numbers ds = context.scratch(0, rows * shape_.in);
       input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
       return aggregation_->backward(context, ds, dx, shape_.in);
     }
     // dx is made last: until then it has the scaled rows of dy, and dy then those of dz.
-    const std::uint64_t stride = padded(shape_.out);
-    float* room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
+    const std::uint64_t stride = context.padded(shape_.out);
+    const Numbers room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
     const bool is_dy_free = room != nullptr && context.are_gradients_spent() &&
                             aggregation_->scales_backward() && stride == shape_.out &&
                             x.rows == aggregation_->rows();
-    float* dz = is_dy_free ? dy : context.scratch(0, x.rows * stride);
+    const Numbers dz = is_dy_free ? dy : context.scratch(0, x.rows * stride);
     aggregation_->backward(context, dy, dz, shape_.out, 0.0f, {.y_stride = stride, .room = room});
     add_weight_gradient(context, x, dz, dw, shape_.out, stride);
     if (shape_.needs_input_gradient)
@@ -95,7 +95,7 @@ class Gcn final : public Convolution {
   std::shared_ptr<const Aggregation> aggregation_;
   bool is_first_;
   std::size_t weight_;
-  memory::Buffer<float> aggregated_;
+  NumberBuffer aggregated_;
 };
 
 class Sage final : public Convolution {
@@ -109,7 +109,7 @@ class Sage final : public Convolution {
         self_(add_sage_weight(parameters, shape, ".self.weight")),
         neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")) {}
 
-  void forward(Context& context, const Operand& x, float* y) override {
+  void forward(Context& context, const Operand& x, Numbers y) override {
     const float* w = parameters_.value(neighbours_);
     const std::uint64_t rows = aggregation_->rows();
     transform(context, x.first(rows), parameters_.value(self_), y, shape_.out);
@@ -118,20 +118,20 @@ class Sage final : public Convolution {
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       return transform(context, aggregated(), w, y, shape_.out, 1.0f);
     }
-    const std::uint64_t stride = padded(shape_.out);
-    float* z = context.scratch(0, x.rows * stride);
+    const std::uint64_t stride = context.padded(shape_.out);
+    const Numbers z = context.scratch(0, x.rows * stride);
     transform(context, x, w, z, shape_.out, 0.0f, stride);
     aggregation_->forward(context, z, y, shape_.out, 1.0f, {.x_stride = stride, .room = z});
   }
 
-  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
     const float* w = parameters_.value(neighbours_);
     float* dw = parameters_.gradient(neighbours_);
     const std::uint64_t rows = aggregation_->rows();
-    const std::uint64_t stride = padded(shape_.out);
+    const std::uint64_t stride = context.padded(shape_.out);
     if (stride != shape_.out) {
       // Three products read it.
-      float* copy = context.scratch(1, rows * stride);
+      const Numbers copy = context.scratch(1, rows * stride);
       scale_rows(context.stream(), rows, shape_.out, stride, nullptr, dy, copy);
       dy = copy;
     }
@@ -145,13 +145,13 @@ class Sage final : public Convolution {
       add_weight_gradient(context, aggregated(), dy, dw, shape_.out, stride);
       if (!shape_.needs_input_gradient) return;
       set_dx();
-      float* ds = context.scratch(0, rows * shape_.in);
+      const Numbers ds = context.scratch(0, rows * shape_.in);
       input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out, 0.0f, stride);
       return aggregation_->backward(context, ds, dx, shape_.in, 1.0f);
     }
     // Until dx is made it has the scaled rows of dy.
-    float* room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
-    float* dz = context.scratch(0, x.rows * stride);
+    const Numbers room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
+    const Numbers dz = context.scratch(0, x.rows * stride);
     aggregation_->backward(context, dy, dz, shape_.out, 0.0f,
                            {.x_stride = stride, .y_stride = stride, .room = room});
     set_dx();
@@ -170,7 +170,7 @@ class Sage final : public Convolution {
   std::shared_ptr<const Aggregation> aggregation_;
   bool is_first_;
   std::size_t self_, neighbours_;
-  memory::Buffer<float> aggregated_;
+  NumberBuffer aggregated_;
 };
 
 class Gin final : public Convolution {
@@ -188,20 +188,20 @@ class Gin final : public Convolution {
         second_(add(".second.weight", shape.out, shape.out, shape.out)),
         norm_(parameters, norm, shape.name + ".first.norm", shape.out) {}
 
-  void forward(Context& context, const Operand& x, float* y) override {
+  void forward(Context& context, const Operand& x, Numbers y) override {
     const exec::Stream& stream = context.stream();
     const std::uint64_t n = aggregation_->rows();
     const float* epsilon = parameters_.value(epsilon_);
     const float* w = parameters_.value(first_);
     keep(context, hidden_, exec::bytes_of(n, shape_.out));
-    float* before = norm_.input(context, n, hidden_.data());
+    const Numbers before = norm_.input(context, n, hidden_.data());
     if (is_first_) {
       keep(context, aggregated_, exec::bytes_of(n, shape_.in));
       aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
       add_self(stream, n, shape_.in, epsilon, x.dense, aggregated_.data());
       transform(context, aggregated(), w, before, shape_.out);
     } else {
-      float* z = context.scratch(0, x.rows * shape_.out);
+      const Numbers z = context.scratch(0, x.rows * shape_.out);
       transform(context, x, w, z, shape_.out);
       aggregation_->forward(context, z, before, shape_.out);
       add_self(stream, n, shape_.out, epsilon, z, before);
@@ -210,20 +210,20 @@ class Gin final : public Convolution {
     transform(context, hidden(), parameters_.value(second_), y, shape_.out);
   }
 
-  void backward(Context& context, const Operand& x, float* dy, float* dx) override {
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
     const exec::Stream& stream = context.stream();
     const std::uint64_t n = aggregation_->rows();
     const float* epsilon = parameters_.value(epsilon_);
     const float* w = parameters_.value(first_);
     float* dw = parameters_.gradient(first_);
-    float* du = context.scratch(1, n * shape_.out);
+    const Numbers du = context.scratch(1, n * shape_.out);
     add_weight_gradient(context, hidden(), dy, parameters_.gradient(second_), shape_.out);
     input_gradient(context, n, dy, parameters_.value(second_), du, shape_.out, shape_.out);
     norm_.backward(context, epilogue(), n, hidden_.data(), du, parameters_.gradient(bias_));
     if (is_first_) {
       add_weight_gradient(context, aggregated(), du, dw, shape_.out);
       // d epsilon = <ds, x>.
-      float* ds = context.scratch(0, n * shape_.in);
+      const Numbers ds = context.scratch(0, n * shape_.in);
       input_gradient(context, n, du, w, ds, shape_.in, shape_.out);
       sums_.add_all(stream, {.k = shape_.in, .a = ds, .b = x.dense}, n,
                     parameters_.gradient(epsilon_));
@@ -232,7 +232,7 @@ class Gin final : public Convolution {
       return add_self(stream, n, shape_.in, epsilon, ds, dx);
     }
     // d epsilon = <du, x W>.
-    float* z = context.scratch(0, x.rows * shape_.out);
+    const Numbers z = context.scratch(0, x.rows * shape_.out);
     transform(context, x, w, z, shape_.out);
     sums_.add_all(stream, {.k = shape_.out, .a = du, .b = z}, n, parameters_.gradient(epsilon_));
     aggregation_->backward(context, du, z, shape_.out);
@@ -268,7 +268,7 @@ class Gin final : public Convolution {
   bool is_first_;
   std::size_t epsilon_, first_, bias_, second_;
   Norm norm_;
-  memory::Buffer<float> aggregated_, hidden_;
+  NumberBuffer aggregated_, hidden_;
   ColumnSums sums_;
 };
 

@@ -22,22 +22,47 @@ void pass(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Bo
   });
 }
 
+/// y = scale x, or y += scale x, for the types that x and y have.
+void scale_into(const exec::Stream& stream, std::uint64_t n, std::uint64_t width,
+                std::uint64_t stride, bool is_added, const float* factors, ConstNumbers x,
+                Numbers y, std::uint64_t y_stride) {
+  const auto go = [&]<class From, class To>(From, To) {
+    pass(stream, n, y_stride,
+         detail::ScaleRowsBody<From, To>{
+             {y_stride}, width, stride, is_added, factors, x.as<From>(), y.as<To>()});
+  };
+  with_type(y.type(), [&]<class To>(To) {
+    if (x.type() == y.type()) return go(To{}, To{});
+    if constexpr (sizeof(To) != sizeof(float)) return go(float{}, To{});
+    if (x.type() == NumberType::float16) return go(Half{}, float{});
+    go(BFloat16{}, float{});
+  });
+}
+
 }  // namespace
 
 void apply(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n, std::uint64_t k,
-           float* y) {
-  pass(stream, n, k, detail::EpilogueBody{epilogue, {}, k, y, y});
+           Numbers y) {
+  with_type(y.type(), [&]<class T>(T) {
+    pass(stream, n, k,
+         detail::EpilogueBody<T>{epilogue, epilogue.residual.as<T>(), {}, k, y.as<T>(), y.as<T>()});
+  });
 }
 
 void apply_backward(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n,
-                    std::uint64_t k, const float* y, float* dy) {
+                    std::uint64_t k, ConstNumbers y, Numbers dy) {
   if (epilogue.activation == Activation::none && !epilogue.dropout.is_on()) return;
-  pass(stream, n, k, detail::EpilogueBackwardBody<0>{epilogue, {}, k, nullptr, y, dy});
+  with_type(y.type(), [&]<class T>(T) {
+    pass(stream, n, k,
+         detail::EpilogueBackwardBody<T, 0>{epilogue, {}, k, nullptr, y.as<T>(), dy.as<T>()});
+  });
 }
 
 void drop(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n, std::uint64_t k,
-          const float* x, float* y) {
-  pass(stream, n, k, detail::DropoutBody{{k}, dropout, x, y});
+          ConstNumbers x, Numbers y) {
+  with_type(y.type(), [&]<class T>(T) {
+    pass(stream, n, k, detail::DropoutBody<T>{{k}, dropout, x.as<T>(), y.as<T>()});
+  });
 }
 
 void drop_entries(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n,
@@ -66,10 +91,17 @@ void ColumnSums::finish(const exec::Stream& stream, std::uint64_t n, std::uint64
   });
 }
 
+void ColumnSums::sum(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n) {
+  with_type(terms.a.type(), [&]<class T>(T) {
+    pass(stream, n, terms.k,
+         detail::ProductSumsBody<T>{{terms.k}, terms.a.as<T>(), terms.b.as<T>()},
+         room(stream, n, 1, terms.k));
+  });
+}
+
 void ColumnSums::add(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n,
                      float* out) {
-  pass(stream, n, terms.k, detail::ProductSumsBody{{terms.k}, terms.a, terms.b},
-       room(stream, n, 1, terms.k));
+  sum(stream, terms, n);
   finish(stream, n, 1, terms.k, out, nullptr);
 }
 
@@ -77,8 +109,7 @@ void ColumnSums::add_all(const exec::Stream& stream, const ColumnTerms& terms, s
                          float* out) {
   if (n == 0 || terms.k == 0) return;
   const std::uint64_t slabs = detail::Slabs(n).count();
-  pass(stream, n, terms.k, detail::ProductSumsBody{{terms.k}, terms.a, terms.b},
-       room(stream, n, 1, terms.k));
+  sum(stream, terms, n);
   // The slabs' rows of sums into the first of them, and that into one number.
   exec::with_backend(stream.device(), [&](auto backend) {
     float* sums = partial_.data();
@@ -91,42 +122,55 @@ void ColumnSums::add_all(const exec::Stream& stream, const ColumnTerms& terms, s
 }
 
 void ColumnSums::add_heads(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
-                           std::uint64_t width, std::uint64_t stride, const float* x,
+                           std::uint64_t width, std::uint64_t stride, ConstNumbers x,
                            const float* first, const float* second, float* first_out,
                            float* second_out) {
   const std::uint64_t k = heads * width;
-  pass(stream, n, k, detail::HeadSumsBody{{stride}, heads, width, x, first, second},
-       room(stream, n, 2, k));
+  with_type(x.type(), [&]<class T>(T) {
+    pass(stream, n, k, detail::HeadSumsBody<T>{{stride}, heads, width, x.as<T>(), first, second},
+         room(stream, n, 2, k));
+  });
   finish(stream, n, 2, k, first_out, second_out);
 }
 
 void ColumnSums::apply_backward(const exec::Stream& stream, const Epilogue& epilogue,
-                                std::uint64_t n, std::uint64_t k, const float* y, float* dy,
+                                std::uint64_t n, std::uint64_t k, ConstNumbers y, Numbers dy,
                                 float* bias_gradient) {
-  pass(stream, n, k, detail::EpilogueBackwardBody<1>{epilogue, {}, k, nullptr, y, dy},
-       room(stream, n, 1, k));
+  with_type(dy.type(), [&]<class T>(T) {
+    pass(stream, n, k,
+         detail::EpilogueBackwardBody<T, 1>{epilogue, {}, k, nullptr, y.as<T>(), dy.as<T>()},
+         room(stream, n, 1, k));
+  });
   finish(stream, n, 1, k, bias_gradient, nullptr);
 }
 
 void add_self(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const float* epsilon,
-              const float* x, float* y) {
-  pass(stream, n, k, detail::AddSelfBody{{k}, epsilon, x, y});
+              ConstNumbers x, Numbers y) {
+  with_type(y.type(), [&]<class T>(T) {
+    pass(stream, n, k, detail::AddSelfBody<T>{{k}, epsilon, x.as<T>(), y.as<T>()});
+  });
 }
 
-void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t k,
-                 const Vertex* rows, const float* x, float* out) {
-  run(stream, count, detail::GatherRowsKernel{k, rows, x, out});
+void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t row_bytes,
+                 const Vertex* rows, const void* x, void* out) {
+  const auto go = [&]<class T>(T) {
+    run(stream, count,
+        detail::GatherRowsKernel<T>{row_bytes / sizeof(T), rows, static_cast<const T*>(x),
+                                    static_cast<T*>(out)});
+  };
+  if (row_bytes % sizeof(std::uint32_t) == 0) return go(std::uint32_t{});
+  go(std::uint16_t{});
 }
 
 void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
-                const float* scale, const float* x, float* out) {
-  pass(stream, n, stride, detail::ScaleRowsBody{{stride}, k, k, false, scale, x, out});
+                const float* scale, ConstNumbers x, Numbers out) {
+  scale_into(stream, n, k, k, false, scale, x, out, stride);
 }
 
 void add_scaled_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k,
-                     const float* scale, const float* x, std::uint64_t x_stride, float* y,
+                     const float* scale, ConstNumbers x, std::uint64_t x_stride, Numbers y,
                      std::uint64_t y_stride) {
-  pass(stream, n, y_stride, detail::ScaleRowsBody{{y_stride}, k, x_stride, true, scale, x, y});
+  scale_into(stream, n, k, x_stride, true, scale, x, y, y_stride);
 }
 
 void copy_named(const exec::Stream& stream, std::uint64_t n, const Vertex* from,

@@ -57,26 +57,28 @@ struct ColumnNorm {
   const float* weight = nullptr;
 };
 
-/// y = dropout(activation(norm(x) + bias + residual)); y may be x.
+/// y = dropout(activation(norm(x) + bias + residual)); y may be x. The residual is the epilogue's.
+template <class T>
 struct EpilogueBody {
   static constexpr std::uint32_t kSums = 0;
-  static constexpr std::uint32_t kInFlight = 4;
+  static constexpr std::uint32_t kInFlight = kRowsOf4<T>;
   Epilogue e;
+  const T* residual;
   ColumnNorm norm;
   std::uint64_t k;
-  const float* x;
-  float* y;
+  const T* x;
+  T* y;
 
   template <class F>
   WARREN_HD void specialised(F&& f) const;
   [[nodiscard]] std::uintptr_t addresses() const {
-    return address(x) | address(y) | address(e.residual);
+    return address(x) | address(y) | address(residual);
   }
 };
 
-template <Activation kKind, bool kDrops, bool kIsNormed>
+template <class T, Activation kKind, bool kDrops, bool kIsNormed>
 struct EpilogueOf {
-  EpilogueBody b;
+  EpilogueBody<T> b;
 
   struct Row {
     std::uint64_t at, key;
@@ -87,7 +89,7 @@ struct EpilogueOf {
   };
   template <std::uint32_t N>
   struct Loaded {
-    Floats<N> x, residual;
+    Pack<T, N> x, residual;
   };
   WARREN_HD Row row(std::uint64_t r) const {
     return {r * b.k, kDrops ? b.e.dropout.row_key(r) : 0};
@@ -107,8 +109,8 @@ struct EpilogueOf {
   template <std::uint32_t N>
   WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
     Loaded<N> loaded = {};
-    loaded.x = load_floats<N>(b.x + row.at + c);
-    if (b.e.residual != nullptr) loaded.residual = load_floats<N>(b.e.residual + row.at + c);
+    loaded.x = load_pack<N>(b.x + row.at + c);
+    if (b.residual != nullptr) loaded.residual = load_pack<N>(b.residual + row.at + c);
     return loaded;
   }
   template <std::uint32_t N>
@@ -117,50 +119,51 @@ struct EpilogueOf {
     Floats<N> result;
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i) {
-      float value = loaded.x.at[i];
+      float value = loaded.x.get(i);
       if constexpr (kIsNormed) value = (value - column.mean.at[i]) * column.scale.at[i];
-      value = activate<kKind>(b.e.slope, value + column.bias.at[i] + loaded.residual.at[i]);
+      value = activate<kKind>(b.e.slope, value + column.bias.at[i] + loaded.residual.get(i));
       if constexpr (kDrops) value *= b.e.dropout.factor(row.key, c + i);
       result.at[i] = value;
     }
-    store_floats<N>(result, b.y + row.at + c);
+    store_pack<N>(result, b.y + row.at + c);
   }
 };
 
+template <class T>
 template <class F>
-WARREN_HD void EpilogueBody::specialised(F&& f) const {
+WARREN_HD void EpilogueBody<T>::specialised(F&& f) const {
   with_curve(e, [&](auto kind, auto drops) {
     constexpr Activation kKind = decltype(kind)::value;
     constexpr bool kDrops = decltype(drops)::value;
-    if (norm.mean == nullptr) return f(EpilogueOf<kKind, kDrops, false>{*this});
-    f(EpilogueOf<kKind, kDrops, true>{*this});
+    if (norm.mean == nullptr) return f(EpilogueOf<T, kKind, kDrops, false>{*this});
+    f(EpilogueOf<T, kKind, kDrops, true>{*this});
   });
 }
 
 /// dy <- the gradient of what bias and residual were added to. One sum: its columns'; the second:
 /// those of its products with the normalised x.
-template <std::uint32_t kSumsWanted>
+template <class T, std::uint32_t kSumsWanted>
 struct EpilogueBackwardBody {
   static constexpr std::uint32_t kSums = kSumsWanted;
-  static constexpr std::uint32_t kInFlight = 4;
+  static constexpr std::uint32_t kInFlight = kRowsOf4<T>;
   Epilogue e;
   ColumnNorm norm;
   std::uint64_t k;
-  const float* x;  ///< As it came to the norm; for the second sum.
-  const float* y;
-  float* dy;
+  const T* x;  ///< As it came to the norm; for the second sum.
+  const T* y;
+  T* dy;
 
   template <class F>
   WARREN_HD void specialised(F&& f) const;
   [[nodiscard]] std::uintptr_t addresses() const { return address(x) | address(y) | address(dy); }
 };
 
-template <Activation kKind, bool kDrops, std::uint32_t kSums>
+template <class T, Activation kKind, bool kDrops, std::uint32_t kSums>
 struct EpilogueBackwardOf {
   /// ReLU's result tells what was dropped, too.
   static constexpr bool kDraws = kDrops && kKind != Activation::relu;
   static constexpr bool kIsNormed = kSums == 2;
-  EpilogueBackwardBody<kSums> b;
+  EpilogueBackwardBody<T, kSums> b;
 
   struct Row {
     std::uint64_t at, key;
@@ -171,7 +174,7 @@ struct EpilogueBackwardOf {
   };
   template <std::uint32_t N>
   struct Loaded {
-    Floats<N> x, y, dy;
+    Pack<T, N> x, y, dy;
   };
   WARREN_HD Row row(std::uint64_t r) const {
     return {r * b.k, kDraws ? b.e.dropout.row_key(r) : 0};
@@ -186,9 +189,9 @@ struct EpilogueBackwardOf {
   template <std::uint32_t N>
   WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
     Loaded<N> loaded = {};
-    loaded.dy = load_floats<N>(b.dy + row.at + c);
-    if constexpr (kKind != Activation::none) loaded.y = load_floats<N>(b.y + row.at + c);
-    if constexpr (kIsNormed) loaded.x = load_floats<N>(b.x + row.at + c);
+    loaded.dy = load_pack<N>(b.dy + row.at + c);
+    if constexpr (kKind != Activation::none) loaded.y = load_pack<N>(b.y + row.at + c);
+    if constexpr (kIsNormed) loaded.x = load_pack<N>(b.x + row.at + c);
     return loaded;
   }
   template <std::uint32_t N>
@@ -198,7 +201,7 @@ struct EpilogueBackwardOf {
     Floats<N> result;
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i) {
-      const float y = loaded.y.at[i];
+      const float y = loaded.y.get(i);
       float factor = 1.0f;
       if constexpr (kKind == Activation::relu) {
         factor = y > 0.0f ? scale : 0.0f;
@@ -206,32 +209,55 @@ struct EpilogueBackwardOf {
         if constexpr (kDraws) factor = b.e.dropout.factor(row.key, c + i);
         factor *= slope_at<kKind>(b.e.slope, kDrops ? y / scale : y);
       }
-      result.at[i] = factor * loaded.dy.at[i];
+      result.at[i] = factor * loaded.dy.get(i);
       if constexpr (kSums != 0) terms[0].at[i] = result.at[i];
       if constexpr (kIsNormed)
-        terms[1].at[i] = result.at[i] * (loaded.x.at[i] - column.mean.at[i]) * column.inverse.at[i];
+        terms[1].at[i] =
+            result.at[i] * (loaded.x.get(i) - column.mean.at[i]) * column.inverse.at[i];
     }
-    if constexpr (kKind != Activation::none || kDraws) store_floats<N>(result, b.dy + row.at + c);
+    if constexpr (kKind != Activation::none || kDraws) store_pack<N>(result, b.dy + row.at + c);
   }
 };
 
-template <std::uint32_t kSums>
+template <class T, std::uint32_t kSums>
 template <class F>
-WARREN_HD void EpilogueBackwardBody<kSums>::specialised(F&& f) const {
+WARREN_HD void EpilogueBackwardBody<T, kSums>::specialised(F&& f) const {
   with_curve(e, [&](auto kind, auto drops) {
-    f(EpilogueBackwardOf<decltype(kind)::value, decltype(drops)::value, kSums>{*this});
+    f(EpilogueBackwardOf<T, decltype(kind)::value, decltype(drops)::value, kSums>{*this});
   });
 }
 
 #if WARREN_HAS_CUDA
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBody&, std::uint64_t,
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBody<float>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&,
+                                          const EpilogueBackwardBody<float, 0>&, std::uint64_t,
                                           std::uint64_t, float*);
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBackwardBody<0>&,
+extern template void run_pass<exec::Cuda>(const exec::Stream&,
+                                          const EpilogueBackwardBody<float, 1>&, std::uint64_t,
+                                          std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&,
+                                          const EpilogueBackwardBody<float, 2>&, std::uint64_t,
+                                          std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBody<Half>&,
                                           std::uint64_t, std::uint64_t, float*);
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBackwardBody<1>&,
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBackwardBody<Half, 0>&,
                                           std::uint64_t, std::uint64_t, float*);
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBackwardBody<2>&,
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBackwardBody<Half, 1>&,
                                           std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBackwardBody<Half, 2>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const EpilogueBody<BFloat16>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&,
+                                          const EpilogueBackwardBody<BFloat16, 0>&, std::uint64_t,
+                                          std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&,
+                                          const EpilogueBackwardBody<BFloat16, 1>&, std::uint64_t,
+                                          std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&,
+                                          const EpilogueBackwardBody<BFloat16, 2>&, std::uint64_t,
+                                          std::uint64_t, float*);
 #endif
 
 }  // namespace warren::learn::detail

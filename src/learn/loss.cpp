@@ -28,21 +28,25 @@ void Loss::begin_batches(Context& context, std::uint64_t rows, const Sums& sums)
   before_ = sums;
 }
 
-void Loss::run(Context& context, const Targets& targets, const float* scores, std::uint64_t columns,
-               float* gradient) {
+void Loss::run(Context& context, const Targets& targets, ConstNumbers scores, std::uint64_t columns,
+               Numbers gradient, const float* factor) {
   const exec::Stream& stream = context.stream();
   const std::uint64_t n = context.rows();
   if (rows_.size() < n * detail::kRowNumbers) {
     require(!adds_, "a batch has more rows than were said at first");
     take(stream.device(), n);
   }
-  const float factor = targets.counts[0] == 0 ? 0.0f : 1.0f / static_cast<float>(targets.counts[0]);
+  const float share = targets.counts[0] == 0 ? 0.0f : 1.0f / static_cast<float>(targets.counts[0]);
   exec::with_backend(stream.device(), [&](auto backend) {
-    detail::run_loss<decltype(backend)>(
-        stream, n,
-        detail::LossKernel{kind_, columns, scores, targets.classes.data(), targets.values.data(),
-                           targets.splits.data(), gradient, factor, rows_.data()});
-    detail::run_loss<decltype(backend)>(
+    using Backend = decltype(backend);
+    with_type(scores.type(), [&]<class T>(T) {
+      detail::run_loss<Backend>(
+          stream, n,
+          detail::LossKernel<T>{kind_, columns, scores.as<T>(), targets.classes.data(),
+                                targets.values.data(), targets.splits.data(), gradient.as<T>(),
+                                share, factor, rows_.data()});
+    });
+    detail::run_loss<Backend>(
         stream, adds_ ? chunks_of(n) : chunks_,
         detail::LossSumsKernel{n, targets.splits.data(), rows_.data(), partial_.data(), adds_});
   });

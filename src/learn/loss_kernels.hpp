@@ -15,23 +15,26 @@ namespace warren::learn::detail {
 
 inline constexpr std::uint64_t kRowNumbers = 3;  // Loss, right, wrong.
 
+/// Scores and gradients are stored as T.
+template <class T>
 struct LossKernel {
   LossKind kind;
   std::uint64_t k;
-  const float* scores;
+  const T* scores;
   const std::int32_t* classes;
   const float* values;
   const std::uint8_t* splits;
-  float* gradient;
-  float factor;  ///< Of gradients: one over the number of training vertices.
+  T* gradient;
+  float share;          ///< One over the number of training vertices.
+  const float* factor;  ///< Of gradients, beside that; nullptr: 1.
   float* rows;
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
     const bool is_training = splits[row] == kTrain;
-    const float* x = scores + row * k;
-    float* dx = gradient == nullptr ? nullptr : gradient + row * k;
-    if (dx != nullptr && !is_training) worker.for_each(k, [&](std::uint64_t c) { dx[c] = 0.0f; });
+    const T* x = scores + row * k;
+    T* dx = gradient == nullptr ? nullptr : gradient + row * k;
+    if (dx != nullptr && !is_training) worker.for_each(k, [&](std::uint64_t c) { dx[c] = T{}; });
     if (splits[row] == kNoSplit) return;
     if (!is_training) dx = nullptr;
     float* out = rows + row * kRowNumbers;
@@ -41,18 +44,22 @@ struct LossKernel {
   }
 
  private:
+  [[nodiscard]] WARREN_HD float weight() const {
+    return factor == nullptr ? share : share * *factor;
+  }
   template <class W>
-  WARREN_HD void cross_entropy(const W& worker, std::uint64_t row, const float* x, float* dx,
+  WARREN_HD void cross_entropy(const W& worker, std::uint64_t row, const T* x, T* dx,
                                float* out) const {
     const auto label = static_cast<std::uint64_t>(classes[row]);
     float largest = -std::numeric_limits<float>::infinity();
-    worker.for_each(k, [&](std::uint64_t c) { largest = exec::Maximum{}(largest, x[c]); });
+    worker.for_each(k,
+                    [&](std::uint64_t c) { largest = exec::Maximum{}(largest, to_float(x[c])); });
     largest = worker.reduce(largest, exec::Maximum{});
     float sum = 0.0f;
     for (std::uint64_t first = 0; first < k; first += kTile * worker.size()) {
       float power[kTile] = {};
       tile_columns(worker, first, k, [&](std::uint32_t u, std::uint64_t c) {
-        power[u] = exponential(x[c] - largest);
+        power[u] = exponential(to_float(x[c]) - largest);
       });
       WARREN_UNROLL
       for (std::uint32_t u = 0; u < kTile; ++u) sum += power[u];
@@ -60,39 +67,41 @@ struct LossKernel {
     sum = worker.reduce(sum, exec::Plus{});
     std::uint32_t at = 0xffffffffu;
     worker.for_each(k, [&](std::uint64_t c) {
-      if (x[c] == largest) at = exec::Minimum{}(at, static_cast<std::uint32_t>(c));
+      if (to_float(x[c]) == largest) at = exec::Minimum{}(at, static_cast<std::uint32_t>(c));
     });
     at = worker.reduce(at, exec::Minimum{});
     if (worker.lane() == 0) {
-      out[0] = std::log(sum) + largest - x[label];
+      out[0] = std::log(sum) + largest - to_float(x[label]);
       out[1] = at == label ? 1.0f : 0.0f;
       out[2] = at == label ? 0.0f : 1.0f;
     }
     if (dx == nullptr) return;
-    const float inverse = factor / sum;
-    worker.for_each(k, [&](std::uint64_t c) { dx[c] = exponential(x[c] - largest) * inverse; });
-    worker.sync();
-    if (worker.lane() == 0) dx[label] -= factor;
+    const float of_all = weight();
+    const float inverse = of_all / sum;
+    worker.for_each(k, [&](std::uint64_t c) {
+      const float power = exponential(to_float(x[c]) - largest) * inverse;
+      dx[c] = from_float<T>(c == label ? power - of_all : power);
+    });
   }
 
   /// Right: twice the classes found; wrong: those found too much or missed. F1 is right over both.
   template <class W>
-  WARREN_HD void binary(const W& worker, std::uint64_t row, const float* x, float* dx,
-                        float* out) const {
+  WARREN_HD void binary(const W& worker, std::uint64_t row, const T* x, T* dx, float* out) const {
     const float* y = values + row * k;
     float loss = 0.0f;
     float right = 0.0f;
     float wrong = 0.0f;
     worker.for_each(k, [&](std::uint64_t c) {
-      const float power = std::exp(-std::abs(x[c]));
-      loss += (x[c] > 0.0f ? x[c] : 0.0f) - x[c] * y[c] + std::log1p(power);
-      const bool is_found = x[c] > 0.0f;
+      const float score = to_float(x[c]);
+      const float power = std::exp(-std::abs(score));
+      loss += (score > 0.0f ? score : 0.0f) - score * y[c] + std::log1p(power);
+      const bool is_found = score > 0.0f;
       const bool is_there = y[c] > 0.5f;
       right += is_found && is_there ? 2.0f : 0.0f;
       wrong += is_found != is_there ? 1.0f : 0.0f;
       if (dx != nullptr) {
-        const float sigmoid = (x[c] > 0.0f ? 1.0f : power) / (1.0f + power);
-        dx[c] = (sigmoid - y[c]) * factor;
+        const float sigmoid = (is_found ? 1.0f : power) / (1.0f + power);
+        dx[c] = from_float<T>((sigmoid - y[c]) * weight());
       }
     });
     loss = worker.reduce(loss, exec::Plus{});
@@ -105,14 +114,13 @@ struct LossKernel {
   }
 
   template <class W>
-  WARREN_HD void squared(const W& worker, std::uint64_t row, const float* x, float* dx,
-                         float* out) const {
+  WARREN_HD void squared(const W& worker, std::uint64_t row, const T* x, T* dx, float* out) const {
     const float* y = values + row * k;
     float loss = 0.0f;
     worker.for_each(k, [&](std::uint64_t c) {
-      const float off = x[c] - y[c];
+      const float off = to_float(x[c]) - y[c];
       loss += off * off / static_cast<float>(k);
-      if (dx != nullptr) dx[c] = 2.0f * off / static_cast<float>(k) * factor;
+      if (dx != nullptr) dx[c] = from_float<T>(2.0f * off / static_cast<float>(k) * weight());
     });
     loss = worker.reduce(loss, exec::Plus{});
     if (worker.lane() != 0) return;
@@ -152,7 +160,12 @@ void run_loss(const exec::Stream& stream, std::uint64_t tasks, const Kernel& ker
 }
 
 #if WARREN_HAS_CUDA
-extern template void run_loss<exec::Cuda>(const exec::Stream&, std::uint64_t, const LossKernel&);
+extern template void run_loss<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                          const LossKernel<float>&);
+extern template void run_loss<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                          const LossKernel<Half>&);
+extern template void run_loss<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                          const LossKernel<BFloat16>&);
 extern template void run_loss<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                           const LossSumsKernel&);
 #endif

@@ -23,9 +23,10 @@ struct Bytes {
   }
 };
 
-/// Columns of the scratch memory that layers share: of what they transform and aggregate, of padded
-/// and scaled rows, and of what GAT and GIN have beside.
+/// Columns of the scratch memory that layers share, of numbers as rows are stored: of what they
+/// transform and aggregate, of padded and scaled rows, and of what GAT and GIN have beside.
 struct Scratch {
+  NumberType type;
   std::uint64_t transformed = 0, scaled = 0, others = 0;
 
   /// A layer from `in` to `out` columns; `lent` are free in forward, for what is transformed.
@@ -33,12 +34,15 @@ struct Scratch {
            std::uint64_t out, std::uint64_t lent) {
     const auto transform = [&](std::uint64_t k) { transformed = std::max(transformed, k); };
     const auto scale = [&](std::uint64_t k) { scaled = std::max(scaled, k); };
-    const auto pad = [](std::uint64_t k) { return k % 4 == 0 ? 0 : padded(k); };
+    const auto pad = [&](std::uint64_t k) { return padded(k, type) == k ? 0 : padded(k, type); };
+    // In the rows' numbers.
+    const auto floats = [&](std::uint64_t k) { return k * (sizeof(float) / size_of(type)); };
     const bool has_gradient = l > 0;
-    if (padded(out) > lent) transform(padded(out));
+    const std::uint64_t padded_out = padded(out, type);
+    if (padded_out > lent) transform(padded_out);
     if (model.kind == ModelKind::gat) {
-      transform(padded(out));
-      others = std::max(others, padded(out) + pad(out) + 2 * model.heads + 1);
+      transform(padded_out);
+      others = std::max(others, padded_out + pad(out) + floats(2 * model.heads + 1));
       return;
     }
     const bool is_gcn = model.kind == ModelKind::gcn;
@@ -49,21 +53,25 @@ struct Scratch {
       return;
     }
     if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
+      // Of 16 bits, the largest and their gradients are made as float32.
       transform(in);
-      others = std::max(others, 2 * in);
+      others =
+          std::max(others, floats(2 * in) + (type == NumberType::float32 ? 0 : floats(2 * in)));
       return;
     }
     if (!is_gcn) others = std::max(others, pad(out));
     if (aggregates_first(is_sparse, has_gradient, in, out)) {
-      if (!is_gcn || padded(in) > out) scale(is_gcn ? padded(in) : pad(in));
+      if (!is_gcn || padded(in, type) > out) scale(is_gcn ? padded(in, type) : pad(in));
       if (!has_gradient) return;
       transform(in);
-      return scale(padded(in));
+      return scale(padded(in, type));
     }
     // Otherwise the input's gradient takes the scaled rows, and GCN's own one those after them.
-    const bool has_room = has_gradient && padded(out) <= in;
-    if (!has_room) scale(padded(out));
-    if (!is_gcn || !has_room || pad(out) != 0) transform(padded(out));
+    const bool has_room = has_gradient && padded_out <= in;
+    if (!has_room) scale(padded_out);
+    if (!is_gcn || !has_room || pad(out) != 0) transform(padded_out);
+    // The weights' gradients of sparse features are made of float32.
+    if (is_sparse && type != NumberType::float32) others = std::max(others, floats(padded_out));
   }
   static bool aggregates_first(bool is_sparse, bool has_gradient, std::uint64_t in,
                                std::uint64_t out) {
@@ -76,15 +84,16 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
                  std::uint64_t n, std::uint64_t m, std::uint64_t all) {
   const SampledOptions& sampled = *options.sampled;
   const std::uint64_t hidden = options.model.hidden;
+  const std::uint64_t size = size_of(options.type);
   Bytes store, features, sampler, layers;
   store.add(m, 1, sizeof(Vertex));
   store.add(n, 1, sizeof(EdgeOffset));
   if (sampled.features != memory::Placement::host)
-    features.add(sampled.features == memory::Placement::replicated ? all : n, dataset.width);
+    features.add(sampled.features == memory::Placement::replicated ? all : n, dataset.width, size);
   features.add(sampled.cached > 0.0
                    ? static_cast<std::uint64_t>(sampled.cached * static_cast<double>(all))
                    : 0,
-               dataset.width);
+               dataset.width, size);
   const std::uint64_t seeds = seeds_of_batch(options, all);
   std::uint64_t rows = seeds;
   const std::uint64_t copies = options.model.kind == ModelKind::gat ? 6 : 5;
@@ -93,12 +102,12 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
     const std::uint64_t edges = std::min(exec::bytes_of(rows, fanout), m + seeds);
     const std::uint64_t after = std::min(rows + edges, all);
     // Outputs, gradients and scratch of the layer whose targets these are.
-    layers.add(rows, copies * (h == 0 ? std::max(hidden, dataset.classes) : hidden));
+    layers.add(rows, copies * (h == 0 ? std::max(hidden, dataset.classes) : hidden), size);
     sampler.add(edges, 2 * (2 * sizeof(Vertex) + sizeof(std::uint32_t)), 1);
     rows = after;
   }
   sampler.add(rows, 2 * (2 * sizeof(Vertex) + sizeof(std::uint64_t)), 1);
-  features.add(rows, 2 * dataset.width);
+  features.add(rows, 2 * dataset.width, size);
   plan.parts.emplace_back("store", store.value);
   plan.parts.emplace_back("features of batches", features.value);
   plan.parts.emplace_back("samplers", sampler.value);
@@ -139,6 +148,8 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
   const bool is_gat = model.kind == ModelKind::gat;
   if (is_gat) m += n;
   Bytes graph, features, outputs, kept, gradients, scratch, parameters;
+  const NumberType type = options.type;
+  const std::uint64_t size = size_of(type);
   const std::uint64_t directions = graphs.is_symmetric() ? 1 : 2;
   graph.add(m, directions, sizeof(Vertex));
   graph.add(n, directions, 2 * sizeof(EdgeOffset) + 2 * sizeof(Vertex));
@@ -148,21 +159,23 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
     const std::uint64_t share = dataset.sparse.values.size() / (graphs.cuts.size() - 1) + 1;
     features.add(share, 1, 2 * sizeof(Vertex) + sizeof(EdgeOffset) + 2 * sizeof(float));
   } else {
-    features.add(n, dataset.width * copies);
+    features.add(n, dataset.width * copies, size);
   }
-  Scratch shared;
+  Scratch shared{type};
   for (std::uint64_t l = 0; l < model.layers; ++l) {
     const bool is_last = l + 1 == model.layers;
     const std::uint64_t in = l == 0 ? dataset.width : model.hidden;
     const std::uint64_t out = is_last ? dataset.classes : model.hidden;
-    outputs.add(n, out);
-    if (model.norm != NormKind::none && !is_last) kept.add(n, out);
+    outputs.add(n, out, size);
+    if (model.norm != NormKind::none && !is_last) kept.add(n, out, size);
     if (is_gat) {
-      kept.add(n, 2 * padded(out) + 6 * (is_last ? 1 : model.heads));
+      kept.add(n, 2 * padded(out, type), size);
+      kept.add(n, 6 * (is_last ? 1 : model.heads));
     } else {
       const bool is_first = Scratch::aggregates_first(dataset.is_sparse(), l > 0, in, out);
-      if (is_first) kept.add(n, in);
-      if (model.kind == ModelKind::gin) kept.add(n, model.norm == NormKind::none ? out : 2 * out);
+      if (is_first) kept.add(n, in, size);
+      if (model.kind == ModelKind::gin)
+        kept.add(n, model.norm == NormKind::none ? out : 2 * out, size);
     }
     shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden);
     const std::uint64_t matrices =
@@ -170,9 +183,9 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
     parameters.add(in, out * matrices, 6 * sizeof(float));
   }
   // Those of hidden layers' inputs but the last take the memory of the layers' outputs.
-  gradients.add(n, dataset.classes + (model.layers == 1 ? 0 : model.hidden));
+  gradients.add(n, dataset.classes + (model.layers == 1 ? 0 : model.hidden), size);
   if (model.residual && model.layers > 2) shared.others += model.hidden;
-  scratch.add(n, shared.transformed + shared.scaled + shared.others);
+  scratch.add(n, shared.transformed + shared.scaled + shared.others, size);
   MemoryPlan plan{{{"parameters", parameters.value}}};
   if (options.sampled) add_batches(plan, dataset, options, n, m, graphs.cuts.back());
   if (options.sampled && !options.sampled->exact_evaluation) return plan;

@@ -36,10 +36,15 @@ void check(const ModelOptions& options) {
   }
 }
 
-Features::Features(const exec::Stream& stream, std::span<const float> values, std::uint64_t width)
-    : width_(width), dense_(stream.device(), values.size()) {
-  dense_.upload(stream, values);
-  stream.synchronize();
+Features::Features(const exec::Stream& stream, std::span<const float> values, std::uint64_t width,
+                   NumberType type)
+    : width_(width), dense_(stream.device(), type, values.size()) {
+  with_type(type, [&]<class T>(T) {
+    std::vector<T> stored(values.size());
+    std::transform(values.begin(), values.end(), stored.begin(), from_float<T>);
+    exec::copy(stream, dense_.data().raw(), stored.data(), dense_.bytes());
+    stream.synchronize();
+  });
 }
 
 Features::Features(const exec::Stream& stream, const SparseRows& rows)
@@ -51,7 +56,7 @@ Operand Features::operand(Context& context, const Dropout& dropout) {
     return {context.rows(), nullptr, &sparse_, width_};
   }
   if (!dropout.is_on()) return Operand::of(context.rows(), dense_.data(), width_);
-  if (dropped_.size() == 0) dropped_ = memory::Buffer<float>(dense_.device(), dense_.size());
+  if (dropped_.size() == 0) dropped_ = NumberBuffer(dense_.device(), dense_.type(), dense_.size());
   drop(context.stream(), dropout, context.rows(), width_, dense_.data(), dropped_.data());
   return Operand::of(context.rows(), dropped_.data(), width_);
 }
@@ -189,27 +194,27 @@ Operand Model::input_of(std::size_t l) const {
   return Operand::of(before.matrix.neighbourhood->out->rows(), before.output.data(), layers_[l].in);
 }
 
-Epilogue Model::epilogue(Context& context, const Layer& layer, const float* input) const {
+Epilogue Model::epilogue(Context& context, const Layer& layer, ConstNumbers input) const {
   return {.bias = parameters_.value(layer.bias),
           .residual = layer.has_residual ? input : nullptr,
           .activation = layer.activation,
           .dropout = context.dropout(layer.dropout, layer.purpose)};
 }
 
-const float* Model::forward(Context& context, Features& features) {
+ConstNumbers Model::forward(Context& context, Features& features) {
   const Dropout dropout = context.dropout(drops_input(options_) ? options_.dropout : 0.0f, 0);
   features_ = features.operand(context, dropout);
   return forward(context);
 }
 
-const float* Model::forward(Context& context, std::uint64_t rows, float* features) {
+ConstNumbers Model::forward(Context& context, std::uint64_t rows, Numbers features) {
   const Dropout dropout = context.dropout(drops_input(options_) ? options_.dropout : 0.0f, 0);
   if (dropout.is_on()) drop(context.stream(), dropout, rows, options_.features, features, features);
   features_ = Operand::of(rows, features, options_.features);
   return forward(context);
 }
 
-const float* Model::forward(Context& context) {
+ConstNumbers Model::forward(Context& context) {
   // The gradients' memory is free until backward().
   context.lend(gradients_[1].data(), gradients_[1].size());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
@@ -217,7 +222,7 @@ const float* Model::forward(Context& context) {
     const Operand x = input_of(l);
     const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
     context.keep(layer.output, exec::bytes_of(n, layer.out));
-    float* y = layer.output.data();
+    const Numbers y = layer.output.data();
     layer.convolution->forward(context, x, layer.norm->input(context, n, y));
     layer.norm->forward(context, epilogue(context, layer, x.dense), n, y);
   }
@@ -227,23 +232,24 @@ const float* Model::forward(Context& context) {
   return last.output.data();
 }
 
-void Model::backward(Context& context, float* scores_gradient) {
-  float* dy = scores_gradient;
+void Model::backward(Context& context, Numbers scores_gradient) {
+  Numbers dy = scores_gradient;
   for (std::size_t l = layers_.size(); l-- > 0;) {
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
     const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
-    float* dx = nullptr;
+    Numbers dx;
     if (l > 0) {
       // Once the gradient of what came before norm and activation has been made, the output's
       // memory is free.
       const std::uint64_t size = exec::bytes_of(x.rows, layer.in);
       const bool fits = layer.output.size() >= size;
-      memory::Buffer<float>& other = gradients_[dy == gradients_[1].data() ? 0 : 1];
+      NumberBuffer& other = gradients_[dy == gradients_[1].data() ? 0 : 1];
       if (!fits) context.keep(other, size);
       dx = (fits ? layer.output : other).data();
     }
-    float* residual = layer.has_residual ? context.scratch(kResidualSlot, n * layer.out) : nullptr;
+    Numbers residual;
+    if (layer.has_residual) residual = context.scratch(kResidualSlot, n * layer.out);
     layer.norm->backward(context, epilogue(context, layer, x.dense), n, layer.output.data(), dy,
                          parameters_.gradient(layer.bias), residual);
     context.set_gradients_spent(true);

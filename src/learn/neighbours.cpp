@@ -135,38 +135,38 @@ void Neighbours::set(const BlockMatrix& block) {
   row_plan_ = sparse::RowPlan::all_rows();
 }
 
-float* Neighbours::exchange(Context& context, const exec::Stream& stream, const float* x,
-                            std::uint64_t k, std::size_t slot) const {
-  const auto grow = [&](memory::Buffer<float>& buffer, std::uint64_t rows) {
-    if (buffer.size() >= rows * k) return;
+const void* Neighbours::exchange(Context& context, const exec::Stream& stream, const void* x,
+                                 std::uint64_t row_bytes, std::size_t slot) const {
+  const auto grow = [&](memory::Buffer<std::byte>& buffer, std::uint64_t rows) {
+    if (buffer.size() >= rows * row_bytes) return;
     buffer.reset();
-    buffer = memory::Buffer<float>(context.team().device(), exec::bytes_of(rows, k));
+    buffer = memory::Buffer<std::byte>(context.team().device(), exec::bytes_of(rows, row_bytes));
   };
-  memory::Buffer<float>& received = received_.at(slot);
+  memory::Buffer<std::byte>& received = received_.at(slot);
   grow(send_, send_rows_.size());
   grow(received, halo());
   std::vector<std::uint64_t> send_bytes, receive_bytes;
-  for (const std::uint64_t row : send_begin_) send_bytes.push_back(row * k * sizeof(float));
-  for (const std::uint64_t row : receive_begin_) receive_bytes.push_back(row * k * sizeof(float));
-  gather_rows(stream, send_rows_.size(), k, send_rows_.data(), x, send_.data());
+  for (const std::uint64_t row : send_begin_) send_bytes.push_back(row * row_bytes);
+  for (const std::uint64_t row : receive_begin_) receive_bytes.push_back(row * row_bytes);
+  gather_rows(stream, send_rows_.size(), row_bytes, send_rows_.data(), x, send_.data());
   context.team().all_to_all_v(stream, send_.data(), send_bytes, received.data(), receive_bytes);
   return received.data();
 }
 
-const float* Neighbours::pull_rows(Context& context, const float* x, std::uint64_t k,
-                                   std::size_t slot) const {
+const void* Neighbours::pull_rows(Context& context, const void* x, std::uint64_t row_bytes,
+                                  std::size_t slot) const {
   if (ranks_ == 1) return nullptr;
-  const float* pulled = nullptr;
+  const void* pulled = nullptr;
   context.measured(Part::communicate,
-                   [&] { pulled = exchange(context, context.stream(), x, k, slot); });
+                   [&] { pulled = exchange(context, context.stream(), x, row_bytes, slot); });
   return pulled;
 }
 
-const float* Neighbours::begin_pull(Context& context, const float* x, std::uint64_t k) const {
+ConstNumbers Neighbours::begin_pull(Context& context, ConstNumbers x, std::uint64_t k) const {
   context.fork_side();
-  const float* pulled = exchange(context, context.side(), x, k, 0);
+  const void* pulled = exchange(context, context.side(), x.raw(), k * size_of(x.type()), 0);
   context.end_side();
-  return pulled;
+  return {pulled, x.type()};
 }
 
 Neighbourhood::Neighbourhood(team::Team& team, const exec::Stream& stream,
@@ -215,14 +215,14 @@ void Aggregation::set(const BlockWeights& weights) {
 }
 
 void Aggregation::product(Context& context, const Neighbours& neighbours, const HaloSplit* split,
-                          const sparse::MatrixView& view, const float* before, const float* x,
-                          float* y, std::uint64_t k, float beta, const AggregateRows& lie) const {
+                          const sparse::MatrixView& view, const float* before, ConstNumbers x,
+                          Numbers y, std::uint64_t k, float beta, const AggregateRows& lie) const {
   constexpr std::size_t kSlot = 6;
-  const std::uint64_t stride = padded(k);
+  const std::uint64_t stride = context.padded(k);
   const std::uint64_t own = neighbours.own_columns();
   const std::uint64_t x_stride = lie.x_stride == 0 ? k : lie.x_stride;
   const std::uint64_t y_stride = lie.y_stride == 0 ? k : lie.y_stride;
-  const float* given = x;
+  const ConstNumbers given = x;
   // Blocks have few entries for each of their columns, the lower ones less than a pass over all.
   constexpr std::uint64_t kFewEntries = 12;
   sparse::MatrixView matrix = view;
@@ -232,24 +232,29 @@ void Aggregation::product(Context& context, const Neighbours& neighbours, const 
   }
   if (before != nullptr || stride != x_stride) {
     // Blocks read x once more.
-    const bool has_room = lie.room != nullptr && (lie.room != x || self_ == nullptr);
-    float* scaled = has_room ? lie.room : context.scratch(kSlot, own * stride);
+    const bool has_room = lie.room != nullptr && (x != lie.room || self_ == nullptr);
+    const Numbers scaled = has_room ? lie.room : context.scratch(kSlot, own * stride);
     context.measured(Part::aggregate, [&] {
       scale_rows(context.stream(), own, x_stride, stride, before, x, scaled);
     });
     x = scaled;
   }
+  // y = part of the matrix times rows, + kept y.
+  const auto multiply = [&](const sparse::MatrixView& part, const sparse::SpmmPlan& plan,
+                            ConstNumbers rows, float kept) {
+    with_type(y.type(), [&]<class T>(T) {
+      // Columns of padding are sums of zeros.
+      sparse::spmm(context.stream(), part, plan, sparse::RowTable<T>(rows.as<T>(), stride),
+                   y.as<T>(), y_stride, y_stride, {.beta = kept});
+    });
+  };
   if (split != nullptr) {
-    const exec::Stream& stream = context.stream();
-    const float* halo = nullptr;
+    ConstNumbers halo;
     context.measured(Part::communicate, [&] { halo = neighbours.begin_pull(context, x, stride); });
     const auto add = [&](const sparse::MatrixView& part, const sparse::SpmmPlan& plan,
-                         const float* rows, float kept) {
+                         ConstNumbers rows, float kept) {
       if (neighbours.rows() == 0) return;
-      context.measured(Part::aggregate, [&] {
-        sparse::spmm(stream, part, plan, sparse::RowTable<float>(rows, stride), y, y_stride,
-                     y_stride, {.beta = kept});
-      });
+      context.measured(Part::aggregate, [&] { multiply(part, plan, rows, kept); });
     };
     add(split->own(view), split->own_plan(), x, beta);
     context.measured(Part::communicate, [&] { context.join_side(); });
@@ -257,9 +262,7 @@ void Aggregation::product(Context& context, const Neighbours& neighbours, const 
   }
   if (neighbours.rows() == 0) return;
   context.measured(Part::aggregate, [&] {
-    // Columns of padding are sums of zeros.
-    sparse::spmm(context.stream(), matrix, neighbours.plan(), sparse::RowTable<float>(x, stride), y,
-                 y_stride, y_stride, {.beta = beta});
+    multiply(matrix, neighbours.plan(), x, beta);
     if (self_ != nullptr)
       add_scaled_rows(context.stream(), std::min(own, neighbours.rows()), k, self_, given, x_stride,
                       y, y_stride);

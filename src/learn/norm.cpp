@@ -61,7 +61,7 @@ void Norm::sum_over_ranks(Context& context, float* sums, std::uint64_t count) co
   });
 }
 
-float* Norm::input(Context& context, std::uint64_t n, float* y) {
+Numbers Norm::input(Context& context, std::uint64_t n, Numbers y) {
   if (kind_ != NormKind::batch) return y;
   context.keep(kept_, n * width_);
   return kept_.data();
@@ -83,17 +83,19 @@ void Norm::take_moments(Context& context, std::uint64_t n) {
       context.team().sum(rows);
       count_ = rows[0];
     }
-    const float* x = kept_.data();
     float* const sums = s + kSums * width_;
     float* const squares = s + kSquares * width_;
     const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
     float* const partial = sums_.room(stream, n, 2, width_);
-    pass(stream, n, width_, detail::StatisticsBody{{width_}, x}, partial);
     const detail::Slabs slabs(n);
-    run_columns(stream, width_, detail::TotalsKernel{slabs, width_, x, partial, sums});
-    sum_over_ranks(context, sums, width_);
-    run_columns(stream, width_,
-                detail::SquaresKernel{slabs, width_, x, partial, sums, share, squares});
+    with_type(kept_.type(), [&]<class T>(T) {
+      const T* x = kept_.data().as<T>();
+      pass(stream, n, width_, detail::StatisticsBody<T>{{width_}, x}, partial);
+      run_columns(stream, width_, detail::TotalsKernel<T>{slabs, width_, x, partial, sums});
+      sum_over_ranks(context, sums, width_);
+      run_columns(stream, width_,
+                  detail::SquaresKernel<T>{slabs, width_, x, partial, sums, share, squares});
+    });
     sum_over_ranks(context, squares, width_);
     moments.sums = sums;
     moments.squares = squares;
@@ -105,46 +107,59 @@ void Norm::take_moments(Context& context, std::uint64_t n) {
   run_columns(stream, 1, moments);
 }
 
-void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, float* y) {
+void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, Numbers y) {
   const exec::Stream& stream = context.stream();
   if (kind_ == NormKind::none) return apply(stream, epilogue, n, width_, y);
   const float* weight = parameters_.value(weight_);
   if (kind_ == NormKind::layer) {
     context.keep(kept_, n * width_);
     context.keep(statistics_, n);
-    run(stream, n, detail::LayerNormKernel{width_, weight, y, kept_.data(), statistics_.data()});
+    with_type(y.type(), [&]<class T>(T) {
+      run(stream, n,
+          detail::LayerNormKernel<T>{width_, weight, y.as<T>(), kept_.data().as<T>(),
+                                     statistics_.data()});
+    });
     return apply(stream, epilogue, n, width_, y);
   }
   take_moments(context, n);
   const float* s = statistics_.data();
-  pass(stream, n, width_,
-       detail::EpilogueBody{
-           epilogue, {s + kMean * width_, s + kInverse * width_, weight}, width_, kept_.data(), y});
+  const detail::ColumnNorm norm{s + kMean * width_, s + kInverse * width_, weight};
+  with_type(y.type(), [&]<class T>(T) {
+    pass(stream, n, width_,
+         detail::EpilogueBody<T>{epilogue, epilogue.residual.as<T>(), norm, width_,
+                                 kept_.data().as<T>(), y.as<T>()});
+  });
 }
 
-void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n, const float* y,
-                    float* dy, float* bias_gradient, float* residual) {
+void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n, ConstNumbers y,
+                    Numbers dy, float* bias_gradient, Numbers residual) {
   const exec::Stream& stream = context.stream();
   const auto copy_residual = [&] {
-    if (residual != nullptr) exec::copy(stream, residual, dy, n * width_ * sizeof(float));
+    if (residual != nullptr)
+      exec::copy(stream, residual.raw(), dy.raw(), n * width_ * size_of(dy.type()));
   };
   if (kind_ != NormKind::batch) {
     sums_.apply_backward(stream, epilogue, n, width_, y, dy, bias_gradient);
     copy_residual();
     if (kind_ == NormKind::none) return;
     sums_.add(stream, {.k = width_, .a = dy, .b = kept_.data()}, n, parameters_.gradient(weight_));
-    return run(stream, n,
-               detail::LayerBackwardKernel{width_, parameters_.value(weight_), kept_.data(),
-                                           statistics_.data(), dy});
+    return with_type(dy.type(), [&]<class T>(T) {
+      run(stream, n,
+          detail::LayerBackwardKernel<T>{width_, parameters_.value(weight_), kept_.data().as<T>(),
+                                         statistics_.data(), dy.as<T>()});
+    });
   }
   float* const s = statistics_.data();
   const float* weight = parameters_.value(weight_);
   const detail::ColumnNorm norm{s + kMean * width_, s + kInverse * width_, weight};
   float* const sums = s + kGradients * width_;
   float* const products = s + kProducts * width_;
-  pass(stream, n, width_,
-       detail::EpilogueBackwardBody<2>{epilogue, norm, width_, kept_.data(), y, dy},
-       sums_.room(stream, n, 2, width_));
+  with_type(dy.type(), [&]<class T>(T) {
+    pass(stream, n, width_,
+         detail::EpilogueBackwardBody<T, 2>{epilogue, norm, width_, kept_.data().as<T>(), y.as<T>(),
+                                            dy.as<T>()},
+         sums_.room(stream, n, 2, width_));
+  });
   exec::fill_bytes(stream, sums, 0, 2 * width_ * sizeof(float));
   sums_.finish(stream, n, 2, width_, sums, products);
   copy_residual();
@@ -152,16 +167,19 @@ void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n,
   add_self(stream, 1, width_, nullptr, sums, bias_gradient);
   add_self(stream, 1, width_, nullptr, products, parameters_.gradient(weight_));
   sum_over_ranks(context, sums, 2 * width_);
-  pass(stream, n, width_,
-       detail::BatchBackwardBody{{width_},
-                                 norm.mean,
-                                 norm.inverse,
-                                 weight,
-                                 sums,
-                                 products,
-                                 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_)),
-                                 kept_.data(),
-                                 dy});
+  const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
+  with_type(dy.type(), [&]<class T>(T) {
+    pass(stream, n, width_,
+         detail::BatchBackwardBody<T>{{width_},
+                                      norm.mean,
+                                      norm.inverse,
+                                      weight,
+                                      sums,
+                                      products,
+                                      share,
+                                      kept_.data().as<T>(),
+                                      dy.as<T>()});
+  });
 }
 
 }  // namespace warren::learn

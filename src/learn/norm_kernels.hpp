@@ -12,10 +12,11 @@ inline constexpr float kNormEpsilon = 1e-5f;
 
 /// Sums of x - s and (x - s)^2, s the first row of the slab: near enough to the slab's values that
 /// their squares' sums do not swallow the variance.
+template <class T>
 struct StatisticsBody : PlainRows {
   static constexpr std::uint32_t kSums = 2;
-  static constexpr std::uint32_t kInFlight = 8;
-  const float* x;
+  static constexpr std::uint32_t kInFlight = 2 * kRowsOf4<T>;
+  const T* x;
 
   template <class F>
   WARREN_HD void specialised(F&& f) const {
@@ -24,28 +25,29 @@ struct StatisticsBody : PlainRows {
   [[nodiscard]] std::uintptr_t addresses() const { return address(x); }
   template <std::uint32_t N>
   WARREN_HD Floats<N> column(std::uint64_t first, std::uint64_t c) const {
-    return load_floats<N>(x + first * k + c);
+    return floats_of(load_pack<N>(x + first * k + c));
   }
   template <std::uint32_t N>
-  WARREN_HD Floats<N> load(const Row& row, std::uint64_t c) const {
-    return load_floats<N>(x + row.at + c);
+  WARREN_HD Pack<T, N> load(const Row& row, std::uint64_t c) const {
+    return load_pack<N>(x + row.at + c);
   }
   template <std::uint32_t N>
-  WARREN_HD void use(const Row&, const Floats<N>& shift, std::uint64_t, const Floats<N>& loaded,
+  WARREN_HD void use(const Row&, const Floats<N>& shift, std::uint64_t, const Pack<T, N>& loaded,
                      Floats<N>* terms) const {
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i) {
-      terms[0].at[i] = loaded.at[i] - shift.at[i];
+      terms[0].at[i] = loaded.get(i) - shift.at[i];
       terms[1].at[i] = terms[0].at[i] * terms[0].at[i];
     }
   }
 };
 
 /// sums[c] = sum of x[.][c], from what StatisticsBody left; a task is a column.
+template <class T>
 struct TotalsKernel {
   Slabs slabs;
   std::uint64_t k;
-  const float* x;
+  const T* x;
   const float* partial;
   float* sums;
 
@@ -54,7 +56,7 @@ struct TotalsKernel {
     float sum = 0.0f;
     worker.for_each(slabs.count(), [&](std::uint64_t s) {
       const auto rows = static_cast<float>(slabs.end(s) - slabs.begin(s));
-      sum += rows * x[slabs.begin(s) * k + c] + partial[s * 2 * k + c];
+      sum += rows * to_float(x[slabs.begin(s) * k + c]) + partial[s * 2 * k + c];
     });
     sum = worker.reduce(sum, exec::Plus{});
     if (worker.lane() == 0) sums[c] = sum;
@@ -63,10 +65,11 @@ struct TotalsKernel {
 
 /// squares[c] = sum of (x[.][c] - mean)^2, mean = sums[c] share: of each slab that about its own
 /// mean, and what the two means differ by (Chan, Golub and LeVeque, 1983).
+template <class T>
 struct SquaresKernel {
   Slabs slabs;
   std::uint64_t k;
-  const float* x;
+  const T* x;
   const float* partial;
   const float* sums;
   float share;
@@ -81,7 +84,7 @@ struct SquaresKernel {
       const float* at = partial + s * 2 * k + c;
       const float offset = at[0] / rows;
       const float within = at[k] - at[0] * offset;
-      const float between = x[slabs.begin(s) * k + c] - mean + offset;
+      const float between = to_float(x[slabs.begin(s) * k + c]) - mean + offset;
       sum += (within > 0.0f ? within : 0.0f) + rows * between * between;
     });
     sum = worker.reduce(sum, exec::Plus{});
@@ -114,17 +117,18 @@ struct MomentsKernel {
 };
 
 /// dy = weight inverse (dy - sums share - normal products share), normal = (x - mean) inverse.
+template <class T>
 struct BatchBackwardBody : PlainRows {
   static constexpr std::uint32_t kSums = 0;
-  static constexpr std::uint32_t kInFlight = 4;
+  static constexpr std::uint32_t kInFlight = kRowsOf4<T>;
   const float* mean;
   const float* inverse;
   const float* weight;
   const float* sums;      ///< Of dy.
   const float* products;  ///< Of dy normal.
   float share;
-  const float* x;
-  float* dy;
+  const T* x;
+  T* dy;
 
   template <std::uint32_t N>
   struct Column {
@@ -132,7 +136,7 @@ struct BatchBackwardBody : PlainRows {
   };
   template <std::uint32_t N>
   struct Loaded {
-    Floats<N> x, dy;
+    Pack<T, N> x, dy;
   };
   template <class F>
   WARREN_HD void specialised(F&& f) const {
@@ -153,7 +157,7 @@ struct BatchBackwardBody : PlainRows {
   }
   template <std::uint32_t N>
   WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
-    return {load_floats<N>(x + row.at + c), load_floats<N>(dy + row.at + c)};
+    return {load_pack<N>(x + row.at + c), load_pack<N>(dy + row.at + c)};
   }
   template <std::uint32_t N>
   WARREN_HD void use(const Row& row, const Column<N>& column, std::uint64_t c,
@@ -161,84 +165,114 @@ struct BatchBackwardBody : PlainRows {
     Floats<N> result;
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i) {
-      const float centred = loaded.x.at[i] - column.mean.at[i];
+      const float centred = loaded.x.get(i) - column.mean.at[i];
       result.at[i] =
-          column.scale.at[i] * (loaded.dy.at[i] - column.sum.at[i] - centred * column.slope.at[i]);
+          column.scale.at[i] * (loaded.dy.get(i) - column.sum.at[i] - centred * column.slope.at[i]);
     }
-    store_floats<N>(result, dy + row.at + c);
+    store_pack<N>(result, dy + row.at + c);
   }
 };
 
+template <class T>
 struct LayerNormKernel {
   std::uint64_t k;
   const float* weight;
-  float* x;
-  float* normal;
+  T* x;
+  T* normal;
   float* inverse;
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    float* at = x + row * k;
+    T* at = x + row * k;
     const auto width = static_cast<float>(k);
     float sum = 0.0f;
-    worker.for_each(k, [&](std::uint64_t c) { sum += at[c]; });
+    worker.for_each(k, [&](std::uint64_t c) { sum += to_float(at[c]); });
     const float mean = worker.reduce(sum, exec::Plus{}) / width;
     float squares = 0.0f;
-    worker.for_each(k, [&](std::uint64_t c) { squares += (at[c] - mean) * (at[c] - mean); });
+    worker.for_each(k, [&](std::uint64_t c) {
+      const float off = to_float(at[c]) - mean;
+      squares += off * off;
+    });
     squares = worker.reduce(squares, exec::Plus{});
     const float scale = 1.0f / std::sqrt(squares / width + kNormEpsilon);
     worker.for_each(k, [&](std::uint64_t c) {
-      const float value = (at[c] - mean) * scale;
-      normal[row * k + c] = value;
-      at[c] = weight[c] * value;
+      const float value = (to_float(at[c]) - mean) * scale;
+      normal[row * k + c] = from_float<T>(value);
+      at[c] = from_float<T>(weight[c] * value);
     });
     if (worker.lane() == 0) inverse[row] = scale;
   }
 };
 
+template <class T>
 struct LayerBackwardKernel {
   std::uint64_t k;
   const float* weight;
-  const float* normal;
+  const T* normal;
   const float* inverse;
-  float* dy;
+  T* dy;
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    float* at = dy + row * k;
-    const float* value = normal + row * k;
+    T* at = dy + row * k;
+    const T* value = normal + row * k;
     const auto width = static_cast<float>(k);
     float sum = 0.0f;
     float product = 0.0f;
     worker.for_each(k, [&](std::uint64_t c) {
-      const float scaled = weight[c] * at[c];
+      const float scaled = weight[c] * to_float(at[c]);
       sum += scaled;
-      product += scaled * value[c];
+      product += scaled * to_float(value[c]);
     });
     sum = worker.reduce(sum, exec::Plus{}) / width;
     product = worker.reduce(product, exec::Plus{}) / width;
     const float scale = inverse[row];
     worker.for_each(k, [&](std::uint64_t c) {
-      at[c] = scale * (weight[c] * at[c] - sum - value[c] * product);
+      at[c] =
+          from_float<T>(scale * (weight[c] * to_float(at[c]) - sum - to_float(value[c]) * product));
     });
   }
 };
 
 #if WARREN_HAS_CUDA
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const StatisticsBody&, std::uint64_t,
-                                          std::uint64_t, float*);
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const BatchBackwardBody&,
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const StatisticsBody<float>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const BatchBackwardBody<float>&,
                                           std::uint64_t, std::uint64_t, float*);
 extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const TotalsKernel&);
+                                            const TotalsKernel<float>&);
 extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const SquaresKernel&);
+                                            const SquaresKernel<float>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LayerNormKernel<float>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LayerBackwardKernel<float>&);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const StatisticsBody<Half>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const BatchBackwardBody<Half>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const TotalsKernel<Half>&);
+extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const SquaresKernel<Half>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LayerNormKernel<Half>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LayerBackwardKernel<Half>&);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const StatisticsBody<BFloat16>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const BatchBackwardBody<BFloat16>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const TotalsKernel<BFloat16>&);
+extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const SquaresKernel<BFloat16>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LayerNormKernel<BFloat16>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const LayerBackwardKernel<BFloat16>&);
 extern template void run_blocks<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const MomentsKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const LayerNormKernel&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const LayerBackwardKernel&);
 #endif
 
 }  // namespace warren::learn::detail

@@ -52,11 +52,13 @@ void SparseOperand::drop(const exec::Stream& stream, const Dropout& dropout) {
   view_.values = transposed_.values = dropped_.data();
 }
 
-void SparseOperand::multiply(const exec::Stream& stream, const float* w, float* y, std::uint64_t k,
+void SparseOperand::multiply(const exec::Stream& stream, ConstNumbers w, Numbers y, std::uint64_t k,
                              std::uint64_t stride, float beta) const {
   if (view_.rows == 0) return;
-  sparse::spmm(stream, view_, plan_, sparse::RowTable<float>(w, stride), y, stride, k,
-               {.beta = beta});
+  with_type(y.type(), [&]<class T>(T) {
+    sparse::spmm(stream, view_, plan_, sparse::RowTable<T>(w.as<T>(), stride), y.as<T>(), stride, k,
+                 {.beta = beta});
+  });
 }
 
 void SparseOperand::multiply_transposed(const exec::Stream& stream, const float* dy, float* dw,
@@ -67,53 +69,73 @@ void SparseOperand::multiply_transposed(const exec::Stream& stream, const float*
 
 namespace {
 
-// No other's.
+// No other's: weights as products want them, and gradients of sparse features' rows.
 constexpr std::size_t kWeightSlot = 7;
+constexpr std::size_t kWideSlot = 9;
 
-/// w (width x k) with padded rows.
-const float* padded_weight(Context& context, const float* w, std::uint64_t width, std::uint64_t k) {
-  float* copy = context.scratch(kWeightSlot, width * padded(k));
-  scale_rows(context.stream(), width, k, padded(k), nullptr, w, copy);
+/// w (width x k) with rows `stride` apart, in the rows' type.
+ConstNumbers laid_out(Context& context, const float* w, NumberType type, std::uint64_t width,
+                      std::uint64_t k, std::uint64_t stride) {
+  if (stride == k && type == NumberType::float32) return w;
+  // In floats' room: those of 16 bits take half of it.
+  const Numbers copy{context.floats(kWeightSlot, width * stride), type};
+  scale_rows(context.stream(), width, k, stride, nullptr, w, copy);
   return copy;
+}
+
+/// Rows as float32.
+const float* widened(Context& context, ConstNumbers rows, std::uint64_t n, std::uint64_t stride) {
+  if (rows.type() == NumberType::float32) return rows.as<float>();
+  float* wide = context.floats(kWideSlot, n * stride);
+  scale_rows(context.stream(), n, stride, stride, nullptr, rows, wide);
+  return wide;
 }
 
 }  // namespace
 
-void transform(Context& context, const Operand& x, const float* w, float* y, std::uint64_t k,
+void transform(Context& context, const Operand& x, const float* w, Numbers y, std::uint64_t k,
                float beta, std::uint64_t stride) {
   const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
-    if (wide != k) w = padded_weight(context, w, x.width, k);
-    if (x.sparse != nullptr) return x.sparse->multiply(context.stream(), w, y, wide, wide, beta);
-    context.dense().multiply<float>(context.stream(), {x.rows, wide, x.width}, x.dense, w, y, 1.0f,
-                                    beta);
+    const ConstNumbers weight = laid_out(context, w, y.type(), x.width, k, wide);
+    if (x.sparse != nullptr)
+      return x.sparse->multiply(context.stream(), weight, y, wide, wide, beta);
+    with_type(y.type(), [&]<class T>(T) {
+      context.dense().multiply(context.stream(), {x.rows, wide, x.width}, x.dense.as<T>(),
+                               weight.as<T>(), y.as<T>(), 1.0f, beta);
+    });
   });
 }
 
-void add_weight_gradient(Context& context, const Operand& x, const float* dy, float* dw,
+void add_weight_gradient(Context& context, const Operand& x, ConstNumbers dy, float* dw,
                          std::uint64_t k, std::uint64_t stride) {
   const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
     if (x.sparse != nullptr)
-      return x.sparse->multiply_transposed(context.stream(), dy, dw, k, wide);
-    exec::DenseShape shape{.m = x.width, .n = wide, .k = x.rows, .transpose_a = true};
-    if (wide == k)
-      return context.dense().multiply<float>(context.stream(), shape, x.dense, dy, dw, 1.0f, 1.0f);
-    float* product = context.scratch(kWeightSlot, x.width * wide);
-    context.dense().multiply<float>(context.stream(), shape, x.dense, dy, product);
-    add_scaled_rows(context.stream(), x.width, k, nullptr, product, wide, dw, k);
+      return x.sparse->multiply_transposed(context.stream(), widened(context, dy, x.rows, wide), dw,
+                                           k, wide);
+    const exec::DenseShape shape{.m = x.width, .n = wide, .k = x.rows, .transpose_a = true};
+    const bool is_apart = wide != k;
+    float* product = is_apart ? context.floats(kWeightSlot, x.width * wide) : dw;
+    with_type(dy.type(), [&]<class T>(T) {
+      context.dense().multiply(context.stream(), shape, x.dense.as<T>(), dy.as<T>(), product, 1.0f,
+                               is_apart ? 0.0f : 1.0f);
+    });
+    if (is_apart) add_scaled_rows(context.stream(), x.width, k, nullptr, product, wide, dw, k);
   });
 }
 
-void input_gradient(Context& context, std::uint64_t rows, const float* dy, const float* w,
-                    float* dx, std::uint64_t width, std::uint64_t k, float beta,
+void input_gradient(Context& context, std::uint64_t rows, ConstNumbers dy, const float* w,
+                    Numbers dx, std::uint64_t width, std::uint64_t k, float beta,
                     std::uint64_t stride) {
   const std::uint64_t wide = stride == 0 ? k : stride;
   context.measured(Part::dense, [&] {
-    if (wide != k) w = padded_weight(context, w, width, k);
-    context.dense().multiply<float>(context.stream(),
-                                    {.m = rows, .n = width, .k = wide, .transpose_b = true}, dy, w,
-                                    dx, 1.0f, beta);
+    const ConstNumbers weight = laid_out(context, w, dx.type(), width, k, wide);
+    with_type(dx.type(), [&]<class T>(T) {
+      context.dense().multiply(context.stream(),
+                               {.m = rows, .n = width, .k = wide, .transpose_b = true}, dy.as<T>(),
+                               weight.as<T>(), dx.as<T>(), 1.0f, beta);
+    });
   });
 }
 

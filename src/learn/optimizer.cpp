@@ -30,9 +30,11 @@ Optimizer::Optimizer(const exec::Stream& stream, const OptimizerOptions& options
   if (options.clip > 0.0f) length_ = memory::Buffer<float>(stream.device(), 1);
 }
 
-void Optimizer::update(const exec::Stream& stream, std::uint64_t step, float rate) {
+void Optimizer::update(const exec::Stream& stream, std::uint64_t step, float rate,
+                       LossScale* scale) {
   const std::uint64_t size = parameters_.size();
   const float* gradient = parameters_.gradients().data();
+  if (scale != nullptr) scale->check(stream, gradient, size);
   if (options_.clip > 0.0f) {
     exec::fill_bytes(stream, length_.data(), 0, length_.bytes());
     sums_.add_all(stream, {.k = 1, .a = gradient, .b = gradient}, size, length_.data());
@@ -43,10 +45,12 @@ void Optimizer::update(const exec::Stream& stream, std::uint64_t step, float rat
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::run_update<decltype(backend)>(
         stream, size,
-        detail::UpdateKernel{options_, rate, correction(options_.beta1), correction(options_.beta2),
-                             length_.data(), gradient, parameters_.decay_mask(),
-                             parameters_.values().data(), first_.data(), second_.data()});
+        detail::UpdateKernel{
+            options_, rate, step, correction(options_.beta1), correction(options_.beta2),
+            scale == nullptr ? nullptr : scale->device_state(), length_.data(), gradient,
+            parameters_.decay_mask(), parameters_.values().data(), first_.data(), second_.data()});
   });
+  if (scale != nullptr) scale->advance(stream);
 }
 
 }  // namespace warren::learn

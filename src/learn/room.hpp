@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "warren/memory/buffer.hpp"
+#include "warren/learn/numbers.hpp"
 
 namespace warren::learn {
 
@@ -14,6 +14,12 @@ void keep_more(const exec::Device& device, memory::Buffer<T>& buffer, std::uint6
   if (buffer.size() >= size) return;
   buffer.reset();
   buffer = memory::Buffer<T>(device, size + size / 8);
+}
+inline void keep_more(const exec::Device& device, NumberBuffer& buffer, NumberType type,
+                      std::uint64_t size) {
+  if (buffer.size() >= size && buffer.type() == type) return;
+  buffer.reset();
+  buffer = NumberBuffer(device, type, size + size / 8);
 }
 
 }  // namespace warren::learn

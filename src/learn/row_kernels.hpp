@@ -45,12 +45,13 @@ struct PlainRows {
 };
 
 /// y = dropout(x).
+template <class T>
 struct DropoutBody : PlainRows {
   static constexpr std::uint32_t kSums = 0;
-  static constexpr std::uint32_t kInFlight = 4;
+  static constexpr std::uint32_t kInFlight = kRowsOf4<T>;
   Dropout dropout;
-  const float* x;
-  float* y;
+  const T* x;
+  T* y;
 
   struct Row {
     std::uint64_t at, key;
@@ -62,17 +63,17 @@ struct DropoutBody : PlainRows {
   [[nodiscard]] std::uintptr_t addresses() const { return address(x) | address(y); }
   WARREN_HD Row row(std::uint64_t r) const { return {r * k, dropout.row_key(r)}; }
   template <std::uint32_t N>
-  WARREN_HD Floats<N> load(const Row& row, std::uint64_t c) const {
-    return load_floats<N>(x + row.at + c);
+  WARREN_HD Pack<T, N> load(const Row& row, std::uint64_t c) const {
+    return load_pack<N>(x + row.at + c);
   }
   template <std::uint32_t N>
-  WARREN_HD void use(const Row& row, const Column<N>&, std::uint64_t c, const Floats<N>& loaded,
+  WARREN_HD void use(const Row& row, const Column<N>&, std::uint64_t c, const Pack<T, N>& loaded,
                      Floats<N>*) const {
     Floats<N> result;
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i)
-      result.at[i] = loaded.at[i] * dropout.factor(row.key, c + i);
-    store_floats<N>(result, y + row.at + c);
+      result.at[i] = loaded.get(i) * dropout.factor(row.key, c + i);
+    store_pack<N>(result, y + row.at + c);
   }
 };
 
@@ -94,15 +95,16 @@ struct DropoutEntriesKernel {
 };
 
 /// Sums of a[r][c] b[r][c], or of a[r][c] without b.
+template <class T>
 struct ProductSumsBody : PlainRows {
   static constexpr std::uint32_t kSums = 1;
-  static constexpr std::uint32_t kInFlight = 8;
-  const float* a;
-  const float* b;
+  static constexpr std::uint32_t kInFlight = 2 * kRowsOf4<T>;
+  const T* a;
+  const T* b;
 
   template <std::uint32_t N>
   struct Loaded {
-    Floats<N> a, b;
+    Pack<T, N> a, b;
   };
   template <class F>
   WARREN_HD void specialised(F&& f) const {
@@ -112,8 +114,8 @@ struct ProductSumsBody : PlainRows {
   template <std::uint32_t N>
   WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
     Loaded<N> loaded = {};
-    loaded.a = load_floats<N>(a + row.at + c);
-    if (b != nullptr) loaded.b = load_floats<N>(b + row.at + c);
+    loaded.a = load_pack<N>(a + row.at + c);
+    if (b != nullptr) loaded.b = load_pack<N>(b + row.at + c);
     return loaded;
   }
   template <std::uint32_t N>
@@ -121,22 +123,24 @@ struct ProductSumsBody : PlainRows {
                      Floats<N>* terms) const {
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i)
-      terms[0].at[i] = b == nullptr ? loaded.a.at[i] : loaded.a.at[i] * loaded.b.at[i];
+      terms[0].at[i] = b == nullptr ? loaded.a.get(i) : loaded.a.get(i) * loaded.b.get(i);
   }
 };
 
 /// Sums of x[r][c] scale[r][c / width] for two scales.
+template <class T>
 struct HeadSumsBody : PlainRows {
   static constexpr std::uint32_t kSums = 2;
   static constexpr std::uint32_t kInFlight = 4;
   std::uint64_t heads, width;
-  const float* x;
+  const T* x;
   const float* first;
   const float* second;
 
   template <std::uint32_t N>
   struct Loaded {
-    Floats<N> x, first, second;
+    Pack<T, N> x;
+    Floats<N> first, second;
   };
   template <class F>
   WARREN_HD void specialised(F&& f) const {
@@ -146,7 +150,7 @@ struct HeadSumsBody : PlainRows {
   template <std::uint32_t N>
   WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
     Loaded<N> loaded;
-    loaded.x = load_floats<N>(x + row.at + c);
+    loaded.x = load_pack<N>(x + row.at + c);
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i) {
       const std::uint64_t at =
@@ -161,19 +165,20 @@ struct HeadSumsBody : PlainRows {
                      Floats<N>* terms) const {
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i) {
-      terms[0].at[i] = loaded.x.at[i] * loaded.first.at[i];
-      terms[1].at[i] = loaded.x.at[i] * loaded.second.at[i];
+      terms[0].at[i] = loaded.x.get(i) * loaded.first.at[i];
+      terms[1].at[i] = loaded.x.get(i) * loaded.second.at[i];
     }
   }
 };
 
 /// y += (1 + *epsilon) x.
+template <class T>
 struct AddSelfBody : PlainRows {
   static constexpr std::uint32_t kSums = 0;
-  static constexpr std::uint32_t kInFlight = 4;
+  static constexpr std::uint32_t kInFlight = kRowsOf4<T>;
   const float* epsilon;
-  const float* x;
-  float* y;
+  const T* x;
+  T* y;
 
   template <std::uint32_t N>
   struct Column {
@@ -181,7 +186,7 @@ struct AddSelfBody : PlainRows {
   };
   template <std::uint32_t N>
   struct Loaded {
-    Floats<N> x, y;
+    Pack<T, N> x, y;
   };
   template <class F>
   WARREN_HD void specialised(F&& f) const {
@@ -194,7 +199,7 @@ struct AddSelfBody : PlainRows {
   }
   template <std::uint32_t N>
   WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
-    return {load_floats<N>(x + row.at + c), load_floats<N>(y + row.at + c)};
+    return {load_pack<N>(x + row.at + c), load_pack<N>(y + row.at + c)};
   }
   template <std::uint32_t N>
   WARREN_HD void use(const Row& row, const Column<N>& column, std::uint64_t c,
@@ -202,21 +207,22 @@ struct AddSelfBody : PlainRows {
     Floats<N> result;
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i)
-      result.at[i] = loaded.y.at[i] + column.factor * loaded.x.at[i];
-    store_floats<N>(result, y + row.at + c);
+      result.at[i] = loaded.y.get(i) + column.factor * loaded.x.get(i);
+    store_pack<N>(result, y + row.at + c);
   }
 };
 
 /// y = scale x, or y += scale x; rows of y k apart, those of x `stride`. Columns from `width` on
 /// count as 0.
+template <class From, class To>
 struct ScaleRowsBody : PlainRows {
   static constexpr std::uint32_t kSums = 0;
-  static constexpr std::uint32_t kInFlight = 4;
+  static constexpr std::uint32_t kInFlight = kRowsOf4<From>;
   std::uint64_t width, stride;
   bool is_added;
   const float* scale;
-  const float* x;
-  float* y;
+  const From* x;
+  To* y;
 
   struct Row {
     std::uint64_t from, at;
@@ -226,22 +232,23 @@ struct ScaleRowsBody : PlainRows {
   WARREN_HD void specialised(F&& f) const {
     f(*this);
   }
-  /// Padded rows are read number by number.
+  /// Rows that end between multiples of four are read number by number.
   [[nodiscard]] std::uintptr_t addresses() const {
-    return address(x) | address(y) | (width == k && stride % 4 == 0 ? 0 : 1);
+    return address(x) | address(y) | (width % 4 == 0 && stride % 4 == 0 ? 0 : 1);
   }
   WARREN_HD Row row(std::uint64_t r) const {
     return {r * stride, r * k, scale == nullptr ? 1.0f : scale[r]};
   }
   template <std::uint32_t N>
   struct Loaded {
-    Floats<N> x, y;
+    Pack<From, N> x;
+    Pack<To, N> y;
   };
   template <std::uint32_t N>
   WARREN_HD Loaded<N> load(const Row& row, std::uint64_t c) const {
     Loaded<N> loaded = {};
-    if (c < width) loaded.x = load_floats<N>(x + row.from + c);
-    if (is_added) loaded.y = load_floats<N>(y + row.at + c);
+    if (c < width) loaded.x = load_pack<N>(x + row.from + c);
+    if (is_added) loaded.y = load_pack<N>(y + row.at + c);
     return loaded;
   }
   template <std::uint32_t N>
@@ -250,20 +257,21 @@ struct ScaleRowsBody : PlainRows {
     Floats<N> result;
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i)
-      result.at[i] = loaded.y.at[i] + row.factor * loaded.x.at[i];
-    store_floats<N>(result, y + row.at + c);
+      result.at[i] = loaded.y.get(i) + row.factor * loaded.x.get(i);
+    store_pack<N>(result, y + row.at + c);
   }
 };
 
+template <class T>
 struct GatherRowsKernel {
   std::uint64_t k;
   const Vertex* rows;
-  const float* x;
-  float* out;
+  const T* x;
+  T* out;
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t i) const {
-    const float* from = x + rows[i] * k;
+    const T* from = x + rows[i] * k;
     worker.for_each(k, [&](std::uint64_t c) { out[i * k + c] = from[c]; });
   }
 };
@@ -311,20 +319,53 @@ void run_kernel(const exec::Stream& stream, std::uint64_t tasks, const Kernel& k
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const DropoutEntriesKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const GatherRowsKernel&);
+                                            const GatherRowsKernel<std::uint32_t>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const GatherRowsKernel<std::uint16_t>&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const CopyNamedKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const RenumberKernel&);
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const DropoutBody&, std::uint64_t,
-                                          std::uint64_t, float*);
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const ProductSumsBody&,
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const DropoutBody<float>&,
                                           std::uint64_t, std::uint64_t, float*);
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const HeadSumsBody&, std::uint64_t,
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const ProductSumsBody<float>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const HeadSumsBody<float>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const AddSelfBody<float>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const ScaleRowsBody<float, float>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const DropoutBody<Half>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const ProductSumsBody<Half>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const HeadSumsBody<Half>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const AddSelfBody<Half>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const ScaleRowsBody<Half, Half>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const DropoutBody<BFloat16>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const ProductSumsBody<BFloat16>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const HeadSumsBody<BFloat16>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const AddSelfBody<BFloat16>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&,
+                                          const ScaleRowsBody<BFloat16, BFloat16>&, std::uint64_t,
                                           std::uint64_t, float*);
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const AddSelfBody&, std::uint64_t,
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const ScaleRowsBody<float, Half>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&, const ScaleRowsBody<Half, float>&,
+                                          std::uint64_t, std::uint64_t, float*);
+extern template void run_pass<exec::Cuda>(const exec::Stream&,
+                                          const ScaleRowsBody<float, BFloat16>&, std::uint64_t,
                                           std::uint64_t, float*);
-extern template void run_pass<exec::Cuda>(const exec::Stream&, const ScaleRowsBody&, std::uint64_t,
+extern template void run_pass<exec::Cuda>(const exec::Stream&,
+                                          const ScaleRowsBody<BFloat16, float>&, std::uint64_t,
                                           std::uint64_t, float*);
 #endif
 

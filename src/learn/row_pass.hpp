@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes over the rows of dense matrices, with sums over columns on the way. Rows are cut into
-// slabs, by their number alone. On a GPU a block has a slab: a thread owns 16 bytes of the columns,
-// has several rows on their way together, and keeps its sums in registers; the block adds them up.
-// On the CPU a thread goes through a slab row by row. Either leaves one row of sums for a slab,
-// which add_partials() adds up in order, so that sums repeat bit for bit.
+// slabs, by their number alone. On a GPU a block has a slab: a thread owns four of the columns,
+// has several rows on their way together (of 16 bits twice as many: as many bytes), and keeps its
+// sums in registers; the block adds them up. On the CPU a thread goes through a slab row by row.
+// Either leaves one row of sums for a slab, which add_partials() adds up in order, so that sums
+// repeat bit for bit.
 //
 // What is done is a body:
 //
 //   kSums                        sums that each column has
 //   kInFlight                    rows that a GPU's thread reads together
 //   specialised(f)               calls f(body) with what the whole pass has in common made constant
-//   addresses()                  the matrices' addresses or-ed
+//   addresses()                  the matrices' addresses, as address() has them, or-ed
 //   row(r)                       what the elements of a row share
 //   column<N>(slab's first row, c)
 //                                what N columns from c share within a slab
-//   load<N>(row, c)              what is read of N elements; nothing is written before all is read
+//   load<N>(row, c)              what is read of N elements, as it is stored; nothing is written
+//                                before all is read
 //   use(row, column, c, loaded, terms)
 //                                writes results and sets the sums' terms
 #pragma once
@@ -23,6 +25,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "warren/exec/float_pack.hpp"
 #include "warren/exec/launch.hpp"
 
 namespace warren::learn::detail {
@@ -59,6 +62,51 @@ WARREN_HD Floats<N> load_each(const float* from) {
   for (std::uint32_t i = 0; i < N; ++i) values.at[i] = from[i];
   return values;
 }
+
+#if defined(__CUDACC__)
+template <class T, std::uint32_t N>
+using Pack = exec::RawPack<T, N>;
+#else
+/// N elements as they are stored.
+template <class T, std::uint32_t N>
+struct Pack {
+  T element[N];
+  [[nodiscard]] float get(std::uint32_t i) const { return to_float(element[i]); }
+  void put(std::uint32_t i, float value) { element[i] = from_float<T>(value); }
+};
+#endif
+
+template <std::uint32_t N, class T>
+WARREN_HD Pack<T, N> load_pack(const T* from) {
+#if defined(__CUDA_ARCH__)
+  return *reinterpret_cast<const Pack<T, N>*>(from);
+#else
+  Pack<T, N> values;
+  std::memcpy(static_cast<void*>(&values), from, sizeof values);
+  return values;
+#endif
+}
+template <std::uint32_t N, class T>
+WARREN_HD void store_pack(const Floats<N>& values, T* to) {
+  Pack<T, N> pack;
+  WARREN_UNROLL
+  for (std::uint32_t i = 0; i < N; ++i) pack.put(i, values.at[i]);
+#if defined(__CUDA_ARCH__)
+  *reinterpret_cast<Pack<T, N>*>(to) = pack;
+#else
+  std::memcpy(static_cast<void*>(to), &pack, sizeof pack);
+#endif
+}
+template <class T, std::uint32_t N>
+WARREN_HD Floats<N> floats_of(const Pack<T, N>& pack) {
+  Floats<N> values;
+  WARREN_UNROLL
+  for (std::uint32_t i = 0; i < N; ++i) values.at[i] = pack.get(i);
+  return values;
+}
+/// So many rows of 4 bytes an element, and as many bytes of T.
+template <class T>
+inline constexpr std::uint32_t kRowsOf4 = 4 * sizeof(float) / sizeof(T);
 
 struct Slabs {
   static constexpr std::uint64_t kMost = 4096;
@@ -210,8 +258,10 @@ void run_pass(const exec::Stream& stream, const Body& body, std::uint64_t rows, 
   go.template operator()<1>();
 }
 
-[[nodiscard]] inline std::uintptr_t address(const void* p) {
-  return reinterpret_cast<std::uintptr_t>(p);
+/// In units in which four elements are 16: of 16 bits, twice the address.
+template <class T>
+[[nodiscard]] std::uintptr_t address(const T* p) {
+  return reinterpret_cast<std::uintptr_t>(p) * (sizeof(float) / sizeof(T));
 }
 
 /// out[s][c] += sum over slabs of partial[slab][s][c]; a task is a column of a sum.

@@ -18,14 +18,14 @@ namespace {
 
 /// This rank's rows of the features.
 Features features_of(const exec::Stream& stream, const Dataset& dataset,
-                     const std::vector<Vertex>& vertices) {
+                     const std::vector<Vertex>& vertices, NumberType type) {
   const std::uint64_t width = dataset.width;
   if (!dataset.is_sparse()) {
     std::vector<float> rows(vertices.size() * width);
     for (std::uint64_t i = 0; i < vertices.size(); ++i)
       std::copy_n(dataset.dense.begin() + static_cast<std::ptrdiff_t>(vertices[i] * width), width,
                   rows.begin() + static_cast<std::ptrdiff_t>(i * width));
-    return {stream, rows, width};
+    return {stream, rows, width, type};
   }
   SparseRows rows;
   rows.rows = vertices.size();
@@ -93,22 +93,25 @@ double slowest(team::Team& team, double seconds) {
 void check_loss(double loss, std::uint64_t epoch, const TrainOptions& options) {
   if (std::isfinite(loss)) return;
   throw UsageError(fmt::format(
-      "the loss is {} in epoch {}: the training has diverged; a smaller --lr may help{}", loss,
-      epoch, options.checkpoint.empty() ? "" : "; the checkpoint is the last good one"));
+      "the loss is {} in epoch {}: the training has diverged; a smaller --lr may help{}{}", loss,
+      epoch,
+      options.type == NumberType::float16 ? ", or --type bfloat16, which holds larger numbers" : "",
+      options.checkpoint.empty() ? "" : "; the checkpoint is the last good one"));
 }
 
 WholeGraph::WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                        const TrainOptions& options)
-    : context(team, {.allow_tf32 = options.allow_tf32}),
+    : context(team, {.allow_tf32 = options.allow_tf32}, options.type),
       model(context, graphs, sized(options.model, dataset), dataset.is_sparse()),
-      features(features_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
+      features(
+          features_of(context.stream(), dataset, own_vertices(graphs, team.rank()), options.type)),
       targets(targets_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
       training_loss(dataset.loss),
       evaluation_loss(dataset.loss) {}
 
 Scores WholeGraph::evaluate(std::uint64_t seed) {
   context.begin(seed, 0, false);
-  const float* scores = model.forward(context, features);
+  const ConstNumbers scores = model.forward(context, features);
   evaluation_loss.run(context, targets, scores, model.options().classes, nullptr);
   (void)context.take_seconds();
   return evaluation_loss.result(context, targets);
@@ -117,6 +120,8 @@ Scores WholeGraph::evaluate(std::uint64_t seed) {
 namespace {
 
 const TrainOptions& checked(const TrainOptions& options) {
+  require(!options.links || options.type == NumberType::float32,
+          "link prediction keeps its rows as float32: no storage in 16 bits");
   require(!options.links || options.sampled, "link prediction trains on sampled batches");
   return options;
 }
@@ -136,7 +141,14 @@ Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& 
       end(team.device()) {
   if (whole && sampled) whole->model.parameters().share(sampled->model().parameters());
   options.model = model().options();
+  if (options.type == NumberType::float16) scale.emplace(context().stream(), options.loss_scale);
   exec::fill_bytes(context().stream(), best.data(), 0, best.bytes());
+}
+
+void Trainer::Parts::update(std::uint64_t step, float rate) {
+  Context& c = context();
+  c.measured(Part::communicate, [&] { model().parameters().reduce_gradients(c); });
+  optimizer.update(c.stream(), step, rate, scale ? &*scale : nullptr);
 }
 
 Trainer::Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
@@ -162,10 +174,8 @@ EpochRecord Trainer::epoch() {
   p.begin.record(stream);
   if (p.sampled) {
     const std::uint64_t batches = p.sampled->batches();
-    p.sampled->train(record, p.progress.standing, [&](std::uint64_t batch) {
-      context.measured(Part::communicate,
-                       [&] { p.model().parameters().reduce_gradients(context); });
-      p.optimizer.update(stream, done * batches + batch + 1, rate);
+    p.sampled->train(record, p.progress.standing, p.factor(), [&](std::uint64_t batch) {
+      p.update(done * batches + batch + 1, rate);
       const bool is_due = p.options.checkpoint_batches != 0 &&
                           (batch + 1) % p.options.checkpoint_batches == 0 && batch + 1 != batches;
       if (!is_due || p.options.checkpoint.empty()) return;
@@ -178,12 +188,12 @@ EpochRecord Trainer::epoch() {
     WholeGraph& whole = *p.whole;
     context.begin(p.options.model.seed, record.epoch, true);
     p.model().parameters().clear_gradients(stream);
-    const float* scores = whole.model.forward(context, whole.features);
-    float* gradient = whole.model.scores_gradient();
-    whole.training_loss.run(context, whole.targets, scores, p.options.model.classes, gradient);
+    const ConstNumbers scores = whole.model.forward(context, whole.features);
+    const Numbers gradient = whole.model.scores_gradient();
+    whole.training_loss.run(context, whole.targets, scores, p.options.model.classes, gradient,
+                            p.factor());
     whole.model.backward(context, gradient);
-    context.measured(Part::communicate, [&] { p.model().parameters().reduce_gradients(context); });
-    p.optimizer.update(stream, record.epoch, rate);
+    p.update(record.epoch, rate);
   }
   p.end.record(stream);
   if (!p.sampled) {
@@ -192,6 +202,11 @@ EpochRecord Trainer::epoch() {
   }
   stream.synchronize();
   record.seconds = slowest(context.team(), p.end.seconds_since(p.begin));
+  if (p.scale) {
+    const LossScaleState state = p.scale->state(stream);
+    record.loss_scale = state.factor;
+    record.skipped_steps = state.skipped;
+  }
   check_loss(record.loss, record.epoch, p.options);
   record.scores = evaluate();
   p.progress.epochs = record.epoch;
@@ -211,9 +226,14 @@ std::vector<float> Trainer::predict() {
   p.context().stream().synchronize();
   Context& context = p.whole->context;
   context.begin(p.options.model.seed, 0, false);
-  const float* scores = p.whole->model.forward(context, p.whole->features);
+  const ConstNumbers scores = p.whole->model.forward(context, p.whole->features);
   std::vector<float> result(context.rows() * p.options.model.classes);
-  exec::copy(context.stream(), result.data(), scores, result.size() * sizeof(float));
+  with_type(scores.type(), [&]<class T>(T) {
+    std::vector<T> there(result.size());
+    exec::copy(context.stream(), there.data(), scores.raw(), there.size() * sizeof(T));
+    context.stream().synchronize();
+    for (std::size_t i = 0; i < there.size(); ++i) result[i] = to_float(there[i]);
+  });
   (void)context.take_seconds();
   return result;
 }

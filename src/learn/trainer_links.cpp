@@ -73,9 +73,9 @@ class LinkPasses final : public SampledPasses {
     return shares_.iterations(drawer_.links());
   }
   [[nodiscard]] double hit_rate() const override {
-    return parts_.features.hit_rate(parts_.context.stream());
+    return parts_.features->hit_rate(parts_.context.stream());
   }
-  void train(EpochRecord& record, const Standing& standing,
+  void train(EpochRecord& record, const Standing& standing, const float* factor,
              const std::function<void(std::uint64_t)>& update) override;
   [[nodiscard]] Standing standing() override { return {trained_, {loss_.sum(parts_.context)}}; }
   Scores evaluate(WholeGraph* whole) override;
@@ -104,15 +104,15 @@ void LinkPasses::train_batch(const Batch& batch, std::uint64_t number, std::uint
   const LinkPairs pairs = slots_.take();
   p.context.begin(p.options.model.seed, number, true);
   p.model.parameters().clear_gradients(p.context.stream());
-  const float* z = p.model.forward(p.context, batch.vertices, batch.features);
+  const float* z = p.model.forward(p.context, batch.vertices, batch.features).as<float>();
   const float factor = 1.0f / static_cast<float>(links * pairs.group);
-  float* gradient = p.model.scores_gradient();
+  float* gradient = p.model.scores_gradient().as<float>();
   loss_.run(p.context, pairs, z, p.model.options().classes, factor, gradient);
   slots_.release(p.context.stream());
   p.model.backward(p.context, gradient);
 }
 
-void LinkPasses::train(EpochRecord& record, const Standing& standing,
+void LinkPasses::train(EpochRecord& record, const Standing& standing, const float*,
                        const std::function<void(std::uint64_t)>& update) {
   BatchParts& p = parts_;
   const std::uint64_t size = drawer_.links();
@@ -144,7 +144,7 @@ void LinkPasses::train(EpochRecord& record, const Standing& standing,
 
 void LinkPasses::embed(WholeGraph& whole) {
   whole.context.begin(parts_.options.model.seed, 0, false);
-  const float* z = whole.model.forward(whole.context, whole.features);
+  const float* z = whole.model.forward(whole.context, whole.features).as<float>();
   exec::copy(whole.context.stream(), embeddings_.local_data(), z,
              embeddings_.local_size() * sizeof(float));
   (void)whole.context.take_seconds();
@@ -178,7 +178,7 @@ void LinkPasses::embed() {
       },
       [&](std::uint64_t i, const Batch& batch) {
         p.context.begin(p.options.model.seed, 0, false);
-        const float* z = p.model.forward(p.context, batch.vertices, batch.features);
+        const float* z = p.model.forward(p.context, batch.vertices, batch.features).as<float>();
         if (count_at(i) == 0) return;
         exec::copy(p.context.stream(), embeddings_.local_data() + i * most * width, z,
                    count_at(i) * width * sizeof(float));

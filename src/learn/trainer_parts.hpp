@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "warren/learn/trainer.hpp"
 
@@ -51,8 +52,8 @@ class SampledPasses {
     Loss::Sums sums{};
   };
   /// Trains from `standing` to the epoch's end; `update(batch)` after each batch's gradients are
-  /// there. Collective.
-  virtual void train(EpochRecord& record, const Standing& standing,
+  /// there; gradients times *factor (nullptr: 1). Collective.
+  virtual void train(EpochRecord& record, const Standing& standing, const float* factor,
                      const std::function<void(std::uint64_t batch)>& update) = 0;
   /// What was trained of the epoch so far. Collective. Synchronises.
   [[nodiscard]] virtual Standing standing() = 0;
@@ -78,6 +79,10 @@ struct Trainer::Parts {
   /// Of what is trained.
   [[nodiscard]] Context& context() { return sampled ? sampled->context() : whole->context; }
   [[nodiscard]] Model& model() { return sampled ? sampled->model() : whole->model; }
+  /// Of the loss's gradient, on the device; nullptr: 1.
+  [[nodiscard]] const float* factor() const { return scale ? scale->factor() : nullptr; }
+  /// By the parameters' gradients, the step-th from 1. Collective.
+  void update(std::uint64_t step, float rate);
 
   struct Progress {
     std::uint64_t epochs = 0, best_epoch = 0;
@@ -89,6 +94,7 @@ struct Trainer::Parts {
   std::unique_ptr<WholeGraph> whole;       // Not where all is sampled.
   std::unique_ptr<SampledPasses> sampled;  // Of SampledOptions.
   Optimizer optimizer;
+  std::optional<LossScale> scale;  // Of float16.
   memory::Buffer<float> best;
   exec::Event begin, end;
   Progress progress;

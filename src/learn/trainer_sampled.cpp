@@ -37,9 +37,9 @@ class VertexPasses final : public SampledPasses {
     return shares_.iterations(training_.size());
   }
   [[nodiscard]] double hit_rate() const override {
-    return parts_.features.hit_rate(parts_.context.stream());
+    return parts_.features->hit_rate(parts_.context.stream());
   }
-  void train(EpochRecord& record, const Standing& standing,
+  void train(EpochRecord& record, const Standing& standing, const float* factor,
              const std::function<void(std::uint64_t)>& update) override;
   [[nodiscard]] Standing standing() override {
     return {trained_, training_loss_.sums(parts_.context)};
@@ -131,7 +131,7 @@ void VertexPasses::set_targets(std::uint64_t at, std::uint64_t count) {
   copy(targets_.splits, all_splits_, 1);
 }
 
-void VertexPasses::train(EpochRecord& record, const Standing& standing,
+void VertexPasses::train(EpochRecord& record, const Standing& standing, const float* factor,
                          const std::function<void(std::uint64_t)>& update) {
   BatchParts& p = parts_;
   const std::uint64_t count = batches();
@@ -144,11 +144,12 @@ void VertexPasses::train(EpochRecord& record, const Standing& standing,
                timer.batch(i, [&] {
                  p.context.begin(p.options.model.seed, before + i + 1, true);
                  p.model.parameters().clear_gradients(p.context.stream());
-                 const float* scores = p.model.forward(p.context, batch.vertices, batch.features);
+                 const ConstNumbers scores =
+                     p.model.forward(p.context, batch.vertices, batch.features);
                  targets_.counts[0] = shares_.count_of(training_.size(), i);
-                 float* gradient = p.model.scores_gradient();
+                 const Numbers gradient = p.model.scores_gradient();
                  training_loss_.run(p.context, targets_, scores, p.model.options().classes,
-                                    gradient);
+                                    gradient, factor);
                  p.model.backward(p.context, gradient);
                  trained_ = i + 1;
                  update(i);
@@ -168,7 +169,7 @@ Scores VertexPasses::evaluate(WholeGraph* whole) {
   p.context.set_measuring(false);
   each_batch(labelled_, 0, kEvaluation, [&](std::uint64_t, Batch& batch) {
     p.context.begin(p.options.model.seed, 0, false);
-    const float* scores = p.model.forward(p.context, batch.vertices, batch.features);
+    const ConstNumbers scores = p.model.forward(p.context, batch.vertices, batch.features);
     evaluation_loss_.run(p.context, targets_, scores, p.model.options().classes, nullptr);
   });
   return evaluation_loss_.result(p.context, targets_);

@@ -92,6 +92,19 @@ void check_model(const TensorFile& file, const std::string& path, const TrainOpt
 
 }  // namespace
 
+std::string name_of(NumberType type) {
+  static constexpr const char* kNames[] = {"float32", "float16", "bfloat16"};
+  return kNames[static_cast<std::size_t>(type)];
+}
+
+NumberType parse_type(const std::string& name) {
+  if (name == "float32" || name == "fp32") return NumberType::float32;
+  if (name == "float16" || name == "fp16") return NumberType::float16;
+  if (name == "bfloat16" || name == "bf16") return NumberType::bfloat16;
+  throw UsageError(
+      fmt::format("numbers are stored as float32, float16 or bfloat16, not \"{}\"", name));
+}
+
 ModelKind parse_model(const std::string& name) {
   if (name == "gcn") return ModelKind::gcn;
   if (name == "sage") return ModelKind::sage;
@@ -164,6 +177,13 @@ void Trainer::save() {
     state.metadata["best_validation"] = bits(p.progress.best_validation);
     state.metadata["best_loss"] = bits(p.progress.best_loss);
     state.metadata["test_accuracy"] = bits(p.progress.test_accuracy);
+    state.metadata["type"] = name_of(p.options.type);
+    if (p.scale) {
+      const LossScaleState scale = p.scale->state(stream);
+      state.metadata["loss_scale"] = bits(static_cast<double>(scale.factor));
+      state.metadata["loss_scale.good"] = std::to_string(scale.good);
+      state.metadata["loss_scale.skipped"] = std::to_string(scale.skipped);
+    }
     if (const auto& standing = p.progress.standing; standing.batches != 0) {
       state.metadata["batches"] = std::to_string(standing.batches);
       for (std::size_t i = 0; i < standing.sums.size(); ++i)
@@ -201,6 +221,12 @@ void Trainer::resume() {
                 from_bits(file.number("test_accuracy", path)),
                 p.options.links ? from_bits(file.number("test_mrr", path)) : 0.0,
                 {}};
+  if (p.scale && file.metadata.contains("loss_scale")) {
+    p.scale->set(stream,
+                 {.factor = static_cast<float>(from_bits(file.number("loss_scale", path))),
+                  .good = static_cast<std::uint32_t>(file.number("loss_scale.good", path)),
+                  .skipped = static_cast<std::uint32_t>(file.number("loss_scale.skipped", path))});
+  }
   if (!file.metadata.contains("batches")) return;
   if (!p.options.sampled ||
       file.text("batch", path) != batch_text(p.options, p.context().team().size()))

@@ -184,6 +184,40 @@ class Train(ProgramTest):
         self.assertEqual(plan["features"], 2 * 4 * 8 * 1000)
         self.assertEqual(plan["outputs of layers"], 4 * (16 + 3) * 1000)
 
+    def test_types(self):
+        """Rows of 16 bits learn as well, take half the room, and go on from each other's checkpoints."""
+        sets = {"float32": "float32", "bf16": "bfloat16", "bfloat16": "bfloat16", "fp16": "float16", "float16": "float16"}
+        found = {}
+        for option, name in sets.items():
+            result = self.succeed_json("train", self.folder_of(), "--symmetrize", "--type", option, "--dropout", 0, "--model", "sage",
+                                       "--epochs", 60, "--devices", 2)
+            self.assertEqual(result["type"], name)
+            self.assertGreater(result["test_accuracy"], 0.9)
+            self.assertEqual("loss_scale" in result, name == "float16")
+            found[name] = result
+        self.assertEqual(found["float16"]["loss_scale"], 65536)
+        self.assertEqual(found["float16"]["skipped_steps"], 0)
+        for part in ("features", "outputs of layers", "gradients"):
+            self.assertEqual(2 * found["bfloat16"]["memory_plan"][part], found["float32"]["memory_plan"][part])
+        for model in ("gcn", "sage", "gat", "gin"):
+            for mode in (("full",), ("sampled", "--fanout", "3,3", "--batch", 20)):
+                losses = [self.losses(*GENERATED, "--model", model, "--mode", *mode, "--epochs", 3, "--type", kind)
+                          for kind in ("float32", "bf16", "fp16")]
+                for narrow in losses[1:]:
+                    for one, other in zip(narrow, losses[0]):
+                        self.assertAlmostEqual(one, other, delta=0.05 * (1 + other))
+        kept = [*GENERATED, "--checkpoint", self.folder / "kept", "--epochs"]
+        self.succeed_json("train", *kept, 4, "--type", "fp16")
+        for epochs, kind in ((6, "bf16"), (8, "float32"), (10, "fp16")):
+            rest = self.succeed_json("train", *kept, epochs, "--type", kind, "--resume")
+            self.assertEqual([e["epoch"] for e in rest["epochs"]], [epochs - 1, epochs])
+        whole = self.losses(*GENERATED, "--type", "fp16", "--epochs", 10)
+        self.succeed_json("train", *GENERATED, "--checkpoint", self.folder / "half", "--type", "fp16", "--epochs", 4)
+        rest = self.losses(*GENERATED, "--checkpoint", self.folder / "half", "--type", "float16", "--epochs", 10, "--resume")
+        self.assertEqual(rest, whole[4:])
+        predicted = self.succeed_json("predict", *GENERATED, "--checkpoint", self.folder / "half")
+        self.assertGreater(predicted["test_accuracy"], 0)
+
     def test_patience(self):
         result = self.succeed_json("train", *GENERATED, "--lr", 0, "--patience", 3)
         self.assertEqual((result["stopped_early"], len(result["epochs"])), (True, 4))
@@ -259,7 +293,8 @@ class Train(ProgramTest):
         self.fail(2, *sampled, "--evaluation", "none", says="none")
         self.fail(2, "train", *GENERATED, "--fanout", "5,5", says="--mode sampled")
         self.fail(2, "train", *GENERATED, "--batch", 5, says="--mode sampled")
-        self.fail(2, "train", *GENERATED, "--type", "bf16", says="not there yet")
+        self.fail(2, "train", *GENERATED, "--type", "float64", says="float64")
+        self.fail(2, "train", *GENERATED, "--mode", "sampled", "--task", "link", "--type", "bf16", says="--task link")
         self.fail(2, "train", *GENERATED, "--model", "gat", "--hidden", 12, says="12")
         self.fail(2, "train", *GENERATED, "--dropout", 1.0, says="--dropout")
         self.fail(2, "train", *GENERATED, "--resume", says="--checkpoint")

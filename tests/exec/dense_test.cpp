@@ -31,18 +31,18 @@ memory::Buffer<T> on(const Stream& stream, const std::vector<T>& values) {
   return buffer;
 }
 
-template <class T>
+template <class T, class C = T>
 void check(const Stream& stream, DenseProducts& products, const DenseShape& s, float alpha,
            float beta, double tolerance) {
   SCOPED_TRACE(std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k));
   const auto a = random_matrix<T>(s.m * s.k, 1);
   const auto b = random_matrix<T>(s.k * s.n, 2);
-  const auto c = random_matrix<T>(s.m * s.n, 3);
+  const auto c = random_matrix<C>(s.m * s.n, 3);
   const auto a_there = on(stream, a);
   const auto b_there = on(stream, b);
   const auto c_there = on(stream, c);
-  products.multiply<T>(stream, s, a_there.data(), b_there.data(), c_there.data(), alpha, beta);
-  const std::vector<T> found = c_there.to_host(stream);
+  products.multiply(stream, s, a_there.data(), b_there.data(), c_there.data(), alpha, beta);
+  const std::vector<C> found = c_there.to_host(stream);
   for (std::uint64_t i = 0; i < s.m; ++i) {
     for (std::uint64_t j = 0; j < s.n; ++j) {
       double sum = 0.0;
@@ -72,6 +72,9 @@ void check_all(const Device& device) {
       check<float>(stream, products, shape, -0.5f, 2.0f, 2e-6);
       check<Half>(stream, products, shape, 1.0f, 0.0f, 1e-3);
       check<BFloat16>(stream, products, shape, 1.0f, 1.0f, 1e-2);
+      // Sums of 16 bits' products, not rounded.
+      check<Half, float>(stream, products, shape, 1.0f, 1.0f, 2e-6);
+      check<BFloat16, float>(stream, products, shape, 0.5f, 0.0f, 2e-6);
     }
   }
 }
@@ -95,9 +98,9 @@ TEST(DenseProducts, RepeatBitForBit) {
 TEST(DenseProducts, RefusesWhatIsTooLarge) {
   const Stream stream(Device::cpu(1));
   DenseProducts products(stream.device());
-  EXPECT_THROW(
-      products.multiply<float>(stream, {std::uint64_t{1} << 31, 1, 1}, nullptr, nullptr, nullptr),
-      UsageError);
+  const DenseShape shape{std::uint64_t{1} << 31, 1, 1};
+  float* const none = nullptr;
+  EXPECT_THROW(products.multiply(stream, shape, none, none, none), UsageError);
 }
 
 TEST(DenseProductsCuda, EqualPlainLoops) {

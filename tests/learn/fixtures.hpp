@@ -26,6 +26,34 @@ inline std::vector<double> random_values(std::uint64_t size, std::uint64_t seed)
   return values;
 }
 
+/// Values on a device, stored as numbers of a type; and back.
+inline learn::NumberBuffer stored(const exec::Stream& stream, const std::vector<float>& values,
+                                  learn::NumberType type) {
+  learn::NumberBuffer buffer(stream.device(), type, values.size());
+  learn::with_type(type, [&]<class T>(T) {
+    std::vector<T> narrow;
+    for (const float value : values) narrow.push_back(from_float<T>(value));
+    exec::copy(stream, buffer.data().raw(), narrow.data(), buffer.bytes());
+    stream.synchronize();
+  });
+  return buffer;
+}
+inline std::vector<float> fetched(const exec::Stream& stream, const learn::NumberBuffer& buffer) {
+  std::vector<float> values;
+  learn::with_type(buffer.type(), [&]<class T>(T) {
+    std::vector<T> narrow(buffer.size());
+    exec::copy(stream, narrow.data(), buffer.data().raw(), buffer.bytes());
+    stream.synchronize();
+    for (const T value : narrow) values.push_back(to_float(value));
+  });
+  return values;
+}
+/// Half the distance from 1 to the next number: what rounding may change, relatively.
+inline double rounding_of(learn::NumberType type) {
+  if (type == learn::NumberType::float32) return 0x1p-24;
+  return type == learn::NumberType::float16 ? 0x1p-11 : 0x1p-8;
+}
+
 /// Graphs small enough for differences by every element.
 inline std::vector<Named> small_graphs() {
   std::vector<Named> all;

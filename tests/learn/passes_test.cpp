@@ -192,7 +192,7 @@ void check_batch_norm(exec::DeviceKind kind, int ranks, bool shares) {
     const auto x_there = device(context.stream(), part(x));
     const auto dy_there = device(context.stream(), part(dy));
     const auto bias = zeros(context.stream(), k);
-    exec::copy(context.stream(), norm.input(context, rows, y.data()), x_there.data(),
+    exec::copy(context.stream(), norm.input(context, rows, y.data()).raw(), x_there.data(),
                x_there.bytes());
     norm.forward(context, {}, rows, y.data());
     norm.backward(context, {}, rows, y.data(), dy_there.data(), bias.data());

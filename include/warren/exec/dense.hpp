@@ -32,12 +32,12 @@ class DenseProducts {
   DenseProducts(const DenseProducts&) = delete;
   DenseProducts& operator=(const DenseProducts&) = delete;
 
-  /// C = alpha op(A) op(B) + beta C in the stream's order; T is float, Half or BFloat16, sums are
-  /// float32. beta = 0: C is not read. All on the stream's device; C overlaps neither A nor B.
-  /// Repeats bit for bit on one device with one number of threads. Throws UsageError for a size of
-  /// 2^31 or more, DeviceError when the library refuses.
-  template <class T>
-  void multiply(const Stream& stream, const DenseShape& shape, const T* a, const T* b, T* c,
+  /// C = alpha op(A) op(B) + beta C in the stream's order; T is float, Half or BFloat16, C is of T
+  /// or float, sums are float32. beta = 0: C is not read. All on the stream's device; C overlaps
+  /// neither A nor B. Repeats bit for bit on one device with one number of threads. Throws
+  /// UsageError for a size of 2^31 or more, DeviceError when the library refuses.
+  template <class T, class C = T>
+  void multiply(const Stream& stream, const DenseShape& shape, const T* a, const T* b, C* c,
                 float alpha = 1.0f, float beta = 0.0f);
 
  private:

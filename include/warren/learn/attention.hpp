@@ -31,21 +31,21 @@ class Attention {
   [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
 
   /// y (rows x heads x width) from z (own columns x heads x width, rows padded(heads x width)
-  /// apart), with l = <z, left> and r = <z, right>, left and right of heads x width; sets r (own
-  /// columns x heads). All this rank's rows on its device. Keeps what backward needs. Collective;
-  /// repeats bit for bit.
-  void forward(Context& context, const Dropout& dropout, const float* z, const float* left,
-               const float* right, float* r, float* y);
+  /// apart), both of the context's type, with l = <z, left> and r = <z, right>, left and right of
+  /// heads x width; sets r (own columns x heads). All this rank's rows on its device. Keeps what
+  /// backward needs. Collective; repeats bit for bit.
+  void forward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
+               const float* right, float* r, Numbers y);
   /// dz (as z), dl and dr from dy (as y), with all else as forward() had and left it. Collective.
-  void backward(Context& context, const Dropout& dropout, const float* z, const float* left,
-                const float* right, const float* r, const float* dy, float* dz, float* dl,
+  void backward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
+                const float* right, const float* r, ConstNumbers dy, Numbers dz, float* dl,
                 float* dr);
 
  private:
   std::shared_ptr<const Neighbours> out_, in_;
   AttentionShape shape_;
-  memory::Buffer<float> y_;           // As forward made it, rows padded.
-  memory::Buffer<float> positive_;    // The positive terms' part of it.
+  NumberBuffer y_;                    // As forward made it, rows padded.
+  NumberBuffer positive_;             // The positive terms' part of it.
   memory::Buffer<float> statistics_;  // Of every row and head: l, maximum, 1 / sum, <dy, y>.
   memory::Buffer<float> share_;       // Of every row and head: the weights of positive terms.
 };

@@ -17,19 +17,20 @@ struct LoaderOptions {
   std::vector<std::int64_t> fanouts;  ///< From the seeds outwards; one a layer.
   std::uint64_t batch = 1024;         ///< Most seeds of a batch.
   std::uint64_t seed = 1;
-  std::vector<BlockOptions> blocks;  ///< Of layers, the one that reads the features first.
-  std::uint64_t width = 0;           ///< Of features.
+  std::vector<BlockOptions> blocks;       ///< Of layers, the one that reads the features first.
+  std::uint64_t width = 0;                ///< Of features.
+  NumberType type = NumberType::float32;  ///< They are stored as.
 };
 
 /// out[i][:] = the features of vertices[i] (ids in the store), on the stream's device.
 using GatherFeatures = std::function<void(const exec::Stream& stream, const Vertex* vertices,
-                                          std::uint64_t count, float* out)>;
+                                          std::uint64_t count, Numbers out)>;
 
 /// A batch on the device. Blocks are in the order of layers: the first one's sources are all of the
 /// batch's vertices, the last one's targets its seeds.
 struct Batch {
   std::uint64_t seeds = 0, vertices = 0, edges = 0;
-  float* features = nullptr;          ///< vertices x width. The reader may change them.
+  Numbers features = {};              ///< vertices x width. The reader may change them.
   const Vertex* input_ids = nullptr;  ///< Of its vertices.
   std::vector<Block> blocks;
 };
@@ -72,7 +73,7 @@ class BatchLoader {
          const sample::SamplerOptions& options, std::size_t layers);
     sample::NeighbourSampler sampler;
     Batch batch;
-    memory::Buffer<float> features;
+    NumberBuffer features;
     memory::Buffer<Vertex> input_ids;
     exec::Event begin, sampled, ready, used;
     bool is_timed = false, is_used = false;

@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "warren/exec/dense.hpp"
+#include "warren/learn/padding.hpp"
 #include "warren/learn/random.hpp"
 #include "warren/memory/buffer.hpp"
 #include "warren/team/team.hpp"
@@ -21,8 +22,11 @@ inline constexpr std::size_t kParts = 3;
 /// stream's order, but for what ranks exchange where no library does that in the stream's order.
 class Context {
  public:
-  explicit Context(team::Team& team, const exec::DenseOptions& options = {})
+  /// `type`: of the rows that layers read, keep and write, and of their gradients.
+  explicit Context(team::Team& team, const exec::DenseOptions& options = {},
+                   NumberType type = NumberType::float32)
       : team_(team),
+        type_(type),
         stream_(team.device()),
         side_(team.device()),
         dense_(team.device(), options),
@@ -52,6 +56,9 @@ class Context {
   void end_side() { side_end_.record(side_); }
   void join_side() { stream_.wait(side_end_); }
   [[nodiscard]] exec::DenseProducts& dense() { return dense_; }
+  [[nodiscard]] NumberType type() const { return type_; }
+  /// From one padded row of k numbers to the next.
+  [[nodiscard]] std::uint64_t padded(std::uint64_t k) const { return learn::padded(k, type_); }
   /// This rank's vertices.
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
 
@@ -67,9 +74,13 @@ class Context {
     return {random_key(seed_, epoch_, purpose), is_training_ ? probability : 0.0f, row_ids_};
   }
 
-  /// Room for `size` floats, which the next call with the same slot takes back.
-  [[nodiscard]] float* scratch(std::size_t slot, std::uint64_t size) {
-    if (slot == kLentSlot && size <= lent_size_) return lent_;
+  /// Room for `size` numbers, which the next call with the same slot takes back.
+  [[nodiscard]] Numbers scratch(std::size_t slot, std::uint64_t size) {
+    if (slot == kLentSlot && size <= lent_size_) return {lent_.raw(), type_};
+    return {floats(slot, (exec::bytes_of(size, size_of(type_)) + 3) / sizeof(float)), type_};
+  }
+  /// The same for float32 whatever the rows are stored as.
+  [[nodiscard]] float* floats(std::size_t slot, std::uint64_t size) {
     keep(scratch_.at(slot), size);
     return scratch_.at(slot).data();
   }
@@ -81,14 +92,19 @@ class Context {
     buffer.reset();
     buffer = memory::Buffer<T>(team_.device(), is_in_batches_ ? size + size / 8 : size);
   }
+  void keep(NumberBuffer& buffer, std::uint64_t size) const {
+    if (buffer.size() >= size && buffer.type() == type_) return;
+    buffer.reset();
+    buffer = NumberBuffer(team_.device(), type_, is_in_batches_ ? size + size / 8 : size);
+  }
   /// The first slot is of memory that its owner does not need now, where that is enough; a size of
   /// 0 takes it back.
   static constexpr std::size_t kLentSlot = 0;
-  void lend(float* memory, std::uint64_t size) {
+  void lend(Numbers memory, std::uint64_t size) {
     lent_ = memory;
     lent_size_ = size;
   }
-  static constexpr std::size_t kScratchSlots = 9;
+  static constexpr std::size_t kScratchSlots = 10;
 
   /// Runs work(), which puts work on the stream, and has its time counted for a part.
   template <class F>
@@ -127,6 +143,7 @@ class Context {
   }
 
   team::Team& team_;
+  NumberType type_;
   exec::Stream stream_, side_;
   exec::DenseProducts dense_;
   exec::Event forked_, side_end_;
@@ -138,7 +155,7 @@ class Context {
   bool is_measuring_ = true;
   bool are_gradients_spent_ = false;
   std::array<memory::Buffer<float>, kScratchSlots> scratch_;
-  float* lent_ = nullptr;
+  Numbers lent_;
   std::uint64_t lent_size_ = 0;
   std::deque<Span> spans_;  // Addresses stay.
   std::size_t spans_used_ = 0;

@@ -18,12 +18,12 @@ namespace warren::learn {
 class Convolution {
  public:
   virtual ~Convolution() = default;
-  /// y (rows x out) from x. Collective.
-  virtual void forward(Context& context, const Operand& x, float* y) = 0;
+  /// y (rows x out) from x, both of the context's type. Collective.
+  virtual void forward(Context& context, const Operand& x, Numbers y) = 0;
   /// Adds the parameters' gradients and, where the shape asks for it, sets dx (rows x in); x as in
   /// forward(). What dy holds afterwards is unspecified if the context's gradients are spent, else
   /// as before. Collective.
-  virtual void backward(Context& context, const Operand& x, float* dy, float* dx) = 0;
+  virtual void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) = 0;
 };
 
 /// Sizes of a convolution, and where its parameters go.

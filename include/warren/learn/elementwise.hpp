@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done to the elements and rows of dense matrices: row-major float32 without gaps, on the
-// stream's device. All functions are asynchronous and repeat bit for bit, and throw DeviceError
-// when a launch fails.
+// What is done to the elements and rows of dense matrices: row-major without gaps, on the stream's
+// device. Numbers are float32, float16 or bfloat16, all of a call the same where nothing else is
+// said, and are computed with as float32; sums, biases and scales are float32. All functions are
+// asynchronous and repeat bit for bit, and throw DeviceError when a launch fails, UsageError for
+// numbers of different types.
 #pragma once
 
 #include <cstdint>
 
 #include "warren/core/types.hpp"
 #include "warren/exec/stream.hpp"
+#include "warren/learn/numbers.hpp"
 #include "warren/learn/random.hpp"
 #include "warren/memory/buffer.hpp"
 
@@ -17,8 +20,8 @@ enum class Activation { none, relu, elu, leaky_relu };
 
 /// dropout(activation(y + bias + residual)): what follows a product.
 struct Epilogue {
-  const float* bias = nullptr;      ///< k, or nullptr.
-  const float* residual = nullptr;  ///< n x k, or nullptr.
+  const float* bias = nullptr;  ///< k, or nullptr.
+  ConstNumbers residual = {};   ///< n x k, or nullptr.
   Activation activation = Activation::none;
   float slope = 0.01f;  ///< Of leaky ReLU, below 0.
   Dropout dropout = {};
@@ -26,23 +29,23 @@ struct Epilogue {
 
 /// y <- dropout(activation(y + bias + residual)), n x k.
 void apply(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n, std::uint64_t k,
-           float* y);
+           Numbers y);
 /// dy <- the gradient of y as it was before apply(); y as it is after it.
 void apply_backward(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n,
-                    std::uint64_t k, const float* y, float* dy);
+                    std::uint64_t k, ConstNumbers y, Numbers dy);
 
 /// y = dropout(x), n x k.
 void drop(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n, std::uint64_t k,
-          const float* x, float* y);
-/// y[e] = dropout(x[e]) for the entries of a sparse matrix of n rows.
+          ConstNumbers x, Numbers y);
+/// y[e] = dropout(x[e]), float32, for the entries of a sparse matrix of n rows.
 void drop_entries(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n,
                   const EdgeOffset* offsets, const Vertex* columns, const float* x, float* y);
 
 /// a[r][c] b[r][c], or a[r][c] where b is nullptr.
 struct ColumnTerms {
   std::uint64_t k = 0;
-  const float* a = nullptr;
-  const float* b = nullptr;
+  ConstNumbers a = {};
+  ConstNumbers b = {};
 };
 /// Sums over rows. Keeps the room that they need.
 class ColumnSums {
@@ -54,14 +57,16 @@ class ColumnSums {
   /// first_out[h][c] += sum over rows of x[r][h][c] first[r][h], c below `width`, rows of x
   /// `stride` apart; and the same with second.
   void add_heads(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
-                 std::uint64_t width, std::uint64_t stride, const float* x, const float* first,
+                 std::uint64_t width, std::uint64_t stride, ConstNumbers x, const float* first,
                  const float* second, float* first_out, float* second_out);
   /// apply_backward(), and bias_gradient[c] += the sum of the new dy's column c, in one pass.
   void apply_backward(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n,
-                      std::uint64_t k, const float* y, float* dy, float* bias_gradient);
+                      std::uint64_t k, ConstNumbers y, Numbers dy, float* bias_gradient);
 
  private:
   friend class Norm;
+  /// Leaves the slabs' sums of the terms.
+  void sum(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n);
   /// Room for `sums` sums over n rows of k columns, as passes over rows leave them.
   float* room(const exec::Stream& stream, std::uint64_t n, std::uint64_t sums, std::uint64_t k);
   /// first[c] += and second[c] += those sums, of as many as there are.
@@ -72,20 +77,22 @@ class ColumnSums {
 
 /// y += (1 + *epsilon) x; epsilon on the device, nullptr for 0.
 void add_self(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const float* epsilon,
-              const float* x, float* y);
+              ConstNumbers x, Numbers y);
 
-/// out[i][:] = x[rows[i]][:].
-void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t k,
-                 const Vertex* rows, const float* x, float* out);
+/// out[i][:] = x[rows[i]][:], rows of `row_bytes` bytes, an even number.
+void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t row_bytes,
+                 const Vertex* rows, const void* x, void* out);
 
 /// out[i][:] = scale[i] x[i][:] (nullptr: 1) with rows `stride` >= k apart, the rest of them 0. out
-/// may be x where stride = k.
+/// may be x where stride = k. One of the two may be float32 and the other of 16 bits: what is
+/// written is then rounded to the nearest.
 void scale_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, std::uint64_t stride,
-                const float* scale, const float* x, float* out);
+                const float* scale, ConstNumbers x, Numbers out);
 
-/// y[i][:] += scale[i] x[i][:] (nullptr: 1), k wide; rows of x and y so far apart.
+/// y[i][:] += scale[i] x[i][:] (nullptr: 1), k wide; rows of x and y so far apart. Types as in
+/// scale_rows().
 void add_scaled_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t k,
-                     const float* scale, const float* x, std::uint64_t x_stride, float* y,
+                     const float* scale, ConstNumbers x, std::uint64_t x_stride, Numbers y,
                      std::uint64_t y_stride);
 
 /// out[i] = names[from[i]].

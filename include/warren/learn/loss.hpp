@@ -45,9 +45,10 @@ class Loss {
   /// Of the runs added up, over the team. Collective. Synchronises.
   [[nodiscard]] Sums sums(Context& context) const;
   /// gradient (rows x columns, may be nullptr) of the mean loss over the team's training vertices
-  /// by `scores` (rows x columns), and what result() tells. Asynchronous; repeats bit for bit.
-  void run(Context& context, const Targets& targets, const float* scores, std::uint64_t columns,
-           float* gradient);
+  /// by `scores` (rows x columns), both of one type, and what result() tells; the gradient times
+  /// *factor (on the device; nullptr: 1). Computed in float32. Asynchronous; repeats bit for bit.
+  void run(Context& context, const Targets& targets, ConstNumbers scores, std::uint64_t columns,
+           Numbers gradient, const float* factor = nullptr);
   /// Of the last run, over the team: the same on every rank. Collective. Synchronises.
   [[nodiscard]] Scores result(Context& context, const Targets& targets) const;
 

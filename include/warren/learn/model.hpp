@@ -33,8 +33,9 @@ void check(const ModelOptions& options);
 /// What the first layer reads: this rank's features, dense or sparse.
 class Features {
  public:
-  /// Of rows x width values in host memory. Synchronises. Throws MemoryError.
-  Features(const exec::Stream& stream, std::span<const float> values, std::uint64_t width);
+  /// Of rows x width values in host memory, stored as `type`. Synchronises. Throws MemoryError.
+  Features(const exec::Stream& stream, std::span<const float> values, std::uint64_t width,
+           NumberType type = NumberType::float32);
   Features(const exec::Stream& stream, const SparseRows& rows);
 
   [[nodiscard]] bool is_sparse() const { return dense_.size() == 0; }
@@ -43,7 +44,7 @@ class Features {
 
  private:
   std::uint64_t width_;
-  memory::Buffer<float> dense_, dropped_;
+  NumberBuffer dense_, dropped_;
   SparseOperand sparse_;
 };
 
@@ -70,15 +71,15 @@ class Model {
 
   /// The scores of this rank's vertices (of a batch: of its seeds), rows x classes, until
   /// backward() or the next call. With dropout while the context is training. Collective;
-  /// asynchronous but for what ranks exchange.
-  const float* forward(Context& context, Features& features);
+  /// asynchronous but for what ranks exchange. Of the context's type, as dense features are.
+  ConstNumbers forward(Context& context, Features& features);
   /// The same for features that stand on the device, and are dropped in place.
-  const float* forward(Context& context, std::uint64_t rows, float* features);
+  ConstNumbers forward(Context& context, std::uint64_t rows, Numbers features);
   /// Adds the parameters' gradients of the last forward(), from those of the scores, which it
   /// overwrites. Collective.
-  void backward(Context& context, float* scores_gradient);
+  void backward(Context& context, Numbers scores_gradient);
   /// Room for the scores' gradient.
-  [[nodiscard]] float* scores_gradient() { return gradients_[0].data(); }
+  [[nodiscard]] Numbers scores_gradient() { return gradients_[0].data(); }
 
  private:
   /// A layer's neighbours: the whole graph's, which layers share, or its block's.
@@ -97,23 +98,23 @@ class Model {
     float dropout = 0.0f;  ///< Of the output.
     std::uint64_t purpose = 0;
     bool has_residual = false;
-    memory::Buffer<float> output;
+    NumberBuffer output;
   };
   [[nodiscard]] bool takes_edges() const;
   [[nodiscard]] Weighting weighting() const;
   void add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix);
   [[nodiscard]] std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape,
                                                               const Matrix& matrix, bool is_last);
-  const float* forward(Context& context);
+  ConstNumbers forward(Context& context);
   void keep_gradients(Context& context);
-  [[nodiscard]] Epilogue epilogue(Context& context, const Layer& layer, const float* input) const;
+  [[nodiscard]] Epilogue epilogue(Context& context, const Layer& layer, ConstNumbers input) const;
   [[nodiscard]] Operand input_of(std::size_t l) const;
 
   ModelOptions options_;
   Parameters parameters_;
   std::vector<Layer> layers_;
   Operand features_;
-  memory::Buffer<float> gradients_[2];
+  NumberBuffer gradients_[2];
 };
 
 }  // namespace warren::learn

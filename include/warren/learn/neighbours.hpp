@@ -70,21 +70,23 @@ class Neighbours {
   [[nodiscard]] const std::vector<Vertex>& halo_ids() const { return halo_ids_; }
 
   /// The halo's rows of x (own_columns() x k on every rank), brought here: halo() x k, until the
-  /// next call with this slot. T has 4 bytes. Collective.
+  /// next call with this slot. Collective.
   template <class T>
   const T* pull(Context& context, const T* x, std::uint64_t k, std::size_t slot = 0) const {
-    static_assert(sizeof(T) == sizeof(float));
-    return reinterpret_cast<const T*>(
-        pull_rows(context, reinterpret_cast<const float*>(x), k, slot));
+    return static_cast<const T*>(pull_rows(context, x, k * sizeof(T), slot));
+  }
+  ConstNumbers pull(Context& context, ConstNumbers x, std::uint64_t k, std::size_t slot = 0) const {
+    return {pull_rows(context, x.raw(), k * size_of(x.type()), slot), x.type()};
   }
   /// The same beside what the context's stream does from here on, which waits for it in
   /// context.join_side().
-  const float* begin_pull(Context& context, const float* x, std::uint64_t k) const;
+  ConstNumbers begin_pull(Context& context, ConstNumbers x, std::uint64_t k) const;
 
  private:
-  const float* pull_rows(Context& context, const float* x, std::uint64_t k, std::size_t slot) const;
-  float* exchange(Context& context, const exec::Stream& stream, const float* x, std::uint64_t k,
-                  std::size_t slot) const;
+  const void* pull_rows(Context& context, const void* x, std::uint64_t row_bytes,
+                        std::size_t slot) const;
+  const void* exchange(Context& context, const exec::Stream& stream, const void* x,
+                       std::uint64_t row_bytes, std::size_t slot) const;
 
   std::uint64_t rows_ = 0, own_columns_ = 0, entries_ = 0, first_ = 0;
   int rank_ = 0, ranks_ = 1;
@@ -98,8 +100,8 @@ class Neighbours {
   std::vector<Vertex> halo_ids_;
   std::vector<std::uint64_t> send_begin_, receive_begin_;  // Rows for and of each rank.
   memory::Buffer<Vertex> send_rows_;                       // This rank's rows that others need.
-  mutable memory::Buffer<float> send_;
-  mutable std::array<memory::Buffer<float>, 2> received_;
+  mutable memory::Buffer<std::byte> send_;
+  mutable std::array<memory::Buffer<std::byte>, 2> received_;
 };
 
 /// Neighbours along edges and against them; one where the graph is symmetric.
@@ -131,12 +133,13 @@ struct BlockWeights {
 /// take none of their own.
 struct AggregateRows {
   std::uint64_t x_stride = 0, y_stride = 0;
-  float* room = nullptr;
+  Numbers room = {};
 };
 
 class HaloSplit;
 
-/// y = A x for a weighted adjacency matrix, x and y this rank's rows. Rows of other ranks are
+/// y = A x for a weighted adjacency matrix, x and y this rank's rows of one type, weights and sums
+/// float32. Rows of other ranks are
 /// brought while own rows are multiplied.
 class Aggregation {
  public:
@@ -153,21 +156,21 @@ class Aggregation {
   [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
   [[nodiscard]] std::uint64_t own_columns() const { return out_->own_columns(); }
   /// y = A x + beta y, k wide. Collective; repeats bit for bit.
-  void forward(Context& context, const float* x, float* y, std::uint64_t k, float beta = 0.0f,
+  void forward(Context& context, ConstNumbers x, Numbers y, std::uint64_t k, float beta = 0.0f,
                const AggregateRows& lie = {}) const {
     product(context, *out_, out_split_.get(), out_view_, before_out_, x, y, k, beta, lie);
   }
   /// Whether backward() reads x no more once it has scaled its rows into the room.
   [[nodiscard]] bool scales_backward() const { return before_in_ != nullptr && self_ == nullptr; }
   /// y = A^T x + beta y.
-  void backward(Context& context, const float* x, float* y, std::uint64_t k, float beta = 0.0f,
+  void backward(Context& context, ConstNumbers x, Numbers y, std::uint64_t k, float beta = 0.0f,
                 const AggregateRows& lie = {}) const {
     product(context, *in_, in_split_.get(), in_view_, before_in_, x, y, k, beta, lie);
   }
 
  private:
   void product(Context& context, const Neighbours& neighbours, const HaloSplit* split,
-               const sparse::MatrixView& view, const float* before, const float* x, float* y,
+               const sparse::MatrixView& view, const float* before, ConstNumbers x, Numbers y,
                std::uint64_t k, float beta, const AggregateRows& lie) const;
 
   std::shared_ptr<const Neighbours> out_, in_;

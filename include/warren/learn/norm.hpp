@@ -24,15 +24,15 @@ class Norm {
 
   /// Where forward() wants its input (n x width) for an output at y: batch norm keeps it for
   /// backward(), other kinds have it at y.
-  [[nodiscard]] float* input(Context& context, std::uint64_t n, float* y);
+  [[nodiscard]] Numbers input(Context& context, std::uint64_t n, Numbers y);
   /// y <- the epilogue of the normalised input(context, y). In training a batch norm moves its
   /// running means by a tenth. Collective; repeats bit for bit.
-  void forward(Context& context, const Epilogue& epilogue, std::uint64_t n, float* y);
+  void forward(Context& context, const Epilogue& epilogue, std::uint64_t n, Numbers y);
   /// dy <- the gradient of forward()'s input, y as forward() made it; adds the gradients of g and
   /// of the epilogue's bias. That of its residual goes to `residual`, where that is not nullptr.
   /// After forward() in training. Collective.
-  void backward(Context& context, const Epilogue& epilogue, std::uint64_t n, const float* y,
-                float* dy, float* bias_gradient, float* residual = nullptr);
+  void backward(Context& context, const Epilogue& epilogue, std::uint64_t n, ConstNumbers y,
+                Numbers dy, float* bias_gradient, Numbers residual = nullptr);
 
  private:
   void sum_over_ranks(Context& context, float* sums, std::uint64_t count) const;
@@ -42,7 +42,7 @@ class Norm {
   NormKind kind_;
   std::uint64_t width_;
   std::size_t weight_ = 0, mean_ = 0, variance_ = 0;
-  memory::Buffer<float> kept_;  // Batch: the input; layer: the input, normalised.
+  NumberBuffer kept_;  // Batch: the input; layer: the input, normalised.
   memory::Buffer<float>
       statistics_;  // Batch: of columns, as norm.cpp has them; layer: 1 / deviation of rows.
   std::uint64_t count_ = 0;  // Rows of all ranks.

@@ -33,10 +33,10 @@ class SparseOperand {
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
   [[nodiscard]] std::uint64_t entries() const { return values_.size(); }
 
-  /// y = X w + beta y, w of columns() x k; rows of both `stride` apart.
-  void multiply(const exec::Stream& stream, const float* w, float* y, std::uint64_t k,
+  /// y = X w + beta y, w of columns() x k; rows of both `stride` apart. w and y of one type.
+  void multiply(const exec::Stream& stream, ConstNumbers w, Numbers y, std::uint64_t k,
                 std::uint64_t stride, float beta) const;
-  /// dw += X^T dy; rows of dy `stride` apart.
+  /// dw += X^T dy, float32; rows of dy `stride` apart.
   void multiply_transposed(const exec::Stream& stream, const float* dy, float* dw, std::uint64_t k,
                            std::uint64_t stride) const;
 
@@ -52,11 +52,11 @@ class SparseOperand {
 /// rows x width, one of the two.
 struct Operand {
   std::uint64_t rows = 0;
-  const float* dense = nullptr;
+  ConstNumbers dense = {};
   const SparseOperand* sparse = nullptr;
   std::uint64_t width = 0;
 
-  [[nodiscard]] static Operand of(std::uint64_t rows, const float* values, std::uint64_t width) {
+  [[nodiscard]] static Operand of(std::uint64_t rows, ConstNumbers values, std::uint64_t width) {
     return {rows, values, nullptr, width};
   }
   /// Its first rows. Of dense ones only.
@@ -65,15 +65,16 @@ struct Operand {
 
 /// y = X w + beta y: y rows x k, w width x k. `stride`, here and below: from a row of the matrix k
 /// wide to the next, k or padded(k), 0 for k; what lies between is 0 in operands and becomes 0 in
-/// results.
-void transform(Context& context, const Operand& x, const float* w, float* y, std::uint64_t k,
+/// results. Weights and their gradients are float32. X, y and their gradients are of one type: of
+/// 16 bits, weights are rounded to it before they are multiplied; sums are float32 with every type.
+void transform(Context& context, const Operand& x, const float* w, Numbers y, std::uint64_t k,
                float beta = 0.0f, std::uint64_t stride = 0);
 /// dw += X^T dy.
-void add_weight_gradient(Context& context, const Operand& x, const float* dy, float* dw,
+void add_weight_gradient(Context& context, const Operand& x, ConstNumbers dy, float* dw,
                          std::uint64_t k, std::uint64_t stride = 0);
 /// dx = dy w^T + beta dx for `rows` rows, w width x k.
-void input_gradient(Context& context, std::uint64_t rows, const float* dy, const float* w,
-                    float* dx, std::uint64_t width, std::uint64_t k, float beta = 0.0f,
+void input_gradient(Context& context, std::uint64_t rows, ConstNumbers dy, const float* w,
+                    Numbers dx, std::uint64_t width, std::uint64_t k, float beta = 0.0f,
                     std::uint64_t stride = 0);
 
 }  // namespace warren::learn

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "warren/learn/elementwise.hpp"
+#include "warren/learn/loss_scale.hpp"
 #include "warren/learn/parameters.hpp"
 
 namespace warren::learn {
@@ -42,8 +43,10 @@ class Optimizer {
   /// Throws MemoryError.
   Optimizer(const exec::Stream& stream, const OptimizerOptions& options, Parameters& parameters);
   /// One update, the `step`-th from 1, in one launch (two with clipping). Asynchronous;
-  /// deterministic: equal gradients make equal parameters.
-  void update(const exec::Stream& stream, std::uint64_t step, float rate);
+  /// deterministic: equal gradients make equal parameters. Gradients that are scaled are looked at
+  /// first: where one is not finite nothing changes but the scale, and the step does not count.
+  void update(const exec::Stream& stream, std::uint64_t step, float rate,
+              LossScale* scale = nullptr);
   /// Means of gradients and of their squares (SGD: velocities alone): what goes on from a
   /// checkpoint.
   [[nodiscard]] memory::Buffer<float>& first() { return first_; }

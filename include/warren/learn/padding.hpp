@@ -4,10 +4,16 @@
 
 #include <cstdint>
 
+#include "warren/learn/numbers.hpp"
+
 namespace warren::learn {
 
-/// Floats from one row of k to the next where rows are padded to 16 bytes: products and gathers on
-/// GPUs then read four numbers at once, and tensor cores take part.
-[[nodiscard]] constexpr std::uint64_t padded(std::uint64_t k) { return (k + 3) / 4 * 4; }
+/// Numbers from one row of k to the next where rows are padded to 16 bytes: products and gathers on
+/// GPUs then read as many at once, and tensor cores take part.
+[[nodiscard]] constexpr std::uint64_t padded(std::uint64_t k,
+                                             NumberType type = NumberType::float32) {
+  const std::uint64_t step = 16 / size_of(type);
+  return (k + step - 1) / step * step;
+}
 
 }  // namespace warren::learn

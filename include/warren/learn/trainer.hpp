@@ -50,6 +50,10 @@ struct TrainOptions {
   std::uint64_t patience =
       0;  ///< Epochs without a better validation after which it stops; 0: never.
   bool allow_tf32 = true;
+  /// What features, activations and their gradients are stored as; parameters, their gradients and
+  /// what updates them are float32 with every type. Of float16 the loss is scaled.
+  NumberType type = NumberType::float32;
+  LossScaleOptions loss_scale;
   /// A folder for model.safetensors (the best epoch's parameters) and state.safetensors (all that
   /// it takes to go on); empty: none.
   std::string checkpoint;
@@ -73,6 +77,8 @@ struct EpochRecord {
   double sample_seconds = 0.0;  ///< Of the loader, most of it meanwhile.
   double gather_seconds = 0.0;
   std::uint64_t sampled_edges = 0;
+  float loss_scale = 1.0f;          ///< After the epoch.
+  std::uint32_t skipped_steps = 0;  ///< So far: updates left out because gradients overflowed.
 };
 
 struct TrainResult {
@@ -116,8 +122,10 @@ class Trainer {
 
   /// Writes the checkpoint, by rank 0. Throws InputError; what was there stays then.
   void save();
-  /// Goes on from state.safetensors: bit for bit on a team of the same size. Throws InputError for
-  /// the state of another model: the message says which shape differs.
+  /// Goes on from state.safetensors: bit for bit on a team of the same size with the same type. The
+  /// state of a training with another type is taken up as it is, being float32; the loss's scale
+  /// then begins anew. Throws InputError for the state of another model: the message says which
+  /// shape differs.
   void resume();
   /// Takes the parameters of model.safetensors.
   void load_model();
@@ -134,6 +142,7 @@ class Trainer {
 [[nodiscard]] ModelOptions read_model_options(const std::string& folder);
 /// Whether its model is one of links.
 [[nodiscard]] bool is_link_model(const std::string& folder);
+[[nodiscard]] NumberType parse_type(const std::string& name);  ///< "bf16" and "fp16", too.
 [[nodiscard]] ModelKind parse_model(const std::string& name);
 [[nodiscard]] std::string name_of(ModelKind kind);
 [[nodiscard]] NormKind parse_norm(const std::string& name);

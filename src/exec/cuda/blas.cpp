@@ -119,8 +119,8 @@ Blas::~Blas() {
   deallocate(device_, MemoryKind::device, workspace_, kWorkspace);
 }
 
-void Blas::lay_out(Plan& plan, const DenseShape& s, cudaDataType_t type) const {
-  const bool is_float = type == CUDA_R_32F;
+void Blas::lay_out(Plan& plan, const DenseShape& s, const BlasTypes& types) const {
+  const bool is_float = types.operands == CUDA_R_32F;
   check(lt().desc_create(
             &plan.desc, is_float && allow_tf32_ ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
             CUDA_R_32F),
@@ -133,7 +133,7 @@ void Blas::lay_out(Plan& plan, const DenseShape& s, cudaDataType_t type) const {
   check(lt().desc_set(plan.desc, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second),
         "cublasLtMatmulDescSetAttribute");
   const auto layout = [&](int i, std::uint64_t rows, std::uint64_t columns) {
-    check(lt().layout_create(&plan.layout[i], type, columns, rows,
+    check(lt().layout_create(&plan.layout[i], i == 2 ? types.result : types.operands, columns, rows,
                              static_cast<std::int64_t>(columns)),
           "cublasLtMatrixLayoutCreate");
   };
@@ -142,9 +142,10 @@ void Blas::lay_out(Plan& plan, const DenseShape& s, cudaDataType_t type) const {
   layout(2, s.m, s.n);
 }
 
-cublasLtMatmulAlgo_t Blas::choose(const DenseShape& s, cudaDataType_t type, const Key& key) const {
+cublasLtMatmulAlgo_t Blas::choose(const DenseShape& s, const BlasTypes& types,
+                                  const Key& key) const {
   Plan plan;
-  lay_out(plan, s, type);
+  lay_out(plan, s, types);
   cublasLtMatmulPreference_t preference = nullptr;
   check(lt().preference_create(&preference), "cublasLtMatmulPreferenceCreate");
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t what, const auto& value) {
@@ -168,13 +169,13 @@ cublasLtMatmulAlgo_t Blas::choose(const DenseShape& s, cudaDataType_t type, cons
   return result.algo;
 }
 
-const Blas::Plan& Blas::plan(const DenseShape& s, cudaDataType_t type, const Key& key) {
+const Blas::Plan& Blas::plan(const DenseShape& s, const BlasTypes& types, const Key& key) {
   constexpr std::size_t kMostPlans = 1024;
   const auto found = plans_.find(key);
   if (found != plans_.end()) return *found->second;
   if (plans_.size() >= kMostPlans) plans_.clear();
   auto plan = std::make_unique<Plan>();
-  lay_out(*plan, s, type);
+  lay_out(*plan, s, types);
   // Batches have another shape each: one choice serves all that are nearly as large.
   DenseShape rounded = s;
   Key about = key;
@@ -182,21 +183,23 @@ const Blas::Plan& Blas::plan(const DenseShape& s, cudaDataType_t type, const Key
   about[2] = rounded.k = rounded_up(s.k);
   auto choice = algorithms_.find(about);
   if (choice == algorithms_.end())
-    choice = algorithms_.emplace(about, choose(rounded, type, about)).first;
+    choice = algorithms_.emplace(about, choose(rounded, types, about)).first;
   plan->algorithm = choice->second;
   return *plans_.emplace(key, std::move(plan)).first->second;
 }
 
-void Blas::multiply(const Stream& stream, const DenseShape& s, cudaDataType_t type, const void* a,
-                    const void* b, void* c, float alpha, float beta) {
+void Blas::multiply(const Stream& stream, const DenseShape& s, const BlasTypes& types,
+                    const void* a, const void* b, void* c, float alpha, float beta) {
   device_.activate();
   const auto aligned = [](const void* p) {
     return std::uint64_t{alignment_of(reinterpret_cast<std::uint64_t>(p))};
   };
-  const Key key = {s.m,           s.n,           s.k,
-                   s.transpose_a, s.transpose_b, static_cast<std::uint64_t>(type),
-                   aligned(a),    aligned(b),    aligned(c)};
-  const Plan& p = plan(s, type, key);
+  const Key key = {s.m,           s.n,
+                   s.k,           s.transpose_a,
+                   s.transpose_b, static_cast<std::uint64_t>(types.operands),
+                   aligned(a),    aligned(b),
+                   aligned(c),    static_cast<std::uint64_t>(types.result)};
+  const Plan& p = plan(s, types, key);
   const auto run = [&](const cublasLtMatmulAlgo_t& algorithm) {
     return lt().matmul(handle_, p.desc, &alpha, b, p.layout[0], a, p.layout[1], &beta, c,
                        p.layout[2], c, p.layout[2], &algorithm, workspace_, kWorkspace,
@@ -205,7 +208,7 @@ void Blas::multiply(const Stream& stream, const DenseShape& s, cudaDataType_t ty
   cublasStatus_t status = run(p.algorithm);
   // What was chosen for the rounded shape may not do for this one.
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE)
-    status = run(choose(s, type, key));
+    status = run(choose(s, types, key));
   check(status, "cublasLtMatmul");
 }
 

@@ -20,6 +20,11 @@ constexpr cudaDataType_t blas_type() {
   return std::is_same_v<T, Half> ? CUDA_R_16F : CUDA_R_16BF;
 }
 
+/// Of the operands, and of the result.
+struct BlasTypes {
+  cudaDataType_t operands, result;
+};
+
 class Blas {
  public:
   Blas(const Device& device, bool allow_tf32);
@@ -27,16 +32,16 @@ class Blas {
   Blas(const Blas&) = delete;
   Blas& operator=(const Blas&) = delete;
 
-  void multiply(const Stream& stream, const DenseShape& shape, cudaDataType_t type, const void* a,
-                const void* b, void* c, float alpha, float beta);
+  void multiply(const Stream& stream, const DenseShape& shape, const BlasTypes& types,
+                const void* a, const void* b, void* c, float alpha, float beta);
 
  private:
-  using Key = std::array<std::uint64_t, 9>;
+  using Key = std::array<std::uint64_t, 10>;
   struct Plan;
-  const Plan& plan(const DenseShape& shape, cudaDataType_t type, const Key& key);
-  void lay_out(Plan& plan, const DenseShape& shape, cudaDataType_t type) const;
+  const Plan& plan(const DenseShape& shape, const BlasTypes& types, const Key& key);
+  void lay_out(Plan& plan, const DenseShape& shape, const BlasTypes& types) const;
   /// The library's choice for a shape.
-  [[nodiscard]] cublasLtMatmulAlgo_t choose(const DenseShape& shape, cudaDataType_t type,
+  [[nodiscard]] cublasLtMatmulAlgo_t choose(const DenseShape& shape, const BlasTypes& types,
                                             const Key& key) const;
 
   Device device_;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The features that batches are gathered from, over the memories of a team.
+#pragma once
+
+#include <bit>
+#include <memory>
+#include <vector>
+
+#include "warren/core/error.hpp"
+#include "warren/learn/trainer.hpp"
+#include "warren/memory/cached_array.hpp"
+#include "warren/sample/hot_rows.hpp"
+
+namespace warren::learn {
+
+/// Features over the team's memories.
+class FeatureTable {
+ public:
+  virtual ~FeatureTable() = default;
+  virtual void gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
+                      Numbers out) = 0;
+  [[nodiscard]] virtual double hit_rate(const exec::Stream& stream) const = 0;
+};
+
+/// Stored as T; rows move as Bits of the same size.
+template <class T, class Bits>
+class TypedTable final : public FeatureTable {
+ public:
+  static_assert(sizeof(T) == sizeof(Bits));
+  TypedTable(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
+             const Dataset& dataset, const graph::Shard& shard, const SampledOptions& options)
+      : table_(team, graphs.cuts, dataset.width, options.features) {
+    const bool is_all = options.features == memory::Placement::replicated;
+    const auto rank = static_cast<std::size_t>(team.rank());
+    const std::uint64_t first = is_all ? 0 : graphs.cuts[rank];
+    const std::uint64_t end = is_all ? graphs.cuts.back() : graphs.cuts[rank + 1];
+    const std::uint64_t width = dataset.width;
+    std::vector<Bits> rows((end - first) * width);
+    for (std::uint64_t v = first; v < end; ++v) {
+      const std::uint64_t from = graphs.input_ids.empty() ? v : graphs.input_ids[v];
+      for (std::uint64_t c = 0; c < width; ++c)
+        rows[(v - first) * width + c] =
+            std::bit_cast<Bits>(from_float<T>(dataset.dense[from * width + c]));
+    }
+    table_.buffer().upload(stream, rows);
+    stream.synchronize();
+    team.barrier();
+    if (options.features != memory::Placement::host || options.cached <= 0.0) return;
+    const auto hot =
+        static_cast<std::uint64_t>(options.cached * static_cast<double>(graphs.cuts.back()));
+    cached_ = std::make_unique<memory::CachedArray<Bits>>(
+        team, table_, sample::hot_rows_by_degree(team, shard, hot));
+  }
+
+  void gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
+              Numbers out) override {
+    auto* to = reinterpret_cast<Bits*>(out.as<T>());
+    if (cached_ != nullptr) return cached_->gather_vertices(stream, vertices, count, to);
+    memory::gather_vertices(stream, table_.view(), vertices, count, to);
+  }
+  [[nodiscard]] double hit_rate(const exec::Stream& stream) const override {
+    return cached_ == nullptr ? 0.0 : cached_->use(stream).hit_rate();
+  }
+
+ private:
+  memory::GlobalArray<Bits> table_;
+  std::unique_ptr<memory::CachedArray<Bits>> cached_;
+};
+
+/// As the context's type. Collective. Throws UsageError for sparse features, MemoryError.
+inline std::unique_ptr<FeatureTable> make_table(Context& context, const GraphPair& graphs,
+                                                const Dataset& dataset, const graph::Shard& shard,
+                                                const SampledOptions& options) {
+  require(!dataset.is_sparse(), "sampled batches are of dense features");
+  return with_type(context.type(), [&]<class T>(T) -> std::unique_ptr<FeatureTable> {
+    using Bits = std::conditional_t<sizeof(T) == sizeof(float), float, std::uint16_t>;
+    return std::make_unique<TypedTable<T, Bits>>(context.team(), context.stream(), graphs, dataset,
+                                                 shard, options);
+  });
+}
+
+}  // namespace warren::learn
