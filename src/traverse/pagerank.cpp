@@ -11,6 +11,7 @@
 #include "warren/core/trace.hpp"
 
 #include "traverse/pagerank_program.hpp"
+#include "traverse/pagerank_sweep.hpp"
 
 namespace warren::traverse {
 namespace {
@@ -28,6 +29,32 @@ struct Ranks {
             memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated)} {}
   memory::Buffer<Real> value;
   std::array<memory::GlobalArray<Real>, 2> contribution;
+
+  template <bool kPacked>
+  [[nodiscard]] PageRankProgram<Real, kPacked> program() const {
+    PageRankProgram<Real, kPacked> made;
+    for (std::size_t i = 0; i < 2; ++i) made.contribution[i] = contribution[i].view();
+    return made;
+  }
+};
+
+/// Of sweeps, which work in place.
+struct SweptRanks {
+  SweptRanks(team::Team& team, const graph::Shard& shard)
+      : value(team.device(), shard.out.count),
+        waiting(team.device(), shard.out.count),
+        contribution(team, shard.cuts, 1, memory::Placement::replicated) {}
+  memory::Buffer<float> value;
+  memory::Buffer<float> waiting;
+  memory::GlobalArray<float> contribution;
+
+  template <bool kPacked>
+  [[nodiscard]] PageRankSweep<kPacked> program() const {
+    PageRankSweep<kPacked> made;
+    made.contribution = contribution.view();
+    made.waiting = waiting.data();
+    return made;
+  }
 };
 
 }  // namespace
@@ -36,58 +63,106 @@ class PageRankMemory {
  public:
   PageRankMemory(team::Team& team, const graph::Shard& shard, bool single,
                  const exec::Stream& stream) {
-    if (single) {
+    if (!single) {
+      ranks_.emplace<Ranks<double>>(team, shard);
+    } else if (team.device().is_cuda()) {
       ranks_.emplace<Ranks<float>>(team, shard);
     } else {
-      ranks_.emplace<Ranks<double>>(team, shard);
+      ranks_.emplace<SweptRanks>(team, shard);
     }
     if (team.device().is_cuda()) classes_ = classify_rows(stream, shard.in, class_rows_);
   }
 
-  /// f(program) with the program of the precision chosen.
+  /// f(program) with the program chosen.
   template <class F>
   void with_program(const graph::Shard& shard, F&& f) {
-    const auto with = [&](const auto& ranks) {
+    with_ranks([&](const auto& ranks) {
       if (shard.edges_placement == graph::EdgesPlacement::compressed_host) {
-        f(program<true>(shard, ranks));
+        f(completed(ranks.template program<true>(), shard, ranks.value.data()));
       } else {
-        f(program<false>(shard, ranks));
+        f(completed(ranks.template program<false>(), shard, ranks.value.data()));
       }
-    };
-    if (const auto* single = std::get_if<Ranks<float>>(&ranks_)) with(*single);
-    if (const auto* wide = std::get_if<Ranks<double>>(&ranks_)) with(*wide);
+    });
   }
+
+  /// What the ranks add up to, where a run left it other than 1.
+  void set_sum(double sum) { sum_ = sum; }
 
   [[nodiscard]] std::vector<double> values(const exec::Stream& stream) const {
     std::vector<double> result;
-    const auto widen = [&](const auto& ranks) {
+    with_ranks([&](const auto& ranks) {
       for (const auto value : ranks.value.to_host(stream))
-        result.push_back(static_cast<double>(value));
-    };
-    if (const auto* single = std::get_if<Ranks<float>>(&ranks_)) widen(*single);
-    if (const auto* wide = std::get_if<Ranks<double>>(&ranks_)) widen(*wide);
+        result.push_back(static_cast<double>(value) / sum_);
+    });
     return result;
   }
 
  private:
-  template <bool kPacked, class Real>
-  PageRankProgram<Real, kPacked> program(const graph::Shard& shard,
-                                         const Ranks<Real>& ranks) const {
-    PageRankProgram<Real, kPacked> made;
+  template <class F>
+  void with_ranks(F&& f) const {
+    if (const auto* single = std::get_if<Ranks<float>>(&ranks_)) f(*single);
+    if (const auto* wide = std::get_if<Ranks<double>>(&ranks_)) f(*wide);
+    if (const auto* swept = std::get_if<SweptRanks>(&ranks_)) f(*swept);
+  }
+
+  /// With what all programs have.
+  template <class Program, class Real>
+  Program completed(Program made, const graph::Shard& shard, Real* value) const {
     made.packed = shard.packed_in;
     made.in = shard.in;
     made.out = shard.out;
-    made.classes = classes_;
     made.is_symmetric = shard.is_symmetric;
-    for (std::size_t i = 0; i < 2; ++i) made.contribution[i] = ranks.contribution[i].view();
-    made.value = ranks.value.data();
+    made.value = value;
+    if constexpr (requires { made.classes; }) made.classes = classes_;
     return made;
   }
 
-  std::variant<std::monostate, Ranks<float>, Ranks<double>> ranks_;
+  std::variant<std::monostate, Ranks<float>, Ranks<double>, SweptRanks> ranks_;
   memory::Buffer<Vertex> class_rows_;
   RowClasses classes_;
+  double sum_ = 1.0;
 };
+
+namespace {
+
+PageRankState initial_state(const PageRankOptions& options, std::uint64_t vertices) {
+  PageRankState state;
+  state.max_iterations = options.max_iterations;
+  state.damping = options.damping;
+  state.tolerance = options.tolerance;
+  state.vertices = static_cast<double>(vertices);
+  return state;
+}
+
+/// Where a run ended, whatever its program.
+struct Last {
+  std::uint32_t iterations = 0;
+  double residual = 0.0;
+  double sum = 1.0;
+};
+
+template <class Backend, class Real, bool kPacked>
+Last iterate(team::Team& team, const exec::Stream& stream,
+             const PageRankProgram<Real, kPacked>& program, const PageRankState& initial) {
+  const PageRankState last = PageRankRun<Backend>::run(team, stream, program, initial);
+  return {last.iteration, last.residual, 1.0};
+}
+
+template <class Backend, bool kPacked>
+Last iterate(team::Team& team, const exec::Stream& stream, const PageRankSweep<kPacked>& program,
+             const PageRankState& initial) {
+  SweepState state;
+  state.max_sweeps = initial.max_iterations;
+  state.parts = PageRankSweep<kPacked>::parts_for(program.contribution.rows());
+  state.block_rows = PageRankSweep<kPacked>::block_rows_for(program.contribution.rows());
+  state.damping = initial.damping;
+  state.tolerance = initial.tolerance;
+  state.vertices = initial.vertices;
+  const SweepState last = team::run_program<exec::Cpu>(team, stream, program, state);
+  return {last.sweep, last.residual, from_fixed(last.sum)};
+}
+
+}  // namespace
 
 PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options)
     : team_(team), shard_(shard), options_(options), stream_(team.device()) {
@@ -112,22 +187,18 @@ PageRankResult PageRank::run() {
     result.converged = true;
     return result;
   }
-  PageRankState initial;
-  initial.max_iterations = options_.max_iterations;
-  initial.damping = options_.damping;
-  initial.tolerance = options_.tolerance;
-  initial.vertices = static_cast<double>(shard_.vertices);
+  const PageRankState initial = initial_state(options_, shard_.vertices);
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {
     memory_->with_program(shard_, [&](const auto& program) {
       const double begin = now_seconds();
-      const PageRankState last =
-          PageRankRun<decltype(backend)>::run(team_, stream_, program, initial);
+      const Last last = iterate<decltype(backend)>(team_, stream_, program, initial);
       const double end = now_seconds();
       trace_span("pagerank", team_.rank(), begin, end,
-                 fmt::format("{{\"iterations\":{}}}", last.iteration));
-      result = {last.iteration, last.residual, last.residual <= options_.tolerance, end - begin,
-                last.iteration * far_bytes_};
+                 fmt::format("{{\"iterations\":{}}}", last.iterations));
+      memory_->set_sum(last.sum);
+      result = {last.iterations, last.residual, last.residual <= options_.tolerance, end - begin,
+                last.iterations * far_bytes_};
     });
   });
   return result;

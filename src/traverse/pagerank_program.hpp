@@ -17,6 +17,7 @@
 #include "warren/memory/global_array.hpp"
 #include "warren/team/program.hpp"
 
+#include "traverse/pagerank_sums.hpp"
 #include "traverse/row_classes.hpp"
 
 namespace warren::traverse {
@@ -40,7 +41,6 @@ struct PageRankProgram {
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
   static constexpr std::uint32_t kGangBlocks = 1;
-  static constexpr double kFixed = 1152921504606846976.0;  ///< 2^60.
   enum Sum : std::uint32_t { kResidual, kDangling };
   static constexpr std::uint32_t kInFlight = 4;  ///< Loads of a lane.
 
@@ -59,10 +59,10 @@ struct PageRankProgram {
   WARREN_HD static State next(State state, const team::Sums& sums) {
     if (state.started) {
       ++state.iteration;
-      state.residual = static_cast<double>(sums[kResidual]) / kFixed;
+      state.residual = from_fixed(sums[kResidual]);
     }
     state.started = true;
-    const double dangling = static_cast<double>(sums[kDangling]) / kFixed;
+    const double dangling = from_fixed(sums[kDangling]);
     state.base = (1.0 - state.damping + state.damping * dangling) / state.vertices;
     return state;
   }
@@ -183,16 +183,6 @@ struct PageRankProgram {
     }
   }
 
-  /// A plain loop: several sums, so that one addition need not wait for the last, cost more than
-  /// they save, since every further loop's end is a branch that is guessed wrongly once a row. A
-  /// function of its own, so that what it needs stays in registers.
-  [[gnu::noinline]] static double pulled_serially(const Vertex* list, const Vertex* end,
-                                                  const Real* source) {
-    double sum = 0.0;
-    for (; list != end; ++list) sum += static_cast<double>(source[*list]);
-    return sum;
-  }
-
   /// The CPU's form: rows in their order.
   template <class Grid>
   void work_serially(Grid& grid, const State& state, Seen& seen) const {
@@ -219,12 +209,6 @@ struct PageRankProgram {
     } else {
       target.write_all(std::uint64_t{in.first} + row, rank / static_cast<Real>(degree));
     }
-  }
-
-  /// Amounts are at most 1, so that the signed conversion will do: CPUs have no unsigned one.
-  WARREN_HD static std::uint64_t fixed(Real amount) {
-    return static_cast<std::uint64_t>(
-        static_cast<std::int64_t>(static_cast<double>(amount) * kFixed));
   }
 };
 

@@ -91,26 +91,36 @@ inline std::vector<Vertex> component_labels(const graph::Graph& graph) {
   return label;
 }
 
+/// One iteration of PageRank, pushed.
+inline std::vector<double> pagerank_step(const graph::Graph& graph, double damping,
+                                         const std::vector<double>& rank) {
+  const auto n = static_cast<double>(graph.vertices);
+  std::vector<double> next(graph.vertices, (1.0 - damping) / n);
+  double dangling = 0.0;
+  for (Vertex u = 0; u < graph.vertices; ++u) {
+    const auto neighbours = graph.neighbours(u);
+    if (neighbours.empty()) dangling += rank[u];
+    for (const Vertex v : neighbours)
+      next[v] += damping * rank[u] / static_cast<double>(neighbours.size());
+  }
+  for (double& value : next) value += damping * dangling / n;
+  return next;
+}
+
+inline double l1_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
+  return sum;
+}
+
 /// Pushes along out-edges in double precision until the L1 change is at most `tolerance`.
 inline std::vector<double> pagerank(const graph::Graph& graph, double damping, double tolerance,
                                     int max_iterations) {
-  const auto n = static_cast<double>(graph.vertices);
-  std::vector<double> rank(graph.vertices, 1.0 / n);
+  std::vector<double> rank(graph.vertices, 1.0 / static_cast<double>(graph.vertices));
   for (int i = 0; i < max_iterations; ++i) {
-    std::vector<double> next(graph.vertices, (1.0 - damping) / n);
-    double dangling = 0.0;
-    for (Vertex u = 0; u < graph.vertices; ++u) {
-      const auto neighbours = graph.neighbours(u);
-      if (neighbours.empty()) dangling += rank[u];
-      for (const Vertex v : neighbours)
-        next[v] += damping * rank[u] / static_cast<double>(neighbours.size());
-    }
-    double change = 0.0;
-    for (Vertex v = 0; v < graph.vertices; ++v) {
-      next[v] += damping * dangling / n;
-      change += std::abs(next[v] - rank[v]);
-    }
-    rank = next;
+    std::vector<double> next = pagerank_step(graph, damping, rank);
+    const double change = l1_distance(next, rank);
+    rank = std::move(next);
     if (change <= tolerance) break;
   }
   return rank;

@@ -30,8 +30,7 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
     EXPECT_TRUE(result.converged);
     EXPECT_LE(result.residual, tolerance);
     ASSERT_EQ(ranks.size(), expected.size());
-    double difference = 0.0;
-    for (std::size_t v = 0; v < ranks.size(); ++v) difference += std::abs(ranks[v] - expected[v]);
+    const double difference = reference::l1_distance(ranks, expected);
     // The distance to the limit is at most d / (1 - d) times the last change; float32 adds its own
     // rounding.
     EXPECT_LE(difference, 6.0 * tolerance + (tolerance >= 1e-6 ? 2e-6 : 1e-13));
@@ -51,6 +50,37 @@ TEST(PageRank, MatchesReferenceOnEveryShapeAndTeam) {
       check(options, named, expected, 1e-11);
     }
   }
+}
+
+TEST(PageRank, SweepsOfSeveralPartsMatchReferenceAndEachOther) {
+  for (const auto& named : std::vector<fixtures::Named>{
+           {"kronecker", fixtures::generated("kron:15", true)},
+           {"uniform, directed", fixtures::generated("urand:14,6", false)}}) {
+    const std::vector<double> expected = reference::pagerank(named.graph, 0.85, 1e-13, 1000);
+    for (const auto& options : fixtures::cpu_teams()) check(options, named, expected, 1e-6);
+    for (const auto& edges : fixtures::host_edges())
+      check(fixtures::cpu_teams()[2], named, expected, 1e-5, edges);
+  }
+}
+
+/// What a sweep says that one more iteration would change at most, against that iteration.
+TEST(PageRank, ResidualBoundsWhatOneMoreIterationWouldChange) {
+  const graph::Graph graph = fixtures::generated("kron:13", true);
+  const graph::ShardSource source = fixtures::shard_source(graph, 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    for (std::uint32_t sweeps = 1; sweeps <= 6; ++sweeps) {
+      traverse::PageRankOptions options;
+      options.max_iterations = sweeps;
+      traverse::PageRank pagerank(team, shard, options);
+      const traverse::PageRankResult result = pagerank.run();
+      const std::vector<double> ranks = pagerank.all_ranks();
+      const double change =
+          reference::l1_distance(reference::pagerank_step(graph, 0.85, ranks), ranks);
+      EXPECT_LE(change, result.residual * (1.0 + 1e-6) + 1e-7) << sweeps << " sweeps";
+      EXPECT_GE(change, result.residual / 20.0) << sweeps << " sweeps";
+    }
+  });
 }
 
 TEST(PageRank, MatchesReferenceWithEdgesInHostMemory) {

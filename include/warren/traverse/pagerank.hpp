@@ -20,7 +20,7 @@ struct PageRankOptions {
 
 struct PageRankResult {
   std::uint32_t iterations = 0;
-  double residual = 0.0;  ///< L1 change of the last iteration.
+  double residual = 0.0;  ///< L1 change of the last iteration; swept: a bound of one more's.
   bool converged = false;
   double seconds = 0.0;         ///< The iterations alone, on this rank.
   std::uint64_t far_bytes = 0;  ///< Of neighbour lists in host memory, read by the team.
@@ -31,8 +31,9 @@ class PageRankMemory;
 /// r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the
 /// rank of the vertices without out-edges; r starts at 1 / n, and sums to 1. Parallel edges count
 /// each, self-loops count. Ranks are held in float32 where the tolerance is 1e-6 or more, else in
-/// float64; sums over the graph are exact in 2^-60 fixed point, so that results repeat bit for bit
-/// on one device and team size. Holds 3 values a vertex on each device, and the values of all
+/// float64; with the former CPUs sweep over the vertices in parts (block Gauss-Seidel), and count
+/// sweeps as iterations. Sums over the graph are exact in 2^-60 fixed point, so that results repeat
+/// bit for bit on one device and team size. Holds 3 values a vertex on each device, and the values of all
 /// vertices once more where there are several ranks.
 class PageRank {
  public:
