@@ -31,7 +31,8 @@ struct Contended {
   float* real;
   template <class W>
   WARREN_HD void operator()(const W&, std::uint64_t task) const {
-    atomic_add<Order::acq_rel, Scope::system>(words[0], 3u);
+    // Not of system scope: a GPU's link to pinned memory has no atomic operations.
+    atomic_add<Order::acq_rel, Scope::device>(words[0], 3u);
     atomic_or(words[1], 1u << (task % 31));
     atomic_min(words[2], static_cast<std::uint32_t>(1'000'000 - task));
     std::uint32_t seen = atomic_load(words[3]);

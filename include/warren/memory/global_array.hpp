@@ -36,6 +36,7 @@ struct GlobalView {
   int rank = 0;
   int ranks = 1;
   bool is_replicated = false;
+  bool spans_devices = false;  ///< Another device's memory may hold rows.
 
   [[nodiscard]] WARREN_HD int owner(std::uint64_t row) const {
     int q = 0;
@@ -68,14 +69,14 @@ struct GlobalView {
   }
   // Atomic updates of any rank's rows; system scope where another device may take part. Rows in
   // host memory are updated atomically by the threads of one GPU, but not between GPUs: their link
-  // to the host has no atomic operations.
+  // to the host has no atomic operations, and those of system scope are not allowed on it.
   WARREN_HD T atomic_add(std::uint64_t index, T value, std::uint64_t column = 0) const {
-    if (ranks == 1)
+    if (!spans_devices)
       return exec::atomic_add<exec::Order::relaxed, exec::Scope::device>(at(index, column), value);
     return exec::atomic_add<exec::Order::relaxed, exec::Scope::system>(at(index, column), value);
   }
   WARREN_HD T atomic_min(std::uint64_t index, T value, std::uint64_t column = 0) const {
-    if (ranks == 1)
+    if (!spans_devices)
       return exec::atomic_min<exec::Order::relaxed, exec::Scope::device>(at(index, column), value);
     return exec::atomic_min<exec::Order::relaxed, exec::Scope::system>(at(index, column), value);
   }
@@ -105,6 +106,7 @@ class GlobalArray {
     view_.rank = team.rank();
     view_.ranks = team.size();
     view_.is_replicated = placement == Placement::replicated;
+    view_.spans_devices = team.size() > 1 && placement != Placement::host;
     for (std::size_t q = 0; q <= ranks; ++q) view_.cuts[q] = cuts[q];
     const std::vector<void*> table = team.share(buffer_->data());
     const std::vector<std::uint64_t> pinned =
