@@ -42,6 +42,7 @@ struct Options {
   std::uint64_t table_bytes = std::uint64_t{1} << 30;
   std::uint64_t rows = std::uint64_t{1} << 22;
   std::vector<std::uint64_t> row_bytes = {64, 128, 512, 2048};
+  std::uint32_t processors = 0;
   int repeat = 30;
   std::string out;
 };
@@ -72,7 +73,8 @@ Rates measure_width(team::Team& team, const exec::Stream& stream, const Options&
   team.barrier();
 
   const auto ours = [&] {
-    memory::gather(stream, table.view(), indices.data(), options.rows, out.data());
+    memory::gather(stream, table.view(), indices.data(), options.rows, out.data(), nullptr,
+                   options.processors);
   };
   const auto by_hand = [&] {
     gather_by_hand<Backend>(stream, table.view(), indices.data(), options.rows, out.data());
@@ -129,6 +131,7 @@ nlohmann::json measure(team::Team& team, const Options& options) {
           {"devices", team.size()},
           {"table_bytes_per_device", options.table_bytes},
           {"rows_per_call", options.rows},
+          {"processors", options.processors},
           {"repeat", options.repeat},
           {"results", results}};
 }
@@ -148,6 +151,8 @@ int main(int argc, char** argv) {
   app.add_option("--rows", options.rows, "Rows that each device gathers in one call");
   app.add_option("--row-bytes", options.row_bytes, "Bytes of a row: 64, 128, 512, 2048")
       ->check(CLI::IsMember({64, 128, 512, 2048}));
+  app.add_option("--processors", options.processors,
+                 "Of a GPU, the most that gather; the kernel by hand has all (0: all)");
   app.add_option("--repeat", options.repeat, "Measurements");
   app.add_option("--out", options.out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);

@@ -9,9 +9,9 @@
 
 namespace warren::exec {
 
-Stream::Stream(const Device& device) : device_(device) {
+Stream::Stream(const Device& device, [[maybe_unused]] Priority priority) : device_(device) {
 #if WARREN_HAS_CUDA
-  if (device.is_cuda()) handle_ = cuda::make_stream(device.index());
+  if (device.is_cuda()) handle_ = cuda::make_stream(device.index(), priority == Priority::high);
 #endif
 }
 

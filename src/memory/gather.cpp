@@ -25,9 +25,11 @@ RowMove describe(const GlobalView<T>& table, std::uint64_t count, const T* local
 
 template <Direction kDirection, class T>
 void run(const exec::Stream& stream, const GlobalView<T>& table, const std::uint64_t* indices,
-         std::uint64_t count, const T* local, std::uint64_t* out_of_range) {
+         std::uint64_t count, const T* local, std::uint64_t* out_of_range,
+         std::uint32_t processors = 0) {
   RowMove job = describe(table, count, local, out_of_range);
   job.indices = indices;
+  job.processors = processors;
   detail::run_move<kDirection>(stream, job);
 }
 
@@ -35,8 +37,8 @@ void run(const exec::Stream& stream, const GlobalView<T>& table, const std::uint
 
 template <class T>
 void gather(const exec::Stream& stream, const GlobalView<T>& table, const std::uint64_t* indices,
-            std::uint64_t count, T* out, std::uint64_t* out_of_range) {
-  run<Direction::gather, T>(stream, table, indices, count, out, out_of_range);
+            std::uint64_t count, T* out, std::uint64_t* out_of_range, std::uint32_t processors) {
+  run<Direction::gather, T>(stream, table, indices, count, out, out_of_range, processors);
 }
 
 template <class T>
@@ -56,37 +58,37 @@ void scatter(const exec::Stream& stream, const GlobalView<T>& table, const std::
 }
 
 template void gather(const exec::Stream&, const GlobalView<float>&, const std::uint64_t*,
-                     std::uint64_t, float*, std::uint64_t*);
+                     std::uint64_t, float*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<float>&, const Vertex*,
                               std::uint64_t, float*, std::uint64_t*, const std::uint32_t*);
 template void scatter(const exec::Stream&, const GlobalView<float>&, const std::uint64_t*,
                       std::uint64_t, const float*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<double>&, const std::uint64_t*,
-                     std::uint64_t, double*, std::uint64_t*);
+                     std::uint64_t, double*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<double>&, const Vertex*,
                               std::uint64_t, double*, std::uint64_t*, const std::uint32_t*);
 template void scatter(const exec::Stream&, const GlobalView<double>&, const std::uint64_t*,
                       std::uint64_t, const double*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::uint16_t>&, const std::uint64_t*,
-                     std::uint64_t, std::uint16_t*, std::uint64_t*);
+                     std::uint64_t, std::uint16_t*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::uint16_t>&, const Vertex*,
                               std::uint64_t, std::uint16_t*, std::uint64_t*, const std::uint32_t*);
 template void scatter(const exec::Stream&, const GlobalView<std::uint16_t>&, const std::uint64_t*,
                       std::uint64_t, const std::uint16_t*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::int32_t>&, const std::uint64_t*,
-                     std::uint64_t, std::int32_t*, std::uint64_t*);
+                     std::uint64_t, std::int32_t*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::int32_t>&, const Vertex*,
                               std::uint64_t, std::int32_t*, std::uint64_t*, const std::uint32_t*);
 template void scatter(const exec::Stream&, const GlobalView<std::int32_t>&, const std::uint64_t*,
                       std::uint64_t, const std::int32_t*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::uint32_t>&, const std::uint64_t*,
-                     std::uint64_t, std::uint32_t*, std::uint64_t*);
+                     std::uint64_t, std::uint32_t*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::uint32_t>&, const Vertex*,
                               std::uint64_t, std::uint32_t*, std::uint64_t*, const std::uint32_t*);
 template void scatter(const exec::Stream&, const GlobalView<std::uint32_t>&, const std::uint64_t*,
                       std::uint64_t, const std::uint32_t*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::uint64_t>&, const std::uint64_t*,
-                     std::uint64_t, std::uint64_t*, std::uint64_t*);
+                     std::uint64_t, std::uint64_t*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::uint64_t>&, const Vertex*,
                               std::uint64_t, std::uint64_t*, std::uint64_t*, const std::uint32_t*);
 template void scatter(const exec::Stream&, const GlobalView<std::uint64_t>&, const std::uint64_t*,

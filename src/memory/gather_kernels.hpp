@@ -35,6 +35,7 @@ struct RowMove {
   const std::uint32_t* count_at = nullptr;  ///< On the device: how many of them there are.
   unsigned char* local = nullptr;
   std::uint64_t* out_of_range = nullptr;
+  std::uint32_t processors = 0;   ///< Of a GPU, at most; 0: all.
   std::uint32_t unit_bytes = 16;  ///< 16, 8, 4 or 2: divides all addresses and the row.
 };
 
@@ -83,6 +84,7 @@ template <Direction kDirection, std::uint32_t kUnitBytes, std::uint32_t kRowsInF
 struct MoveRows {
   using U = Unit<kUnitBytes>;
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  static constexpr std::uint32_t kMostThreads = 1024;
 
   RowTable table;
   const std::uint64_t* indices;
@@ -211,17 +213,22 @@ void launch_move(const exec::Stream& stream, const RowMove& job, std::uint32_t l
   constexpr std::uint32_t kRows = kRowsAtOnce<Backend>;
   const std::uint64_t batches = (job.count + kRows - 1) / kRows;
   std::uint64_t groups = batches;
+  exec::LaunchOptions options;
   if constexpr (!std::is_same_v<Backend, exec::Cpu>) {
     // As many as run at a time, so that each has a next batch to look forward to.
-    constexpr std::uint64_t kThreadsPerProcessor = 1024;
-    const auto processors = static_cast<std::uint64_t>(stream.device().processors());
+    constexpr std::uint32_t kThreadsPerProcessor = 1024;
+    auto processors = static_cast<std::uint64_t>(stream.device().processors());
+    if (job.processors != 0 && job.processors < processors) {
+      processors = job.processors;
+      options.threads_per_block = kThreadsPerProcessor;  // A block a processor.
+    }
     groups = std::min(batches, processors * kThreadsPerProcessor / lanes);
   }
   const MoveRows<kDirection, kUnitBytes, kRows> kernel{
       job.table,        job.indices,  job.vertices,
       job.count,        job.count_at, reinterpret_cast<Unit<kUnitBytes>*>(job.local),
       job.out_of_range, groups,       job.table.row_bytes / kUnitBytes};
-  exec::launch<Backend, W>(stream, groups, kernel);
+  exec::launch<Backend, W>(stream, groups, kernel, options);
 }
 
 /// Lanes of a group for rows of `units`: the most of which no more than a quarter idles.

@@ -132,7 +132,7 @@ struct DistributedSddmm<T>::Parts {
       : k(k_),
         cuts(rows.cuts),
         stream(team.device()),
-        copy_stream(team.device()),
+        copy_stream(team.device(), exec::Priority::high),
         row_scale(to_device(stream, rows.row_scale)) {
     exec::ThreadPool& pool = team.device().pool();
     const Exchange exchange(team, rows);
@@ -180,7 +180,7 @@ void DistributedSddmm<T>::run(const T* x, const memory::GlobalArray<T>& y) {
   Parts& p = *parts_;
   check_shape(y, p.cuts, p.k);
   together(team_, [&] {
-    p.halo.gather(p.copy_stream, y.view(), p.buffer.data());
+    p.halo.gather(p.copy_stream, y.view(), p.buffer.data(), DistributedOptions{}.copy_processors);
     p.moved = p.halo.size();
     exec::Event arrived(team_.device());
     arrived.record(p.copy_stream);

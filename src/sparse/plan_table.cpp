@@ -33,6 +33,7 @@ DistributedOptions parse(const Json& entry) {
     return static_cast<std::uint32_t>(value);
   };
   options.chunks = positive("chunks");
+  options.copy_processors = positive("copy_processors");
   options.piece_entries = positive("piece_entries");
   options.interleave = positive("interleave");
   options.warps_per_block = positive("warps_per_block");
@@ -79,6 +80,7 @@ void write_plan(const std::string& path, const std::string& machine, const std::
     content["plans"][key] = {{"strategy", name_of(options.strategy)},
                              {"workgroup", options.workgroup},
                              {"chunks", options.chunks},
+                             {"copy_processors", options.copy_processors},
                              {"piece_entries", options.piece_entries},
                              {"interleave", options.interleave},
                              {"warps_per_block", options.warps_per_block}};

@@ -55,17 +55,18 @@ class RowList {
   RowList(const exec::Stream& stream, const std::vector<std::uint64_t>& rows)
       : rows_(to_device(stream, rows)) {}
   [[nodiscard]] std::uint64_t size() const { return rows_.size(); }
-  /// to[i] = table[row i].
+  /// to[i] = table[row i], by `processors` at most of a GPU (0: all).
   template <class T>
   void gather(const exec::Stream& stream, const memory::GlobalView<T>& table, T* to,
-              std::uint64_t begin, std::uint64_t end) const {
+              std::uint64_t begin, std::uint64_t end, std::uint32_t processors = 0) const {
     if (begin == end) return;
     memory::gather(stream, movable(table), rows_.data() + begin, end - begin,
-                   movable(to + begin * table.width));
+                   movable(to + begin * table.width), nullptr, processors);
   }
   template <class T>
-  void gather(const exec::Stream& stream, const memory::GlobalView<T>& table, T* to) const {
-    gather(stream, table, to, 0, size());
+  void gather(const exec::Stream& stream, const memory::GlobalView<T>& table, T* to,
+              std::uint32_t processors = 0) const {
+    gather(stream, table, to, 0, size(), processors);
   }
 
  private:
@@ -92,8 +93,9 @@ class ProductBase : public Product<T> {
         k_(given.k),
         first_(given.rows.first),
         count_(given.rows.count),
+        copy_processors_(given.options.copy_processors),
         stream_(given.team.device()),
-        copy_stream_(given.team.device()),
+        copy_stream_(given.team.device(), exec::Priority::high),
         row_scale_(to_device(stream_, given.rows.row_scale)),
         self_(to_device(stream_, given.rows.self)) {}
 
@@ -129,6 +131,7 @@ class ProductBase : public Product<T> {
 
   team::Team& team_;
   std::uint64_t k_, first_, count_;
+  std::uint32_t copy_processors_;
   exec::Stream stream_, copy_stream_;
   memory::Buffer<float> row_scale_, self_;
   DeviceBlock own_;

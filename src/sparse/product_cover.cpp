@@ -39,18 +39,21 @@ class CoverProduct final : public ProductBase<T> {
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
     this->moved_ = 0;
     this->copies_wait();
-    halo_.gather(this->copy_stream_, b.view(), buffer_.data());
+    halo_.gather(this->copy_stream_, b.view(), buffer_.data(), this->copy_processors_);
     this->moved_ += halo_.size();
+    // What others wait for comes first; it crosses while own columns are multiplied.
     this->multiply(partial_block_, b.local_data(), partials_.local_data(), 1.0f, 0.0f);
-    this->multiply_own(b, c, alpha, beta);
-    this->synchronize_team();
+    this->stream_.synchronize();
+    this->team_.barrier();
     T* to = buffer_.data() + halo_.size() * this->k_;
     for (const Piece& piece : pieces_) {
       const T* from = partials_.view().base[piece.owner] + piece.begin * this->k_;
-      copy_rows(this->stream_, to, from, piece.rows * this->k_);
+      copy_rows(this->copy_stream_, to, from, piece.rows * this->k_);
       to += piece.rows * this->k_;
       this->moved_ += piece.rows;
     }
+    this->multiply_own(b, c, alpha, beta);
+    this->wait_for_copies();
     this->multiply(remote_block_, buffer_.data(), c, alpha, 1.0f);
   }
 

@@ -34,10 +34,14 @@ class FusedProduct final : public ProductBase<T> {
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
     this->moved_ = 0;
-    put(b, 1);
-    own_group_.gather(this->stream_, b.view(), own_buffer_.data());
+    this->copies_wait();
+    own_group_.gather(this->copy_stream_, b.view(), own_buffer_.data(), this->copy_processors_);
     this->moved_ += own_group_.size();
+    exec::Event arrived(this->team_.device());
+    arrived.record(this->copy_stream_);
+    put(b, 1);
     this->multiply_own(b, c, alpha, beta);
+    this->stream_.wait(arrived);
     this->multiply(own_group_block_, own_buffer_.data(), c, alpha, 1.0f);
     for (int phase = 1; phase < groups_; ++phase) {
       this->synchronize_team();
@@ -198,7 +202,7 @@ class FusedProduct final : public ProductBase<T> {
     if (phase >= groups_) return;
     const Phase& next = phases_[static_cast<std::size_t>(phase) - 1];
     next.outgoing.gather(this->copy_stream_, b.view(),
-                         received_[phase % 2].view().base[next.receiver]);
+                         received_[phase % 2].view().base[next.receiver], this->copy_processors_);
     this->moved_ += next.outgoing.size();
   }
 

@@ -67,7 +67,7 @@ class OnceProduct final : public ProductBase<float> {
 
   void run(const memory::GlobalArray<float>& b, float* c, float alpha, float beta) override {
     copies_wait();
-    long_rows_.gather(copy_stream_, b.view(), long_buffer_.data());
+    long_rows_.gather(copy_stream_, b.view(), long_buffer_.data(), copy_processors_);
     exec::fill_bytes(stream_, counter_.data(), 0, sizeof(std::uint64_t));
     multiply_own(b, c, alpha, beta);
     detail::OnceJob job;

@@ -40,7 +40,8 @@ class StagedProduct final : public ProductBase<T> {
     std::vector<exec::Event> arrived;
     this->copies_wait();
     for (const Chunk& chunk : chunks_) {
-      halo_.gather(this->copy_stream_, b.view(), buffer_.data(), chunk.begin, chunk.end);
+      halo_.gather(this->copy_stream_, b.view(), buffer_.data(), chunk.begin, chunk.end,
+                   this->copy_processors_);
       this->moved_ += chunk.end - chunk.begin;
       arrived.emplace_back(this->team_.device());
       arrived.back().record(this->copy_stream_);

@@ -125,7 +125,9 @@ struct Parameter {
   std::vector<std::uint32_t> values;
 };
 std::vector<Parameter> parameters_of(const DistributedOptions& options, bool is_cuda) {
-  if (options.strategy == Strategy::staged) return {{&DistributedOptions::chunks, {2, 4, 8}}};
+  if (options.strategy == Strategy::staged)
+    return {{&DistributedOptions::copy_processors, {48, 132}},
+            {&DistributedOptions::chunks, {2, 4}}};
   if (options.strategy != Strategy::pull) return {};
   std::vector<Parameter> all = {{&DistributedOptions::piece_entries, {256, 512}},
                                 {&DistributedOptions::interleave, {2, 4}}};

@@ -11,8 +11,8 @@ namespace warren::traverse {
 
 inline constexpr double kRankUnits = 1152921504606846976.0;  ///< 2^60.
 
-/// Amounts lie between -7 and 7; those below 0 wrap around, and so do their sums. Through the signed
-/// conversion: CPUs have no unsigned one.
+/// Amounts lie between -7 and 7; those below 0 wrap around, and so do their sums. Through the
+/// signed conversion: CPUs have no unsigned one.
 template <class Real>
 WARREN_HD std::uint64_t fixed(Real amount) {
   return static_cast<std::uint64_t>(

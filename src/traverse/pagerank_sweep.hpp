@@ -7,8 +7,8 @@
 // Sweeps do not keep the sum of the ranks: x(v) = (1 - d) S / n + d (sum over in-edges (u, v) of
 // x(u) / outdegree(u) + D / n) is worked on with S = sum x and D as they stand, and x / S is the
 // answer. What one more iteration in the usual sense would change is known without it: it sees what
-// the last sweep changed after a row had read it, of which d is passed on, and the change of S since,
-// of which 1 - d is.
+// the last sweep changed after a row had read it, of which d is passed on, and the change of S
+// since, of which 1 - d is.
 #pragma once
 
 #include <algorithm>
@@ -75,8 +75,7 @@ struct PageRankSweep {
   }
 
   static bool finished(const State& state) {
-    return state.started &&
-           (state.residual <= state.tolerance || state.sweep >= state.max_sweeps);
+    return state.started && (state.residual <= state.tolerance || state.sweep >= state.max_sweeps);
   }
 
   static State next(State state, const team::Sums& sums) {
@@ -143,7 +142,8 @@ struct PageRankSweep {
     });
   }
 
-  /// f(begin, end) for this rank's rows of the part: blocks are those of the whole graph's numbering.
+  /// f(begin, end) for this rank's rows of the part: blocks are those of the whole graph's
+  /// numbering.
   template <class Grid, class F>
   void for_blocks(Grid& grid, const State& state, F&& f) const {
     if (in.count == 0) return;
@@ -165,8 +165,7 @@ struct PageRankSweep {
   }
 
   /// Rows [begin, end). What they change is added up in their order, and fixed once.
-  void work(std::uint64_t begin, std::uint64_t end, double base, double damping,
-            Seen& seen) const {
+  void work(std::uint64_t begin, std::uint64_t end, double base, double damping, Seen& seen) const {
     const Real* source = contribution.base[contribution.rank];
     double change = 0.0;
     double sum = 0.0;

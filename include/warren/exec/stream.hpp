@@ -10,10 +10,14 @@ namespace warren::exec {
 
 class Event;
 
+/// Whose blocks of threads a GPU starts first where several streams' are waiting. Copies beside a
+/// large kernel need it: its blocks, in line before theirs, would keep them waiting to its end.
+enum class Priority { normal, high };
+
 class Stream {
  public:
   /// A new stream on `device`, independent of all others.
-  explicit Stream(const Device& device);
+  explicit Stream(const Device& device, Priority priority = Priority::normal);
 
   [[nodiscard]] const Device& device() const noexcept { return device_; }
   /// cudaStream_t as a void pointer; nullptr on the CPU.

@@ -28,7 +28,7 @@ class Context {
       : team_(team),
         type_(type),
         stream_(team.device()),
-        side_(team.device()),
+        side_(team.device(), exec::Priority::high),
         dense_(team.device(), options),
         forked_(team.device()),
         side_end_(team.device()) {}

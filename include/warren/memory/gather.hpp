@@ -15,10 +15,12 @@ namespace warren::memory {
 /// not collective; the rows must not be written meanwhile. A row number out of range gives a row of
 /// zero bytes and is added to *out_of_range (on the device; may be nullptr) rather than read
 /// elsewhere. Asynchronous. Throws UsageError for null arrays, DeviceError when the launch fails.
-/// Deterministic. (WholeGraph, section III-C.)
+/// Deterministic. (WholeGraph, section III-C.) `processors`: of a GPU, the most that work on it, so
+/// that what runs beside it keeps the others; 0 for all.
 template <class T>
 void gather(const exec::Stream& stream, const GlobalView<T>& table, const std::uint64_t* indices,
-            std::uint64_t count, T* out, std::uint64_t* out_of_range = nullptr);
+            std::uint64_t count, T* out, std::uint64_t* out_of_range = nullptr,
+            std::uint32_t processors = 0);
 
 /// The same for row numbers of 32 bits, such as sampled vertices. Where `count_at` (on the device)
 /// is given, of the first *count_at rows, `count` being the most there may be: the host need not

@@ -38,6 +38,8 @@ struct DistributedOptions {
   int workgroup = 0;           ///< Ranks of a workgroup (fused); 0: all are one.
   bool deterministic = false;  ///< `once` without atomics.
   std::uint32_t chunks = 1;    ///< staged: parts that the copies are cut into, to overlap.
+  /// Of a GPU, those that copy rows at most while the others multiply (staged, once, cover, fused).
+  std::uint32_t copy_processors = 24;
   /// pull: entries of a piece (MGG's ps), pieces of one kind in a row (dist), warps of a block
   /// (wpb).
   std::uint32_t piece_entries = 128;

@@ -105,11 +105,16 @@ void fill_bytes(int index, void* stream, void* target, int value, std::uint64_t 
              "cudaMemsetAsync");
 }
 
-std::shared_ptr<void> make_stream(int index) {
+std::shared_ptr<void> make_stream(int index, bool is_urgent) {
   activate(index);
   cudaStream_t stream = nullptr;
-  cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
-             "cudaStreamCreateWithFlags");
+  int least = 0;
+  int greatest = 0;
+  cuda_check(cudaDeviceGetStreamPriorityRange(&least, &greatest),
+             "cudaDeviceGetStreamPriorityRange");
+  cuda_check(
+      cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, is_urgent ? greatest : least),
+      "cudaStreamCreateWithPriority");
   return {stream, [](void* s) { (void)cudaStreamDestroy(static_cast<cudaStream_t>(s)); }};
 }
 

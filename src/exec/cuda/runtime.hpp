@@ -28,7 +28,7 @@ void free_pinned(void* pointer) noexcept;
 void copy(int index, void* stream, void* target, const void* source, std::uint64_t bytes);
 void fill_bytes(int index, void* stream, void* target, int value, std::uint64_t bytes);
 
-std::shared_ptr<void> make_stream(int index);
+std::shared_ptr<void> make_stream(int index, bool is_urgent);
 void synchronize_stream(int index, void* stream);
 std::shared_ptr<void> make_event(int index);
 void record_event(int index, void* event, void* stream);
