@@ -19,7 +19,7 @@ function(warren_floor name)
     target_link_libraries(${target} PUBLIC warren_${floor})
   endforeach()
   target_link_libraries(${target} PUBLIC Threads::Threads PRIVATE
-    $<BUILD_INTERFACE:warren_settings> $<BUILD_INTERFACE:fmt::fmt-header-only> ${FLOOR_PRIVATE})
+    $<BUILD_INTERFACE:warren_settings> $<BUILD_INTERFACE:${WARREN_FMT}> ${FLOOR_PRIVATE})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS ${target} EXPORT warrenTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()

@@ -37,11 +37,11 @@ class FusedProduct final : public ProductBase<T> {
     this->copies_wait();
     own_group_.gather(this->copy_stream_, b.view(), own_buffer_.data(), this->copy_processors_);
     this->moved_ += own_group_.size();
-    exec::Event arrived(this->team_.device());
-    arrived.record(this->copy_stream_);
+    exec::Event own_group_arrived(this->team_.device());
+    own_group_arrived.record(this->copy_stream_);
     put(b, 1);
     this->multiply_own(b, c, alpha, beta);
-    this->stream_.wait(arrived);
+    this->stream_.wait(own_group_arrived);
     this->multiply(own_group_block_, own_buffer_.data(), c, alpha, 1.0f);
     for (int phase = 1; phase < groups_; ++phase) {
       this->synchronize_team();

@@ -23,17 +23,21 @@ constexpr double kSinglePrecisionTolerance = 1e-6;
 template <class Real>
 struct Ranks {
   Ranks(team::Team& team, const graph::Shard& shard)
-      : value(team.device(), shard.out.count),
+      : values{memory::Buffer<Real>(team.device(), shard.out.count),
+               memory::Buffer<Real>(team.device(), shard.out.count)},
         contribution{
             memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated),
             memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated)} {}
-  memory::Buffer<Real> value;
+  std::array<memory::Buffer<Real>, 2> values;
   std::array<memory::GlobalArray<Real>, 2> contribution;
 
   template <bool kPacked>
   [[nodiscard]] PageRankProgram<Real, kPacked> program() const {
     PageRankProgram<Real, kPacked> made;
-    for (std::size_t i = 0; i < 2; ++i) made.contribution[i] = contribution[i].view();
+    for (std::size_t i = 0; i < 2; ++i) {
+      made.contribution[i] = contribution[i].view();
+      made.value[i] = values[i].data();
+    }
     return made;
   }
 };
@@ -41,10 +45,10 @@ struct Ranks {
 /// Of sweeps, which work in place.
 struct SweptRanks {
   SweptRanks(team::Team& team, const graph::Shard& shard)
-      : value(team.device(), shard.out.count),
+      : values{memory::Buffer<float>(team.device(), shard.out.count)},
         waiting(team.device(), shard.out.count),
         contribution(team, shard.cuts, 1, memory::Placement::replicated) {}
-  memory::Buffer<float> value;
+  std::array<memory::Buffer<float>, 1> values;
   memory::Buffer<float> waiting;
   memory::GlobalArray<float> contribution;
 
@@ -53,6 +57,7 @@ struct SweptRanks {
     PageRankSweep<kPacked> made;
     made.contribution = contribution.view();
     made.waiting = waiting.data();
+    made.value = values[0].data();
     return made;
   }
 };
@@ -78,20 +83,23 @@ class PageRankMemory {
   void with_program(const graph::Shard& shard, F&& f) {
     with_ranks([&](const auto& ranks) {
       if (shard.edges_placement == graph::EdgesPlacement::compressed_host) {
-        f(completed(ranks.template program<true>(), shard, ranks.value.data()));
+        f(completed(ranks.template program<true>(), shard));
       } else {
-        f(completed(ranks.template program<false>(), shard, ranks.value.data()));
+        f(completed(ranks.template program<false>(), shard));
       }
     });
   }
 
-  /// What the ranks add up to, where a run left it other than 1.
-  void set_sum(double sum) { sum_ = sum; }
+  /// Where a run left the ranks, and what they add up to.
+  void set_result(std::size_t slot, double sum) {
+    slot_ = slot;
+    sum_ = sum;
+  }
 
   [[nodiscard]] std::vector<double> values(const exec::Stream& stream) const {
     std::vector<double> result;
     with_ranks([&](const auto& ranks) {
-      for (const auto value : ranks.value.to_host(stream))
+      for (const auto value : ranks.values.at(slot_).to_host(stream))
         result.push_back(static_cast<double>(value) / sum_);
     });
     return result;
@@ -106,13 +114,12 @@ class PageRankMemory {
   }
 
   /// With what all programs have.
-  template <class Program, class Real>
-  Program completed(Program made, const graph::Shard& shard, Real* value) const {
+  template <class Program>
+  Program completed(Program made, const graph::Shard& shard) const {
     made.packed = shard.packed_in;
     made.in = shard.in;
     made.out = shard.out;
     made.is_symmetric = shard.is_symmetric;
-    made.value = value;
     if constexpr (requires { made.classes; }) made.classes = classes_;
     return made;
   }
@@ -120,17 +127,19 @@ class PageRankMemory {
   std::variant<std::monostate, Ranks<float>, Ranks<double>, SweptRanks> ranks_;
   memory::Buffer<Vertex> class_rows_;
   RowClasses classes_;
+  std::size_t slot_ = 0;
   double sum_ = 1.0;
 };
 
 namespace {
 
-PageRankState initial_state(const PageRankOptions& options, std::uint64_t vertices) {
+PageRankState initial_state(const PageRankOptions& options, const graph::Shard& shard) {
   PageRankState state;
   state.max_iterations = options.max_iterations;
   state.damping = options.damping;
   state.tolerance = options.tolerance;
-  state.vertices = static_cast<double>(vertices);
+  state.vertices = static_cast<double>(shard.vertices);
+  state.is_symmetric = shard.is_symmetric;
   return state;
 }
 
@@ -138,6 +147,7 @@ PageRankState initial_state(const PageRankOptions& options, std::uint64_t vertic
 struct Last {
   std::uint32_t iterations = 0;
   double residual = 0.0;
+  std::size_t slot = 0;
   double sum = 1.0;
 };
 
@@ -145,7 +155,7 @@ template <class Backend, class Real, bool kPacked>
 Last iterate(team::Team& team, const exec::Stream& stream,
              const PageRankProgram<Real, kPacked>& program, const PageRankState& initial) {
   const PageRankState last = PageRankRun<Backend>::run(team, stream, program, initial);
-  return {last.iteration, last.residual, 1.0};
+  return {last.iteration, last.residual, (last.iteration + (last.keeps_last() ? 1 : 0)) % 2, 1.0};
 }
 
 template <class Backend, bool kPacked>
@@ -159,7 +169,7 @@ Last iterate(team::Team& team, const exec::Stream& stream, const PageRankSweep<k
   state.tolerance = initial.tolerance;
   state.vertices = initial.vertices;
   const SweepState last = team::run_program<exec::Cpu>(team, stream, program, state);
-  return {last.sweep, last.residual, from_fixed(last.sum)};
+  return {last.sweep, last.residual, 0, from_fixed(last.sum)};
 }
 
 }  // namespace
@@ -187,7 +197,7 @@ PageRankResult PageRank::run() {
     result.converged = true;
     return result;
   }
-  const PageRankState initial = initial_state(options_, shard_.vertices);
+  const PageRankState initial = initial_state(options_, shard_);
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {
     memory_->with_program(shard_, [&](const auto& program) {
@@ -196,7 +206,7 @@ PageRankResult PageRank::run() {
       const double end = now_seconds();
       trace_span("pagerank", team_.rank(), begin, end,
                  fmt::format("{{\"iterations\":{}}}", last.iterations));
-      memory_->set_sum(last.sum);
+      memory_->set_result(last.slot, last.sum);
       result = {last.iterations, last.residual, last.residual <= options_.tolerance, end - begin,
                 last.iterations * far_bytes_};
     });
