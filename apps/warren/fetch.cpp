@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren fetch: a public dataset by name, from where its authors publish it.
+#include "warren/learn/fetch.hpp"
+
 #include <memory>
 
 #include "warren/core/trace.hpp"
-#include "warren/learn/fetch.hpp"
 
 #include "command.hpp"
 #include "session.hpp"
@@ -37,11 +38,12 @@ ExitStatus run_fetch(const FetchCommand& command) {
     session.print("{}: all {} there, as fetched\n", result.folder,
                   counted(result.files, "file", "files"));
   } else {
-    session.print("{}: {} in {}; {}\n", result.folder, human_bytes(result.bytes),
-                  counted(result.files, "file", "files"),
-                  result.is_pinned
-                      ? "its sums are those of the published files"
-                      : "not all sums are published: they were recorded, and are checked from now on");
+    session.print(
+        "{}: {} in {}; {}\n", result.folder, human_bytes(result.bytes),
+        counted(result.files, "file", "files"),
+        result.is_pinned
+            ? "its sums are those of the published files"
+            : "not all sums are published: they were recorded, and are checked from now on");
   }
   session.finish();
   return ExitStatus::done;
@@ -51,8 +53,8 @@ ExitStatus run_fetch(const FetchCommand& command) {
 
 void add_fetch(CLI::App& program, Action& action) {
   auto command = std::make_shared<FetchCommand>();
-  CLI::App* fetch =
-      program.add_subcommand("fetch", "Bring a public dataset into $WARREN_DATA or ~/.cache/warren");
+  CLI::App* fetch = program.add_subcommand(
+      "fetch", "Bring a public dataset into $WARREN_DATA or ~/.cache/warren");
   fetch
       ->add_option("name", command->name,
                    "cora, citeseer, pubmed, ogbn-arxiv, ogbn-products, ogbn-papers100M, reddit")

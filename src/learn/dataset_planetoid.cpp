@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cora, Citeseer and Pubmed as Planetoid's authors publish them (Yang, Cohen and Salakhutdinov,
-// "Revisiting semi-supervised learning with graph embeddings", ICML 2016): pickles ind.NAME.allx and
-// tx (features of vertices but those of the test, and of those), ally and ty (their classes), y
+// "Revisiting semi-supervised learning with graph embeddings", ICML 2016): pickles ind.NAME.allx
+// and tx (features of vertices but those of the test, and of those), ally and ty (their classes), y
 // (the training vertices', whose number alone counts), graph (lists of neighbours), and test.index.
 #include <algorithm>
 #include <charconv>
@@ -78,7 +78,8 @@ SparseRows read_rows(const std::string& path) {
   const PickleNode* shape = state->find("_shape");
   if (shape == nullptr) shape = state->find("shape");
   if (shape == nullptr || shape->items.size() != 2 || shape->items[0]->integer < 0 ||
-      shape->items[1]->integer < 1 || static_cast<std::uint64_t>(shape->items[1]->integer) > kMaxVertices)
+      shape->items[1]->integer < 1 ||
+      static_cast<std::uint64_t>(shape->items[1]->integer) > kMaxVertices)
     file.pickle.fail("the matrix has no shape");
   SparseRows rows;
   rows.rows = static_cast<std::uint64_t>(shape->items[0]->integer);
@@ -162,8 +163,8 @@ graph::Graph read_planetoid_graph(const std::string& folder, graph::BuildOptions
   const auto id = [&](const PickleNode* node) {
     if (node->kind != PickleNode::Kind::integer || node->integer < 0 ||
         static_cast<std::uint64_t>(node->integer) >= vertices)
-      file.pickle.fail(fmt::format("a vertex is {}; they go from 0 to {}", node->integer,
-                                   vertices - 1));
+      file.pickle.fail(
+          fmt::format("a vertex is {}; they go from 0 to {}", node->integer, vertices - 1));
     return static_cast<Vertex>(node->integer);
   };
   for (const auto& [vertex, list] : file.pickle.root().pairs) {

@@ -311,9 +311,10 @@ void Pickle::make_object(unsigned char operation) {
       return;
     }
     default:
-      fail(fmt::format("operation 0x{:02x} is not one of those that arrays need: this is no "
-                       "pickle, or one of something else",
-                       operation));
+      fail(
+          fmt::format("operation 0x{:02x} is not one of those that arrays need: this is no "
+                      "pickle, or one of something else",
+                      operation));
   }
 }
 
@@ -350,8 +351,7 @@ graph::io::NpyArray Pickle::array(const PickleNode* node, const char* what) {
   const auto& state = node->state->items;
   const std::string& type = state[2]->arguments->items[0]->bytes;
   const auto* order = state[2]->state;
-  const bool is_big =
-      order != nullptr && order->items.size() > 1 && order->items[1]->bytes == ">";
+  const bool is_big = order != nullptr && order->items.size() > 1 && order->items[1]->bytes == ">";
   if (is_big || (state[3]->integer != 0 && state[1]->items.size() > 1))
     fail(fmt::format("{}'s elements are big endian or in Fortran's order; others can be read",
                      what));
@@ -363,9 +363,9 @@ graph::io::NpyArray Pickle::array(const PickleNode* node, const char* what) {
       array.width > 16)
     fail(fmt::format("{}'s type \"{}\" is none of numbers", what, type));
   for (const PickleNode* size : state[1]->items) {
-    if (size->integer < 0 || __builtin_mul_overflow(array.count,
-                                                    static_cast<std::uint64_t>(size->integer),
-                                                    &array.count))
+    if (size->integer < 0 ||
+        __builtin_mul_overflow(array.count, static_cast<std::uint64_t>(size->integer),
+                               &array.count))
       fail(fmt::format("{}'s shape is none", what));
     array.shape.push_back(static_cast<std::uint64_t>(size->integer));
   }
