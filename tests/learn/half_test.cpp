@@ -250,8 +250,11 @@ void check_layer(const Case& test, const Named& named, const team::TeamOptions& 
   const auto expected = fixtures::run(test, graphs, options, wide(x), dy, list, values);
   const double floor = std::sqrt(static_cast<double>(named.graph.edges() + n));
   expect_close(found.y, expected.y, floor, 6.0 * rounding_of(type), "y");
-  // Rounding takes what comes to GIN's ReLU from one side to the other, where it is nearly 0.
-  const double slack = (test.name == std::string("gin") ? 32.0 : 6.0) * rounding_of(type);
+  // Rounding takes what comes to GIN's ReLU from one side to the other, where it is nearly 0. What a
+  // hub's thousands of neighbours get of its gradient is below float16's normal numbers in GAT: that
+  // is what losses are scaled for.
+  const std::string layer = test.name;
+  const double slack = (layer == "gin" ? 32.0 : layer == "gat" ? 9.0 : 6.0) * rounding_of(type);
   if (!test.is_sparse) expect_close(found.dx, expected.dx, floor, slack, "dx");
   for (const Parameter& p : list) {
     const auto part = [&](const std::vector<float>& all) {
@@ -270,6 +273,8 @@ TEST(HalfConvolutions, AreThoseOfFloat32Nearly) {
         const int ranks = 1 + static_cast<int>(i % 4);
         check_layer(test, graphs[i], {exec::DeviceKind::cpu, ranks, ranks, false}, type);
       }
+      check_layer(test, {"long star", fixtures::star(2600, true)},
+                  {exec::DeviceKind::cpu, 1, 1, false}, type);
     }
   }
 }
