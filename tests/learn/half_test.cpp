@@ -250,9 +250,9 @@ void check_layer(const Case& test, const Named& named, const team::TeamOptions& 
   const auto expected = fixtures::run(test, graphs, options, wide(x), dy, list, values);
   const double floor = std::sqrt(static_cast<double>(named.graph.edges() + n));
   expect_close(found.y, expected.y, floor, 6.0 * rounding_of(type), "y");
-  // Rounding takes what comes to GIN's ReLU from one side to the other, where it is nearly 0. What a
-  // hub's thousands of neighbours get of its gradient is below float16's normal numbers in GAT: that
-  // is what losses are scaled for.
+  // Rounding takes what comes to GIN's ReLU from one side to the other, where it is nearly 0. What
+  // a hub's thousands of neighbours get of its gradient is below float16's normal numbers in GAT:
+  // that is what losses are scaled for.
   const std::string layer = test.name;
   const double slack = (layer == "gin" ? 32.0 : layer == "gat" ? 9.0 : 6.0) * rounding_of(type);
   if (!test.is_sparse) expect_close(found.dx, expected.dx, floor, slack, "dx");
