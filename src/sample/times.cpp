@@ -106,29 +106,32 @@ class TextTimes {
 
  private:
   void take(std::uint64_t line, const std::vector<std::string_view>& words) {
-    const auto time = words.size() == 3 ? whole_number<std::int64_t>(words[2]) : std::nullopt;
-    const auto source = find(words[0]);
-    const auto target = words.size() == 3 ? find(words[1]) : std::nullopt;
-    if (!time || *time == kNoTime || !source || !target)
+    const bool is_whole = words.size() == 3;
+    const std::int64_t time =
+        is_whole ? whole_number<std::int64_t>(words[2]).value_or(kNoTime) : kNoTime;
+    const Vertex source = is_whole ? find(words[0]) : kNoVertex;
+    const Vertex target = is_whole ? find(words[1]) : kNoVertex;
+    if (time == kNoTime || source == kNoVertex || target == kNoVertex)
       throw InputError(
           fmt::format("{}: line {}: \"source target time\" would be right: two vertex "
                       "ids of the graph and an integer",
                       path_, line));
-    auto* edge = find_edge(*source, *target);
-    auto* reversed = find_edge(*target, *source);
+    auto* edge = find_edge(source, target);
+    auto* reversed = find_edge(target, source);
     if (edge == nullptr && reversed == nullptr)
       throw InputError(fmt::format("{}: line {}: the graph has no edge from {} to {}", path_, line,
                                    words[0], words[1]));
     if (edge != nullptr) {
-      *edge = std::min(*edge, *time);
+      *edge = std::min(*edge, time);
     } else {
-      *reversed = std::min(*reversed, *time);
+      *reversed = std::min(*reversed, time);
     }
   }
 
-  [[nodiscard]] std::optional<Vertex> find(std::string_view word) const {
+  /// The vertex of an id, kNoVertex where there is none.
+  [[nodiscard]] Vertex find(std::string_view word) const {
     const auto id = whole_number<std::uint64_t>(word);
-    if (!id) return std::nullopt;
+    if (!id) return kNoVertex;
     std::uint64_t low = 0, high = graph_.vertices;
     while (low < high) {
       const std::uint64_t middle = (low + high) / 2;
@@ -139,7 +142,7 @@ class TextTimes {
       }
     }
     if (low == graph_.vertices || graph_.original_id(static_cast<Vertex>(low)) != *id)
-      return std::nullopt;
+      return kNoVertex;
     return static_cast<Vertex>(low);
   }
 
