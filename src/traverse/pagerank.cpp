@@ -139,7 +139,8 @@ PageRankState initial_state(const PageRankOptions& options, const graph::Shard& 
   state.damping = options.damping;
   state.tolerance = options.tolerance;
   state.vertices = static_cast<double>(shard.vertices);
-  state.is_symmetric = shard.is_symmetric;
+  // Below that tolerance `iterations` are those of the textbook, as everybody counts them.
+  state.is_accelerated = shard.is_symmetric && options.tolerance >= kSinglePrecisionTolerance;
   return state;
 }
 

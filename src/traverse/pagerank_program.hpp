@@ -37,14 +37,14 @@ struct PageRankState {
   double vertices = 0.0;
   double base = 0.0;  ///< What every vertex gets: (1 - d) / n + d D / n.
   double residual = 2.0;
-  bool is_symmetric = false;
+  bool is_accelerated = false;
   double weight = 1.0;  ///< w: of the next iteration.
   double radius = 0.0;  ///< r.
 
   /// Chooses the weight of the next iteration from what the last one's residual became.
   WARREN_HD void weigh(double before) {
     constexpr std::uint32_t kFirst = 3;  // The start's own errors are gone.
-    if (!is_symmetric || iteration < kFirst || !(residual < before)) return;
+    if (!is_accelerated || iteration < kFirst || !(residual < before)) return;
     const double ratio = residual / before;
     const double shown = (ratio * ratio + weight - 1.0) / (weight * ratio);
     if (ratio * ratio <= weight - 1.0 || shown <= radius) return;

@@ -32,10 +32,11 @@ class PageRankMemory;
 /// rank of the vertices without out-edges; r starts at 1 / n, and sums to 1. Parallel edges count
 /// each, self-loops count. Ranks are held in float32 where the tolerance is 1e-6 or more, else in
 /// float64; with the former CPUs sweep over the vertices in parts (block Gauss-Seidel), and count
-/// sweeps as iterations. Otherwise ranks of symmetric graphs are found by a second-degree iteration
-/// (Golub and Varga), those of others by plain ones. Sums over the graph are exact in 2^-60 fixed
-/// point, so that results repeat bit for bit on one device and team size. Holds 4 values a vertex
-/// on each device, and the values of all vertices once more where there are several ranks.
+/// sweeps as iterations. On GPUs ranks of symmetric graphs are found by a second-degree iteration
+/// (Golub and Varga), those of others, and all in float64, by plain ones. Sums over the graph are
+/// exact in 2^-60 fixed point, so that results repeat bit for bit on one device and team size.
+/// Holds 4 values a vertex on each device, and the values of all vertices once more where there are
+/// several ranks.
 class PageRank {
  public:
   /// Collective. `shard` must outlive this and have in-edges. Throws UsageError for options out of
