@@ -59,11 +59,9 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
                  Numbers out) { features->gather(stream, vertices, count, out); },
           graphs.input_ids.empty() ? nullptr : input_ids.data(),
           loader_options(model, given, seeds)),
-      store_ids(graphs.input_ids.size()) {
+      store_id(graphs.input_ids) {
   upload(context.stream(), input_ids, graphs.input_ids);
   context.stream().synchronize();
-  for (std::size_t v = 0; v < store_ids.size(); ++v)
-    store_ids[graphs.input_ids[v]] = static_cast<Vertex>(v);
 }
 
 EpochTimer::EpochTimer(BatchParts& parts, std::uint64_t first, std::uint64_t count)

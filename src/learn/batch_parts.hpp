@@ -11,9 +11,13 @@
 #include "warren/learn/batch_loader.hpp"
 
 #include "learn/feature_table.hpp"
+#include "learn/input_graph.hpp"
 #include "learn/trainer_parts.hpp"
 
 namespace warren::learn {
+
+/// Batches of evaluation have numbers from here on.
+inline constexpr std::uint64_t kEvaluation = std::uint64_t{1} << 44;
 
 /// How a list is dealt out: an equal part for each rank, `batch` elements of it at a time.
 struct BatchShares {
@@ -52,9 +56,6 @@ struct BatchParts {
   [[nodiscard]] BatchShares shares(std::uint64_t batch) {
     return {static_cast<std::uint64_t>(context.team().size()), batch};
   }
-  [[nodiscard]] Vertex store_id(Vertex input) const {
-    return store_ids.empty() ? input : store_ids[input];
-  }
   /// start(i) begins batch i of [first, count); run(i, batch) uses it, the next one being made
   /// meanwhile.
   template <class Start, class Run>
@@ -78,7 +79,7 @@ struct BatchParts {
   memory::Buffer<Vertex> input_ids;
   Model model;
   BatchLoader loader;
-  std::vector<Vertex> store_ids;  ///< Of the input's vertices; empty: the same.
+  Places store_id;                                         ///< Of the input's vertices.
   std::vector<std::pair<exec::Event, exec::Event>> spans;  ///< Of training, batch by batch.
 };
 

@@ -10,14 +10,26 @@
 
 namespace warren::learn {
 
+/// Where the input's vertices stand in the order that they were put in.
+class Places {
+ public:
+  explicit Places(const std::vector<Vertex>& input_ids) : place_(input_ids.size()) {
+    for (std::size_t v = 0; v < place_.size(); ++v) place_[input_ids[v]] = static_cast<Vertex>(v);
+  }
+  [[nodiscard]] Vertex operator()(Vertex input) const {
+    return place_.empty() ? input : place_[input];
+  }
+
+ private:
+  std::vector<Vertex> place_;  // Empty: the same.
+};
+
 class InputGraph {
  public:
   explicit InputGraph(const GraphPair& graphs)
-      : graph_(graphs.out), input_ids_(graphs.input_ids), place_(graphs.input_ids.size()) {
-    for (std::size_t v = 0; v < place_.size(); ++v) place_[input_ids_[v]] = static_cast<Vertex>(v);
-  }
+      : graph_(graphs.out), input_ids_(graphs.input_ids), place_(graphs.input_ids) {}
   [[nodiscard]] Vertex vertices() const { return graph_->vertices; }
-  [[nodiscard]] Vertex place(Vertex v) const { return place_.empty() ? v : place_[v]; }
+  [[nodiscard]] Vertex place(Vertex v) const { return place_(v); }
   [[nodiscard]] Vertex input_id(Vertex v) const { return input_ids_.empty() ? v : input_ids_[v]; }
   [[nodiscard]] bool has_edge(Vertex source, Vertex target) const {
     const auto list = graph_->neighbours(place(source));
@@ -34,7 +46,7 @@ class InputGraph {
  private:
   std::shared_ptr<const graph::Graph> graph_;
   std::vector<Vertex> input_ids_;
-  std::vector<Vertex> place_;
+  Places place_;
 };
 
 }  // namespace warren::learn

@@ -8,9 +8,6 @@
 namespace warren::learn {
 namespace {
 
-// Batches of evaluation have numbers from here on.
-constexpr std::uint64_t kEvaluation = std::uint64_t{1} << 44;
-
 /// Two batches of pairs on the device: one is brought while the other one is used.
 class LinkSlots {
  public:

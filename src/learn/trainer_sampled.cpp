@@ -9,8 +9,6 @@ namespace {
 
 // Apart from the purposes of layers.
 constexpr std::uint64_t kShuffle = 0x73687566;
-// Batches of evaluation have numbers from here on.
-constexpr std::uint64_t kEvaluation = std::uint64_t{1} << 44;
 
 class VertexPasses final : public SampledPasses {
  public:

@@ -133,17 +133,6 @@ class PageRankMemory {
 
 namespace {
 
-PageRankState initial_state(const PageRankOptions& options, const graph::Shard& shard) {
-  PageRankState state;
-  state.max_iterations = options.max_iterations;
-  state.damping = options.damping;
-  state.tolerance = options.tolerance;
-  state.vertices = static_cast<double>(shard.vertices);
-  // Below that tolerance `iterations` are those of the textbook, as everybody counts them.
-  state.is_accelerated = shard.is_symmetric && options.tolerance >= kSinglePrecisionTolerance;
-  return state;
-}
-
 /// Where a run ended, whatever its program.
 struct Last {
   std::uint32_t iterations = 0;
@@ -154,22 +143,18 @@ struct Last {
 
 template <class Backend, class Real, bool kPacked>
 Last iterate(team::Team& team, const exec::Stream& stream,
-             const PageRankProgram<Real, kPacked>& program, const PageRankState& initial) {
+             const PageRankProgram<Real, kPacked>& program, const PageRankTask& task) {
+  PageRankState initial{task};
+  // In float64 `iterations` are those of the textbook, as everybody counts them.
+  initial.is_accelerated = program.is_symmetric && std::is_same_v<Real, float>;
   const PageRankState last = PageRankRun<Backend>::run(team, stream, program, initial);
   return {last.iteration, last.residual, (last.iteration + (last.keeps_last() ? 1 : 0)) % 2, 1.0};
 }
 
 template <class Backend, bool kPacked>
 Last iterate(team::Team& team, const exec::Stream& stream, const PageRankSweep<kPacked>& program,
-             const PageRankState& initial) {
-  SweepState state;
-  state.max_sweeps = initial.max_iterations;
-  state.parts = PageRankSweep<kPacked>::parts_for(program.contribution.rows());
-  state.block_rows = PageRankSweep<kPacked>::block_rows_for(program.contribution.rows());
-  state.damping = initial.damping;
-  state.tolerance = initial.tolerance;
-  state.vertices = initial.vertices;
-  const SweepState last = team::run_program<exec::Cpu>(team, stream, program, state);
+             const PageRankTask& task) {
+  const SweepState last = team::run_program<exec::Cpu>(team, stream, program, SweepState{task});
   return {last.sweep, last.residual, 0, from_fixed(last.sum)};
 }
 
@@ -198,12 +183,13 @@ PageRankResult PageRank::run() {
     result.converged = true;
     return result;
   }
-  const PageRankState initial = initial_state(options_, shard_);
+  const PageRankTask task{options_.max_iterations, options_.damping, options_.tolerance,
+                          static_cast<double>(shard_.vertices)};
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {
     memory_->with_program(shard_, [&](const auto& program) {
       const double begin = now_seconds();
-      const Last last = iterate<decltype(backend)>(team_, stream_, program, initial);
+      const Last last = iterate<decltype(backend)>(team_, stream_, program, task);
       const double end = now_seconds();
       trace_span("pagerank", team_.rank(), begin, end,
                  fmt::format("{{\"iterations\":{}}}", last.iterations));

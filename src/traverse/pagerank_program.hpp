@@ -28,13 +28,9 @@
 
 namespace warren::traverse {
 
-struct PageRankState {
+struct PageRankState : PageRankTask {
   std::uint32_t iteration = 0;
-  std::uint32_t max_iterations = 0;
   bool started = false;
-  double damping = 0.0;
-  double tolerance = 0.0;
-  double vertices = 0.0;
   double base = 0.0;  ///< What every vertex gets: (1 - d) / n + d D / n.
   double residual = 2.0;
   bool is_accelerated = false;
@@ -166,12 +162,8 @@ struct PageRankProgram {
     grid.template for_each<exec::Warp>(in.count, [&](const WorkerType& worker, std::uint64_t i) {
       const auto row = static_cast<Vertex>(i);
       const graph::CompressedRow list = packed.view.row(row);
-      double part = 0.0;
-      graph::for_each_neighbour(worker, packed.view, list, 0, list.degree,
-                                [&](bool active, EdgeOffset, Vertex from) {
-                                  if (active) part += static_cast<double>(source[from]);
-                                });
-      const double sum = worker.reduce(part, exec::Plus{});
+      const double sum =
+          worker.reduce(pulled_packed(worker, packed.view, list, source), exec::Plus{});
       if (worker.lane() != 0) return;
       finish(row, value[state.iteration % 2][row], earlier_of(row, state), sum,
              is_symmetric ? list.degree : out.degree(row), state, seen);

@@ -5,9 +5,17 @@
 
 #include <cstdint>
 
-#include "warren/core/types.hpp"
+#include "warren/graph/compressed.hpp"
 
 namespace warren::traverse {
+
+/// What all forms are told.
+struct PageRankTask {
+  std::uint32_t max_iterations = 0;
+  double damping = 0.0;
+  double tolerance = 0.0;
+  double vertices = 0.0;
+};
 
 inline constexpr double kRankUnits = 1152921504606846976.0;  ///< 2^60.
 
@@ -34,6 +42,18 @@ template <class Real>
     sum += static_cast<double>((source[list[0]] + source[list[1]]) +
                                (source[list[2]] + source[list[3]]));
   for (; list != end; ++list) sum += static_cast<double>(source[*list]);
+  return sum;
+}
+
+/// A worker's part of the sum over a compressed row.
+template <class W, class Real>
+WARREN_HD double pulled_packed(const W& worker, const graph::CompressedView& view,
+                               const graph::CompressedRow& list, const Real* source) {
+  double sum = 0.0;
+  graph::for_each_neighbour(worker, view, list, 0, list.degree,
+                            [&](bool active, EdgeOffset, Vertex from) {
+                              if (active) sum += static_cast<double>(source[from]);
+                            });
   return sum;
 }
 

@@ -23,23 +23,29 @@
 
 namespace warren::traverse {
 
-struct SweepState {
+struct SweepState : PageRankTask {
   std::uint32_t sweep = 0;
-  std::uint32_t max_sweeps = 0;
   std::uint32_t part = 0;
-  std::uint32_t parts = 1;
-  std::uint64_t block_rows = 1;
   bool started = false;
   bool publishes = false;
-  double damping = 0.0;
-  double tolerance = 0.0;
-  double vertices = 0.0;
   std::uint64_t sum = 0;       ///< S, fixed.
   std::uint64_t dangling = 0;  ///< D, fixed.
   std::uint64_t change = 0;    ///< Of this sweep so far, fixed.
   double drift = 0.0;          ///< Of S in this sweep, part by part without signs.
   double residual = 2.0;       ///< What an iteration would change at most, of ranks that sum to 1.
 
+  static constexpr std::uint64_t kMostParts = 16;
+  static constexpr std::uint64_t kLeastPart = 1024;  ///< Vertices: a part is worth two barriers.
+  static constexpr std::uint64_t kBlocksOfPart = 64;
+  [[nodiscard]] std::uint64_t parts() const {
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(vertices) / kLeastPart, 1,
+                                     kMostParts);
+  }
+  /// Enough blocks for the threads to share, each long enough to be read as a stream.
+  [[nodiscard]] std::uint64_t block_rows() const {
+    return std::clamp<std::uint64_t>(
+        static_cast<std::uint64_t>(vertices) / (kMostParts * kBlocksOfPart), 16, 4096);
+  }
   /// What every vertex gets.
   [[nodiscard]] double base() const {
     return ((1.0 - damping) * from_fixed(sum) + damping * from_fixed(dangling)) / vertices;
@@ -52,9 +58,6 @@ struct PageRankSweep {
   using State = SweepState;
   using Real = float;
   static constexpr std::uint32_t kScratchBytes = 0;
-  static constexpr std::uint32_t kParts = 16;
-  static constexpr std::uint64_t kLeastPart = 1024;  ///< Vertices: a part is worth two barriers.
-  static constexpr std::uint64_t kBlocksOfPart = 64;
   enum Sum : std::uint32_t { kChange, kSumChange, kDanglingChange };
 
   graph::CsrView in;
@@ -65,17 +68,9 @@ struct PageRankSweep {
   Real* waiting = nullptr;                ///< Own vertices: what will be published.
   Real* value = nullptr;                  ///< Own vertices.
 
-  [[nodiscard]] static std::uint32_t parts_for(std::uint64_t vertices) {
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(vertices / kLeastPart, 1, kParts));
-  }
-
-  /// Enough for the threads to share, each long enough to be read as a stream.
-  [[nodiscard]] static std::uint64_t block_rows_for(std::uint64_t vertices) {
-    return std::clamp<std::uint64_t>(vertices / (kParts * kBlocksOfPart), 16, 4096);
-  }
-
   static bool finished(const State& state) {
-    return state.started && (state.residual <= state.tolerance || state.sweep >= state.max_sweeps);
+    return state.started &&
+           (state.residual <= state.tolerance || state.sweep >= state.max_iterations);
   }
 
   static State next(State state, const team::Sums& sums) {
@@ -89,7 +84,7 @@ struct PageRankSweep {
       return state;
     }
     state.publishes = !state.publishes;
-    if (state.publishes || ++state.part < state.parts) return state;
+    if (state.publishes || ++state.part < state.parts()) return state;
     state.part = 0;
     ++state.sweep;
     state.residual =
@@ -149,17 +144,17 @@ struct PageRankSweep {
     if (in.count == 0) return;
     const std::uint64_t first = in.first;
     const std::uint64_t end = first + in.count;
-    const std::uint64_t first_block = first / state.block_rows;
-    const std::uint64_t end_block = (end + state.block_rows - 1) / state.block_rows;
-    const std::uint64_t begin =
-        first_block + (state.part + state.parts - first_block % state.parts) % state.parts;
+    const std::uint64_t parts = state.parts(), rows = state.block_rows();
+    const std::uint64_t first_block = first / rows;
+    const std::uint64_t end_block = (end + rows - 1) / rows;
+    const std::uint64_t begin = first_block + (state.part + parts - first_block % parts) % parts;
     if (begin >= end_block) return;
-    const std::uint64_t blocks = (end_block - begin + state.parts - 1) / state.parts;
+    const std::uint64_t blocks = (end_block - begin + parts - 1) / parts;
     grid.template for_each<exec::Thread>(
         blocks,
         [&](auto&, std::uint64_t i) {
-          const std::uint64_t from = (begin + i * state.parts) * state.block_rows;
-          f(std::max(first, from) - first, std::min(end, from + state.block_rows) - first);
+          const std::uint64_t from = (begin + i * parts) * rows;
+          f(std::max(first, from) - first, std::min(end, from + rows) - first);
         },
         1);
   }
@@ -194,12 +189,7 @@ struct PageRankSweep {
   [[nodiscard]] Pulled pulled(Vertex row, const Real* source) const {
     if constexpr (kPacked) {
       const graph::CompressedRow list = packed.view.row(row);
-      double sum = 0.0;
-      graph::for_each_neighbour(exec::Serial(), packed.view, list, 0, list.degree,
-                                [&](bool active, EdgeOffset, Vertex from) {
-                                  if (active) sum += static_cast<double>(source[from]);
-                                });
-      return {sum, list.degree};
+      return {pulled_packed(exec::Serial(), packed.view, list, source), list.degree};
     } else {
       const EdgeOffset begin = in.begin(row);
       const EdgeOffset degree = in.end(row) - begin;

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "warren/core/error.hpp"
 #include "warren/learn/memory_plan.hpp"
@@ -211,17 +210,7 @@ TEST(LossScales, ArePartOfUpdates) {
   }
 }
 
-class HalfCheckpoints : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = (std::filesystem::temp_directory_path() /
-               (std::string("warren_half_") + test->name() + std::to_string(::getpid())))
-                  .string();
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string folder_;
-};
+class HalfCheckpoints : public fixtures::InFolder {};
 
 /// Gradients overflow at first, and the factor doubles again later: all of that goes on, too.
 TEST_F(HalfCheckpoints, GoOnBitForBitWithTheLossScale) {

@@ -19,21 +19,14 @@
 namespace warren::learn {
 namespace {
 
+using fixtures::in_random_order;
 using fixtures::Problem;
 using fixtures::problem;
 using fixtures::ranks;
+using fixtures::Trained;
 using testing_support::on_device;
 
 constexpr std::uint64_t kSeed = 1;
-
-GraphPair in_random_order(const graph::Graph& graph, int size) {
-  exec::ThreadPool pool(1);
-  const auto partition = graph::partition_random(graph, size, 4);
-  GraphPair graphs = fixtures::pair_of(graph::relabel(graph, partition.new_id.span(), pool), size);
-  graphs.input_ids.assign(partition.old_id.data(),
-                          partition.old_id.data() + partition.old_id.size());
-  return graphs;
-}
 
 LinkSplit held_out(GraphPair& graphs, std::uint64_t seed = kSeed) {
   exec::ThreadPool pool(2);
@@ -306,43 +299,22 @@ TrainOptions of_links(ModelKind kind, std::int64_t fanout, std::uint64_t batch,
   return options;
 }
 
-struct LinksTrained {
-  std::vector<double> numbers;
-  std::vector<float> parameters;
-  TrainResult result;
-};
-LinksTrained train_links(const Problem& p, TrainOptions options,
-                         const team::TeamOptions& team_options, bool in_order = true,
-                         bool resumes = false) {
+Trained train_links(const Problem& p, TrainOptions options, const team::TeamOptions& team_options,
+                    bool in_order = true, bool resumes = false) {
   GraphPair graphs = in_order ? fixtures::pair_of(p.graph, team_options.ranks)
                               : in_random_order(p.graph, team_options.ranks);
   options.links->split = std::make_shared<const LinkSplit>(held_out(graphs));
   Dataset dataset = p.dataset;
   drop_labels(dataset, 16);
-  LinksTrained found;
-  team::run_team(team_options, [&](team::Team& team) {
-    Trainer trainer(team, graphs, dataset, options);
-    if (resumes) trainer.resume();
-    const TrainResult result = trainer.run([&](const EpochRecord& record) {
-      if (team.rank() != 0) return;
-      found.numbers.push_back(record.loss);
-      for (const SplitScore& score : record.scores) {
-        found.numbers.push_back(score.loss);
-        found.numbers.push_back(score.accuracy);
-        found.numbers.push_back(score.mrr);
-      }
-    });
-    const auto values = trainer.model().parameters().values().to_host(trainer.context().stream());
-    for (const auto& part : team.all_gather_v(std::span<const float>(values)))
-      EXPECT_EQ(part, values) << "ranks went apart";
-    if (team.rank() != 0) return;
-    found.parameters = values;
-    found.result = result;
-  });
-  return found;
+  return fixtures::train_team(graphs, dataset, options, team_options, resumes,
+                              [](const SplitScore& score, std::vector<double>& numbers) {
+                                numbers.push_back(score.loss);
+                                numbers.push_back(score.accuracy);
+                                numbers.push_back(score.mrr);
+                              });
 }
 
-void expect_near(const LinksTrained& found, const LinksTrained& expected, double tolerance) {
+void expect_near(const Trained& found, const Trained& expected, double tolerance) {
   ASSERT_EQ(found.numbers.size(), expected.numbers.size());
   for (std::size_t i = 0; i < expected.numbers.size(); ++i)
     ASSERT_NEAR(found.numbers[i], expected.numbers[i], tolerance) << "number " << i;
@@ -361,7 +333,7 @@ void check_teams(const std::vector<team::TeamOptions>& teams) {
       options.optimizer.rate = 0.002f;
       options.epochs = 3;
       options.allow_tf32 = false;
-      const LinksTrained expected = train_links(p, options, ranks(1));
+      const Trained expected = train_links(p, options, ranks(1));
       for (const auto& team : teams) {
         SCOPED_TRACE(testing_support::name_of(team));
         options.sampled->exact_evaluation = team.ranks != 3;
@@ -389,7 +361,7 @@ TEST(LinkTraining, FindsTheLinksOfCommunities) {
     TrainOptions options = of_links(ModelKind::sage, 10, 512);
     options.sampled->exact_evaluation = is_exact;
     options.epochs = 8;
-    const LinksTrained found = train_links(p, options, ranks(2));
+    const Trained found = train_links(p, options, ranks(2));
     EXPECT_GT(found.result.test_accuracy, 0.8);
     EXPECT_GT(found.result.test_mrr, 0.15);
   }
@@ -402,8 +374,8 @@ TEST(LinkTraining, OfUnevenBatchesEndsAndRepeats) {
       TrainOptions options = of_links(kind, 3, 211);
       options.epochs = 2;
       options.sampled->exact_evaluation = size != 3;
-      const LinksTrained one = train_links(p, options, ranks(size));
-      const LinksTrained other = train_links(p, options, ranks(size));
+      const Trained one = train_links(p, options, ranks(size));
+      const Trained other = train_links(p, options, ranks(size));
       EXPECT_EQ(one.result.epochs, 2u);
       EXPECT_EQ(one.numbers, other.numbers);
       EXPECT_EQ(one.parameters, other.parameters);
@@ -447,7 +419,7 @@ TEST(LinkTraining, GoesOnFromTheMiddleOfAnEpoch) {
           .string();
   TrainOptions options = of_links(ModelKind::sage, 3, 300);
   options.epochs = 3;
-  const LinksTrained whole = train_links(p, options, ranks(2));
+  const Trained whole = train_links(p, options, ranks(2));
   options.checkpoint = folder;
   options.checkpoint_batches = 2;
   options.checkpoint_every = 100;
@@ -467,7 +439,7 @@ TEST(LinkTraining, GoesOnFromTheMiddleOfAnEpoch) {
   });
   EXPECT_NE(read_tensors(folder + "/state.safetensors").text("batches", folder), "0");
   EXPECT_TRUE(is_link_model(folder));
-  const LinksTrained rest = train_links(p, options, ranks(2), true, true);
+  const Trained rest = train_links(p, options, ranks(2), true, true);
   ASSERT_EQ(rest.numbers.size() * 3, whole.numbers.size() * 2);
   for (std::size_t i = 0; i < rest.numbers.size(); ++i)
     EXPECT_NEAR(rest.numbers[i], whole.numbers[i + whole.numbers.size() / 3], 1e-12) << i;

@@ -2,7 +2,11 @@
 // Small trainings for tests.
 #pragma once
 
+#include <filesystem>
+#include <string>
+
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "warren/learn/trainer.hpp"
 
@@ -42,29 +46,29 @@ struct Trained {
   learn::TrainResult result;
 };
 
-/// `order`: vertices are dealt out to the ranks at random rather than in ranges.
-inline Trained train_on(const Problem& p, const learn::TrainOptions& options,
-                        const team::TeamOptions& team_options, bool order = false,
-                        bool resumes = false) {
-  const int team_size = team_options.ranks;
+/// Dealt out to the ranks at random rather than in ranges.
+inline learn::GraphPair in_random_order(const graph::Graph& graph, int size) {
+  exec::ThreadPool pool(1);
+  const auto partition = graph::partition_random(graph, size, 4);
+  learn::GraphPair graphs = pair_of(graph::relabel(graph, partition.new_id.span(), pool), size);
+  graphs.input_ids.assign(partition.old_id.data(),
+                          partition.old_id.data() + partition.old_id.size());
+  return graphs;
+}
+
+/// note(score, numbers) of every split's score of every epoch.
+template <class Note>
+Trained train_team(const learn::GraphPair& graphs, const learn::Dataset& dataset,
+                   const learn::TrainOptions& options, const team::TeamOptions& team_options,
+                   bool resumes, Note&& note) {
   Trained found;
-  learn::GraphPair graphs;
-  if (order) {
-    exec::ThreadPool pool(1);
-    const auto partition = graph::partition_random(p.graph, team_size, 4);
-    graphs = pair_of(graph::relabel(p.graph, partition.new_id.span(), pool), team_size);
-    graphs.input_ids.assign(partition.old_id.data(),
-                            partition.old_id.data() + partition.old_id.size());
-  } else {
-    graphs = pair_of(p.graph, team_size);
-  }
   team::run_team(team_options, [&](team::Team& team) {
-    learn::Trainer trainer(team, graphs, p.dataset, options);
+    learn::Trainer trainer(team, graphs, dataset, options);
     if (resumes) trainer.resume();
     const learn::TrainResult result = trainer.run([&](const learn::EpochRecord& record) {
       if (team.rank() != 0) return;
       found.numbers.push_back(record.loss);
-      for (const learn::SplitScore& score : record.scores) found.numbers.push_back(score.loss);
+      for (const learn::SplitScore& score : record.scores) note(score, found.numbers);
     });
     const auto values = trainer.model().parameters().values().to_host(trainer.context().stream());
     for (const auto& part : team.all_gather_v(std::span<const float>(values)))
@@ -74,6 +78,17 @@ inline Trained train_on(const Problem& p, const learn::TrainOptions& options,
     found.result = result;
   });
   return found;
+}
+
+inline Trained train_on(const Problem& p, const learn::TrainOptions& options,
+                        const team::TeamOptions& team_options, bool order = false,
+                        bool resumes = false) {
+  return train_team(
+      order ? in_random_order(p.graph, team_options.ranks) : pair_of(p.graph, team_options.ranks),
+      p.dataset, options, team_options, resumes,
+      [](const learn::SplitScore& score, std::vector<double>& numbers) {
+        numbers.push_back(score.loss);
+      });
 }
 
 /// On CPU ranks.
@@ -96,5 +111,19 @@ inline learn::TrainOptions quick(learn::ModelKind kind) {
   options.epochs = 8;
   return options;
 }
+
+/// A folder of the test's own, gone at its end.
+class InFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = (std::filesystem::temp_directory_path() /
+               (std::string("warren_") + test->test_suite_name() + "_" + test->name() +
+                std::to_string(::getpid())))
+                  .string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string folder_;
+};
 
 }  // namespace warren::fixtures

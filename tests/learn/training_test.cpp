@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "warren/core/error.hpp"
 #include "warren/learn/trainer.hpp"
@@ -351,17 +350,7 @@ TEST(Training, LearnsWhatCanBeLearnt) {
   }
 }
 
-class Checkpoints : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = (std::filesystem::temp_directory_path() /
-               (std::string("warren_learn_") + test->name() + std::to_string(::getpid())))
-                  .string();
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string folder_;
-};
+class Checkpoints : public fixtures::InFolder {};
 
 TEST_F(Checkpoints, GoOnBitForBit) {
   const Problem p = problem(true, false, false);
