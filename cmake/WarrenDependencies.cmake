@@ -2,11 +2,16 @@
 # Libraries that warren stands on. What can be linked statically is, so that one binary starts everywhere.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
-# Within the objects, so that an installed library needs no other. Sanitized builds are not installed, and compile in two thirds of the
-# time with fmt's own library.
+# Within our objects, so that an installed library needs no other: version 9 as one object of the lowest floor, the others, whose
+# parts differ, header-only, which compiles slower.
 set(WARREN_FMT fmt::fmt-header-only)
-if(WARREN_SANITIZE)
-  set(WARREN_FMT fmt::fmt)
+set(WARREN_FMT_SOURCE "")
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  set(WARREN_FMT_SOURCE format.cpp)
+  add_library(warren_fmt INTERFACE)
+  target_include_directories(warren_fmt SYSTEM INTERFACE
+    $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+  set(WARREN_FMT warren_fmt)
 endif()
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
