@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fmt's own code, compiled once: header-only it makes every file that formats a third slower to compile, and as a library it would
-// be one more to install (and Debian has no static one).
+// fmt's own code, compiled once: header-only it makes every file that formats a third slower to
+// compile, and as a library it would be one more to install (and Debian has no static one).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

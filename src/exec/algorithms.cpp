@@ -3,10 +3,36 @@
 #include "warren/exec/algorithms.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "exec/cuda/algorithms.hpp"
 
 namespace warren::exec {
+namespace {
+
+struct Pairs {
+  std::uint32_t* keys;
+  std::uint32_t* values;
+};
+
+constexpr int kDigitBits = 11;
+
+/// One pass of a sort by digits, the least significant first.
+void sort_digit(const std::uint32_t* keys, const std::uint32_t* values, const Pairs& to,
+                std::uint64_t count, int shift, std::uint32_t mask) {
+  std::array<std::uint64_t, std::size_t{1} << kDigitBits> place{};
+  for (std::uint64_t i = 0; i < count; ++i) ++place[(keys[i] >> shift) & mask];
+  std::uint64_t before = 0;
+  for (std::uint64_t& entry : place) before += std::exchange(entry, before);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = place[(keys[i] >> shift) & mask]++;
+    to.keys[at] = keys[i];
+    to.values[at] = values[i];
+  }
+}
+
+}  // namespace
 
 std::uint64_t* sort_keys(const Stream& stream, std::uint64_t* keys,
                          [[maybe_unused]] std::uint64_t* spare, std::uint64_t count, int bits) {
@@ -19,6 +45,39 @@ std::uint64_t* sort_keys(const Stream& stream, std::uint64_t* keys,
   std::sort(keys, keys + count,
             [mask](std::uint64_t a, std::uint64_t b) { return (a & mask) < (b & mask); });
   return keys;
+}
+
+std::uint64_t sort_pairs_scratch([[maybe_unused]] const Stream& stream, std::uint64_t count,
+                                 [[maybe_unused]] int bits) {
+#if WARREN_HAS_CUDA
+  if (stream.device().is_cuda()) return cuda::sort_pairs_scratch(stream, count, bits);
+#endif
+  return 2 * count * sizeof(std::uint32_t);
+}
+
+void sort_pairs(const Stream& stream, const std::uint32_t* keys, std::uint32_t* sorted_keys,
+                const std::uint32_t* values, std::uint32_t* sorted_values, std::uint64_t count,
+                int bits, void* scratch, [[maybe_unused]] std::uint64_t scratch_bytes) {
+  if (count == 0) return;
+#if WARREN_HAS_CUDA
+  if (stream.device().is_cuda())
+    return cuda::sort_pairs(stream, keys, sorted_keys, values, sorted_values, count, bits, scratch,
+                            scratch_bytes);
+#endif
+  stream.synchronize();
+  auto* spare = static_cast<std::uint32_t*>(scratch);
+  const Pairs sorted{sorted_keys, sorted_values};
+  const Pairs other{spare, spare + count};
+  // The last pass ends in the result.
+  const int passes = std::max(1, (bits + kDigitBits - 1) / kDigitBits);
+  for (int pass = 0; pass < passes; ++pass) {
+    const int shift = pass * kDigitBits;
+    const auto mask = (std::uint32_t{1} << std::min(kDigitBits, bits - shift)) - 1;
+    const Pairs& to = (passes - pass) % 2 == 1 ? sorted : other;
+    sort_digit(keys, values, to, count, shift, mask);
+    keys = to.keys;
+    values = to.values;
+  }
 }
 
 std::uint64_t unique_keys(const Stream& stream, const std::uint64_t* keys, std::uint64_t* unique,

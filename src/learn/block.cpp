@@ -2,6 +2,9 @@
 #include "warren/learn/block.hpp"
 
 #include <algorithm>
+#include <bit>
+
+#include "warren/exec/algorithms.hpp"
 
 #include "learn/block_kernels.hpp"
 #include "learn/room.hpp"
@@ -77,25 +80,32 @@ void Block::transpose(const exec::Stream& stream, const std::uint32_t* duplicate
   const std::uint64_t sources = size_.sources;
   const std::uint64_t chunks = (sources + detail::kChunk - 1) / detail::kChunk;
   keep_more(stream.device(), in_offsets_, sources + 1);
-  keep_more(stream.device(), in_rows_, out_.entries);
-  keep_more(stream.device(), cursors_, sources);
   keep_more(stream.device(), chunk_sums_, chunks);
-  exec::fill_bytes(stream, cursors_.data(), 0, sources * sizeof(std::uint32_t));
   const detail::SourceCounts counts{duplicates, has_loops ? size_.targets : 0};
   run<exec::Block>(stream, chunks, detail::ChunkSumKernel{counts, sources, chunk_sums_.data()});
   run<exec::Block>(stream, chunks == 0 ? 0 : 1, detail::ScanSumsKernel{chunks, chunk_sums_.data()});
   run<exec::Block>(stream, chunks,
                    detail::OffsetsKernel{counts, sources, chunk_sums_.data(), in_offsets_.data()});
-  run<exec::Tile<8>>(
-      stream, size_.targets,
-      detail::FillTransposeKernel{out_.view.offsets, out_.view.column_ids, in_offsets_.data(),
-                                  cursors_.data(), in_rows_.data()});
-  run<exec::Thread>(stream, sources, detail::SortListsKernel{in_offsets_.data(), in_rows_.data()});
+  sort_by_source(stream);
   in_.view.rows = sources;
   in_.view.offsets = in_offsets_.data();
   in_.view.column_ids = in_rows_.data();
   in_.entries = out_.entries;
   in_plan_.assign(stream, in_offsets_.data(), sources, rows_each(sources, in_.entries));
+}
+
+/// Entries stand by rows already, so that those of a source keep that order.
+void Block::sort_by_source(const exec::Stream& stream) {
+  const std::uint64_t entries = out_.entries;
+  const int bits = static_cast<int>(std::bit_width(size_.sources));
+  keep_more(stream.device(), in_rows_, entries);
+  keep_more(stream.device(), entry_rows_, entries);
+  keep_more(stream.device(), sorted_sources_, entries);
+  keep_more(stream.device(), scratch_, exec::sort_pairs_scratch(stream, entries, bits));
+  run<exec::Tile<8>>(stream, size_.targets,
+                     detail::EntryRowsKernel{out_.view.offsets, entry_rows_.data()});
+  exec::sort_pairs(stream, out_.view.column_ids, sorted_sources_.data(), entry_rows_.data(),
+                   in_rows_.data(), entries, bits, scratch_.data(), scratch_.size());
 }
 
 }  // namespace warren::learn

@@ -15,8 +15,6 @@ template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint6
 template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,
                                                  const OffsetsKernel&);
 template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
-                                                   const FillTransposeKernel&);
-template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
-                                                  const SortListsKernel&);
+                                                   const EntryRowsKernel&);
 
 }  // namespace warren::learn::detail

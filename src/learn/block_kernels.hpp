@@ -124,65 +124,16 @@ struct OffsetsKernel {
   }
 };
 
-/// Puts each entry's row into its source's list, in any order.
-struct FillTransposeKernel {
-  const EdgeOffset* offsets;
-  const Vertex* columns;
-  const EdgeOffset* in_offsets;
-  std::uint32_t* cursors;
-  Vertex* in_rows;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const EdgeOffset begin = offsets[row];
-    worker.for_each(offsets[row + 1] - begin, [&](std::uint64_t i) {
-      const Vertex source = columns[begin + i];
-      in_rows[in_offsets[source] + exec::atomic_add(cursors[source], 1u)] =
-          static_cast<Vertex>(row);
-    });
-  }
-};
-
-/// Sorts every list, so that sums over it repeat: by insertion the short ones, the others by heap.
-struct SortListsKernel {
-  static constexpr std::uint64_t kShort = 24;
+/// rows[e] <- the row of entry e.
+struct EntryRowsKernel {
   const EdgeOffset* offsets;
   Vertex* rows;
 
   template <class W>
-  WARREN_HD void operator()(const W&, std::uint64_t source) const {
-    Vertex* list = rows + offsets[source];
-    const std::uint64_t size = offsets[source + 1] - offsets[source];
-    if (size <= kShort) {
-      for (std::uint64_t i = 1; i < size; ++i) {
-        const Vertex value = list[i];
-        std::uint64_t j = i;
-        for (; j > 0 && list[j - 1] > value; --j) list[j] = list[j - 1];
-        list[j] = value;
-      }
-      return;
-    }
-    for (std::uint64_t i = size / 2; i-- > 0;) sift(list, i, size);
-    for (std::uint64_t end = size - 1; end > 0; --end) {
-      const Vertex largest = list[0];
-      list[0] = list[end];
-      list[end] = largest;
-      sift(list, 0, end);
-    }
-  }
-
- private:
-  WARREN_HD static void sift(Vertex* list, std::uint64_t at, std::uint64_t size) {
-    const Vertex value = list[at];
-    for (;;) {
-      std::uint64_t child = 2 * at + 1;
-      if (child >= size) break;
-      if (child + 1 < size && list[child + 1] > list[child]) ++child;
-      if (list[child] <= value) break;
-      list[at] = list[child];
-      at = child;
-    }
-    list[at] = value;
+  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
+    const EdgeOffset begin = offsets[row];
+    worker.for_each(offsets[row + 1] - begin,
+                    [&](std::uint64_t i) { rows[begin + i] = static_cast<Vertex>(row); });
   }
 };
 
@@ -203,9 +154,7 @@ extern template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std
 extern template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,
                                                         const OffsetsKernel&);
 extern template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
-                                                          const FillTransposeKernel&);
-extern template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
-                                                         const SortListsKernel&);
+                                                          const EntryRowsKernel&);
 #endif
 
 }  // namespace warren::learn::detail

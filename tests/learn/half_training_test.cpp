@@ -11,6 +11,7 @@
 #include "warren/learn/memory_plan.hpp"
 
 #include "learn/problems.hpp"
+#include "support/size.hpp"
 
 namespace warren::learn {
 namespace {
@@ -32,9 +33,7 @@ TrainOptions learnable(ModelKind kind, NumberType type) {
   options.model.dropout = 0.1f;
   options.epochs = 60;
   options.type = type;
-#ifdef WARREN_SANITIZED
-  options.epochs = 20;
-#endif
+  if (testing_support::is_small()) options.epochs = 20;
   return options;
 }
 

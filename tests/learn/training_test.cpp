@@ -12,6 +12,7 @@
 
 #include "learn/exponential.hpp"
 #include "learn/problems.hpp"
+#include "support/size.hpp"
 
 namespace warren::learn {
 namespace {
@@ -305,9 +306,7 @@ TEST(Training, IsTheSameOnTeamsOfAllSizes) {
       // Adam makes whole steps of gradients that are nothing but rounding, of which a batch norm
       // makes some.
       if (kind == ModelKind::gin) options.optimizer.kind = OptimizerKind::sgd;
-#ifdef WARREN_SANITIZED
-      options.epochs = 3;
-#endif
+      if (testing_support::is_small()) options.epochs = 3;
       const Trained alone = train_on(p, options, 1);
       ASSERT_EQ(alone.numbers.size(), options.epochs * 4);
       EXPECT_EQ(alone.numbers, train_on(p, options, 1).numbers) << "a run does not repeat";

@@ -9,15 +9,12 @@
 
 #include "reference/sample.hpp"
 #include "support/backends.hpp"
+#include "support/size.hpp"
 #include "traverse/fixtures.hpp"
 
 namespace warren::sample {
 
-#ifdef WARREN_SANITIZED
-inline constexpr std::uint64_t kManySeeds = 200;
-#else
-inline constexpr std::uint64_t kManySeeds = 700;
-#endif
+inline std::uint64_t many_seeds() { return testing_support::is_small() ? 200 : 700; }
 
 template <class Backend>
 std::vector<team::TeamOptions> sampling_teams() {
@@ -241,7 +238,7 @@ TYPED_TEST_P(SamplerTest, ManyTargets) {
   // Several chunks of targets and of edges.
   const fixtures::Named named{"community", fixtures::generated("community:20000,12", true)};
   for (const auto table : {SamplerOptions::Table::hash, SamplerOptions::Table::direct}) {
-    SampleCase tried = sample_case({15, 10}, kManySeeds);
+    SampleCase tried = sample_case({15, 10}, many_seeds());
     tried.options.table = table;
     check_samples(sampling_teams<TypeParam>()[1], named, tried);
   }

@@ -6,16 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "sample/draw_statistics.hpp"
+#include "support/size.hpp"
 
 namespace warren::sample::detail {
 namespace {
 
 constexpr double kLeastP = 0.001;
-#ifdef WARREN_SANITIZED
-constexpr std::uint64_t kDraws = 30'000;
-#else
-constexpr std::uint64_t kDraws = 200'000;
-#endif
+const std::uint64_t kDraws = testing_support::is_small() ? 30'000 : 200'000;
 constexpr std::uint32_t kPlaces[] = {1, 2, 3, 10, 50, 257, 1000, 4096};
 constexpr std::uint32_t kChosen[] = {1, 2, 5, 15, 33, 64, 256};
 

@@ -3,13 +3,13 @@
 // up.
 #pragma once
 
-#include <cstdlib>
 #include <random>
 
 #include <gmock/gmock.h>
 
 #include "schedule/toy_functions.hpp"
 #include "support/backends.hpp"
+#include "support/size.hpp"
 
 namespace warren::schedule {
 
@@ -17,15 +17,7 @@ using team::Team;
 using team::TeamOptions;
 using testing_support::kIsCuda;
 using testing_support::name_of;
-
-/// Randomised runs: `usual` in the ordinary tests, WARREN_TEST_RUNS where that is set.
-inline int random_runs(int usual) {
-  const char* asked = std::getenv("WARREN_TEST_RUNS");
-#ifdef WARREN_SANITIZED
-  usual = (usual + 3) / 4;
-#endif
-  return asked != nullptr ? std::atoi(asked) : usual;
-}
+using testing_support::random_runs;
 
 template <class Backend>
 class ScheduleTest : public testing_support::OnBackend<Backend> {

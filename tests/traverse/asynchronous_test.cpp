@@ -3,7 +3,6 @@
 // in both forms, with tiny queues and random pauses.
 #include "warren/traverse/asynchronous.hpp"
 
-#include <cstdlib>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -17,15 +16,8 @@ namespace warren {
 namespace {
 
 using testing::HasSubstr;
+using testing_support::random_runs;
 using traverse::AsyncOptions;
-
-int random_runs(int usual) {
-  const char* asked = std::getenv("WARREN_TEST_RUNS");
-#ifdef WARREN_SANITIZED
-  usual = (usual + 3) / 4;
-#endif
-  return asked != nullptr ? std::atoi(asked) : usual;
-}
 
 AsyncOptions tiny_queues() {
   AsyncOptions options;
@@ -228,16 +220,14 @@ void check_pagerank(const fixtures::Named& named, const team::TeamOptions& team_
 
 std::vector<fixtures::Named> shapes() {
   std::vector<fixtures::Named> all = fixtures::shapes();
-#ifdef WARREN_SANITIZED
-  std::erase_if(all, [](const auto& named) { return named.graph.vertices > 3000; });
-  all.push_back({"star", fixtures::star(1001, true)});
+  const Vertex most = testing_support::is_small() ? 3000 : 100'000;
+  std::erase_if(all, [&](const auto& named) { return named.graph.vertices > most; });
+  // The wide one's centre's list is a tree of many tasks.
+  if (testing_support::is_small())
+    all.push_back({"star", fixtures::star(1001, true)});
+  else
+    all.push_back({"wide star", fixtures::star(70'001, true)});
   return all;
-#else
-  std::erase_if(all, [](const auto& named) { return named.graph.vertices > 100'000; });
-  // Its centre's list is a tree of many tasks.
-  all.push_back({"wide star", fixtures::star(70'001, true)});
-  return all;
-#endif
 }
 
 TEST(AsyncBfs, MatchesTheReferenceOnEveryShapeAndTeam) {
@@ -299,11 +289,7 @@ TEST(AsyncSssp, WeightsOfZero) {
 }
 
 /// Under sanitizers every run is long.
-#ifdef WARREN_SANITIZED
-constexpr double kUsualTolerance = 1e-3;
-#else
-constexpr double kUsualTolerance = 1e-6;
-#endif
+const double kUsualTolerance = testing_support::is_small() ? 1e-3 : 1e-6;
 
 TEST(AsyncPageRank, IsWithinTheTolerance) {
   for (const auto& named : shapes()) {

@@ -15,6 +15,8 @@
 #include "warren/graph/transform.hpp"
 #include "warren/team/team.hpp"
 
+#include "support/size.hpp"
+
 namespace warren::fixtures {
 
 /// Edges from a list, in two pieces.
@@ -92,18 +94,10 @@ struct Named {
   graph::Graph graph;
 };
 
-/// Under sanitizers, the same shapes, smaller.
-#ifdef WARREN_SANITIZED
-inline constexpr Vertex kPathLength = 300;
-inline constexpr const char* kWideGrid = "grid:260x250";
-#else
-inline constexpr Vertex kPathLength = 3000;
-inline constexpr const char* kWideGrid = "grid:1200x1100";
-#endif
-
 /// The shapes that break traversals: one vertex, loops, stars, long paths, isolated vertices,
 /// several components, hubs.
 inline std::vector<Named> shapes() {
+  const bool is_small = testing_support::is_small();
   std::vector<Named> all;
   all.push_back({"one vertex", from_list(1, {})});
   all.push_back({"one vertex with a loop", from_list(1, {{0, 0}})});
@@ -111,11 +105,12 @@ inline std::vector<Named> shapes() {
   all.push_back({"no edges", from_list(70, {})});
   all.push_back(
       {"loops and duplicates", from_list(5, {{0, 0}, {0, 1}, {0, 1}, {1, 2}, {2, 2}, {4, 3}})});
-  all.push_back({"path", path(kPathLength)});
+  all.push_back({"path", path(is_small ? 300 : 3000)});
   all.push_back({"star", star(5000, true)});
   all.push_back({"out-star", star(5000, false)});
   all.push_back({"grid", generated("grid:40x31", true)});
-  all.push_back({"grid, wide levels", generated(kWideGrid, true)});
+  all.push_back(
+      {"grid, wide levels", generated(is_small ? "grid:260x250" : "grid:1200x1100", true)});
   all.push_back({"kronecker", generated("kron:12", true)});
   all.push_back({"kronecker, directed", generated("kron:11", false)});
   all.push_back({"uniform", generated("urand:11,8", true)});
@@ -151,11 +146,13 @@ inline std::vector<team::TeamOptions> cpu_teams() {
   return teams;
 }
 
-/// Every number of GPUs that there are, and ranks that share them.
+/// Every number of GPUs that there are, and ranks that share them: these wait for each other by
+/// turns of the GPU, which takes too long in small tests.
 inline std::vector<team::TeamOptions> cuda_teams() {
   std::vector<team::TeamOptions> teams;
   const int present = exec::cuda_device_count();
-  for (int ranks = 1; ranks <= present + 2 && present > 0; ++ranks) {
+  const int most = testing_support::is_small() ? present : present + 2;
+  for (int ranks = 1; ranks <= most && present > 0; ++ranks) {
     team::TeamOptions options;
     options.kind = exec::DeviceKind::cuda;
     options.ranks = ranks;

@@ -15,6 +15,16 @@ namespace warren::exec {
 [[nodiscard]] std::uint64_t* sort_keys(const Stream& stream, std::uint64_t* keys,
                                        std::uint64_t* spare, std::uint64_t count, int bits);
 
+/// Bytes of scratch memory that sort_pairs needs for so many pairs and bits. Grows with them.
+[[nodiscard]] std::uint64_t sort_pairs_scratch(const Stream& stream, std::uint64_t count, int bits);
+
+/// Sorts `count` pairs by bits [0, bits) of their keys, ascending; pairs of equal keys stay in
+/// their order. `keys` and `values` are left as they are. All arrays and `scratch` are on the
+/// stream's device. Asynchronous on GPUs. Deterministic.
+void sort_pairs(const Stream& stream, const std::uint32_t* keys, std::uint32_t* sorted_keys,
+                const std::uint32_t* values, std::uint32_t* sorted_values, std::uint64_t count,
+                int bits, void* scratch, std::uint64_t scratch_bytes);
+
 /// Copies the first of every run of equal keys from `keys` to `unique` and returns how many there
 /// are. Synchronises.
 [[nodiscard]] std::uint64_t unique_keys(const Stream& stream, const std::uint64_t* keys,

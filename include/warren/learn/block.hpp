@@ -4,6 +4,7 @@
 // make its sums estimates of those over all neighbours, and with its transpose for gradients.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "warren/learn/neighbours.hpp"
@@ -50,6 +51,7 @@ class Block {
  private:
   void add_loops(const exec::Stream& stream, const sample::SampledHop& hop);
   void transpose(const exec::Stream& stream, const std::uint32_t* duplicates, bool has_loops);
+  void sort_by_source(const exec::Stream& stream);
 
   BlockSize size_;
   BlockMatrix out_, in_;
@@ -57,8 +59,9 @@ class Block {
   sparse::SpmmPlan out_plan_, in_plan_;
   memory::Buffer<float> row_, column_, self_;
   memory::Buffer<EdgeOffset> offsets_, in_offsets_;
-  memory::Buffer<Vertex> columns_, in_rows_;
-  memory::Buffer<std::uint32_t> cursors_, chunk_sums_;
+  memory::Buffer<Vertex> columns_, in_rows_, entry_rows_, sorted_sources_;
+  memory::Buffer<std::uint32_t> chunk_sums_;
+  memory::Buffer<std::byte> scratch_;
 };
 
 }  // namespace warren::learn

@@ -41,6 +41,27 @@ std::uint64_t* sort_keys(const Stream& stream, std::uint64_t* keys, std::uint64_
   return buffers.Current();
 }
 
+std::uint64_t sort_pairs_scratch(const Stream& stream, std::uint64_t count, int bits) {
+  stream.device().activate();
+  std::size_t bytes = 0;
+  const std::uint32_t* in = nullptr;
+  std::uint32_t* out = nullptr;
+  cuda_check(cub::DeviceRadixSort::SortPairs(nullptr, bytes, in, out, in, out, count, 0, bits,
+                                             native(stream)),
+             "cub::DeviceRadixSort::SortPairs");
+  return bytes;
+}
+
+void sort_pairs(const Stream& stream, const std::uint32_t* keys, std::uint32_t* sorted_keys,
+                const std::uint32_t* values, std::uint32_t* sorted_values, std::uint64_t count,
+                int bits, void* scratch, std::uint64_t scratch_bytes) {
+  stream.device().activate();
+  std::size_t bytes = scratch_bytes;
+  cuda_check(cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values,
+                                             sorted_values, count, 0, bits, native(stream)),
+             "cub::DeviceRadixSort::SortPairs");
+}
+
 std::uint64_t unique_keys(const Stream& stream, const std::uint64_t* keys, std::uint64_t* unique,
                           std::uint64_t count) {
   auto* selected = static_cast<std::uint64_t*>(

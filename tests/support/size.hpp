@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much a test does.
+#pragma once
+
+#include <cstdlib>
+
+namespace warren::testing_support {
+
+/// Less where everything takes ten times as long and more: in sanitized builds, and where
+/// WARREN_TEST_SMALL is set, as for compute-sanitizer.
+inline bool is_small() {
+#ifdef WARREN_SANITIZED
+  return true;
+#else
+  return std::getenv("WARREN_TEST_SMALL") != nullptr;
+#endif
+}
+
+/// Randomised runs: WARREN_TEST_RUNS where that is set.
+inline int random_runs(int usual) {
+  const char* asked = std::getenv("WARREN_TEST_RUNS");
+  if (asked != nullptr) return std::atoi(asked);
+  return is_small() ? (usual + 3) / 4 : usual;
+}
+
+}  // namespace warren::testing_support
