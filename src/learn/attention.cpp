@@ -6,12 +6,14 @@
 #include "warren/exec/memory.hpp"
 
 #include "learn/attention_kernels.hpp"
+#include "learn/halo_split.hpp"
 
 namespace warren::learn {
 namespace {
 
-// Nobody else's: the keys of columns, and dy with padded rows.
+// Nobody else's: the keys of columns, the sums of a walk's first part, and dy with padded rows.
 constexpr std::size_t kKeysSlot = 5;
+constexpr std::size_t kPartSumsSlot = 6;
 constexpr std::size_t kGradientSlot = 8;
 
 template <class Kernel>
@@ -43,33 +45,50 @@ detail::EdgeDropout edge_dropout(Context& context, const Neighbours& n, const Dr
 }
 
 template <class Side>
-void walk(Context& context, const Neighbours& n, const AttentionShape& shape, const Side& side,
-          ConstNumbers own, ConstNumbers pulled, Numbers all, Numbers positive) {
-  using T = typename Side::Element;
-  const exec::Stream& stream = context.stream();
-  const sparse::SpmmPlan& plan = n.plan();
+void run_job(Context& context, detail::AttentionJob<Side>& job, const sparse::MatrixView& a,
+             const sparse::SpmmPlan& plan) {
   if (plan.tasks() == 0) return;
-  const std::uint64_t k = context.padded(shape.heads * shape.width);
-  detail::AttentionJob<Side> job{};
-  job.side = side;
-  job.a = n.view();
-  job.heads = shape.heads;
-  job.width = shape.width;
-  job.k = k;
-  job.x = {own.as<T>(), pulled.as<T>(), n.own_columns(), k};
-  job.all = all.as<T>();
-  job.positive = positive.as<T>();
+  const exec::Stream& stream = context.stream();
+  job.a = a;
   job.tasks = plan.task_data();
   job.task_count = plan.tasks();
   job.splits = plan.split_data();
   job.split_count = plan.splits();
   // A multiple of the columns that a lane has.
-  job.partial_stride = 2 * k + context.padded(2 * shape.heads);
+  job.partial_stride = 2 * job.k + context.padded(2 * job.heads);
   job.partials = plan.partials(stream, job.partial_stride);
   context.measured(Part::aggregate, [&] {
     exec::with_backend(stream.device(),
                        [&](auto backend) { detail::run_walk<decltype(backend)>(stream, job); });
   });
+}
+
+/// Over all of the matrix' entries; of several ranks over those of own columns while the halo's
+/// rows of x are on their way.
+template <class Side>
+void walk(Context& context, const Neighbours& n, const AttentionShape& shape, const Side& side,
+          ConstNumbers x, Numbers all, Numbers positive) {
+  using T = typename Side::Element;
+  const std::uint64_t k = context.padded(shape.heads * shape.width);
+  detail::AttentionJob<Side> job{};
+  job.side = side;
+  job.heads = shape.heads;
+  job.width = shape.width;
+  job.k = k;
+  job.x = {x.as<T>(), nullptr, n.own_columns(), k};
+  job.all = all.as<T>();
+  job.positive = positive.as<T>();
+  const HaloSplit* split = n.split(context.stream());
+  if (split == nullptr) return run_job(context, job, n.view(), n.plan());
+  job.sums = context.floats(kPartSumsSlot, n.rows() * shape.heads * 2);
+  ConstNumbers pulled;
+  context.measured(Part::communicate, [&] { pulled = n.begin_pull(context, x, k); });
+  job.part = detail::WalkPart::first;
+  run_job(context, job, split->own(n.view()), split->own_plan());
+  context.measured(Part::communicate, [&] { context.join_side(); });
+  job.x.pulled = pulled.as<T>();
+  job.part = detail::WalkPart::rest;
+  run_job(context, job, split->halo(n.view()), split->halo_plan());
 }
 
 }  // namespace
@@ -90,7 +109,6 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
   context.keep(positive_, most * k);
   context.keep(statistics_, rows * heads * detail::kStatistics);
   context.keep(share_, most * heads);
-  const ConstNumbers pulled_z = n.pull(context, z, k, 0);
   with_type(z.type(), [&]<class T>(T) {
     // l is needed no longer than until it stands in the statistics.
     float* l = share_.data();
@@ -102,7 +120,7 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
     walk(context, n, shape_,
          detail::ForwardSide<T>{heads, slope, edge_dropout(context, n, dropout), all_r,
                                 statistics_.data(), share_.data(), y.as<T>(), heads * width},
-         z, pulled_z, y_.data(), positive_.data());
+         z, y_.data(), positive_.data());
   });
 }
 
@@ -130,7 +148,6 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
         detail::LeftGradientKernel<T>{heads, width, k, slope, dy.as<T>(), y_.data().as<T>(),
                                       positive_.data().as<T>(), share_.data(), statistics, dl});
     const std::uint64_t many = heads * detail::kStatistics;
-    const ConstNumbers pulled_dy = n.pull(context, dy, k, 0);
     const float* pulled_statistics = n.pull(context, statistics, many, 1);
     // From here on nothing of forward is needed but the statistics.
     float* t = share_.data();
@@ -141,7 +158,7 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
                                  r,
                                  {statistics, pulled_statistics, targets, many},
                                  t},
-         dy, pulled_dy, dz, positive_.data());
+         dy, dz, positive_.data());
     run(stream, rows,
         detail::RightGradientKernel<T>{heads, width, k, slope, z.as<T>(), positive_.data().as<T>(),
                                        t, left, right, dl, dz.as<T>(), dr});

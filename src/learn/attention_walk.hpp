@@ -176,17 +176,23 @@ struct BackwardSide {
   }
 };
 
+/// Which of a row's entries a walk is over. The first part's sums stand where results will, and are
+/// added to the rest's.
+enum class WalkPart { all, first, rest };
+
 /// One walk. k columns, `width` to a head; what lies between heads x width and k, of one head
 /// alone, is 0.
 template <class Side>
 struct AttentionJob {
   using T = typename Side::Element;
   Side side;
+  WalkPart part = WalkPart::all;
   sparse::MatrixView a;
   std::uint64_t heads, width, k;
   TwoParts<T> x;
   T* all;  ///< Results.
   T* positive;
+  float* sums;  ///< Of parts: first and second of every row and head.
   const sparse::SpmmTask* tasks;
   std::uint64_t task_count;
   const sparse::SplitRow* splits;
@@ -210,9 +216,28 @@ struct AttentionLane {
     is_first_of_head = column == head * job.width;
   }
   WARREN_HD void finish(std::uint64_t row, AttentionSums<N>& sums) const {
-    job.side.finish(row, head, column, is_first_of_head, sums);
-    store_pack<N>(sums.all, job.all + row * job.k + column);
-    store_pack<N>(sums.positive, job.positive + row * job.k + column);
+    using T = typename Side::Element;
+    T* const all = job.all + row * job.k + column;
+    T* const positive = job.positive + row * job.k + column;
+    float* const of_head = job.sums + (row * job.heads + head) * 2;
+    if (job.part == WalkPart::rest) {
+      const Pack<T, N> all_before = load_pack<N>(all), positive_before = load_pack<N>(positive);
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < N; ++i) {
+        sums.all.at[i] += all_before.get(i);
+        sums.positive.at[i] += positive_before.get(i);
+      }
+      sums.first += of_head[0];
+      sums.second += of_head[1];
+    }
+    if (job.part != WalkPart::first) {
+      job.side.finish(row, head, column, is_first_of_head, sums);
+    } else if (is_first_of_head) {
+      of_head[0] = sums.first;
+      of_head[1] = sums.second;
+    }
+    store_pack<N>(sums.all, all);
+    store_pack<N>(sums.positive, positive);
   }
   /// A piece's sums to their place, and back.
   WARREN_HD void store(std::uint64_t piece, const AttentionSums<N>& sums) const {

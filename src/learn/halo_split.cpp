@@ -22,7 +22,7 @@ HaloSplit::HaloSplit(const exec::Stream& stream, const Neighbours& neighbours) {
   for (std::uint64_t r = 0; r < rows; ++r) {
     for (EdgeOffset e = offsets[r]; e < offsets[r + 1]; ++e) {
       const bool is_halo = columns[e] >= own;
-      part_columns[is_halo].push_back(static_cast<Vertex>(columns[e] - (is_halo ? own : 0)));
+      part_columns[is_halo].push_back(columns[e]);
     }
     for (std::size_t i = 0; i < 2; ++i) part_offsets[i][r + 1] = part_columns[i].size();
   }

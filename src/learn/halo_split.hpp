@@ -13,7 +13,7 @@ class HaloSplit {
   HaloSplit(const exec::Stream& stream, const Neighbours& neighbours);
 
   /// The parts of a view of the neighbours' matrix: its scales stay; its diagonal is with the own
-  /// columns. Columns of the halo's part are numbered from 0.
+  /// columns. Columns keep their numbers.
   [[nodiscard]] sparse::MatrixView own(const sparse::MatrixView& whole) const {
     return part(whole, own_);
   }

@@ -169,6 +169,11 @@ ConstNumbers Neighbours::begin_pull(Context& context, ConstNumbers x, std::uint6
   return {pulled, x.type()};
 }
 
+const HaloSplit* Neighbours::split(const exec::Stream& stream) const {
+  if (split_ == nullptr && ranks_ > 1) split_ = std::make_shared<const HaloSplit>(stream, *this);
+  return split_.get();
+}
+
 Neighbourhood::Neighbourhood(team::Team& team, const exec::Stream& stream,
                              const GraphPair& graphs) {
   out = std::make_shared<const Neighbours>(team, stream, *graphs.out, graphs);
@@ -181,11 +186,7 @@ Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
     : out_(neighbourhood.out), in_(neighbourhood.in) {
   out_view_ = out_->view();
   in_view_ = in_->view();
-  if (context.team().size() > 1) {
-    out_split_ = std::make_shared<const HaloSplit>(context.stream(), *out_);
-    in_split_ =
-        in_ == out_ ? out_split_ : std::make_shared<const HaloSplit>(context.stream(), *in_);
-  }
+  for (const auto& part : {out_, in_}) (void)part->split(context.stream());
   if (weighting == Weighting::sum) return;
   const bool is_symmetric = weighting == Weighting::symmetric;
   const auto scale_of = [&](Vertex v) {
@@ -214,7 +215,7 @@ void Aggregation::set(const BlockWeights& weights) {
   self_ = weights.self;
 }
 
-void Aggregation::product(Context& context, const Neighbours& neighbours, const HaloSplit* split,
+void Aggregation::product(Context& context, const Neighbours& neighbours,
                           const sparse::MatrixView& view, const float* before, ConstNumbers x,
                           Numbers y, std::uint64_t k, float beta, const AggregateRows& lie) const {
   constexpr std::size_t kSlot = 6;
@@ -239,30 +240,32 @@ void Aggregation::product(Context& context, const Neighbours& neighbours, const 
     });
     x = scaled;
   }
-  // y = part of the matrix times rows, + kept y.
+  // y = part of the matrix times rows from column `first` on, + kept y.
   const auto multiply = [&](const sparse::MatrixView& part, const sparse::SpmmPlan& plan,
-                            ConstNumbers rows, float kept) {
+                            ConstNumbers rows, std::uint64_t first, float kept) {
     with_type(y.type(), [&]<class T>(T) {
       // Columns of padding are sums of zeros.
-      sparse::spmm(context.stream(), part, plan, sparse::RowTable<T>(rows.as<T>(), stride),
-                   y.as<T>(), y_stride, y_stride, {.beta = kept});
+      sparse::spmm(context.stream(), part, plan,
+                   sparse::RowTable<T>(rows.as<T>() - first * stride, stride), y.as<T>(), y_stride,
+                   y_stride, {.beta = kept});
     });
   };
-  if (split != nullptr) {
+  if (const HaloSplit* split = neighbours.split(context.stream()); split != nullptr) {
     ConstNumbers halo;
     context.measured(Part::communicate, [&] { halo = neighbours.begin_pull(context, x, stride); });
     const auto add = [&](const sparse::MatrixView& part, const sparse::SpmmPlan& plan,
-                         ConstNumbers rows, float kept) {
+                         ConstNumbers rows, std::uint64_t first, float kept) {
       if (neighbours.rows() == 0) return;
-      context.measured(Part::aggregate, [&] { multiply(part, plan, rows, kept); });
+      context.measured(Part::aggregate, [&] { multiply(part, plan, rows, first, kept); });
     };
-    add(split->own(view), split->own_plan(), x, beta);
+    add(split->own(view), split->own_plan(), x, 0, beta);
     context.measured(Part::communicate, [&] { context.join_side(); });
-    return add(split->halo(view), split->halo_plan(), halo, 1.0f);
+    if (neighbours.halo() > 0) add(split->halo(view), split->halo_plan(), halo, own, 1.0f);
+    return;
   }
   if (neighbours.rows() == 0) return;
   context.measured(Part::aggregate, [&] {
-    multiply(matrix, neighbours.plan(), x, beta);
+    multiply(matrix, neighbours.plan(), x, 0, beta);
     if (self_ != nullptr)
       add_scaled_rows(context.stream(), std::min(own, neighbours.rows()), k, self_, given, x_stride,
                       y, y_stride);

@@ -39,6 +39,8 @@ struct BlockMatrix {
   const sparse::SpmmPlan* plan = nullptr;
 };
 
+class HaloSplit;
+
 /// The matrix of a rank's rows. Columns below own_columns() are the rank's own vertices; from there
 /// on those of other ranks that its rows name (the halo), ordered by owner.
 class Neighbours {
@@ -81,6 +83,9 @@ class Neighbours {
   /// The same beside what the context's stream does from here on, which waits for it in
   /// context.join_side().
   ConstNumbers begin_pull(Context& context, ConstNumbers x, std::uint64_t k) const;
+  /// The matrix in two, for work on own columns while the halo's rows are on their way; of one rank
+  /// alone nullptr. Made by the first call, which synchronises. Throws MemoryError.
+  [[nodiscard]] const HaloSplit* split(const exec::Stream& stream) const;
 
  private:
   const void* pull_rows(Context& context, const void* x, std::uint64_t row_bytes,
@@ -102,6 +107,7 @@ class Neighbours {
   memory::Buffer<Vertex> send_rows_;                       // This rank's rows that others need.
   mutable memory::Buffer<std::byte> send_;
   mutable std::array<memory::Buffer<std::byte>, 2> received_;
+  mutable std::shared_ptr<const HaloSplit> split_;
 };
 
 /// Neighbours along edges and against them; one where the graph is symmetric.
@@ -136,11 +142,8 @@ struct AggregateRows {
   Numbers room = {};
 };
 
-class HaloSplit;
-
 /// y = A x for a weighted adjacency matrix, x and y this rank's rows of one type, weights and sums
-/// float32. Rows of other ranks are
-/// brought while own rows are multiplied.
+/// float32. Rows of other ranks are brought while own rows are multiplied.
 class Aggregation {
  public:
   /// Collective. Throws MemoryError.
@@ -158,23 +161,22 @@ class Aggregation {
   /// y = A x + beta y, k wide. Collective; repeats bit for bit.
   void forward(Context& context, ConstNumbers x, Numbers y, std::uint64_t k, float beta = 0.0f,
                const AggregateRows& lie = {}) const {
-    product(context, *out_, out_split_.get(), out_view_, before_out_, x, y, k, beta, lie);
+    product(context, *out_, out_view_, before_out_, x, y, k, beta, lie);
   }
   /// Whether backward() reads x no more once it has scaled its rows into the room.
   [[nodiscard]] bool scales_backward() const { return before_in_ != nullptr && self_ == nullptr; }
   /// y = A^T x + beta y.
   void backward(Context& context, ConstNumbers x, Numbers y, std::uint64_t k, float beta = 0.0f,
                 const AggregateRows& lie = {}) const {
-    product(context, *in_, in_split_.get(), in_view_, before_in_, x, y, k, beta, lie);
+    product(context, *in_, in_view_, before_in_, x, y, k, beta, lie);
   }
 
  private:
-  void product(Context& context, const Neighbours& neighbours, const HaloSplit* split,
-               const sparse::MatrixView& view, const float* before, ConstNumbers x, Numbers y,
-               std::uint64_t k, float beta, const AggregateRows& lie) const;
+  void product(Context& context, const Neighbours& neighbours, const sparse::MatrixView& view,
+               const float* before, ConstNumbers x, Numbers y, std::uint64_t k, float beta,
+               const AggregateRows& lie) const;
 
   std::shared_ptr<const Neighbours> out_, in_;
-  std::shared_ptr<const HaloSplit> out_split_, in_split_;  ///< Of several ranks.
   sparse::MatrixView out_view_, in_view_;
   /// What columns are scaled by before they are multiplied, once each instead of for every entry.
   const float* before_out_ = nullptr;
