@@ -77,7 +77,8 @@ constexpr cudaDataType kType<BFloat16> = CUDA_R_16BF;
 
 class Bench {
  public:
-  Bench(const std::string& name, int repeat, std::uint32_t threads)
+  Bench(const std::string& name, int repeat, std::uint32_t threads,
+        const sparse::SpmmPlanOptions& plan)
       : name_(name),
         repeat_(repeat),
         threads_(threads),
@@ -90,7 +91,7 @@ class Bench {
     graph_ = load(name, host.pool());
     matrix_.emplace(stream_, graph_, sparse::Normalization{}, false);
     const double begin = now_seconds();
-    plan_.emplace(stream_, matrix_->offsets());
+    plan_.emplace(stream_, matrix_->offsets(), plan);
     plan_milliseconds_ = (now_seconds() - begin) * 1e3;
     // 32-bit offsets, cuSPARSE's faster form.
     std::vector<std::int32_t> narrow(matrix_->offsets().begin(), matrix_->offsets().end());
@@ -295,17 +296,21 @@ int main(int argc, char** argv) {
   std::vector<std::uint64_t> ks{16, 32, 64, 128, 256};
   int repeat = 10;
   std::uint32_t threads = 0;
+  warren::sparse::SpmmPlanOptions plan;
   std::string out;
   CLI::App app("SpMM and SDDMM beside cuSPARSE");
   app.add_option("--graph", graphs, "Generators or files; symmetrised, without self-loops");
   app.add_option("--ks", ks, "Widths")->delimiter(',');
   app.add_option("--repeat", repeat, "Timed runs");
   app.add_option("--threads", threads, "Threads of a block of SpMM");
+  app.add_option("--entries", plan.entries,
+                 "Most entries of a task of SpMM; 0: as the library chooses");
+  app.add_option("--pieces", plan.piece_entries, "Most entries of a row that is not cut");
   app.add_option("--out", out, "JSON");
   CLI11_PARSE(app, argc, argv);
   json results = json::array();
   for (const std::string& name : graphs) {
-    Bench bench(name, repeat, threads);
+    Bench bench(name, repeat, threads, plan);
     fmt::print("{}: {} vertices, {} entries, plan {:.2f} ms\n", name, bench.graph().vertices,
                bench.graph().edges(), bench.plan_milliseconds());
     for (const std::uint64_t k : ks) {

@@ -6,13 +6,13 @@
 #include "warren/exec/memory.hpp"
 
 #include "learn/attention_kernels.hpp"
+#include "learn/edge_dropout.hpp"
 #include "learn/halo_split.hpp"
 
 namespace warren::learn {
 namespace {
 
-// Nobody else's: the keys of columns, the sums of a walk's first part, and dy with padded rows.
-constexpr std::size_t kKeysSlot = 5;
+// Nobody else's: the sums of a walk's first part, and dy with padded rows.
 constexpr std::size_t kPartSumsSlot = 6;
 constexpr std::size_t kGradientSlot = 8;
 
@@ -32,16 +32,6 @@ void run(const exec::Stream& stream, std::uint64_t rows, const Kernel& kernel) {
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::run_kernel<decltype(backend)>(stream, rows, kernel);
   });
-}
-
-/// For the rows of `n` and the columns that they name.
-detail::EdgeDropout edge_dropout(Context& context, const Neighbours& n, const Dropout& dropout) {
-  if (!dropout.is_on()) return {};
-  const std::uint64_t columns = std::max(n.rows(), n.own_columns()) + n.halo();
-  static_assert(sizeof(std::uint32_t) == sizeof(float));
-  auto* keys = reinterpret_cast<std::uint32_t*>(context.floats(kKeysSlot, columns));
-  run(context.stream(), columns, detail::EdgeKeysKernel{dropout, n.input_ids(), keys});
-  return {keys, dropout.probability};
 }
 
 template <class Side>

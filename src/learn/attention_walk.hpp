@@ -215,12 +215,14 @@ struct AttentionLane {
     head = static_cast<std::uint32_t>(of < job.heads ? of : job.heads - 1);
     is_first_of_head = column == head * job.width;
   }
+  /// kIsWhole: there is one part alone, which asks for fewer registers.
+  template <bool kIsWhole>
   WARREN_HD void finish(std::uint64_t row, AttentionSums<N>& sums) const {
     using T = typename Side::Element;
     T* const all = job.all + row * job.k + column;
     T* const positive = job.positive + row * job.k + column;
-    float* const of_head = job.sums + (row * job.heads + head) * 2;
-    if (job.part == WalkPart::rest) {
+    float* const of_head = kIsWhole ? nullptr : job.sums + (row * job.heads + head) * 2;
+    if (!kIsWhole && job.part == WalkPart::rest) {
       const Pack<T, N> all_before = load_pack<N>(all), positive_before = load_pack<N>(positive);
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < N; ++i) {
@@ -230,7 +232,7 @@ struct AttentionLane {
       sums.first += of_head[0];
       sums.second += of_head[1];
     }
-    if (job.part != WalkPart::first) {
+    if (kIsWhole || job.part != WalkPart::first) {
       job.side.finish(row, head, column, is_first_of_head, sums);
     } else if (is_first_of_head) {
       of_head[0] = sums.first;
@@ -256,7 +258,7 @@ struct AttentionLane {
 };
 
 /// Task `index % tasks` in column tile `index / tasks`. Lanes do not wait for each other.
-template <class Side, std::uint32_t N>
+template <class Side, std::uint32_t N, bool kIsWhole>
 struct AttentionWalk {
   static constexpr std::uint32_t kInFlight = 4;
   /// As many as a processor then holds.
@@ -274,7 +276,7 @@ struct AttentionWalk {
     typename Side::Row row = job.side.row(task.row, head);
     AttentionSums<N> sums;
     const auto next = [&] {
-      lane.finish(std::uint64_t{task.row} + rows.row(), sums);
+      lane.template finish<kIsWhole>(std::uint64_t{task.row} + rows.row(), sums);
       sums = {};
       rows.advance();
       if (rows.row() < task.rows) row = job.side.row(std::uint64_t{task.row} + rows.row(), head);
@@ -316,7 +318,7 @@ struct AttentionWalk {
 
 /// Split row `index % splits` in column tile `index / splits`: groups of `lanes` lanes add up every
 /// so many-th of its pieces, the first one adds up the groups' sums.
-template <class Side, std::uint32_t N>
+template <class Side, std::uint32_t N, bool kIsWhole>
 struct AttentionCombine {
   AttentionJob<Side> job;
   std::uint32_t lanes;
@@ -337,22 +339,28 @@ struct AttentionCombine {
     worker.sync();
     if (group == 0 && is_active) {
       for (std::uint32_t g = 1; g < groups; ++g) sums.add(shared[g * lanes + worker.lane()]);
-      lane.finish(split.row, sums);
+      lane.template finish<kIsWhole>(split.row, sums);
     }
     worker.sync();
   }
 };
 
-template <class Backend, class W, class Side, std::uint32_t N>
-void launch_walk(const exec::Stream& stream, const AttentionJob<Side>& job, std::uint32_t lanes) {
+template <class Backend, class W, class Side, std::uint32_t N, bool kIsWhole>
+void launch_parts(const exec::Stream& stream, const AttentionJob<Side>& job, std::uint32_t lanes) {
   const std::uint64_t tiles = (job.k + std::uint64_t{lanes} * N - 1) / (std::uint64_t{lanes} * N);
-  exec::launch_wide<Backend, W>(stream, job.task_count * tiles, AttentionWalk<Side, N>{job},
-                                {.threads_per_block = 384});
+  exec::launch_wide<Backend, W>(stream, job.task_count * tiles,
+                                AttentionWalk<Side, N, kIsWhole>{job}, {.threads_per_block = 384});
   exec::LaunchOptions block;
   block.scratch_bytes = (std::is_same_v<Backend, exec::Cpu> ? 1 : block.threads_per_block) *
                         static_cast<std::uint32_t>(sizeof(AttentionSums<N>));
   exec::launch_wide<Backend, exec::Block>(stream, job.split_count * tiles,
-                                          AttentionCombine<Side, N>{job, lanes}, block);
+                                          AttentionCombine<Side, N, kIsWhole>{job, lanes}, block);
+}
+
+template <class Backend, class W, class Side, std::uint32_t N>
+void launch_walk(const exec::Stream& stream, const AttentionJob<Side>& job, std::uint32_t lanes) {
+  if (job.part == WalkPart::all) return launch_parts<Backend, W, Side, N, true>(stream, job, lanes);
+  launch_parts<Backend, W, Side, N, false>(stream, job, lanes);
 }
 
 /// A lane reads 16 bytes of a row at once where heads and addresses allow.

@@ -126,38 +126,34 @@ class Gat final : public Convolution {
         width_(attention.width),
         edge_dropout_(edge_dropout),
         attention_(neighbourhood, attention),
-        weight_(add(".weight", shape.in, shape.out)),
-        left_(add(".left", heads_, width_)),
-        right_(add(".right", heads_, width_)) {
-    require(heads_ * width_ == shape.out,
-            "attention: heads times width must be the output's width");
-  }
+        weights_(add_gat_weights(parameters, shape, attention)) {}
 
   void forward(Context& context, const Operand& x, Numbers y) override {
     const std::uint64_t n = x.rows;
     const Numbers z = context.scratch(0, n * stride(context));
     keep(context, scores_, n * heads_);
-    transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride(context));
-    attention_.forward(context, dropout(context), z, parameters_.value(left_),
-                       parameters_.value(right_), scores_.data(), y);
+    transform(context, x, parameters_.value(weights_.weight), z, shape_.out, 0.0f, stride(context));
+    attention_.forward(context, dropout(context), z, parameters_.value(weights_.left),
+                       parameters_.value(weights_.right), scores_.data(), y);
   }
 
   void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
     const std::uint64_t n = x.rows;
     // Made again rather than kept: a product costs less than the room.
     const Numbers z = context.scratch(0, n * stride(context));
-    transform(context, x, parameters_.value(weight_), z, shape_.out, 0.0f, stride(context));
+    transform(context, x, parameters_.value(weights_.weight), z, shape_.out, 0.0f, stride(context));
     const Numbers dz = context.scratch(1, n * stride(context));
     float* dl = context.floats(2, n * heads_);
     float* dr = context.floats(3, n * heads_);
-    attention_.backward(context, dropout(context), z, parameters_.value(left_),
-                        parameters_.value(right_), scores_.data(), dy, dz, dl, dr);
+    attention_.backward(context, dropout(context), z, parameters_.value(weights_.left),
+                        parameters_.value(weights_.right), scores_.data(), dy, dz, dl, dr);
     sums_.add_heads(context.stream(), n, heads_, width_, stride(context), z, dl, dr,
-                    parameters_.gradient(left_), parameters_.gradient(right_));
-    add_weight_gradient(context, x, dz, parameters_.gradient(weight_), shape_.out, stride(context));
+                    parameters_.gradient(weights_.left), parameters_.gradient(weights_.right));
+    add_weight_gradient(context, x, dz, parameters_.gradient(weights_.weight), shape_.out,
+                        stride(context));
     if (shape_.needs_input_gradient)
-      input_gradient(context, n, dz, parameters_.value(weight_), dx, shape_.in, shape_.out, 0.0f,
-                     stride(context));
+      input_gradient(context, n, dz, parameters_.value(weights_.weight), dx, shape_.in, shape_.out,
+                     0.0f, stride(context));
   }
 
  private:
@@ -168,20 +164,13 @@ class Gat final : public Convolution {
   [[nodiscard]] Dropout dropout(Context& context) const {
     return context.dropout(edge_dropout_, shape_.purpose);
   }
-  std::size_t add(const char* name, std::uint64_t rows, std::uint64_t columns) {
-    return parameters_.add({.name = shape_.name + name,
-                            .rows = rows,
-                            .columns = columns,
-                            .initial = Initial::glorot,
-                            .decays = shape_.decays});
-  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
   std::uint64_t heads_, width_;
   float edge_dropout_;
   Attention attention_;
-  std::size_t weight_, left_, right_;
+  GatWeights weights_;
   memory::Buffer<float> scores_;  // r of every row and head.
   ColumnSums sums_;
 };
@@ -196,6 +185,10 @@ std::unique_ptr<Convolution> make_sage_max(Parameters& parameters, const Convolu
 std::unique_ptr<Convolution> make_gat(Parameters& parameters, const ConvolutionShape& shape,
                                       const Neighbourhood& neighbourhood,
                                       const AttentionShape& attention, float edge_dropout) {
+  require(attention.heads * attention.width == shape.out,
+          "attention: heads times width must be the output's width");
+  if (attends_first(shape, attention))
+    return make_gat_first(parameters, shape, neighbourhood, attention, edge_dropout);
   return std::make_unique<Gat>(parameters, shape, neighbourhood, attention, edge_dropout);
 }
 

@@ -43,4 +43,31 @@ inline std::size_t add_sage_weight(Parameters& parameters, const ConvolutionShap
                          .decays = shape.decays});
 }
 
+/// GAT's: W of in x out, a_left and a_right of heads x width.
+struct GatWeights {
+  std::size_t weight, left, right;
+};
+inline GatWeights add_gat_weights(Parameters& parameters, const ConvolutionShape& shape,
+                                  const AttentionShape& attention) {
+  const auto add = [&](const char* name) {
+    return parameters.add({.name = shape.name + name,
+                           .rows = attention.heads,
+                           .columns = attention.width,
+                           .initial = Initial::glorot,
+                           .decays = shape.decays});
+  };
+  const std::size_t weight = add_weight(parameters, shape);
+  const std::size_t left = add(".left");
+  return {weight, left, add(".right")};
+}
+
+/// Whether attention is taken of x before the product: where that reads fewer columns, and x has no
+/// gradient.
+[[nodiscard]] bool attends_first(const ConvolutionShape& shape, const AttentionShape& attention);
+[[nodiscard]] std::unique_ptr<Convolution> make_gat_first(Parameters& parameters,
+                                                          const ConvolutionShape& shape,
+                                                          const Neighbourhood& neighbourhood,
+                                                          const AttentionShape& attention,
+                                                          float edge_dropout);
+
 }  // namespace warren::learn

@@ -173,10 +173,11 @@ BlockOptions Model::block_options(std::size_t l) const {
   options.weighting = weighting();
   options.has_weights = !takes_edges();
   options.self_loops = options_.kind == ModelKind::gat;
-  // Below the first layer nothing is asked for, but that GAT's gradients go through its sources, as
-  // all do whose product comes first.
+  // Below the first layer nothing is asked for, but that gradients go through the sources of all
+  // whose product comes first.
   options.is_transposed =
-      l > 0 || options_.kind == ModelKind::gat || (!takes_edges() && layer.in >= 2 * layer.out);
+      l > 0 || (options_.kind == ModelKind::gat && layer.convolution->reads_transposed()) ||
+      (!takes_edges() && layer.in >= 2 * layer.out);
   return options;
 }
 

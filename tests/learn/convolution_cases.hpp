@@ -34,6 +34,9 @@ struct Case {
   std::function<Values(const reference::Edges&, const Values& x, const std::vector<Values>& p,
                        std::uint64_t in, std::uint64_t out)>
       reference;
+  bool is_first = false;  ///< Of a model's layers, so that the input has no gradient.
+
+  [[nodiscard]] bool has_input_gradient() const { return !is_sparse && !is_first; }
 };
 
 inline std::shared_ptr<const Aggregation> aggregation(Context& context, const GraphPair& graphs,
@@ -117,6 +120,13 @@ inline Case gat(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bool
           }};
 }
 
+/// As a first layer, whose input has no gradient.
+inline Case gat_first(std::uint64_t in, std::uint64_t heads, std::uint64_t width) {
+  Case test = gat(in, heads, width, false);
+  test.is_first = true;
+  return test;
+}
+
 inline std::vector<Case> cases() {
   return {gcn(3, 5, false), gcn(5, 2, false), gcn(4, 3, true), sage(2, 5, false, Weighting::mean),
           sage(5, 2, false, Weighting::sum), sage(4, 3, true, Weighting::mean), sage_max(3, 2),
@@ -124,7 +134,8 @@ inline std::vector<Case> cases() {
           gin(2, 5, true, NormKind::batch), gin(3, 6, false, NormKind::layer), gat(3, 2, 3, false),
           gat(4, 1, 9, true),
           // Rows of 16 bytes: some lanes of a warp, all of them, and more than one tile of columns.
-          gat(2, 2, 4, false), gat(1, 4, 16, false), gat(1, 2, 68, false)};
+          gat(2, 2, 4, false), gat(1, 4, 16, false), gat(1, 2, 68, false), gat_first(4, 1, 5),
+          gat_first(8, 4, 5), gat_first(4, 2, 2), gat_first(36, 8, 18)};
 }
 
 /// What the ranks found, in the input's order.
@@ -153,7 +164,7 @@ inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOpti
                                   .in = in,
                                   .out = out,
                                   .is_sparse = test.is_sparse,
-                                  .needs_input_gradient = !test.is_sparse},
+                                  .needs_input_gradient = test.has_input_gradient()},
                                  graphs);
     parameters.allocate(context.stream(), 7);
     if (team.rank() == 0) {
@@ -193,7 +204,7 @@ inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOpti
       context.begin(1, 1, true);
       convolution->forward(context, operand, y.data());
       convolution->backward(context, operand, dy_there.data(),
-                            test.is_sparse ? learn::Numbers() : dx.data());
+                            test.has_input_gradient() ? dx.data() : learn::Numbers());
     }
     parameters.reduce_gradients(context);
     const auto collect = [&](const learn::NumberBuffer& buffer, std::vector<double>& to) {

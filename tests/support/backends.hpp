@@ -12,6 +12,8 @@
 #include "warren/exec/launch.hpp"
 #include "warren/team/team.hpp"
 
+#include "support/size.hpp"
+
 namespace warren::testing_support {
 
 template <class Backend>
@@ -31,8 +33,8 @@ class OnBackend : public ::testing::Test {
   }
 };
 
-/// Ways to set up teams of different sizes. On GPUs, teams that share them, and exclusive ones as
-/// large as the machine allows.
+/// Ways to set up teams of different sizes. On GPUs, exclusive ones as large as the machine allows
+/// and, but in small tests, teams that share them: these wait for each other by turns of the GPU.
 template <class Backend>
 std::vector<team::TeamOptions> teams() {
   std::vector<team::TeamOptions> all;
@@ -42,7 +44,7 @@ std::vector<team::TeamOptions> teams() {
         all.push_back({exec::DeviceKind::cuda, ranks, 1, false});
     }
     for (const int ranks : {2, 3, 4}) {
-      if (ranks > exec::cuda_device_count())
+      if (ranks > exec::cuda_device_count() && !is_small())
         all.push_back({exec::DeviceKind::cuda, ranks, 1, true});
     }
   } else {

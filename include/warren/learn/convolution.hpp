@@ -24,6 +24,8 @@ class Convolution {
   /// forward(). What dy holds afterwards is unspecified if the context's gradients are spent, else
   /// as before. Collective.
   virtual void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) = 0;
+  /// Whether it reads the matrix of neighbours against edges where it looks at edges at all.
+  [[nodiscard]] virtual bool reads_transposed() const { return true; }
 };
 
 /// Sizes of a convolution, and where its parameters go.
@@ -61,7 +63,8 @@ struct ConvolutionShape {
                                                     NormKind norm);
 
 /// Attention (Attention's formula) with z = x W, l = <z, a_left>, r = <z, a_right>; heads side by
-/// side. shape.out = heads x width.
+/// side. shape.out = heads x width. A narrow x without a gradient is summed over neighbours, for
+/// each head, before it is multiplied.
 [[nodiscard]] std::unique_ptr<Convolution> make_gat(Parameters& parameters,
                                                     const ConvolutionShape& shape,
                                                     const Neighbourhood& neighbourhood,

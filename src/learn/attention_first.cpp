@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// GAT's first layer, whose rows are narrow and whose input has no gradient: attention over x, then
+// the product.
+#include "warren/core/error.hpp"
+#include "warren/learn/convolution.hpp"
+
+#include "learn/attention_first_walk.hpp"
+#include "learn/attention_kernels.hpp"
+#include "learn/convolution_parts.hpp"
+#include "learn/edge_dropout.hpp"
+
+namespace warren::learn {
+namespace {
+
+constexpr std::size_t kGradientSlot = 0, kBlocksSlot = 1, kGradientBlocksSlot = 2, kFoldedSlot = 3,
+                      kPartialsSlot = 6;
+
+template <class Kernel>
+void run(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
+  exec::with_backend(stream.device(), [&](auto backend) {
+    detail::run_kernel<decltype(backend)>(stream, tasks, kernel);
+  });
+}
+
+class GatFirst final : public Convolution {
+ public:
+  GatFirst(Parameters& parameters, const ConvolutionShape& shape,
+           const Neighbourhood& neighbourhood, const AttentionShape& attention, float edge_dropout)
+      : parameters_(parameters),
+        shape_(shape),
+        attention_(attention),
+        edge_dropout_(edge_dropout),
+        out_(neighbourhood.out),
+        weights_(add_gat_weights(parameters, shape, attention)) {}
+
+  void forward(Context& context, const Operand& x, Numbers y) override {
+    const exec::Stream& stream = context.stream();
+    const Neighbours& n = *out_;
+    const std::uint64_t heads = attention_.heads, rows = n.rows();
+    const std::uint64_t columns = n.own_columns() + n.halo();
+    keep(context, sums_, exec::bytes_of(rows, width()));
+    keep(context, statistics_, rows * heads * detail::kStatistics);
+    keep(context, r_, columns * heads);
+    float* u = context.floats(kFoldedSlot, 2 * width() + rows * heads);
+    float* l = u + 2 * width();
+    run(stream, 2 * width(), detail::FoldKernel{weights(), u});
+    const bool has_others = begin_pull(context, x);
+    const auto logits = [&]<class T>(T, ConstNumbers part, std::uint64_t first, std::uint64_t count,
+                                     std::uint64_t targets) {
+      const detail::TwoParts<T> all{part.as<T>(), nullptr, count, shape_.in};
+      run(stream, count,
+          detail::FirstLogits<T>{heads, shape_.in, targets, all, u, l, r_.data() + first * heads});
+    };
+    with_type(x.dense.type(), [&]<class T>(T type) {
+      logits(type, x.dense, 0, n.own_columns(), rows);
+      if (has_others) {
+        context.measured(Part::communicate, [&] { context.join_side(); });
+        logits(type, pulled_, n.own_columns(), n.halo(), 0);
+      }
+      largest(context, l);
+      walk<T>(context, x, nullptr, 0, nullptr);
+    });
+    transform(context, sums(), blocks(context), y, shape_.out);
+  }
+
+  [[nodiscard]] bool reads_transposed() const override { return false; }
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers) override {
+    const exec::Stream& stream = context.stream();
+    const std::uint64_t rows = out_->rows();
+    const bool has_others = begin_pull(context, x);
+    const Numbers gradient = context.scratch(kGradientSlot, rows * width());
+    input_gradient(context, rows, dy, blocks(context), gradient, width(), shape_.out);
+    float* to_blocks = context.floats(kGradientBlocksSlot, width() * shape_.out);
+    exec::fill_bytes(stream, to_blocks, 0, width() * shape_.out * sizeof(float));
+    add_weight_gradient(context, sums(), dy, to_blocks, shape_.out);
+    if (has_others) context.measured(Part::communicate, [&] { context.join_side(); });
+    const std::uint64_t workers = detail::first_workers(stream.device());
+    float* partials = context.floats(kPartialsSlot, workers * 2 * width());
+    with_type(x.dense.type(),
+              [&]<class T>(T) { walk<T>(context, x, gradient.as<T>(), workers, partials); });
+    float* du = context.floats(kFoldedSlot, 2 * width());
+    exec::fill_bytes(stream, du, 0, 2 * width() * sizeof(float));
+    run(stream, 2 * width(),
+        detail::AddPartialsKernel{workers, 2, width(), partials, {du, du + width()}});
+    run(stream, shape_.in,
+        detail::UnfoldKernel{weights(), to_blocks, du, parameters_.gradient(weights_.weight)});
+    run(stream, shape_.out,
+        detail::UnfoldSidesKernel{weights(), du, parameters_.gradient(weights_.left),
+                                  parameters_.gradient(weights_.right)});
+  }
+
+ private:
+  /// Of what is multiplied: x's columns for every head.
+  [[nodiscard]] std::uint64_t width() const { return attention_.heads * shape_.in; }
+  [[nodiscard]] Operand sums() const { return Operand::of(out_->rows(), sums_.data(), width()); }
+  [[nodiscard]] detail::FirstWeights weights() const {
+    return {attention_.heads,
+            shape_.in,
+            attention_.width,
+            parameters_.value(weights_.weight),
+            parameters_.value(weights_.left),
+            parameters_.value(weights_.right)};
+  }
+  [[nodiscard]] const float* blocks(Context& context) const {
+    float* to = context.floats(kBlocksSlot, width() * shape_.out);
+    run(context.stream(), width(), detail::BlockDiagonalKernel{weights(), to});
+    return to;
+  }
+  /// Whether there are other ranks; the halo's rows of x are theirs to bring.
+  bool begin_pull(Context& context, const Operand& x) {
+    if (context.team().size() == 1) return false;
+    context.measured(Part::communicate,
+                     [&] { pulled_ = out_->begin_pull(context, x.dense, shape_.in); });
+    return true;
+  }
+  void largest(Context& context, const float* l) {
+    const std::uint64_t columns = out_->own_columns() + out_->halo();
+    const detail::LargestKernel kernel{{},
+                                       out_->view(),
+                                       attention_.heads,
+                                       attention_.slope,
+                                       l,
+                                       {r_.data(), nullptr, columns, attention_.heads},
+                                       statistics_.data()};
+    context.measured(Part::aggregate, [&] {
+      exec::with_backend(context.stream().device(), [&](auto backend) {
+        sparse::detail::run_rows<decltype(backend), detail::LargestKernel>(
+            context.stream(), out_->view(), out_->row_plan(), kernel);
+      });
+    });
+  }
+  /// Forward, or backward where there are workers for it.
+  template <class T>
+  void walk(Context& context, const Operand& x, const T* gradients, std::uint64_t workers,
+            float* partials) {
+    const Neighbours& n = *out_;
+    const sparse::SpmmPlan& plan = n.plan();
+    const exec::Stream& stream = context.stream();
+    detail::FirstJob<T> job{};
+    job.a = n.view();
+    job.tasks = plan.task_data();
+    job.task_count = plan.tasks();
+    job.splits = plan.split_data();
+    job.split_count = plan.splits();
+    job.heads = attention_.heads;
+    job.columns = static_cast<std::uint32_t>(shape_.in);
+    job.slope = attention_.slope;
+    job.dropout = edge_dropout(context, n, context.dropout(edge_dropout_, shape_.purpose));
+    job.x = {x.dense.as<T>(), pulled_.as<T>(), n.own_columns(), shape_.in};
+    job.r = r_.data();
+    job.statistics = statistics_.data();
+    job.sums = sums_.data().template as<T>();
+    job.gradients = gradients;
+    job.workers = workers;
+    job.partials = workers == 0 ? plan.partials(stream, job.piece_stride()) : partials;
+    context.measured(Part::aggregate, [&] {
+      exec::with_backend(stream.device(), [&](auto backend) {
+        detail::run_first<decltype(backend), T>(stream, job);
+      });
+    });
+  }
+
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  AttentionShape attention_;
+  float edge_dropout_;
+  std::shared_ptr<const Neighbours> out_;
+  GatWeights weights_;
+  ConstNumbers pulled_;
+  NumberBuffer sums_;                 // Of every row and head: x summed over its neighbours.
+  memory::Buffer<float> statistics_;  // Of every row and head.
+  memory::Buffer<float> r_;           // Of every column and head.
+};
+
+}  // namespace
+
+bool attends_first(const ConvolutionShape& shape, const AttentionShape& attention) {
+  return !shape.needs_input_gradient && !shape.is_sparse && shape.in % 4 == 0 &&
+         shape.in <= detail::kFirstColumns && attention.heads * shape.in <= 2 * shape.out;
+}
+
+std::unique_ptr<Convolution> make_gat_first(Parameters& parameters, const ConvolutionShape& shape,
+                                            const Neighbourhood& neighbourhood,
+                                            const AttentionShape& attention, float edge_dropout) {
+  return std::make_unique<GatFirst>(parameters, shape, neighbourhood, attention, edge_dropout);
+}
+
+}  // namespace warren::learn
