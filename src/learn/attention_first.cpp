@@ -80,8 +80,10 @@ class GatFirst final : public Convolution {
               [&]<class T>(T) { walk<T>(context, x, gradient.as<T>(), workers, partials); });
     float* du = context.floats(kFoldedSlot, 2 * width());
     exec::fill_bytes(stream, du, 0, 2 * width() * sizeof(float));
-    run(stream, 2 * width(),
-        detail::AddPartialsKernel{workers, 2, width(), partials, {du, du + width()}});
+    const detail::AddPartialsKernel add{workers, 2, width(), partials, {du, du + width()}};
+    exec::with_backend(stream.device(), [&](auto backend) {
+      detail::run_blocks<decltype(backend)>(stream, 2 * width(), add);
+    });
     run(stream, shape_.in,
         detail::UnfoldKernel{weights(), to_blocks, du, parameters_.gradient(weights_.weight)});
     run(stream, shape_.out,

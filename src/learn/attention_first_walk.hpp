@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "learn/attention_walk.hpp"
+#include "learn/row_kernels.hpp"
 
 namespace warren::learn::detail {
 
@@ -27,11 +28,11 @@ struct FirstJob {
   float slope;
   EdgeDropout dropout;
   TwoParts<T> x;
-  const float* r;     ///< Of every column and head.
-  float* statistics;  ///< Of every row and head, as in the walk over z.
-  T* sums;            ///< Of every row and head: the weighted sum of x. Set by forward.
-  const T* gradients;  ///< Of them, in backward.
-  float* partials;     ///< Forward: pieces' sums. Backward: workers' sums.
+  const float* r;         ///< Of every column and head.
+  float* statistics;      ///< Of every row and head, as in the walk over z.
+  T* sums;                ///< Of every row and head: the weighted sum of x. Set by forward.
+  const T* gradients;     ///< Of them, in backward.
+  float* partials;        ///< Forward: pieces' sums. Backward: workers' sums.
   std::uint64_t workers;  ///< Of backward; 0: forward.
 
   /// Of a piece: sums and the sum of powers of every head. A multiple of a lane's columns.
@@ -180,8 +181,8 @@ struct FirstForward {
     float left[Lanes::kMine], largest[Lanes::kMine], powers[Lanes::kMine];
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
-      const float* of = job.statistics +
-                        (entries.row * job.heads + first + lanes.pair(i) % kHeads) * kStatistics;
+      const float* of =
+          job.statistics + (entries.row * job.heads + first + lanes.pair(i) % kHeads) * kStatistics;
       left[i] = of[kLeft];
       largest[i] = of[kLargest];
       powers[i] = 0.0f;
@@ -333,8 +334,7 @@ struct FirstBackward {
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
         const EdgeOffset mine = e + lanes.pair(i) / kHeads;
-        column[i] =
-            static_cast<Vertex>(job.a.column(mine < entries.end ? mine : entries.end - 1));
+        column[i] = static_cast<Vertex>(job.a.column(mine < entries.end ? mine : entries.end - 1));
       }
       Floats<Lanes::kColumns> x[Lanes::kEntries];
       WARREN_UNROLL
