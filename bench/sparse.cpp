@@ -305,7 +305,6 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads, "Threads of a block of SpMM");
   app.add_option("--entries", plan.entries,
                  "Most entries of a task of SpMM; 0: as the library chooses");
-  app.add_option("--pieces", plan.piece_entries, "Most entries of a row that is not cut");
   app.add_option("--out", out, "JSON");
   CLI11_PARSE(app, argc, argv);
   json results = json::array();

@@ -47,6 +47,7 @@ struct FirstLanes {
   static constexpr bool kIsAlone = std::is_same_v<W, exec::Serial>;
   static constexpr std::uint32_t kColumns = kIsAlone ? kFirstColumns : 4;  ///< Of a lane.
   static constexpr std::uint32_t kEntries = kIsAlone ? 1 : 8;              ///< Together.
+  static constexpr std::uint32_t kHeadsTogether = kHeads;
   static constexpr std::uint32_t kPairs = kEntries * kHeads;  ///< Of an entry and a head.
   static constexpr std::uint32_t kMine = kIsAlone ? kHeads : 1;
 
@@ -144,6 +145,40 @@ struct RowEntries {
   return {row, a.offsets[row], a.offsets[row + 1]};
 }
 
+/// The columns of the entries from e on, of the lane's pairs; the row's last one behind its end.
+template <class Lanes>
+WARREN_HD void find_columns(const Lanes& lanes, const sparse::MatrixView& a,
+                            const RowEntries& entries, EdgeOffset e,
+                            Vertex (&column)[Lanes::kMine]) {
+  if (entries.begin == entries.end) return;
+  WARREN_UNROLL
+  for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
+    const EdgeOffset mine = e + lanes.pair(i) / Lanes::kHeadsTogether;
+    column[i] = static_cast<Vertex>(a.column(mine < entries.end ? mine : entries.end - 1));
+  }
+}
+/// What the lane's pairs need of their columns.
+template <class Lanes>
+struct PairLoads {
+  float right[Lanes::kMine];
+  std::uint32_t key[Lanes::kMine];
+};
+/// All that a round reads of its columns, before any of it is used.
+template <class Lanes, class T>
+WARREN_HD void load_pairs(const Lanes& lanes, const FirstJob<T>& job, std::uint32_t first,
+                          const Vertex (&column)[Lanes::kMine],
+                          Floats<Lanes::kColumns> (&x)[Lanes::kEntries], PairLoads<Lanes>& pairs) {
+  WARREN_UNROLL
+  for (std::uint32_t u = 0; u < Lanes::kEntries; ++u)
+    x[u] = lanes.load(job.x.row(lanes.of_pair(column, u * Lanes::kHeadsTogether)));
+  WARREN_UNROLL
+  for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
+    const std::uint32_t head = first + lanes.pair(i) % Lanes::kHeadsTogether;
+    pairs.right[i] = job.r[column[i] * job.heads + head];
+    pairs.key[i] = job.dropout.key(column[i]);
+  }
+}
+
 /// Sums of x over neighbours, weighted by attention, of heads [first, first + kHeads).
 template <class T, std::uint32_t kHeads>
 struct FirstForward {
@@ -188,26 +223,24 @@ struct FirstForward {
       powers[i] = 0.0f;
     }
     const std::uint32_t key = job.dropout.key(entries.row);
+    Vertex column[Lanes::kMine];
+    find_columns(lanes, job.a, entries, entries.begin, column);
     for (EdgeOffset e = entries.begin; e < entries.end; e += Lanes::kEntries) {
+      Floats<Lanes::kColumns> x[Lanes::kEntries];
+      PairLoads<Lanes> pairs;
+      load_pairs(lanes, job, first, column, x, pairs);
+      find_columns(lanes, job.a, entries, e + Lanes::kEntries, column);
       float weight[Lanes::kMine];
-      Vertex column[Lanes::kMine];
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
         const std::uint32_t p = lanes.pair(i);
-        const EdgeOffset mine = e + p / kHeads;
-        const bool is_there = mine < entries.end;
-        column[i] = static_cast<Vertex>(job.a.column(is_there ? mine : entries.end - 1));
-        const std::uint32_t head = first + p % kHeads;
-        const float x = left[i] + job.r[column[i] * job.heads + head];
-        const float power = exponential((x > 0.0f ? x : job.slope * x) - largest[i]);
+        const bool is_there = e + p / kHeads < entries.end;
+        const float s = left[i] + pairs.right[i];
+        const float power = exponential((s > 0.0f ? s : job.slope * s) - largest[i]);
         powers[i] += is_there ? power : 0.0f;
         weight[i] =
-            is_there ? power * job.dropout.factor(key, job.dropout.key(column[i]), head) : 0.0f;
+            is_there ? power * job.dropout.factor(key, pairs.key[i], first + p % kHeads) : 0.0f;
       }
-      Floats<Lanes::kColumns> x[Lanes::kEntries];
-      WARREN_UNROLL
-      for (std::uint32_t u = 0; u < Lanes::kEntries; ++u)
-        x[u] = lanes.load(job.x.row(lanes.of_pair(column, u * kHeads)));
       WARREN_UNROLL
       for (std::uint32_t u = 0; u < Lanes::kEntries; ++u) {
         WARREN_UNROLL
@@ -329,17 +362,13 @@ struct FirstBackward {
       inverse[i] = of[kInverse];
     }
     const std::uint32_t key = job.dropout.key(entries.row);
+    Vertex column[Lanes::kMine];
+    find_columns(lanes, job.a, entries, entries.begin, column);
     for (EdgeOffset e = entries.begin; e < entries.end; e += Lanes::kEntries) {
-      Vertex column[Lanes::kMine];
-      WARREN_UNROLL
-      for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
-        const EdgeOffset mine = e + lanes.pair(i) / kHeads;
-        column[i] = static_cast<Vertex>(job.a.column(mine < entries.end ? mine : entries.end - 1));
-      }
       Floats<Lanes::kColumns> x[Lanes::kEntries];
-      WARREN_UNROLL
-      for (std::uint32_t u = 0; u < Lanes::kEntries; ++u)
-        x[u] = lanes.load(job.x.row(lanes.of_pair(column, u * kHeads)));
+      PairLoads<Lanes> pairs;
+      load_pairs(lanes, job, first, column, x, pairs);
+      find_columns(lanes, job.a, entries, e + Lanes::kEntries, column);
       float products[Lanes::kPairs];
       WARREN_UNROLL
       for (std::uint32_t u = 0; u < Lanes::kEntries; ++u) {
@@ -356,11 +385,11 @@ struct FirstBackward {
       for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
         const std::uint32_t p = lanes.pair(i);
         const std::uint32_t head = first + p % kHeads;
-        const float s = left[i] + job.r[column[i] * job.heads + head];
+        const float s = left[i] + pairs.right[i];
         const bool is_positive = s > 0.0f;
         const float weight =
             exponential((is_positive ? s : job.slope * s) - largest[i]) * inverse[i];
-        const float kept = job.dropout.factor(key, job.dropout.key(column[i]), head);
+        const float kept = job.dropout.factor(key, pairs.key[i], head);
         const float slope = is_positive ? 1.0f : job.slope;
         ds[i] = e + p / kHeads < entries.end ? slope * weight * (kept * ds[i] - dot[i]) : 0.0f;
         slopes[i] += ds[i];

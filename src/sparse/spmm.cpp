@@ -3,6 +3,7 @@
 #include "warren/sparse/spmm.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,6 @@ namespace warren::sparse {
 namespace {
 
 constexpr std::uint32_t kMostEntries = 512;
-constexpr std::uint32_t kFewestEntries = 64;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 16;
 
 /// What a run of rows becomes.
@@ -26,18 +26,18 @@ struct PlanPart {
 
 /// Packs rows [first, last) into tasks. A row costs as much as an entry: its result is written.
 PlanPart pack(std::span<const EdgeOffset> offsets, std::uint64_t first, std::uint64_t last,
-              std::uint32_t entries, std::uint32_t most) {
+              std::uint32_t entries) {
   PlanPart part;
   std::uint64_t row = first;
   while (row < last) {
-    if (const EdgeOffset degree = offsets[row + 1] - offsets[row]; degree > most) {
-      require(degree / most < SpmmTask::kWhole - part.pieces,
+    if (const EdgeOffset degree = offsets[row + 1] - offsets[row]; degree > entries) {
+      require(degree / entries < SpmmTask::kWhole - part.pieces,
               fmt::format("rows of {} entries make 2^32 pieces or more; ask for more than {} "
-                          "entries of a piece",
-                          degree, most));
+                          "entries of a task",
+                          degree, entries));
       SplitRow split{static_cast<Vertex>(row), static_cast<std::uint32_t>(part.pieces), 0};
-      for (EdgeOffset e = offsets[row]; e < offsets[row + 1]; e += most) {
-        const EdgeOffset end = std::min<EdgeOffset>(e + most, offsets[row + 1]);
+      for (EdgeOffset e = offsets[row]; e < offsets[row + 1]; e += entries) {
+        const EdgeOffset end = std::min<EdgeOffset>(e + entries, offsets[row + 1]);
         part.tasks.push_back({e, end, split.row, 1, static_cast<std::uint32_t>(part.pieces++), 0});
         ++split.count;
       }
@@ -49,7 +49,7 @@ PlanPart pack(std::span<const EdgeOffset> offsets, std::uint64_t first, std::uin
     std::uint64_t cost = 0;
     while (row < last && row - begin < kMostRows) {
       const EdgeOffset degree = offsets[row + 1] - offsets[row];
-      if (degree > most || (row > begin && cost + degree + 1 > entries)) break;
+      if (degree > entries || (row > begin && cost + degree + 1 > entries)) break;
       cost += degree + 1;
       ++row;
     }
@@ -64,7 +64,12 @@ std::uint32_t choose_entries(const exec::Device& device, EdgeOffset entries, std
   const std::uint64_t groups =
       static_cast<std::uint64_t>(device.processors()) * (device.is_cuda() ? 1024 : 64);
   const std::uint64_t even = (entries + rows) / groups;
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(even, kFewestEntries, kMostEntries));
+  // About ten rows: where rows are longer, pieces would be many; where they are shorter, a group
+  // would wait for one row after the other.
+  const std::uint64_t ten_rows =
+      std::bit_floor(entries * 32 / (3 * std::max<std::uint64_t>(1, rows)));
+  const std::uint64_t fewest = std::clamp<std::uint64_t>(ten_rows, 32, 128);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(even, fewest, kMostEntries));
 }
 
 }  // namespace
@@ -77,14 +82,12 @@ SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offse
   const std::uint32_t entries =
       options.entries != 0 ? options.entries
                            : choose_entries(stream.device(), offsets[rows] - offsets[0], rows);
-  const std::uint32_t most =
-      options.piece_entries != 0 ? std::max(options.piece_entries, entries) : entries;
   exec::ThreadPool& pool = stream.device().pool();
   const auto parts = static_cast<std::uint64_t>(pool.size()) * 4;
   std::vector<PlanPart> made(parts);
   pool.parallel_for(0, parts, 1, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t p = begin; p < end; ++p)
-      made[p] = pack(offsets, rows * p / parts, rows * (p + 1) / parts, entries, most);
+      made[p] = pack(offsets, rows * p / parts, rows * (p + 1) / parts, entries);
   });
   std::vector<SpmmTask> tasks;
   std::vector<SplitRow> splits;
@@ -100,8 +103,8 @@ SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offse
     pieces_ += part.pieces;
     require(
         pieces_ < SpmmTask::kWhole,
-        fmt::format("{} entries make 2^32 pieces or more; ask for more than {} entries of a piece",
-                    offsets[rows], most));
+        fmt::format("{} entries make 2^32 pieces or more; ask for more than {} entries of a task",
+                    offsets[rows], entries));
   }
   *this = SpmmPlan(stream, tasks, splits, pieces_);
 }

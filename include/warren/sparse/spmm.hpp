@@ -49,10 +49,8 @@ struct SplitRow {
 };
 
 struct SpmmPlanOptions {
-  /// Most entries of a task of several rows; 0 chooses by size and device.
+  /// Most entries of a task; 0 chooses by sizes and device.
   std::uint32_t entries = 0;
-  /// Most entries of a row that is not cut into pieces, at least `entries`; 0 chooses.
-  std::uint32_t piece_entries = 0;
 };
 
 /// What is prepared once for a matrix and used by every product with it, of any width and type:
