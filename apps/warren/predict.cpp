@@ -86,6 +86,7 @@ ExitStatus run_predict(const Options& options) {
   Session session("predict", options.common);
   learn::TrainOptions train;
   train.model = learn::read_model_options(options.checkpoint);
+  train.model.recompute = true;  // There is no backward pass: layers keep nothing.
   train.checkpoint = options.checkpoint;
   const bool needs_dense = train.model.kind == learn::ModelKind::sage &&
                            train.model.aggregate == learn::SageAggregate::max;

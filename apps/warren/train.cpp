@@ -59,8 +59,14 @@ Outcome measure(const Session& session, const TrainInput& input, const learn::Tr
                 bool resumes) {
   Outcome outcome;
   outcome.plan = learn::plan_memory(input.graphs, input.dataset, options);
-  log_info(fmt::format("a rank will hold {}: {}", human_bytes(outcome.plan.total()),
-                       outcome.plan.text()));
+  const std::uint64_t saves = options.model.recompute ? 0 : outcome.plan.recompute_saves;
+  log_info(fmt::format(
+      "a rank will hold {}: {}{}", human_bytes(outcome.plan.total()), outcome.plan.text(),
+      saves == 0 ? "" : fmt::format("; --recompute would save {}", human_bytes(saves))));
+  if (options.model.recompute && outcome.plan.recompute_saves == 0)
+    log_warning(
+        "--recompute saves nothing of this model: no two layers keep the same beside their "
+        "outputs");
   const EpochLine line(!session.options().quiet, options.epochs);
   const bool has_state =
       resumes &&
@@ -214,6 +220,8 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   Json plan;
   for (const auto& [name, bytes] : outcome.plan.parts) plan[name] = bytes;
   json["memory_plan"] = plan;
+  json["recompute"] = train.model.recompute;
+  json["recompute_saves"] = outcome.plan.recompute_saves;
   json["stopped_early"] = result.has_stopped_early;
   if (train.type == learn::NumberType::float16 && !outcome.epochs.empty()) {
     json["loss_scale"] = outcome.epochs.back().loss_scale;

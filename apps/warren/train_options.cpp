@@ -42,6 +42,9 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
                   "edges (0.5; gat: 0.6)")
       ->type_name("P")
       ->check(CLI::Range(0.0, 0.999));
+  train.add_flag("--recompute", o.recompute,
+                 "Of full: less memory for more time, with the same numbers: what layers keep for "
+                 "the backward pass is made again in it");
   train.add_flag("--no-tf32", o.exact_products, "GPUs: dense products in full float32");
 }
 
@@ -153,6 +156,9 @@ learn::TrainOptions train_options(const TrainCommand& o) {
                           o.has_cached || o.checkpoint_batches != 0),
           "--fanout, --batch, --evaluation, --placement, --cached and --checkpoint-batches are for "
           "--mode sampled");
+  require(!is_sampled || !o.recompute,
+          "--recompute is for --mode full: batches' layers keep little, and the layers of exact "
+          "evaluation keep nothing");
   require(!o.resume || !o.checkpoint.empty(), "--resume needs --checkpoint DIR");
   const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "batch" : "none");
   check_choice("--norm", norm, {"none", "batch", "layer"}, {});
@@ -168,6 +174,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.model.aggregate = learn::parse_aggregate(o.aggregate);
   train.model.norm = learn::parse_norm(norm);
   train.model.residual = o.residual;
+  train.model.recompute = o.recompute;
   train.model.seed = o.common.seed;
   train.optimizer.kind = learn::OptimizerKind::adam;
   if (o.optimizer == "adamw") train.optimizer.kind = learn::OptimizerKind::adamw;

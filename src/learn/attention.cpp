@@ -95,22 +95,22 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
   const std::uint64_t sources = n.own_columns();
   // Backward has the sources' sums in the same places.
   const std::uint64_t most = std::max(rows, sources);
-  context.keep(y_, rows * k);
-  context.keep(positive_, most * k);
-  context.keep(statistics_, rows * heads * detail::kStatistics);
-  context.keep(share_, most * heads);
+  const Numbers all_y = kept_->take(context, KeptSlot::aggregated, rows * k);
+  const Numbers positive = kept_->take(context, KeptSlot::hidden, most * k);
+  auto* statistics =
+      kept_->take_array<float>(context, KeptSlot::statistics, rows * heads * detail::kStatistics);
+  auto* share = kept_->take_array<float>(context, KeptSlot::shares, most * heads);
   with_type(z.type(), [&]<class T>(T) {
     // l is needed no longer than until it stands in the statistics.
-    float* l = share_.data();
+    float* l = share;
     run(stream, most, detail::LogitsKernel<T>{heads, width, k, z.as<T>(), left, right, l, r});
     const float* pulled_r = n.pull(context, r, heads, 1);
     const detail::TwoParts<float> all_r{r, pulled_r, sources, heads};
-    run_rows(context, n,
-             detail::LargestKernel{{}, n.view(), heads, slope, l, all_r, statistics_.data()});
+    run_rows(context, n, detail::LargestKernel{{}, n.view(), heads, slope, l, all_r, statistics});
     walk(context, n, shape_,
-         detail::ForwardSide<T>{heads, slope, edge_dropout(context, n, dropout), all_r,
-                                statistics_.data(), share_.data(), y.as<T>(), heads * width},
-         z, y_.data(), positive_.data());
+         detail::ForwardSide<T>{heads, slope, edge_dropout(context, n, dropout), all_r, statistics,
+                                share, y.as<T>(), heads * width},
+         z, all_y, positive);
   });
 }
 
@@ -132,15 +132,18 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
   }
   if (rows > targets)  // Sources alone have no l.
     exec::fill_bytes(stream, dl + targets * heads, 0, (rows - targets) * heads * sizeof(float));
+  const Numbers all_y = kept_->rows(KeptSlot::aggregated);
+  const Numbers positive = kept_->rows(KeptSlot::hidden);
+  auto* statistics = kept_->array<float>(KeptSlot::statistics);
+  auto* share = kept_->array<float>(KeptSlot::shares);
   with_type(z.type(), [&]<class T>(T) {
-    float* statistics = statistics_.data();
     run(stream, targets,
-        detail::LeftGradientKernel<T>{heads, width, k, slope, dy.as<T>(), y_.data().as<T>(),
-                                      positive_.data().as<T>(), share_.data(), statistics, dl});
+        detail::LeftGradientKernel<T>{heads, width, k, slope, dy.as<T>(), all_y.as<T>(),
+                                      positive.as<T>(), share, statistics, dl});
     const std::uint64_t many = heads * detail::kStatistics;
     const float* pulled_statistics = n.pull(context, statistics, many, 1);
     // From here on nothing of forward is needed but the statistics.
-    float* t = share_.data();
+    float* t = share;
     walk(context, n, shape_,
          detail::BackwardSide<T>{heads,
                                  slope,
@@ -148,10 +151,10 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
                                  r,
                                  {statistics, pulled_statistics, targets, many},
                                  t},
-         dy, dz, positive_.data());
+         dy, dz, positive);
     run(stream, rows,
-        detail::RightGradientKernel<T>{heads, width, k, slope, z.as<T>(), positive_.data().as<T>(),
-                                       t, left, right, dl, dz.as<T>(), dr});
+        detail::RightGradientKernel<T>{heads, width, k, slope, z.as<T>(), positive.as<T>(), t, left,
+                                       right, dl, dz.as<T>(), dr});
   });
 }
 

@@ -31,36 +31,42 @@ class GatFirst final : public Convolution {
         attention_(attention),
         edge_dropout_(edge_dropout),
         out_(neighbourhood.out),
-        weights_(add_gat_weights(parameters, shape, attention)) {}
+        weights_(add_gat_weights(parameters, shape, attention)),
+        kept_(or_own(shape.kept)) {}
 
   void forward(Context& context, const Operand& x, Numbers y) override {
+    refill(context, x, nullptr);
+    transform(context, sums(), blocks(context), y, shape_.out);
+  }
+
+  void refill(Context& context, const Operand& x, Numbers /*y*/) override {
     const exec::Stream& stream = context.stream();
     const Neighbours& n = *out_;
     const std::uint64_t heads = attention_.heads, rows = n.rows();
     const std::uint64_t columns = n.own_columns() + n.halo();
-    keep(context, sums_, exec::bytes_of(rows, width()));
-    keep(context, statistics_, rows * heads * detail::kStatistics);
-    keep(context, r_, columns * heads);
+    (void)kept_->take(context, KeptSlot::aggregated, exec::bytes_of(rows, width()));
+    (void)kept_->take_array<float>(context, KeptSlot::statistics,
+                                   rows * heads * detail::kStatistics);
+    auto* r = kept_->take_array<float>(context, KeptSlot::logits, columns * heads);
     float* u = context.floats(kFoldedSlot, 2 * width() + rows * heads);
     float* l = u + 2 * width();
     run(stream, 2 * width(), detail::FoldKernel{weights(), u});
     const bool has_others = begin_pull(context, x);
-    const auto logits = [&]<class T>(T, ConstNumbers part, std::uint64_t first, std::uint64_t count,
-                                     std::uint64_t targets) {
+    const auto set_logits = [&]<class T>(T, ConstNumbers part, std::uint64_t first,
+                                         std::uint64_t count, std::uint64_t targets) {
       const detail::TwoParts<T> all{part.as<T>(), nullptr, count, shape_.in};
       run(stream, count,
-          detail::FirstLogits<T>{heads, shape_.in, targets, all, u, l, r_.data() + first * heads});
+          detail::FirstLogits<T>{heads, shape_.in, targets, all, u, l, r + first * heads});
     };
     with_type(x.dense.type(), [&]<class T>(T type) {
-      logits(type, x.dense, 0, n.own_columns(), rows);
+      set_logits(type, x.dense, 0, n.own_columns(), rows);
       if (has_others) {
         context.measured(Part::communicate, [&] { context.join_side(); });
-        logits(type, pulled_, n.own_columns(), n.halo(), 0);
+        set_logits(type, pulled_, n.own_columns(), n.halo(), 0);
       }
       largest(context, l);
       walk<T>(context, x, nullptr, 0, nullptr);
     });
-    transform(context, sums(), blocks(context), y, shape_.out);
   }
 
   [[nodiscard]] bool reads_transposed() const override { return false; }
@@ -94,7 +100,11 @@ class GatFirst final : public Convolution {
  private:
   /// Of what is multiplied: x's columns for every head.
   [[nodiscard]] std::uint64_t width() const { return attention_.heads * shape_.in; }
-  [[nodiscard]] Operand sums() const { return Operand::of(out_->rows(), sums_.data(), width()); }
+  [[nodiscard]] Operand sums() const {
+    return Operand::of(out_->rows(), kept_->rows(KeptSlot::aggregated), width());
+  }
+  [[nodiscard]] float* statistics() const { return kept_->array<float>(KeptSlot::statistics); }
+  [[nodiscard]] float* logits() const { return kept_->array<float>(KeptSlot::logits); }
   [[nodiscard]] detail::FirstWeights weights() const {
     return {attention_.heads,
             shape_.in,
@@ -122,8 +132,8 @@ class GatFirst final : public Convolution {
                                        attention_.heads,
                                        attention_.slope,
                                        l,
-                                       {r_.data(), nullptr, columns, attention_.heads},
-                                       statistics_.data()};
+                                       {logits(), nullptr, columns, attention_.heads},
+                                       statistics()};
     context.measured(Part::aggregate, [&] {
       exec::with_backend(context.stream().device(), [&](auto backend) {
         sparse::detail::run_rows<decltype(backend), detail::LargestKernel>(
@@ -149,9 +159,9 @@ class GatFirst final : public Convolution {
     job.slope = attention_.slope;
     job.dropout = edge_dropout(context, n, context.dropout(edge_dropout_, shape_.purpose));
     job.x = {x.dense.as<T>(), pulled_.as<T>(), n.own_columns(), shape_.in};
-    job.r = r_.data();
-    job.statistics = statistics_.data();
-    job.sums = sums_.data().template as<T>();
+    job.r = logits();
+    job.statistics = statistics();
+    job.sums = kept_->rows(KeptSlot::aggregated).template as<T>();
     job.gradients = gradients;
     job.workers = workers;
     job.partials = workers == 0 ? plan.partials(stream, job.piece_stride()) : partials;
@@ -169,9 +179,9 @@ class GatFirst final : public Convolution {
   std::shared_ptr<const Neighbours> out_;
   GatWeights weights_;
   ConstNumbers pulled_;
-  NumberBuffer sums_;                 // Of every row and head: x summed over its neighbours.
-  memory::Buffer<float> statistics_;  // Of every row and head.
-  memory::Buffer<float> r_;           // Of every column and head.
+  // aggregated, of every row and head: x summed over its neighbours; statistics, likewise; logits:
+  // r of every column and head.
+  std::shared_ptr<Kept> kept_;
 };
 
 }  // namespace

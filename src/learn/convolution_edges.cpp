@@ -59,24 +59,29 @@ class SageMax final : public Convolution {
         out_(neighbourhood.out),
         in_(neighbourhood.in),
         self_(add_sage_weight(parameters, shape, ".self.weight")),
-        neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")) {
+        neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")),
+        kept_(or_own(shape.kept)) {
     require(!shape.is_sparse, "the largest of neighbours is taken of dense rows");
   }
 
   void forward(Context& context, const Operand& x, Numbers y) override {
+    refill(context, x, nullptr);
+    transform(context, x.first(out_->rows()), parameters_.value(self_), y, shape_.out);
+    transform(context, largest(), parameters_.value(neighbours_), y, shape_.out, 1.0f);
+  }
+
+  void refill(Context& context, const Operand& x, Numbers /*y*/) override {
     const std::uint64_t rows = out_->rows();
     const std::uint64_t size = rows * shape_.in;
-    keep(context, largest_, size);
-    keep(context, arg_, size);
+    const Numbers most = kept_->take(context, KeptSlot::aggregated, size);
+    auto* arg = kept_->take_array<Vertex>(context, KeptSlot::vertices, size);
     const float* all = joined_floats(context, *out_, x.dense, shape_.in, 2);
-    make_floats(context, rows, shape_.in, largest_.data(), [&](float* to) {
+    make_floats(context, rows, shape_.in, most, [&](float* to) {
       sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all, to,
-                          arg_.data());
+                          arg);
     });
     if (out_->vertices() != nullptr)
-      renumber(context.stream(), rows, shape_.in, out_->vertices(), 0, arg_.data());
-    transform(context, x.first(rows), parameters_.value(self_), y, shape_.out);
-    transform(context, largest(), parameters_.value(neighbours_), y, shape_.out, 1.0f);
+      renumber(context.stream(), rows, shape_.in, out_->vertices(), 0, arg);
   }
 
   void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
@@ -88,7 +93,8 @@ class SageMax final : public Convolution {
     const Numbers ds = context.scratch(0, rows * shape_.in);
     input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
     const float* all_ds = joined_floats(context, *in_, ds, shape_.in, 2);
-    const Vertex* all_arg = joined(context, *in_, arg_.data(), shape_.in, 3);
+    const auto* own_arg = kept_->array<Vertex>(KeptSlot::vertices);
+    const Vertex* all_arg = joined(context, *in_, own_arg, shape_.in, 3);
     const std::uint64_t all_rows = rows + in_->halo();
     // As segment_max_backward() has them: rows of this rank from 0.
     auto* arg = reinterpret_cast<Vertex*>(context.floats(3, all_rows * shape_.in));
@@ -105,15 +111,14 @@ class SageMax final : public Convolution {
 
  private:
   [[nodiscard]] Operand largest() const {
-    return Operand::of(out_->rows(), largest_.data(), shape_.in);
+    return Operand::of(out_->rows(), kept_->rows(KeptSlot::aggregated), shape_.in);
   }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
   std::shared_ptr<const Neighbours> out_, in_;
   std::size_t self_, neighbours_;
-  NumberBuffer largest_;
-  memory::Buffer<Vertex> arg_;  // The vertex that each element is of.
+  std::shared_ptr<Kept> kept_;  // aggregated: the largest; vertices: whose each element is.
 };
 
 class Gat final : public Convolution {
@@ -125,16 +130,17 @@ class Gat final : public Convolution {
         heads_(attention.heads),
         width_(attention.width),
         edge_dropout_(edge_dropout),
-        attention_(neighbourhood, attention),
+        kept_(or_own(shape.kept)),
+        attention_(neighbourhood, attention, kept_),
         weights_(add_gat_weights(parameters, shape, attention)) {}
 
   void forward(Context& context, const Operand& x, Numbers y) override {
     const std::uint64_t n = x.rows;
     const Numbers z = context.scratch(0, n * stride(context));
-    keep(context, scores_, n * heads_);
+    auto* r = kept_->take_array<float>(context, KeptSlot::logits, n * heads_);
     transform(context, x, parameters_.value(weights_.weight), z, shape_.out, 0.0f, stride(context));
     attention_.forward(context, dropout(context), z, parameters_.value(weights_.left),
-                       parameters_.value(weights_.right), scores_.data(), y);
+                       parameters_.value(weights_.right), r, y);
   }
 
   void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
@@ -146,7 +152,8 @@ class Gat final : public Convolution {
     float* dl = context.floats(2, n * heads_);
     float* dr = context.floats(3, n * heads_);
     attention_.backward(context, dropout(context), z, parameters_.value(weights_.left),
-                        parameters_.value(weights_.right), scores_.data(), dy, dz, dl, dr);
+                        parameters_.value(weights_.right), kept_->array<float>(KeptSlot::logits),
+                        dy, dz, dl, dr);
     sums_.add_heads(context.stream(), n, heads_, width_, stride(context), z, dl, dr,
                     parameters_.gradient(weights_.left), parameters_.gradient(weights_.right));
     add_weight_gradient(context, x, dz, parameters_.gradient(weights_.weight), shape_.out,
@@ -169,9 +176,9 @@ class Gat final : public Convolution {
   ConvolutionShape shape_;
   std::uint64_t heads_, width_;
   float edge_dropout_;
+  std::shared_ptr<Kept> kept_;  // logits: r of every row and head; the rest is attention's.
   Attention attention_;
   GatWeights weights_;
-  memory::Buffer<float> scores_;  // r of every row and head.
   ColumnSums sums_;
 };
 

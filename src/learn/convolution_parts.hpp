@@ -6,10 +6,14 @@
 
 namespace warren::learn {
 
-/// Room for `size` elements at least.
-template <class Buffer>
-void keep(Context& context, Buffer& buffer, std::uint64_t size) {
-  context.keep(buffer, size);
+/// Columns aggregated in forward and backward: before the product `in` and, where the input's
+/// gradient is asked for, `in` again; after it twice `out`.
+inline bool aggregates_first(bool is_sparse, bool needs_input_gradient, std::uint64_t in,
+                             std::uint64_t out) {
+  return !is_sparse && (needs_input_gradient ? 2 : 1) * in < 2 * out;
+}
+inline bool aggregates_first(const ConvolutionShape& shape) {
+  return aggregates_first(shape.is_sparse, shape.needs_input_gradient, shape.in, shape.out);
 }
 
 /// dx = dy w^T of the rows that have a dy, which are the first ones; 0 of the rest of `sources`.

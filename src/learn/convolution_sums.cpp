@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions whose aggregation is linear: GCN, GraphSAGE with sums and means, GIN; and none at
-// all.
+// Convolutions whose aggregation is linear: GCN, GraphSAGE with sums and means; and none at all.
 #include "warren/learn/convolution.hpp"
 
 #include "learn/convolution_parts.hpp"
 
 namespace warren::learn {
 namespace {
-
-/// Columns aggregated in forward and backward: before the product `in` and, where the input's
-/// gradient is asked for, `in` again; after it twice `out`.
-bool aggregates_first(const ConvolutionShape& shape) {
-  if (shape.is_sparse) return false;
-  return (shape.needs_input_gradient ? 2 : 1) * shape.in < 2 * shape.out;
-}
 
 class Linear final : public Convolution {
  public:
@@ -43,22 +35,27 @@ class Gcn final : public Convolution {
         shape_(shape),
         aggregation_(std::move(aggregation)),
         is_first_(aggregates_first(shape)),
-        weight_(add_weight(parameters, shape)) {}
+        weight_(add_weight(parameters, shape)),
+        kept_(or_own(shape.kept)) {}
 
   void forward(Context& context, const Operand& x, Numbers y) override {
     const float* w = parameters_.value(weight_);
     if (is_first_) {
-      keep(context, aggregated_, exec::bytes_of(aggregation_->rows(), shape_.in));
-      // y is made last.
-      const bool fits = x.rows == aggregation_->rows() && context.padded(shape_.in) <= shape_.out;
-      aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in, 0.0f,
-                            {.room = fits ? y : Numbers()});
+      refill(context, x, y);
       return transform(context, aggregated(), w, y, shape_.out);
     }
     const std::uint64_t stride = context.padded(shape_.out);
     const Numbers z = context.scratch(0, x.rows * stride);
     transform(context, x, w, z, shape_.out, 0.0f, stride);
     aggregation_->forward(context, z, y, shape_.out, 0.0f, {.x_stride = stride, .room = z});
+  }
+
+  void refill(Context& context, const Operand& x, Numbers y) override {
+    const Numbers sums =
+        kept_->take(context, KeptSlot::aggregated, exec::bytes_of(aggregation_->rows(), shape_.in));
+    // y is made last.
+    const bool fits = x.rows == aggregation_->rows() && context.padded(shape_.in) <= shape_.out;
+    aggregation_->forward(context, x.dense, sums, shape_.in, 0.0f, {.room = fits ? y : Numbers()});
   }
 
   void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
@@ -87,7 +84,7 @@ class Gcn final : public Convolution {
 
  private:
   [[nodiscard]] Operand aggregated() const {
-    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
+    return Operand::of(aggregation_->rows(), kept_->rows(KeptSlot::aggregated), shape_.in);
   }
 
   Parameters& parameters_;
@@ -95,7 +92,7 @@ class Gcn final : public Convolution {
   std::shared_ptr<const Aggregation> aggregation_;
   bool is_first_;
   std::size_t weight_;
-  NumberBuffer aggregated_;
+  std::shared_ptr<Kept> kept_;
 };
 
 class Sage final : public Convolution {
@@ -107,21 +104,28 @@ class Sage final : public Convolution {
         aggregation_(std::move(aggregation)),
         is_first_(aggregates_first(shape)),
         self_(add_sage_weight(parameters, shape, ".self.weight")),
-        neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")) {}
+        neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")),
+        kept_(or_own(shape.kept)) {}
 
   void forward(Context& context, const Operand& x, Numbers y) override {
     const float* w = parameters_.value(neighbours_);
     const std::uint64_t rows = aggregation_->rows();
     transform(context, x.first(rows), parameters_.value(self_), y, shape_.out);
     if (is_first_) {
-      keep(context, aggregated_, exec::bytes_of(rows, shape_.in));
-      aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
+      refill(context, x, nullptr);
       return transform(context, aggregated(), w, y, shape_.out, 1.0f);
     }
     const std::uint64_t stride = context.padded(shape_.out);
     const Numbers z = context.scratch(0, x.rows * stride);
     transform(context, x, w, z, shape_.out, 0.0f, stride);
     aggregation_->forward(context, z, y, shape_.out, 1.0f, {.x_stride = stride, .room = z});
+  }
+
+  void refill(Context& context, const Operand& x, Numbers /*y*/) override {
+    aggregation_->forward(
+        context, x.dense,
+        kept_->take(context, KeptSlot::aggregated, exec::bytes_of(aggregation_->rows(), shape_.in)),
+        shape_.in);
   }
 
   void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
@@ -162,7 +166,7 @@ class Sage final : public Convolution {
 
  private:
   [[nodiscard]] Operand aggregated() const {
-    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
+    return Operand::of(aggregation_->rows(), kept_->rows(KeptSlot::aggregated), shape_.in);
   }
 
   Parameters& parameters_;
@@ -170,106 +174,7 @@ class Sage final : public Convolution {
   std::shared_ptr<const Aggregation> aggregation_;
   bool is_first_;
   std::size_t self_, neighbours_;
-  NumberBuffer aggregated_;
-};
-
-class Gin final : public Convolution {
- public:
-  Gin(Parameters& parameters, const ConvolutionShape& shape,
-      std::shared_ptr<const Aggregation> aggregation, NormKind norm)
-      : parameters_(parameters),
-        shape_(shape),
-        aggregation_(std::move(aggregation)),
-        is_first_(aggregates_first(shape)),
-        epsilon_(parameters.add(
-            {.name = shape.name + ".epsilon", .rows = 1, .columns = 1, .decays = shape.decays})),
-        first_(add(".first.weight", shape.in, shape.out, shape.in)),
-        bias_(add(".first.bias", 1, shape.out, shape.in)),
-        second_(add(".second.weight", shape.out, shape.out, shape.out)),
-        norm_(parameters, norm, shape.name + ".first.norm", shape.out) {}
-
-  void forward(Context& context, const Operand& x, Numbers y) override {
-    const exec::Stream& stream = context.stream();
-    const std::uint64_t n = aggregation_->rows();
-    const float* epsilon = parameters_.value(epsilon_);
-    const float* w = parameters_.value(first_);
-    keep(context, hidden_, exec::bytes_of(n, shape_.out));
-    const Numbers before = norm_.input(context, n, hidden_.data());
-    if (is_first_) {
-      keep(context, aggregated_, exec::bytes_of(n, shape_.in));
-      aggregation_->forward(context, x.dense, aggregated_.data(), shape_.in);
-      add_self(stream, n, shape_.in, epsilon, x.dense, aggregated_.data());
-      transform(context, aggregated(), w, before, shape_.out);
-    } else {
-      const Numbers z = context.scratch(0, x.rows * shape_.out);
-      transform(context, x, w, z, shape_.out);
-      aggregation_->forward(context, z, before, shape_.out);
-      add_self(stream, n, shape_.out, epsilon, z, before);
-    }
-    norm_.forward(context, epilogue(), n, hidden_.data());
-    transform(context, hidden(), parameters_.value(second_), y, shape_.out);
-  }
-
-  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
-    const exec::Stream& stream = context.stream();
-    const std::uint64_t n = aggregation_->rows();
-    const float* epsilon = parameters_.value(epsilon_);
-    const float* w = parameters_.value(first_);
-    float* dw = parameters_.gradient(first_);
-    const Numbers du = context.scratch(1, n * shape_.out);
-    add_weight_gradient(context, hidden(), dy, parameters_.gradient(second_), shape_.out);
-    input_gradient(context, n, dy, parameters_.value(second_), du, shape_.out, shape_.out);
-    norm_.backward(context, epilogue(), n, hidden_.data(), du, parameters_.gradient(bias_));
-    if (is_first_) {
-      add_weight_gradient(context, aggregated(), du, dw, shape_.out);
-      // d epsilon = <ds, x>.
-      const Numbers ds = context.scratch(0, n * shape_.in);
-      input_gradient(context, n, du, w, ds, shape_.in, shape_.out);
-      sums_.add_all(stream, {.k = shape_.in, .a = ds, .b = x.dense}, n,
-                    parameters_.gradient(epsilon_));
-      if (!shape_.needs_input_gradient) return;
-      aggregation_->backward(context, ds, dx, shape_.in);
-      return add_self(stream, n, shape_.in, epsilon, ds, dx);
-    }
-    // d epsilon = <du, x W>.
-    const Numbers z = context.scratch(0, x.rows * shape_.out);
-    transform(context, x, w, z, shape_.out);
-    sums_.add_all(stream, {.k = shape_.out, .a = du, .b = z}, n, parameters_.gradient(epsilon_));
-    aggregation_->backward(context, du, z, shape_.out);
-    add_self(stream, n, shape_.out, epsilon, du, z);
-    add_weight_gradient(context, x, z, dw, shape_.out);
-    if (shape_.needs_input_gradient)
-      input_gradient(context, x.rows, z, w, dx, shape_.in, shape_.out);
-  }
-
- private:
-  [[nodiscard]] Operand aggregated() const {
-    return Operand::of(aggregation_->rows(), aggregated_.data(), shape_.in);
-  }
-  [[nodiscard]] Operand hidden() const {
-    return Operand::of(aggregation_->rows(), hidden_.data(), shape_.out);
-  }
-  [[nodiscard]] Epilogue epilogue() const {
-    return {.bias = parameters_.value(bias_), .activation = Activation::relu};
-  }
-  std::size_t add(const char* name, std::uint64_t rows, std::uint64_t columns,
-                  std::uint64_t fan_in) {
-    return parameters_.add({.name = shape_.name + name,
-                            .rows = rows,
-                            .columns = columns,
-                            .initial = Initial::fan_in,
-                            .fan_in = fan_in,
-                            .decays = shape_.decays});
-  }
-
-  Parameters& parameters_;
-  ConvolutionShape shape_;
-  std::shared_ptr<const Aggregation> aggregation_;
-  bool is_first_;
-  std::size_t epsilon_, first_, bias_, second_;
-  Norm norm_;
-  NumberBuffer aggregated_, hidden_;
-  ColumnSums sums_;
+  std::shared_ptr<Kept> kept_;
 };
 
 }  // namespace
@@ -286,12 +191,6 @@ std::unique_ptr<Convolution> make_gcn(Parameters& parameters, const ConvolutionS
 std::unique_ptr<Convolution> make_sage(Parameters& parameters, const ConvolutionShape& shape,
                                        std::shared_ptr<const Aggregation> aggregation) {
   return std::make_unique<Sage>(parameters, shape, std::move(aggregation));
-}
-
-std::unique_ptr<Convolution> make_gin(Parameters& parameters, const ConvolutionShape& shape,
-                                      std::shared_ptr<const Aggregation> aggregation,
-                                      NormKind norm) {
-  return std::make_unique<Gin>(parameters, shape, std::move(aggregation), norm);
 }
 
 }  // namespace warren::learn

@@ -2,13 +2,16 @@
 #include "warren/learn/memory_plan.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/learn/kept.hpp"
 #include "warren/learn/padding.hpp"
 
+#include "learn/convolution_parts.hpp"
 #include "learn/trainer_parts.hpp"
 
 namespace warren::learn {
@@ -22,6 +25,16 @@ struct Bytes {
     if (__builtin_add_overflow(value, bytes, &value)) value = ~std::uint64_t{0};
   }
 };
+
+bool gat_attends_first(bool is_sparse, std::uint64_t l, std::uint64_t heads, std::uint64_t in,
+                       std::uint64_t out) {
+  ConvolutionShape shape;
+  shape.in = in;
+  shape.out = out;
+  shape.is_sparse = is_sparse;
+  shape.needs_input_gradient = l > 0;
+  return attends_first(shape, {.heads = heads, .width = out / heads});
+}
 
 /// Columns of the scratch memory that layers share, of numbers as rows are stored: of what they
 /// transform and aggregate, of padded and scaled rows, and of what GAT and GIN have beside.
@@ -41,6 +54,12 @@ struct Scratch {
     const std::uint64_t padded_out = padded(out, type);
     if (padded_out > lent) transform(padded_out);
     if (model.kind == ModelKind::gat) {
+      const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
+      if (gat_attends_first(is_sparse, l, heads, in, out)) {
+        transform(heads * in);
+        others = std::max(others, floats(heads));
+        return;
+      }
       transform(padded_out);
       others = std::max(others, padded_out + pad(out) + floats(2 * model.heads + 1));
       return;
@@ -73,9 +92,52 @@ struct Scratch {
     // The weights' gradients of sparse features are made of float32.
     if (is_sparse && type != NumberType::float32) others = std::max(others, floats(padded_out));
   }
-  static bool aggregates_first(bool is_sparse, bool has_gradient, std::uint64_t in,
-                               std::uint64_t out) {
-    return !is_sparse && (has_gradient ? 2 : 1) * in < 2 * out;
+};
+
+/// What layers keep for backward beside their outputs: each in slots of its own, or all in one set,
+/// whose slots are as large as the largest (ModelOptions::recompute).
+struct KeptBytes {
+  std::array<Bytes, kKeptSlots> own, shared;
+
+  void add(KeptSlot slot, std::uint64_t rows, std::uint64_t columns, std::uint64_t size) {
+    const auto s = static_cast<std::size_t>(slot);
+    Bytes bytes;
+    bytes.add(rows, columns, size);
+    own.at(s).add(bytes.value, 1, 1);
+    shared.at(s).value = std::max(shared.at(s).value, bytes.value);
+  }
+  void add_norm(NormKind norm, std::uint64_t n, std::uint64_t k, std::uint64_t size) {
+    if (norm == NormKind::none) return;
+    add(KeptSlot::normal, n, k, size);
+    if (norm == NormKind::layer) add(KeptSlot::deviations, n, 1, sizeof(float));
+  }
+  /// A convolution of n rows.
+  void add_convolution(const ModelOptions& model, NumberType type, bool is_sparse, std::uint64_t l,
+                       std::uint64_t n, std::uint64_t in, std::uint64_t out) {
+    const std::uint64_t size = size_of(type);
+    if (model.kind == ModelKind::gat) {
+      const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
+      add(KeptSlot::statistics, n, 4 * heads, sizeof(float));
+      add(KeptSlot::logits, n, heads, sizeof(float));
+      if (gat_attends_first(is_sparse, l, heads, in, out))
+        return add(KeptSlot::aggregated, n, heads * in, size);
+      add(KeptSlot::aggregated, n, padded(out, type), size);
+      add(KeptSlot::hidden, n, padded(out, type), size);
+      return add(KeptSlot::shares, n, heads, sizeof(float));
+    }
+    if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
+      add(KeptSlot::aggregated, n, in, size);
+      return add(KeptSlot::vertices, n, in, sizeof(Vertex));
+    }
+    if (aggregates_first(is_sparse, l > 0, in, out)) add(KeptSlot::aggregated, n, in, size);
+    if (model.kind != ModelKind::gin) return;
+    add(KeptSlot::hidden, n, out, size);
+    add_norm(model.norm, n, out, size);
+  }
+  [[nodiscard]] std::uint64_t total(bool is_shared) const {
+    Bytes sum;
+    for (const Bytes& bytes : is_shared ? shared : own) sum.add(bytes.value, 1, 1);
+    return sum.value;
   }
 };
 
@@ -118,6 +180,97 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
   plan.parts.emplace_back("embeddings", embeddings.value);
 }
 
+/// Other options that need less: what a user would give, and the plan with them.
+struct Alternative {
+  std::string text;
+  TrainOptions options;
+};
+std::vector<Alternative> alternatives_to(const TrainOptions& given) {
+  std::vector<Alternative> all;
+  const auto add = [&](const char* text, auto&& change) {
+    all.push_back({text, given});
+    change(all.back().options);
+  };
+  const auto recompute = [](TrainOptions& o) { o.model.recompute = true; };
+  const auto halve = [](TrainOptions& o) { o.type = NumberType::bfloat16; };
+  const bool recomputes = given.model.recompute || given.sampled;
+  const bool is_half = given.type != NumberType::float32 || given.links;
+  if (!recomputes) add("--recompute", recompute);
+  if (given.sampled && given.sampled->exact_evaluation)
+    add("--evaluation sampled", [](TrainOptions& o) { o.sampled->exact_evaluation = false; });
+  if (!is_half) add("--type bfloat16", halve);
+  if (!recomputes && !is_half)
+    add("--recompute --type bfloat16", [&](TrainOptions& o) {
+      recompute(o);
+      halve(o);
+    });
+  return all;
+}
+
+MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainOptions& options) {
+  const ModelOptions& model = options.model;
+  std::uint64_t n = 0;
+  std::uint64_t m = 0;
+  for (std::size_t q = 0; q + 1 < graphs.cuts.size(); ++q) {
+    n = std::max(n, graphs.cuts[q + 1] - graphs.cuts[q]);
+    m = std::max(m, graphs.out->offsets[graphs.cuts[q + 1]] - graphs.out->offsets[graphs.cuts[q]]);
+  }
+  const bool is_gat = model.kind == ModelKind::gat;
+  if (is_gat) m += n;
+  Bytes graph, features, outputs, gradients, scratch, parameters;
+  KeptBytes kept, normal;
+  const NumberType type = options.type;
+  const std::uint64_t size = size_of(type);
+  const std::uint64_t directions = graphs.is_symmetric() ? 1 : 2;
+  graph.add(m, directions, sizeof(Vertex));
+  graph.add(n, directions, 2 * sizeof(EdgeOffset) + 2 * sizeof(Vertex));
+  const std::uint64_t copies =
+      model.dropout > 0.0f && (is_gat || model.kind == ModelKind::gcn) ? 2 : 1;
+  if (dataset.is_sparse()) {
+    const std::uint64_t share = dataset.sparse.values.size() / (graphs.cuts.size() - 1) + 1;
+    features.add(share, 1, 2 * sizeof(Vertex) + sizeof(EdgeOffset) + 2 * sizeof(float));
+  } else {
+    features.add(n, dataset.width * copies, size);
+  }
+  Scratch shared{type};
+  for (std::uint64_t l = 0; l < model.layers; ++l) {
+    const bool is_last = l + 1 == model.layers;
+    const std::uint64_t in = l == 0 ? dataset.width : model.hidden;
+    const std::uint64_t out = is_last ? dataset.classes : model.hidden;
+    outputs.add(n, out, size);
+    if (!is_last) normal.add_norm(model.norm, n, out, size);
+    kept.add_convolution(model, type, dataset.is_sparse(), l, n, in, out);
+    shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden);
+    const std::uint64_t matrices =
+        model.kind == ModelKind::sage || model.kind == ModelKind::gin ? 2 : 1;
+    parameters.add(in, out * matrices, 6 * sizeof(float));
+  }
+  // Those of hidden layers' inputs but the last take the memory of the layers' outputs.
+  gradients.add(n, dataset.classes + (model.layers == 1 ? 0 : model.hidden), size);
+  if (model.residual && model.layers > 2) shared.others += model.hidden;
+  scratch.add(n, shared.transformed + shared.scaled + shared.others, size);
+  MemoryPlan plan;
+  plan.parts.emplace_back("parameters", parameters.value);
+  if (options.sampled) add_batches(plan, dataset, options, n, m, graphs.cuts.back());
+  if (options.sampled && !options.sampled->exact_evaluation) return plan;
+  const auto kept_total = [&](bool is_shared) {
+    Bytes sum;
+    sum.add(kept.total(is_shared), 1, 1);
+    sum.add(normal.total(is_shared), 1, 1);
+    return sum.value;
+  };
+  // Evaluation alone has no backward pass: its layers share.
+  const std::uint64_t kept_bytes = kept_total(model.recompute || options.sampled);
+  if (!options.sampled) plan.recompute_saves = kept_total(false) - kept_total(true);
+  plan.parts.insert(plan.parts.begin(), {{"graph", graph.value},
+                                         {"features", features.value},
+                                         {"outputs of layers", outputs.value},
+                                         {"kept for backward", kept_bytes},
+                                         {"gradients", gradients.value},
+                                         {"scratch", scratch.value}});
+  return plan;
+}
+
 }  // namespace
 
 std::uint64_t MemoryPlan::total() const {
@@ -138,77 +291,28 @@ std::string MemoryPlan::text() const {
 
 MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
                        const TrainOptions& options) {
-  const ModelOptions& model = options.model;
-  std::uint64_t n = 0;
-  std::uint64_t m = 0;
-  for (std::size_t q = 0; q + 1 < graphs.cuts.size(); ++q) {
-    n = std::max(n, graphs.cuts[q + 1] - graphs.cuts[q]);
-    m = std::max(m, graphs.out->offsets[graphs.cuts[q + 1]] - graphs.out->offsets[graphs.cuts[q]]);
-  }
-  const bool is_gat = model.kind == ModelKind::gat;
-  if (is_gat) m += n;
-  Bytes graph, features, outputs, kept, gradients, scratch, parameters;
-  const NumberType type = options.type;
-  const std::uint64_t size = size_of(type);
-  const std::uint64_t directions = graphs.is_symmetric() ? 1 : 2;
-  graph.add(m, directions, sizeof(Vertex));
-  graph.add(n, directions, 2 * sizeof(EdgeOffset) + 2 * sizeof(Vertex));
-  const std::uint64_t copies =
-      model.dropout > 0.0f && (is_gat || model.kind == ModelKind::gcn) ? 2 : 1;
-  if (dataset.is_sparse()) {
-    const std::uint64_t share = dataset.sparse.values.size() / (graphs.cuts.size() - 1) + 1;
-    features.add(share, 1, 2 * sizeof(Vertex) + sizeof(EdgeOffset) + 2 * sizeof(float));
-  } else {
-    features.add(n, dataset.width * copies, size);
-  }
-  Scratch shared{type};
-  for (std::uint64_t l = 0; l < model.layers; ++l) {
-    const bool is_last = l + 1 == model.layers;
-    const std::uint64_t in = l == 0 ? dataset.width : model.hidden;
-    const std::uint64_t out = is_last ? dataset.classes : model.hidden;
-    outputs.add(n, out, size);
-    if (model.norm != NormKind::none && !is_last) kept.add(n, out, size);
-    if (is_gat) {
-      kept.add(n, 2 * padded(out, type), size);
-      kept.add(n, 6 * (is_last ? 1 : model.heads));
-    } else {
-      const bool is_first = Scratch::aggregates_first(dataset.is_sparse(), l > 0, in, out);
-      if (is_first) kept.add(n, in, size);
-      if (model.kind == ModelKind::gin)
-        kept.add(n, model.norm == NormKind::none ? out : 2 * out, size);
-    }
-    shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden);
-    const std::uint64_t matrices =
-        model.kind == ModelKind::sage || model.kind == ModelKind::gin ? 2 : 1;
-    parameters.add(in, out * matrices, 6 * sizeof(float));
-  }
-  // Those of hidden layers' inputs but the last take the memory of the layers' outputs.
-  gradients.add(n, dataset.classes + (model.layers == 1 ? 0 : model.hidden), size);
-  if (model.residual && model.layers > 2) shared.others += model.hidden;
-  scratch.add(n, shared.transformed + shared.scaled + shared.others, size);
-  MemoryPlan plan{{{"parameters", parameters.value}}};
-  if (options.sampled) add_batches(plan, dataset, options, n, m, graphs.cuts.back());
-  if (options.sampled && !options.sampled->exact_evaluation) return plan;
-  if (options.sampled) gradients.value = kept.value = 0;
-  plan.parts.insert(plan.parts.begin(), {{"graph", graph.value},
-                                         {"features", features.value},
-                                         {"outputs of layers", outputs.value},
-                                         {"kept for backward", kept.value},
-                                         {"gradients", gradients.value},
-                                         {"scratch", scratch.value}});
+  MemoryPlan plan = plan_of(graphs, dataset, options);
+  for (const Alternative& other : alternatives_to(options))
+    plan.alternatives.emplace_back(other.text, plan_of(graphs, dataset, other.options).total());
   return plan;
 }
 
 void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks) {
-  Bytes asked;
-  asked.add(plan.total(), device.is_cuda() ? 1 : static_cast<std::uint64_t>(ranks), 1);
+  const auto asked = [&](std::uint64_t total) {
+    return exec::bytes_of(total, device.is_cuda() ? 1 : static_cast<std::uint64_t>(ranks));
+  };
   const std::uint64_t free = exec::free_memory(device);
-  if (asked.value <= free) return;
-  throw MemoryError(
-      device.name(), asked.value, free,
-      fmt::format("the plan of a rank: {}; a smaller --hidden or fewer --layers need less, and "
-                  "on GPUs each of --devices N holds a part",
-                  plan.text()));
+  if (asked(plan.total()) <= free) return;
+  std::string advice =
+      "a smaller --hidden or fewer --layers need less, and on GPUs each of --devices N holds a "
+      "part";
+  for (const auto& [option, total] : plan.alternatives) {
+    if (asked(total) > free) continue;
+    advice = fmt::format("with {} a rank holds {}, which fits", option, human_bytes(total));
+    break;
+  }
+  throw MemoryError(device.name(), asked(plan.total()), free,
+                    fmt::format("the plan of a rank: {}; {}", plan.text(), advice));
 }
 
 }  // namespace warren::learn

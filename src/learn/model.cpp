@@ -75,6 +75,10 @@ Model::Model(Context& context, const GraphPair& graphs, const ModelOptions& opti
   if (!takes_edges())
     matrix.aggregation =
         std::make_shared<Aggregation>(context, *matrix.neighbourhood, graphs, weighting());
+  if (options.recompute) {
+    kept_ = std::make_shared<KeptMemory>();
+    normal_ = std::make_shared<KeptMemory>();
+  }
   for (std::uint64_t l = 0; l < options.layers; ++l) add_layer(l, is_sparse && l == 0, matrix);
   parameters_.allocate(stream, options.seed);
   for (Layer& layer : layers_)
@@ -130,6 +134,11 @@ void Model::add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix) {
     layer.activation = options_.kind == ModelKind::gat ? Activation::elu : Activation::relu;
     layer.dropout = options_.dropout;
   }
+  const auto kept_in = [](const std::shared_ptr<KeptMemory>& shared) {
+    return shared != nullptr ? std::make_shared<Kept>(shared) : std::make_shared<Kept>();
+  };
+  layer.kept = kept_in(kept_);
+  layer.normal = kept_in(normal_);
   ConvolutionShape shape;
   shape.name = fmt::format("layers.{}", l);
   shape.in = layer.in;
@@ -139,9 +148,10 @@ void Model::add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix) {
   // As the papers have it: GCN's first layer alone is held small.
   shape.decays = options_.kind != ModelKind::gcn || l == 0;
   shape.purpose = layer.purpose + 1;
+  shape.kept = layer.kept;
   layer.convolution = make_convolution(shape, matrix, is_last);
   layer.norm = std::make_unique<Norm>(parameters_, is_last ? NormKind::none : options_.norm,
-                                      shape.name + ".norm", layer.out);
+                                      shape.name + ".norm", layer.out, layer.normal);
   layer.bias = parameters_.add(
       {.name = shape.name + ".bias", .rows = 1, .columns = layer.out, .decays = shape.decays});
   layers_.push_back(std::move(layer));
@@ -233,6 +243,21 @@ ConstNumbers Model::forward(Context& context) {
   return last.output.data();
 }
 
+/// The layer's forward pass once more, for what the norm and the convolution keep. The output
+/// becomes what it was, or stays.
+void Model::repeat(Context& context, Layer& layer, const Operand& x, ConstNumbers dy) {
+  const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
+  const Numbers y = layer.output.data();
+  if (!(dy == gradients_[1].data())) context.lend(gradients_[1].data(), gradients_[1].size());
+  context.set_repeating(true);
+  layer.convolution->forward(context, x, layer.norm->input(context, n, y));
+  // A batch norm keeps its input, and the moments stand: the output is there already.
+  if (options_.norm != NormKind::batch)
+    layer.norm->forward(context, epilogue(context, layer, x.dense), n, y);
+  context.set_repeating(false);
+  context.lend(nullptr, 0);
+}
+
 void Model::backward(Context& context, Numbers scores_gradient) {
   Numbers dy = scores_gradient;
   for (std::size_t l = layers_.size(); l-- > 0;) {
@@ -249,10 +274,16 @@ void Model::backward(Context& context, Numbers scores_gradient) {
       if (!fits) context.keep(other, size);
       dx = (fits ? layer.output : other).data();
     }
+    if (!layer.normal->is_intact()) repeat(context, layer, x, dy);
     Numbers residual;
     if (layer.has_residual) residual = context.scratch(kResidualSlot, n * layer.out);
     layer.norm->backward(context, epilogue(context, layer, x.dense), n, layer.output.data(), dy,
                          parameters_.gradient(layer.bias), residual);
+    if (!layer.kept->is_intact()) {
+      context.set_repeating(true);
+      layer.convolution->refill(context, x, layer.output.data());
+      context.set_repeating(false);
+    }
     context.set_gradients_spent(true);
     layer.convolution->backward(context, x, dy, dx);
     context.set_gradients_spent(false);

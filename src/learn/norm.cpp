@@ -39,8 +39,9 @@ enum Statistic : std::uint64_t { kSums, kSquares, kMean, kInverse, kGradients, k
 
 }  // namespace
 
-Norm::Norm(Parameters& parameters, NormKind kind, const std::string& name, std::uint64_t width)
-    : parameters_(parameters), kind_(kind), width_(width) {
+Norm::Norm(Parameters& parameters, NormKind kind, const std::string& name, std::uint64_t width,
+           std::shared_ptr<Kept> kept)
+    : parameters_(parameters), kind_(kind), width_(width), kept_(or_own(std::move(kept))) {
   if (kind == NormKind::none) return;
   const auto add = [&](const char* what, Initial initial) {
     return parameters.add(
@@ -63,8 +64,7 @@ void Norm::sum_over_ranks(Context& context, float* sums, std::uint64_t count) co
 
 Numbers Norm::input(Context& context, std::uint64_t n, Numbers y) {
   if (kind_ != NormKind::batch) return y;
-  context.keep(kept_, n * width_);
-  return kept_.data();
+  return kept_->take(context, KeptSlot::normal, n * width_);
 }
 
 /// Mean and 1 / deviation of the input's columns: in training of the batch, else the running ones.
@@ -88,8 +88,8 @@ void Norm::take_moments(Context& context, std::uint64_t n) {
     const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
     float* const partial = sums_.room(stream, n, 2, width_);
     const detail::Slabs slabs(n);
-    with_type(kept_.type(), [&]<class T>(T) {
-      const T* x = kept_.data().as<T>();
+    with_type(kept_rows().type(), [&]<class T>(T) {
+      const T* x = kept_rows().as<T>();
       pass(stream, n, width_, detail::StatisticsBody<T>{{width_}, x}, partial);
       run_columns(stream, width_, detail::TotalsKernel<T>{slabs, width_, x, partial, sums});
       sum_over_ranks(context, sums, width_);
@@ -112,22 +112,21 @@ void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, 
   if (kind_ == NormKind::none) return apply(stream, epilogue, n, width_, y);
   const float* weight = parameters_.value(weight_);
   if (kind_ == NormKind::layer) {
-    context.keep(kept_, n * width_);
-    context.keep(statistics_, n);
+    const Numbers normal = kept_->take(context, KeptSlot::normal, n * width_);
+    auto* deviations = kept_->take_array<float>(context, KeptSlot::deviations, n);
     with_type(y.type(), [&]<class T>(T) {
       run(stream, n,
-          detail::LayerNormKernel<T>{width_, weight, y.as<T>(), kept_.data().as<T>(),
-                                     statistics_.data()});
+          detail::LayerNormKernel<T>{width_, weight, y.as<T>(), normal.as<T>(), deviations});
     });
     return apply(stream, epilogue, n, width_, y);
   }
-  take_moments(context, n);
+  if (!context.is_repeating()) take_moments(context, n);
   const float* s = statistics_.data();
   const detail::ColumnNorm norm{s + kMean * width_, s + kInverse * width_, weight};
   with_type(y.type(), [&]<class T>(T) {
     pass(stream, n, width_,
          detail::EpilogueBody<T>{epilogue, epilogue.residual.as<T>(), norm, width_,
-                                 kept_.data().as<T>(), y.as<T>()});
+                                 kept_rows().as<T>(), y.as<T>()});
   });
 }
 
@@ -142,11 +141,11 @@ void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n,
     sums_.apply_backward(stream, epilogue, n, width_, y, dy, bias_gradient);
     copy_residual();
     if (kind_ == NormKind::none) return;
-    sums_.add(stream, {.k = width_, .a = dy, .b = kept_.data()}, n, parameters_.gradient(weight_));
+    sums_.add(stream, {.k = width_, .a = dy, .b = kept_rows()}, n, parameters_.gradient(weight_));
     return with_type(dy.type(), [&]<class T>(T) {
       run(stream, n,
-          detail::LayerBackwardKernel<T>{width_, parameters_.value(weight_), kept_.data().as<T>(),
-                                         statistics_.data(), dy.as<T>()});
+          detail::LayerBackwardKernel<T>{width_, parameters_.value(weight_), kept_rows().as<T>(),
+                                         kept_->array<float>(KeptSlot::deviations), dy.as<T>()});
     });
   }
   float* const s = statistics_.data();
@@ -156,7 +155,7 @@ void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n,
   float* const products = s + kProducts * width_;
   with_type(dy.type(), [&]<class T>(T) {
     pass(stream, n, width_,
-         detail::EpilogueBackwardBody<T, 2>{epilogue, norm, width_, kept_.data().as<T>(), y.as<T>(),
+         detail::EpilogueBackwardBody<T, 2>{epilogue, norm, width_, kept_rows().as<T>(), y.as<T>(),
                                             dy.as<T>()},
          sums_.room(stream, n, 2, width_));
   });
@@ -177,7 +176,7 @@ void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n,
                                       sums,
                                       products,
                                       share,
-                                      kept_.data().as<T>(),
+                                      kept_rows().as<T>(),
                                       dy.as<T>()});
   });
 }

@@ -99,10 +99,21 @@ void check_loss(double loss, std::uint64_t epoch, const TrainOptions& options) {
       options.checkpoint.empty() ? "" : "; the checkpoint is the last good one"));
 }
 
+namespace {
+
+/// Sampled trainings only evaluate the whole graph.
+ModelOptions of_whole(const TrainOptions& options, const Dataset& dataset) {
+  ModelOptions model = sized(options.model, dataset);
+  model.recompute = model.recompute || options.sampled.has_value();
+  return model;
+}
+
+}  // namespace
+
 WholeGraph::WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                        const TrainOptions& options)
     : context(team, {.allow_tf32 = options.allow_tf32}, options.type),
-      model(context, graphs, sized(options.model, dataset), dataset.is_sparse()),
+      model(context, graphs, of_whole(options, dataset), dataset.is_sparse()),
       features(
           features_of(context.stream(), dataset, own_vertices(graphs, team.rank()), options.type)),
       targets(targets_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
@@ -123,6 +134,8 @@ const TrainOptions& checked(const TrainOptions& options) {
   require(!options.links || options.type == NumberType::float32,
           "link prediction keeps its rows as float32: no storage in 16 bits");
   require(!options.links || options.sampled, "link prediction trains on sampled batches");
+  require(!options.model.recompute || !options.sampled,
+          "layers are recomputed where the whole graph is trained on, not sampled batches");
   return options;
 }
 

@@ -184,6 +184,42 @@ class Train(ProgramTest):
         self.assertEqual(plan["features"], 2 * 4 * 8 * 1000)
         self.assertEqual(plan["outputs of layers"], 4 * (16 + 3) * 1000)
 
+    def test_recompute(self):
+        """The same numbers in less memory; checkpoints go on either way."""
+        deep = [*GENERATED, "--layers", 4, "--norm", "batch", "--residual"]
+        for model in ("gcn", "sage", "gat", "gin"):
+            options = [*deep, "--model", model, "--epochs", 3, "--devices", 2]
+            kept = self.succeed_json("train", *options)
+            again = self.succeed_json("train", *options, "--recompute")
+            self.assertEqual([e["loss"] for e in again["epochs"]], [e["loss"] for e in kept["epochs"]])
+            self.assertEqual(again["test_accuracy"], kept["test_accuracy"])
+            self.assertEqual((kept["recompute"], again["recompute"]), (False, True))
+            self.assertGreater(kept["recompute_saves"], 0)
+            self.assertEqual(sum(kept["memory_plan"].values()) - sum(again["memory_plan"].values()), kept["recompute_saves"])
+            self.assertLess(again["peak_memory"], kept["peak_memory"])
+        whole = self.losses(*deep, "--epochs", 6)
+        self.succeed("train", *deep, "--epochs", 4, "--checkpoint", "kept", "--recompute")
+        self.assertEqual(self.losses(*deep, "--epochs", 6, "--checkpoint", "kept", "--resume"), whole[4:])
+        saves_nothing = self.run_program("train", *GENERATED, "--epochs", 1, "--recompute")
+        self.assertEqual(saves_nothing.status, 0, saves_nothing.err)
+        self.assertIn("saves nothing", saves_nothing.err)
+        self.fail(2, "train", *GENERATED, "--mode", "sampled", "--recompute", says="--mode full")
+
+    @unittest.skipUnless(DEVICE == "cpu", "sizes are by the host's memory")
+    def test_recompute_is_named_where_it_would_fit(self):
+        with open("/proc/meminfo", encoding="ascii") as file:
+            free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+        options = ["train", "community:100000,2", "--features", 8, "--classes", 3, "--layers", 64, "--norm", "layer", "--hidden"]
+        plan = self.succeed_json(*options, 4, "--epochs", 1)["memory_plan"]
+        rows = plan["outputs of layers"] + plan["kept for backward"]
+        # A third more than there is, of which recomputation needs little more than half.
+        hidden = int(4 * 1.35 * free / rows) // 16 * 16
+        if hidden > 4096:
+            self.skipTest("weights would need most of so much memory")
+        result = self.run_program(*options, hidden)
+        self.assertEqual(result.status, 3, result.err)
+        self.assertIn("with --recompute a rank holds", result.err)
+
     def test_types(self):
         """Rows of 16 bits learn as well, take half the room, and go on from each other's checkpoints."""
         sets = {"float32": "float32", "bf16": "bfloat16", "bfloat16": "bfloat16", "fp16": "float16", "float16": "float16"}

@@ -10,6 +10,7 @@
 // y. For that the sum of those terms for which l_i + r_j is positive is kept apart.
 #pragma once
 
+#include "warren/learn/kept.hpp"
 #include "warren/learn/neighbours.hpp"
 #include "warren/learn/operand.hpp"
 
@@ -23,9 +24,14 @@ struct AttentionShape {
 
 class Attention {
  public:
-  /// `neighbourhood` with self-loops, as GAT wants them.
-  Attention(const Neighbourhood& neighbourhood, const AttentionShape& shape)
-      : out_(neighbourhood.out), in_(neighbourhood.in), shape_(shape) {}
+  /// `neighbourhood` with self-loops, as GAT wants them. What backward() needs is kept in `kept`;
+  /// nullptr: in memory of its own.
+  Attention(const Neighbourhood& neighbourhood, const AttentionShape& shape,
+            std::shared_ptr<Kept> kept = nullptr)
+      : out_(neighbourhood.out),
+        in_(neighbourhood.in),
+        shape_(shape),
+        kept_(or_own(std::move(kept))) {}
 
   /// Rows of y; of blocks fewer than of z.
   [[nodiscard]] std::uint64_t rows() const { return out_->rows(); }
@@ -44,10 +50,10 @@ class Attention {
  private:
   std::shared_ptr<const Neighbours> out_, in_;
   AttentionShape shape_;
-  NumberBuffer y_;                    // As forward made it, rows padded.
-  NumberBuffer positive_;             // The positive terms' part of it.
-  memory::Buffer<float> statistics_;  // Of every row and head: l, maximum, 1 / sum, <dy, y>.
-  memory::Buffer<float> share_;       // Of every row and head: the weights of positive terms.
+  // aggregated: y as forward made it, rows padded; hidden: the positive terms' part of it;
+  // statistics, of every row and head: l, maximum, 1 / sum, <dy, y>; shares, of every row and head:
+  // the weights of positive terms.
+  std::shared_ptr<Kept> kept_;
 };
 
 }  // namespace warren::learn

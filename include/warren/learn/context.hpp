@@ -43,6 +43,10 @@ class Context {
   /// Whether layers may overwrite the gradients that they are given.
   void set_gradients_spent(bool are_spent) { are_gradients_spent_ = are_spent; }
   [[nodiscard]] bool are_gradients_spent() const { return are_gradients_spent_; }
+  /// Whether a layer's forward pass is made once more for its backward pass: what a pass learns
+  /// from its input stays as the first one left it.
+  void set_repeating(bool repeats) { is_repeating_ = repeats; }
+  [[nodiscard]] bool is_repeating() const { return is_repeating_; }
 
   [[nodiscard]] team::Team& team() { return team_; }
   [[nodiscard]] const exec::Stream& stream() const { return stream_; }
@@ -154,6 +158,7 @@ class Context {
   bool is_in_batches_ = false;
   bool is_measuring_ = true;
   bool are_gradients_spent_ = false;
+  bool is_repeating_ = false;
   std::array<memory::Buffer<float>, kScratchSlots> scratch_;
   Numbers lent_;
   std::uint64_t lent_size_ = 0;

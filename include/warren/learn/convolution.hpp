@@ -8,6 +8,7 @@
 
 #include "warren/learn/attention.hpp"
 #include "warren/learn/elementwise.hpp"
+#include "warren/learn/kept.hpp"
 #include "warren/learn/neighbours.hpp"
 #include "warren/learn/norm.hpp"
 #include "warren/learn/operand.hpp"
@@ -20,6 +21,9 @@ class Convolution {
   virtual ~Convolution() = default;
   /// y (rows x out) from x, both of the context's type. Collective.
   virtual void forward(Context& context, const Operand& x, Numbers y) = 0;
+  /// Makes what backward() needs of forward(context, x, y) again, which others have taken the
+  /// memory of since; y, whose memory may be used, is unspecified afterwards. Collective.
+  virtual void refill(Context& context, const Operand& x, Numbers y) { forward(context, x, y); }
   /// Adds the parameters' gradients and, where the shape asks for it, sets dx (rows x in); x as in
   /// forward(). What dy holds afterwards is unspecified if the context's gradients are spent, else
   /// as before. Collective.
@@ -36,6 +40,8 @@ struct ConvolutionShape {
   bool needs_input_gradient = true;
   bool decays = true;         ///< Weight decay applies to its weights.
   std::uint64_t purpose = 0;  ///< Of its random numbers; it may use the eight from here.
+  /// Where it keeps what backward() needs of forward(); nullptr: in memory of its own.
+  std::shared_ptr<Kept> kept = nullptr;
 };
 
 /// y = A x W, A normalised symmetrically with self-loops (GCN: Kipf and Welling, ICLR 2017).

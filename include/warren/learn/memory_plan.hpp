@@ -14,6 +14,12 @@ namespace warren::learn {
 
 struct MemoryPlan {
   std::vector<std::pair<std::string, std::uint64_t>> parts;  ///< Bytes by purpose.
+  /// Bytes that ModelOptions::recompute leaves out, or has left out; 0 of batches, which keep
+  /// little.
+  std::uint64_t recompute_saves = 0;
+  /// Options of `train` that need less, those that change nothing else first, and the total with
+  /// each.
+  std::vector<std::pair<std::string, std::uint64_t>> alternatives;
   [[nodiscard]] std::uint64_t total() const;
   /// "outputs 2.50 GiB, features 1.00 GiB, ...", the largest first.
   [[nodiscard]] std::string text() const;
@@ -22,8 +28,8 @@ struct MemoryPlan {
 /// Of the rank with the most rows and edges, the rows that it gets of others aside.
 [[nodiscard]] MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
                                      const TrainOptions& options);
-/// Throws MemoryError with the plan where `ranks` such parts on `device` (all of them on the CPU,
-/// one on each GPU) are more than is free.
+/// Throws MemoryError with the plan, and the first alternative that would fit, where `ranks` such
+/// parts on `device` (all of them on the CPU, one on each GPU) are more than is free.
 void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks);
 
 }  // namespace warren::learn

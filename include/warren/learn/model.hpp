@@ -25,6 +25,11 @@ struct ModelOptions {
   NormKind norm = NormKind::none;  ///< Of hidden layers, before activation; GIN's within, too.
   bool residual = false;  ///< Adds a hidden layer's input where it is as wide as its output.
   std::uint64_t seed = 1;
+  /// Of the whole graph: layers share the memory for what they keep for backward() beside their
+  /// outputs, and backward() makes that again, layer by layer, where another one has taken it: less
+  /// memory, parts of a second forward pass, and the same numbers bit for bit. Costs nothing where
+  /// there is no backward().
+  bool recompute = false;
 };
 
 /// Throws UsageError for options that make no model.
@@ -90,6 +95,7 @@ class Model {
   };
   struct Layer {
     Matrix matrix;
+    std::shared_ptr<Kept> kept, normal;  ///< The convolution's and the norm's.
     std::unique_ptr<Convolution> convolution;
     std::unique_ptr<Norm> norm;
     std::uint64_t in = 0, out = 0;
@@ -107,11 +113,13 @@ class Model {
                                                               const Matrix& matrix, bool is_last);
   ConstNumbers forward(Context& context);
   void keep_gradients(Context& context);
+  void repeat(Context& context, Layer& layer, const Operand& x, ConstNumbers dy);
   [[nodiscard]] Epilogue epilogue(Context& context, const Layer& layer, ConstNumbers input) const;
   [[nodiscard]] Operand input_of(std::size_t l) const;
 
   ModelOptions options_;
   Parameters parameters_;
+  std::shared_ptr<KeptMemory> kept_, normal_;  // Of all layers, where those share it.
   std::vector<Layer> layers_;
   Operand features_;
   NumberBuffer gradients_[2];

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "warren/learn/elementwise.hpp"
+#include "warren/learn/kept.hpp"
 #include "warren/learn/parameters.hpp"
 
 namespace warren::learn {
@@ -19,14 +20,17 @@ enum class NormKind { none, batch, layer };
 
 class Norm {
  public:
-  /// Adds its parameters; with NormKind::none it does nothing.
-  Norm(Parameters& parameters, NormKind kind, const std::string& name, std::uint64_t width);
+  /// Adds its parameters; with NormKind::none it does nothing. Its rows are kept in `kept`;
+  /// nullptr: in memory of its own.
+  Norm(Parameters& parameters, NormKind kind, const std::string& name, std::uint64_t width,
+       std::shared_ptr<Kept> kept = nullptr);
 
   /// Where forward() wants its input (n x width) for an output at y: batch norm keeps it for
   /// backward(), other kinds have it at y.
   [[nodiscard]] Numbers input(Context& context, std::uint64_t n, Numbers y);
   /// y <- the epilogue of the normalised input(context, y). In training a batch norm moves its
-  /// running means by a tenth. Collective; repeats bit for bit.
+  /// running means by a tenth; while the context is repeating it takes the moments of the pass
+  /// before instead. Collective; repeats bit for bit.
   void forward(Context& context, const Epilogue& epilogue, std::uint64_t n, Numbers y);
   /// dy <- the gradient of forward()'s input, y as forward() made it; adds the gradients of g and
   /// of the epilogue's bias. That of its residual goes to `residual`, where that is not nullptr.
@@ -42,10 +46,11 @@ class Norm {
   NormKind kind_;
   std::uint64_t width_;
   std::size_t weight_ = 0, mean_ = 0, variance_ = 0;
-  NumberBuffer kept_;  // Batch: the input; layer: the input, normalised.
-  memory::Buffer<float>
-      statistics_;  // Batch: of columns, as norm.cpp has them; layer: 1 / deviation of rows.
-  std::uint64_t count_ = 0;  // Rows of all ranks.
+  [[nodiscard]] Numbers kept_rows() const { return kept_->rows(KeptSlot::normal); }
+
+  std::shared_ptr<Kept> kept_;  // Batch: the input; layer: the input, normalised, and deviations.
+  memory::Buffer<float> statistics_;  // Batch: of columns, as norm.cpp has them.
+  std::uint64_t count_ = 0;           // Rows of all ranks.
   ColumnSums sums_;
 };
 

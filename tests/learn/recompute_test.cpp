@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trainings whose layers are recomputed: bit for bit those that keep everything, in less memory, as
+// planned.
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "warren/core/error.hpp"
+#include "warren/exec/memory.hpp"
+#include "warren/learn/kept.hpp"
+#include "warren/learn/memory_plan.hpp"
+
+#include "learn/problems.hpp"
+#include "support/size.hpp"
+
+namespace warren::learn {
+namespace {
+
+using fixtures::Problem;
+using fixtures::problem;
+using fixtures::ranks;
+using fixtures::train_on;
+using fixtures::Trained;
+
+struct Kind {
+  const char* name;
+  ModelKind kind;
+  SageAggregate aggregate = SageAggregate::mean;
+};
+constexpr Kind kKinds[] = {{"gcn", ModelKind::gcn},
+                           {"sage, mean", ModelKind::sage},
+                           {"sage, max", ModelKind::sage, SageAggregate::max},
+                           {"gat", ModelKind::gat},
+                           {"gin", ModelKind::gin}};
+constexpr NormKind kNorms[] = {NormKind::none, NormKind::batch, NormKind::layer};
+
+TrainOptions deep(const Kind& kind, NormKind norm) {
+  TrainOptions options;
+  options.model.kind = kind.kind;
+  options.model.aggregate = kind.aggregate;
+  options.model.norm = norm;
+  options.model.layers = 4;
+  options.model.hidden = 16;
+  options.model.heads = 4;
+  options.model.residual = true;
+  options.optimizer.rate = 0.02f;
+  options.epochs = 3;
+  return options;
+}
+
+Trained recomputed(const Problem& p, TrainOptions options, const team::TeamOptions& team) {
+  options.model.recompute = true;
+  return train_on(p, options, team, team.ranks == 3);
+}
+
+void expect_equal(const Problem& p, const TrainOptions& options, const team::TeamOptions& team) {
+  SCOPED_TRACE(std::to_string(team.ranks) + " ranks, " + name_of(options.model.norm) + ", " +
+               name_of(options.type));
+  const Trained kept = train_on(p, options, team, team.ranks == 3);
+  const Trained again = recomputed(p, options, team);
+  ASSERT_EQ(kept.numbers.size(), 4 * options.epochs);
+  EXPECT_EQ(again.numbers, kept.numbers);
+  EXPECT_EQ(again.parameters, kept.parameters);
+}
+
+/// All, or one where tests are to be small.
+std::vector<NumberType> types_of(const team::TeamOptions& team) {
+  if (testing_support::is_small()) return {static_cast<NumberType>(team.ranks % 3)};
+  return {NumberType::float32, NumberType::float16, NumberType::bfloat16};
+}
+
+void check_models(const std::vector<team::TeamOptions>& teams) {
+  for (const Kind& kind : kKinds) {
+    SCOPED_TRACE(kind.name);
+    for (const NormKind norm : kNorms) {
+      const bool is_directed = norm == NormKind::batch;
+      const Problem p = problem(is_directed, false, false);
+      TrainOptions options = deep(kind, norm);
+      options.model.residual = norm != NormKind::layer;
+      for (const auto& team : teams) {
+        for (const NumberType type : types_of(team)) {
+          options.type = type;
+          expect_equal(p, options, team);
+        }
+      }
+    }
+  }
+}
+
+TEST(Recomputation, IsBitForBitTheSame) { check_models({ranks(1), ranks(2), ranks(3), ranks(4)}); }
+TEST(RecomputationCuda, IsBitForBitTheSame) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_models(gpus);
+}
+
+/// Widths that are padded, layers that aggregate first or not, sparse features, few layers.
+void check_shapes(const team::TeamOptions& team) {
+  const Problem dense = problem(true, false, true);
+  const Problem sparse = problem(false, true, false);
+  for (const Kind& kind : kKinds) {
+    SCOPED_TRACE(kind.name);
+    for (const std::uint64_t layers : {1u, 2u, 3u, 5u}) {
+      // 32: GAT's first layer attends to x.
+      for (const std::uint64_t hidden : {2u, 6u, 32u}) {
+        SCOPED_TRACE(std::to_string(layers) + " layers of " + std::to_string(hidden));
+        TrainOptions options = deep(kind, kNorms[(layers + hidden / 2) % 3]);
+        options.model.layers = layers;
+        options.model.hidden = hidden;
+        options.model.heads = 2;
+        expect_equal(dense, options, team);
+        if (kind.aggregate != SageAggregate::max) expect_equal(sparse, options, team);
+      }
+    }
+  }
+}
+
+TEST(Recomputation, OfAllShapesIsTheSame) {
+  check_shapes(ranks(1));
+  check_shapes(ranks(2));
+}
+TEST(RecomputationCuda, OfAllShapesIsTheSame) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_shapes(gpus.front());
+}
+
+/// The most memory that a training holds above what was held before.
+std::uint64_t peak_of(const Problem& p, const GraphPair& graphs, const TrainOptions& options,
+                      const team::TeamOptions& team_options) {
+  std::uint64_t peak = 0;
+  team::run_team(team_options, [&](team::Team& team) {
+    const std::uint64_t before = exec::memory_use(team.device()).current;
+    exec::reset_peak(team.device());
+    Trainer trainer(team, graphs, p.dataset, options);
+    for (std::uint64_t e = 0; e < options.epochs; ++e) (void)trainer.epoch();
+    peak = exec::memory_use(team.device()).peak - before;
+  });
+  return peak;
+}
+
+void check_plan(const team::TeamOptions& team) {
+  Problem p;
+  p.graph = fixtures::generated(
+      testing_support::is_small() ? "community:2000,3" : "community:8000,3", true);
+  exec::ThreadPool pool(1);
+  p.dataset = generate_dataset(p.graph.vertices, 24, 8, 1, pool);
+  const GraphPair graphs = fixtures::pair_of(p.graph, team.ranks);
+  for (const Kind& kind : kKinds) {
+    for (const NormKind norm : kNorms) {
+      for (const NumberType type : {NumberType::float32, NumberType::bfloat16}) {
+        SCOPED_TRACE(std::string(kind.name) + ", " + name_of(norm) + ", " + name_of(type));
+        TrainOptions options = deep(kind, norm);
+        options.model.hidden = 32;
+        options.model.layers = 5;
+        options.type = type;
+        options.epochs = 1;
+        const MemoryPlan kept = plan_memory(graphs, p.dataset, options);
+        const std::uint64_t most = peak_of(p, graphs, options, team);
+        options.model.recompute = true;
+        const MemoryPlan again = plan_memory(graphs, p.dataset, options);
+        const std::uint64_t least = peak_of(p, graphs, options, team);
+        // What is saved, and nothing else, tells the two apart.
+        EXPECT_EQ(kept.total() - again.total(), kept.recompute_saves);
+        EXPECT_EQ(again.recompute_saves, kept.recompute_saves);
+        ASSERT_FALSE(kept.alternatives.empty());
+        EXPECT_EQ(kept.alternatives[0].first, "--recompute");
+        EXPECT_EQ(kept.alternatives[0].second, again.total());
+        const auto planned = static_cast<double>(kept.recompute_saves);
+        EXPECT_NEAR(static_cast<double>(most) - static_cast<double>(least), planned,
+                    0.02 * planned + 10'000.0);
+        const bool keeps_much = norm != NormKind::none || kind.kind == ModelKind::gat ||
+                                kind.kind == ModelKind::gin || kind.aggregate == SageAggregate::max;
+        EXPECT_EQ(planned > 0.15 * static_cast<double>(kept.total()), keeps_much);
+        // On GPUs products have room of their own.
+        if (team.kind == exec::DeviceKind::cuda) continue;
+        EXPECT_NEAR(static_cast<double>(least), static_cast<double>(again.total()),
+                    0.1 * static_cast<double>(again.total()));
+      }
+    }
+  }
+}
+
+TEST(Recomputation, SavesWhatIsPlanned) { check_plan(ranks(1)); }
+TEST(RecomputationCuda, SavesWhatIsPlanned) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_plan(gpus.front());
+}
+
+/// The message of a device with `limit` bytes left.
+std::string message(const MemoryPlan& plan, std::uint64_t limit, int size) {
+  const exec::Device device = exec::Device::cpu(1);
+  exec::set_memory_limit(device, exec::memory_use(device).current + limit);
+  std::string text;
+  try {
+    check_memory(plan, device, size);
+  } catch (const MemoryError& error) {
+    text = error.what();
+  }
+  exec::set_memory_limit(device, 0);
+  return text;
+}
+
+TEST(MemoryPlans, NameTheOptionThatWouldFit) {
+  const Problem p = problem(false, false, false);
+  const GraphPair graphs = fixtures::pair_of(p.graph, 2);
+  TrainOptions options = deep(kKinds[0], NormKind::batch);
+  const MemoryPlan plan = plan_memory(graphs, p.dataset, options);
+  ASSERT_EQ(plan.alternatives.size(), 3u);
+  const auto fits = [&](std::size_t i) { return 2 * plan.alternatives[i].second; };
+  EXPECT_EQ(message(plan, 2 * plan.total(), 2), "");
+  EXPECT_THAT(message(plan, 2 * plan.total() - 1, 2), ::testing::HasSubstr("with --recompute a"));
+  EXPECT_THAT(message(plan, fits(0), 2), ::testing::HasSubstr("with --recompute a rank holds"));
+  EXPECT_THAT(message(plan, fits(1), 2), ::testing::HasSubstr("with --type bfloat16 a rank"));
+  EXPECT_THAT(message(plan, fits(2), 2), ::testing::HasSubstr("with --recompute --type bfloat16"));
+  EXPECT_THAT(message(plan, fits(2) - 1, 2), ::testing::HasSubstr("a smaller --hidden"));
+  options.model.recompute = true;
+  EXPECT_THAT(message(plan_memory(graphs, p.dataset, options), fits(0) - 1, 2),
+              ::testing::Not(::testing::HasSubstr("--recompute")));
+}
+
+TEST(MemoryPlans, OfEvaluationKeepNothingForBackward) {
+  const Problem p = problem(false, false, false);
+  const GraphPair graphs = fixtures::pair_of(p.graph, 1);
+  TrainOptions options = deep(kKinds[3], NormKind::layer);
+  const auto kept = [&] {
+    for (const auto& [name, bytes] : plan_memory(graphs, p.dataset, options).parts) {
+      if (name == "kept for backward") return bytes;
+    }
+    return std::uint64_t{0};
+  };
+  options.model.recompute = true;
+  const std::uint64_t shared = kept();
+  options.model.recompute = false;
+  options.sampled.emplace();
+  options.sampled->fanouts = {3, 3, 3, 3};
+  EXPECT_EQ(kept(), shared);
+  const MemoryPlan plan = plan_memory(graphs, p.dataset, options);
+  EXPECT_EQ(plan.recompute_saves, 0u);
+  EXPECT_EQ(plan.alternatives[0].first, "--evaluation sampled");
+}
+
+class RecomputationCheckpoints : public fixtures::InFolder {};
+
+/// A training that keeps everything goes on from one that recomputes, and the other way round.
+TEST_F(RecomputationCheckpoints, GoOnEitherWay) {
+  const Problem p = problem(true, false, false);
+  for (const bool begins : {false, true}) {
+    for (const int size : {1, 3}) {
+      std::filesystem::remove_all(folder_);
+      TrainOptions options = deep(kKinds[3], NormKind::batch);
+      options.epochs = 6;
+      const Trained whole = train_on(p, options, size);
+      options.checkpoint = folder_;
+      options.epochs = 4;
+      options.model.recompute = begins;
+      (void)train_on(p, options, size);
+      options.epochs = 6;
+      options.model.recompute = !begins;
+      const Trained rest = train_on(p, options, size, false, true);
+      EXPECT_EQ(rest.numbers, std::vector<double>(whole.numbers.begin() + 16, whole.numbers.end()));
+      EXPECT_EQ(rest.parameters, whole.parameters);
+    }
+  }
+}
+
+TEST(Recomputation, IsNotOfBatches) {
+  const Problem p = problem(false, false, false);
+  TrainOptions options = deep(kKinds[0], NormKind::none);
+  options.model.recompute = true;
+  options.sampled.emplace();
+  options.sampled->fanouts = {2, 2, 2, 2};
+  EXPECT_THROW((void)train_on(p, options, 1), UsageError);
+}
+
+TEST(KeptMemory, IsTakenFromEachOther) {
+  team::run_team(ranks(1), [](team::Team& team) {
+    Context context(team, {}, NumberType::bfloat16);
+    const auto memory = std::make_shared<KeptMemory>();
+    Kept one(memory), other(memory), own;
+    EXPECT_TRUE(one.is_intact());
+    const Numbers rows = one.take(context, KeptSlot::normal, 100);
+    EXPECT_EQ(rows.type(), NumberType::bfloat16);
+    EXPECT_TRUE(rows == one.rows(KeptSlot::normal));
+    auto* floats = one.take_array<float>(context, KeptSlot::deviations, 10);
+    EXPECT_EQ(floats, one.array<float>(KeptSlot::deviations));
+    (void)own.take(context, KeptSlot::normal, 100);
+    EXPECT_TRUE(one.is_intact());
+    // Another slot, and then one that it has.
+    (void)other.take(context, KeptSlot::hidden, 5);
+    EXPECT_TRUE(one.is_intact());
+    EXPECT_TRUE(other.take(context, KeptSlot::normal, 100) == rows);
+    EXPECT_FALSE(one.is_intact());
+    EXPECT_TRUE(other.is_intact());
+    (void)one.take(context, KeptSlot::normal, 100);
+    EXPECT_TRUE(one.is_intact());
+    EXPECT_FALSE(other.is_intact());
+    EXPECT_TRUE(own.is_intact());
+  });
+}
+
+}  // namespace
+}  // namespace warren::learn
