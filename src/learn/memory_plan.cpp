@@ -33,7 +33,7 @@ bool gat_attends_first(bool is_sparse, std::uint64_t l, std::uint64_t heads, std
   shape.out = out;
   shape.is_sparse = is_sparse;
   shape.needs_input_gradient = l > 0;
-  return attends_first(shape, {.heads = heads, .width = out / heads});
+  return attends_first(shape, {.heads = heads});
 }
 
 /// Columns of the scratch memory that layers share, of numbers as rows are stored: of what they
