@@ -120,7 +120,8 @@ class GatFirst final : public Convolution {
   }
   /// Whether there are other ranks; the halo's rows of x are theirs to bring.
   bool begin_pull(Context& context, const Operand& x) {
-    if (context.team().size() == 1) return false;
+    // A block's columns are all this rank's.
+    if (context.team().size() == 1 || context.is_in_batches()) return false;
     context.measured(Part::communicate,
                      [&] { pulled_ = out_->begin_pull(context, x.dense, shape_.in); });
     return true;
