@@ -17,7 +17,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
   const auto named = [&](const char* option, std::string& value, const char* description) {
     train.add_option(option, value, description)->type_name("NAME");
   };
-  named("--model", o.model, "gcn, sage, gat, gin");
+  named("--model", o.model, "gcn, sage, gat, gatv2, gin");
   named("--mode", o.mode,
         "full (every epoch one pass over the whole graph) or sampled (batches of sampled "
         "neighbourhoods)");
@@ -29,17 +29,18 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
         "bfloat16; also fp16, bf16");
   add_number(train, "--layers", o.layers, "Layers (2; sampled: as many as fanouts)", "L", 1, 64);
   add_number(train, "--hidden", o.hidden,
-             "Width of hidden layers; of gat, all heads together (gcn: 16, others: 64)", "K", 1,
-             1 << 20);
-  add_number(train, "--heads", o.heads, "Of gat: heads of hidden layers; the last has one (8)", "H",
-             1, 1024);
+             "Width of hidden layers; of gat and gatv2, all heads together (gcn: 16, others: 64)",
+             "K", 1, 1 << 20);
+  add_number(train, "--heads", o.heads,
+             "Of gat and gatv2: heads of hidden layers; the last has one (8)", "H", 1, 1024);
   named("--aggregate", o.aggregate, "Of sage: mean, sum, max");
   named("--norm", o.norm, "Of hidden layers: none, batch, layer (none; gin: batch)");
   train.add_flag("--residual", o.residual, "Add a hidden layer's input to its output");
   train
-      .add_option("--dropout", o.dropout,
-                  "Probability, of hidden layers; of gcn and gat of the features, too, of gat of "
-                  "edges (0.5; gat: 0.6)")
+      .add_option(
+          "--dropout", o.dropout,
+          "Probability, of hidden layers; of gcn, gat and gatv2 of the features, too, of gat "
+          "and gatv2 of edges (0.5; gat, gatv2: 0.6)")
       ->type_name("P")
       ->check(CLI::Range(0.0, 0.999));
   train.add_flag("--recompute", o.recompute,
@@ -50,7 +51,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
 
 void add_optimizer_options(CLI::App& train, TrainCommand& o) {
   const auto positive = CLI::Range(0.0, 1e6);
-  train.add_option("--lr", o.rate, "Learning rate (0.01; gat: 0.005)")
+  train.add_option("--lr", o.rate, "Learning rate (0.01; gat, gatv2: 0.005)")
       ->type_name("R")
       ->check(positive);
   train
@@ -138,7 +139,7 @@ void add_train_options(CLI::App& train, TrainCommand& command) {
 }
 
 learn::TrainOptions train_options(const TrainCommand& o) {
-  check_choice("--model", o.model, {"gcn", "sage", "gat", "gin"}, {});
+  check_choice("--model", o.model, {"gcn", "sage", "gat", "gatv2", "gin"}, {});
   check_choice("--mode", o.mode, {"full", "sampled"}, {});
   check_choice("--task", o.task, {"node", "link"}, {});
   const bool is_link = o.task == "link";
@@ -163,14 +164,14 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "batch" : "none");
   check_choice("--norm", norm, {"none", "batch", "layer"}, {});
   learn::TrainOptions train;
-  const bool is_gat = o.model == "gat";
   train.model.kind = learn::parse_model(o.model);
+  const bool attends = learn::is_attention(train.model.kind);
   train.model.layers = o.layers.value_or(2);
   if (is_sampled) add_sampled(train, o);
   if (is_link) train.links = {nullptr, o.negatives.value_or(1)};
   train.model.hidden = o.hidden.value_or(o.model == "gcn" ? 16 : 64);
   train.model.heads = o.heads;
-  train.model.dropout = static_cast<float>(o.dropout.value_or(is_gat ? 0.6 : 0.5));
+  train.model.dropout = static_cast<float>(o.dropout.value_or(attends ? 0.6 : 0.5));
   train.model.aggregate = learn::parse_aggregate(o.aggregate);
   train.model.norm = learn::parse_norm(norm);
   train.model.residual = o.residual;
@@ -182,7 +183,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.optimizer.schedule = learn::Schedule::constant;
   if (o.schedule == "cosine") train.optimizer.schedule = learn::Schedule::cosine;
   if (o.schedule == "step") train.optimizer.schedule = learn::Schedule::step;
-  train.optimizer.rate = static_cast<float>(o.rate.value_or(is_gat ? 0.005 : 0.01));
+  train.optimizer.rate = static_cast<float>(o.rate.value_or(attends ? 0.005 : 0.01));
   train.optimizer.weight_decay = static_cast<float>(o.weight_decay.value_or(is_link ? 0.0 : 5e-4));
   train.optimizer.clip = static_cast<float>(o.clip);
   train.optimizer.warmup = o.warmup;

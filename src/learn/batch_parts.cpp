@@ -19,8 +19,8 @@ std::shared_ptr<const graph::Graph> without_loops(std::shared_ptr<const graph::G
 }
 
 graph::Shard shard_of(team::Team& team, const GraphPair& graphs, ModelKind kind) {
-  return graph::make_shard(team, {kind == ModelKind::gat ? without_loops(graphs.out) : graphs.out,
-                                  nullptr, graphs.cuts});
+  return graph::make_shard(
+      team, {is_attention(kind) ? without_loops(graphs.out) : graphs.out, nullptr, graphs.cuts});
 }
 
 LoaderOptions loader_options(const Model& model, const TrainOptions& options, std::uint64_t seeds) {

@@ -37,7 +37,7 @@ bool gat_attends_first(bool is_sparse, std::uint64_t l, std::uint64_t heads, std
 }
 
 /// Columns of the scratch memory that layers share, of numbers as rows are stored: of what they
-/// transform and aggregate, of padded and scaled rows, and of what GAT and GIN have beside.
+/// transform and aggregate, of padded and scaled rows, and of what attention and GIN have beside.
 struct Scratch {
   NumberType type;
   std::uint64_t transformed = 0, scaled = 0, others = 0;
@@ -53,15 +53,18 @@ struct Scratch {
     const bool has_gradient = l > 0;
     const std::uint64_t padded_out = padded(out, type);
     if (padded_out > lent) transform(padded_out);
-    if (model.kind == ModelKind::gat) {
+    if (is_attention(model.kind)) {
       const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
-      if (gat_attends_first(is_sparse, l, heads, in, out)) {
+      if (model.kind == ModelKind::gat && gat_attends_first(is_sparse, l, heads, in, out)) {
         transform(heads * in);
         others = std::max(others, floats(heads));
         return;
       }
       transform(padded_out);
-      others = std::max(others, padded_out + pad(out) + floats(2 * model.heads + 1));
+      // The gradient of z, of GATv2 q beside it.
+      const bool is_v2 = model.kind == ModelKind::gatv2;
+      others = std::max(others, (is_v2 ? 2 : 1) * padded_out + pad(out) +
+                                    floats(is_v2 ? 1 : 2 * model.heads + 1));
       return;
     }
     const bool is_gcn = model.kind == ModelKind::gcn;
@@ -125,6 +128,7 @@ struct KeptBytes {
       add(KeptSlot::hidden, n, padded(out, type), size);
       return add(KeptSlot::shares, n, heads, sizeof(float));
     }
+    if (model.kind == ModelKind::gatv2) return;
     if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
       add(KeptSlot::aggregated, n, in, size);
       return add(KeptSlot::vertices, n, in, sizeof(Vertex));
@@ -158,7 +162,8 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
                dataset.width, size);
   const std::uint64_t seeds = seeds_of_batch(options, all);
   std::uint64_t rows = seeds;
-  const std::uint64_t copies = options.model.kind == ModelKind::gat ? 6 : 5;
+  const ModelKind kind = options.model.kind;
+  const std::uint64_t copies = kind == ModelKind::gatv2 ? 7 : kind == ModelKind::gat ? 6 : 5;
   for (std::size_t h = 0; h < sampled.fanouts.size(); ++h) {
     const auto fanout = sampled.fanouts[h] < 0 ? m : static_cast<std::uint64_t>(sampled.fanouts[h]);
     const std::uint64_t edges = std::min(exec::bytes_of(rows, fanout), m + seeds);
@@ -215,9 +220,9 @@ MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainO
     n = std::max(n, graphs.cuts[q + 1] - graphs.cuts[q]);
     m = std::max(m, graphs.out->offsets[graphs.cuts[q + 1]] - graphs.out->offsets[graphs.cuts[q]]);
   }
-  const bool is_gat = model.kind == ModelKind::gat;
-  if (is_gat) m += n;
-  Bytes graph, features, outputs, gradients, scratch, parameters;
+  const bool attends = is_attention(model.kind);
+  if (attends) m += n;
+  Bytes graph, features, outputs, gradients, scratch, parameters, apart;
   KeptBytes kept, normal;
   const NumberType type = options.type;
   const std::uint64_t size = size_of(type);
@@ -225,7 +230,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainO
   graph.add(m, directions, sizeof(Vertex));
   graph.add(n, directions, 2 * sizeof(EdgeOffset) + 2 * sizeof(Vertex));
   const std::uint64_t copies =
-      model.dropout > 0.0f && (is_gat || model.kind == ModelKind::gcn) ? 2 : 1;
+      model.dropout > 0.0f && (attends || model.kind == ModelKind::gcn) ? 2 : 1;
   if (dataset.is_sparse()) {
     const std::uint64_t share = dataset.sparse.values.size() / (graphs.cuts.size() - 1) + 1;
     features.add(share, 1, 2 * sizeof(Vertex) + sizeof(EdgeOffset) + 2 * sizeof(float));
@@ -239,10 +244,15 @@ MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainO
     const std::uint64_t out = is_last ? dataset.classes : model.hidden;
     outputs.add(n, out, size);
     if (!is_last) normal.add_norm(model.norm, n, out, size);
+    if (model.kind == ModelKind::gatv2) {
+      apart.add(n, 2 * (is_last ? 1 : model.heads));
+      // A row for each task of a walk.
+      apart.add(n / 64 + m / 64, out);
+    }
     kept.add_convolution(model, type, dataset.is_sparse(), l, n, in, out);
     shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden);
     const std::uint64_t matrices =
-        model.kind == ModelKind::sage || model.kind == ModelKind::gin ? 2 : 1;
+        model.kind == ModelKind::gcn || model.kind == ModelKind::gat ? 1 : 2;
     parameters.add(in, out * matrices, 6 * sizeof(float));
   }
   // Those of hidden layers' inputs but the last take the memory of the layers' outputs.
@@ -257,6 +267,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainO
     Bytes sum;
     sum.add(kept.total(is_shared), 1, 1);
     sum.add(normal.total(is_shared), 1, 1);
+    sum.add(apart.value, 1, 1);
     return sum.value;
   };
   // Evaluation alone has no backward pass: its layers share.

@@ -17,7 +17,7 @@ constexpr std::uint64_t kPurposes = 16;
 constexpr std::size_t kResidualSlot = 4;
 
 bool drops_input(const ModelOptions& options) {
-  return options.kind == ModelKind::gcn || options.kind == ModelKind::gat;
+  return options.kind == ModelKind::gcn || is_attention(options.kind);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ void check(const ModelOptions& options) {
   require(options.classes >= 1, "there are no classes: the labels say nothing");
   require(options.dropout >= 0.0f && options.dropout < 1.0f,
           "a dropout is a probability, from 0 to less than 1");
-  if (options.kind == ModelKind::gat && options.layers > 1) {
+  if (is_attention(options.kind) && options.layers > 1) {
     require(
         options.heads >= 1 && options.hidden % options.heads == 0,
         fmt::format("{} heads do not divide a hidden width of {}", options.heads, options.hidden));
@@ -68,8 +68,8 @@ Model::Model(Context& context, const GraphPair& graphs, const ModelOptions& opti
   Matrix matrix;
   matrix.neighbourhood = std::make_shared<const Neighbourhood>(
       context.team(), stream,
-      options.kind == ModelKind::gat ? with_self_loops(graphs, context.team().device().pool())
-                                     : graphs);
+      is_attention(options.kind) ? with_self_loops(graphs, context.team().device().pool())
+                                 : graphs);
   const Neighbours& out = *matrix.neighbourhood->out;
   context.set_rows(out.rows(), out.input_ids());
   if (!takes_edges())
@@ -104,7 +104,7 @@ Model::~Model() = default;
 
 bool Model::takes_edges() const {
   const bool is_max = options_.kind == ModelKind::sage && options_.aggregate == SageAggregate::max;
-  return is_max || options_.kind == ModelKind::gat;
+  return is_max || is_attention(options_.kind);
 }
 
 Weighting Model::weighting() const {
@@ -131,7 +131,7 @@ void Model::add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix) {
   layer.purpose = (l + 1) * kPurposes;
   layer.has_residual = options_.residual && !is_last && l > 0;
   if (!is_last) {
-    layer.activation = options_.kind == ModelKind::gat ? Activation::elu : Activation::relu;
+    layer.activation = is_attention(options_.kind) ? Activation::elu : Activation::relu;
     layer.dropout = options_.dropout;
   }
   const auto kept_in = [](const std::shared_ptr<KeptMemory>& shared) {
@@ -168,10 +168,12 @@ std::unique_ptr<Convolution> Model::make_convolution(const ConvolutionShape& sha
       return make_sage(parameters_, shape, matrix.aggregation);
     case ModelKind::gin:
       return make_gin(parameters_, shape, matrix.aggregation, options_.norm);
-    case ModelKind::gat: {
+    case ModelKind::gat:
+    case ModelKind::gatv2: {
       const std::uint64_t heads = is_last ? 1 : options_.heads;
-      return make_gat(parameters_, shape, *matrix.neighbourhood,
-                      {.heads = heads, .width = shape.out / heads}, options_.dropout);
+      const auto make = options_.kind == ModelKind::gat ? make_gat : make_gatv2;
+      return make(parameters_, shape, *matrix.neighbourhood,
+                  {.heads = heads, .width = shape.out / heads}, options_.dropout);
     }
   }
   throw UsageError("there is no such model");
@@ -182,12 +184,12 @@ BlockOptions Model::block_options(std::size_t l) const {
   BlockOptions options;
   options.weighting = weighting();
   options.has_weights = !takes_edges();
-  options.self_loops = options_.kind == ModelKind::gat;
+  options.self_loops = is_attention(options_.kind);
   // Below the first layer nothing is asked for, but that gradients go through the sources of all
   // whose product comes first.
-  options.is_transposed =
-      l > 0 || (options_.kind == ModelKind::gat && layer.convolution->reads_transposed()) ||
-      (!takes_edges() && layer.in >= 2 * layer.out);
+  options.is_transposed = l > 0 ||
+                          (is_attention(options_.kind) && layer.convolution->reads_transposed()) ||
+                          (!takes_edges() && layer.in >= 2 * layer.out);
   return options;
 }
 

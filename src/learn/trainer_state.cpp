@@ -110,11 +110,13 @@ ModelKind parse_model(const std::string& name) {
   if (name == "sage") return ModelKind::sage;
   if (name == "gat") return ModelKind::gat;
   if (name == "gin") return ModelKind::gin;
-  throw UsageError(fmt::format("there is no model \"{}\"; there is gcn, sage, gat, gin", name));
+  if (name == "gatv2") return ModelKind::gatv2;
+  throw UsageError(
+      fmt::format("there is no model \"{}\"; there is gcn, sage, gat, gatv2, gin", name));
 }
 
 std::string name_of(ModelKind kind) {
-  static constexpr const char* kNames[] = {"gcn", "sage", "gat", "gin"};
+  static constexpr const char* kNames[] = {"gcn", "sage", "gat", "gin", "gatv2"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -53,7 +53,7 @@ class Train(ProgramTest):
         return [e["loss"] for e in self.succeed_json("train", *arguments)["epochs"]]
 
     def test_fields_and_teams(self):
-        for model in ("gcn", "sage", "gat", "gin"):
+        for model in ("gcn", "sage", "gat", "gatv2", "gin"):
             found = {}
             for devices in (1, 2, 3):
                 result = self.succeed_json("train", *GENERATED, "--model", model, "--epochs", 4, "--devices", devices)
@@ -109,7 +109,13 @@ class Train(ProgramTest):
         self.fail(2, "train", folder, says="line 1")
 
     def test_checkpoint_resume_and_predict(self):
-        options = ["train", *GENERATED, "--model", "gat", "--hidden", 16]
+        self.check_resume_and_predict("gat", "layers.0.weight")
+
+    def test_checkpoint_resume_and_predict_of_gatv2(self):
+        self.check_resume_and_predict("gatv2", "layers.0.target.weight")
+
+    def check_resume_and_predict(self, model, weight):
+        options = ["train", *GENERATED, "--model", model, "--hidden", 16]
         whole = self.succeed_json(*options, "--epochs", 9)
         first = self.succeed_json(*options, "--epochs", 4, "--checkpoint", "kept")
         rest = self.succeed_json(*options, "--epochs", 9, "--checkpoint", "kept", "--resume")
@@ -127,8 +133,8 @@ class Train(ProgramTest):
         self.fail(2, "predict", "community:1000,5", "--features", 9, "--classes", 3, "--checkpoint", "kept", says="9")
         with open(self.folder / "kept" / "model.safetensors", "rb") as file:
             header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
-        self.assertEqual(header["layers.0.weight"]["shape"], [8, 16])
-        self.assertEqual(header["__metadata__"]["model"], "gat")
+        self.assertEqual(header[weight]["shape"], [8, 16])
+        self.assertEqual(header["__metadata__"]["model"], model)
 
     def test_killed_and_resumed(self):
         options = ["train", *map(str, GENERATED), "--epochs", "300", "--checkpoint", "kept", "--checkpoint-every", "1", "--device",
@@ -235,7 +241,7 @@ class Train(ProgramTest):
         self.assertEqual(found["float16"]["skipped_steps"], 0)
         for part in ("features", "outputs of layers", "gradients"):
             self.assertEqual(2 * found["bfloat16"]["memory_plan"][part], found["float32"]["memory_plan"][part])
-        for model in ("gcn", "sage", "gat", "gin"):
+        for model in ("gcn", "sage", "gat", "gatv2", "gin"):
             for mode in (("full",), ("sampled", "--fanout", "3,3", "--batch", 20)):
                 losses = [self.losses(*GENERATED, "--model", model, "--mode", *mode, "--epochs", 3, "--type", kind)
                           for kind in ("float32", "bf16", "fp16")]
@@ -282,7 +288,7 @@ class Train(ProgramTest):
         self.assertIn("no training vertex", result.err)
 
     def test_sampled(self):
-        for model in ("gcn", "sage", "gat", "gin"):
+        for model in ("gcn", "sage", "gat", "gatv2", "gin"):
             for devices in (1, 2, 3, 4):
                 result = self.succeed_json("train", *GENERATED, "--model", model, "--mode", "sampled", "--fanout", "4,3",
                                            "--batch", 20, "--epochs", 3, "--devices", devices)
@@ -331,7 +337,9 @@ class Train(ProgramTest):
         self.fail(2, "train", *GENERATED, "--batch", 5, says="--mode sampled")
         self.fail(2, "train", *GENERATED, "--type", "float64", says="float64")
         self.fail(2, "train", *GENERATED, "--mode", "sampled", "--task", "link", "--type", "bf16", says="--task link")
-        self.fail(2, "train", *GENERATED, "--model", "gat", "--hidden", 12, says="12")
+        for model in ("gat", "gatv2"):
+            self.fail(2, "train", *GENERATED, "--model", model, "--hidden", 12, says="12")
+        self.fail(2, "train", *GENERATED, "--model", "gatv3", says="gatv3")
         self.fail(2, "train", *GENERATED, "--dropout", 1.0, says="--dropout")
         self.fail(2, "train", *GENERATED, "--resume", says="--checkpoint")
         self.fail(2, "train", *GENERATED, "--normalize", "columns", says="columns")

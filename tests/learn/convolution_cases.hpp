@@ -105,15 +105,16 @@ inline Case gin(std::uint64_t in, std::uint64_t out, bool is_sparse,
           }};
 }
 
-inline Case gat(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bool is_sparse) {
+inline Case gat(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bool is_sparse,
+                float edge_dropout = 0.0f) {
   return {"gat",
           in,
           heads * width,
           is_sparse,
-          [heads, width](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
+          [=](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
             const GraphPair looped = with_self_loops(g, c.team().device().pool());
             return make_gat(p, s, Neighbourhood(c.team(), c.stream(), looped),
-                            {.heads = heads, .width = width}, 0.0f);
+                            {.heads = heads, .width = width}, edge_dropout);
           },
           [heads, width](const auto& e, const Values& x, const auto& p, auto in_, auto) {
             return reference::gat(e, x, p[0], p[1], p[2], in_, heads, width);
@@ -127,6 +128,24 @@ inline Case gat_first(std::uint64_t in, std::uint64_t heads, std::uint64_t width
   return test;
 }
 
+/// With `loops` every vertex is a neighbour of its own.
+inline Case gatv2(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bool is_sparse,
+                  float edge_dropout = 0.0f, bool loops = true) {
+  return {"gatv2",
+          in,
+          heads * width,
+          is_sparse,
+          [=](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
+            const GraphPair looped = loops ? with_self_loops(g, c.team().device().pool()) : g;
+            return make_gatv2(p, s, Neighbourhood(c.team(), c.stream(), looped),
+                              {.heads = heads, .width = width}, edge_dropout);
+          },
+          [=](const auto& e, const Values& x, const auto& p, auto in_, auto) {
+            return reference::gatv2(loops ? reference::with_loops(e) : e, x, p[0], p[1], p[2], in_,
+                                    heads, width);
+          }};
+}
+
 inline std::vector<Case> cases() {
   return {gcn(3, 5, false), gcn(5, 2, false), gcn(4, 3, true), sage(2, 5, false, Weighting::mean),
           sage(5, 2, false, Weighting::sum), sage(4, 3, true, Weighting::mean), sage_max(3, 2),
@@ -135,7 +154,13 @@ inline std::vector<Case> cases() {
           gat(4, 1, 9, true),
           // Rows of 16 bytes: some lanes of a warp, all of them, and more than one tile of columns.
           gat(2, 2, 4, false), gat(1, 4, 16, false), gat(1, 2, 68, false), gat_first(4, 1, 5),
-          gat_first(8, 4, 5), gat_first(4, 2, 2), gat_first(36, 8, 18)};
+          gat_first(8, 4, 5), gat_first(4, 2, 2), gat_first(36, 8, 18),
+          // The same, and heads that fill a group of lanes, two packs of it and more than it holds.
+          gatv2(3, 2, 3, false), gatv2(4, 1, 9, true), gatv2(2, 2, 4, false),
+          gatv2(1, 4, 16, false), gatv2(2, 1, 66, false), gatv2(1, 2, 68, false),
+          gatv2(1, 1, 276, false),
+          // Rows of nothing.
+          gatv2(2, 2, 4, false, 0.0f, false)};
 }
 
 /// What the ranks found, in the input's order.
@@ -144,14 +169,15 @@ struct Found {
   std::vector<float> gradients;
 };
 
-/// Runs the convolution on every rank with dy = seed values, on rows stored as `type`; what its
-/// parameters are goes to `list` and `values`.
+/// Runs the convolution on every rank with this dy, on rows stored as `type`; what its parameters
+/// are goes to `list`, and to `values` where that is empty: else it has them.
 inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOptions& options,
                  const Values& x, const Values& dy, std::vector<Parameter>& list,
                  std::vector<Values>& values, learn::NumberType type = learn::NumberType::float32) {
   Found found;
   const std::uint64_t in = test.in;
   const std::uint64_t out = test.out;
+  const bool draws = values.empty();
   team::run_team(options, [&](team::Team& team) {
     Context context(team, {.allow_tf32 = false}, type);
     const auto r = static_cast<std::size_t>(team.rank());
@@ -177,7 +203,7 @@ inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOpti
           if (all[p.offset + i] == 0.0f) all[p.offset + i] = 0.25f;
           one.push_back(static_cast<double>(all[p.offset + i]));
         }
-        values.push_back(one);
+        if (draws) values.push_back(one);
       }
     }
     team.barrier();

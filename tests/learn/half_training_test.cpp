@@ -25,8 +25,6 @@ using fixtures::train_on;
 using fixtures::Trained;
 
 constexpr NumberType kHalves[] = {NumberType::float16, NumberType::bfloat16};
-constexpr ModelKind kKinds[] = {ModelKind::gcn, ModelKind::sage, ModelKind::gat, ModelKind::gin};
-
 TrainOptions learnable(ModelKind kind, NumberType type) {
   TrainOptions options = quick(kind);
   options.model.layers = 2;
@@ -39,7 +37,7 @@ TrainOptions learnable(ModelKind kind, NumberType type) {
 
 void check_accuracy(const team::TeamOptions& team) {
   const Problem p = problem(false, false, false);
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     const double expected =
         train_on(p, learnable(kind, NumberType::float32), team).result.test_accuracy;
     for (const NumberType type : kHalves) {
@@ -58,7 +56,7 @@ TEST(HalfTrainingCuda, IsAsGoodAsThatOfFloat32) {
 }
 
 TEST(HalfTraining, IsTheSameOnTeamsOfAllSizes) {
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     for (const NumberType type : kHalves) {
       SCOPED_TRACE(name_of(kind) + ", " + name_of(type));
       const bool is_directed = type == NumberType::float16;
@@ -88,7 +86,7 @@ TEST(HalfTraining, IsTheSameOnTeamsOfAllSizes) {
 
 void check_batches(const std::vector<team::TeamOptions>& teams) {
   const Problem p = problem(false, false, false);
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     for (const NumberType type : kHalves) {
       TrainOptions whole = quick(kind);
       whole.type = type;
@@ -272,7 +270,7 @@ TEST_F(HalfCheckpoints, OfOtherTypesAreTakenUp) {
 TEST(HalfPlans, AreAboutHalfOfThoseOfFloat32) {
   const Problem p = problem(false, false, false);
   const GraphPair graphs = fixtures::pair_of(p.graph, 1);
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     TrainOptions options = quick(kind);
     options.model.features = p.dataset.width;
     options.model.classes = p.dataset.classes;

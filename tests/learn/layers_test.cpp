@@ -21,6 +21,7 @@ using fixtures::cases;
 using fixtures::Found;
 using fixtures::gat;
 using fixtures::gat_first;
+using fixtures::gatv2;
 using fixtures::run;
 using fixtures::sage_max;
 
@@ -83,8 +84,74 @@ TEST(Convolutions, EqualDifferencesOnSeveralRanks) {
 TEST(Convolutions, EqualDifferencesOnLongRows) {
   const Named named{"long star", fixtures::star(2600, true)};
   for (const Case& test :
-       {gat(2, 2, 2, false), gat(1, 1, 8, false), gat_first(8, 2, 4), sage_max(2, 2)})
+       {gat(2, 2, 2, false), gat(1, 1, 8, false), gat_first(8, 2, 4), sage_max(2, 2),
+        gatv2(2, 2, 2, false), gatv2(1, 1, 8, false), gatv2(1, 1, 68, false)})
     check_case(test, named, {exec::DeviceKind::cpu, 2, 2, false});
+}
+
+/// With edges dropped, which no reference draws: gradients are what differences of the outputs
+/// say, in the directions of the gradients themselves.
+void check_dropped(const Case& test, const team::TeamOptions& options) {
+  SCOPED_TRACE(std::string(test.name) + ", " + testing_support::name_of(options));
+  const Named named{"random", fixtures::random_graph(40, 300, 5, false)};
+  const GraphPair graphs = fixtures::pair_of(named.graph, options.ranks);
+  Values x = fixtures::random_values(named.graph.vertices * test.in, 1);
+  const Values dy = fixtures::random_values(named.graph.vertices * test.out, 2);
+  std::vector<Parameter> list;
+  std::vector<Values> values;
+  const Found found = run(test, graphs, options, x, dy, list, values);
+  EXPECT_EQ(run(test, graphs, options, x, dy, list, values).y, found.y) << "it does not repeat";
+  const auto check = [&](Values& place, const Values& gradient, const std::string& what) {
+    constexpr double kStep = 4e-3;
+    const double length =
+        std::sqrt(std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0));
+    const Values before = place;
+    const auto at = [&](double step) {
+      for (std::size_t i = 0; i < place.size(); ++i)
+        place[i] = before[i] + step * gradient[i] / length;
+      const Values y = run(test, graphs, options, x, dy, list, values).y;
+      return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);
+    };
+    const double slope = (at(kStep) - at(-kStep)) / (2.0 * kStep);
+    place = before;
+    EXPECT_NEAR(slope, length, 0.02 * length + 1e-3) << what;
+  };
+  check(x, found.dx, "dx");
+  for (std::size_t p = 0; p < list.size(); ++p) {
+    const auto from = found.gradients.begin() + static_cast<std::ptrdiff_t>(list[p].offset);
+    check(values[p], Values(from, from + static_cast<std::ptrdiff_t>(list[p].size())),
+          list[p].name);
+  }
+}
+
+TEST(Convolutions, FollowDifferencesWithDroppedEdges) {
+  for (const Case& test : {gat(4, 2, 4, false, 0.4f), gatv2(4, 2, 4, false, 0.4f),
+                           gatv2(3, 1, 68, false, 0.4f), gatv2(3, 3, 5, false, 0.7f)}) {
+    for (const int ranks : {1, 3})
+      check_dropped(test, {exec::DeviceKind::cpu, ranks, ranks, false});
+  }
+}
+
+/// Logits far above where powers are infinite, and a neighbour that has nearly all the weight.
+void check_large_logits(const team::TeamOptions& options) {
+  const Case test = gatv2(3, 2, 8, false);
+  const Named named{"random", fixtures::random_graph(50, 600, 9, false)};
+  const GraphPair graphs = fixtures::pair_of(named.graph, options.ranks);
+  Values x = fixtures::random_values(50 * test.in, 1);
+  for (double& value : x) value *= 512.0;
+  std::vector<Parameter> list;
+  std::vector<Values> values;
+  const Found found = run(test, graphs, options, x, Values(50 * test.out, 1.0), list, values);
+  const Values expected =
+      test.reference(fixtures::edges_of(named.graph), x, values, test.in, test.out);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(found.y[i], expected[i], 0.02 + 1e-3 * std::abs(expected[i])) << "y " << i;
+  for (const double value : found.dx) ASSERT_TRUE(std::isfinite(value));
+}
+
+TEST(Convolutions, OfGatV2HoldLargeLogits) {
+  for (const int ranks : {1, 2, 4})
+    check_large_logits({exec::DeviceKind::cpu, ranks, ranks, false});
 }
 
 TEST(Convolutions, RefuseWhatDoesNotFit) {
@@ -95,6 +162,9 @@ TEST(Convolutions, RefuseWhatDoesNotFit) {
     Parameters parameters;
     EXPECT_THROW((void)make_gat(parameters, {.name = "c", .in = 3, .out = 7}, neighbourhood,
                                 {.heads = 2, .width = 3}, 0.0f),
+                 UsageError);
+    EXPECT_THROW((void)make_gatv2(parameters, {.name = "v", .in = 3, .out = 7}, neighbourhood,
+                                  {.heads = 2, .width = 3}, 0.0f),
                  UsageError);
     EXPECT_THROW(
         (void)make_sage_max(parameters, {.name = "c", .in = 3, .out = 7, .is_sparse = true},
@@ -117,11 +187,24 @@ TEST(ConvolutionsCuda, EqualDifferences) {
   }
 }
 
+TEST(ConvolutionsCuda, FollowDifferencesWithDroppedEdges) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  for (const Case& test : {gat(4, 2, 4, false, 0.4f), gatv2(4, 2, 4, false, 0.4f),
+                           gatv2(3, 1, 68, false, 0.4f), gatv2(3, 3, 5, false, 0.7f)})
+    check_dropped(test, {exec::DeviceKind::cuda, 1, 1, false});
+}
+
+TEST(ConvolutionsCuda, OfGatV2HoldLargeLogits) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  check_large_logits({exec::DeviceKind::cuda, 1, 1, false});
+}
+
 TEST(ConvolutionsCuda, EqualDifferencesOnLongRows) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
   const Named named{"long star", fixtures::star(2600, true)};
   for (const Case& test : {gat(2, 2, 2, false), gat(1, 1, 8, false), gat(1, 1, 68, false),
-                           gat_first(8, 2, 4), gat_first(4, 1, 8)})
+                           gat_first(8, 2, 4), gat_first(4, 1, 8), gatv2(2, 2, 2, false),
+                           gatv2(1, 1, 8, false), gatv2(1, 1, 68, false), gatv2(1, 1, 276, false)})
     check_case(test, named, {exec::DeviceKind::cuda, 1, 1, false});
 }
 

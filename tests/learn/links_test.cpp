@@ -322,7 +322,7 @@ void expect_near(const Trained& found, const Trained& expected, double tolerance
 
 /// One batch of all edges with all neighbours: the same for every team.
 void check_teams(const std::vector<team::TeamOptions>& teams) {
-  for (const ModelKind kind : {ModelKind::gcn, ModelKind::sage, ModelKind::gat, ModelKind::gin}) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     for (const bool is_directed : {false, true}) {
       SCOPED_TRACE(name_of(kind) + (is_directed ? ", directed" : ""));
       const Problem p = problem(is_directed, false, false);

@@ -14,6 +14,10 @@
 
 namespace warren::fixtures {
 
+inline constexpr learn::ModelKind kAllKinds[] = {learn::ModelKind::gcn, learn::ModelKind::sage,
+                                                 learn::ModelKind::gat, learn::ModelKind::gatv2,
+                                                 learn::ModelKind::gin};
+
 /// A small dataset that can be learnt, on a directed or an undirected graph.
 struct Problem {
   graph::Graph graph;

@@ -23,8 +23,6 @@ using fixtures::train_on;
 using fixtures::Trained;
 using reference::Values;
 
-constexpr ModelKind kKinds[] = {ModelKind::gcn, ModelKind::sage, ModelKind::gat, ModelKind::gin};
-
 /// A block's matrix in host memory.
 struct HostMatrix {
   std::vector<EdgeOffset> offsets{0};
@@ -157,7 +155,7 @@ TrainOptions in_batches(ModelKind kind, std::int64_t fanout, std::uint64_t batch
 
 /// One batch with all neighbours is the whole graph's epoch.
 void check_whole(const std::vector<team::TeamOptions>& teams) {
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     for (const bool is_directed : {false, true}) {
       SCOPED_TRACE(name_of(kind) + (is_directed ? ", directed" : ""));
       const Problem p = problem(is_directed, false, kind == ModelKind::sage && is_directed);
@@ -201,7 +199,7 @@ TEST(SampledTrainingCuda, OfOneBatchOfAllIsThatOfTheWholeGraph) {
 
 TEST(SampledTraining, RepeatsBitForBit) {
   const Problem p = problem(false, false, false);
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     const TrainOptions options = in_batches(kind, 3, 7);
     const Trained one = train_on(p, options, 2);
     const Trained other = train_on(p, options, 2);
@@ -212,7 +210,7 @@ TEST(SampledTraining, RepeatsBitForBit) {
 
 TEST(SampledTraining, OfUnevenBatchesEndsAndLearns) {
   Problem p = problem(false, false, false);
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     TrainOptions options = in_batches(kind, 5, 8);
     options.model.layers = 2;
     options.sampled->fanouts = {5, 4};
@@ -231,7 +229,7 @@ TEST(SampledTraining, OfUnevenBatchesEndsAndLearns) {
   }
   p.dataset.counts = {};
   finish_dataset(p.dataset, "the test's dataset");
-  for (const ModelKind kind : kKinds) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     TrainOptions options = in_batches(kind, 2, 8);
     options.epochs = 2;
     for (const bool is_exact : {false, true}) {

@@ -297,7 +297,7 @@ TEST(Optimizers, RatesFollowTheSchedule) {
 }
 
 TEST(Training, IsTheSameOnTeamsOfAllSizes) {
-  for (const ModelKind kind : {ModelKind::gcn, ModelKind::sage, ModelKind::gat, ModelKind::gin}) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     for (const bool is_directed : {false, true}) {
       SCOPED_TRACE(name_of(kind) + (is_directed ? ", directed" : ""));
       const Problem p = problem(is_directed, is_directed, kind == ModelKind::sage && is_directed);
@@ -328,7 +328,7 @@ TEST(Training, IsTheSameOfSparseAndDenseFeatures) {
   make_dense(dense.dataset, 0.0);
   ASSERT_TRUE(sparse.dataset.is_sparse());
   ASSERT_FALSE(dense.dataset.is_sparse());
-  for (const ModelKind kind : {ModelKind::gcn, ModelKind::sage, ModelKind::gat}) {
+  for (const ModelKind kind : {ModelKind::gcn, ModelKind::sage, ModelKind::gat, ModelKind::gatv2}) {
     const Trained one = train_on(sparse, quick(kind), 1);
     const Trained other = train_on(dense, quick(kind), 2);
     ASSERT_EQ(one.numbers.size(), other.numbers.size());
@@ -340,7 +340,7 @@ TEST(Training, IsTheSameOfSparseAndDenseFeatures) {
 
 TEST(Training, LearnsWhatCanBeLearnt) {
   const Problem p = problem(false, false, false);
-  for (const ModelKind kind : {ModelKind::gcn, ModelKind::sage, ModelKind::gat, ModelKind::gin}) {
+  for (const ModelKind kind : fixtures::kAllKinds) {
     TrainOptions options = quick(kind);
     options.model.layers = 2;
     options.model.dropout = 0.1f;

@@ -111,14 +111,20 @@ inline Values gin(const Edges& edges, const Values& x, double epsilon, const Val
   return product(h, w2, edges.n, out, out);
 }
 
-/// Neighbours and, where it is not among them, the vertex itself.
-inline Values gat(Edges edges, const Values& x, const Values& w, const Values& left,
-                  const Values& right, std::uint64_t in, std::uint64_t heads, std::uint64_t width) {
+/// (i, i) of every i that has none.
+inline Edges with_loops(Edges edges) {
   std::vector<bool> has_loop(edges.n, false);
   for (const auto& [i, j] : edges.list) has_loop[i] = has_loop[i] || i == j;
   for (std::uint64_t i = 0; i < edges.n; ++i) {
     if (!has_loop[i]) edges.list.emplace_back(i, i);
   }
+  return edges;
+}
+
+/// Neighbours and, where it is not among them, the vertex itself.
+inline Values gat(const Edges& given, const Values& x, const Values& w, const Values& left,
+                  const Values& right, std::uint64_t in, std::uint64_t heads, std::uint64_t width) {
+  const Edges edges = with_loops(given);
   const std::uint64_t k = heads * width;
   const Values z = product(x, w, edges.n, in, k);
   Values y(edges.n * k, 0.0);
@@ -131,6 +137,39 @@ inline Values gat(Edges edges, const Values& x, const Values& w, const Values& l
       for (std::uint64_t c = h * width; c < (h + 1) * width; ++c)
         score += z[i * k + c] * left[c] + z[j * k + c] * right[c];
       weight[e] = std::exp(score > 0.0 ? score : 0.2 * score);
+      total[i] += weight[e];
+    }
+    for (std::size_t e = 0; e < edges.list.size(); ++e) {
+      const auto [i, j] = edges.list[e];
+      for (std::uint64_t c = h * width; c < (h + 1) * width; ++c)
+        y[i * k + c] += weight[e] / total[i] * z[j * k + c];
+    }
+  }
+  return y;
+}
+
+/// GATv2 (Brody et al., equation 7).
+inline Values gatv2(const Edges& edges, const Values& x, const Values& source, const Values& target,
+                    const Values& a, std::uint64_t in, std::uint64_t heads, std::uint64_t width) {
+  const std::uint64_t k = heads * width;
+  const Values z = product(x, source, edges.n, in, k);
+  const Values q = product(x, target, edges.n, in, k);
+  Values y(edges.n * k, 0.0);
+  for (std::uint64_t h = 0; h < heads; ++h) {
+    std::vector<double> total(edges.n, 0.0);
+    std::vector<double> largest(edges.n, -1e300);
+    Values weight(edges.list.size(), 0.0);
+    for (std::size_t e = 0; e < edges.list.size(); ++e) {
+      const auto [i, j] = edges.list[e];
+      for (std::uint64_t c = h * width; c < (h + 1) * width; ++c) {
+        const double u = q[i * k + c] + z[j * k + c];
+        weight[e] += a[c] * (u > 0.0 ? u : 0.2 * u);
+      }
+      largest[i] = std::max(largest[i], weight[e]);
+    }
+    for (std::size_t e = 0; e < edges.list.size(); ++e) {
+      const std::uint64_t i = edges.list[e].first;
+      weight[e] = std::exp(weight[e] - largest[i]);
       total[i] += weight[e];
     }
     for (std::size_t e = 0; e < edges.list.size(); ++e) {

@@ -77,6 +77,15 @@ struct ConvolutionShape {
                                                     const AttentionShape& attention,
                                                     float edge_dropout);
 
+/// Attention (AttentionV2's formula) with z = x W_source and q = x W_target; heads side by side.
+/// shape.out = heads x width. PyTorch Geometric's GATv2Conv without sharing of weights, its two
+/// products without a bias.
+[[nodiscard]] std::unique_ptr<Convolution> make_gatv2(Parameters& parameters,
+                                                      const ConvolutionShape& shape,
+                                                      const Neighbourhood& neighbourhood,
+                                                      const AttentionShape& attention,
+                                                      float edge_dropout);
+
 /// y = x W, no neighbours.
 [[nodiscard]] std::unique_ptr<Convolution> make_linear(Parameters& parameters,
                                                        const ConvolutionShape& shape);

@@ -11,14 +11,18 @@
 
 namespace warren::learn {
 
-enum class ModelKind { gcn, sage, gat, gin };
+enum class ModelKind { gcn, sage, gat, gin, gatv2 };
+/// Whether its layers weigh neighbours by attention: its graphs have self-loops.
+[[nodiscard]] constexpr bool is_attention(ModelKind kind) {
+  return kind == ModelKind::gat || kind == ModelKind::gatv2;
+}
 enum class SageAggregate { mean, sum, max };
 
 struct ModelOptions {
   ModelKind kind = ModelKind::gcn;
   std::uint64_t layers = 2;
-  std::uint64_t hidden = 16;  ///< Width of a layer's output; of GAT, all heads together.
-  std::uint64_t heads = 8;    ///< GAT's, in all layers but the last.
+  std::uint64_t hidden = 16;  ///< Width of a layer's output; of GAT and GATv2, all heads together.
+  std::uint64_t heads = 8;    ///< GAT's and GATv2's, in all layers but the last.
   std::uint64_t features = 0, classes = 0;
   float dropout = 0.5f;
   SageAggregate aggregate = SageAggregate::mean;

@@ -106,7 +106,7 @@ class Neighbours {
   std::vector<std::uint64_t> send_begin_, receive_begin_;  // Rows for and of each rank.
   memory::Buffer<Vertex> send_rows_;                       // This rank's rows that others need.
   mutable memory::Buffer<std::byte> send_;
-  mutable std::array<memory::Buffer<std::byte>, 2> received_;
+  mutable std::array<memory::Buffer<std::byte>, 3> received_;
   mutable std::shared_ptr<const HaloSplit> split_;
 };
 
