@@ -73,22 +73,30 @@ struct FirstLanes {
       for (std::uint32_t i = 0; i < kMine; ++i) mine[i] = values[i];
     } else {
 #if defined(__CUDA_ARCH__)
-      WARREN_UNROLL
-      for (std::uint32_t step = kValues / 2; step > 0; step /= 2) {
-        const bool is_upper = (worker.lane() & step) != 0;
-        WARREN_UNROLL
-        for (std::uint32_t i = 0; i < step; ++i) {
-          const float sent = is_upper ? values[i] : values[i + step];
-          const float kept = is_upper ? values[i + step] : values[i];
-          values[i] = kept + __shfl_xor_sync(0xffffffffu, sent, step);
-        }
-      }
+      halve<kValues / 2>(values);
       mine[0] = values[0];
       WARREN_UNROLL
       for (std::uint32_t step = kValues; step < 32; step *= 2)
         mine[0] += __shfl_xor_sync(0xffffffffu, mine[0], step);
 #endif
     }
+  }
+  /// One half of the values stays, each the sum of two lanes'; and so on. Steps are constants, or
+  /// the values would stand in memory.
+  template <std::uint32_t kStep, std::uint32_t kValues>
+  WARREN_HD void halve(float (&values)[kValues]) const {
+#if defined(__CUDA_ARCH__)
+    if constexpr (kStep > 0) {
+      const bool is_upper = (worker.lane() & kStep) != 0;
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kStep; ++i) {
+        const float sent = is_upper ? values[i] : values[i + kStep];
+        const float kept = is_upper ? values[i + kStep] : values[i];
+        values[i] = kept + __shfl_xor_sync(0xffffffffu, sent, kStep);
+      }
+      halve<kStep / 2>(values);
+    }
+#endif
   }
   /// sums[h] <- the sum over all entries of what their pairs' owners have.
   WARREN_HD void of_heads(float (&mine)[kMine], float (&sums)[kHeads]) const {
