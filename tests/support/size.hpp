@@ -16,6 +16,9 @@ inline bool is_small() {
 #endif
 }
 
+/// Least of all: under compute-sanitizer, where a step takes a thousand times as long.
+inline bool is_tiny() { return std::getenv("WARREN_TEST_SMALL") != nullptr; }
+
 /// Randomised runs: WARREN_TEST_RUNS where that is set.
 inline int random_runs(int usual) {
   const char* asked = std::getenv("WARREN_TEST_RUNS");

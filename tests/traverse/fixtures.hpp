@@ -98,6 +98,7 @@ struct Named {
 /// several components, hubs.
 inline std::vector<Named> shapes() {
   const bool is_small = testing_support::is_small();
+  const bool is_tiny = testing_support::is_tiny();
   std::vector<Named> all;
   all.push_back({"one vertex", from_list(1, {})});
   all.push_back({"one vertex with a loop", from_list(1, {{0, 0}})});
@@ -106,16 +107,18 @@ inline std::vector<Named> shapes() {
   all.push_back(
       {"loops and duplicates", from_list(5, {{0, 0}, {0, 1}, {0, 1}, {1, 2}, {2, 2}, {4, 3}})});
   all.push_back({"path", path(is_small ? 300 : 3000)});
-  all.push_back({"star", star(5000, true)});
-  all.push_back({"out-star", star(5000, false)});
+  all.push_back({"star", star(is_tiny ? 700 : 5000, true)});
+  all.push_back({"out-star", star(is_tiny ? 700 : 5000, false)});
   all.push_back({"grid", generated("grid:40x31", true)});
-  all.push_back(
-      {"grid, wide levels", generated(is_small ? "grid:260x250" : "grid:1200x1100", true)});
-  all.push_back({"kronecker", generated("kron:12", true)});
-  all.push_back({"kronecker, directed", generated("kron:11", false)});
-  all.push_back({"uniform", generated("urand:11,8", true)});
-  all.push_back({"community", generated("community:4000,6", true)});
-  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+  all.push_back({"grid, wide levels", generated(is_tiny    ? "grid:60x50"
+                                                : is_small ? "grid:260x250"
+                                                           : "grid:1200x1100",
+                                                true)});
+  all.push_back({"kronecker", generated(is_tiny ? "kron:9" : "kron:12", true)});
+  all.push_back({"kronecker, directed", generated(is_tiny ? "kron:8" : "kron:11", false)});
+  all.push_back({"uniform", generated(is_tiny ? "urand:8,8" : "urand:11,8", true)});
+  all.push_back({"community", generated(is_tiny ? "community:400,6" : "community:4000,6", true)});
+  for (std::uint64_t seed = 0; seed < (is_tiny ? 2u : 6u); ++seed) {
     all.push_back(
         {"random " + std::to_string(seed),
          random_graph(static_cast<Vertex>(50 + 137 * seed), 40 + 300 * seed, seed, seed % 2 == 0)});
@@ -152,7 +155,9 @@ inline std::vector<team::TeamOptions> cuda_teams() {
   std::vector<team::TeamOptions> teams;
   const int present = exec::cuda_device_count();
   const int most = testing_support::is_small() ? present : present + 2;
+  const bool is_tiny = testing_support::is_tiny();
   for (int ranks = 1; ranks <= most && present > 0; ++ranks) {
+    if (is_tiny && ranks != 1 && ranks != present) continue;
     team::TeamOptions options;
     options.kind = exec::DeviceKind::cuda;
     options.ranks = ranks;
