@@ -84,7 +84,7 @@ struct FirstLanes {
   /// One half of the values stays, each the sum of two lanes'; and so on. Steps are constants, or
   /// the values would stand in memory.
   template <std::uint32_t kStep, std::uint32_t kValues>
-  WARREN_HD void halve(float (&values)[kValues]) const {
+  WARREN_HD void halve([[maybe_unused]] float (&values)[kValues]) const {
 #if defined(__CUDA_ARCH__)
     if constexpr (kStep > 0) {
       const bool is_upper = (worker.lane() & kStep) != 0;
