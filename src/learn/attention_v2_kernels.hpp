@@ -127,7 +127,10 @@ struct V2TargetSide {
   }
   WARREN_HD const T* entry(std::uint32_t, std::uint64_t c) const { return z.row(c); }
   WARREN_HD Floats<kPair> row_statistics(std::uint64_t r, std::uint64_t head) const {
-    return load_floats<kPair>(statistics + (r * heads + head) * kPair);
+    // The other one of the pair is set in this walk, by the first of the head's lanes.
+    Floats<kPair> pair{};
+    pair.at[kLogarithm] = statistics[(r * heads + head) * kPair + kLogarithm];
+    return pair;
   }
   WARREN_HD Floats<kPair> entry_statistics(std::uint64_t, std::uint64_t) const { return {}; }
   WARREN_HD float factor(const EdgeDropout& dropout, std::uint32_t row_key, std::uint32_t entry_key,
