@@ -51,7 +51,7 @@ class GatFirst final : public Convolution {
     float* u = context.floats(kFoldedSlot, 2 * width() + rows * heads);
     float* l = u + 2 * width();
     run(stream, 2 * width(), detail::FoldKernel{weights(), u});
-    const bool has_others = begin_pull(context, x);
+    begin_pull(context, x);
     const auto set_logits = [&]<class T>(T, ConstNumbers part, std::uint64_t first,
                                          std::uint64_t count, std::uint64_t targets) {
       const detail::TwoParts<T> all{part.as<T>(), nullptr, count, shape_.in};
@@ -60,7 +60,7 @@ class GatFirst final : public Convolution {
     };
     with_type(x.dense.type(), [&]<class T>(T type) {
       set_logits(type, x.dense, 0, n.own_columns(), rows);
-      if (has_others) {
+      if (n.is_shared()) {
         context.measured(Part::communicate, [&] { context.join_side(); });
         set_logits(type, pulled_, n.own_columns(), n.halo(), 0);
       }
@@ -73,13 +73,13 @@ class GatFirst final : public Convolution {
   void backward(Context& context, const Operand& x, Numbers dy, Numbers) override {
     const exec::Stream& stream = context.stream();
     const std::uint64_t rows = out_->rows();
-    const bool has_others = begin_pull(context, x);
+    begin_pull(context, x);
     const Numbers gradient = context.scratch(kGradientSlot, rows * width());
     input_gradient(context, rows, dy, blocks(context), gradient, width(), shape_.out);
     float* to_blocks = context.floats(kGradientBlocksSlot, width() * shape_.out);
     exec::fill_bytes(stream, to_blocks, 0, width() * shape_.out * sizeof(float));
     add_weight_gradient(context, sums(), dy, to_blocks, shape_.out);
-    if (has_others) context.measured(Part::communicate, [&] { context.join_side(); });
+    if (out_->is_shared()) context.measured(Part::communicate, [&] { context.join_side(); });
     const std::uint64_t workers = detail::first_workers(stream.device());
     float* partials = context.floats(kPartialsSlot, workers * 2 * width());
     with_type(x.dense.type(),
@@ -118,13 +118,10 @@ class GatFirst final : public Convolution {
     run(context.stream(), width(), detail::BlockDiagonalKernel{weights(), to});
     return to;
   }
-  /// Whether there are other ranks; the halo's rows of x are theirs to bring.
-  bool begin_pull(Context& context, const Operand& x) {
-    // A block's columns are all this rank's.
-    if (context.team().size() == 1 || context.is_in_batches()) return false;
+  void begin_pull(Context& context, const Operand& x) {
+    if (!out_->is_shared()) return;
     context.measured(Part::communicate,
                      [&] { pulled_ = out_->begin_pull(context, x.dense, shape_.in); });
-    return true;
   }
   void largest(Context& context, const float* l) {
     const std::uint64_t columns = out_->own_columns() + out_->halo();

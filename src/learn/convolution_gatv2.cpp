@@ -19,9 +19,9 @@ class GatV2 final : public Convolution {
         shape_(shape),
         edge_dropout_(edge_dropout),
         attention_(neighbourhood, attention),
-        source_(add(".source.weight", shape.in, shape.out)),
-        target_(add(".target.weight", shape.in, shape.out)),
-        attended_(add(".attention", attention.heads, attention.width)) {
+        source_(add_glorot(parameters, shape, ".source.weight", shape.in, shape.out)),
+        target_(add_glorot(parameters, shape, ".target.weight", shape.in, shape.out)),
+        attended_(add_glorot(parameters, shape, ".attention", attention.heads, attention.width)) {
     require(attention.heads * attention.width == shape.out,
             "attention: heads times width must be the output's width");
   }
@@ -75,13 +75,6 @@ class GatV2 final : public Convolution {
   }
   [[nodiscard]] Dropout dropout(Context& context) const {
     return context.dropout(edge_dropout_, shape_.purpose);
-  }
-  std::size_t add(const char* name, std::uint64_t rows, std::uint64_t columns) {
-    return parameters_.add({.name = shape_.name + name,
-                            .rows = rows,
-                            .columns = columns,
-                            .initial = Initial::glorot,
-                            .decays = shape_.decays});
   }
 
   Parameters& parameters_;

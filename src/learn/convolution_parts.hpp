@@ -27,13 +27,18 @@ inline void self_gradient(Context& context, std::uint64_t sources, std::uint64_t
                      (sources - rows) * shape.in * size_of(dx.type()));
 }
 
-/// A layer's weight: in x out, drawn by Glorot's rule.
-inline std::size_t add_weight(Parameters& parameters, const ConvolutionShape& shape) {
-  return parameters.add({.name = shape.name + ".weight",
-                         .rows = shape.in,
-                         .columns = shape.out,
+/// One of a layer's weights, drawn by Glorot's rule.
+inline std::size_t add_glorot(Parameters& parameters, const ConvolutionShape& shape,
+                              const char* name, std::uint64_t rows, std::uint64_t columns) {
+  return parameters.add({.name = shape.name + name,
+                         .rows = rows,
+                         .columns = columns,
                          .initial = Initial::glorot,
                          .decays = shape.decays});
+}
+/// The weight: in x out.
+inline std::size_t add_weight(Parameters& parameters, const ConvolutionShape& shape) {
+  return add_glorot(parameters, shape, ".weight", shape.in, shape.out);
 }
 
 /// One of GraphSAGE's: in x out, drawn by the size of the input.
@@ -54,11 +59,7 @@ struct GatWeights {
 inline GatWeights add_gat_weights(Parameters& parameters, const ConvolutionShape& shape,
                                   const AttentionShape& attention) {
   const auto add = [&](const char* name) {
-    return parameters.add({.name = shape.name + name,
-                           .rows = attention.heads,
-                           .columns = attention.width,
-                           .initial = Initial::glorot,
-                           .decays = shape.decays});
+    return add_glorot(parameters, shape, name, attention.heads, attention.width);
   };
   const std::size_t weight = add_weight(parameters, shape);
   const std::size_t left = add(".left");

@@ -125,7 +125,7 @@ Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph
 }
 
 void Neighbours::set(const BlockMatrix& block) {
-  require(ranks_ == 1 && halo() == 0, "a matrix with a halo is not replaced by a block");
+  require(!is_shared() && halo() == 0, "a matrix with a halo is not replaced by a block");
   rows_ = block.view.rows;
   own_columns_ = block.columns;
   entries_ = block.entries;
@@ -155,7 +155,7 @@ const void* Neighbours::exchange(Context& context, const exec::Stream& stream, c
 
 const void* Neighbours::pull_rows(Context& context, const void* x, std::uint64_t row_bytes,
                                   std::size_t slot) const {
-  if (ranks_ == 1) return nullptr;
+  if (!is_shared()) return nullptr;
   const void* pulled = nullptr;
   context.measured(Part::communicate,
                    [&] { pulled = exchange(context, context.stream(), x, row_bytes, slot); });
@@ -170,7 +170,7 @@ ConstNumbers Neighbours::begin_pull(Context& context, ConstNumbers x, std::uint6
 }
 
 const HaloSplit* Neighbours::split(const exec::Stream& stream) const {
-  if (split_ == nullptr && ranks_ > 1) split_ = std::make_shared<const HaloSplit>(stream, *this);
+  if (split_ == nullptr && is_shared()) split_ = std::make_shared<const HaloSplit>(stream, *this);
   return split_.get();
 }
 

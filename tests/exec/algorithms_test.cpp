@@ -9,20 +9,14 @@
 
 #include <gtest/gtest.h>
 
-#include "warren/memory/buffer.hpp"
+#include "support/on_device.hpp"
 
 namespace warren::exec {
 namespace {
 
-constexpr std::uint64_t kSizes[] = {0, 1, 2, 31, 257, 2048, 70001};
+using testing_support::on_device;
 
-template <class T>
-memory::Buffer<T> on(const Stream& stream, const std::vector<T>& values) {
-  memory::Buffer<T> buffer(stream.device(), values.size());
-  buffer.upload(stream, values);
-  stream.synchronize();
-  return buffer;
-}
+constexpr std::uint64_t kSizes[] = {0, 1, 2, 31, 257, 2048, 70001};
 
 template <class T>
 std::vector<T> random_values(std::uint64_t size, T below, std::uint64_t seed) {
@@ -37,7 +31,7 @@ void check_pairs(const Stream& stream, std::uint64_t count, std::uint32_t below,
                std::to_string(bits) + " bits");
   const auto keys = random_values<std::uint32_t>(count, below, count);
   const auto values = random_values<std::uint32_t>(count, 1u << 31, count + 1);
-  const auto keys_there = on(stream, keys), values_there = on(stream, values);
+  const auto keys_there = on_device(stream, keys), values_there = on_device(stream, values);
   memory::Buffer<std::uint32_t> sorted_keys(stream.device(), count);
   memory::Buffer<std::uint32_t> sorted_values(stream.device(), count);
   memory::Buffer<std::byte> scratch(stream.device(), sort_pairs_scratch(stream, count, bits));
@@ -60,7 +54,7 @@ void check_pairs(const Stream& stream, std::uint64_t count, std::uint32_t below,
 
 void check_keys(const Stream& stream, std::uint64_t count) {
   auto keys = random_values<std::uint64_t>(count, 1000, count);
-  const auto there = on(stream, keys);
+  const auto there = on_device(stream, keys);
   memory::Buffer<std::uint64_t> spare(stream.device(), count);
   const std::uint64_t* sorted = sort_keys(stream, there.data(), spare.data(), count, 64);
   auto* unique = sorted == there.data() ? spare.data() : there.data();
@@ -75,7 +69,7 @@ void check_keys(const Stream& stream, std::uint64_t count) {
 
 void check_sums(const Stream& stream, std::uint64_t count) {
   const auto values = random_values<std::uint32_t>(count, 4294967295u, count);
-  const auto there = on(stream, values);
+  const auto there = on_device(stream, values);
   memory::Buffer<std::uint64_t> sums(stream.device(), count + 1);
   exclusive_sum(stream, there.data(), sums.data(), count);
   std::vector<std::uint64_t> expected(count + 1, 0);

@@ -9,10 +9,13 @@
 
 #include "warren/core/error.hpp"
 #include "warren/exec/half.hpp"
-#include "warren/memory/buffer.hpp"
+
+#include "support/on_device.hpp"
 
 namespace warren::exec {
 namespace {
+
+using testing_support::on_device;
 
 template <class T>
 std::vector<T> random_matrix(std::uint64_t size, std::uint64_t seed) {
@@ -23,14 +26,6 @@ std::vector<T> random_matrix(std::uint64_t size, std::uint64_t seed) {
   return values;
 }
 
-template <class T>
-memory::Buffer<T> on(const Stream& stream, const std::vector<T>& values) {
-  memory::Buffer<T> buffer(stream.device(), values.size());
-  buffer.upload(stream, values);
-  stream.synchronize();
-  return buffer;
-}
-
 template <class T, class C = T>
 void check(const Stream& stream, DenseProducts& products, const DenseShape& s, float alpha,
            float beta, double tolerance) {
@@ -38,9 +33,9 @@ void check(const Stream& stream, DenseProducts& products, const DenseShape& s, f
   const auto a = random_matrix<T>(s.m * s.k, 1);
   const auto b = random_matrix<T>(s.k * s.n, 2);
   const auto c = random_matrix<C>(s.m * s.n, 3);
-  const auto a_there = on(stream, a);
-  const auto b_there = on(stream, b);
-  const auto c_there = on(stream, c);
+  const auto a_there = on_device(stream, a);
+  const auto b_there = on_device(stream, b);
+  const auto c_there = on_device(stream, c);
   products.multiply(stream, s, a_there.data(), b_there.data(), c_there.data(), alpha, beta);
   const std::vector<C> found = c_there.to_host(stream);
   for (std::uint64_t i = 0; i < s.m; ++i) {

@@ -32,6 +32,7 @@ constexpr Kind kKinds[] = {{"gcn", ModelKind::gcn},
                            {"sage, mean", ModelKind::sage},
                            {"sage, max", ModelKind::sage, SageAggregate::max},
                            {"gat", ModelKind::gat},
+                           {"gatv2", ModelKind::gatv2},
                            {"gin", ModelKind::gin}};
 constexpr NormKind kNorms[] = {NormKind::none, NormKind::batch, NormKind::layer};
 

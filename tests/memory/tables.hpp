@@ -7,7 +7,11 @@
 
 #include "warren/memory/global_array.hpp"
 
+#include "support/on_device.hpp"
+
 namespace warren::memory {
+
+using testing_support::on_device;
 
 template <class T>
 T element(std::uint64_t row, std::uint64_t column) {
@@ -23,14 +27,6 @@ inline std::vector<std::uint64_t> uneven_cuts(int ranks, std::uint64_t rows) {
                                 static_cast<std::uint64_t>(ranks + 1));
   cuts.push_back(rows);
   return cuts;
-}
-
-template <class T>
-Buffer<T> on_device(const exec::Stream& stream, const std::vector<T>& values) {
-  Buffer<T> buffer(stream.device(), values.size());
-  buffer.upload(stream, values);
-  stream.synchronize();
-  return buffer;
 }
 
 /// `rows` x `width`, filled with element().

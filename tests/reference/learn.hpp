@@ -121,6 +121,16 @@ inline Edges with_loops(Edges edges) {
   return edges;
 }
 
+/// Columns [begin, end) of rows of k: y_i += sum over edges (i, j) of weight / total_i z_j.
+inline void add_weighted(const Edges& edges, const Values& weight, const std::vector<double>& total,
+                         const Values& z, std::uint64_t k, std::uint64_t begin, std::uint64_t end,
+                         Values& y) {
+  for (std::size_t e = 0; e < edges.list.size(); ++e) {
+    const auto [i, j] = edges.list[e];
+    for (std::uint64_t c = begin; c < end; ++c) y[i * k + c] += weight[e] / total[i] * z[j * k + c];
+  }
+}
+
 /// Neighbours and, where it is not among them, the vertex itself.
 inline Values gat(const Edges& given, const Values& x, const Values& w, const Values& left,
                   const Values& right, std::uint64_t in, std::uint64_t heads, std::uint64_t width) {
@@ -139,11 +149,7 @@ inline Values gat(const Edges& given, const Values& x, const Values& w, const Va
       weight[e] = std::exp(score > 0.0 ? score : 0.2 * score);
       total[i] += weight[e];
     }
-    for (std::size_t e = 0; e < edges.list.size(); ++e) {
-      const auto [i, j] = edges.list[e];
-      for (std::uint64_t c = h * width; c < (h + 1) * width; ++c)
-        y[i * k + c] += weight[e] / total[i] * z[j * k + c];
-    }
+    add_weighted(edges, weight, total, z, k, h * width, (h + 1) * width, y);
   }
   return y;
 }
@@ -172,11 +178,7 @@ inline Values gatv2(const Edges& edges, const Values& x, const Values& source, c
       weight[e] = std::exp(weight[e] - largest[i]);
       total[i] += weight[e];
     }
-    for (std::size_t e = 0; e < edges.list.size(); ++e) {
-      const auto [i, j] = edges.list[e];
-      for (std::uint64_t c = h * width; c < (h + 1) * width; ++c)
-        y[i * k + c] += weight[e] / total[i] * z[j * k + c];
-    }
+    add_weighted(edges, weight, total, z, k, h * width, (h + 1) * width, y);
   }
   return y;
 }

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "warren/exec/half.hpp"
-#include "warren/memory/buffer.hpp"
 
 #include "reference/sparse.hpp"
+#include "support/on_device.hpp"
 
 namespace warren::testing_support {
 
@@ -32,14 +32,6 @@ std::vector<T> strided(const std::vector<double>& values, std::uint64_t k, std::
   for (std::uint64_t i = 0; i < values.size(); ++i)
     result[i / k * stride + i % k] = from_float<T>(static_cast<float>(values[i]));
   return result;
-}
-
-template <class T>
-memory::Buffer<T> on_device(const exec::Stream& stream, const std::vector<T>& values) {
-  memory::Buffer<T> buffer(stream.device(), values.size());
-  buffer.upload(stream, values);
-  stream.synchronize();
-  return buffer;
 }
 
 /// Unit roundoff of storage, and of sums in float32 of up to some thousand terms.

@@ -6,18 +6,18 @@
 
 namespace warren::testing_support {
 
-/// Less where everything takes ten times as long and more: in sanitized builds, and where
-/// WARREN_TEST_SMALL is set, as for compute-sanitizer.
+/// Least of all where WARREN_TEST_SMALL is set: under compute-sanitizer, where a step takes a
+/// thousand times as long.
+inline bool is_tiny() { return std::getenv("WARREN_TEST_SMALL") != nullptr; }
+
+/// Less where everything takes ten times as long and more: in sanitized builds, too.
 inline bool is_small() {
 #ifdef WARREN_SANITIZED
   return true;
 #else
-  return std::getenv("WARREN_TEST_SMALL") != nullptr;
+  return is_tiny();
 #endif
 }
-
-/// Least of all: under compute-sanitizer, where a step takes a thousand times as long.
-inline bool is_tiny() { return std::getenv("WARREN_TEST_SMALL") != nullptr; }
 
 /// Randomised runs: WARREN_TEST_RUNS where that is set.
 inline int random_runs(int usual) {

@@ -7,22 +7,14 @@
 
 #include <gmock/gmock.h>
 
-#include "warren/memory/buffer.hpp"
-
 #include "support/backends.hpp"
+#include "support/on_device.hpp"
 
 namespace warren::team {
 
 using memory::Buffer;
 using testing_support::kIsCuda;
-
-template <class T>
-Buffer<T> on_device(const exec::Stream& stream, const std::vector<T>& values) {
-  Buffer<T> buffer(stream.device(), values.size());
-  buffer.upload(stream, values);
-  stream.synchronize();
-  return buffer;
-}
+using testing_support::on_device;
 
 template <class T>
 inline constexpr DataType kDataType = DataType::int32;

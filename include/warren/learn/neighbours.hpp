@@ -59,6 +59,9 @@ class Neighbours {
   /// The rows of this rank's that are multiplied: of the whole graph as many as rows().
   [[nodiscard]] std::uint64_t own_columns() const { return own_columns_; }
   [[nodiscard]] std::uint64_t halo() const { return halo_ids_.size(); }
+  /// Whether several ranks have a part of the matrix each, so that pulls are collective. Never of
+  /// blocks.
+  [[nodiscard]] bool is_shared() const { return ranks_ > 1; }
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
   [[nodiscard]] std::uint64_t first() const { return first_; }
   [[nodiscard]] const sparse::MatrixView& view() const { return view_; }
