@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SpMM and SDDMM beside cuSPARSE's CSR algorithms, each timed with GPU events after a warm-up, its
-// preparation excluded. Results are compared with each other.
+// SpMM and SDDMM beside cuSPARSE's CSR algorithms, each timed with GPU events around some calls
+// after a warm-up, its preparation excluded. Results are compared with each other.
 //
 //   bench_sparse --graph kron:22 --graph FILE --ks 16,32 --repeat 20 --out FILE
 #include <algorithm>
@@ -45,22 +45,28 @@ graph::Graph load(const std::string& name, exec::ThreadPool& pool) {
   return graph;
 }
 
-/// Median milliseconds of work(), by events.
+struct Runs {
+  int repeat = 10;
+  int calls = 20;
+};
+
+/// Median milliseconds of work(), by events around several calls: a device that works on one while
+/// the next is launched shows what it takes itself.
 template <class F>
-double milliseconds(const exec::Stream& stream, int repeat, F&& work) {
+double milliseconds(const exec::Stream& stream, const Runs& runs, F&& work) {
   auto* const handle = static_cast<cudaStream_t>(stream.native());
   cudaEvent_t begin = nullptr, end = nullptr;
   exec::cuda_check(cudaEventCreate(&begin), "cudaEventCreate");
   exec::cuda_check(cudaEventCreate(&end), "cudaEventCreate");
   std::vector<float> times;
-  for (int run = 0; run <= repeat; ++run) {
+  for (int run = 0; run <= runs.repeat; ++run) {
     exec::cuda_check(cudaEventRecord(begin, handle), "cudaEventRecord");
-    work();
+    for (int call = 0; call < runs.calls; ++call) work();
     exec::cuda_check(cudaEventRecord(end, handle), "cudaEventRecord");
     exec::cuda_check(cudaEventSynchronize(end), "cudaEventSynchronize");
     float time = 0.0f;
     exec::cuda_check(cudaEventElapsedTime(&time, begin, end), "cudaEventElapsedTime");
-    if (run > 0) times.push_back(time);
+    if (run > 0) times.push_back(time / static_cast<float>(runs.calls));
   }
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
@@ -77,10 +83,10 @@ constexpr cudaDataType kType<BFloat16> = CUDA_R_16BF;
 
 class Bench {
  public:
-  Bench(const std::string& name, int repeat, std::uint32_t threads,
+  Bench(const std::string& name, const Runs& runs, std::uint32_t threads,
         const sparse::SpmmPlanOptions& plan)
       : name_(name),
-        repeat_(repeat),
+        runs_(runs),
         threads_(threads),
         device_(exec::Device::cuda(0)),
         stream_(device_) {
@@ -112,7 +118,7 @@ class Bench {
     Buffer<T> b = dense<T>(k, 1), c(device_, n * k), other(device_, n * k);
     sparse::SpmmOptions options;
     if (threads_ != 0) options.threads_per_block = threads_;
-    const double ours = milliseconds(stream_, repeat_, [&] {
+    const double ours = milliseconds(stream_, runs_, [&] {
       sparse::spmm<T>(stream_, matrix_->view(), *plan_, sparse::RowTable<T>(b.data(), k), c.data(),
                       k, k, options);
     });
@@ -134,7 +140,7 @@ class Bench {
     const std::uint64_t n = graph_.vertices;
     Buffer<float> x = dense<float>(k, 1), y = dense<float>(k, 5);
     Buffer<float> out(device_, matrix_->entries()), other(device_, matrix_->entries());
-    const double ours = milliseconds(stream_, repeat_, [&] {
+    const double ours = milliseconds(stream_, runs_, [&] {
       sparse::sddmm<float>(stream_, matrix_->view(), *plan_, x.data(), k, y.data(), k, k,
                            out.data());
     });
@@ -156,7 +162,7 @@ class Bench {
     check(cusparseSDDMM_preprocess(handle_, kPlain, kPlain, &one, left, right, &zero, sampled,
                                    CUDA_R_32F, CUSPARSE_SDDMM_ALG_DEFAULT, room.data()),
           "cusparseSDDMM_preprocess");
-    const double rival = milliseconds(stream_, repeat_, [&] {
+    const double rival = milliseconds(stream_, runs_, [&] {
       check(cusparseSDDMM(handle_, kPlain, kPlain, &one, left, right, &zero, sampled, CUDA_R_32F,
                           CUSPARSE_SDDMM_ALG_DEFAULT, room.data()),
             "cusparseSDDMM");
@@ -232,7 +238,7 @@ class Bench {
       Buffer<std::byte> room(device_, std::max<std::size_t>(bytes, 1));
       (void)cusparseSpMM_preprocess(handle_, kPlain, kPlain, &one, a, right, &zero, result,
                                     CUDA_R_32F, which, room.data());
-      const double time = milliseconds(stream_, repeat_, [&] {
+      const double time = milliseconds(stream_, runs_, [&] {
         check(cusparseSpMM(handle_, kPlain, kPlain, &one, a, right, &zero, result, CUDA_R_32F,
                            which, room.data()),
               "cusparseSpMM");
@@ -265,7 +271,7 @@ class Bench {
   }
 
   std::string name_;
-  int repeat_;
+  Runs runs_;
   std::uint32_t threads_;  ///< Of a block; 0: as the library chooses.
   exec::Device device_;
   exec::Stream stream_;
@@ -294,14 +300,15 @@ int main(int argc, char** argv) {
   using namespace warren::bench;
   std::vector<std::string> graphs{"kron:22"};
   std::vector<std::uint64_t> ks{16, 32, 64, 128, 256};
-  int repeat = 10;
+  Runs runs;
   std::uint32_t threads = 0;
   warren::sparse::SpmmPlanOptions plan;
   std::string out;
   CLI::App app("SpMM and SDDMM beside cuSPARSE");
   app.add_option("--graph", graphs, "Generators or files; symmetrised, without self-loops");
   app.add_option("--ks", ks, "Widths")->delimiter(',');
-  app.add_option("--repeat", repeat, "Timed runs");
+  app.add_option("--repeat", runs.repeat, "Timed runs");
+  app.add_option("--calls", runs.calls, "Calls of a timed run");
   app.add_option("--threads", threads, "Threads of a block of SpMM");
   app.add_option("--entries", plan.entries,
                  "Most entries of a task of SpMM; 0: as the library chooses");
@@ -309,7 +316,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   json results = json::array();
   for (const std::string& name : graphs) {
-    Bench bench(name, repeat, threads, plan);
+    Bench bench(name, runs, threads, plan);
     fmt::print("{}: {} vertices, {} entries, plan {:.2f} ms\n", name, bench.graph().vertices,
                bench.graph().edges(), bench.plan_milliseconds());
     for (const std::uint64_t k : ks) {

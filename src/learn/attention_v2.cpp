@@ -57,7 +57,8 @@ void AttentionV2::forward(Context& context, const Dropout& dropout, ConstNumbers
   const Neighbours& n = *out_;
   const std::uint64_t heads = shape_.heads;
   const std::uint64_t k = context.padded(heads * shape_.width);
-  context.keep(statistics_, n.rows() * heads * detail::kPair);
+  auto* const statistics =
+      kept_->take_array<float>(context, KeptSlot::statistics, n.rows() * heads * detail::kPair);
   const ConstNumbers pulled = n.pull(context, z, k);
   with_type(z.type(), [&]<class T>(T) {
     walk(context, n, shape_, dropout,
@@ -68,7 +69,7 @@ void AttentionV2::forward(Context& context, const Dropout& dropout, ConstNumbers
                                   k,
                                   {z.as<T>(), pulled.as<T>(), n.own_columns(), k},
                                   y.as<T>(),
-                                  statistics_.data()},
+                                  statistics},
          a, nullptr);
   });
 }
@@ -90,7 +91,7 @@ void AttentionV2::backward_targets(Context& context, const Dropout& dropout, Con
                                  k,
                                  {z.as<T>(), pulled.as<T>(), n.own_columns(), k},
                                  dq.as<T>(),
-                                 statistics_.data()},
+                                 kept_->array<float>(KeptSlot::statistics)},
          a, parts_.data());
   });
   sums_.add(context.stream(), {heads * shape_.width, parts_.data()}, parts_of(n.plan()), da);
@@ -106,7 +107,7 @@ void AttentionV2::backward_sources(Context& context, const Dropout& dropout, Con
   const std::uint64_t targets = n.own_columns();
   context.keep(parts_, parts_of(n.plan()) * heads * shape_.width);
   clear_gaps(context, shape_, n.rows(), dz);
-  const float* statistics = statistics_.data();
+  const auto* statistics = kept_->array<float>(KeptSlot::statistics);
   const ConstNumbers pulled_q = n.pull(context, q, k, 0);
   const ConstNumbers pulled_dy = n.pull(context, dy, k, 1);
   const float* pulled_statistics = n.pull(context, statistics, many, 2);

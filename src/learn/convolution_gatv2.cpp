@@ -18,7 +18,7 @@ class GatV2 final : public Convolution {
       : parameters_(parameters),
         shape_(shape),
         edge_dropout_(edge_dropout),
-        attention_(neighbourhood, attention),
+        attention_(neighbourhood, attention, shape.kept),
         source_(add_glorot(parameters, shape, ".source.weight", shape.in, shape.out)),
         target_(add_glorot(parameters, shape, ".target.weight", shape.in, shape.out)),
         attended_(add_glorot(parameters, shape, ".attention", attention.heads, attention.width)) {

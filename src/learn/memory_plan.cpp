@@ -128,7 +128,9 @@ struct KeptBytes {
       add(KeptSlot::hidden, n, padded(out, type), size);
       return add(KeptSlot::shares, n, heads, sizeof(float));
     }
-    if (model.kind == ModelKind::gatv2) return;
+    if (model.kind == ModelKind::gatv2)
+      return add(KeptSlot::statistics, n, 2 * (l + 1 == model.layers ? 1 : model.heads),
+                 sizeof(float));
     if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
       add(KeptSlot::aggregated, n, in, size);
       return add(KeptSlot::vertices, n, in, sizeof(Vertex));
@@ -245,7 +247,6 @@ MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainO
     outputs.add(n, out, size);
     if (!is_last) normal.add_norm(model.norm, n, out, size);
     if (model.kind == ModelKind::gatv2) {
-      apart.add(n, 2 * (is_last ? 1 : model.heads));
       // A row for each task of a walk.
       apart.add(n / 64 + m / 64, out);
     }

@@ -118,9 +118,9 @@ class PullProduct final : public ProductBase<T> {
             "pull: pieces and their distance are at least 1");
     require(given.options.warps_per_block >= 1 && given.options.warps_per_block <= 32,
             "pull: a block has 1 to 32 warps");
-    const SplitRows split = split_rows(given.rows, this->team_.device().pool(), given.options);
+    SplitRows split = split_rows(given.rows, this->team_.device().pool(), given.options);
     block_ = DeviceBlock(this->stream_, split.block, this->row_scale_.data(), this->self_.data());
-    plan_ = SpmmPlan(this->stream_, split.tasks, split.splits, split.pieces);
+    plan_ = SpmmPlan(this->stream_, std::move(split.tasks), split.splits, split.pieces);
   }
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {

@@ -106,15 +106,21 @@ SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offse
         fmt::format("{} entries make 2^32 pieces or more; ask for more than {} entries of a task",
                     offsets[rows], entries));
   }
-  *this = SpmmPlan(stream, tasks, splits, pieces_);
+  *this = SpmmPlan(stream, std::move(tasks), splits, pieces_);
 }
 
-SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const SpmmTask> tasks,
+SpmmPlan::SpmmPlan(const exec::Stream& stream, std::vector<SpmmTask> tasks,
                    std::span<const SplitRow> splits, std::uint64_t pieces)
     : tasks_(stream.device(), tasks.size()),
       count_(tasks.size()),
       splits_(stream.device(), splits.size()),
       pieces_(pieces) {
+  std::vector<std::uint32_t> split_of(pieces);
+  for (std::size_t i = 0; i < splits.size(); ++i)
+    std::fill_n(split_of.begin() + splits[i].first, splits[i].count, static_cast<std::uint32_t>(i));
+  for (SpmmTask& task : tasks) {
+    if (task.partial != SpmmTask::kWhole) task.split = split_of[task.partial];
+  }
   tasks_.upload(stream, tasks);
   splits_.upload(stream, splits);
   stream.synchronize();
@@ -144,6 +150,15 @@ float* SpmmPlan::partials(const exec::Stream& stream, std::uint64_t stride) cons
   return partials_.data();
 }
 
+std::uint32_t* SpmmPlan::zeros(const exec::Stream& stream, std::uint64_t count) const {
+  if (zeros_.size() < count) {
+    zeros_.reset();
+    zeros_ = memory::Buffer<std::uint32_t>(stream.device(), count);
+    exec::fill_bytes(stream, zeros_.data(), 0, exec::bytes_of(count, sizeof(std::uint32_t)));
+  }
+  return zeros_.data();
+}
+
 template <class T>
 void spmm(const exec::Stream& stream, const MatrixView& a, const SpmmPlan& plan,
           const RowTable<T>& b, T* c, std::uint64_t c_stride, std::uint64_t k,
@@ -167,6 +182,9 @@ void spmm(const exec::Stream& stream, const MatrixView& a, const SpmmPlan& plan,
   job.split_count = plan.splits();
   job.partial_stride = (k + 7) / 8 * 8;
   job.partials = plan.partials(stream, job.partial_stride);
+  job.pieces = plan.pieces();
+  // Several column tiles have a warp's columns each, 32 or more.
+  if (stream.device().is_cuda()) job.arrivals = plan.zeros(stream, plan.pieces() * ((k + 31) / 32));
   job.rows_moved = options.rows_moved;
   job.alpha = options.alpha;
   job.beta = options.beta;

@@ -25,10 +25,13 @@ struct SpmmJob {
   std::uint64_t split_count = 0;
   float* partials = nullptr;
   std::uint64_t partial_stride = 0;
+  std::uint32_t* arrivals = nullptr;  ///< GPUs only: for each column tile, a place a piece; zeros.
+  std::uint64_t pieces = 0;
   std::uint64_t* rows_moved = nullptr;
   float alpha = 1.0f;
   float beta = 0.0f;
   bool is_c_narrow = false;  ///< C's rows are written and read element by element, up to k.
+  bool is_plain = false;     ///< GPUs only: C = alpha times the sums, in whole packs.
 };
 
 /// The columns that one lane works on: kWidth from `column` on, of which the first `done` are
@@ -51,6 +54,11 @@ struct SpmmLane {
     return job.b.origin[q] + row * job.b.stride;
   }
 
+  /// C[row] = alpha sum in this lane's columns, for jobs that are plain.
+  WARREN_HD void finish_plainly(std::uint64_t row, Pack& sum) const {
+    sum.scale(job.alpha);
+    sum.store(job.c + row * job.c_stride + mine.column);
+  }
   /// C[row] = alpha row_scale (sum + self B[row]) + beta C[row] in this lane's columns.
   WARREN_HD void finish(std::uint64_t row, Pack& sum) const {
     if (!mine.is_active) return;

@@ -5,12 +5,14 @@
 #include <algorithm>
 
 #include "sparse/spmm_job.hpp"
+#include "sparse/tile_pieces.hpp"
 #include "sparse/tile_rows.hpp"
 
 namespace warren::sparse::detail {
 
-/// Where a group of lanes stands in a task: rows end as their entries are used up.
-template <class T, std::uint32_t kWidth>
+/// Where a group of lanes stands in a task: rows end as their entries are used up. kPlain: C is
+/// alpha times the sums (SpmmJob::is_plain).
+template <class T, std::uint32_t kWidth, bool kPlain>
 struct TileWalk {
   const SpmmLane<T, kWidth>& lane;
   const SpmmTask& task;
@@ -26,22 +28,65 @@ struct TileWalk {
     while (i >= rows.end()) next();
   }
   __device__ void next() {
-    lane.finish(lane.job.a.row_id(std::uint64_t{task.row} + rows.row()), sum);
+    const std::uint64_t row = std::uint64_t{task.row} + rows.row();
+    if constexpr (kPlain) {
+      lane.finish_plainly(row, sum);
+    } else {
+      lane.finish(lane.job.a.row_id(row), sum);
+    }
     sum.clear();
     rows.advance();
   }
-  __device__ void end() {
+  template <class W>
+  __device__ void end(const W& worker, std::uint64_t index) {
     if (task.partial == SpmmTask::kWhole) {
       while (rows.row() < task.rows) next();
-    } else {
-      sum.store(lane.job.partials + task.partial * lane.job.partial_stride + lane.mine.column);
+      return;
     }
+    end_piece(lane, task, worker, index, sum);
+  }
+  /// A function of its own, whose registers the walk does not have to keep.
+  template <class W>
+  __device__ __noinline__ static void end_piece(SpmmLane<T, kWidth> lane, SpmmTask task,
+                                                const W& worker, std::uint64_t index,
+                                                typename SpmmLane<T, kWidth>::Pack sum) {
+    const SpmmJob<T>& job = lane.job;
+    const std::uint64_t tile = index / job.task_count;
+    const bool is_active = (tile * worker.size() + worker.lane()) * kWidth < job.k;
+    const SplitRow split = job.splits[task.split];
+    const PieceTree<kWidth> pieces{
+        job.partials + std::uint64_t{split.first} * job.partial_stride + lane.mine.column,
+        job.partial_stride, job.arrivals + tile * job.pieces + split.first, split.count};
+    if (pieces.add(worker, task.partial - split.first, is_active, sum) && is_active)
+      lane.finish(job.a.row_id(split.row), sum);
   }
 };
 
-/// Task `index % tasks` in column tile `index / tasks`, by a group of lanes that each own some
-/// columns: four rows of B are on their way together, and the next four entries' numbers with them.
-/// Lanes do not wait for each other.
+/// What a group of lanes does: task `index % tasks` in column tile `index / tasks`. Each of its
+/// lanes owns some columns. Lanes do not wait for each other but for the pieces of a row: those
+/// behind the last column then go along in columns of the first.
+template <class T, std::uint32_t kWidth>
+struct TileTask {
+  SpmmTask task;
+  std::uint64_t tile;
+  LaneColumns columns;
+  bool is_idle;
+
+  template <class W>
+  __device__ TileTask(const SpmmJob<T>& job, const W& worker, std::uint64_t index)
+      : task(job.tasks[index % job.task_count]), tile(index / job.task_count) {
+    columns.column = (tile * worker.size() + worker.lane()) * kWidth;
+    const bool is_behind = columns.column >= job.k;
+    is_idle = is_behind && task.partial == SpmmTask::kWhole;
+    if (is_behind) columns.column = 0;
+  }
+  [[nodiscard]] __device__ std::uint32_t entries() const {
+    return static_cast<std::uint32_t>(task.end - task.begin);
+  }
+};
+
+/// A task of any matrix: four rows of B are on their way together, and the next four entries'
+/// numbers with them.
 template <class T, std::uint32_t kWidth>
 struct SpmmOnTile {
   static constexpr std::uint32_t kInFlight = 4;
@@ -51,15 +96,13 @@ struct SpmmOnTile {
 
   template <class W>
   __device__ void operator()(const W& worker, std::uint64_t index) const {
-    const SpmmTask task = job.tasks[index % job.task_count];
-    const std::uint64_t tile = index / job.task_count;
-    LaneColumns columns;
-    columns.column = (tile * worker.size() + worker.lane()) * kWidth;
-    const bool counts = job.rows_moved != nullptr && tile == 0 && worker.lane() == 0;
-    if (columns.column >= job.k) return;
-    const SpmmLane<T, kWidth> lane{job, columns};
-    TileWalk<T, kWidth> walk(lane, task);
-    const auto total = static_cast<std::uint32_t>(task.end - task.begin);
+    const TileTask<T, kWidth> mine(job, worker, index);
+    if (mine.is_idle) return;
+    const SpmmTask& task = mine.task;
+    const bool counts = job.rows_moved != nullptr && mine.tile == 0 && worker.lane() == 0;
+    const SpmmLane<T, kWidth> lane{job, mine.columns};
+    TileWalk<T, kWidth, false> walk(lane, task);
+    const std::uint32_t total = mine.entries();
     const bool is_weighted = job.a.is_weighted();
     const auto stride = static_cast<std::uint32_t>(job.b.stride);
     std::uint32_t moved = 0;
@@ -78,7 +121,7 @@ struct SpmmOnTile {
         }
         raw[u] = {};
         if (i + u < total)
-          raw[u] = *reinterpret_cast<const exec::RawPack<T, kWidth>*>(row + columns.column);
+          raw[u] = *reinterpret_cast<const exec::RawPack<T, kWidth>*>(row + mine.columns.column);
         weight[u] = 1.0f;
         if (is_weighted)
           weight[u] = job.a.weight(task.begin + entry_or_last(i + u, total), column[u]);
@@ -96,51 +139,83 @@ struct SpmmOnTile {
         walk.sum.add(weight[u], values);
       }
     }
-    walk.end();
+    walk.end(worker, index);
     if (moved != 0) exec::atomic_add(*job.rows_moved, std::uint64_t{moved});
   }
 };
 
-/// Split row `index % splits` in column tile `index / splits`: groups of `lanes` lanes add up every
-/// so many-th of its pieces, the first one adds up the groups' sums.
-template <class T, std::uint32_t kWidth>
-struct CombineOnBlock {
+/// The same where entries have numbers of columns and no weights, and B has one part: instructions,
+/// of which there are fewer here, take as long as bytes do.
+template <class T, std::uint32_t kWidth, bool kPlain>
+struct SumsOnTile {
   static constexpr std::uint32_t kInFlight = 4;
+  static constexpr std::uint32_t kMostThreads = 1024;
   SpmmJob<T> job;
-  std::uint32_t lanes;
+
+  static bool allows(const SpmmJob<T>& job) {
+    return !job.a.is_weighted() && job.a.column_ids != nullptr && job.b.parts == 1 &&
+           (!kPlain || (job.is_plain && job.a.row_ids == nullptr));
+  }
 
   template <class W>
   __device__ void operator()(const W& worker, std::uint64_t index) const {
-    const SplitRow split = job.splits[index % job.split_count];
-    const std::uint32_t group = worker.lane() / lanes;
-    const std::uint32_t groups = worker.size() / lanes;
-    LaneColumns columns;
-    columns.column = (index / job.split_count * lanes + worker.lane() % lanes) * kWidth;
-    columns.is_active = columns.column < job.k;
-    exec::FloatPack<kWidth> sum;
-    sum.clear();
-    const float* pieces =
-        job.partials + std::uint64_t{split.first} * job.partial_stride + columns.column;
-    for (std::uint32_t p = group; columns.is_active && p < split.count; p += groups * kInFlight) {
-      exec::FloatPack<kWidth> piece[kInFlight];
+    using Raw = exec::RawPack<T, kWidth>;
+    const TileTask<T, kWidth> mine(job, worker, index);
+    if (mine.is_idle) return;
+    const SpmmLane<T, kWidth> lane{job, mine.columns};
+    TileWalk<T, kWidth, kPlain> walk(lane, mine.task);
+    const std::uint32_t total = mine.entries();
+    const Vertex* const ids = job.a.column_ids + mine.task.begin;
+    const auto stride = static_cast<std::uint32_t>(job.b.stride);
+    const auto row_of = [&](Vertex column) {
+      return *reinterpret_cast<const Raw*>(job.b.origin[0] + std::uint64_t{column} * stride +
+                                           mine.columns.column);
+    };
+    const auto add = [&](const Raw& raw) {
+      exec::FloatPack<kWidth> values;
+      values.set(raw);
+      walk.sum.add(1.0f, values);
+    };
+    Vertex column[kInFlight];
+    const auto find_last = [&](std::uint32_t from) {
       WARREN_UNROLL
-      for (std::uint32_t u = 0; u < kInFlight; ++u) {
-        piece[u].clear();
-        if (p + u * groups < split.count)
-          piece[u].load(pieces + std::uint64_t{p + u * groups} * job.partial_stride);
+      for (std::uint32_t u = 0; u < kInFlight; ++u) column[u] = ids[entry_or_last(from + u, total)];
+    };
+    if (total > 0) find_last(0);
+    std::uint32_t i = 0;
+    for (; i + kInFlight <= total; i += kInFlight) {
+      Raw raw[kInFlight];
+      WARREN_UNROLL
+      for (std::uint32_t u = 0; u < kInFlight; ++u) raw[u] = row_of(column[u]);
+      if (i + 2 * kInFlight <= total) {
+        WARREN_UNROLL
+        for (std::uint32_t u = 0; u < kInFlight; ++u) column[u] = ids[i + kInFlight + u];
+      } else {
+        find_last(i + kInFlight);
       }
-      WARREN_UNROLL
-      for (std::uint32_t u = 0; u < kInFlight; ++u) sum.add(1.0f, piece[u]);
+      if (i + kInFlight <= walk.rows.end()) {
+        WARREN_UNROLL
+        for (std::uint32_t u = 0; u < kInFlight; ++u) add(raw[u]);
+      } else {
+        WARREN_UNROLL
+        for (std::uint32_t u = 0; u < kInFlight; ++u) {
+          walk.reach(i + u);
+          add(raw[u]);
+        }
+      }
     }
-    auto* const sums = worker.template scratch<exec::FloatPack<kWidth>>();
-    sums[worker.lane()] = sum;
-    worker.sync();
-    if (group == 0 && columns.is_active) {
-      for (std::uint32_t g = 1; g < groups; ++g) sum.add(1.0f, sums[g * lanes + worker.lane()]);
-      const SpmmLane<T, kWidth> lane{job, columns};
-      lane.finish(job.a.row_id(split.row), sum);
+    Raw raw[kInFlight - 1];
+    WARREN_UNROLL
+    for (std::uint32_t u = 0; u + 1 < kInFlight; ++u) {
+      if (i + u < total) raw[u] = row_of(column[u]);
     }
-    worker.sync();
+    WARREN_UNROLL
+    for (std::uint32_t u = 0; u + 1 < kInFlight; ++u) {
+      if (i + u >= total) break;
+      walk.reach(i + u);
+      add(raw[u]);
+    }
+    walk.end(worker, index);
   }
 };
 
@@ -154,15 +229,18 @@ void launch_lanes(const exec::Stream& stream, const SpmmJob<T>& job,
   // times.
   constexpr std::uint64_t kBlocksPerProcessor = 16;
   constexpr std::uint32_t kFewThreads = 128;
-  exec::LaunchOptions block;
   exec::LaunchOptions shape = options;
   const std::uint64_t blocks = job.task_count * tiles * kLanes / options.threads_per_block;
   if (blocks < kBlocksPerProcessor * static_cast<std::uint64_t>(stream.device().processors()))
     shape.threads_per_block = std::min(shape.threads_per_block, kFewThreads);
-  exec::launch<exec::Cuda, W>(stream, job.task_count * tiles, SpmmOnTile<T, kWidth>{job}, shape);
-  block.scratch_bytes = block.threads_per_block * kWidth * sizeof(float);
-  exec::launch<exec::Cuda, exec::Block>(stream, job.split_count * tiles,
-                                        CombineOnBlock<T, kWidth>{job, kLanes}, block);
+  const std::uint64_t all = job.task_count * tiles;
+  if (SumsOnTile<T, kWidth, true>::allows(job)) {
+    exec::launch<exec::Cuda, W>(stream, all, SumsOnTile<T, kWidth, true>{job}, shape);
+  } else if (SumsOnTile<T, kWidth, false>::allows(job)) {
+    exec::launch<exec::Cuda, W>(stream, all, SumsOnTile<T, kWidth, false>{job}, shape);
+  } else {
+    exec::launch<exec::Cuda, W>(stream, all, SpmmOnTile<T, kWidth>{job}, shape);
+  }
 }
 
 template <class T, std::uint32_t kWidth>
@@ -188,6 +266,8 @@ void launch_spmm_tiles(const exec::Stream& stream, const SpmmJob<T>& job,
     SpmmJob<T> wide = job;
     wide.is_c_narrow = reinterpret_cast<std::uintptr_t>(job.c) % (kWidth * sizeof(T)) != 0 ||
                        (job.k | job.c_stride) % kWidth != 0;
+    wide.is_plain = !wide.is_c_narrow && job.a.self == nullptr && job.a.row_scale == nullptr &&
+                    job.beta == 0.0f;
     launch_width<T, kWidth>(stream, wide, options);
   };
   const auto reads = [&](std::uint64_t width) {

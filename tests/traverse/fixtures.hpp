@@ -106,11 +106,11 @@ inline std::vector<Named> shapes() {
   all.push_back({"no edges", from_list(70, {})});
   all.push_back(
       {"loops and duplicates", from_list(5, {{0, 0}, {0, 1}, {0, 1}, {1, 2}, {2, 2}, {4, 3}})});
-  all.push_back({"path", path(is_small ? 300 : 3000)});
+  all.push_back({"path", path(is_tiny ? 40 : is_small ? 300 : 3000)});
   all.push_back({"star", star(is_tiny ? 700 : 5000, true)});
   all.push_back({"out-star", star(is_tiny ? 700 : 5000, false)});
-  all.push_back({"grid", generated("grid:40x31", true)});
-  all.push_back({"grid, wide levels", generated(is_tiny    ? "grid:60x50"
+  all.push_back({"grid", generated(is_tiny ? "grid:12x9" : "grid:40x31", true)});
+  all.push_back({"grid, wide levels", generated(is_tiny    ? "grid:40x30"
                                                 : is_small ? "grid:260x250"
                                                            : "grid:1200x1100",
                                                 true)});

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "warren/exec/stream.hpp"
 #include "warren/memory/buffer.hpp"
@@ -38,7 +39,7 @@ struct SpmmTask {
   Vertex row = 0;                  ///< The first.
   std::uint32_t rows = 0;          ///< How many.
   std::uint32_t partial = kWhole;  ///< Of a piece: where its sum goes.
-  std::uint32_t unused = 0;
+  std::uint32_t split = 0;         ///< Of a piece: its row's place among the split rows.
 };
 
 /// A row whose pieces' sums, partials [first, first + count), make its result.
@@ -56,7 +57,8 @@ struct SpmmPlanOptions {
 /// What is prepared once for a matrix and used by every product with it, of any width and type:
 /// rows packed into tasks of about equal entries, and rows that are longer cut into pieces. One
 /// pass over the offsets, on the host's threads. Holds 32 bytes for each task and, from the first
-/// product on, four bytes for each piece and column. One stream uses a plan at a time.
+/// product on, four bytes for each piece and column and, on a GPU, for each piece and tile of
+/// columns. One stream uses a plan at a time.
 class SpmmPlan {
  public:
   SpmmPlan() = default;
@@ -64,8 +66,8 @@ class SpmmPlan {
   /// UsageError for 2^32 tasks or more.
   SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offsets,
            const SpmmPlanOptions& options = {});
-  /// Of given tasks and splits.
-  SpmmPlan(const exec::Stream& stream, std::span<const SpmmTask> tasks,
+  /// Of given tasks and splits, whose pieces need not name their split row.
+  SpmmPlan(const exec::Stream& stream, std::vector<SpmmTask> tasks,
            std::span<const SplitRow> splits, std::uint64_t pieces);
 
   /// Makes this the plan of another matrix, whose offsets are on the device alone: a task for every
@@ -81,6 +83,8 @@ class SpmmPlan {
   [[nodiscard]] const SplitRow* split_data() const { return splits_.data(); }
   /// Room for the pieces' sums of `stride` columns.
   [[nodiscard]] float* partials(const exec::Stream& stream, std::uint64_t stride) const;
+  /// `count` zeros, which kernels leave as they find them.
+  [[nodiscard]] std::uint32_t* zeros(const exec::Stream& stream, std::uint64_t count) const;
 
  private:
   memory::Buffer<SpmmTask> tasks_;
@@ -88,6 +92,7 @@ class SpmmPlan {
   memory::Buffer<SplitRow> splits_;
   std::uint64_t pieces_ = 0;
   mutable memory::Buffer<float> partials_;
+  mutable memory::Buffer<std::uint32_t> zeros_;
 };
 
 struct SpmmOptions {
