@@ -124,7 +124,7 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options) {
             "Use at most this much memory of each device");
   command
       .add_option("--method", options.method,
-                  "Partition over the ranks: ranges, random, degree, rabbit")
+                  "Partition over the ranks: ranges, random, degree, rabbit, metis")
       ->type_name("NAME");
   command.add_flag("--verify", options.verify, "Check the result on the host (exit status 4)");
   command.add_option("--output", options.output, "The result of every vertex, a line each")
@@ -143,7 +143,11 @@ void check_traversal_options(const TraversalOptions& options, bool has_async) {
   require(!options.cache || options.edges != "device",
           "--cache is for lists that live elsewhere: give --edges host too");
   if (options.method.empty()) return;
-  check_choice("--method", options.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
+  check_method(options.method);
+}
+
+void check_method(const std::string& method) {
+  check_choice("--method", method, {"ranges", "random", "degree", "rabbit", "metis"}, {});
 }
 
 void check_choice(const std::string& option, const std::string& value,

@@ -72,6 +72,9 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, Number& valu
 void check_choice(const std::string& option, const std::string& value,
                   const std::vector<std::string>& available, const std::vector<std::string>& later);
 
+/// Throws UsageError unless a graph can be cut by `method`.
+void check_method(const std::string& method);
+
 /// Throws UsageError for a command that is unknown or not there yet. Options pass.
 void check_command(const std::string& command);
 

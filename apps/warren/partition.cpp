@@ -31,7 +31,7 @@ Json rows_json(const graph::MovedRows& rows) {
 }
 
 ExitStatus run_partition(const PartitionCommand& command) {
-  check_choice("--method", command.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
+  check_method(command.method);
   const int workgroup = command.workgroup == 0 ? command.parts : command.workgroup;
   graph::check_workgroup(workgroup, command.parts);
   Session session("partition", command.common);
@@ -99,7 +99,8 @@ void add_partition(CLI::App& program, Action& action) {
       ->add_option(
           "--method", command->method,
           "ranges (of about equal edges), random (a permutation, then equal ranges), degree "
-          "(dealt out by descending degree), rabbit (communities together, then ranges)")
+          "(dealt out by descending degree), rabbit (communities together, then ranges), metis "
+          "(few cut edges)")
       ->type_name("NAME");
   add_number(*partition, "--workgroup", command->workgroup,
              "Ranks of a workgroup, for the volumes of fused (all)", "N", 1, kMaxRanks);

@@ -381,7 +381,7 @@ void add_sample(CLI::App& program, Action& action) {
   app->add_option("--edges", command->traversal.edges, "Where neighbour lists live: device, host")
       ->type_name("WHERE");
   app->add_option("--method", command->traversal.method,
-                  "Partition over the ranks: ranges, random, degree, rabbit")
+                  "Partition over the ranks: ranges, random, degree, rabbit, metis")
       ->type_name("NAME");
   app->add_flag("--verify", command->traversal.verify, "Check every batch (exit status 4)");
   add_common_options(*app, command->common);

@@ -62,7 +62,7 @@ void add_sparse_options(CLI::App& command, SparseOptions& options) {
       ->type_name("NAME");
   command
       .add_option("--method", options.method,
-                  "Partition over the ranks: ranges, random, degree, rabbit")
+                  "Partition over the ranks: ranges, random, degree, rabbit, metis")
       ->type_name("NAME");
   command
       .add_option("--reorder", options.reorder,
@@ -82,7 +82,7 @@ void check_sparse_options(const SparseOptions& options) {
   check_choice(
       "--strategy", options.strategy,
       {"auto", "broadcast", "broadcast-pipelined", "pull", "once", "staged", "fused", "cover"}, {});
-  check_choice("--method", options.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
+  check_method(options.method);
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
   if (options.workgroup != 0) graph::check_workgroup(options.workgroup, options.common.devices);
 }

@@ -94,7 +94,7 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
       ->type_name("HOW");
   command
       .add_option("--method", options.method,
-                  "Partition over the ranks: ranges, random, degree, rabbit")
+                  "Partition over the ranks: ranges, random, degree, rabbit, metis")
       ->type_name("NAME");
   command
       .add_option("--reorder", options.reorder,
@@ -105,7 +105,7 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
 TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool needs_dense,
                        std::optional<std::uint64_t> embedding) {
   check_choice("--normalize", options.normalize, {"rows", "none"}, {});
-  check_choice("--method", options.method, {"ranges", "random", "degree", "rabbit"}, {"metis"});
+  check_method(options.method);
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
   Loaded loaded =
       load(session, options, embedding ? learn::Contents::features : learn::Contents::all);

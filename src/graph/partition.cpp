@@ -13,6 +13,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/graph/draw.hpp"
+#include "warren/graph/partition_metis.hpp"
 #include "warren/graph/reorder.hpp"
 #include "warren/graph/vertex_cover.hpp"
 
@@ -151,9 +152,13 @@ Partition make_partition(const Graph& graph, const std::string& method, int part
     exec::ThreadPool pool(exec::hardware_threads());
     return partition_rabbit(graph, parts, pool);
   }
+  if (method == "metis") {
+    exec::ThreadPool pool(exec::hardware_threads());
+    return partition_metis(graph, parts, seed, pool);
+  }
   throw UsageError(
-      fmt::format("there is no partition method \"{}\"; the methods are ranges, random, degree and "
-                  "rabbit",
+      fmt::format("there is no partition method \"{}\"; the methods are ranges, random, degree, "
+                  "rabbit and metis",
                   method));
 }
 

@@ -16,10 +16,10 @@ struct PieceTree {
   static constexpr std::uint32_t kFan = 16;
   static constexpr std::uint32_t kInFlight = 4;
 
-  float* sums;                 ///< Of the row's first piece, in this lane's columns.
-  std::uint64_t stride;        ///< From one piece's to the next.
-  std::uint32_t* arrivals;     ///< One place for each piece of the row.
-  std::uint32_t count;         ///< The row's pieces.
+  float* sums;              ///< Of the row's first piece, in this lane's columns.
+  std::uint64_t stride;     ///< From one piece's to the next.
+  std::uint32_t* arrivals;  ///< One place for each piece of the row.
+  std::uint32_t count;      ///< The row's pieces.
 
   /// Adds piece `piece`, whose sum this lane has in `sum`. True for the group that ends last: its
   /// `sum` is the row's.

@@ -183,6 +183,17 @@ class Partition(ProgramTest):
         self.assertEqual(cut[0], cut[1])
         self.assertNotEqual(cut[0], cut[2])
 
+    def test_metis(self):
+        arguments = ("partition", "community:4000,12", "--symmetrize", "--parts", 4, "--method")
+        if self.run_program(*arguments, "metis").status != 0:
+            self.fail(2, *arguments, "metis", says="METIS")
+            self.skipTest("no METIS")
+        cut, dealt = (self.succeed_json(*arguments, method) for method in ("metis", "random"))
+        self.assertLess(2 * cut["cut_edges"], dealt["cut_edges"])
+        self.assertLess(cut["imbalance"], 1.1)
+        for command in ("bfs", "pagerank", "cc"):
+            self.succeed(command, "kron:8", "--symmetrize", "--devices", 3, "--method", "metis", "--verify")
+
     def test_parts_out_of_range(self):
         for parts in ("0", "-1", "33", "x"):
             with self.subTest(parts):

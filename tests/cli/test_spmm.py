@@ -165,7 +165,7 @@ class Spmm(ProgramTest):
         self.fail(2, "spmm", "kron:5", "--k", 0, says="--k")
         self.fail(2, "spmm", "kron:5", "--type", "float64", says="float64")
         self.fail(2, "spmm", "kron:5", "--strategy", "push", says="push")
-        self.fail(2, "spmm", "kron:5", "--method", "metis", says="not there yet")
+        self.fail(2, "spmm", "kron:5", "--method", "spectral", says="metis")
         self.fail(2, "spmm", "kron:5", "--reorder", "hilbert", says="hilbert")
         self.fail(2, "spmm", "kron:5", "--devices", 4, "--workgroup", 3, says="workgroup")
         self.fail(2, "partition", "kron:5", "--parts", 4, "--workgroup", 3, says="workgroup")

@@ -4,11 +4,14 @@
 #include "warren/graph/partition.hpp"
 
 #include <numeric>
+#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "warren/core/error.hpp"
+#include "warren/graph/generate.hpp"
+#include "warren/graph/partition_metis.hpp"
 
 #include "reference/graph_csr.hpp"
 
@@ -141,6 +144,84 @@ TEST(Partition, RandomGivesEveryPermutationAboutAsOften) {
   }
   EXPECT_EQ(seen.size(), 24u);
   for (const auto& [ids, count] : seen) EXPECT_NEAR(count, 1000, 160);  // Five standard deviations.
+}
+
+// A fixture, so that METIS' absence is seen.
+class PartitionMetis : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!metis_missing().empty()) GTEST_SKIP() << metis_missing();
+  }
+  exec::ThreadPool pool_{2};
+};
+
+/// Eight cliques of 40, each joined with the next by one edge, vertices shuffled: how they should
+/// be cut is known.
+reference::EdgeList cliques() {
+  constexpr Vertex kSize = 40;
+  constexpr Vertex kCount = 8;
+  std::vector<Vertex> id(std::size_t{kSize} * kCount);
+  std::iota(id.begin(), id.end(), Vertex{0});
+  std::shuffle(id.begin(), id.end(), std::mt19937_64(5));
+  reference::EdgeList list;
+  list.vertices = id.size();
+  for (Vertex c = 0; c < kCount; ++c) {
+    for (Vertex a = 0; a < kSize; ++a) {
+      for (Vertex b = 0; b < a; ++b) list.edges.push_back({id[c * kSize + a], id[c * kSize + b]});
+    }
+    if (c + 1 < kCount) list.edges.push_back({id[c * kSize], id[(c + 1) * kSize]});
+  }
+  return list;
+}
+
+TEST_F(PartitionMetis, CutsBetweenCommunities) {
+  // One direction of each edge: the graph is directed.
+  const Graph graph = built(cliques(), pool_);
+  for (const int parts : {2, 4, 8}) {
+    const Partition partition = make_partition(graph, "metis", parts, 1);
+    expect_covers(graph, partition, parts);
+    const PartitionQuality quality = partition_quality(graph, partition, pool_);
+    EXPECT_EQ(quality.cut_edges, static_cast<std::uint64_t>(parts) - 1);
+    EXPECT_LT(quality.imbalance, 1.05);
+    for (Vertex id = 0; id + 1 < graph.vertices; ++id) {
+      const bool is_cut = std::binary_search(partition.cuts.begin(), partition.cuts.end(), id + 1);
+      EXPECT_TRUE(is_cut || partition.to_old(id) < partition.to_old(id + 1));
+    }
+  }
+}
+
+TEST_F(PartitionMetis, CoversEveryShapeAndRepeats) {
+  for (const auto& [name, list] : reference::awkward_lists()) {
+    SCOPED_TRACE(name);
+    const Graph graph = built(list, pool_);
+    for (const int parts : {1, 2, 3, 7}) {
+      const Partition partition = partition_metis(graph, parts, 3, pool_);
+      expect_covers(graph, partition, parts);
+      exec::ThreadPool other(1);
+      const Partition again = partition_metis(graph, parts, 3, other);
+      EXPECT_EQ(again.cuts, partition.cuts);
+      EXPECT_TRUE(std::equal(again.new_id.begin(), again.new_id.end(), partition.new_id.begin(),
+                             partition.new_id.end()));
+    }
+  }
+}
+
+TEST_F(PartitionMetis, BalancesEdgesOfHubs) {
+  const auto spec = parse_generator("kron:11", 1);
+  const Graph graph =
+      build(*make_source(*spec), effective_options(*spec, {.symmetrize = true}), pool_);
+  const Partition partition = partition_metis(graph, 4, 1, pool_);
+  expect_covers(graph, partition, 4);
+  const PartitionQuality cut = partition_quality(graph, partition, pool_);
+  const PartitionQuality dealt = partition_quality(graph, partition_random(graph, 4, 1), pool_);
+  EXPECT_LT(cut.imbalance, 1.15);
+  EXPECT_LT(cut.cut_edges, dealt.cut_edges);
+}
+
+TEST_F(PartitionMetis, RefusesPartsOutOfRange) {
+  const Graph graph = built(cliques(), pool_);
+  for (const int parts : {-1, 0, kMaxRanks + 1})
+    EXPECT_THROW((void)partition_metis(graph, parts, 1, pool_), UsageError);
 }
 
 TEST(Partition, RefusesWhatItCannotDo) {

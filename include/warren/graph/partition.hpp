@@ -43,8 +43,8 @@ struct Partition {
   const auto p = static_cast<std::uint64_t>(parts);
   return static_cast<Vertex>(cuts[k % p] + k / p);
 }
-/// By name: "ranges", "random", "degree", "rabbit" (reorder.hpp). Throws UsageError for another, or
-/// parts outside 1 .. kMaxRanks.
+/// By name: "ranges", "random", "degree", "rabbit" (reorder.hpp), "metis" (partition_metis.hpp).
+/// Throws UsageError for another, or parts outside 1 .. kMaxRanks.
 [[nodiscard]] Partition make_partition(const Graph& graph, const std::string& method, int parts,
                                        std::uint64_t seed);
 
