@@ -145,8 +145,6 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   const bool is_link = o.task == "link";
   require(!is_link || o.mode == "sampled",
           "--task link trains on batches of edges: give --mode sampled");
-  require(!is_link || o.type == "float32",
-          fmt::format("--type {} is not for --task link, which keeps float32", o.type));
   require(is_link || !o.negatives, "--negatives is for --task link");
   check_choice("--type", o.type, {"float32", "float16", "bfloat16", "fp16", "bf16"}, {});
   check_choice("--aggregate", o.aggregate, {"mean", "sum", "max"}, {});

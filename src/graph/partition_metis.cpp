@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// METIS: its types from its header, its functions from the shared library, loaded when asked for, so
-// that warren starts where there is none.
+// METIS: its types from its header, its functions from the shared library, loaded when asked for,
+// so that warren starts where there is none.
 #include "warren/graph/partition_metis.hpp"
 
 #include <fmt/format.h>
@@ -66,9 +66,8 @@ MetisGraph to_metis(const Graph& graph, const Graph& undirected) {
   MetisGraph result;
   const auto most = static_cast<std::uint64_t>(std::numeric_limits<idx_t>::max());
   if (undirected.edges() > most || graph.edges() + graph.vertices > most) {
-    throw UsageError(
-        fmt::format("METIS counts to {} entries; this graph, undirected, has {}", most,
-                    std::max(undirected.edges(), graph.edges() + graph.vertices)));
+    throw UsageError(fmt::format("METIS counts to {} entries; this graph, undirected, has {}", most,
+                                 std::max(undirected.edges(), graph.edges() + graph.vertices)));
   }
   result.offsets.reserve(graph.vertices + std::size_t{1});
   result.offsets.push_back(0);

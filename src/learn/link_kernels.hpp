@@ -23,9 +23,10 @@ struct LinkLossKernel {
   LinkPairs links;
   std::uint64_t k;
   const float* z;
-  float factor;   ///< Of gradients: one over the team's pairs.
-  float* losses;  ///< pairs.
-  float* slopes;  ///< pairs.
+  float factor;        ///< Of gradients: one over the team's pairs,
+  const float* scale;  ///< times this (nullptr: 1).
+  float* losses;       ///< pairs.
+  float* slopes;       ///< pairs.
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t pair) const {
@@ -35,7 +36,8 @@ struct LinkLossKernel {
     const float power = std::exp(-std::abs(x));
     const float sigmoid = (x > 0.0f ? 1.0f : power) / (1.0f + power);
     losses[pair] = (x > 0.0f ? x : 0.0f) - (is_true ? x : 0.0f) + std::log1p(power);
-    slopes[pair] = (sigmoid - (is_true ? 1.0f : 0.0f)) * factor;
+    slopes[pair] =
+        (sigmoid - (is_true ? 1.0f : 0.0f)) * factor * (scale != nullptr ? *scale : 1.0f);
   }
 };
 

@@ -62,14 +62,14 @@ void LinkLoss::begin_batches(Context& context, std::uint64_t pairs, double befor
 }
 
 void LinkLoss::run(Context& context, const LinkPairs& links, const float* z, std::uint64_t width,
-                   float factor, float* gradient) {
+                   float factor, float* gradient, const float* scale) {
   require(links.pairs <= losses_.size(), "a batch has more pairs than were said at first");
   const exec::Stream& stream = context.stream();
   exec::with_backend(stream.device(), [&](auto backend) {
     using Backend = decltype(backend);
     detail::run_links<Backend>(
         stream, links.pairs,
-        detail::LinkLossKernel{links, width, z, factor, losses_.data(), slopes_.data()});
+        detail::LinkLossKernel{links, width, z, factor, scale, losses_.data(), slopes_.data()});
     detail::run_links<Backend>(
         stream, chunks_of(links.pairs),
         detail::LinkSumsKernel{links.pairs, losses_.data(), partial_.data()});

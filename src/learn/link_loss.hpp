@@ -17,9 +17,10 @@ class LinkLoss {
   /// `before`.
   void begin_batches(Context& context, std::uint64_t pairs, double before);
   /// gradient (seeds x width, may be nullptr) of the loss by `z` (seeds x width), `factor` being
-  /// one over the team's pairs. Asynchronous; repeats bit for bit.
+  /// one over the team's pairs, times `scale` on the device (LossScale; nullptr: 1). Asynchronous;
+  /// repeats bit for bit.
   void run(Context& context, const LinkPairs& links, const float* z, std::uint64_t width,
-           float factor, float* gradient);
+           float factor, float* gradient, const float* scale = nullptr);
   /// Of the runs, over the team. Collective. Synchronises.
   [[nodiscard]] double sum(Context& context) const;
 

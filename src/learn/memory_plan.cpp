@@ -201,7 +201,7 @@ std::vector<Alternative> alternatives_to(const TrainOptions& given) {
   const auto recompute = [](TrainOptions& o) { o.model.recompute = true; };
   const auto halve = [](TrainOptions& o) { o.type = NumberType::bfloat16; };
   const bool recomputes = given.model.recompute || given.sampled;
-  const bool is_half = given.type != NumberType::float32 || given.links;
+  const bool is_half = given.type != NumberType::float32;
   if (!recomputes) add("--recompute", recompute);
   if (given.sampled && given.sampled->exact_evaluation)
     add("--evaluation sampled", [](TrainOptions& o) { o.sampled->exact_evaluation = false; });

@@ -131,8 +131,6 @@ Scores WholeGraph::evaluate(std::uint64_t seed) {
 namespace {
 
 const TrainOptions& checked(const TrainOptions& options) {
-  require(!options.links || options.type == NumberType::float32,
-          "link prediction keeps its rows as float32: no storage in 16 bits");
   require(!options.links || options.sampled, "link prediction trains on sampled batches");
   require(!options.model.recompute || !options.sampled,
           "layers are recomputed where the whole graph is trained on, not sampled batches");

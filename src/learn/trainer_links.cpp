@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes over sampled batches of edges: link prediction.
 #include "warren/core/error.hpp"
+#include "warren/learn/elementwise.hpp"
 
 #include "learn/batch_parts.hpp"
 #include "learn/link_loss.hpp"
@@ -52,6 +53,12 @@ class LinkSlots {
   std::size_t brought_ = 0, taken_ = 0;
 };
 
+/// Rows without gaps as those of another type.
+void convert(const exec::Stream& stream, std::uint64_t rows, std::uint64_t width, ConstNumbers from,
+             Numbers to) {
+  if (rows != 0) scale_rows(stream, rows, width, width, nullptr, from, to);
+}
+
 class LinkPasses final : public SampledPasses {
  public:
   LinkPasses(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
@@ -78,7 +85,8 @@ class LinkPasses final : public SampledPasses {
   Scores evaluate(WholeGraph* whole) override;
 
  private:
-  void train_batch(const Batch& batch, std::uint64_t number, std::uint64_t links);
+  void train_batch(const Batch& batch, std::uint64_t number, std::uint64_t links,
+                   const float* scale);
   /// The embeddings of this rank's vertices, by the whole graph.
   void embed(WholeGraph& whole);
   /// By batches of them.
@@ -96,20 +104,33 @@ class LinkPasses final : public SampledPasses {
   std::uint64_t trained_ = 0;   // Batches of the epoch.
 };
 
-void LinkPasses::train_batch(const Batch& batch, std::uint64_t number, std::uint64_t links) {
+void LinkPasses::train_batch(const Batch& batch, std::uint64_t number, std::uint64_t links,
+                             const float* scale) {
+  // Of the layers, whose passes are over or not begun.
+  constexpr std::size_t kRowsSlot = 0;
+  constexpr std::size_t kGradientSlot = 1;
   BatchParts& p = parts_;
   const LinkPairs pairs = slots_.take();
   p.context.begin(p.options.model.seed, number, true);
   p.model.parameters().clear_gradients(p.context.stream());
-  const float* z = p.model.forward(p.context, batch.vertices, batch.features).as<float>();
+  const ConstNumbers rows = p.model.forward(p.context, batch.vertices, batch.features);
+  const Numbers gradient = p.model.scores_gradient();
+  const std::uint64_t width = p.model.options().classes;
   const float factor = 1.0f / static_cast<float>(links * pairs.group);
-  float* gradient = p.model.scores_gradient().as<float>();
-  loss_.run(p.context, pairs, z, p.model.options().classes, factor, gradient);
+  if (rows.type() == NumberType::float32) {
+    loss_.run(p.context, pairs, rows.as<float>(), width, factor, gradient.as<float>(), scale);
+  } else {
+    float* z = p.context.floats(kRowsSlot, pairs.seeds * width);
+    float* dz = p.context.floats(kGradientSlot, pairs.seeds * width);
+    convert(p.context.stream(), pairs.seeds, width, rows, z);
+    loss_.run(p.context, pairs, z, width, factor, dz, scale);
+    convert(p.context.stream(), pairs.seeds, width, dz, gradient);
+  }
   slots_.release(p.context.stream());
   p.model.backward(p.context, gradient);
 }
 
-void LinkPasses::train(EpochRecord& record, const Standing& standing, const float*,
+void LinkPasses::train(EpochRecord& record, const Standing& standing, const float* factor,
                        const std::function<void(std::uint64_t)>& update) {
   BatchParts& p = parts_;
   const std::uint64_t size = drawer_.links();
@@ -129,7 +150,7 @@ void LinkPasses::train(EpochRecord& record, const Standing& standing, const floa
       },
       [&](std::uint64_t i, const Batch& batch) {
         timer.batch(i, [&] {
-          train_batch(batch, before + i + 1, shares_.count_of(size, i));
+          train_batch(batch, before + i + 1, shares_.count_of(size, i), factor);
           trained_ = i + 1;
           update(i);
         });
@@ -141,9 +162,8 @@ void LinkPasses::train(EpochRecord& record, const Standing& standing, const floa
 
 void LinkPasses::embed(WholeGraph& whole) {
   whole.context.begin(parts_.options.model.seed, 0, false);
-  const float* z = whole.model.forward(whole.context, whole.features).as<float>();
-  exec::copy(whole.context.stream(), embeddings_.local_data(), z,
-             embeddings_.local_size() * sizeof(float));
+  convert(whole.context.stream(), embeddings_.view().local_rows(), embeddings_.view().width,
+          whole.model.forward(whole.context, whole.features), embeddings_.local_data());
   (void)whole.context.take_seconds();
   whole.context.stream().synchronize();
 }
@@ -175,10 +195,9 @@ void LinkPasses::embed() {
       },
       [&](std::uint64_t i, const Batch& batch) {
         p.context.begin(p.options.model.seed, 0, false);
-        const float* z = p.model.forward(p.context, batch.vertices, batch.features).as<float>();
-        if (count_at(i) == 0) return;
-        exec::copy(p.context.stream(), embeddings_.local_data() + i * most * width, z,
-                   count_at(i) * width * sizeof(float));
+        convert(p.context.stream(), count_at(i), width,
+                p.model.forward(p.context, batch.vertices, batch.features),
+                embeddings_.local_data() + i * most * width);
       });
   p.context.stream().synchronize();
 }

@@ -72,6 +72,15 @@ class Links(ProgramTest):
         self.succeed_json(*nodes, "--checkpoint", "classes")
         self.fail(2, *options, "--checkpoint", "classes", "--resume", says=["classes of vertices", "task is link"])
 
+    def test_sixteen_bits(self):
+        wide = self.train(*GENERATED, *LINKS, "--epochs", 3)
+        for name in ("bfloat16", "float16"):
+            narrow = self.train(*GENERATED, *LINKS, "--epochs", 3, "--type", name)
+            self.assertEqual(narrow["type"], name)
+            self.assertEqual("loss_scale" in narrow, name == "float16")
+            for ours, theirs in zip(narrow["epochs"], wide["epochs"]):
+                self.assertAlmostEqual(ours["loss"], theirs["loss"], delta=0.02)
+
     def test_refused(self):
         self.fail(2, "train", *GENERATED, "--task", "link", says="--mode sampled")
         self.fail(2, "train", *GENERATED, "--task", "edge", says="edge")

@@ -336,7 +336,6 @@ class Train(ProgramTest):
         self.fail(2, "train", *GENERATED, "--fanout", "5,5", says="--mode sampled")
         self.fail(2, "train", *GENERATED, "--batch", 5, says="--mode sampled")
         self.fail(2, "train", *GENERATED, "--type", "float64", says="float64")
-        self.fail(2, "train", *GENERATED, "--mode", "sampled", "--task", "link", "--type", "bf16", says="--task link")
         for model in ("gat", "gatv2"):
             self.fail(2, "train", *GENERATED, "--model", model, "--hidden", 12, says="12")
         self.fail(2, "train", *GENERATED, "--model", "gatv3", says="gatv3")

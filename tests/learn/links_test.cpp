@@ -252,6 +252,14 @@ void check_gradient(const team::TeamOptions& options) {
       const double slope = (above - reference::link_loss(moved, kWidth, pairs)) / (2 * kStep);
       EXPECT_NEAR(static_cast<double>(found[i]), slope, 2e-5 * (1.0 + std::abs(slope))) << i;
     }
+    // Scaled on the device.
+    const auto scale = on_device(stream, std::vector<float>{1024.0f});
+    loss.run(context, batch.at(words.data()), values.data(), kWidth,
+             1.0f / static_cast<float>(host.pairs), gradient.data(), scale.data());
+    const std::vector<float> scaled = gradient.to_host(stream);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      ASSERT_NEAR(scaled[i], 1024.0f * found[i], 1e-4f * (1.0f + std::abs(scaled[i])));
+    loss.begin_batches(context, host.pairs, expected * static_cast<double>(host.pairs));
     // Twice the same, and without a gradient the same loss again.
     loss.run(context, batch.at(words.data()), values.data(), kWidth,
              1.0f / static_cast<float>(host.pairs), gradient.data());
@@ -365,6 +373,39 @@ TEST(LinkTraining, FindsTheLinksOfCommunities) {
     EXPECT_GT(found.result.test_accuracy, 0.8);
     EXPECT_GT(found.result.test_mrr, 0.15);
   }
+}
+
+/// In 16 bits: near float32's numbers, the same again, judged by batches and by the whole graph.
+void check_types(const std::vector<team::TeamOptions>& teams) {
+  const Problem p = problem(false, false, false);
+  for (const ModelKind kind : fixtures::kAllKinds) {
+    for (const auto& team : teams) {
+      for (const NumberType type : {NumberType::float16, NumberType::bfloat16}) {
+        SCOPED_TRACE(name_of(kind) + ", " + name_of(type) + ", " + testing_support::name_of(team));
+        TrainOptions options = of_links(kind, 5, 300, 2);
+        // Sums of GIN grow without one.
+        options.model.norm = NormKind::layer;
+        options.optimizer.kind = OptimizerKind::sgd;
+        options.optimizer.rate = 0.002f;
+        options.epochs = 2;
+        options.sampled->exact_evaluation = team.ranks != 2;
+        const Trained expected = train_links(p, options, team);
+        options.type = type;
+        const Trained found = train_links(p, options, team);
+        const double rounding = type == NumberType::float16 ? 0x1p-11 : 0x1p-8;
+        expect_near(found, expected, 8 * rounding);
+        EXPECT_EQ(train_links(p, options, team).parameters, found.parameters);
+        EXPECT_NE(found.parameters, expected.parameters);
+      }
+    }
+  }
+}
+
+TEST(LinkTraining, InSixteenBitsIsNearThatInThirtyTwo) { check_types({ranks(1), ranks(2)}); }
+TEST(LinkTrainingCuda, InSixteenBitsIsNearThatInThirtyTwo) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_types({gpus.front()});
 }
 
 TEST(LinkTraining, OfUnevenBatchesEndsAndRepeats) {
