@@ -39,18 +39,18 @@ struct TileWalk {
   }
   template <class W>
   __device__ void end(const W& worker, std::uint64_t index) {
-    if (task.partial == SpmmTask::kWhole) {
-      while (rows.row() < task.rows) next();
-      return;
-    }
-    end_piece(lane, task, worker, index, sum);
+    // A piece has no rows that end.
+    if (rows.count() == 0) return end_piece(lane, worker, index, sum);
+    while (rows.row() < rows.count()) next();
   }
-  /// A function of its own, whose registers the walk does not have to keep.
+  /// A function of its own, which looks the task up again: the walk does not keep what only this
+  /// needs in registers.
   template <class W>
-  __device__ __noinline__ static void end_piece(SpmmLane<T, kWidth> lane, SpmmTask task,
-                                                const W& worker, std::uint64_t index,
+  __device__ __noinline__ static void end_piece(SpmmLane<T, kWidth> lane, const W& worker,
+                                                std::uint64_t index,
                                                 typename SpmmLane<T, kWidth>::Pack sum) {
     const SpmmJob<T>& job = lane.job;
+    const SpmmTask task = job.tasks[index % job.task_count];
     const std::uint64_t tile = index / job.task_count;
     const bool is_active = (tile * worker.size() + worker.lane()) * kWidth < job.k;
     const SplitRow split = job.splits[task.split];
@@ -204,16 +204,16 @@ struct SumsOnTile {
         }
       }
     }
-    Raw raw[kInFlight - 1];
-    WARREN_UNROLL
-    for (std::uint32_t u = 0; u + 1 < kInFlight; ++u) {
-      if (i + u < total) raw[u] = row_of(column[u]);
-    }
-    WARREN_UNROLL
-    for (std::uint32_t u = 0; u + 1 < kInFlight; ++u) {
-      if (i + u >= total) break;
-      walk.reach(i + u);
-      add(raw[u]);
+    if (i < total) {
+      Raw raw[kInFlight - 1];
+      WARREN_UNROLL
+      for (std::uint32_t u = 0; u + 1 < kInFlight; ++u) raw[u] = row_of(column[u]);
+      WARREN_UNROLL
+      for (std::uint32_t u = 0; u + 1 < kInFlight; ++u) {
+        if (i + u >= total) break;
+        walk.reach(i + u);
+        add(raw[u]);
+      }
     }
     walk.end(worker, index);
   }

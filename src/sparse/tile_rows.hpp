@@ -23,6 +23,8 @@ class TileRows {
   }
   /// The current row, of the task's.
   [[nodiscard]] WARREN_HD std::uint32_t row() const { return row_; }
+  /// How many rows the task has; a piece of one 0.
+  [[nodiscard]] WARREN_HD std::uint32_t count() const { return rows_; }
   /// kNever behind the last.
   [[nodiscard]] WARREN_HD std::uint32_t end() const { return end_; }
   WARREN_HD void advance() {
