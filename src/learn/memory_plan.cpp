@@ -118,8 +118,8 @@ struct KeptBytes {
   void add_convolution(const ModelOptions& model, NumberType type, bool is_sparse, std::uint64_t l,
                        std::uint64_t n, std::uint64_t in, std::uint64_t out) {
     const std::uint64_t size = size_of(type);
+    const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
     if (model.kind == ModelKind::gat) {
-      const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
       add(KeptSlot::statistics, n, 4 * heads, sizeof(float));
       add(KeptSlot::logits, n, heads, sizeof(float));
       if (gat_attends_first(is_sparse, l, heads, in, out))
@@ -129,8 +129,7 @@ struct KeptBytes {
       return add(KeptSlot::shares, n, heads, sizeof(float));
     }
     if (model.kind == ModelKind::gatv2)
-      return add(KeptSlot::statistics, n, 2 * (l + 1 == model.layers ? 1 : model.heads),
-                 sizeof(float));
+      return add(KeptSlot::statistics, n, 2 * heads, sizeof(float));
     if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
       add(KeptSlot::aggregated, n, in, size);
       return add(KeptSlot::vertices, n, in, sizeof(Vertex));

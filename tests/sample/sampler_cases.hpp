@@ -9,6 +9,7 @@
 
 #include "reference/sample.hpp"
 #include "support/backends.hpp"
+#include "support/on_device.hpp"
 #include "support/size.hpp"
 #include "traverse/fixtures.hpp"
 
@@ -95,14 +96,6 @@ std::vector<T> fetched(const exec::Stream& stream, const T* data, std::uint64_t 
   return values;
 }
 
-template <class T>
-memory::Buffer<T> uploaded(const exec::Stream& stream, const std::vector<T>& values) {
-  memory::Buffer<T> buffer(stream.device(), values.size());
-  buffer.upload(stream, values);
-  stream.synchronize();
-  return buffer;
-}
-
 /// Everything about one batch.
 inline void expect_sample(const exec::Stream& stream, const NeighbourSampler& sampler,
                           std::uint32_t b, const BatchCounts& counts, bool disjoint,
@@ -164,8 +157,8 @@ inline void check_samples(const team::TeamOptions& team_options, const fixtures:
     std::vector<std::int64_t> seed_times;
     for (std::size_t i = 0; i < seeds.size(); ++i)
       seed_times.push_back(static_cast<std::int64_t>(i % 60) - 15);
-    const auto where = uploaded(stream, seeds);
-    const auto when = uploaded(stream, seed_times);
+    const auto where = testing_support::on_device(stream, seeds);
+    const auto when = testing_support::on_device(stream, seed_times);
     const std::uint64_t first = 10 + static_cast<std::uint64_t>(team.rank()) * 100;
     for (int repeat = 0; repeat < 2; ++repeat) {  // The second time on used buffers.
       sampler.run(stream, where.data(), seeds.size(), first, when.data());
@@ -346,7 +339,7 @@ TYPED_TEST_P(SamplerTest, RefusesWhatMakesNoSense) {
     EXPECT_THROW(GraphStore(team, shard, {.times = times}), UsageError);
 
     NeighbourSampler sampler(team.device(), store, {.fanouts = {2}, .batch = 4, .in_flight = 2});
-    const auto bad = uploaded(stream, std::vector<Vertex>{1, 2, 3, 4, 5, 10});
+    const auto bad = testing_support::on_device(stream, std::vector<Vertex>{1, 2, 3, 4, 5, 10});
     sampler.run(stream, bad.data(), 6, 0);
     EXPECT_THROW((void)sampler.counts(stream), UsageError);
     EXPECT_THROW(sampler.run(stream, bad.data(), 9, 0), UsageError);
@@ -377,10 +370,10 @@ TYPED_TEST_P(SamplerTest, SaysWhatDoesNotFit) {
                 const GraphStore store(team, shard);
                 NeighbourSampler sampler(team.device(), store,
                                          {.fanouts = {-1}, .batch = 4, .max_edges = 500});
-                const auto hub = uploaded(stream, std::vector<Vertex>{0, 1});
+                const auto hub = testing_support::on_device(stream, std::vector<Vertex>{0, 1});
                 sampler.run(stream, hub.data(), 2, 0);
                 EXPECT_THROW((void)sampler.counts(stream), UsageError);
-                const auto leaves = uploaded(stream, std::vector<Vertex>{7, 1});
+                const auto leaves = testing_support::on_device(stream, std::vector<Vertex>{7, 1});
                 sampler.run(stream, leaves.data(), 2, 0);
                 EXPECT_EQ(sampler.counts(stream)[0].edges[0], 2u);
               });

@@ -105,10 +105,10 @@ struct SpmmOptions {
 /// C = alpha A B + beta C, C (rows of A x k) and B row-major with strides of at least k elements,
 /// all on the stream's device; T is float, Half or BFloat16, sums are float32. Asynchronous. Only
 /// the rows that `a` names are written: rows[r] for all r, so with row_ids == nullptr all of them.
-/// Results repeat bit for bit: no atomics; a row's entries are added in their order, those of rows
-/// longer than a task piece by piece. Non-finite values are carried through as IEEE 754 says, but
-/// that an entry that is not stored adds nothing (0 x infinity does not occur). C must not overlap
-/// B. Throws UsageError for k = 0 or a stride below k, DeviceError when a launch fails.
+/// Results repeat bit for bit: no float atomics; a row's entries are added in their order, those of
+/// rows longer than a task piece by piece. Non-finite values are carried through as IEEE 754 says,
+/// but that an entry that is not stored adds nothing (0 x infinity does not occur). C must not
+/// overlap B. Throws UsageError for k = 0 or a stride below k, DeviceError when a launch fails.
 ///
 /// On a GPU rows of B may be read up to the next 16 bytes behind k, within their stride.
 ///
