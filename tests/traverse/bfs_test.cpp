@@ -176,7 +176,7 @@ TEST(BfsCuda, MatchesReferenceOnEveryShapeAndTeam) {
 
 TEST(BfsCuda, MatchesReferenceWithEdgesInHostMemory) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  for (const auto& named : fixtures::shapes()) {
+  for (const auto& named : fixtures::placed_shapes()) {
     for (const auto& options : fixtures::cuda_teams()) {
       for (const auto& edges : fixtures::host_edges()) check(options, named, edges);
     }
