@@ -74,6 +74,22 @@ void check_all(const Device& device) {
   }
 }
 
+/// So many rows that the operands' places are chosen by what is fastest, rounded to TF32 on GPUs.
+void check_many_rows(const Device& device) {
+  const Stream stream(device);
+  DenseProducts products(device);
+  for (const auto& [n, k] : {std::pair{24, 40}, {47, 100}, {1, 3}, {33, 1}, {8, 0}}) {
+    for (int way = 0; way < 4; ++way) {
+      const DenseShape shape{5000, static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(k),
+                             (way & 1) != 0, (way & 2) != 0};
+      check<float>(stream, products, shape, 1.0f, 0.0f, 1e-3);
+      if (k != 0) check<float>(stream, products, shape, 0.5f, 1.0f, 1e-3);
+    }
+  }
+}
+
+TEST(DenseProducts, EqualPlainLoopsForManyRows) { check_many_rows(Device::cpu()); }
+
 TEST(DenseProducts, EqualPlainLoops) {
   for (const int threads : {1, 2, 3}) check_all(Device::cpu(threads));
 }
@@ -101,6 +117,11 @@ TEST(DenseProducts, RefusesWhatIsTooLarge) {
 TEST(DenseProductsCuda, EqualPlainLoops) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
   check_all(Device::cuda(0));
+}
+
+TEST(DenseProductsCuda, EqualPlainLoopsForManyRows) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  check_many_rows(Device::cuda(0));
 }
 
 }  // namespace

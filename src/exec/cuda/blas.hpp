@@ -39,6 +39,8 @@ class Blas {
   using Key = std::array<std::uint64_t, 10>;
   struct Plan;
   const Plan& plan(const DenseShape& shape, const BlasTypes& types, const Key& key);
+  /// B by columns, in memory of this object's.
+  const void* turned(const Stream& stream, const DenseShape& shape, const void* b);
   void lay_out(Plan& plan, const DenseShape& shape, const BlasTypes& types) const;
   /// The library's choice for a shape.
   [[nodiscard]] cublasLtMatmulAlgo_t choose(const DenseShape& shape, const BlasTypes& types,
@@ -48,6 +50,7 @@ class Blas {
   bool allow_tf32_;
   cublasLtHandle_t handle_ = nullptr;
   void* workspace_ = nullptr;
+  void* turned_ = nullptr;
   std::map<Key, std::unique_ptr<Plan>> plans_;      // By shape.
   std::map<Key, cublasLtMatmulAlgo_t> algorithms_;  // By shape, large sizes rounded up.
 };

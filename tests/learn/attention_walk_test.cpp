@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention's walk by lanes that make weights together, against the walk in which each makes its
+// own: the lanes are threads, which meet in every collective.
+#include "learn/attention_walk.hpp"
+
+#include <random>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "warren/exec/cpu_block.hpp"
+
+namespace warren::learn::detail {
+namespace {
+
+struct Problem {
+  std::uint64_t rows, heads, width;
+  std::uint64_t k;  ///< heads x width, padded to fours.
+  bool drops;
+};
+
+/// A random matrix with empty rows and long ones, and all that a walk reads, on the CPU.
+struct Inputs {
+  Problem p;
+  std::vector<EdgeOffset> offsets{0};
+  std::vector<Vertex> columns;
+  std::vector<float> x, of_rows, statistics;
+  std::vector<std::uint32_t> keys;
+
+  explicit Inputs(const Problem& problem) : p(problem) {
+    std::mt19937_64 draw(p.rows + p.width);
+    std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+    for (std::uint64_t r = 0; r < p.rows; ++r) {
+      const std::uint64_t degree = r % 11 == 3 ? 0 : r == 5 ? 150 : draw() % 13;
+      for (std::uint64_t e = 0; e < degree; ++e)
+        columns.push_back(static_cast<Vertex>(draw() % p.rows));
+      offsets.push_back(columns.size());
+    }
+    const auto fill = [&](std::vector<float>& values, std::uint64_t size) {
+      values.resize(size);
+      for (float& value : values) value = uniform(draw);
+    };
+    fill(x, p.rows * p.k);
+    for (std::uint64_t r = 0; r < p.rows; ++r)
+      for (std::uint64_t c = p.heads * p.width; c < p.k; ++c) x[r * p.k + c] = 0.0f;
+    fill(of_rows, p.rows * p.heads);
+    fill(statistics, p.rows * p.heads * kStatistics);
+    for (std::uint64_t at = kInverse; at < statistics.size(); at += kStatistics)
+      statistics[at] = std::abs(statistics[at]);
+    for (std::uint64_t r = 0; r < p.rows; ++r) keys.push_back(static_cast<std::uint32_t>(draw()));
+  }
+  [[nodiscard]] EdgeDropout dropout() const {
+    return p.drops ? EdgeDropout{keys.data(), 0.4f} : EdgeDropout{};
+  }
+};
+
+/// What a walk writes.
+struct Outputs {
+  std::vector<float> all, positive, y, statistics, shares;
+
+  explicit Outputs(const Inputs& in)
+      : all(in.p.rows * in.p.k),
+        positive(in.p.rows * in.p.k),
+        y(in.p.rows * in.p.heads * in.p.width),
+        statistics(in.statistics),
+        shares(in.p.rows * in.p.heads) {}
+};
+
+ForwardSide<float> side_of(const Inputs& in, Outputs& out, ForwardSide<float>*) {
+  const TwoParts<float> r{in.of_rows.data(), nullptr, in.p.rows, in.p.heads};
+  return {in.p.heads,        0.2f,         in.dropout(),           r, out.statistics.data(),
+          out.shares.data(), out.y.data(), in.p.heads * in.p.width};
+}
+BackwardSide<float> side_of(const Inputs& in, Outputs& out, BackwardSide<float>*) {
+  const std::uint64_t many = in.p.heads * kStatistics;
+  return {in.p.heads,
+          0.2f,
+          in.dropout(),
+          in.of_rows.data(),
+          {in.statistics.data(), nullptr, in.p.rows, many},
+          out.shares.data()};
+}
+
+/// All tasks by run(job), then the pieces of long rows.
+template <class Side, class Run>
+Outputs walked(const Inputs& in, const exec::Stream& stream, const sparse::SpmmPlan& plan,
+               Run&& run) {
+  Outputs out(in);
+  AttentionJob<Side> job{};
+  job.side = side_of(in, out, static_cast<Side*>(nullptr));
+  job.a.rows = in.p.rows;
+  job.a.offsets = in.offsets.data();
+  job.a.column_ids = in.columns.data();
+  job.heads = in.p.heads;
+  job.width = in.p.width;
+  job.k = in.p.k;
+  job.x = {in.x.data(), nullptr, in.p.rows, in.p.k};
+  job.all = out.all.data();
+  job.positive = out.positive.data();
+  job.tasks = plan.task_data();
+  job.task_count = plan.tasks();
+  job.splits = plan.split_data();
+  job.split_count = plan.splits();
+  job.partial_stride = 2 * job.k + (2 * job.heads + 3) / 4 * 4;
+  job.partials = plan.partials(stream, job.partial_stride);
+  run(job);
+  exec::LaunchOptions block;
+  block.scratch_bytes = sizeof(AttentionSums<4>);
+  exec::launch<exec::Cpu, exec::Block>(stream, job.split_count * (job.k / 4),
+                                       AttentionCombine<Side, 4, true>{job, 1}, block);
+  return out;
+}
+
+void expect_near(const std::vector<float>& found, const std::vector<float>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    ASSERT_NEAR(found[i], expected[i], 1e-4f * (1.0f + std::abs(expected[i]))) << "at " << i;
+}
+
+template <class Side>
+void check(const Problem& problem, int lanes, std::uint32_t expected_together) {
+  SCOPED_TRACE(std::to_string(problem.heads) + " heads of " + std::to_string(problem.width));
+  const Inputs in(problem);
+  const exec::Stream stream(exec::Device::cpu(1));
+  const sparse::SpmmPlan plan(stream, in.offsets, {.entries = 24});
+  ASSERT_GT(plan.splits(), 0u);
+  exec::ThreadPool pool(lanes);
+  const Outputs expected = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
+    exec::launch<exec::Cpu, exec::Serial>(stream, job.task_count * (job.k / 4),
+                                          AttentionWalk<Side, 4, true>{job});
+  });
+  for (const bool is_whole : {true, false}) {
+    const Outputs found = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
+      const auto many = static_cast<std::uint32_t>(lanes);
+      const std::uint32_t together = lanes_of_a_head(job, many, 4);
+      ASSERT_EQ(together, expected_together);
+      const std::uint64_t tasks = job.task_count * ((job.k / 4 + many - 1) / many);
+      if (is_whole) {
+        exec::launch_cpu_block(pool, tasks, AttentionSharedWalk<Side, 4, true>{job, together});
+      } else {
+        exec::launch_cpu_block(pool, tasks, AttentionSharedWalk<Side, 4, false>{job, together});
+      }
+    });
+    expect_near(found.all, expected.all);
+    expect_near(found.positive, expected.positive);
+    expect_near(found.y, expected.y);
+    expect_near(found.shares, expected.shares);
+    expect_near(found.statistics, expected.statistics);
+  }
+}
+
+TEST(AttentionSharedWalk, EqualsTheWalkOfOneLane) {
+  for (const bool drops : {false, true}) {
+    for (const auto& [p, lanes, together] :
+         {std::tuple{Problem{60, 2, 16, 32, drops}, 8, 4u},     // Two heads to a group of lanes.
+          std::tuple{Problem{40, 2, 32, 64, drops}, 8, 8u},     // Two tiles of columns.
+          std::tuple{Problem{40, 1, 22, 24, drops}, 8, 8u},     // Lanes without columns.
+          std::tuple{Problem{40, 3, 16, 48, drops}, 8, 4u}}) {  // Half of a tile without.
+      check<ForwardSide<float>>(p, lanes, together);
+      check<BackwardSide<float>>(p, lanes, together);
+    }
+  }
+}
+
+TEST(AttentionSharedWalk, IsForLanesOfOneHead) {
+  AttentionJob<ForwardSide<float>> job{};
+  const auto lanes = [&](std::uint64_t heads, std::uint64_t width) {
+    job.heads = heads;
+    job.width = width;
+    return lanes_of_a_head(job, 32, 4);
+  };
+  EXPECT_EQ(lanes(4, 64), 16u);
+  EXPECT_EQ(lanes(2, 256), 32u);
+  EXPECT_EQ(lanes(1, 12), 32u);
+  EXPECT_EQ(lanes(8, 8), 0u);   // Two lanes to a head.
+  EXPECT_EQ(lanes(4, 12), 0u);  // Three.
+  EXPECT_EQ(lanes(4, 18), 0u);  // A lane with two heads' columns.
+}
+
+}  // namespace
+}  // namespace warren::learn::detail
