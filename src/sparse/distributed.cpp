@@ -104,6 +104,7 @@ DistributedSpmm<T>::DistributedSpmm(team::Team& team, const Rows& rows, std::uin
   require(k > 0, "a product needs k of at least 1; B and C have no columns otherwise");
   if (options.workgroup != 0) graph::check_workgroup(options.workgroup, team.size());
   require(options.chunks >= 1, "staged: at least one chunk");
+  require(options.slow_between >= 1, "what crosses between workgroups is moved at least once");
   team.with_peer_memory([&] {
     team.barrier();
     product_ = make_product<T>({team, rows, k, options});
@@ -124,6 +125,13 @@ std::uint64_t DistributedSpmm<T>::rows_moved() {
   std::uint64_t moved[] = {product_->rows_moved()};
   team_.sum(moved);
   return moved[0];
+}
+
+template <class T>
+std::uint64_t DistributedSpmm<T>::rows_between() {
+  std::uint64_t between[] = {product_->rows_between()};
+  team_.sum(between);
+  return between[0];
 }
 
 template <class T>

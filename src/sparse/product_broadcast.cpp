@@ -34,7 +34,7 @@ class BroadcastProduct final : public ProductBase<T> {
   }
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
-    this->moved_ = 0;
+    this->moves_.restart();
     if (is_pipelined_ && !stages_.empty()) fetch(b, 0);
     this->multiply_own(b, c, alpha, beta);
     for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -58,8 +58,8 @@ class BroadcastProduct final : public ProductBase<T> {
     const std::size_t q = stages_[stage].owner;
     const std::uint64_t rows = view.cuts[q + 1] - view.cuts[q];
     this->copies_wait();
-    copy_rows(this->copy_stream_, buffer(stage), view.base[q], rows * this->k_);
-    this->moved_ += rows;
+    this->moves_.copy(this->copy_stream_, static_cast<int>(q), buffer(stage), view.base[q], rows,
+                      this->k_);
   }
 
   bool is_pipelined_;

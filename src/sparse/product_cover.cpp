@@ -29,7 +29,7 @@ class CoverProduct final : public ProductBase<T> {
     for (std::size_t q = 0; q < ranks; ++q) {
       if (static_cast<int>(q) != this->team_.rank()) choose(rows, q);
     }
-    halo_ = RowList(this->stream_, std::span<const Vertex>(halo_rows_));
+    halo_ = RowList(this->stream_, std::span<const Vertex>(halo_rows_), this->moves_.group());
     prepare_partials(rows);
     prepare_remote(rows);
     std::vector<Vertex>().swap(place_);
@@ -37,10 +37,9 @@ class CoverProduct final : public ProductBase<T> {
   }
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
-    this->moved_ = 0;
+    this->moves_.restart();
     this->copies_wait();
-    halo_.gather(this->copy_stream_, b.view(), buffer_.data(), this->copy_processors_);
-    this->moved_ += halo_.size();
+    this->moves_.gather(this->copy_stream_, halo_, b.view(), buffer_.data());
     // What others wait for comes first; it crosses while own columns are multiplied.
     this->multiply(partial_block_, b.local_data(), partials_.local_data(), 1.0f, 0.0f);
     this->stream_.synchronize();
@@ -48,9 +47,9 @@ class CoverProduct final : public ProductBase<T> {
     T* to = buffer_.data() + halo_.size() * this->k_;
     for (const Piece& piece : pieces_) {
       const T* from = partials_.view().base[piece.owner] + piece.begin * this->k_;
-      copy_rows(this->copy_stream_, to, from, piece.rows * this->k_);
+      this->moves_.copy(this->copy_stream_, static_cast<int>(piece.owner), to, from, piece.rows,
+                        this->k_);
       to += piece.rows * this->k_;
-      this->moved_ += piece.rows;
     }
     this->multiply_own(b, c, alpha, beta);
     this->wait_for_copies();

@@ -33,10 +33,9 @@ class FusedProduct final : public ProductBase<T> {
   }
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
-    this->moved_ = 0;
+    this->moves_.restart();
     this->copies_wait();
-    own_group_.gather(this->copy_stream_, b.view(), own_buffer_.data(), this->copy_processors_);
-    this->moved_ += own_group_.size();
+    this->moves_.gather(this->copy_stream_, own_group_, b.view(), own_buffer_.data());
     exec::Event own_group_arrived(this->team_.device());
     own_group_arrived.record(this->copy_stream_);
     put(b, 1);
@@ -48,8 +47,7 @@ class FusedProduct final : public ProductBase<T> {
       put(b, phase + 1);
       const Phase& now = phases_[static_cast<std::size_t>(phase) - 1];
       const memory::GlobalArray<T>& arrived = received_[phase % 2];
-      now.others.gather(this->stream_, arrived.view(), other_buffer_.data());
-      this->moved_ += now.others.size();
+      this->moves_.gather_near(this->stream_, now.others, arrived.view(), other_buffer_.data());
       this->multiply(now.own_block, arrived.local_data(), c, alpha, 1.0f);
       this->multiply(now.other_block, other_buffer_.data(), c, alpha, 1.0f);
     }
@@ -201,9 +199,8 @@ class FusedProduct final : public ProductBase<T> {
   void put(const memory::GlobalArray<T>& b, int phase) {
     if (phase >= groups_) return;
     const Phase& next = phases_[static_cast<std::size_t>(phase) - 1];
-    next.outgoing.gather(this->copy_stream_, b.view(),
-                         received_[phase % 2].view().base[next.receiver], this->copy_processors_);
-    this->moved_ += next.outgoing.size();
+    this->moves_.put(this->copy_stream_, next.outgoing, b.view(),
+                     received_[phase % 2].view().base[next.receiver], next.receiver);
   }
 
   int group_size_, groups_, group_, place_;

@@ -53,7 +53,8 @@ class OnceProduct final : public ProductBase<float> {
     row_ids_ = to_device(stream_, row_ids);
     values_ = to_device(stream_, values);
     short_rows_ = to_device(stream_, short_rows);
-    long_rows_ = RowList(stream_, std::span<const Vertex>(long_rows));
+    long_rows_ = RowList(stream_, std::span<const Vertex>(long_rows), moves_.group());
+    far_reads_ = FarReads<float>(stream_, moves_, short_rows, k_);
     long_buffer_ = memory::Buffer<float>(team_.device(), exec::bytes_of(long_rows.size(), k_));
     const auto block = choose_entries(rows, team_.device().pool(), {},
                                       [&](EdgeOffset, Vertex column, Vertex& new_column) {
@@ -66,8 +67,10 @@ class OnceProduct final : public ProductBase<float> {
   }
 
   void run(const memory::GlobalArray<float>& b, float* c, float alpha, float beta) override {
+    moves_.restart();
     copies_wait();
-    long_rows_.gather(copy_stream_, b.view(), long_buffer_.data(), copy_processors_);
+    moves_.gather(copy_stream_, long_rows_, b.view(), long_buffer_.data());
+    far_reads_.repeat(copy_stream_, b.view());
     exec::fill_bytes(stream_, counter_.data(), 0, sizeof(std::uint64_t));
     multiply_own(b, c, alpha, beta);
     detail::OnceJob job;
@@ -93,11 +96,13 @@ class OnceProduct final : public ProductBase<float> {
                        [&](auto backend) { detail::run_once<decltype(backend)>(stream_, job); });
     wait_for_copies();
     multiply(long_block_, long_buffer_.data(), c, alpha, 1.0f);
-    moved_ = long_rows_.size();
   }
 
   [[nodiscard]] std::uint64_t rows_moved() const override {
-    return moved_ + counter_.to_host(stream_)[0];
+    return moves_.moved() + counter_.to_host(stream_)[0];
+  }
+  [[nodiscard]] std::uint64_t rows_between() const override {
+    return moves_.between() + far_reads_.size();
   }
 
  private:
@@ -106,6 +111,7 @@ class OnceProduct final : public ProductBase<float> {
   memory::Buffer<Vertex> row_ids_, short_rows_;
   memory::Buffer<float> values_, long_buffer_;
   RowList long_rows_;
+  FarReads<float> far_reads_;
   DeviceBlock long_block_;
   memory::Buffer<std::uint64_t> counter_;
 };

@@ -120,6 +120,7 @@ class PullProduct final : public ProductBase<T> {
             "pull: a block has 1 to 32 warps");
     SplitRows split = split_rows(given.rows, this->team_.device().pool(), given.options);
     block_ = DeviceBlock(this->stream_, split.block, this->row_scale_.data(), this->self_.data());
+    far_reads_ = FarReads<T>(this->stream_, this->moves_, given.rows.columns, this->k_);
     plan_ = SpmmPlan(this->stream_, std::move(split.tasks), split.splits, split.pieces);
   }
 
@@ -137,6 +138,8 @@ class PullProduct final : public ProductBase<T> {
     MatrixView matrix = block_.view();
     matrix.self_first = this->first_;
     exec::fill_bytes(this->stream_, counter_.data(), 0, sizeof(std::uint64_t));
+    this->copies_wait();
+    far_reads_.repeat(this->copy_stream_, view);
     spmm(this->stream_, matrix, plan_, table, c, this->k_, this->k_,
          {.alpha = alpha,
           .beta = beta,
@@ -147,12 +150,14 @@ class PullProduct final : public ProductBase<T> {
   [[nodiscard]] std::uint64_t rows_moved() const override {
     return counter_.to_host(this->stream_)[0];
   }
+  [[nodiscard]] std::uint64_t rows_between() const override { return far_reads_.size(); }
 
  private:
   std::vector<std::uint64_t> cuts_;
   std::uint32_t threads_;
   DeviceBlock block_;
   SpmmPlan plan_;
+  FarReads<T> far_reads_;
   memory::Buffer<std::uint64_t> counter_;
 };
 

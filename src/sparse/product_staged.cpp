@@ -14,7 +14,7 @@ class StagedProduct final : public ProductBase<T> {
   explicit StagedProduct(const Preparation& given) : ProductBase<T>(given) {
     this->take_own(given.rows);
     const Exchange exchange(this->team_, given.rows);
-    halo_ = RowList(this->stream_, exchange.halo());
+    halo_ = RowList(this->stream_, exchange.halo(), this->moves_.group());
     buffer_ = memory::Buffer<T>(this->team_.device(), exec::bytes_of(halo_.size(), this->k_));
     const std::uint64_t chunks = std::clamp<std::uint64_t>(
         given.options.chunks, 1, std::max<std::uint64_t>(1, halo_.size()));
@@ -36,13 +36,12 @@ class StagedProduct final : public ProductBase<T> {
   }
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
-    this->moved_ = 0;
+    this->moves_.restart();
     std::vector<exec::Event> arrived;
     this->copies_wait();
     for (const Chunk& chunk : chunks_) {
-      halo_.gather(this->copy_stream_, b.view(), buffer_.data(), chunk.begin, chunk.end,
-                   this->copy_processors_);
-      this->moved_ += chunk.end - chunk.begin;
+      this->moves_.gather(this->copy_stream_, halo_, b.view(), buffer_.data(), chunk.begin,
+                          chunk.end);
       arrived.emplace_back(this->team_.device());
       arrived.back().record(this->copy_stream_);
     }

@@ -50,9 +50,10 @@ std::uint64_t expected_rows(const graph::MovedRows& moved, Strategy strategy) {
 
 template <class T>
 void check_rank(team::Team& team, const graph::Graph& graph, const graph::Shard& shard,
-                const Scenario& s, const graph::MovedRows& moved) {
+                const Scenario& s, const graph::PartitionQuality& quality) {
   SCOPED_TRACE(name_of(s.options.strategy) + ", k " + std::to_string(s.k) + ", workgroups of " +
-               std::to_string(s.options.workgroup) + ", rank " + std::to_string(team.rank()) +
+               std::to_string(s.options.workgroup) + ", slow " +
+               std::to_string(s.options.slow_between) + ", rank " + std::to_string(team.rank()) +
                " of " + std::to_string(team.size()));
   const std::uint64_t n = graph.vertices;
   const exec::Stream stream(team.device());
@@ -86,7 +87,8 @@ void check_rank(team::Team& team, const graph::Graph& graph, const graph::Shard&
     const std::vector<T> result = c.to_host(stream);
     // Passes over parts of the columns round to T each.
     EXPECT_TRUE(near(result, s.k, mine, s.k, sizeof(T) == 4 ? 1.0 : team.size() + 1.0));
-    EXPECT_EQ(product.rows_moved(), expected_rows(moved, s.options.strategy));
+    EXPECT_EQ(product.rows_moved(), expected_rows(quality.moved, s.options.strategy));
+    EXPECT_EQ(product.rows_between(), expected_rows(quality.between, s.options.strategy));
     if (repeat == 0) first_result = result;
     const bool repeats = s.options.strategy != Strategy::once || s.options.deterministic;
     if (repeats && !result.empty()) {
@@ -153,11 +155,11 @@ void check_team(const team::TeamOptions& team_options, const std::string& name,
       Scenario s;
       s.options = options;
       s.k = 5;
-      check_rank<float>(team, graph, shard, s, quality.moved);
+      check_rank<float>(team, graph, shard, s, quality);
       s.k = 16;
       s.alpha = 2.0f;
       s.beta = 0.5f;
-      check_rank<float>(team, graph, shard, s, quality.moved);
+      check_rank<float>(team, graph, shard, s, quality);
     }
   });
 }
@@ -172,19 +174,46 @@ void check_types_and_scales(const team::TeamOptions& team_options) {
       const graph::Shard shard = graph::make_shard(team, source);
       for (const DistributedOptions& options : strategies(team.size())) {
         exec::ThreadPool own(1);
-        const auto moved =
-            graph::partition_quality(graph, partition, own, {options.workgroup, true}).moved;
+        const auto quality =
+            graph::partition_quality(graph, partition, own, {options.workgroup, true});
         Scenario s;
         s.options = options;
         s.k = 24;
-        check_rank<Half>(team, graph, shard, s, moved);
-        check_rank<BFloat16>(team, graph, shard, s, moved);
+        check_rank<Half>(team, graph, shard, s, quality);
+        check_rank<BFloat16>(team, graph, shard, s, quality);
         s.normalization = {Kind::row_mean, false};
         s.norm = reference::Norm::row_mean;
-        check_rank<float>(team, graph, shard, s, moved);
+        check_rank<float>(team, graph, shard, s, quality);
         s.normalization = {Kind::symmetric, true};
         s.norm = reference::Norm::symmetric;
-        check_rank<float>(team, graph, shard, s, moved);
+        check_rank<float>(team, graph, shard, s, quality);
+      }
+    });
+  }
+}
+
+/// Every strategy over slow links between workgroups: results and counts are those of fast ones.
+void check_slow_links(const team::TeamOptions& team_options, int workgroup) {
+  for (const auto& graph : {fixtures::generated("kron:8", true), fixtures::star(3000, true),
+                            fixtures::weighted(fixtures::random_graph(200, 1500, 3, false), 4)}) {
+    const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
+    graph::Partition partition;
+    partition.cuts = source.cuts;
+    team::run_team(team_options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      exec::ThreadPool own(1);
+      const auto quality = graph::partition_quality(graph, partition, own, {workgroup, true});
+      for (const Strategy strategy : all_strategies()) {
+        Scenario s;
+        s.options.strategy = strategy;
+        s.options.workgroup = workgroup;
+        s.options.chunks = 3;
+        for (const std::uint32_t times : {1u, 2u, 10u}) {
+          s.options.slow_between = times;
+          s.k = 9;
+          check_rank<float>(team, graph, shard, s, quality);
+          check_rank<Half>(team, graph, shard, s, quality);
+        }
       }
     });
   }
@@ -316,6 +345,14 @@ TEST(DistributedSpmm, TypesAndNormalizations) {
   for (const auto& options : cpu_teams()) check_types_and_scales(options);
 }
 
+TEST(DistributedSpmm, SlowLinksChangeNeitherResultsNorCounts) {
+  for (const auto& options : cpu_teams()) {
+    for (const int workgroup : {1, 2, 3}) {
+      if (options.ranks % workgroup == 0) check_slow_links(options, workgroup);
+    }
+  }
+}
+
 TEST(DistributedSddmm, MatchesReference) {
   for (const auto& options : cpu_teams()) check_sddmm(options);
 }
@@ -341,6 +378,9 @@ TEST(DistributedSpmm, RefusesWhatMakesNoSense) {
   EXPECT_THROW(run(4, {}, 5), UsageError);
   EXPECT_THROW(run(4, {Strategy::fused, 3}, 4), UsageError);
   EXPECT_THROW(run(4, {Strategy::fused, 8}, 4), UsageError);
+  DistributedOptions slow;
+  slow.slow_between = 0;
+  EXPECT_THROW(run(4, slow, 4), UsageError);
   DistributedOptions pull;
   pull.strategy = Strategy::pull;
   pull.piece_entries = 0;
@@ -355,6 +395,8 @@ TEST(DistributedSpmmCuda, MatchesReferenceWithEveryStrategyAndTeam) {
   for (const auto& options : fixtures::cuda_teams()) {
     for (const auto& named : fixtures::matrices()) check_team(options, named.name, named.graph);
     check_types_and_scales(options);
+    check_slow_links(options, 1);
+    if (options.ranks == 4) check_slow_links(options, 2);
     check_sddmm(options);
   }
 }

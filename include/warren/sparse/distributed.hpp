@@ -35,7 +35,8 @@ enum class Strategy {
 
 struct DistributedOptions {
   Strategy strategy = Strategy::staged;
-  int workgroup = 0;           ///< Ranks of a workgroup (fused); 0: all are one.
+  /// Ranks of a workgroup, consecutive ones, within which links are fast; 0: all are one.
+  int workgroup = 0;
   bool deterministic = false;  ///< `once` without atomics.
   std::uint32_t chunks = 1;    ///< staged: parts that the copies are cut into, to overlap.
   /// Of a GPU, those that copy rows at most while the others multiply (staged, once, cover, fused).
@@ -45,6 +46,9 @@ struct DistributedOptions {
   std::uint32_t piece_entries = 128;
   std::uint32_t interleave = 1;
   std::uint32_t warps_per_block = 8;
+  /// For tests and benchmarks: all that crosses between workgroups is moved this many times, as
+  /// over a link that is as many times slower. Results are the same; rows are counted once.
+  std::uint32_t slow_between = 1;
 
   friend bool operator==(const DistributedOptions&, const DistributedOptions&) = default;
 };
@@ -57,6 +61,8 @@ class Product {
   virtual void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) = 0;
   /// Rows that came to this rank in the last run.
   [[nodiscard]] virtual std::uint64_t rows_moved() const = 0;
+  /// Of these, rows from other workgroups.
+  [[nodiscard]] virtual std::uint64_t rows_between() const = 0;
 };
 
 /// C = alpha A B + beta C over a team, A square, each rank holding the same rows of A, B and C. One
@@ -84,6 +90,9 @@ class DistributedSpmm {
   /// Rows that crossed between ranks in the last run, counted as they did, over the team, in the
   /// terms of Exchange::volumes(). Collective.
   [[nodiscard]] std::uint64_t rows_moved();
+  /// Of these, rows that crossed between workgroups, in the terms of
+  /// graph::PartitionQuality::between. Collective.
+  [[nodiscard]] std::uint64_t rows_between();
 
  private:
   team::Team& team_;
