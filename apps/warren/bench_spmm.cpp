@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench_spmm.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "text.hpp"
 
 namespace warren::app {
+
+namespace {
+
+/// The volumes computed from the graph, which counted rows are equal to.
+void describe_workgroups(Session& session, const SparseOptions& options,
+                         const std::vector<std::string>& strategies, const SparseInput& input) {
+  const bool with_cover =
+      std::find(strategies.begin(), strategies.end(), "cover") != strategies.end();
+  const auto quality = input.quality(session.pool(), options.workgroup, with_cover);
+  Json& json = session.json();
+  json["workgroup"] = options.workgroup;
+  json["slow"] = options.slow;
+  json["volume"] = rows_json(quality.moved);
+  json["volume_between_workgroups"] = rows_json(quality.between);
+}
+
+}  // namespace
 
 void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& bench) {
   add_graph_options(command, bench.options.graph);
@@ -17,8 +36,9 @@ void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& bench) {
       ->delimiter(',')
       ->type_name("TYPE,...");
   command
-      .add_option("--strategies", bench.strategies,
-                  "Strategies (auto on one rank, all of them on several)")
+      .add_option(
+          "--strategies", bench.strategies,
+          "Strategies, with parameters: see spmm (auto on one rank, all of them on several)")
       ->delimiter(',')
       ->type_name("NAME,...");
   command.add_option("--method", bench.options.method, "Partition over the ranks: see spmm")
@@ -27,6 +47,7 @@ void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& bench) {
       ->type_name("NAME");
   add_number(command, "--workgroup", bench.options.workgroup, "Ranks of a workgroup (all)", "N", 1,
              kMaxRanks);
+  add_slow_option(command, bench.options);
   command.add_flag("--verify", bench.options.verify, "Compare with double precision");
 }
 
@@ -46,6 +67,11 @@ void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
   }
   const SparseInput input(session, options);
   session.json()["machine"] = session.place();
+  if (options.workgroup != 0) describe_workgroups(session, options, strategies, input);
+  const std::string workgroups =
+      options.workgroup == 0
+          ? ""
+          : fmt::format(" --workgroup {} --slow {}", options.workgroup, options.slow);
   Json results = Json::array();
   session.print("\n{:<10} {:>6} {:<20} {:>12} {:>10} {:>14}\n", "type", "k", "strategy", "time",
                 "GFLOP/s", "rows moved");
@@ -63,15 +89,17 @@ void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
         results.push_back(
             {{"command",
               fmt::format("warren spmm {} --k {} --type {} --strategy {} --method {} "
-                          "--reorder {} --devices {} --repeat {}",
+                          "--reorder {} --devices {} --repeat {}{}",
                           options.graph.graph, k, type, strategy, options.method, options.reorder,
-                          options.common.devices, options.common.repeat)},
+                          options.common.devices, options.common.repeat, workgroups)},
              {"type", type},
              {"k", k},
-             {"strategy", outcome.strategy},
+             {"strategy", strategy == "auto" ? outcome.strategy : strategy},
              {"seconds", outcome.seconds},
              {"gflops", gflops},
              {"rows_moved", outcome.rows_moved},
+             {"rows_between_workgroups",
+              options.workgroup != 0 ? Json(outcome.rows_between) : Json(nullptr)},
              {"plan_seconds", outcome.plan_seconds},
              {"max_relative_error", options.verify ? Json(outcome.error) : Json(nullptr)}});
         session.print("{:<10} {:>6} {:<20} {:>12} {:>10.2f} {:>14}\n", type, k, outcome.strategy,

@@ -140,4 +140,12 @@ void describe_graph(Session& session, const GraphOptions& options, std::uint64_t
                 counted(edges, "directed edge", "directed edges"));
 }
 
+Json rows_json(const graph::MovedRows& rows) {
+  return {{"broadcast", rows.broadcast},
+          {"per_edge", rows.per_edge},
+          {"once", rows.once},
+          {"fused", rows.fused},
+          {"cover", rows.cover}};
+}
+
 }  // namespace warren::app

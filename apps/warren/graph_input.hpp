@@ -7,6 +7,7 @@
 
 #include "warren/graph/generate.hpp"
 #include "warren/graph/graph.hpp"
+#include "warren/graph/partition.hpp"
 
 #include "options.hpp"
 #include "session.hpp"
@@ -32,5 +33,8 @@ struct GraphInput {
 /// Sets `graph`, `vertices` and `edges` of the session's JSON and prints the line on the graph.
 void describe_graph(Session& session, const GraphOptions& options, std::uint64_t vertices,
                     std::uint64_t edges);
+
+/// An object with the rows of each way.
+[[nodiscard]] Json rows_json(const graph::MovedRows& rows);
 
 }  // namespace warren::app

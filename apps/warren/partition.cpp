@@ -22,14 +22,6 @@ struct PartitionCommand {
   int workgroup = 0;
 };
 
-Json rows_json(const graph::MovedRows& rows) {
-  return {{"broadcast", rows.broadcast},
-          {"per_edge", rows.per_edge},
-          {"once", rows.once},
-          {"fused", rows.fused},
-          {"cover", rows.cover}};
-}
-
 ExitStatus run_partition(const PartitionCommand& command) {
   check_method(command.method);
   const int workgroup = command.workgroup == 0 ? command.parts : command.workgroup;

@@ -7,12 +7,14 @@
 
 #include "command.hpp"
 #include "sparse_input.hpp"
+#include "strategy.hpp"
 #include "text.hpp"
 
 namespace warren::app {
 namespace {
 
 constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24;
+constexpr std::uint64_t kMostTimes = 1000;
 
 Json describe(const sparse::Candidate& candidate) {
   return {{"strategy", sparse::name_of(candidate.options.strategy)},
@@ -58,7 +60,8 @@ void add_sparse_options(CLI::App& command, SparseOptions& options) {
   command
       .add_option("--strategy", options.strategy,
                   "How rows come to the ranks that need them: auto, broadcast, "
-                  "broadcast-pipelined, pull, once, staged, fused, cover")
+                  "broadcast-pipelined, pull, once, staged, fused, cover; parameters follow as in "
+                  "pull:ps=64:dist=2:wpb=8, staged:chunks=2")
       ->type_name("NAME");
   command
       .add_option("--method", options.method,
@@ -77,11 +80,22 @@ void add_sparse_options(CLI::App& command, SparseOptions& options) {
   add_common_options(command, options.common);
 }
 
+void add_slow_option(CLI::App& command, SparseOptions& options) {
+  add_number(command, "--slow", options.slow,
+             "Move what crosses between workgroups N times, as over a link that is as many times "
+             "slower (1)",
+             "N", 1, kMostTimes);
+}
+
 void check_sparse_options(const SparseOptions& options) {
   check_choice("--type", options.type, {"float32", "float16", "bfloat16"}, {});
   check_choice(
-      "--strategy", options.strategy,
+      "--strategy", strategy_name(options.strategy),
       {"auto", "broadcast", "broadcast-pipelined", "pull", "once", "staged", "fused", "cover"}, {});
+  if (options.strategy != "auto") (void)parse_product(options.strategy);
+  require(options.slow == 1 || (options.workgroup != 0 && options.strategy != "auto"),
+          "--slow slows the links between workgroups for one strategy: it needs --workgroup N and "
+          "--strategy NAME");
   check_method(options.method);
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
   if (options.workgroup != 0) graph::check_workgroup(options.workgroup, options.common.devices);

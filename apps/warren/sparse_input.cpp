@@ -38,4 +38,11 @@ SparseInput::SparseInput(Session& session, const SparseOptions& options) {
   source_.cuts = partition_.cuts;
 }
 
+graph::PartitionQuality SparseInput::quality(exec::ThreadPool& pool, int workgroup,
+                                             bool with_cover) const {
+  graph::Partition ranges;
+  ranges.cuts = source_.cuts;
+  return graph::partition_quality(graph(), ranges, pool, {workgroup, with_cover});
+}
+
 }  // namespace warren::app

@@ -31,10 +31,12 @@ struct SparseOptions {
   std::string method = "ranges";
   std::string reorder = "none";
   int workgroup = 0;
+  std::uint32_t slow = 1;  ///< Times that what crosses between workgroups is moved.
   bool verify = false;
   bool explain = false;
 };
 void add_sparse_options(CLI::App& command, SparseOptions& options);
+void add_slow_option(CLI::App& command, SparseOptions& options);
 /// Throws UsageError for a value that is none.
 void check_sparse_options(const SparseOptions& options);
 
@@ -61,6 +63,9 @@ class SparseInput {
   /// The input's vertex that the ranks call v.
   [[nodiscard]] Vertex to_user(Vertex v) const { return partition_.to_old(v); }
   [[nodiscard]] double reorder_seconds() const { return reorder_seconds_; }
+  /// Rows that a product moves by each way, counted in the graph; `cover` where asked for.
+  [[nodiscard]] graph::PartitionQuality quality(exec::ThreadPool& pool, int workgroup,
+                                                bool with_cover) const;
 
   /// Fills the rank's rows of B.
   template <class T>
@@ -104,6 +109,7 @@ struct SparseOutcome {
   std::vector<double> seconds;
   double plan_seconds = 0.0;
   std::uint64_t rows_moved = 0;
+  std::uint64_t rows_between = 0;  ///< Of these, between workgroups.
   double sum = 0.0, sumsq = 0.0;
   double error = 0.0;
   std::string strategy;

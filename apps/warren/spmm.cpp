@@ -8,6 +8,7 @@
 #include "warren/core/error.hpp"
 
 #include "sparse_input.hpp"
+#include "strategy.hpp"
 
 namespace warren::app {
 namespace {
@@ -55,12 +56,10 @@ class SpmmRank {
   void run_together(const graph::Shard& shard, const memory::GlobalArray<T>& b,
                     memory::Buffer<T>& c, SparseOutcome& mine) {
     sparse::DistributedOptions product_options;
-    product_options.workgroup = options_.workgroup;
-    product_options.deterministic = options_.common.deterministic;
     double begin = now_seconds();
     const sparse::Rows rows = sparse::make_rows(team_, shard);
     if (options_.strategy != "auto") {
-      product_options.strategy = sparse::parse_strategy(options_.strategy);
+      product_options = parse_product(options_.strategy);
     } else if (!options_.common.deterministic) {
       // The choice follows measured times, and the last bits of the result the choice.
       sparse::TuneOptions tune;
@@ -71,11 +70,15 @@ class SpmmRank {
       mine.candidates = tuning.candidates;
       begin = now_seconds();
     }
+    product_options.workgroup = options_.workgroup;
+    product_options.deterministic = options_.common.deterministic;
+    product_options.slow_between = options_.slow;
     sparse::DistributedSpmm<T> product(team_, rows, options_.k, product_options);
     mine.plan_seconds = largest(team_, now_seconds() - begin);
     mine.seconds =
         timed_runs(team_, options_.common.repeat, "spmm", [&] { product.run(b, c.data()); });
     mine.rows_moved = product.rows_moved();
+    mine.rows_between = product.rows_between();
     mine.strategy = sparse::name_of(product_options.strategy);
   }
 
@@ -141,7 +144,9 @@ ExitStatus run_spmm(const SparseOptions& options) {
   check_sparse_options(options);
   Session session("spmm", options.common);
   const SparseInput input(session, options);
-  return report_sparse(session, options, input, measure_spmm(session, options, input));
+  const SparseOutcome outcome = measure_spmm(session, options, input);
+  if (options.workgroup != 0) session.json()["rows_between_workgroups"] = outcome.rows_between;
+  return report_sparse(session, options, input, outcome);
 }
 
 }  // namespace
@@ -162,6 +167,7 @@ void add_spmm(CLI::App& program, Action& action) {
   auto options = std::make_shared<SparseOptions>();
   CLI::App* spmm = program.add_subcommand("spmm", "A sparse matrix times a dense one");
   add_sparse_options(*spmm, *options);
+  add_slow_option(*spmm, *options);
   spmm->footer("Example:\n  warren spmm debian --k 64 --devices 2 --strategy staged --verify");
   spmm->callback([options, &action] { action = [options] { return run_spmm(*options); }; });
 }

@@ -21,6 +21,9 @@ struct SplitRows {
   std::uint64_t pieces = 0;
 };
 
+/// Entries and rows of a task of short rows, at most: pieces may be whole rows of any length.
+constexpr std::uint32_t kMostPacked = 512;
+
 void append_pieces(EdgeOffset begin, EdgeOffset end, Vertex row, std::uint32_t most,
                    std::uint64_t& pieces, std::vector<SpmmTask>& tasks) {
   for (EdgeOffset e = begin; e < end; e += most) {
@@ -78,7 +81,7 @@ SplitRows split_rows(const Rows& rows, exec::ThreadPool& pool, const Distributed
     const bool has_remote =
         next_remote < remote.row_ids.size() && remote.row_ids[next_remote] == row;
     if (!has_remote && end - begin <= most) {
-      if (may_grow && packed + (end - begin) + 1 <= most) {
+      if (may_grow && packed + (end - begin) + 1 <= std::min(most, kMostPacked)) {
         local_tasks.back().end = end;
         ++local_tasks.back().rows;
       } else {

@@ -161,8 +161,29 @@ class Spmm(ProgramTest):
             self.assertLess(entry["max_relative_error"], 1e-2)
         self.fail(2, "bench", "spmm", "kron:7", "--types", "double", says="double")
 
+    def test_slow_links(self):
+        graph = ["community:400,9", "--devices", 4, "--workgroup", 2]
+        names = list(STRATEGIES) + ["pull:ps=4294967295:dist=3:wpb=2", "staged:chunks=3"]
+        result = self.succeed_json("bench", "spmm", *graph, "--ks", 8, "--strategies", ",".join(names), "--slow", 10, "--verify")
+        self.assertEqual((result["workgroup"], result["slow"]), (2, 10))
+        self.assertEqual([row["strategy"] for row in result["results"]], names)
+        for row in result["results"]:
+            way = STRATEGIES[row["strategy"].split(":")[0]]
+            self.assertLess(row["max_relative_error"], 1e-5)
+            self.assertEqual(row["rows_moved"], result["volume"][way])
+            self.assertEqual(row["rows_between_workgroups"], result["volume_between_workgroups"][way])
+        volumes = self.succeed_json("partition", "community:400,9", "--parts", 4, "--workgroup", 2)
+        self.assertEqual(volumes["volume_between_workgroups"], result["volume_between_workgroups"])
+        result = self.succeed_json("spmm", *graph, "--k", 8, "--strategy", "fused", "--slow", 3, "--verify")
+        self.assertEqual(result["rows_between_workgroups"], volumes["volume_between_workgroups"]["fused"])
+
     def test_refused(self):
         self.fail(2, "spmm", "kron:5", "--k", 0, says="--k")
+        for strategy, says in (("pull:ps=0", "ps=N"), ("pull:ps", "ps=N"), ("pull:ps=x", "ps=N"), ("pull:", "parameter"),
+                               ("pull:chunks=2", "chunks"), ("pull:wpb=64", "warps"), ("auto:ps=1", "strateg")):
+            self.fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", strategy, says=says)
+        self.fail(2, "spmm", "kron:5", "--devices", 2, "--workgroup", 1, "--slow", 2, says="--slow")
+        self.fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", "pull", "--slow", 2, says="--slow")
         self.fail(2, "spmm", "kron:5", "--type", "float64", says="float64")
         self.fail(2, "spmm", "kron:5", "--strategy", "push", says="push")
         self.fail(2, "spmm", "kron:5", "--method", "spectral", says="metis")
