@@ -7,6 +7,15 @@
 namespace warren::learn {
 namespace {
 
+/// What a layer that multiplies first wants the rows of dy scaled by, if dx has room for them: on
+/// the whole graph, and as wide as they are.
+const float* scale_into_input(const Context& context, const ConvolutionShape& shape,
+                              const Aggregation& aggregation) {
+  const bool fits = shape.needs_input_gradient && shape.out <= shape.in &&
+                    context.padded(shape.out) == shape.out && !context.is_in_batches();
+  return fits ? aggregation.backward_scale() : nullptr;
+}
+
 class Linear final : public Convolution {
  public:
   Linear(Parameters& parameters, const ConvolutionShape& shape)
@@ -73,14 +82,21 @@ class Gcn final : public Convolution {
     const std::uint64_t stride = context.padded(shape_.out);
     const Numbers room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
     const bool is_dy_free = room != nullptr && context.are_gradients_spent() &&
-                            aggregation_->scales_backward() && stride == shape_.out &&
+                            aggregation_->backward_scale() != nullptr && stride == shape_.out &&
                             x.rows == aggregation_->rows();
     const Numbers dz = is_dy_free ? dy : context.scratch(0, x.rows * stride);
-    aggregation_->backward(context, dy, dz, shape_.out, 0.0f, {.y_stride = stride, .room = room});
+    const bool is_scaled = context.are_gradients_scaled();
+    aggregation_->backward(context, is_scaled ? dx : dy, dz, shape_.out, 0.0f,
+                           {.y_stride = stride, .room = room, .is_scaled = is_scaled});
     add_weight_gradient(context, x, dz, dw, shape_.out, stride);
     if (shape_.needs_input_gradient)
       input_gradient(context, x.rows, dz, w, dx, shape_.in, shape_.out, 0.0f, stride);
   }
+
+  [[nodiscard]] const float* gradient_scale(Context& context) const override {
+    return is_first_ ? nullptr : scale_into_input(context, shape_, *aggregation_);
+  }
+  [[nodiscard]] bool reads_plain_gradient() const override { return false; }
 
  private:
   [[nodiscard]] Operand aggregated() const {
@@ -112,7 +128,9 @@ class Sage final : public Convolution {
     const std::uint64_t rows = aggregation_->rows();
     transform(context, x.first(rows), parameters_.value(self_), y, shape_.out);
     if (is_first_) {
-      refill(context, x, nullptr);
+      // What does not change from epoch to epoch is added up once.
+      const bool stands = x.constant != 0 && x.constant == aggregated_of_ && kept_->is_intact();
+      if (!stands) refill(context, x, nullptr);
       return transform(context, aggregated(), w, y, shape_.out, 1.0f);
     }
     const std::uint64_t stride = context.padded(shape_.out);
@@ -126,6 +144,7 @@ class Sage final : public Convolution {
         context, x.dense,
         kept_->take(context, KeptSlot::aggregated, exec::bytes_of(aggregation_->rows(), shape_.in)),
         shape_.in);
+    aggregated_of_ = x.constant;
   }
 
   void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
@@ -156,12 +175,18 @@ class Sage final : public Convolution {
     // Until dx is made it has the scaled rows of dy.
     const Numbers room = shape_.needs_input_gradient && stride <= shape_.in ? dx : nullptr;
     const Numbers dz = context.scratch(0, x.rows * stride);
-    aggregation_->backward(context, dy, dz, shape_.out, 0.0f,
-                           {.x_stride = stride, .y_stride = stride, .room = room});
+    const bool is_scaled = context.are_gradients_scaled();
+    aggregation_->backward(
+        context, is_scaled ? dx : dy, dz, shape_.out, 0.0f,
+        {.x_stride = stride, .y_stride = stride, .room = room, .is_scaled = is_scaled});
     set_dx();
     add_weight_gradient(context, x, dz, dw, shape_.out, stride);
     if (shape_.needs_input_gradient)
       input_gradient(context, x.rows, dz, w, dx, shape_.in, shape_.out, 1.0f, stride);
+  }
+
+  [[nodiscard]] const float* gradient_scale(Context& context) const override {
+    return is_first_ ? nullptr : scale_into_input(context, shape_, *aggregation_);
   }
 
  private:
@@ -173,6 +198,7 @@ class Sage final : public Convolution {
   ConvolutionShape shape_;
   std::shared_ptr<const Aggregation> aggregation_;
   bool is_first_;
+  std::uint64_t aggregated_of_ = 0;  // Operand::constant of what stands aggregated.
   std::size_t self_, neighbours_;
   std::shared_ptr<Kept> kept_;
 };

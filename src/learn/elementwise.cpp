@@ -135,10 +135,19 @@ void ColumnSums::add_heads(const exec::Stream& stream, std::uint64_t n, std::uin
 
 void ColumnSums::apply_backward(const exec::Stream& stream, const Epilogue& epilogue,
                                 std::uint64_t n, std::uint64_t k, ConstNumbers y, Numbers dy,
-                                float* bias_gradient) {
+                                float* bias_gradient, const ScaledGradient& scaled) {
   with_type(dy.type(), [&]<class T>(T) {
+    T* const rows = scaled.scale != nullptr ? scaled.rows.as<T>() : nullptr;
     pass(stream, n, k,
-         detail::EpilogueBackwardBody<T, 1>{epilogue, {}, k, nullptr, y.as<T>(), dy.as<T>()},
+         detail::EpilogueBackwardBody<T, 1>{epilogue,
+                                            {},
+                                            k,
+                                            nullptr,
+                                            y.as<T>(),
+                                            dy.as<T>(),
+                                            scaled.scale,
+                                            rows,
+                                            scaled.keeps_plain},
          room(stream, n, 1, k));
   });
   finish(stream, n, 1, k, bias_gradient, nullptr);

@@ -152,10 +152,15 @@ struct EpilogueBackwardBody {
   const T* x;  ///< As it came to the norm; for the second sum.
   const T* y;
   T* dy;
+  const float* scale = nullptr;  ///< Of rows; with it `scaled` gets them, dy where it keeps them.
+  T* scaled = nullptr;
+  bool keeps_plain = true;
 
   template <class F>
   WARREN_HD void specialised(F&& f) const;
-  [[nodiscard]] std::uintptr_t addresses() const { return address(x) | address(y) | address(dy); }
+  [[nodiscard]] std::uintptr_t addresses() const {
+    return address(x) | address(y) | address(dy) | address(scaled);
+  }
 };
 
 template <class T, Activation kKind, bool kDrops, std::uint32_t kSums>
@@ -167,6 +172,7 @@ struct EpilogueBackwardOf {
 
   struct Row {
     std::uint64_t at, key;
+    float scale;
   };
   template <std::uint32_t N>
   struct Column {
@@ -177,7 +183,7 @@ struct EpilogueBackwardOf {
     Pack<T, N> x, y, dy;
   };
   WARREN_HD Row row(std::uint64_t r) const {
-    return {r * b.k, kDraws ? b.e.dropout.row_key(r) : 0};
+    return {r * b.k, kDraws ? b.e.dropout.row_key(r) : 0, b.scale != nullptr ? b.scale[r] : 0.0f};
   }
   template <std::uint32_t N>
   WARREN_HD Column<N> column(std::uint64_t, std::uint64_t c) const {
@@ -215,7 +221,13 @@ struct EpilogueBackwardOf {
         terms[1].at[i] =
             result.at[i] * (loaded.x.get(i) - column.mean.at[i]) * column.inverse.at[i];
     }
-    if constexpr (kKind != Activation::none || kDraws) store_pack<N>(result, b.dy + row.at + c);
+    if constexpr (kKind != Activation::none || kDraws) {
+      if (b.keeps_plain) store_pack<N>(result, b.dy + row.at + c);
+    }
+    if (b.scale == nullptr) return;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) result.at[i] *= row.scale;
+    store_pack<N>(result, b.scaled + row.at + c);
   }
 };
 

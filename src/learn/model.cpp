@@ -2,6 +2,7 @@
 #include "warren/learn/model.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,11 @@ namespace {
 constexpr std::uint64_t kPurposes = 16;
 // Scratch memory that no convolution uses.
 constexpr std::size_t kResidualSlot = 4;
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
 
 bool drops_input(const ModelOptions& options) {
   return options.kind == ModelKind::gcn || is_attention(options.kind);
@@ -38,7 +44,7 @@ void check(const ModelOptions& options) {
 
 Features::Features(const exec::Stream& stream, std::span<const float> values, std::uint64_t width,
                    NumberType type)
-    : width_(width), dense_(stream.device(), type, values.size()) {
+    : width_(width), number_(next_number()), dense_(stream.device(), type, values.size()) {
   with_type(type, [&]<class T>(T) {
     std::vector<T> stored(values.size());
     std::transform(values.begin(), values.end(), stored.begin(), from_float<T>);
@@ -48,14 +54,14 @@ Features::Features(const exec::Stream& stream, std::span<const float> values, st
 }
 
 Features::Features(const exec::Stream& stream, const SparseRows& rows)
-    : width_(rows.columns), sparse_(stream, rows) {}
+    : width_(rows.columns), number_(next_number()), sparse_(stream, rows) {}
 
 Operand Features::operand(Context& context, const Dropout& dropout) {
   if (sparse_.columns() != 0) {
     sparse_.drop(context.stream(), dropout);
-    return {context.rows(), nullptr, &sparse_, width_};
+    return {context.rows(), nullptr, &sparse_, width_, 0};
   }
-  if (!dropout.is_on()) return Operand::of(context.rows(), dense_.data(), width_);
+  if (!dropout.is_on()) return {context.rows(), dense_.data(), nullptr, width_, number_};
   if (dropped_.size() == 0) dropped_ = NumberBuffer(dense_.device(), dense_.type(), dense_.size());
   drop(context.stream(), dropout, context.rows(), width_, dense_.data(), dropped_.data());
   return Operand::of(context.rows(), dropped_.data(), width_);
@@ -279,8 +285,14 @@ void Model::backward(Context& context, Numbers scores_gradient) {
     if (!layer.normal->is_intact()) repeat(context, layer, x, dy);
     Numbers residual;
     if (layer.has_residual) residual = context.scratch(kResidualSlot, n * layer.out);
+    ScaledGradient scaled;
+    if (l > 0 && !layer.has_residual && options_.norm == NormKind::none &&
+        dx == layer.output.data())
+      scaled = {layer.convolution->gradient_scale(context), dx,
+                layer.convolution->reads_plain_gradient()};
+    context.set_gradients_scaled(scaled.scale != nullptr);
     layer.norm->backward(context, epilogue(context, layer, x.dense), n, layer.output.data(), dy,
-                         parameters_.gradient(layer.bias), residual);
+                         parameters_.gradient(layer.bias), residual, scaled);
     if (!layer.kept->is_intact()) {
       context.set_repeating(true);
       layer.convolution->refill(context, x, layer.output.data());
@@ -289,6 +301,7 @@ void Model::backward(Context& context, Numbers scores_gradient) {
     context.set_gradients_spent(true);
     layer.convolution->backward(context, x, dy, dx);
     context.set_gradients_spent(false);
+    context.set_gradients_scaled(false);
     if (layer.has_residual) add_self(context.stream(), n, layer.out, nullptr, residual, dx);
     dy = dx;
   }

@@ -131,14 +131,15 @@ void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, 
 }
 
 void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n, ConstNumbers y,
-                    Numbers dy, float* bias_gradient, Numbers residual) {
+                    Numbers dy, float* bias_gradient, Numbers residual,
+                    const ScaledGradient& scaled) {
   const exec::Stream& stream = context.stream();
   const auto copy_residual = [&] {
     if (residual != nullptr)
       exec::copy(stream, residual.raw(), dy.raw(), n * width_ * size_of(dy.type()));
   };
   if (kind_ != NormKind::batch) {
-    sums_.apply_backward(stream, epilogue, n, width_, y, dy, bias_gradient);
+    sums_.apply_backward(stream, epilogue, n, width_, y, dy, bias_gradient, scaled);
     copy_residual();
     if (kind_ == NormKind::none) return;
     sums_.add(stream, {.k = width_, .a = dy, .b = kept_rows()}, n, parameters_.gradient(weight_));

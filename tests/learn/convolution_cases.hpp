@@ -149,12 +149,13 @@ inline Case gatv2(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bo
 inline std::vector<Case> cases() {
   return {gcn(3, 5, false), gcn(5, 2, false), gcn(4, 3, true), sage(2, 5, false, Weighting::mean),
           sage(5, 2, false, Weighting::sum), sage(4, 3, true, Weighting::mean), sage_max(3, 2),
-          gin(2, 5, false), gin(5, 2, false), gin(3, 3, true), gin(4, 3, false, NormKind::batch),
-          gin(2, 5, true, NormKind::batch), gin(3, 6, false, NormKind::layer), gat(3, 2, 3, false),
-          gat(4, 1, 9, true),
+          // Rows of dy are scaled beforehand.
+          gcn(8, 8, false), sage(9, 4, false, Weighting::mean), gin(2, 5, false), gin(5, 2, false),
+          gin(3, 3, true), gin(4, 3, false, NormKind::batch), gin(2, 5, true, NormKind::batch),
+          gin(3, 6, false, NormKind::layer), gat(3, 2, 3, false), gat(4, 1, 9, true),
           // Rows of 16 bytes: some lanes of a warp, all of them, and more than one tile of columns.
-          gat(2, 2, 4, false), gat(1, 4, 16, false), gat(1, 2, 68, false), gat_first(4, 1, 5),
-          gat_first(8, 4, 5), gat_first(4, 2, 2), gat_first(36, 8, 18),
+          gat(2, 2, 4, false), gat(1, 4, 16, false), gat(1, 2, 68, false), gat(1, 3, 64, false),
+          gat_first(4, 1, 5), gat_first(8, 4, 5), gat_first(4, 2, 2), gat_first(36, 8, 18),
           // The same, and heads that fill a group of lanes, two packs of it and more than it holds.
           gatv2(3, 2, 3, false), gatv2(4, 1, 9, true), gatv2(2, 2, 4, false),
           gatv2(1, 4, 16, false), gatv2(2, 1, 66, false), gatv2(1, 2, 68, false),
@@ -224,11 +225,19 @@ inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOpti
     const std::vector<float> my_dy(dy.begin() + static_cast<std::ptrdiff_t>(first * out),
                                    dy.begin() + static_cast<std::ptrdiff_t>((first + n) * out));
     const auto dy_there = stored(context.stream(), my_dy, type);
-    // Twice: what is kept between passes must not matter to the next.
+    // Twice: what is kept between passes must not matter to the next. The second time rows of dy
+    // are scaled for those that want them so.
     for (int pass = 0; pass < 2; ++pass) {
       parameters.clear_gradients(context.stream());
       context.begin(1, 1, true);
       convolution->forward(context, operand, y.data());
+      const float* scale = convolution->gradient_scale(context);
+      if (scale != nullptr && pass == 1) {
+        learn::scale_rows(context.stream(), n, out, out, scale, dy_there.data(), dx.data());
+        context.set_gradients_scaled(true);
+        if (!convolution->reads_plain_gradient())
+          exec::fill_bytes(context.stream(), dy_there.data().raw(), 0xff, dy_there.bytes());
+      }
       convolution->backward(context, operand, dy_there.data(),
                             test.has_input_gradient() ? dx.data() : learn::Numbers());
     }

@@ -161,6 +161,44 @@ TEST(Convolutions, OfGatV2HoldLargeLogits) {
     check_large_logits({exec::DeviceKind::cpu, ranks, ranks, false});
 }
 
+/// GraphSAGE's sums of features that never change.
+TEST(Convolutions, AddUpConstantRowsOnce) {
+  constexpr std::uint64_t kIn = 3, kOut = 8;
+  const graph::Graph graph = fixtures::random_graph(40, 300, 5, true);
+  const std::uint64_t n = graph.vertices;
+  const GraphPair graphs = fixtures::pair_of(graph, 1);
+  const Case test = fixtures::sage(kIn, kOut, false, Weighting::mean);
+  team::run_team({}, [&](team::Team& team) {
+    Context context(team);
+    context.set_rows(n, nullptr);
+    Parameters parameters;
+    const auto convolution =
+        test.make(context, parameters,
+                  {.name = "c", .in = kIn, .out = kOut, .needs_input_gradient = false}, graphs);
+    parameters.allocate(context.stream(), 7);
+    const NumberBuffer y(team.device(), NumberType::float32, n * kOut);
+    const auto forward = [&](std::uint64_t seed, std::uint64_t constant) {
+      const Values values = fixtures::random_values(n * kIn, seed);
+      const auto x = fixtures::stored(
+          context.stream(), std::vector<float>(values.begin(), values.end()), NumberType::float32);
+      Operand operand = Operand::of(n, x.data(), kIn);
+      operand.constant = constant;
+      convolution->forward(context, operand, y.data());
+      return fixtures::fetched(context.stream(), y);
+    };
+    const auto one = forward(1, 0), other = forward(2, 0);
+    EXPECT_EQ(forward(1, 7), one);
+    EXPECT_EQ(forward(1, 7), one);
+    // Others have another number, or none.
+    EXPECT_EQ(forward(2, 8), other);
+    EXPECT_EQ(forward(1, 7), one);
+    EXPECT_EQ(forward(2, 0), other);
+    EXPECT_EQ(forward(1, 7), one);
+    // Whoever gives other rows the same number gets sums of those before.
+    EXPECT_NE(forward(2, 7), other);
+  });
+}
+
 TEST(Convolutions, RefuseWhatDoesNotFit) {
   team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [](team::Team& team) {
     Context context(team);

@@ -125,6 +125,20 @@ void check_epilogue(const exec::Stream& stream, const Size& size, Activation act
     gradient = device(stream, dy);
     adder.apply_backward(stream, epilogue, n, k, found.data(), gradient.data(), again.data());
     EXPECT_EQ(again.to_host(stream), bias_gradient.to_host(stream));
+    // Its rows scaled, in y's place, with those that are not and without.
+    const Values scale = fixtures::random_values(n, 5);
+    const auto scale_there = device(stream, scale);
+    for (const bool keeps : {true, false}) {
+      const auto rows = testing_support::on_device(stream, found.to_host(stream));
+      gradient = device(stream, dy);
+      adder.apply_backward(stream, epilogue, n, k, rows.data(), gradient.data(), again.data(),
+                           {scale_there.data(), rows.data(), keeps});
+      Values scaled(n * k);
+      for (std::uint64_t i = 0; i < n * k; ++i) scaled[i] = scale[i / k] * dx[i];
+      expect_near(rows.to_host(stream), scaled, 1e-5, "scaled rows");
+      const bool changes = activation != Activation::none || p != 0.0f;
+      expect_near(gradient.to_host(stream), keeps || !changes ? dx : dy, 1e-5, "dx beside them");
+    }
   }
 }
 

@@ -43,6 +43,9 @@ class Context {
   /// Whether layers may overwrite the gradients that they are given.
   void set_gradients_spent(bool are_spent) { are_gradients_spent_ = are_spent; }
   [[nodiscard]] bool are_gradients_spent() const { return are_gradients_spent_; }
+  /// Whether dx has the rows of dy scaled as Convolution::gradient_scale() asked for.
+  void set_gradients_scaled(bool are_scaled) { are_gradients_scaled_ = are_scaled; }
+  [[nodiscard]] bool are_gradients_scaled() const { return are_gradients_scaled_; }
   /// Whether a layer's forward pass is made once more for its backward pass: what a pass learns
   /// from its input stays as the first one left it.
   void set_repeating(bool repeats) { is_repeating_ = repeats; }
@@ -158,6 +161,7 @@ class Context {
   bool is_in_batches_ = false;
   bool is_measuring_ = true;
   bool are_gradients_spent_ = false;
+  bool are_gradients_scaled_ = false;
   bool is_repeating_ = false;
   std::array<memory::Buffer<float>, kScratchSlots> scratch_;
   Numbers lent_;

@@ -28,6 +28,12 @@ class Convolution {
   /// forward(). What dy holds afterwards is unspecified if the context's gradients are spent, else
   /// as before. Collective.
   virtual void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) = 0;
+  /// Where backward() needs rows of dy scaled: by these numbers, one for each row, on the device.
+  /// Whoever makes dy may then leave the scaled rows in dx, and tells the context. nullptr: there
+  /// is nothing to scale, or no room in dx.
+  [[nodiscard]] virtual const float* gradient_scale(Context& /*context*/) const { return nullptr; }
+  /// Whether backward() reads dy itself as well, where it is given scaled rows.
+  [[nodiscard]] virtual bool reads_plain_gradient() const { return true; }
   /// Whether it reads the matrix of neighbours against edges where it looks at edges at all.
   [[nodiscard]] virtual bool reads_transposed() const { return true; }
 };

@@ -47,6 +47,13 @@ struct ColumnTerms {
   ConstNumbers a = {};
   ConstNumbers b = {};
 };
+/// Rows of a gradient, each times a number of its own, for what reads them next.
+struct ScaledGradient {
+  const float* scale = nullptr;  ///< n numbers on the device; nullptr: no such rows are made.
+  Numbers rows = {};             ///< n x k; may be y.
+  bool keeps_plain = true;       ///< Whether dy gets what is not scaled.
+};
+
 /// Sums over rows. Keeps the room that they need.
 class ColumnSums {
  public:
@@ -59,9 +66,11 @@ class ColumnSums {
   void add_heads(const exec::Stream& stream, std::uint64_t n, std::uint64_t heads,
                  std::uint64_t width, std::uint64_t stride, ConstNumbers x, const float* first,
                  const float* second, float* first_out, float* second_out);
-  /// apply_backward(), and bias_gradient[c] += the sum of the new dy's column c, in one pass.
+  /// apply_backward(), and bias_gradient[c] += the sum of the new dy's column c, and the new dy's
+  /// scaled rows, in one pass.
   void apply_backward(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n,
-                      std::uint64_t k, ConstNumbers y, Numbers dy, float* bias_gradient);
+                      std::uint64_t k, ConstNumbers y, Numbers dy, float* bias_gradient,
+                      const ScaledGradient& scaled = {});
 
  private:
   friend class Norm;

@@ -53,6 +53,7 @@ class Features {
 
  private:
   std::uint64_t width_;
+  std::uint64_t number_;  // Of these features alone.
   NumberBuffer dense_, dropped_;
   SparseOperand sparse_;
 };

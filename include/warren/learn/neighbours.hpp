@@ -143,6 +143,7 @@ struct BlockWeights {
 struct AggregateRows {
   std::uint64_t x_stride = 0, y_stride = 0;
   Numbers room = {};
+  bool is_scaled = false;  ///< x is by backward_scale() already. Of backward() alone.
 };
 
 /// y = A x for a weighted adjacency matrix, x and y this rank's rows of one type, weights and sums
@@ -166,12 +167,15 @@ class Aggregation {
                const AggregateRows& lie = {}) const {
     product(context, *out_, out_view_, before_out_, x, y, k, beta, lie);
   }
-  /// Whether backward() reads x no more once it has scaled its rows into the room.
-  [[nodiscard]] bool scales_backward() const { return before_in_ != nullptr && self_ == nullptr; }
+  /// What backward() scales the rows of x by before all else, if it does, and then reads them
+  /// scaled alone.
+  [[nodiscard]] const float* backward_scale() const {
+    return self_ == nullptr ? before_in_ : nullptr;
+  }
   /// y = A^T x + beta y.
   void backward(Context& context, ConstNumbers x, Numbers y, std::uint64_t k, float beta = 0.0f,
                 const AggregateRows& lie = {}) const {
-    product(context, *in_, in_view_, before_in_, x, y, k, beta, lie);
+    product(context, *in_, in_view_, lie.is_scaled ? nullptr : before_in_, x, y, k, beta, lie);
   }
 
  private:

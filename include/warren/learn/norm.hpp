@@ -34,9 +34,10 @@ class Norm {
   void forward(Context& context, const Epilogue& epilogue, std::uint64_t n, Numbers y);
   /// dy <- the gradient of forward()'s input, y as forward() made it; adds the gradients of g and
   /// of the epilogue's bias. That of its residual goes to `residual`, where that is not nullptr.
-  /// After forward() in training. Collective.
+  /// `scaled`: of NormKind::none alone. After forward() in training. Collective.
   void backward(Context& context, const Epilogue& epilogue, std::uint64_t n, ConstNumbers y,
-                Numbers dy, float* bias_gradient, Numbers residual = nullptr);
+                Numbers dy, float* bias_gradient, Numbers residual = nullptr,
+                const ScaledGradient& scaled = {});
 
  private:
   void sum_over_ranks(Context& context, float* sums, std::uint64_t count) const;

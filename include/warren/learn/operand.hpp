@@ -55,12 +55,16 @@ struct Operand {
   ConstNumbers dense = {};
   const SparseOperand* sparse = nullptr;
   std::uint64_t width = 0;
+  /// Not 0: the same rows wherever an operand has this number.
+  std::uint64_t constant = 0;
 
   [[nodiscard]] static Operand of(std::uint64_t rows, ConstNumbers values, std::uint64_t width) {
-    return {rows, values, nullptr, width};
+    return {rows, values, nullptr, width, 0};
   }
   /// Its first rows. Of dense ones only.
-  [[nodiscard]] Operand first(std::uint64_t count) const { return {count, dense, sparse, width}; }
+  [[nodiscard]] Operand first(std::uint64_t count) const {
+    return {count, dense, sparse, width, 0};
+  }
 };
 
 /// y = X w + beta y: y rows x k, w width x k. `stride`, here and below: from a row of the matrix k
