@@ -103,7 +103,8 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
   with_type(z.type(), [&]<class T>(T) {
     // l is needed no longer than until it stands in the statistics.
     float* l = share;
-    run(stream, most, detail::LogitsKernel<T>{heads, width, k, z.as<T>(), left, right, l, r});
+    const auto shape = detail::HeadShape::of<T>(heads, width, k, detail::address(z.as<T>()));
+    run(stream, most, detail::LogitsKernel<T>{shape, z.as<T>(), left, right, l, r});
     const float* pulled_r = n.pull(context, r, heads, 1);
     const detail::TwoParts<float> all_r{r, pulled_r, sources, heads};
     run_rows(context, n, detail::LargestKernel{{}, n.view(), heads, slope, l, all_r, statistics});
@@ -137,9 +138,13 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
   auto* statistics = kept_->array<float>(KeptSlot::statistics);
   auto* share = kept_->array<float>(KeptSlot::shares);
   with_type(z.type(), [&]<class T>(T) {
+    const std::uintptr_t addresses = detail::address(z.as<T>()) | detail::address(dz.as<T>()) |
+                                     detail::address(dy.as<T>()) | detail::address(all_y.as<T>()) |
+                                     detail::address(positive.as<T>());
+    const auto shape = detail::HeadShape::of<T>(heads, width, k, addresses);
     run(stream, targets,
-        detail::LeftGradientKernel<T>{heads, width, k, slope, dy.as<T>(), all_y.as<T>(),
-                                      positive.as<T>(), share, statistics, dl});
+        detail::LeftGradientKernel<T>{shape, slope, dy.as<T>(), all_y.as<T>(), positive.as<T>(),
+                                      share, statistics, dl});
     const std::uint64_t many = heads * detail::kStatistics;
     const float* pulled_statistics = n.pull(context, statistics, many, 1);
     // From here on nothing of forward is needed but the statistics.
@@ -153,8 +158,8 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
                                  t},
          dy, dz, positive);
     run(stream, rows,
-        detail::RightGradientKernel<T>{heads, width, k, slope, z.as<T>(), positive.as<T>(), t, left,
-                                       right, dl, dz.as<T>(), dr});
+        detail::RightGradientKernel<T>{shape, slope, z.as<T>(), positive.as<T>(), t, left, right,
+                                       dl, dz.as<T>(), dr});
   });
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "learn/attention_walk.hpp"
+#include "learn/head_rows.hpp"
 #include "learn/row_kernels.hpp"
 #include "sparse/edge_ops_kernels.hpp"
 
@@ -75,17 +76,11 @@ struct LargestKernel {
   }
 };
 
-/// f(c) for the columns of a head, lanes together.
-template <class W, class F>
-WARREN_HD void head_columns(const W& worker, std::uint64_t head, std::uint64_t width, F&& f) {
-  const std::uint64_t first = head * width;
-  worker.for_each(width, [&](std::uint64_t c) { f(first + c); });
-}
-
 /// l = <z, left>, r = <z, right> of every row and head.
 template <class T>
 struct LogitsKernel {
-  std::uint64_t heads, width, stride;
+  static constexpr bool kSpreads = false;
+  HeadShape shape;
   const T* z;
   const float* left;
   const float* right;
@@ -94,21 +89,28 @@ struct LogitsKernel {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const T* of = z + row * stride;
-    for (std::uint64_t h = 0; h < heads; ++h) {
-      float to_left = 0.0f;
-      float to_right = 0.0f;
-      head_columns(worker, h, width, [&](std::uint64_t c) {
-        const float value = to_float(of[c]);
-        to_left += value * left[c];
-        to_right += value * right[c];
-      });
-      to_left = worker.reduce(to_left, exec::Plus{});
-      to_right = worker.reduce(to_right, exec::Plus{});
-      if (worker.lane() != 0) continue;
-      l[row * heads + h] = to_left;
-      r[row * heads + h] = to_right;
+    each_head<T>(worker, shape, row, *this);
+  }
+  template <std::uint32_t N>
+  WARREN_HD Pack<T, N> load(std::uint64_t at) const {
+    return load_pack<N>(z + at);
+  }
+  template <std::uint32_t N>
+  WARREN_HD TwoSums sum(const Pack<T, N>& of, std::uint64_t column) const {
+    const std::uint64_t end = shape.heads * shape.width;
+    const Floats<N> to_left = load_below<N>(left, column, end);
+    const Floats<N> to_right = load_below<N>(right, column, end);
+    TwoSums sums;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) {
+      sums.first += of.get(i) * to_left.at[i];
+      sums.second += of.get(i) * to_right.at[i];
     }
+    return sums;
+  }
+  WARREN_HD void done(std::uint64_t row, std::uint64_t head, const TwoSums& sums) const {
+    l[row * shape.heads + head] = sums.first;
+    r[row * shape.heads + head] = sums.second;
   }
 };
 
@@ -117,7 +119,8 @@ struct LogitsKernel {
 /// add up to 0 over a row, so that only what the slopes differ by is left.
 template <class T>
 struct LeftGradientKernel {
-  std::uint64_t heads, width, stride;
+  static constexpr bool kSpreads = false;
+  HeadShape shape;
   float slope;
   const T* dy;
   const T* y;
@@ -126,24 +129,32 @@ struct LeftGradientKernel {
   float* statistics;
   float* dl;
 
+  template <std::uint32_t N>
+  struct Loaded {
+    Pack<T, N> dy, y, positive;
+  };
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const std::uint64_t at = row * stride;
-    for (std::uint64_t h = 0; h < heads; ++h) {
-      float dot = 0.0f;
-      float part = 0.0f;
-      head_columns(worker, h, width, [&](std::uint64_t c) {
-        const float slope_at = to_float(dy[at + c]);
-        dot += slope_at * to_float(y[at + c]);
-        part += slope_at * to_float(positive[at + c]);
-      });
-      dot = worker.reduce(dot, exec::Plus{});
-      part = worker.reduce(part, exec::Plus{});
-      if (worker.lane() != 0) continue;
-      const std::uint64_t of = row * heads + h;
-      statistics[of * kStatistics + kDot] = dot;
-      dl[of] = (1.0f - slope) * (part - share[of] * dot);
+    each_head<T>(worker, shape, row, *this);
+  }
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(std::uint64_t at) const {
+    return {load_pack<N>(dy + at), load_pack<N>(y + at), load_pack<N>(positive + at)};
+  }
+  template <std::uint32_t N>
+  WARREN_HD TwoSums sum(const Loaded<N>& of, std::uint64_t) const {
+    TwoSums sums;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) {
+      sums.first += of.dy.get(i) * of.y.get(i);
+      sums.second += of.dy.get(i) * of.positive.get(i);
     }
+    return sums;
+  }
+  WARREN_HD void done(std::uint64_t row, std::uint64_t head, const TwoSums& sums) const {
+    const std::uint64_t of = row * shape.heads + head;
+    statistics[of * kStatistics + kDot] = sums.first;
+    dl[of] = (1.0f - slope) * (sums.second - share[of] * sums.first);
   }
 };
 
@@ -151,7 +162,8 @@ struct LeftGradientKernel {
 /// dz_j += dl_j left + dr_j right: what l = <z, left> and r = <z, right> give to it.
 template <class T>
 struct RightGradientKernel {
-  std::uint64_t heads, width, stride;
+  static constexpr bool kSpreads = true;
+  HeadShape shape;
   float slope;
   const T* z;
   const T* positive;
@@ -162,24 +174,43 @@ struct RightGradientKernel {
   T* dz;
   float* dr;
 
+  template <std::uint32_t N>
+  struct Loaded {
+    Pack<T, N> z, dz, positive;
+  };
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const std::uint64_t at = row * stride;
-    for (std::uint64_t h = 0; h < heads; ++h) {
-      const std::uint64_t of = row * heads + h;
-      float sum = 0.0f;
-      head_columns(worker, h, width, [&](std::uint64_t c) {
-        sum += to_float(z[at + c]) *
-               (slope * to_float(dz[at + c]) + (1.0f - slope) * to_float(positive[at + c]));
-      });
-      const float to_right = worker.reduce(sum, exec::Plus{}) - t[of];
-      const float to_left = dl[of];
-      head_columns(worker, h, width, [&](std::uint64_t c) {
-        dz[at + c] =
-            from_float<T>(to_float(dz[at + c]) + (to_left * left[c] + to_right * right[c]));
-      });
-      if (worker.lane() == 0) dr[of] = to_right;
-    }
+    each_head<T>(worker, shape, row, *this);
+  }
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(std::uint64_t at) const {
+    return {load_pack<N>(z + at), load_pack<N>(dz + at), load_pack<N>(positive + at)};
+  }
+  template <std::uint32_t N>
+  WARREN_HD TwoSums sum(const Loaded<N>& of, std::uint64_t) const {
+    TwoSums sums;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i)
+      sums.first += of.z.get(i) * (slope * of.dz.get(i) + (1.0f - slope) * of.positive.get(i));
+    return sums;
+  }
+  WARREN_HD void done(std::uint64_t row, std::uint64_t head, const TwoSums& sums) const {
+    const std::uint64_t of = row * shape.heads + head;
+    dr[of] = sums.first - t[of];
+  }
+  template <std::uint32_t N>
+  WARREN_HD void spread(std::uint64_t at, std::uint64_t row, std::uint64_t head,
+                        std::uint64_t column, const Loaded<N>& of, const TwoSums& sums) const {
+    const std::uint64_t end = shape.heads * shape.width;
+    const float to_left = dl[row * shape.heads + head];
+    const float to_right = sums.first - t[row * shape.heads + head];
+    const Floats<N> by_left = load_below<N>(left, column, end);
+    const Floats<N> by_right = load_below<N>(right, column, end);
+    Floats<N> result;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i)
+      result.at[i] = of.dz.get(i) + (to_left * by_left.at[i] + to_right * by_right.at[i]);
+    store_pack<N>(result, dz + at);
   }
 };
 
