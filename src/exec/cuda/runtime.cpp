@@ -92,6 +92,47 @@ void* allocate_pinned(std::uint64_t bytes) {
 
 void free_pinned(void* pointer) noexcept { (void)cudaFreeHost(pointer); }
 
+bool has_managed_memory(int index) {
+  int is_concurrent = 0;
+  cuda_check(cudaDeviceGetAttribute(&is_concurrent, cudaDevAttrConcurrentManagedAccess, index),
+             "cudaDeviceGetAttribute");
+  return is_concurrent != 0;
+}
+
+void* allocate_managed(int index, std::uint64_t bytes) {
+  activate(index);
+  void* pointer = nullptr;
+  const cudaError_t status = cudaMallocManaged(&pointer, bytes, cudaMemAttachGlobal);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  cuda_check(status, "cudaMallocManaged");
+  return pointer;
+}
+
+void advise_read_mostly(int index, void* pointer, std::uint64_t bytes, bool is_read_mostly) {
+  activate(index);
+  const auto advice = is_read_mostly ? cudaMemAdviseSetReadMostly : cudaMemAdviseUnsetReadMostly;
+#if CUDART_VERSION >= 13000
+  cuda_check(cudaMemAdvise(pointer, bytes, advice, {cudaMemLocationTypeDevice, index}),
+             "cudaMemAdvise");
+#else
+  cuda_check(cudaMemAdvise(pointer, bytes, advice, index), "cudaMemAdvise");
+#endif
+}
+
+void prefetch_to_host(int index, void* stream, void* pointer, std::uint64_t bytes) {
+  activate(index);
+  const auto native = static_cast<cudaStream_t>(stream);
+#if CUDART_VERSION >= 13000
+  cuda_check(cudaMemPrefetchAsync(pointer, bytes, {cudaMemLocationTypeHost, 0}, 0, native),
+             "cudaMemPrefetchAsync");
+#else
+  cuda_check(cudaMemPrefetchAsync(pointer, bytes, cudaCpuDeviceId, native), "cudaMemPrefetchAsync");
+#endif
+}
+
 void copy(int index, void* stream, void* target, const void* source, std::uint64_t bytes) {
   activate(index);
   cuda_check(

@@ -25,6 +25,13 @@ void* allocate_device(int index, std::uint64_t bytes);
 void free_device(int index, void* pointer) noexcept;
 void* allocate_pinned(std::uint64_t bytes);
 void free_pinned(void* pointer) noexcept;
+/// True if the GPU's kernels wait for managed pages that are elsewhere, and the host may touch them
+/// meanwhile.
+bool has_managed_memory(int index);
+/// For free_device(). nullptr where there is too little.
+void* allocate_managed(int index, std::uint64_t bytes);
+void advise_read_mostly(int index, void* pointer, std::uint64_t bytes, bool is_read_mostly);
+void prefetch_to_host(int index, void* stream, void* pointer, std::uint64_t bytes);
 void copy(int index, void* stream, void* target, const void* source, std::uint64_t bytes);
 void fill_bytes(int index, void* stream, void* target, int value, std::uint64_t bytes);
 
