@@ -13,7 +13,8 @@ struct EmogiOptions {
 };
 
 /// Measures every pattern and warren's own traversals from the same sources, and sets `results` of
-/// the session's JSON, a row each.
+/// the session's JSON, a row each. Lists in managed memory only where that is safe; `left_out` says
+/// why not.
 void bench_emogi(Session& session, const EmogiOptions& options);
 
 }  // namespace warren::app

@@ -6,6 +6,7 @@
 
 #include "warren/core/trace.hpp"
 #include "warren/memory/buffer.hpp"
+#include "warren/memory/managed_buffer.hpp"
 
 #include "traverse/pattern_bfs_program.hpp"
 
@@ -15,13 +16,31 @@ class PatternBfsMemory {
  public:
   PatternBfsMemory(const exec::Device& device, Vertex vertices) : depth(device, vertices) {}
   memory::Buffer<Vertex> depth;
+  memory::ManagedBuffer<Vertex> lists;  ///< Of ListMemory::managed.
 };
 
-PatternBfs::PatternBfs(team::Team& team, const graph::Shard& shard)
-    : team_(team), shard_(shard), stream_(team.device()) {
+namespace {
+
+/// A copy of all lists, on the whole pages that they fill.
+memory::ManagedBuffer<Vertex> managed_lists(const exec::Stream& stream, const graph::Shard& shard) {
+  memory::ManagedBuffer<Vertex> lists(stream.device(), shard.edges, memory::ManagedPages::copy);
+  exec::copy(stream, lists.data(), shard.out.targets, lists.bytes());
+  stream.synchronize();
+  return lists;
+}
+
+}  // namespace
+
+PatternBfs::PatternBfs(team::Team& team, const graph::Shard& shard, ListMemory lists)
+    : team_(team), shard_(shard), out_(shard.out), stream_(team.device()) {
   require(team.size() == 1, "access patterns are compared on one rank");
   graph::require_plain_lists(shard, "access patterns");
   memory_ = std::make_unique<PatternBfsMemory>(team.device(), shard.out.count);
+  if (lists == ListMemory::managed) {
+    memory_->lists = managed_lists(stream_, shard);
+    out_.targets = memory_->lists.data();
+    out_.cached_end = 0;
+  }
 }
 
 PatternBfs::~PatternBfs() = default;
@@ -31,10 +50,11 @@ PatternBfsResult PatternBfs::run(Vertex source, AccessPattern pattern, bool coun
           fmt::format("source {} is no vertex: the graph has {} vertices, numbered from 0", source,
                       shard_.vertices));
   PatternBfsResult result;
+  if (memory_->lists.size() > 0) memory_->lists.return_to_host(stream_);
   exec::with_backend(team_.device(), [&](auto backend) {
     const double begin = now_seconds();
     const PatternBfsState last = PatternBfsRun<decltype(backend)>::run(
-        team_, stream_, pattern, counts, shard_.out, memory_->depth.data(), source);
+        team_, stream_, pattern, counts, out_, memory_->depth.data(), source);
     result.seconds = now_seconds() - begin;
     result.reached = last.reached;
     result.max_depth = last.level;
@@ -61,5 +81,26 @@ double PatternBfs::sequential_rate() {
 }
 
 std::vector<Vertex> PatternBfs::depth() const { return memory_->depth.to_host(stream_); }
+
+std::uint64_t PatternBfs::bytes_in_blocks(std::uint64_t block) const {
+  require(block > 0, "blocks of memory have at least a byte");
+  const std::vector<Vertex> depths = depth();
+  std::vector<EdgeOffset> offsets(std::uint64_t{out_.count} + 1);
+  exec::copy(stream_, offsets.data(), out_.offsets, offsets.size() * sizeof(EdgeOffset));
+  stream_.synchronize();
+  std::uint64_t blocks = 0;
+  std::uint64_t next = 0;  // The first block that is not counted yet.
+  for (Vertex row = 0; row < out_.count; ++row) {
+    const bool is_read = depths[row] != kNoVertex && offsets[row] < offsets[row + 1];
+    if (!is_read || offsets[row] < out_.cached_end) continue;
+    const auto begin = reinterpret_cast<std::uintptr_t>(out_.list(offsets[row]));
+    const std::uint64_t bytes = (offsets[row + 1] - offsets[row]) * sizeof(Vertex);
+    const std::uint64_t end = (begin + bytes - 1) / block + 1;
+    const std::uint64_t first = begin / block < next ? next : begin / block;
+    blocks += end > first ? end - first : 0;
+    next = end;
+  }
+  return blocks * block;
+}
 
 }  // namespace warren::traverse

@@ -15,7 +15,8 @@ class Bench(ProgramTest):
         self.assertEqual((result["command"], result["suite"], result["sources"]), ("bench", "emogi", 3))
         self.assertEqual(result["dataset_bytes"], 4 * result["edges"])
         rows = {row["pattern"]: row for row in result["results"]}
-        self.assertEqual(list(rows), ["strided", "merged", "merged and aligned", "push in address order", "direction-optimising"])
+        managed = [] if "left_out" in result else ["managed"]
+        self.assertEqual(list(rows), ["strided", "merged", "merged and aligned", *managed, "push in address order", "direction-optimising"])
         for row in rows.values():
             self.assertEqual(len(row["seconds"]), 3)
             self.assertGreater(row["bytes_read"], 0)
@@ -25,6 +26,11 @@ class Bench(ProgramTest):
         self.assertLess(rows["direction-optimising"]["bytes_read"], rows["push in address order"]["bytes_read"])
         written = json.loads((self.folder / "emogi.json").read_text())
         self.assertEqual(written["results"], result["results"])
+
+    def test_emogi_has_no_managed_memory_on_the_cpu(self):
+        command = ("bench", "emogi", *GRAPH, "--sources", 1, "--device", "cpu")
+        self.assertEqual(self.succeed_json(*command)["left_out"], {"managed": "cpu has no managed memory"})
+        self.assertIn("managed: left out: cpu has no managed memory\n", self.succeed(*command).out)
 
     def test_lookup(self):
         result = self.succeed_json("bench", "lookup", "--rows", 300, "--k", 9, "--batch", 40, "--bags", "1,12", "--skews", "0,2", "--devices", 2,

@@ -3,7 +3,11 @@
 // lists.
 #include "warren/traverse/pattern_bfs.hpp"
 
+#include <set>
+
 #include <gtest/gtest.h>
+
+#include "warren/exec/managed.hpp"
 
 #include "reference/traverse.hpp"
 #include "traverse/fixtures.hpp"
@@ -12,11 +16,13 @@ namespace warren {
 namespace {
 
 using traverse::AccessPattern;
+using traverse::ListMemory;
 
 constexpr AccessPattern kPatterns[] = {AccessPattern::strided, AccessPattern::merged,
                                        AccessPattern::aligned};
 
-void check(const team::TeamOptions& options, const fixtures::Named& named) {
+void check(const team::TeamOptions& options, const fixtures::Named& named,
+           ListMemory lists = ListMemory::shard) {
   SCOPED_TRACE(named.name);
   const graph::ShardSource source = fixtures::shard_source(named.graph, 1);
   const Vertex from = named.graph.vertices / 2;
@@ -24,7 +30,7 @@ void check(const team::TeamOptions& options, const fixtures::Named& named) {
   team::run_team(options, [&](team::Team& team) {
     const graph::Shard shard =
         graph::make_shard(team, source, {graph::EdgesPlacement::host, std::uint64_t{0}});
-    traverse::PatternBfs bfs(team, shard);
+    traverse::PatternBfs bfs(team, shard, lists);
     std::uint64_t reached = 0, edges = 0;
     for (Vertex v = 0; v < named.graph.vertices; ++v) {
       if (expected[v] == kNoVertex) continue;
@@ -56,6 +62,54 @@ TEST(PatternBfs, FindsTheDepthsOnEveryShape) {
       check(options, named);
     }
   }
+}
+
+/// The blocks of `block` bytes in which the reached vertices' lists stand, one by one.
+std::uint64_t bytes_in_blocks(const graph::Graph& graph, const std::vector<Vertex>& depths,
+                              std::uint64_t block) {
+  std::set<std::uintptr_t> blocks;
+  for (Vertex v = 0; v < graph.vertices; ++v) {
+    if (depths[v] == kNoVertex) continue;
+    for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
+      blocks.insert(reinterpret_cast<std::uintptr_t>(graph.targets.data() + e) / block);
+  }
+  return blocks.size() * block;
+}
+
+TEST(PatternBfs, CountsTheBlocksOfTheListsThatWereRead) {
+  for (const auto& named : fixtures::shapes()) {
+    if (named.name == "grid, wide levels") continue;
+    SCOPED_TRACE(named.name);
+    const graph::ShardSource source = fixtures::shard_source(named.graph, 1);
+    team::run_team({}, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      traverse::PatternBfs bfs(team, shard);
+      (void)bfs.run(0, AccessPattern::merged, false);
+      const std::vector<Vertex> depths = bfs.depth();
+      for (const std::uint64_t block : {4u, 32u, 128u, 4096u})
+        EXPECT_EQ(bfs.bytes_in_blocks(block), bytes_in_blocks(*source.out, depths, block));
+      EXPECT_THROW((void)bfs.bytes_in_blocks(0), UsageError);
+    });
+  }
+}
+
+TEST(PatternBfs, CachedListsAreInNoBlock) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::star(1025, false), 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard =
+        graph::make_shard(team, source, {graph::EdgesPlacement::host, std::uint64_t{1} << 20});
+    traverse::PatternBfs bfs(team, shard);
+    (void)bfs.run(0, AccessPattern::merged, false);
+    EXPECT_EQ(bfs.bytes_in_blocks(32), 0u);
+  });
+}
+
+TEST(PatternBfs, ManagedListsNeedAGpu) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::path(10), 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    EXPECT_THROW(traverse::PatternBfs(team, shard, ListMemory::managed), UsageError);
+  });
 }
 
 TEST(PatternBfs, RefusesTeamsAndWhatIsNoSource) {
@@ -101,6 +155,16 @@ TEST(PatternBfsCuda, FindsTheDepthsOnEveryShape) {
   team::TeamOptions options;
   options.kind = exec::DeviceKind::cuda;
   for (const auto& named : fixtures::shapes()) check(options, named);
+}
+
+TEST(PatternBfsCuda, ManagedListsGiveTheSameDepths) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  const exec::Device device = exec::Device::cuda(0);
+  if (exec::managed_room(device) == 0) GTEST_SKIP() << "a GPU without managed memory";
+  team::TeamOptions options;
+  options.kind = exec::DeviceKind::cuda;
+  for (const auto& named : fixtures::shapes()) check(options, named, ListMemory::managed);
+  EXPECT_EQ(exec::managed_use(device), 0u);
 }
 
 }  // namespace

@@ -22,6 +22,12 @@ enum class AccessPattern {
   aligned   ///< The same, beginning at the 128-byte line in which the list begins.
 };
 
+/// Where PatternBfs reads the lists.
+enum class ListMemory {
+  shard,   ///< Where the shard has them.
+  managed  ///< In managed memory (exec/managed.hpp), as a copy of its own; on GPUs only.
+};
+
 struct PatternBfsResult {
   std::uint64_t reached = 0;
   std::uint32_t max_depth = 0;
@@ -44,24 +50,31 @@ class PatternBfsMemory;
 class PatternBfs {
  public:
   /// `shard` must outlive this and be the only one of its team. Throws UsageError, MemoryError.
-  PatternBfs(team::Team& team, const graph::Shard& shard);
+  PatternBfs(team::Team& team, const graph::Shard& shard, ListMemory lists = ListMemory::shard);
   ~PatternBfs();
   PatternBfs(const PatternBfs&) = delete;
   PatternBfs& operator=(const PatternBfs&) = delete;
 
-  /// Synchronous. With `counts`, counts the requests, which takes time of its own: a warp's read is
-  /// a request for each line of 128 bytes that it touches, of the sectors of 32 bytes that it
-  /// touches there; a thread's walk is a request for each sector. Throws UsageError for a source
-  /// that is no vertex.
+  /// Synchronous. Managed lists are all in host memory when the clock starts, and a page that is
+  /// read is copied to the device, where it stays to the end: what the paper calls UVM, with its
+  /// advice (read mostly), of a graph that fits. With `counts`, counts the requests, which takes
+  /// time of its own: a warp's read is a request for each line of 128 bytes that it touches, of the
+  /// sectors of 32 bytes that it touches there; a thread's walk is a request for each sector.
+  /// Throws UsageError for a source that is no vertex.
   PatternBfsResult run(Vertex source, AccessPattern pattern, bool counts);
   /// Bytes a second of reading this shard's lists from the first to the last, once.
   double sequential_rate();
 
   [[nodiscard]] std::vector<Vertex> depth() const;
+  /// Bytes of the blocks, `block` bytes at multiples of `block`, in which those lists stand that
+  /// the last run read, but for cached ones: what crosses at least where memory moves by such
+  /// blocks.
+  [[nodiscard]] std::uint64_t bytes_in_blocks(std::uint64_t block) const;
 
  private:
   team::Team& team_;
   const graph::Shard& shard_;
+  graph::CsrView out_;
   exec::Stream stream_;
   std::unique_ptr<PatternBfsMemory> memory_;
 };
