@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren gather: how fast random rows come out of an array that is spread over the team, and how
 // near that is to plain copies of as many bytes from the same places.
-#include "warren/memory/gather.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,6 +11,7 @@
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/memory/cached_array.hpp"
+#include "warren/memory/ordered_gather.hpp"
 #include "warren/sample/exchange_gather.hpp"
 
 #include "command.hpp"
@@ -32,12 +31,17 @@ struct GatherCommand {
   std::uint64_t count = 1'000'000;
   std::string placement = "device";
   std::string strategy = "direct";
+  std::string order = "auto";
   std::optional<std::uint64_t> cached;  ///< Rows; not given: a tenth.
   double skew = 0.0;                    ///< Of Zipf's law; 0: uniform.
   bool verify = false;
 
   [[nodiscard]] std::uint64_t bytes() const { return count * k * sizeof(float); }
   [[nodiscard]] bool is_cached() const { return placement == "cached"; }
+  [[nodiscard]] memory::OrderOptions order_options() const {
+    if (order == "auto") return {};
+    return {order == "sorted" ? memory::RowOrder::sorted : memory::RowOrder::asked};
+  }
   [[nodiscard]] std::uint64_t cached_rows() const {
     return std::min(cached.value_or(rows / 10), rows);
   }
@@ -51,6 +55,7 @@ struct GatherOutcome {
   memory::CacheUse use;     ///< Of all ranks.
   sample::ExchangeGatherTimes steps;
   bool is_spread = false;  ///< The cached rows are dealt out over the devices.
+  bool is_sorted = false;  ///< Rows in host memory were read in the order of addresses.
 };
 
 /// What stands in the table: any element tells its row and column, exactly in single precision.
@@ -103,13 +108,14 @@ class GatherRank {
         table_(team, equal_cuts(command.rows, team.size()), command.k,
                command.placement == "device" ? memory::Placement::device : memory::Placement::host),
         indices_(team.device(), command.count),
-        out_(team.device(), command.count * command.k) {
+        out_(team.device(), command.count * command.k),
+        ordered_(command.order_options()) {
     fill();
     if (!command.is_cached()) return;
     team.barrier();
     std::vector<std::uint64_t> hot(command.cached_rows());
     std::iota(hot.begin(), hot.end(), std::uint64_t{0});
-    cached_.emplace(team, table_, hot);
+    cached_.emplace(team, table_, hot, memory::CacheSpread::automatic, command.order_options());
   }
 
   void run(GatherOutcome& outcome) {
@@ -119,7 +125,7 @@ class GatherRank {
                                 out_.data());
       }
       if (cached_) return cached_->gather(stream_, indices_.data(), command_.count, out_.data());
-      memory::gather(stream_, table_.view(), indices_.data(), command_.count, out_.data());
+      ordered_.gather(stream_, table_, indices_.data(), command_.count, out_.data());
     };
     (void)timed("gather", gather);  // Warms up.
     std::vector<double> seconds(static_cast<std::size_t>(command_.common.repeat));
@@ -137,8 +143,14 @@ class GatherRank {
     }
     team_.sum(sums);
     if (team_.rank() == 0) {
-      outcome = {std::move(seconds), copy_seconds,      wrong,
-                 {sums[0], sums[1]}, exchange_.times(), cached_ && cached_->is_spread()};
+      outcome = {std::move(seconds),
+                 copy_seconds,
+                 wrong,
+                 {sums[0], sums[1]},
+                 exchange_.times(),
+                 cached_ && cached_->is_spread(),
+                 ordered_.sorts(team_.device(), command_.rows, command_.k * sizeof(float),
+                                command_.count)};
     }
   }
 
@@ -222,6 +234,7 @@ class GatherRank {
   memory::Buffer<std::uint64_t> indices_;
   memory::Buffer<float> out_;
   std::optional<memory::CachedArray<float>> cached_;
+  memory::OrderedGather ordered_;
   sample::ExchangeGather exchange_;
   std::vector<std::uint64_t> rows_;
 };
@@ -229,6 +242,11 @@ class GatherRank {
 void check(const GatherCommand& command) {
   check_choice("--placement", command.placement, {"device", "host", "cached"}, {});
   check_choice("--strategy", command.strategy, {"direct", "messages"}, {});
+  check_choice("--order", command.order, {"auto", "asked", "sorted"}, {});
+  require(command.order == "auto" || command.placement != "device",
+          "--order is of rows in host memory: give --placement host or cached too");
+  require(command.order != "sorted" || command.count < kNoVertex,
+          "--order sorted is for a --count below 2^32 - 1");
   require(command.strategy == "direct" || command.placement == "device",
           "--strategy messages gathers from the devices' memory: leave --placement out");
   require(!command.cached || command.is_cached(),
@@ -268,6 +286,7 @@ ExitStatus run_gather(const GatherCommand& command) {
   json["placement"] = command.placement;
   json["strategy"] = command.strategy;
   json["skew"] = command.skew;
+  if (command.placement != "device") json["order"] = outcome.is_sorted ? "sorted" : "asked";
   json["bytes_per_second"] = rate;
   json["limit_bytes_per_second"] = limit;
   json["fraction_of_limit"] = fraction;
@@ -328,6 +347,11 @@ void add_gather(CLI::App& program, Action& action) {
           "direct (rows are read where they lie), messages (asked of their ranks and sent, "
           "for comparison)")
       ->type_name("NAME");
+  gather
+      ->add_option("--order", command->order,
+                   "Of --placement host and cached: auto, asked, sorted (rows in host memory are "
+                   "read in the order of addresses)")
+      ->type_name("ORDER");
   add_number(*gather, "--cached", command->cached,
              "Of --placement cached: rows on the devices (a tenth)", "R", 0, kMost);
   gather

@@ -56,7 +56,7 @@ class TypedTable final : public FeatureTable {
               Numbers out) override {
     auto* to = reinterpret_cast<Bits*>(out.as<T>());
     if (cached_ != nullptr) return cached_->gather_vertices(stream, vertices, count, to);
-    memory::gather_vertices(stream, table_.view(), vertices, count, to);
+    ordered_.gather_vertices(stream, table_, vertices, count, to);
   }
   [[nodiscard]] double hit_rate(const exec::Stream& stream) const override {
     return cached_ == nullptr ? 0.0 : cached_->use(stream).hit_rate();
@@ -65,6 +65,7 @@ class TypedTable final : public FeatureTable {
  private:
   memory::GlobalArray<Bits> table_;
   std::unique_ptr<memory::CachedArray<Bits>> cached_;
+  memory::OrderedGather ordered_;
 };
 
 /// As the context's type. Collective. Throws UsageError for sparse features, MemoryError.

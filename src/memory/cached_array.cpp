@@ -4,27 +4,23 @@
 #include "warren/team/links.hpp"
 
 #include "memory/cached_array_kernels.hpp"
-#include "memory/row_move.hpp"
 
 namespace warren::memory::detail {
 
-void gather_cached(const exec::Stream& stream, const CachedRows& rows, const CachedGather& job) {
+void gather_cached(const exec::Stream& stream, const CachedRows& rows, const CachedGather& cached,
+                   OrderedGather& ordered) {
+  const GatherJob& job = cached.job;
   if (job.count == 0) return;
   require((job.indices != nullptr || job.vertices != nullptr) && job.out != nullptr,
           "gather needs row numbers and a local array");
-  const FindCached kernel{job, rows.slots, rows.host.rows(), rows.cached.rows()};
+  const FindCached kernel{job,        cached.translated, cached.use,
+                          rows.slots, rows.host.rows(),  rows.cached.rows()};
   exec::with_backend(stream.device(),
                      [&](auto backend) { find_cached<decltype(backend)>(stream, kernel); });
-  RowMove move;
-  move.indices = job.translated;
-  move.count = job.count;
-  move.count_at = job.count_at;
-  move.local = static_cast<unsigned char*>(job.out);
-  move.out_of_range = job.out_of_range;
-  append_rows(rows.cached, move.table);
-  append_rows(rows.host, move.table);
-  choose_unit(move);
-  run_move<Direction::gather>(stream, move);
+  GatherJob found = job;
+  found.indices = cached.translated;
+  found.vertices = nullptr;
+  ordered.run(stream, {&rows.cached, &rows.host}, found);
 }
 
 bool links_favour_spreading(team::Team& team) {

@@ -14,7 +14,9 @@ struct FindCached {
   static constexpr std::uint64_t kChunk = 1024;
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  CachedGather job;
+  GatherJob job;
+  std::uint64_t* translated;
+  CacheUse* use;
   const std::uint32_t* slots;
   std::uint64_t rows;
   std::uint64_t cached;
@@ -36,12 +38,12 @@ struct FindCached {
         found = slot == kNoVertex ? cached + row : slot;
         hits += slot == kNoVertex ? 0 : 1;
       }
-      job.translated[first + i] = found;
+      translated[first + i] = found;
     });
     hits = worker.reduce(hits, exec::Plus{});
     if (worker.lane() != 0) return;
-    exec::atomic_add(job.use->hits, std::uint64_t{hits});
-    exec::atomic_add(job.use->rows, size);
+    exec::atomic_add(use->hits, std::uint64_t{hits});
+    exec::atomic_add(use->rows, size);
   }
 };
 

@@ -9,76 +9,14 @@
 // multiplication. (The access pattern is that of WholeGraph, section III-C.)
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
-#include "warren/exec/atomic.hpp"
-#include "warren/exec/launch.hpp"
+#include "memory/row_table.hpp"
 
 namespace warren::memory::detail {
 
-/// Where the rows are: row i of rank q lies at origin[q] + i * row_bytes.
-struct RowTable {
-  static constexpr int kMostParts = 2 * kMaxRanks;  ///< Each rank's cached rows, and its others.
-  std::uintptr_t origin[kMostParts] = {};
-  std::uint64_t first[kMostParts] = {};  ///< Rank q's first row.
-  std::uint64_t rows = 0;
-  std::uint64_t row_bytes = 0;
-  int ranks = 1;
-};
-
-/// One call of gather (table to local) or scatter (local to table).
-struct RowMove {
-  RowTable table;
-  const std::uint64_t* indices = nullptr;
-  const Vertex* vertices = nullptr;  ///< Or: row numbers of 32 bits.
-  std::uint64_t count = 0;
-  const std::uint32_t* count_at = nullptr;  ///< On the device: how many of them there are.
-  unsigned char* local = nullptr;
-  std::uint64_t* out_of_range = nullptr;
-  std::uint32_t processors = 0;   ///< Of a GPU, at most; 0: all.
-  std::uint32_t unit_bytes = 16;  ///< 16, 8, 4 or 2: divides all addresses and the row.
-};
-
-/// A piece of a row, whatever its elements are.
-template <std::uint32_t kBytes>
-struct Unit;
-template <>
-struct [[gnu::may_alias]] alignas(16) Unit<16> {
-  std::uint32_t part[4];
-};
-template <>
-struct [[gnu::may_alias]] alignas(8) Unit<8> {
-  std::uint64_t part;
-};
-template <>
-struct [[gnu::may_alias]] Unit<4> {
-  std::uint32_t part;
-};
-template <>
-struct [[gnu::may_alias]] Unit<2> {
-  std::uint16_t part;
-};
-
-/// Rows are read once: they should not take the place of anything in the first-level cache.
-/// Volatile, so that the loads of all rows in flight stay ahead of the stores.
-template <class U>
-WARREN_HD U load_once(const U* location) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(U) == 16) {
-    U unit;
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(unit.part[0]), "=r"(unit.part[1]), "=r"(unit.part[2]), "=r"(unit.part[3])
-                 : "l"(location));
-    return unit;
-  }
-#endif
-  return *location;
-}
-
 enum class Direction { gather, scatter };
-
-template <class Backend>
-inline constexpr std::uint32_t kRowsAtOnce = std::is_same_v<Backend, exec::Cpu> ? 16 : 4;
 
 template <Direction kDirection, std::uint32_t kUnitBytes, std::uint32_t kRowsInFlight>
 struct MoveRows {
@@ -95,20 +33,6 @@ struct MoveRows {
   std::uint64_t* out_of_range;
   std::uint64_t groups;  // Lane groups of the launch: the distance between the batches of one.
   std::uint64_t units;   // Of a row.
-
-  /// The first units of the rows, nullptr for rows that do not exist.
-  WARREN_HD void find(const std::uint64_t (&rows)[kRowsInFlight],
-                      U* (&remote)[kRowsInFlight]) const {
-    int owner[kRowsInFlight] = {};
-    for (int p = 1; p < table.ranks; ++p) {
-      const std::uint64_t first = table.first[p];
-      for (std::uint32_t r = 0; r < kRowsInFlight; ++r) owner[r] += rows[r] >= first ? 1 : 0;
-    }
-    for (std::uint32_t r = 0; r < kRowsInFlight; ++r) {
-      const std::uintptr_t address = table.origin[owner[r]] + rows[r] * table.row_bytes;
-      remote[r] = rows[r] < table.rows ? reinterpret_cast<U*>(address) : nullptr;
-    }
-  }
 
   WARREN_HD void read_indices(std::uint64_t batch, std::uint64_t count,
                               std::uint64_t (&rows)[kRowsInFlight]) const {
@@ -134,7 +58,7 @@ struct MoveRows {
     read_indices(task, count, rows);
     for (std::uint64_t batch = task; batch < batches; batch += groups) {
       U* remote[kRowsInFlight];
-      find(rows, remote);
+      find_rows(table, rows, remote);
       if (batch + groups < batches) read_indices(batch + groups, count, rows);
       const std::uint64_t first = batch * kRowsInFlight;
       const std::uint64_t here = count - first < kRowsInFlight ? count - first : kRowsInFlight;
@@ -157,11 +81,8 @@ struct MoveRows {
     } else {
       move_pieces(worker, here, mine, remote);
     }
-    if (out_of_range == nullptr || worker.lane() != 0) return;
-    std::uint64_t missing = 0;
-    for (std::uint32_t r = 0; r < kRowsInFlight; ++r)
-      missing += r < here && remote[r] == nullptr ? 1 : 0;
-    if (missing != 0) exec::atomic_add(*out_of_range, missing);
+    count_missing(worker, kRowsInFlight, out_of_range,
+                  [&](std::uint32_t r) { return r < here && remote[r] == nullptr; });
   }
 
   WARREN_HD void prefetch([[maybe_unused]] const U* row) const {
@@ -177,10 +98,8 @@ struct MoveRows {
   WARREN_HD void move_row(U* mine, U* remote) const {
     if constexpr (kDirection == Direction::scatter) {
       if (remote != nullptr) std::memcpy(remote, mine, table.row_bytes);
-    } else if (remote != nullptr) {
-      std::memcpy(mine, remote, table.row_bytes);
     } else {
-      std::memset(mine, 0, table.row_bytes);
+      copy_row(mine, remote, table.row_bytes);
     }
   }
 
@@ -231,48 +150,12 @@ void launch_move(const exec::Stream& stream, const RowMove& job, std::uint32_t l
   exec::launch<Backend, W>(stream, groups, kernel, options);
 }
 
-/// Lanes of a group for rows of `units`: the most of which no more than a quarter idles.
-[[nodiscard]] inline std::uint32_t lanes_for(std::uint64_t units) {
-  for (const std::uint32_t lanes : {32u, 16u, 8u, 4u}) {
-    const std::uint64_t turns = (units + lanes - 1) / lanes;
-    if (units * 4 >= turns * lanes * 3) return lanes;
-  }
-  return units > 4 ? 4 : 1;
-}
-
-template <class Backend, Direction kDirection, std::uint32_t kUnitBytes>
-void move_units(const exec::Stream& stream, const RowMove& job) {
-  const std::uint32_t lanes = lanes_for(job.table.row_bytes / kUnitBytes);
-  switch (lanes) {
-    case 32:
-      return launch_move<Backend, exec::Warp, kDirection, kUnitBytes>(stream, job, lanes);
-    case 16:
-      return launch_move<Backend, exec::Tile<16>, kDirection, kUnitBytes>(stream, job, lanes);
-    case 8:
-      return launch_move<Backend, exec::Tile<8>, kDirection, kUnitBytes>(stream, job, lanes);
-    case 4:
-      return launch_move<Backend, exec::Tile<4>, kDirection, kUnitBytes>(stream, job, lanes);
-    default:
-      return launch_move<Backend, exec::Thread, kDirection, kUnitBytes>(stream, job, lanes);
-  }
-}
-
 template <class Backend, Direction kDirection>
 void move_rows(const exec::Stream& stream, const RowMove& job) {
-  if constexpr (std::is_same_v<Backend, exec::Cpu>) {
-    launch_move<Backend, exec::Serial, kDirection, 2>(stream, job, 1);
-  } else {
-    switch (job.unit_bytes) {
-      case 16:
-        return move_units<Backend, kDirection, 16>(stream, job);
-      case 8:
-        return move_units<Backend, kDirection, 8>(stream, job);
-      case 4:
-        return move_units<Backend, kDirection, 4>(stream, job);
-      default:
-        return move_units<Backend, kDirection, 2>(stream, job);
-    }
-  }
+  with_shape<Backend>(job, [&](auto workers, auto unit) {
+    launch_move<Backend, typename decltype(workers)::type, kDirection, decltype(unit)::value>(
+        stream, job, lanes_for(job.table.row_bytes / unit));
+  });
 }
 
 #if WARREN_HAS_CUDA

@@ -38,11 +38,15 @@ inline void choose_unit(RowMove& job) {
   while (bits % job.unit_bytes != 0) job.unit_bytes /= 2;
 }
 
+inline void check_move(const RowMove& job) {
+  require((job.indices != nullptr || job.vertices != nullptr) && job.local != nullptr,
+          "gather and scatter need row numbers and a local array");
+}
+
 template <Direction kDirection>
 void run_move(const exec::Stream& stream, const RowMove& job) {
   if (job.count == 0) return;
-  require((job.indices != nullptr || job.vertices != nullptr) && job.local != nullptr,
-          "gather and scatter need row numbers and a local array");
+  check_move(job);
   exec::with_backend(stream.device(),
                      [&](auto backend) { move_rows<decltype(backend), kDirection>(stream, job); });
 }

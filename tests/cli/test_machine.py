@@ -62,6 +62,17 @@ class Gather(ProgramTest):
         self.fail(2, "gather", "--cached", 10, says="--placement cached")
         self.fail(2, "gather", "--skew", -1, says="--skew")
 
+    def test_orders(self):
+        for placement in ("host", "cached"):
+            for order, ran in (("auto", "asked"), ("asked", "asked"), ("sorted", "sorted")):
+                with self.subTest(placement=placement, order=order):
+                    result = self.gather(*self.SMALL, "--placement", placement, "--order", order, "--devices", 2, "--verify")
+                    self.assertIs(result["verified"], True)
+                    self.assertEqual(result["order"], ran)
+        self.assertNotIn("order", self.gather(*self.SMALL))
+        self.fail(2, "gather", "--order", "sorted", says="--placement host")
+        self.fail(2, "gather", "--placement", "host", "--order", "backwards", says="--order")
+
     def test_messages(self):
         for devices in (1, 3):
             result = self.gather(*self.SMALL, "--strategy", "messages", "--devices", devices, "--verify")

@@ -10,6 +10,7 @@
 
 #include "warren/memory/gather.hpp"
 #include "warren/memory/global_array.hpp"
+#include "warren/memory/ordered_gather.hpp"
 
 namespace warren::memory {
 
@@ -38,32 +39,15 @@ struct CachedRows {
   const std::uint32_t* slots = nullptr;  ///< Of every row: its cached one's number, or kNoVertex.
 };
 struct CachedGather {
-  const std::uint64_t* indices = nullptr;
-  const Vertex* vertices = nullptr;
-  std::uint64_t count = 0;
-  const std::uint32_t* count_at = nullptr;
-  void* out = nullptr;
-  std::uint64_t* translated = nullptr;  ///< Room for `count` row numbers.
+  GatherJob job;
+  std::uint64_t* translated = nullptr;  ///< Room for `job.count` row numbers.
   CacheUse* use = nullptr;
-  std::uint64_t* out_of_range = nullptr;
 };
-void gather_cached(const exec::Stream& stream, const CachedRows& rows, const CachedGather& job);
+void gather_cached(const exec::Stream& stream, const CachedRows& rows, const CachedGather& cached,
+                   OrderedGather& ordered);
 
 /// True where a rank reads another device's memory faster than the host's. Collective.
 [[nodiscard]] bool links_favour_spreading(team::Team& team);
-
-template <class T>
-GlobalView<unsigned char> as_bytes(const GlobalView<T>& view) {
-  GlobalView<unsigned char> bytes;
-  for (int q = 0; q < kMaxRanks; ++q)
-    bytes.base[q] = reinterpret_cast<unsigned char*>(view.base[q]);
-  for (int q = 0; q <= kMaxRanks; ++q) bytes.cuts[q] = view.cuts[q];
-  bytes.width = view.width * sizeof(T);
-  bytes.rank = view.rank;
-  bytes.ranks = view.ranks;
-  bytes.is_replicated = view.is_replicated;
-  return bytes;
-}
 
 }  // namespace detail
 
@@ -73,10 +57,14 @@ class CachedArray {
   /// Copies rows `hot` (the same list on all ranks, each row once) of `host` to the devices'
   /// memory. `host` is an array in host memory, which must outlive this one and is not to be
   /// written meanwhile. Takes 4 bytes a row on each device besides. Collective; synchronises.
-  /// Throws UsageError for rows that are not there or are listed twice; MemoryError.
+  /// Throws UsageError for rows that are not there or are listed twice; MemoryError. `order`: in
+  /// which the rows that are not cached are read.
   CachedArray(team::Team& team, const GlobalArray<T>& host, std::span<const std::uint64_t> hot,
-              CacheSpread spread = CacheSpread::automatic)
-      : host_(host.view()), use_(team.device(), 1), slots_(team.device(), host.view().rows()) {
+              CacheSpread spread = CacheSpread::automatic, const OrderOptions& order = {})
+      : host_(host.view()),
+        use_(team.device(), 1),
+        slots_(team.device(), host.view().rows()),
+        ordered_(order) {
     const bool is_spread = spread == CacheSpread::automatic ? detail::links_favour_spreading(team)
                                                             : spread == CacheSpread::spread;
     const auto ranks = static_cast<std::uint64_t>(team.size());
@@ -103,13 +91,13 @@ class CachedArray {
   /// memory::gather(), but calls of one array are of one stream at a time.
   void gather(const exec::Stream& stream, const std::uint64_t* indices, std::uint64_t count, T* out,
               std::uint64_t* out_of_range = nullptr) {
-    run(stream, {indices, nullptr, count, nullptr, out, nullptr, nullptr, out_of_range});
+    run(stream, {indices, nullptr, count, nullptr, out, out_of_range});
   }
   /// As memory::gather_vertices().
   void gather_vertices(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
                        T* out, std::uint64_t* out_of_range = nullptr,
                        const std::uint32_t* count_at = nullptr) {
-    run(stream, {nullptr, vertices, count, count_at, out, nullptr, nullptr, out_of_range});
+    run(stream, {nullptr, vertices, count, count_at, out, out_of_range});
   }
 
   /// Of this rank's gathers. Synchronises.
@@ -129,15 +117,10 @@ class CachedArray {
     require(missing.to_host(stream)[0] == 0, "rows to be cached are rows of the array, each once");
   }
 
-  void run(const exec::Stream& stream, detail::CachedGather job) {
-    if (translated_.size() < job.count) {
-      stream.synchronize();
-      translated_ = Buffer<std::uint64_t>(stream.device(), job.count);
-    }
-    job.translated = translated_.data();
-    job.use = use_.data();
+  void run(const exec::Stream& stream, const detail::GatherJob& job) {
     detail::gather_cached(
-        stream, {detail::as_bytes(cached_->view()), detail::as_bytes(host_), slots_.data()}, job);
+        stream, {detail::as_bytes(cached_->view()), detail::as_bytes(host_), slots_.data()},
+        {job, detail::at_least(stream, translated_, job.count), use_.data()}, ordered_);
   }
 
   GlobalView<T> host_;
@@ -145,6 +128,7 @@ class CachedArray {
   Buffer<CacheUse> use_;
   Buffer<std::uint32_t> slots_;
   Buffer<std::uint64_t> translated_;
+  OrderedGather ordered_;
 };
 
 }  // namespace warren::memory
