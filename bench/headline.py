@@ -4,8 +4,8 @@
 
 Usage: bench/headline.py --build build/cuda/bench --name h200 --gpus 4 [--suite SUITE] [--only WORD] [--out FOLDER]
 
-SUITE is headline (the README's table), out-of-memory, asynchronous or training (docs/SUITE.md); --only runs the rows whose command has WORD in it
-and keeps the file's others. The last two run `warren` (beside the benchmarks or a folder above) and reads road-FLA.mtx.zst from --data.
+SUITE is headline (the README's table), out-of-memory, asynchronous or training (docs/SUITE.md), or gather-messages (docs/sampling.md); --only runs the rows whose command has WORD in it
+and keeps the file's others. The last three run `warren` (beside the benchmarks or a folder above) and reads road-FLA.mtx.zst from --data.
 
 Rivals' figures are those published or measured on the same machine and inputs before; they are named with each row.
 """
@@ -96,8 +96,15 @@ TRAINING = [
     for gpus in (1, 2, 4)
     for name, model, rival in models
 ]
-SUITES = {"headline": HEADLINE, "out-of-memory": OUT_OF_MEMORY, "asynchronous": ASYNCHRONOUS, "training": TRAINING}
-COMMANDS = ("asynchronous", "training")  # Of `warren` itself.
+# Half a gigabyte for each GPU out of 4 GiB on all of them, by loads and by messages; and sampled training's graph.
+GATHERS = [
+    (f"gather of rows of {4 * k} B, {strategy}", gpus, f"gather --rows {(1 << 30) // k} --k {k} --count {(128 << 20) // k} --strategy {strategy} --repeat 9", "WholeGraph's figure 10")
+    for gpus in (2, 4)
+    for k in (16, 32, 128, 512)
+    for strategy in ("direct", "messages")
+] + [("sampling's store, comm", 4, f"sample {COMM} --fanout 15,10,5 --batch 1024 --batches 256 --in-flight 16 --repeat 3", "WholeGraph: tens to 200 ms")]
+SUITES = {"headline": HEADLINE, "out-of-memory": OUT_OF_MEMORY, "asynchronous": ASYNCHRONOUS, "training": TRAINING, "gather-messages": GATHERS}
+COMMANDS = ("asynchronous", "training", "gather-messages")  # Of `warren` itself.
 
 
 def run_traverse(build, gpus, arguments):

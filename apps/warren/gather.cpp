@@ -16,6 +16,7 @@
 
 #include "command.hpp"
 #include "session.hpp"
+#include "setup_time.hpp"
 #include "text.hpp"
 
 namespace warren::app {
@@ -55,6 +56,7 @@ struct GatherOutcome {
   memory::CacheUse use;     ///< Of all ranks.
   sample::ExchangeGatherTimes steps;
   bool is_spread = false;  ///< The cached rows are dealt out over the devices.
+  double setup_seconds = 0.0;
   bool is_sorted = false;  ///< Rows in host memory were read in the order of addresses.
 };
 
@@ -94,10 +96,6 @@ std::vector<std::uint64_t> equal_cuts(std::uint64_t rows, int parts) {
   return cuts;
 }
 
-double slowest(team::Team& team, double seconds) {
-  return team.all_reduce(seconds, [](double a, double b) { return std::max(a, b); });
-}
-
 /// One rank's work.
 class GatherRank {
  public:
@@ -105,8 +103,13 @@ class GatherRank {
       : command_(command),
         team_(team),
         stream_(team.device()),
-        table_(team, equal_cuts(command.rows, team.size()), command.k,
-               command.placement == "device" ? memory::Placement::device : memory::Placement::host),
+        table_(timed_setup(team, setup_seconds_,
+                           [&] {
+                             return memory::GlobalArray<float>(
+                                 team, equal_cuts(command.rows, team.size()), command.k,
+                                 command.placement == "device" ? memory::Placement::device
+                                                               : memory::Placement::host);
+                           })),
         indices_(team.device(), command.count),
         out_(team.device(), command.count * command.k),
         ordered_(command.order_options()) {
@@ -149,6 +152,7 @@ class GatherRank {
                  {sums[0], sums[1]},
                  exchange_.times(),
                  cached_ && cached_->is_spread(),
+                 setup_seconds_,
                  ordered_.sorts(team_.device(), command_.rows, command_.k * sizeof(float),
                                 command_.count)};
     }
@@ -230,6 +234,7 @@ class GatherRank {
   const GatherCommand& command_;
   team::Team& team_;
   exec::Stream stream_;
+  double setup_seconds_ = 0.0;
   memory::GlobalArray<float> table_;
   memory::Buffer<std::uint64_t> indices_;
   memory::Buffer<float> out_;
@@ -280,6 +285,7 @@ ExitStatus run_gather(const GatherCommand& command) {
 
   Json& json = session.json();
   json["seconds"] = outcome.seconds;
+  json["setup_seconds"] = outcome.setup_seconds;
   json["rows"] = command.rows;
   json["k"] = command.k;
   json["count"] = command.count;

@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "edge_times.hpp"
 #include "fanouts.hpp"
+#include "setup_time.hpp"
 #include "sparse_input.hpp"
 #include "text.hpp"
 #include "traversal_input.hpp"
@@ -46,6 +47,7 @@ struct SampleOutcome {
   std::uint64_t vertices = 0;
   std::uint64_t bytes = 0;  ///< Of the samplers' memory, on all ranks.
   std::uint64_t digest = 0;
+  double setup_seconds = 0.0;  ///< Of the store.
   std::string wrong;
 };
 
@@ -85,7 +87,9 @@ class SampleRank {
         own_times_(command.options.temporal
                        ? times_of_shard(command.edge_times, input, shard_, team.rank())
                        : std::vector<std::int64_t>()),
-        store_(team, shard_, store_options(command)),
+        store_(
+            timed_setup(team, setup_seconds_,
+                        [&] { return sample::GraphStore(team, shard_, store_options(command)); })),
         sampler_(team.device(), store_, command.options),
         first_(share(team.rank())),
         end_(share(team.rank() + 1)),
@@ -96,6 +100,7 @@ class SampleRank {
   void run(SampleOutcome& outcome) {
     SampleOutcome mine;
     mine.graph_edges = shard_.edges;
+    mine.setup_seconds = setup_seconds_;
     mine.seconds = timed_runs(team_, command_.common.repeat, "sample", [this] {
       each_flight([](std::uint64_t, std::uint64_t) {});
       stream_.synchronize();
@@ -208,6 +213,7 @@ class SampleRank {
   exec::Stream stream_;
   graph::Shard shard_;
   std::vector<std::int64_t> own_times_;
+  double setup_seconds_ = 0.0;
   sample::GraphStore store_;
   sample::NeighbourSampler sampler_;
   std::uint64_t first_;
@@ -310,6 +316,7 @@ ExitStatus run_sample(SampleCommand command) {
   describe_graph(session, command.graph, input.vertices(), outcome.graph_edges);
   Json& json = session.json();
   json["seconds"] = outcome.seconds;
+  json["setup_seconds"] = outcome.setup_seconds;
   json["fanout"] = command.options.fanouts;
   json["batch"] = command.options.batch;
   json["batches"] = command.batches;

@@ -39,7 +39,7 @@ class Gather(ProgramTest):
         result = self.gather(*self.SMALL)
         self.check_common(result, "gather")
         self.check_fields(result, {"bytes_per_second": float, "fraction_of_limit": float, "rows": int, "k": int,
-                                   "count": int, "placement": str, "verified": type(None)})
+                                   "count": int, "placement": str, "setup_seconds": float, "verified": type(None)})
         self.assertAlmostEqual(result["bytes_per_second"] * result["seconds"][0], 5000 * 7 * 4, delta=1)
         self.assertGreater(result["fraction_of_limit"], 0.0)
 
