@@ -117,7 +117,7 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
 
 void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers z,
                          const float* left, const float* right, const float* r, ConstNumbers dy,
-                         Numbers dz, float* dl, float* dr) {
+                         Numbers dz, float* dl, float* dr, Numbers room) {
   const exec::Stream& stream = context.stream();
   const Neighbours& n = *in_;
   const std::uint64_t heads = shape_.heads;
@@ -127,7 +127,7 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
   const std::uint64_t rows = n.rows();
   const std::uint64_t targets = out_->rows();
   if (k != heads * width) {
-    const Numbers copy = context.scratch(kGradientSlot, targets * k);
+    const Numbers copy = room != nullptr ? room : context.scratch(kGradientSlot, targets * k);
     scale_rows(stream, targets, heads * width, k, nullptr, dy, copy);
     dy = copy;
   }

@@ -151,9 +151,11 @@ class Gat final : public Convolution {
     const Numbers dz = context.scratch(1, n * stride(context));
     float* dl = context.floats(2, n * heads_);
     float* dr = context.floats(3, n * heads_);
+    // dx is made last.
+    const Numbers room = shape_.needs_input_gradient && stride(context) <= shape_.in ? dx : nullptr;
     attention_.backward(context, dropout(context), z, parameters_.value(weights_.left),
                         parameters_.value(weights_.right), kept_->array<float>(KeptSlot::logits),
-                        dy, dz, dl, dr);
+                        dy, dz, dl, dr, room);
     sums_.add_heads(context.stream(), n, heads_, width_, stride(context), z, dl, dr,
                     parameters_.gradient(weights_.left), parameters_.gradient(weights_.right));
     add_weight_gradient(context, x, dz, parameters_.gradient(weights_.weight), shape_.out,

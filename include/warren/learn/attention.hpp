@@ -42,10 +42,12 @@ class Attention {
   /// backward needs. Collective; repeats bit for bit.
   void forward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
                const float* right, float* r, Numbers y);
-  /// dz (as z), dl and dr from dy (as y), with all else as forward() had and left it. Collective.
+  /// dz (as z), dl and dr from dy (as y), with all else as forward() had and left it. `room`, where
+  /// it is not nullptr, is memory for as many rows as y has, padded(heads x width) apart: padded
+  /// rows of dy then take none of their own. Collective.
   void backward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
                 const float* right, const float* r, ConstNumbers dy, Numbers dz, float* dl,
-                float* dr);
+                float* dr, Numbers room = {});
 
  private:
   std::shared_ptr<const Neighbours> out_, in_;
