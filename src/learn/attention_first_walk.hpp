@@ -423,6 +423,7 @@ struct FirstBackward {
 /// r = <x, u_right> of every column and head, l = <x, u_left> of every row and head.
 template <class T>
 struct FirstLogits {
+  static constexpr std::uint32_t kTogether = 4;  ///< Heads.
   std::uint64_t heads, columns, rows;
   TwoParts<T> x;
   const float* u;  ///< Of the left and then of the right.
@@ -431,22 +432,36 @@ struct FirstLogits {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
+    using Lanes = FirstLanes<W, 2 * kTogether>;
+    const Lanes lanes{worker, static_cast<std::uint32_t>(columns)};
     const T* of = x.row(row);
-    for (std::uint64_t h = 0; h < heads; ++h) {
-      const float* left = u + h * columns;
+    for (std::uint64_t first = 0; first < heads; first += kTogether) {
+      const float* left = u + first * columns;
       const float* right = left + heads * columns;
-      float to_left = 0.0f;
-      float to_right = 0.0f;
+      const std::uint64_t here = heads - first < kTogether ? heads - first : kTogether;
+      float sums[2 * kTogether] = {};
       worker.for_each(columns, [&](std::uint64_t c) {
         const float value = to_float(of[c]);
-        to_left += value * left[c];
-        to_right += value * right[c];
+        WARREN_UNROLL
+        for (std::uint32_t h = 0; h < kTogether; ++h) {
+          if (h >= here) continue;
+          sums[h] += value * left[h * columns + c];
+          sums[kTogether + h] += value * right[h * columns + c];
+        }
       });
-      to_left = worker.reduce(to_left, exec::Plus{});
-      to_right = worker.reduce(to_right, exec::Plus{});
-      if (worker.lane() != 0) continue;
-      if (row < rows) l[row * heads + h] = to_left;
-      r[row * heads + h] = to_right;
+      float mine[Lanes::kMine];
+      lanes.spread(sums, mine);
+      for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
+        const std::uint32_t sum = worker.lane() + i;
+        const std::uint32_t h = sum % kTogether;
+        if (sum >= 2 * kTogether || h >= here) continue;
+        const std::uint64_t at = row * heads + first + h;
+        if (sum >= kTogether) {
+          r[at] = mine[i];
+        } else if (row < rows) {
+          l[at] = mine[i];
+        }
+      }
     }
   }
 };

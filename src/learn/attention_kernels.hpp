@@ -12,16 +12,21 @@
 
 namespace warren::learn::detail {
 
-/// keys[c]: what dropout of edges draws from, of every column.
+/// keys[c]: what dropout of edges draws from, of every column; a worker for a chunk of them.
 struct EdgeKeysKernel {
+  static constexpr std::uint64_t kChunk = 256;
   Dropout dropout;
   const Vertex* ids;
+  std::uint64_t columns;
   std::uint32_t* keys;
 
   template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t column) const {
-    if (worker.lane() == 0)
-      keys[column] = static_cast<std::uint32_t>(mix(dropout.key ^ mix(ids[column])));
+  WARREN_HD void operator()(const W& worker, std::uint64_t chunk) const {
+    const std::uint64_t first = chunk * kChunk;
+    const std::uint64_t left = columns - first;
+    worker.for_each(left < kChunk ? left : kChunk, [&](std::uint64_t i) {
+      keys[first + i] = static_cast<std::uint32_t>(mix(dropout.key ^ mix(ids[first + i])));
+    });
   }
 };
 

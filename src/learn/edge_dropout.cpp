@@ -14,9 +14,10 @@ detail::EdgeDropout edge_dropout(Context& context, const Neighbours& n, const Dr
   const std::uint64_t columns = std::max(n.rows(), n.own_columns()) + n.halo();
   static_assert(sizeof(std::uint32_t) == sizeof(float));
   auto* keys = reinterpret_cast<std::uint32_t*>(context.floats(kKeysSlot, columns));
-  const detail::EdgeKeysKernel kernel{dropout, n.input_ids(), keys};
+  const detail::EdgeKeysKernel kernel{dropout, n.input_ids(), columns, keys};
+  const std::uint64_t chunks = (columns + kernel.kChunk - 1) / kernel.kChunk;
   exec::with_backend(context.stream().device(), [&](auto backend) {
-    detail::run_kernel<decltype(backend)>(context.stream(), columns, kernel);
+    detail::run_kernel<decltype(backend)>(context.stream(), chunks, kernel);
   });
   return {keys, dropout.probability};
 }

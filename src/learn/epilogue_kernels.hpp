@@ -203,7 +203,8 @@ struct EpilogueBackwardOf {
   template <std::uint32_t N>
   WARREN_HD void use(const Row& row, const Column<N>& column, std::uint64_t c,
                      const Loaded<N>& loaded, Floats<N>* terms) const {
-    const float scale = 1.0f / (1.0f - b.e.dropout.probability);
+    const float kept = 1.0f - b.e.dropout.probability;
+    const float scale = 1.0f / kept;
     Floats<N> result;
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i) {
@@ -213,7 +214,7 @@ struct EpilogueBackwardOf {
         factor = y > 0.0f ? scale : 0.0f;
       } else {
         if constexpr (kDraws) factor = b.e.dropout.factor(row.key, c + i);
-        factor *= slope_at<kKind>(b.e.slope, kDrops ? y / scale : y);
+        factor *= slope_at<kKind>(b.e.slope, kDrops ? y * kept : y);
       }
       result.at[i] = factor * loaded.dy.get(i);
       if constexpr (kSums != 0) terms[0].at[i] = result.at[i];

@@ -156,6 +156,12 @@ struct LossSumsKernel {
 
 template <class Backend, class Kernel>
 void run_loss(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
+  // Narrow rows' sums cost more than their numbers: two rows to a warp.
+  if constexpr (requires { kernel.k; }) {
+    constexpr std::uint64_t kNarrow = 64;
+    if (kernel.k <= kNarrow)
+      return exec::launch_wide<Backend, exec::Tile<16>>(stream, tasks, kernel);
+  }
   exec::launch_wide<Backend, exec::Warp>(stream, tasks, kernel);
 }
 
