@@ -4,7 +4,7 @@
 
 Usage: bench/headline.py --build build/cuda/bench --name h200 --gpus 4 [--suite SUITE] [--only WORD] [--out FOLDER]
 
-SUITE is headline (the README's table), out-of-memory, asynchronous or training (docs/SUITE.md), or gather-messages (docs/sampling.md); --only runs the rows whose command has WORD in it
+SUITE is headline (the README's table), out-of-memory, asynchronous or training (the page of docs/ that has its name), or gather-messages (docs/sampling.md); --only runs the rows whose command has WORD in it
 and keeps the file's others. The last three run `warren` (beside the benchmarks or a folder above) and reads road-FLA.mtx.zst from --data.
 
 Rivals' figures are those published or measured on the same machine and inputs before; they are named with each row.

@@ -140,6 +140,7 @@ class Sage final : public Convolution {
   }
 
   void refill(Context& context, const Operand& x, Numbers /*y*/) override {
+    aggregated_of_ = 0;  // Until it stands there.
     aggregation_->forward(
         context, x.dense,
         kept_->take(context, KeptSlot::aggregated, exec::bytes_of(aggregation_->rows(), shape_.in)),

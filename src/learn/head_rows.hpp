@@ -60,6 +60,7 @@ WARREN_HD void each_head(const W& worker, const HeadShape& shape, std::uint64_t 
   const std::uint64_t at = row * shape.stride;
   if constexpr (requires { worker.shuffle_xor(0.0f, 1u); }) {
     if (shape.together != 0) {
+      static_assert(W::size() == 32, "HeadShape shares a head out among a warp's lanes");
       constexpr std::uint32_t kN = 16 / sizeof(T);
       const auto width = static_cast<std::uint32_t>(shape.width);
       const auto columns = static_cast<std::uint32_t>(shape.heads) * width;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Managed memory: one address for the host and all GPUs, whose pages move to whichever touches
 // them. Slow beside everything else here; for comparisons with it. A program that holds more of it
-// than a card has free can hang that card, so that no more than half is given out.
+// than a card has free can hang that card, so that a process gives out no more than half.
 #pragma once
 
 #include <cstdint>

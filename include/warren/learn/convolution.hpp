@@ -26,7 +26,8 @@ class Convolution {
   virtual void refill(Context& context, const Operand& x, Numbers y) { forward(context, x, y); }
   /// Adds the parameters' gradients and, where the shape asks for it, sets dx (rows x in); x as in
   /// forward(). What dy holds afterwards is unspecified if the context's gradients are spent, else
-  /// as before. Collective.
+  /// as before. If they are scaled, dx has those rows to begin with, and dy is read only where
+  /// reads_plain_gradient() says so. Collective.
   virtual void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) = 0;
   /// Where backward() needs rows of dy scaled: by these numbers, one for each row, on the device.
   /// Whoever makes dy may then leave the scaled rows in dx, and tells the context. nullptr: there

@@ -50,7 +50,7 @@ struct ColumnTerms {
 /// Rows of a gradient, each times a number of its own, for what reads them next.
 struct ScaledGradient {
   const float* scale = nullptr;  ///< n numbers on the device; nullptr: no such rows are made.
-  Numbers rows = {};             ///< n x k; may be y.
+  Numbers rows = {};             ///< n x k; may be y, which is lost then.
   bool keeps_plain = true;       ///< Whether dy gets what is not scaled.
 };
 

@@ -55,7 +55,8 @@ struct Operand {
   ConstNumbers dense = {};
   const SparseOperand* sparse = nullptr;
   std::uint64_t width = 0;
-  /// Not 0: the same rows wherever an operand has this number.
+  /// Not 0: the same rows wherever an operand has this number, those that other ranks have
+  /// included: what is made of them may be kept, which all ranks then do alike.
   std::uint64_t constant = 0;
 
   [[nodiscard]] static Operand of(std::uint64_t rows, ConstNumbers values, std::uint64_t width) {

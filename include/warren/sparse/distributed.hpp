@@ -39,7 +39,8 @@ struct DistributedOptions {
   int workgroup = 0;
   bool deterministic = false;  ///< `once` without atomics.
   std::uint32_t chunks = 1;    ///< staged: parts that the copies are cut into, to overlap.
-  /// Of a GPU, those that copy rows at most while the others multiply (staged, once, cover, fused).
+  /// Of a GPU, those that copy rows at most while the others multiply (staged, once, cover, fused;
+  /// with slow_between pull, too).
   std::uint32_t copy_processors = 24;
   /// pull: entries of a piece (MGG's ps), pieces of one kind in a row (dist), warps of a block
   /// (wpb).
@@ -61,7 +62,8 @@ class Product {
   virtual void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) = 0;
   /// Rows that came to this rank in the last run.
   [[nodiscard]] virtual std::uint64_t rows_moved() const = 0;
-  /// Of these, rows from other workgroups.
+  /// Of these, rows from other workgroups; of rows that a product's kernel reads for each entry the
+  /// number of such entries, known before it runs.
   [[nodiscard]] virtual std::uint64_t rows_between() const = 0;
 };
 
