@@ -103,7 +103,7 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
   with_type(z.type(), [&]<class T>(T) {
     // l is needed no longer than until it stands in the statistics.
     float* l = share;
-    const auto shape = detail::HeadShape::of<T>(heads, width, k, detail::address(z.as<T>()));
+    const auto shape = detail::HeadShape::of<T>(heads, width, k, {z.raw()});
     run(stream, most, detail::LogitsKernel<T>{shape, z.as<T>(), left, right, l, r});
     const float* pulled_r = n.pull(context, r, heads, 1);
     const detail::TwoParts<float> all_r{r, pulled_r, sources, heads};
@@ -138,10 +138,8 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
   auto* statistics = kept_->array<float>(KeptSlot::statistics);
   auto* share = kept_->array<float>(KeptSlot::shares);
   with_type(z.type(), [&]<class T>(T) {
-    const std::uintptr_t addresses = detail::address(z.as<T>()) | detail::address(dz.as<T>()) |
-                                     detail::address(dy.as<T>()) | detail::address(all_y.as<T>()) |
-                                     detail::address(positive.as<T>());
-    const auto shape = detail::HeadShape::of<T>(heads, width, k, addresses);
+    const auto shape = detail::HeadShape::of<T>(
+        heads, width, k, {z.raw(), dz.raw(), dy.raw(), all_y.raw(), positive.raw()});
     run(stream, targets,
         detail::LeftGradientKernel<T>{shape, slope, dy.as<T>(), all_y.as<T>(), positive.as<T>(),
                                       share, statistics, dl});

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
 
 #include "learn/row_pass.hpp"
 
@@ -25,13 +26,15 @@ struct HeadShape {
   /// Lanes that have a head's columns, 16 bytes of a row each; 0: columns go one by one.
   std::uint32_t together = 0;
 
-  /// For rows of T, `stride` apart, at these addresses.
+  /// For rows of T, `stride` apart, of matrices at these addresses.
   template <class T>
   [[nodiscard]] static HeadShape of(std::uint64_t heads, std::uint64_t width, std::uint64_t stride,
-                                    std::uintptr_t addresses) {
+                                    std::initializer_list<const void*> matrices) {
     constexpr std::uint64_t kN = 16 / sizeof(T);
     constexpr std::uint64_t kLanes = 32;
     HeadShape shape{heads, width, stride};
+    std::uintptr_t addresses = 0;
+    for (const void* matrix : matrices) addresses |= reinterpret_cast<std::uintptr_t>(matrix);
     if (stride % kN != 0 || addresses % 16 != 0) return shape;
     // Of one head alone, lanes behind its last column go along.
     const std::uint64_t lanes = heads == 1 ? std::bit_ceil(stride / kN) : width / kN;
