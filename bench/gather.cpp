@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include "warren/core/trace.hpp"
 
 #include "gather_cases.hpp"
+#include "run_benchmark.hpp"
 
 namespace warren::bench {
 
@@ -156,17 +156,10 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", options.repeat, "Measurements");
   app.add_option("--out", options.out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);
-  try {
-    const auto kind = options.device == "cuda" ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
-    nlohmann::json results;
-    team::run_team({kind, options.devices, options.threads, options.share_devices},
-                   [&](team::Team& team) {
-                     nlohmann::json mine = bench::measure(team, options);
-                     if (team.rank() == 0) results = std::move(mine);
-                   });
-    if (!options.out.empty()) std::ofstream(options.out) << results.dump(2) << '\n';
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_gather: {}\n", error.what());
-    return 1;
-  }
+  return bench::run_benchmark("bench_gather", options.device,
+                              {.ranks = options.devices,
+                               .threads = options.threads,
+                               .share_devices = options.share_devices},
+                              options.out,
+                              [&](team::Team& team) { return bench::measure(team, options); });
 }

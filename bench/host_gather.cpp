@@ -5,7 +5,6 @@
 //
 //   bench_host_gather --device cuda --out FILE
 #include <algorithm>
-#include <fstream>
 #include <optional>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +15,7 @@
 #include "warren/memory/ordered_gather.hpp"
 
 #include "host_gather_cases.hpp"
+#include "run_benchmark.hpp"
 
 namespace warren::bench {
 namespace {
@@ -222,14 +222,7 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", options.repeat, "Batches measured");
   app.add_option("--out", options.out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);
-  try {
-    const auto kind = options.device == "cuda" ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
-    nlohmann::json results;
-    team::run_team({kind, 1, options.threads, false},
-                   [&](team::Team& team) { results = bench::measure(team, options); });
-    if (!options.out.empty()) std::ofstream(options.out) << results.dump(2) << '\n';
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_host_gather: {}\n", error.what());
-    return 1;
-  }
+  return bench::run_benchmark("bench_host_gather", options.device, {.threads = options.threads},
+                              options.out,
+                              [&](team::Team& team) { return bench::measure(team, options); });
 }

@@ -7,7 +7,6 @@
 //   bench_latency --device cuda --devices 4 --mebibytes 8192 16384 --out FILE
 #include <algorithm>
 #include <bit>
-#include <fstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,6 +15,7 @@
 #include "warren/memory/managed_buffer.hpp"
 
 #include "latency_cases.hpp"
+#include "run_benchmark.hpp"
 
 namespace warren::bench {
 namespace {
@@ -175,16 +175,8 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", options.repeat, "Runs")->check(CLI::PositiveNumber);
   app.add_option("--out", options.out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);
-  try {
-    const auto kind = options.device == "cuda" ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
-    nlohmann::json results;
-    team::run_team({kind, options.devices, 0, options.share_devices}, [&](team::Team& team) {
-      nlohmann::json mine = bench::measure(team, options);
-      if (team.rank() == 0) results = std::move(mine);
-    });
-    if (!options.out.empty()) std::ofstream(options.out) << results.dump(2) << '\n';
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_latency: {}\n", error.what());
-    return 1;
-  }
+  return bench::run_benchmark("bench_latency", options.device,
+                              {.ranks = options.devices, .share_devices = options.share_devices},
+                              options.out,
+                              [&](team::Team& team) { return bench::measure(team, options); });
 }

@@ -4,7 +4,6 @@
 //
 //   bench_pull_fetches --device cuda --devices 2 --ks 16,128 --piece 2 --out FILE
 #include <algorithm>
-#include <fstream>
 #include <random>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +14,7 @@
 #include "warren/team/team.hpp"
 
 #include "pull_fetches_cases.hpp"
+#include "run_benchmark.hpp"
 
 namespace warren::bench {
 namespace {
@@ -120,16 +120,8 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", options.repeat, "Measurements")->check(CLI::PositiveNumber);
   app.add_option("--out", options.out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);
-  try {
-    const auto kind = options.device == "cuda" ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
-    nlohmann::json results;
-    team::run_team({kind, options.devices, 0, options.share_devices}, [&](team::Team& team) {
-      nlohmann::json mine = bench::measure(team, options);
-      if (team.rank() == 0) results = std::move(mine);
-    });
-    if (!options.out.empty()) std::ofstream(options.out) << results.dump(1) << '\n';
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_pull_fetches: {}\n", error.what());
-    return 1;
-  }
+  return bench::run_benchmark("bench_pull_fetches", options.device,
+                              {.ranks = options.devices, .share_devices = options.share_devices},
+                              options.out,
+                              [&](team::Team& team) { return bench::measure(team, options); });
 }

@@ -189,7 +189,7 @@ class GatherRank {
     stream_.synchronize();
     const double end = now_seconds();
     trace_span(name, team_.rank(), begin, end);
-    return slowest(team_, end - begin);
+    return team_.all_reduce(end - begin, exec::Maximum{});
   }
 
   /// Copies an equal share of as many elements from each rank's part, front to back.

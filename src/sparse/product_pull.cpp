@@ -141,8 +141,10 @@ class PullProduct final : public ProductBase<T> {
     MatrixView matrix = block_.view();
     matrix.self_first = this->first_;
     exec::fill_bytes(this->stream_, counter_.data(), 0, sizeof(std::uint64_t));
-    this->copies_wait();
-    far_reads_.repeat(this->copy_stream_, view);
+    if (far_reads_.repeats()) {
+      this->copies_wait();
+      far_reads_.repeat(this->copy_stream_, view);
+    }
     spmm(this->stream_, matrix, plan_, table, c, this->k_, this->k_,
          {.alpha = alpha,
           .beta = beta,

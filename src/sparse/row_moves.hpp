@@ -44,11 +44,13 @@ template <class T>
 struct Workgroup {
   int first_rank = 0, end_rank = 0;
   std::uint64_t first_row = 0, end_row = 0;
+  bool is_team = false;  ///< All ranks are of it.
 
   Workgroup(const team::Team& team, const Rows& rows, int ranks) {
     if (ranks == 0) ranks = team.size();
     first_rank = team.rank() / ranks * ranks;
     end_rank = first_rank + ranks;
+    is_team = ranks == team.size();
     first_row = rows.cuts[static_cast<std::size_t>(first_rank)];
     end_row = rows.cuts[static_cast<std::size_t>(end_rank)];
   }
@@ -189,6 +191,7 @@ class FarReads {
   FarReads(const exec::Stream& stream, const RowMoves<T>& moves, const Columns& columns,
            std::uint64_t k)
       : times_(moves.times()), processors_(moves.processors()) {
+    if (moves.group().is_team) return;
     std::vector<std::uint64_t> rows;
     for (const Vertex column : columns) {
       if (moves.group().has_row(column)) continue;
@@ -200,6 +203,7 @@ class FarReads {
                                  exec::bytes_of(std::min<std::uint64_t>(rows.size(), kPiece), k));
   }
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] bool repeats() const { return list_.size() > 0; }
   /// All further times.
   void repeat(const exec::Stream& stream, const memory::GlobalView<T>& table) {
     for (std::uint32_t i = 1; i < times_; ++i) {

@@ -127,7 +127,6 @@ Blas::Blas(const Device& device, bool allow_tf32) : device_(device), allow_tf32_
     throw DeviceError("dense products on a GPU need cuBLASLt of the CUDA toolkit: " + lt().reason);
   device.activate();
   workspace_ = allocate(device, MemoryKind::device, kWorkspace);
-  turned_ = allocate(device, MemoryKind::device, kTurned);
   check(lt().create(&handle_), "cublasLtCreate");
 }
 
@@ -227,6 +226,7 @@ const void* Blas::turned(const Stream& stream, const DenseShape& s, const void* 
         "cublasLtMatrixLayoutCreate");
   check(lt().layout_create(&turn.to, CUDA_R_32F, s.k, s.n, static_cast<std::int64_t>(s.k)),
         "cublasLtMatrixLayoutCreate");
+  if (turned_ == nullptr) turned_ = allocate(device_, MemoryKind::device, kTurned);
   const float one = 1.0f, zero = 0.0f;
   check(lt().transform(handle_, turn.desc, &one, b, turn.from, &zero, nullptr, nullptr, turned_,
                        turn.to, static_cast<cudaStream_t>(stream.native())),
