@@ -5,8 +5,10 @@
 //   bench_traverse --device cuda --devices 1 --graph kron:22 --source hub --repeat 20 --out FILE
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <mutex>
 #include <numeric>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -39,7 +41,8 @@ struct Options {
   std::string order = "natural";
   std::string edges = "device";
   std::uint64_t cache = 0;
-  std::uint32_t sampled = 2;
+  std::optional<std::uint32_t> sampled;
+  traverse::ComponentsSampling sampling = traverse::ComponentsSampling::automatic;
   std::string source = "hub";
   std::string work = "both";
   int repeat = 10;
@@ -50,6 +53,7 @@ struct Options {
   double tolerance = 1e-6;
   std::uint32_t iterations = 20;
   double delta = 0.0;
+  traverse::SsspFrontier frontier = traverse::SsspFrontier::automatic;
   std::int64_t low = 1;
   std::int64_t high = 64;
   std::string out;
@@ -172,7 +176,7 @@ nlohmann::json time_many_sources(team::Team& team, const graph::Shard& shard,
 
 nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
                          const Options& options) {
-  traverse::Sssp sssp(team, shard, {options.delta});
+  traverse::Sssp sssp(team, shard, {options.delta, options.frontier});
   const Vertex source = options.source == "hub" ? hub_of(team, shard)
                                                 : static_cast<Vertex>(std::stoul(options.source));
   std::vector<double> seconds;
@@ -207,7 +211,7 @@ nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const grap
 
 nlohmann::json time_components(team::Team& team, const graph::Shard& shard,
                                const graph::Graph& whole, const Options& options) {
-  traverse::Components components(team, shard, {options.sampled});
+  traverse::Components components(team, shard, {options.sampled, options.sampling});
   std::vector<double> seconds;
   traverse::ComponentsResult result = components.run();
   for (int i = 0; i < options.repeat; ++i) {
@@ -317,9 +321,16 @@ int main(int argc, char** argv) {
   app.add_option("--tolerance", options.tolerance);
   app.add_option("--iterations", options.iterations);
   app.add_option("--delta", options.delta, "sssp: width of a bin (0: chosen)");
+  app.add_option("--frontier", options.frontier, "sssp: queues or scan")
+      ->transform(CLI::Transformer(std::map<std::string, traverse::SsspFrontier>{
+          {"queues", traverse::SsspFrontier::queues}, {"scan", traverse::SsspFrontier::scan}}));
   app.add_option("--low", options.low, "sssp: smallest drawn weight");
   app.add_option("--high", options.high, "sssp: largest drawn weight");
   app.add_option("--sampled", options.sampled, "cc: sampled edges of each vertex");
+  app.add_option("--sampling", options.sampling, "cc: how they join trees, link or hook")
+      ->transform(CLI::Transformer(std::map<std::string, traverse::ComponentsSampling>{
+          {"link", traverse::ComponentsSampling::link},
+          {"hook", traverse::ComponentsSampling::hook}}));
   app.add_option("--out", options.out, "append the result as one line of JSON");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -16,7 +16,7 @@ using memory::Buffer;
 
 class ComponentsMemory {
  public:
-  ComponentsMemory(team::Team& team, const graph::Shard& shard)
+  ComponentsMemory(team::Team& team, const graph::Shard& shard, bool begins_hung)
       : parent_(team.device(), shard.vertices), largest_(team.device(), 1) {
     arrays_.out = shard.out;
     arrays_.in = shard.in;
@@ -27,7 +27,7 @@ class ComponentsMemory {
     arrays_.vertices = shard.vertices;
     arrays_.parent = parent_.data();
     arrays_.largest = largest_.data();
-    if (shard.edges_placement != graph::EdgesPlacement::device) {
+    if (begins_hung) {
       second_ = Buffer<Vertex>(team.device(), shard.out.count);
       arrays_.second = second_.data();
     }
@@ -49,6 +49,21 @@ class ComponentsMemory {
 };
 
 namespace {
+
+ComponentsState first_state(const team::Team& team, const graph::Shard& shard,
+                            const ComponentsOptions& options) {
+  constexpr std::uint32_t kMostHooked = 4;  // Rounds.
+  ComponentsState state;
+  state.ranks = static_cast<std::uint32_t>(team.size());
+  state.is_far = shard.edges_placement != graph::EdgesPlacement::device;
+  state.hooks = options.sampling == ComponentsSampling::automatic
+                    ? team.device().is_cuda() && !state.is_far
+                    : options.sampling == ComponentsSampling::hook;
+  state.rounds = options.sampled_edges.value_or(2);
+  state.most_rounds = options.sampled_edges || !state.hooks ? state.rounds : kMostHooked;
+  state.begins_hung = state.rounds > 0 && (state.hooks || state.is_far);
+  return state;
+}
 
 /// Components and the size of the largest: labels are counted by the ranks that own them.
 void count(team::Team& team, const graph::Shard& shard, const std::vector<Vertex>& labels,
@@ -84,17 +99,15 @@ Components::Components(team::Team& team, const graph::Shard& shard,
       shard_(shard),
       options_(options),
       stream_(team.device()),
-      memory_(std::make_unique<ComponentsMemory>(team, shard)) {}
+      memory_(std::make_unique<ComponentsMemory>(team, shard,
+                                                 first_state(team, shard, options).begins_hung)) {}
 
 Components::~Components() = default;
 
 ComponentsResult Components::run() {
   ComponentsResult result;
   if (shard_.vertices == 0) return result;
-  ComponentsState initial;
-  initial.rounds = options_.sampled_edges;
-  initial.ranks = static_cast<std::uint32_t>(team_.size());
-  initial.is_far = shard_.edges_placement != graph::EdgesPlacement::device;
+  const ComponentsState initial = first_state(team_, shard_, options_);
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {
     using Backend = decltype(backend);

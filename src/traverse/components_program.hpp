@@ -28,16 +28,19 @@ enum class ComponentsPhase : std::uint32_t {
 struct ComponentsState {
   ComponentsPhase phase = ComponentsPhase::clear;
   std::uint32_t round = 0;
-  std::uint32_t rounds = 2;  ///< Sampled edges of each vertex.
+  std::uint32_t rounds = 2;       ///< Sampled edges of each vertex.
+  std::uint32_t most_rounds = 2;  ///< As many where the largest tree is small still.
   std::uint32_t ranks = 1;
   std::uint32_t distance = 1;  ///< Between the ranks of a pair.
   bool is_finishing = false;   ///< The sample is behind us.
   bool is_far = false;         ///< The edges.
+  bool hooks = false;          ///< How sampled edges join trees: by hook(), not by link().
+  bool begins_hung = false;    ///< The first round is clear()'s, which keeps the second's edges.
   std::uint64_t far_bytes = 0;
 };
 
 struct ComponentsScratch {
-  static constexpr std::uint32_t kSamples = 512;
+  static constexpr std::uint32_t kSamples = 256;
   Vertex root[kSamples];
 };
 
@@ -52,14 +55,14 @@ struct ComponentsArrays {
   std::uint64_t vertices = 0;
   Vertex* parent = nullptr;  ///< All vertices.
   const Vertex* parent_of[kMaxRanks] = {};
-  Vertex* second = nullptr;  ///< Own rows, of far edges: the second neighbour, read with the first.
+  Vertex* second = nullptr;   ///< Own rows, where clear() reads lists: the second neighbour.
   Vertex* largest = nullptr;  ///< Root of the tree whose edges are skipped, or kNoVertex.
 };
 
 /// `kPacked`: the lists are compressed.
 template <bool kPacked>
 struct ComponentsProgram : ComponentsArrays {
-  static constexpr std::uint32_t kFarBytes = 0;  ///< The only sum.
+  static constexpr std::uint32_t kFarBytes = 0, kVotes = 1, kAsked = 2;  ///< The sums.
   using State = ComponentsState;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
@@ -73,11 +76,10 @@ struct ComponentsProgram : ComponentsArrays {
     state.far_bytes += sums[kFarBytes];
     switch (state.phase) {
       case ComponentsPhase::clear:
-        // Of far edges the first round is behind us.
-        state.round = state.is_far && state.rounds > 0 ? 1 : 0;
-        state.phase = state.rounds == 0 ? ComponentsPhase::finish
-                      : state.is_far    ? ComponentsPhase::compress
-                                        : ComponentsPhase::sample;
+        state.round = state.begins_hung ? 1 : 0;
+        state.phase = state.rounds == 0   ? ComponentsPhase::finish
+                      : state.begins_hung ? ComponentsPhase::compress
+                                          : ComponentsPhase::sample;
         state.is_finishing = state.rounds == 0;
         return state;
       case ComponentsPhase::sample:
@@ -104,6 +106,12 @@ struct ComponentsProgram : ComponentsArrays {
         state.phase = after_merging(state);
         return state;
       case ComponentsPhase::choose:
+        // Few in the largest tree: another round costs less than all edges of the others.
+        if (4 * sums[kVotes] < 3 * sums[kAsked] && state.round < state.most_rounds) {
+          ++state.rounds;
+          state.phase = ComponentsPhase::sample;
+          return state;
+        }
         state.is_finishing = true;
         state.phase = ComponentsPhase::finish;
         return state;
@@ -175,24 +183,45 @@ struct ComponentsProgram : ComponentsArrays {
     }
   }
 
-  /// Far lists are read at once as far as the sector of their first edge goes: each vertex hangs
-  /// itself under its first neighbour if that is smaller, and keeps the second for the next round.
+  /// Hangs the larger of two vertices' parents under the smaller, unless it hangs under one as
+  /// small already. What it hung under before is lost, and met again by finish(): a sample may miss
+  /// joins, and nobody climbs or tries again where many trees meet in one.
+  WARREN_HD void hook(Vertex a, Vertex b) const {
+    if (a == b) return;
+    const Vertex high = a < b ? b : a;
+    const Vertex low = a < b ? a : b;
+    if (low < some_parent(high)) exec::atomic_min(parent[high], low);
+  }
+
+  /// A sampled edge.
+  WARREN_HD void join(const State& state, Vertex u, Vertex v) const {
+    if (state.hooks) {
+      hook(some_parent(u), some_parent(v));
+    } else {
+      link(u, v);
+    }
+  }
+
+  /// Lists may be read here as far as the sector of their first edge goes: each vertex hangs itself
+  /// under its first neighbour if that is smaller, without an atomic operation, and keeps the
+  /// second for the next round. Where every edge has its reverse, sorted lists lose nothing by
+  /// that.
   template <class Grid>
   WARREN_HD void clear(Grid& grid, const State& state) const {
     std::uint64_t bytes = 0;
     grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t v) {
       auto above = static_cast<Vertex>(v);
       const std::uint64_t row = v - out.first;
-      if (state.is_far && v >= out.first && row < out.count) {
+      if (state.begins_hung && v >= out.first && row < out.count) {
         Vertex first[2] = {kNoVertex, kNoVertex};
         bytes += first_neighbours(static_cast<Vertex>(row), first);
-        if (state.rounds > 0 && first[0] < above) above = first[0];
+        if (first[0] < above) above = first[0];
         second[row] = first[1];
       }
       parent[v] = above;
     });
     if (grid.block() == 0 && grid.block_worker().lane() == 0) *largest = kNoVertex;
-    grid.sum(kFarBytes, bytes);
+    grid.sum(kFarBytes, state.is_far ? bytes : 0);
   }
 
   /// The first two neighbours of a row as far as there are so many; returns the bytes read of far
@@ -232,13 +261,13 @@ struct ComponentsProgram : ComponentsArrays {
     std::uint64_t bytes = 0;
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
       const auto row = static_cast<Vertex>(i);
-      if (state.is_far && state.round == 1) {
-        if (second[row] != kNoVertex) link(out.first + row, second[row]);
+      if (state.begins_hung && state.round == 1) {
+        if (second[row] != kNoVertex) join(state, out.first + row, second[row]);
         return;
       }
       const EdgeOffset edge = out.begin(row) + state.round;
       if (edge >= out.end(row)) return;
-      link(out.first + row, neighbour(row, state.round));
+      join(state, out.first + row, neighbour(row, state.round));
       if (state.is_far && edge >= out.cached_end) bytes += graph::kSectorBytes;
     });
     grid.sum(kFarBytes, bytes);
@@ -283,23 +312,34 @@ struct ComponentsProgram : ComponentsArrays {
     if (grid.block() != 0 || !(is_symmetric || in.offsets != nullptr)) return;
     const auto worker = grid.block_worker();
     auto& scratch = *worker.template scratch<ComponentsScratch>();
-    const std::uint32_t samples = Grid::kWarpLanes > 1 ? ComponentsScratch::kSamples : 256;
-    worker.for_each(samples, [&](std::uint64_t i) {
+    constexpr std::uint32_t kSamples = ComponentsScratch::kSamples;
+    const auto sampled = [&](std::uint64_t i) {
       // Spread by a multiplicative hash: neighbouring ids tend to be alike.
       const std::uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15ull;
-      scratch.root[i] = parent[(bits >> 32) * vertices >> 32];
-    });
+      return static_cast<Vertex>((bits >> 32) * vertices >> 32);
+    };
+    worker.for_each(kSamples, [&](std::uint64_t i) { scratch.root[i] = parent[sampled(i)]; });
     worker.sync();
     std::uint64_t best = 0;  // Votes, and the root: one reduction finds both.
-    worker.for_each(samples, [&](std::uint64_t i) {
+    worker.for_each(kSamples, [&](std::uint64_t i) {
       const Vertex root = scratch.root[i];
       std::uint64_t votes = 0;
-      for (std::uint32_t j = 0; j < samples; ++j) votes += scratch.root[j] == root ? 1 : 0;
+      for (std::uint32_t j = 0; j < kSamples; ++j) votes += scratch.root[j] == root ? 1 : 0;
       const std::uint64_t vote = votes << 32 | root;
       best = vote > best ? vote : best;
     });
     best = worker.reduce(best, exec::Maximum{});
     if (worker.lane() == 0) *largest = static_cast<Vertex>(best);
+    // Isolated vertices have no say in how many edges are left.
+    std::uint64_t asked = 0, votes = 0;
+    worker.for_each(kSamples, [&](std::uint64_t i) {
+      const std::uint64_t row = std::uint64_t{sampled(i)} - out.first;
+      if (row >= out.count || out.degree(static_cast<Vertex>(row)) == 0) return;
+      ++asked;
+      votes += scratch.root[i] == static_cast<Vertex>(best) ? 1 : 0;
+    });
+    grid.sum(kVotes, votes);
+    grid.sum(kAsked, asked);
   }
 
   /// A vertex in the largest tree needs no look at its edges: those that lead out of the tree are

@@ -45,7 +45,7 @@ class SsspWords {
 
     program_.distance = take(device_, distance_, shard.vertices);
     program_.base = take(device_, base_, 1);
-    program_.nearest = take(device_, nearest_, 2);
+    program_.nearest = take(device_, nearest_, 3);
     program_.bins = take(device_, bins_, exec::bytes_of(program_.capacity, kSsspBins));
     program_.bin_counts = take(device_, bin_counts_, kSsspBins);
     program_.far_count = take(device_, far_count_, 2);
@@ -97,8 +97,9 @@ class SsspWords {
 /// The width of a bin. Within a bin vertices are worked off in no order, and again when they are
 /// bettered. Where neighbourhoods grow with every hop that is dear: a bin should hold about the
 /// nearest edge of each vertex. In road networks and grids it is cheap, and each bin costs steps.
+constexpr double kSparseDegree = 8.0;
+
 double choose_delta(double mean_weight, double mean_degree, bool on_gpu) {
-  constexpr double kSparseDegree = 8.0;
   if (mean_degree <= kSparseDegree) return (on_gpu ? 40.0 : 8.0) * mean_weight;
   return (on_gpu ? 4.0 : 1.5) * mean_weight / mean_degree;
 }
@@ -179,25 +180,55 @@ void add_up(team::Team& team, const std::vector<typename Metric::Word>& own, Sss
   }
 }
 
+/// What the control of either form of a search says in the end.
+struct SearchOutcome {
+  bool has_overflowed;
+  std::uint64_t steps, bins, edges, far_bytes;
+};
+
+template <class Backend, bool kPacked, class Metric>
+SearchOutcome search_queues(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
+                            const SsspProgram<Metric, kPacked>& program) {
+  SsspState initial;
+  initial.ranks = static_cast<std::uint32_t>(team.size());
+  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  const SsspState last = SsspSearch<Backend, Metric, kPacked>::run(team, stream, program, initial);
+  return {last.has_overflowed, last.steps, kSsspBins * (last.window + std::uint64_t{1}), last.edges,
+          last.far_bytes};
+}
+
+template <class Backend, bool kPacked, class Metric>
+SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
+                           const SsspProgram<Metric, kPacked>& program, double delta) {
+  SsspScanState initial;
+  initial.ranks = static_cast<std::uint32_t>(team.size());
+  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  initial.width = delta;
+  initial.narrowest = delta;
+  initial.vertices = shard.vertices;
+  initial.all_edges = shard.edges;
+  const SsspScanState last = SsspSearch<Backend, Metric, kPacked>::scan(
+      team, stream, {program, shard.is_symmetric}, initial);
+  return {last.has_overflowed, last.steps, last.bin + std::uint64_t{1}, last.edges, last.far_bytes};
+}
+
 /// One search; true if the words were too narrow for it.
 template <class Backend, bool kPacked, class Metric>
 bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
-            const SsspWords<Metric>& words, Vertex source, SsspResult& result) {
-  using Run = SsspRun<Backend, Metric>;
+            const SsspWords<Metric>& words, Vertex source, bool scans, SsspResult& result) {
   SsspProgram<Metric, kPacked> program = words.template program<kPacked>();
   program.source = source;
   // A width too small for the arithmetic stays one that the nearest vertex falls in.
   program.inverse_delta = static_cast<typename Metric::Real>(std::min(1.0 / result.delta, 1e30));
-  SsspState initial;
-  initial.ranks = static_cast<std::uint32_t>(team.size());
-  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
   team.barrier();
   const double begin = now_seconds();
-  const SsspState last = SsspSearch<Backend, Metric, kPacked>::run(team, stream, program, initial);
+  const SearchOutcome last = scans
+                                 ? search_scans<Backend>(team, stream, shard, program, result.delta)
+                                 : search_queues<Backend>(team, stream, shard, program);
   const double end = now_seconds();
-  trace_span("sssp", team.rank(), begin, end,
-             fmt::format("{{\"source\":{},\"steps\":{},\"windows\":{}}}", source, last.steps,
-                         last.window + 1));
+  trace_span(
+      "sssp", team.rank(), begin, end,
+      fmt::format("{{\"source\":{},\"steps\":{},\"bins\":{}}}", source, last.steps, last.bins));
   if (last.has_overflowed) return true;
   result.seconds = end - begin;
   result.relaxed_edges = last.edges;
@@ -205,7 +236,7 @@ bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& sh
     result.far_bytes =
         last.far_bytes + last.edges * ((kPacked ? 0 : sizeof(Vertex)) + sizeof(float));
   result.steps = last.steps;
-  const auto summary = Run::summarize(team, stream, {shard.out, words.own()});
+  const auto summary = SsspRun<Backend, Metric>::summarize(team, stream, {shard.out, words.own()});
   result.reached = summary.reached;
   result.edges = summary.edges;
   add_up<Metric>(team, words.own_on_host(stream), result);
@@ -228,6 +259,9 @@ Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& optio
           fmt::format("delta {}: give a number above 0, or 0 to have it chosen", options.delta));
   const SsspWeights weights = survey_weights(team, shard, stream_);
   delta_ = delta_of(weights, options.delta, team.device().is_cuda());
+  scans_ = options.frontier == SsspFrontier::automatic
+               ? team.device().is_cuda() && weights.mean_degree > kSparseDegree
+               : options.frontier == SsspFrontier::scan;
   memory_ = std::make_unique<SsspMemory>(team, shard, stream_, weights.is_integer);
 }
 
@@ -245,10 +279,11 @@ SsspResult Sssp::run(Vertex source) {
       exec::with_backend(team_.device(), [&](auto backend) {
         using Backend = decltype(backend);
         using Metric = decltype(metric);
-        is_too_narrow =
-            shard_.edges_placement == graph::EdgesPlacement::compressed_host
-                ? search<Backend, true, Metric>(team_, stream_, shard_, words, source, result)
-                : search<Backend, false, Metric>(team_, stream_, shard_, words, source, result);
+        is_too_narrow = shard_.edges_placement == graph::EdgesPlacement::compressed_host
+                            ? search<Backend, true, Metric>(team_, stream_, shard_, words, source,
+                                                            scans_, result)
+                            : search<Backend, false, Metric>(team_, stream_, shard_, words, source,
+                                                             scans_, result);
       });
     });
     return is_too_narrow;

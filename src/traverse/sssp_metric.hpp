@@ -33,6 +33,12 @@ struct IntegerMetric {
   [[nodiscard]] WARREN_HD static Real between(Word from, Word to) {
     return static_cast<Real>(to - from);
   }
+  /// A later distance, by about `width`; at most kUnreached.
+  [[nodiscard]] WARREN_HD static Word after(Word distance, double width) {
+    if (!(width < static_cast<double>(kUnreached - distance))) return kUnreached;
+    const Word step = static_cast<Word>(width);
+    return distance + (step > 0 ? step : Word{distance < kUnreached ? 1u : 0u});
+  }
 };
 
 struct RealMetric {
@@ -51,16 +57,23 @@ struct RealMetric {
     return std::bit_cast<double>(word);
 #endif
   }
-  [[nodiscard]] WARREN_HD static Word add(Word distance, Weight weight) {
-    const double sum = value(distance) + static_cast<double>(weight);
+  [[nodiscard]] WARREN_HD static Word word(double value) {
 #if defined(__CUDA_ARCH__)
-    return static_cast<Word>(__double_as_longlong(sum));
+    return static_cast<Word>(__double_as_longlong(value));
 #else
-    return std::bit_cast<Word>(sum);
+    return std::bit_cast<Word>(value);
 #endif
+  }
+  [[nodiscard]] WARREN_HD static Word add(Word distance, Weight weight) {
+    return word(value(distance) + static_cast<double>(weight));
   }
   [[nodiscard]] WARREN_HD static Real between(Word from, Word to) {
     return value(to) - value(from);
+  }
+  [[nodiscard]] WARREN_HD static Word after(Word distance, double width) {
+    if (distance == kUnreached) return kUnreached;
+    const Word later = word(value(distance) + width);
+    return later > distance ? later : distance + 1;
   }
 };
 

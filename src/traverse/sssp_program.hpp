@@ -43,8 +43,9 @@ struct SsspProgram {
 
   Word* distance = nullptr;  ///< All vertices.
   const Word* distance_of[kMaxRanks] = {};
-  Word* base = nullptr;     ///< Where the window begins.
-  Word* nearest = nullptr;  ///< [2], by parity of the window: of this rank's far vertices.
+  Word* base = nullptr;  ///< Where the window begins.
+  /// [2], by parity of the window: of this rank's far vertices. Scans take three, by bin.
+  Word* nearest = nullptr;
   const Word* nearest_of[kMaxRanks] = {};
   std::uint64_t capacity = 0;  ///< Of one queue, when every vertex enters once.
   QueueEntry* bins = nullptr;  ///< kSsspBins queues.
@@ -187,14 +188,7 @@ struct SsspProgram {
   template <class Grid>
   WARREN_HD void receive(Grid& grid, const State& state) const {
     SsspRelax<Grid, SsspProgram>(grid, *this, state).receive();
-    // The senders' part: what was mailed may be mailed again.
-    const std::uint32_t parity = (state.slot + 1) % 2;
-    for (int q = 0; q < ranks; ++q) {
-      grid.template for_each<exec::Thread>(
-          mail_count(rank, q, parity), [&](auto&, std::uint64_t i) {
-            exec::atomic_store(mailed[outbox[cuts[q] + i] / kWordBits], BitmapWord{0});
-          });
-    }
+    forget_mail(grid, *this, (state.slot + 1) % 2);
   }
 
   /// f(worker, has, vertex, distance) for the far entries, by whole warps.

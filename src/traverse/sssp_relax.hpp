@@ -6,6 +6,8 @@
 // Graph Algorithms with GraphIt, CGO 2020). Large steps put it in a queue that all blocks share.
 #pragma once
 
+#include "traverse/sssp_edges.hpp"
+#include "traverse/sssp_mail.hpp"
 #include "traverse/sssp_writer.hpp"
 #include "traverse/sweep.hpp"
 
@@ -42,7 +44,8 @@ class SsspRelax {
         scratch_(*block_.template scratch<SsspScratch<Word>>()),
         base_(*program.base),
         targets_(program.targets(state)),
-        writer_(targets_, scratch_.stage[block_.lane() / kLanes]) {}
+        writer_(targets_, scratch_.stage[block_.lane() / kLanes]),
+        edges_(program) {}
 
   WARREN_HD void run() {
     const QueueEntry* list = state_.is_first ? program_.bins + state_.bin * program_.capacity
@@ -66,39 +69,19 @@ class SsspRelax {
 
   /// What other ranks offer: the tasks are their mail for this one, laid end to end.
   WARREN_HD void receive() {
-    const std::uint32_t parity = (state_.slot + 1) % 2;  // Relaxing has moved the slot on.
-    std::uint64_t tasks = 0;
-    for (int p = 0; p < program_.ranks; ++p) tasks += mail_tasks(p, parity);
-    grid_.template for_each<exec::Warp>(tasks, [&](const WarpType& worker, std::uint64_t task) {
-      int p = 0;
-      for (std::uint64_t here = mail_tasks(0, parity); task >= here; here = mail_tasks(p, parity)) {
-        task -= here;
-        ++p;
-      }
-      const std::uint64_t index = task * kLanes + worker.lane();
-      const bool has = index < program_.mail_count(p, program_.rank, parity);
-      Vertex to = 0;
-      Word distance = Metric::kUnreached;
-      if (has) {
-        to = program_.outbox_of[p][program_.cuts[program_.rank] + index];
-        distance = program_.distance_of[p][to];
-      }
-      offer(worker, to, distance);
-    });
+    // Relaxing has moved the slot on.
+    for_mail(
+        grid_, program_, (state_.slot + 1) % 2,
+        [&](const WarpType& worker, Vertex to, Word distance) { offer(worker, to, distance); });
     finish(0);
   }
 
  private:
   static constexpr std::uint32_t kLanes = Grid::kWarpLanes;
-  static constexpr std::uint32_t kFusedEntries = 16;           ///< A block.
-  static constexpr std::uint32_t kBatch = kLanes > 1 ? 2 : 1;  ///< Edges that a lane has in flight.
+  static constexpr std::uint32_t kFusedEntries = 16;  ///< A block.
 
   [[nodiscard]] WARREN_HD std::uint32_t bin_of(Word distance) const {
     return sssp_bin<Metric>(base_, distance, program_.inverse_delta);
-  }
-  [[nodiscard]] WARREN_HD std::uint64_t mail_tasks(int p, std::uint32_t parity) const {
-    if (p == program_.rank) return 0;
-    return (program_.mail_count(p, program_.rank, parity) + kLanes - 1) / kLanes;
   }
 
   /// Warps take as many entries at a time as there are lanes, fewer where there would be idle
@@ -191,92 +174,9 @@ class SsspRelax {
     writer_.put(worker, vertex, queue);
   }
 
-  /// Every lane brings a distance and a piece of a list; the lanes together offer distance + weight
-  /// along all edges.
   WARREN_HD void relax(const WarpType& worker, Word distance, const graph::ListPiece& piece) {
-    edges_ += piece.length;
-    if constexpr (Program::kPacked) {
-      relax_packed(worker, distance, piece);
-    } else if constexpr (kLanes == 1) {
-      relax_alone(distance, piece);
-    } else {
-      relax_plain(worker, distance, piece);
-    }
-  }
-
-  WARREN_HD void relax_packed(const WarpType& worker, Word distance,
-                              const graph::ListPiece& piece) {
-    const graph::PackedAdjacency lists{program_.out, program_.packed};
-    far_bytes_ += lists.expand_edges(
-        worker, piece, [&](bool active, std::uint32_t owner, EdgeOffset edge, Vertex to) {
-          const Word from = worker.broadcast(distance, owner);
-          Word offered = Metric::kUnreached;
-          if (active) {
-            offered = Metric::add(from, Metric::weights(program_.out)[edge]);
-            if (offered == Metric::kUnreached) ++overflows_;
-          }
-          if (offered != Metric::kUnreached &&
-              offered >= exec::load_maybe_stale(program_.distance[to]))
-            offered = Metric::kUnreached;
-          offer(worker, to, offered);
-        });
-  }
-
-  /// One thread's form: first finds the offers that are some, without a branch that could be
-  /// guessed wrongly, then makes them: an atomic operation lets no later load start before it is
-  /// done.
-  void relax_alone(Word distance, const graph::ListPiece& piece) {
-    constexpr std::uint32_t kRound = 256;
-    Vertex better[kRound];
-    Word offers[kRound];
-    // Held here, since compilers load members again after an atomic load.
-    const Word* const distances = program_.distance;
-    std::uint64_t overflows = 0;
-    for (std::uint32_t base = 0; base < piece.length; base += kRound) {
-      const std::uint32_t round = piece.length - base < kRound ? piece.length - base : kRound;
-      const Vertex* to = program_.out.list(piece.begin) + base;
-      const auto* weights = Metric::weights(program_.out) + piece.begin + base;
-      std::uint32_t count = 0;
-      for (std::uint32_t k = 0; k < round; ++k) {
-        const Word offered = Metric::add(distance, weights[k]);
-        overflows += offered == Metric::kUnreached ? 1 : 0;
-        better[count] = to[k];
-        offers[count] = offered;
-        count += offered < exec::load_maybe_stale(distances[to[k]]) ? 1 : 0;
-      }
-      for (std::uint32_t i = 0; i < count; ++i) offer(WarpType(), better[i], offers[i]);
-    }
-    overflows_ += overflows;
-  }
-
-  /// The loads of a batch are in flight together.
-  WARREN_HD void relax_plain(const WarpType& worker, Word distance, const graph::ListPiece& piece) {
-    worker.expand((piece.length + kBatch - 1) / kBatch,
-                  [&](bool active, std::uint32_t owner, std::uint32_t k) {
-                    const EdgeOffset edge = worker.broadcast(piece.begin, owner) + k * kBatch;
-                    const std::uint32_t left = worker.broadcast(piece.length, owner) - k * kBatch;
-                    const Word from = worker.broadcast(distance, owner);
-                    Vertex to[kBatch];
-                    Word offered[kBatch];
-                    WARREN_UNROLL
-                    for (std::uint32_t j = 0; j < kBatch; ++j) {
-                      to[j] = 0;
-                      offered[j] = Metric::kUnreached;
-                      if (!active || j >= left) continue;
-                      to[j] = *program_.out.list(edge + j);
-                      offered[j] = Metric::add(from, Metric::weights(program_.out)[edge + j]);
-                      if (offered[j] == Metric::kUnreached) ++overflows_;
-                    }
-                    WARREN_UNROLL
-                    for (std::uint32_t j = 0; j < kBatch; ++j) {
-                      // A look first: most offers are none.
-                      if (offered[j] != Metric::kUnreached &&
-                          offered[j] >= exec::load_maybe_stale(program_.distance[to[j]]))
-                        offered[j] = Metric::kUnreached;
-                    }
-                    WARREN_UNROLL
-                    for (std::uint32_t j = 0; j < kBatch; ++j) offer(worker, to[j], offered[j]);
-                  });
+    edges_.relax(worker, distance, piece,
+                 [this](const WarpType& w, Vertex to, Word offered) { offer(w, to, offered); });
   }
 
   /// Every lane calls, with kUnreached for nothing.
@@ -290,7 +190,7 @@ class SsspRelax {
     if (!worker.any(is_better)) return;
     if (program_.ranks > 1) {
       const bool is_foreign = is_better && !program_.owns(to);
-      mail(worker, is_foreign && claim_bit(program_.mailed, to), to);
+      put_mail(worker, program_, state_.slot % 2, is_foreign, to);
       is_better = is_better && !is_foreign;
     }
     std::uint32_t queue = is_better ? queue_for(offered, before) : kNoQueue;
@@ -327,27 +227,6 @@ class SsspRelax {
     return kNoQueue;
   }
 
-  /// Mails the lanes' vertices to their owners, who read the distance where this rank keeps it. The
-  /// lanes reserve room together.
-  WARREN_HD void mail(const WarpType& worker, bool has_mail, Vertex to) {
-    if (!worker.any(has_mail)) return;
-    int owner = 0;
-    for (int p = 1; p < program_.ranks; ++p) owner += to >= program_.cuts[p] ? 1 : 0;
-    for (int q = 0; q < program_.ranks; ++q) {
-      const bool mine = has_mail && owner == q;
-      if (!worker.any(mine)) continue;
-      const std::uint32_t before = worker.exclusive_scan(mine ? 1u : 0u);
-      std::uint64_t base = 0;
-      if (worker.lane() == kLanes - 1) {
-        base = exec::atomic_add(
-            program_.outbox_count[state_.slot % 2 * kMaxRanks + static_cast<std::uint32_t>(q)],
-            std::uint64_t{before} + (mine ? 1u : 0u));
-      }
-      base = worker.broadcast(base, kLanes - 1) + before;
-      if (mine) program_.outbox[program_.cuts[q] + base] = to;
-    }
-  }
-
   WARREN_HD void finish(std::uint64_t taken) {
     const WarpType worker;
     writer_.finish(worker);
@@ -356,9 +235,9 @@ class SsspRelax {
     grid_.sum(kAgain, writer_.have_put().again);
     grid_.sum(kFar, writer_.have_put().far);
     grid_.sum(kTaken, taken);
-    grid_.sum(kEdges, edges_);
-    grid_.sum(kOverflow, overflows_);
-    if constexpr (Program::kPacked) grid_.sum(kFarBytes, far_bytes_);
+    grid_.sum(kEdges, edges_.edges());
+    grid_.sum(kOverflow, edges_.overflows());
+    if constexpr (Program::kPacked) grid_.sum(kFarBytes, edges_.far_bytes());
   }
 
   Grid& grid_;
@@ -371,9 +250,7 @@ class SsspRelax {
   SsspWriter<WarpType> writer_;
   bool is_fused_ = false;
   std::uint32_t round_ = 0;  ///< Which list takes what is found.
-  std::uint64_t edges_ = 0;
-  std::uint64_t overflows_ = 0;
-  std::uint64_t far_bytes_ = 0;  ///< Of compressed lists.
+  SsspEdges<WarpType, Program> edges_;
 };
 
 }  // namespace warren::traverse

@@ -2,7 +2,7 @@
 // What SSSP runs on a device, for either backend.
 #pragma once
 
-#include "traverse/sssp_program.hpp"
+#include "traverse/sssp_scan_program.hpp"
 
 namespace warren::traverse {
 
@@ -114,6 +114,9 @@ template <class Backend, class Metric, bool kPacked>
 struct SsspSearch {
   static SsspState run(team::Team& team, const exec::Stream& stream,
                        const SsspProgram<Metric, kPacked>& program, const SsspState& initial);
+  static SsspScanState scan(team::Team& team, const exec::Stream& stream,
+                            const SsspScanProgram<Metric, kPacked>& program,
+                            const SsspScanState& initial);
 };
 
 template <class Backend, class Metric>
@@ -127,6 +130,13 @@ template <class Backend, class Metric, bool kPacked>
 SsspState SsspSearch<Backend, Metric, kPacked>::run(team::Team& team, const exec::Stream& stream,
                                                     const SsspProgram<Metric, kPacked>& program,
                                                     const SsspState& initial) {
+  return team::run_program<Backend>(team, stream, program, initial);
+}
+
+template <class Backend, class Metric, bool kPacked>
+SsspScanState SsspSearch<Backend, Metric, kPacked>::scan(
+    team::Team& team, const exec::Stream& stream, const SsspScanProgram<Metric, kPacked>& program,
+    const SsspScanState& initial) {
   return team::run_program<Backend>(team, stream, program, initial);
 }
 

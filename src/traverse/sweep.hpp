@@ -17,13 +17,13 @@ inline constexpr std::uint64_t kSweepVertices = 1024;
 
 /// Calls f(worker, piece), every lane with a piece of its own, until all edges of the own vertices
 /// marked in `front` have been in one piece. The tasks are equal stretches of edges, so that a
-/// hub's list is many tasks.
+/// hub's list is many tasks. By all threads of a block.
 template <class Grid, class F>
 WARREN_HD void sweep_marked(Grid& grid, const graph::CsrView& out, const graph::EdgeChunks& chunks,
                             const BitmapWord* front, F&& f) {
   using WorkerType = typename Grid::Warp;
-  grid.template for_each<exec::Warp>(chunks.count, [&](const WorkerType& worker,
-                                                       std::uint64_t chunk) {
+  grid.template for_each_claimed<exec::Warp>(chunks.count, [&](const WorkerType& worker,
+                                                               std::uint64_t chunk) {
     const graph::EdgeChunks::Chunk range = chunks.at(chunk);
     const std::uint64_t first = std::uint64_t{out.first} + range.first_row;
     const std::uint64_t last = std::uint64_t{out.first} + range.last_row + 1;

@@ -22,10 +22,20 @@ void check(const team::TeamOptions& options, const std::string& name,
   for (const auto& [label, count] : members) largest = std::max(largest, count);
   team::run_team(options, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source, edges);
-    for (const std::uint32_t sampled : {2u, 0u, 1u, 5u}) {
+    using Sampling = traverse::ComponentsSampling;
+    for (const traverse::ComponentsOptions& choice : {traverse::ComponentsOptions{},
+                                                      {0, Sampling::link},
+                                                      {1, Sampling::link},
+                                                      {2, Sampling::link},
+                                                      {5, Sampling::link},
+                                                      {0, Sampling::hook},
+                                                      {1, Sampling::hook},
+                                                      {3, Sampling::hook}}) {
       SCOPED_TRACE(name + ", " + std::to_string(options.ranks) + " ranks, " +
-                   std::to_string(sampled) + " sampled edges" + (source.in ? "" : ", no in-edges"));
-      traverse::Components components(team, shard, {sampled});
+                   (choice.sampled_edges ? std::to_string(*choice.sampled_edges) : "some") +
+                   (choice.sampling == Sampling::hook ? " hooked" : " linked") + " edges" +
+                   (source.in ? "" : ", no in-edges"));
+      traverse::Components components(team, shard, choice);
       for (int repeat = 0; repeat < 2; ++repeat) {
         const traverse::ComponentsResult result = components.run();
         ASSERT_EQ(components.all_labels(), expected);

@@ -92,6 +92,13 @@ class CpuGrid {
     }
   }
 
+  /// As for_each, for tasks of very different sizes: on a GPU a block's workers take the next of
+  /// its tasks when they are done with one. By all threads of a block.
+  template <class W, class F>
+  void for_each_claimed(std::uint64_t count, F&& f, std::uint64_t grain = 0) {
+    for_each<W>(count, f, grain);
+  }
+
   /// As for_each, with each worker's next task prepared while it works: use(worker, task,
   /// load(worker, task)), load() being called a task ahead on a GPU, so that its memory accesses
   /// overlap.

@@ -23,8 +23,13 @@ class CudaGrid {
   using Warp = exec::Warp;
   static constexpr std::uint32_t kWarpLanes = 32;
 
-  __device__ CudaGrid(std::uint64_t* block_sums, exec::Scratch scratch)
-      : block_sums_(block_sums), scratch_(scratch) {}
+  /// What a block shares beside the program's scratch.
+  struct Shared {
+    std::uint64_t sums[kSums];
+    std::uint32_t claimed;  ///< Tasks of for_each_claimed().
+  };
+
+  __device__ CudaGrid(Shared& shared, exec::Scratch scratch) : shared_(shared), scratch_(scratch) {}
 
   __device__ std::uint32_t block() const { return blockIdx.x; }
   __device__ std::uint32_t blocks() const { return gridDim.x; }
@@ -44,6 +49,23 @@ class CudaGrid {
     for (std::uint64_t task = std::uint64_t{blockIdx.x} * Shape::per_block() + Shape::index();
          task < count; task += stride)
       f(worker, task);
+  }
+
+  template <class W, class F>
+  __device__ void for_each_claimed(std::uint64_t count, F&& f, std::uint64_t = 0) {
+    __syncthreads();
+    if (threadIdx.x == 0) shared_.claimed = 0;
+    __syncthreads();
+    const W worker;
+    for (;;) {
+      std::uint32_t claimed = 0;
+      if (worker.lane() == 0)
+        claimed = exec::atomic_add<exec::Order::relaxed, exec::Scope::block>(shared_.claimed, 1u);
+      claimed = worker.broadcast(claimed, 0);
+      const std::uint64_t task = blockIdx.x + std::uint64_t{gridDim.x} * claimed;
+      if (task >= count) return;
+      f(worker, task);
+    }
   }
 
   template <class W, class Load, class Use>
@@ -101,11 +123,11 @@ class CudaGrid {
   __device__ void sum(std::uint32_t slot, std::uint64_t value) {
     value = exec::Warp().reduce(value, exec::Plus{});
     if (threadIdx.x % 32 == 0 && value != 0)
-      exec::atomic_add<exec::Order::relaxed, exec::Scope::block>(block_sums_[slot], value);
+      exec::atomic_add<exec::Order::relaxed, exec::Scope::block>(shared_.sums[slot], value);
   }
 
  private:
-  std::uint64_t* block_sums_;
+  Shared& shared_;
   exec::Scratch scratch_;
 };
 
@@ -223,16 +245,16 @@ __global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPer
     persistent_kernel(const __grid_constant__ Program program,
                       const __grid_constant__ BarrierView view,
                       const typename Program::State initial) {
-  __shared__ std::uint64_t block_sums[kSums];
-  if (threadIdx.x < kSums) block_sums[threadIdx.x] = 0;
+  __shared__ CudaGrid::Shared shared;
+  if (threadIdx.x < kSums) shared.sums[threadIdx.x] = 0;
   __syncthreads();
   extern __shared__ __align__(16) unsigned char program_scratch[];
-  CudaGrid grid(block_sums, {program_scratch, Program::kScratchBytes});
+  CudaGrid grid(shared, {program_scratch, Program::kScratchBytes});
   typename Program::State state = initial;
   while (!Program::finished(state)) {
     program.step(grid, state);
     Sums totals;
-    if (!team_barrier(view, block_sums, totals)) return;
+    if (!team_barrier(view, shared.sums, totals)) return;
     state = Program::next(state, totals);
   }
   if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -243,14 +265,14 @@ template <class Program>
 __global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPerProcessor)
     step_kernel(const __grid_constant__ Program program, BarrierState* barrier,
                 const typename Program::State state) {
-  __shared__ std::uint64_t block_sums[kSums];
-  if (threadIdx.x < kSums) block_sums[threadIdx.x] = 0;
+  __shared__ CudaGrid::Shared shared;
+  if (threadIdx.x < kSums) shared.sums[threadIdx.x] = 0;
   __syncthreads();
   extern __shared__ __align__(16) unsigned char program_scratch[];
-  CudaGrid grid(block_sums, {program_scratch, Program::kScratchBytes});
+  CudaGrid grid(shared, {program_scratch, Program::kScratchBytes});
   program.step(grid, state);
   __syncthreads();
-  publish_sums(*barrier, block_sums);
+  publish_sums(*barrier, shared.sums);
 }
 
 /// Launches a program's kernel with blocks in gangs (thread block clusters) and, where

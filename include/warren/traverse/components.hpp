@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "warren/core/types.hpp"
@@ -12,9 +13,18 @@
 
 namespace warren::traverse {
 
+/// How the sampled edges join trees.
+enum class ComponentsSampling : std::uint8_t {
+  automatic,  ///< hook on GPUs for edges in device memory, else link.
+  link,       ///< Roots by compare-and-swap, climbing until one holds: no sampled edge is missed.
+  hook,       ///< Parents by an atomic minimum, once: what is overwritten is found at the end.
+};
+
 struct ComponentsOptions {
-  /// Edges of each vertex that are linked before the largest component is looked for.
-  std::uint32_t sampled_edges = 2;
+  /// Edges of each vertex that are taken before the largest component is looked for. Left out: 2,
+  /// and where they are hooked up to 4 while the largest component is small.
+  std::optional<std::uint32_t> sampled_edges;
+  ComponentsSampling sampling = ComponentsSampling::automatic;
 };
 
 struct ComponentsResult {
@@ -32,7 +42,8 @@ class ComponentsMemory;
 /// Connectivity Computation via Subgraph Sampling, IPDPS 2018): a few edges of each vertex are
 /// linked, and of the largest component so far only what leads out of it from elsewhere is looked
 /// at. That takes the in-edges of a directed graph; without them all edges are linked. Holds 4
-/// bytes for each vertex of the graph on each device.
+/// bytes for each vertex of the graph on each device, and 4 for each of its own where edges are
+/// hooked or lie in host memory.
 class Components {
  public:
   /// Collective. `shard` must outlive this. Throws MemoryError.

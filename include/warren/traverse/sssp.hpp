@@ -15,10 +15,18 @@ namespace warren::traverse {
 /// Distance of a vertex that was not reached, where distances are integers.
 inline constexpr std::uint64_t kUnreachedDistance = ~std::uint64_t{0};
 
+/// How the vertices of a bin are found.
+enum class SsspFrontier : std::uint8_t {
+  automatic,  ///< scan on GPUs for graphs of a mean degree above 8, else queues.
+  queues,     ///< Every vertex enters the queue of its bin, whenever it moves to an earlier one.
+  scan,       ///< By a look at all distances for each bin; bins widen where few edges are left.
+};
+
 struct SsspOptions {
   /// Width of a bin: vertices whose distances lie so near are worked off together. 0: chosen from
-  /// the graph's mean weight and mean degree.
+  /// the graph's mean weight and mean degree. Of `scan` the least width.
   double delta = 0.0;
+  SsspFrontier frontier = SsspFrontier::automatic;
 };
 
 struct SsspResult {
@@ -45,8 +53,10 @@ class SsspMemory;
 /// summed in double precision from the source on; the result is the least of those sums over all
 /// paths. Either way it is deterministic: the same for every device, team size and delta.
 /// Delta-stepping with one window of bins (Meyer and Sanders, Journal of Algorithms 2003; Davidson
-/// et al., IPDPS 2014). Holds about 90 bytes for each own vertex, 8 bytes for each 25 own edges,
-/// and 4 (8 for float32 weights and long paths) bytes for each vertex of the graph on each device.
+/// et al., IPDPS 2014), or, where bins hold many vertices, without queues, with bins that begin at
+/// the nearest vertex and widen at the end. Holds about 90 bytes for each own vertex, 8 bytes for
+/// each 25 own edges, and 4 (8 for float32 weights and long paths) bytes for each vertex of the
+/// graph on each device.
 class Sssp {
  public:
   /// Collective. `shard` must outlive this and have weights. Throws UsageError for a shard without
@@ -78,6 +88,7 @@ class Sssp {
   const graph::Shard& shard_;
   exec::Stream stream_;
   double delta_ = 0.0;
+  bool scans_ = false;
   std::unique_ptr<SsspMemory> memory_;
 };
 

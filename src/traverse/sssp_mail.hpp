@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of an SSSP tell each other: ids of vertices that were bettered. The owner reads
+// the distance in the sender's words after the barrier. `parity`: of the slot that relaxed.
+#pragma once
+
+#include "traverse/bitmap.hpp"
+
+namespace warren::traverse {
+
+/// Mails the lanes' vertices, where they `has` one that is not mailed yet, to their owners. The
+/// lanes reserve room together.
+template <class W, class Program>
+WARREN_HD void put_mail(const W& worker, const Program& program, std::uint32_t parity, bool has,
+                        Vertex to) {
+  const bool has_mail = has && claim_bit(program.mailed, to);
+  if (!worker.any(has_mail)) return;
+  int owner = 0;
+  for (int p = 1; p < program.ranks; ++p) owner += to >= program.cuts[p] ? 1 : 0;
+  for (int q = 0; q < program.ranks; ++q) {
+    const bool mine = has_mail && owner == q;
+    if (!worker.any(mine)) continue;
+    const std::uint32_t before = worker.exclusive_scan(mine ? 1u : 0u);
+    std::uint64_t base = 0;
+    if (worker.lane() == worker.size() - 1) {
+      base =
+          exec::atomic_add(program.outbox_count[parity * kMaxRanks + static_cast<std::uint32_t>(q)],
+                           std::uint64_t{before} + (mine ? 1u : 0u));
+    }
+    base = worker.broadcast(base, worker.size() - 1) + before;
+    if (mine) program.outbox[program.cuts[q] + base] = to;
+  }
+}
+
+/// f(worker, vertex, distance) for what other ranks offer to this one, by whole warps, with
+/// kUnreached for nothing: the tasks are their mail, laid end to end.
+template <class Grid, class Program, class F>
+WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity, F&& f) {
+  using WarpType = typename Grid::Warp;
+  using Metric = typename Program::Metric;
+  constexpr std::uint32_t kLanes = Grid::kWarpLanes;
+  const auto tasks_of = [&](int p) -> std::uint64_t {
+    if (p == program.rank) return 0;
+    return (program.mail_count(p, program.rank, parity) + kLanes - 1) / kLanes;
+  };
+  std::uint64_t tasks = 0;
+  for (int p = 0; p < program.ranks; ++p) tasks += tasks_of(p);
+  grid.template for_each<exec::Warp>(tasks, [&](const WarpType& worker, std::uint64_t task) {
+    int p = 0;
+    for (std::uint64_t here = tasks_of(0); task >= here; here = tasks_of(p)) {
+      task -= here;
+      ++p;
+    }
+    const std::uint64_t index = task * kLanes + worker.lane();
+    const bool has = index < program.mail_count(p, program.rank, parity);
+    Vertex to = 0;
+    typename Metric::Word distance = Metric::kUnreached;
+    if (has) {
+      to = program.outbox_of[p][program.cuts[program.rank] + index];
+      distance = program.distance_of[p][to];
+    }
+    f(worker, to, distance);
+  });
+}
+
+/// The senders' part: what was mailed may be mailed again.
+template <class Grid, class Program>
+WARREN_HD void forget_mail(Grid& grid, const Program& program, std::uint32_t parity) {
+  for (int q = 0; q < program.ranks; ++q) {
+    grid.template for_each<exec::Thread>(
+        program.mail_count(program.rank, q, parity), [&](auto&, std::uint64_t i) {
+          const Vertex v = program.outbox[program.cuts[q] + i];
+          exec::atomic_store(program.mailed[v / kWordBits], BitmapWord{0});
+        });
+  }
+}
+
+}  // namespace warren::traverse
