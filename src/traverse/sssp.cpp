@@ -14,6 +14,7 @@
 #include "warren/graph/edge_chunks.hpp"
 
 #include "traverse/program_memory.hpp"
+#include "traverse/sssp_narrow.hpp"
 #include "traverse/sssp_run.hpp"
 #include "traverse/sssp_weights.hpp"
 
@@ -23,6 +24,7 @@ namespace {
 using memory::Buffer;
 using NarrowMetric = IntegerMetric<std::uint32_t>;
 using WideMetric = IntegerMetric<std::uint64_t>;
+using ByteMetric = IntegerMetric<std::uint32_t, std::uint8_t>;
 
 /// The memory of a search with words of one kind.
 template <class Metric>
@@ -35,6 +37,11 @@ class SsspWords {
     const std::uint64_t own = shard.out.count;
     const auto ranks = static_cast<std::size_t>(team.size());
     program_.out = shard.out;
+    if constexpr (std::is_same_v<Metric, ByteMetric>) {
+      narrow_ = narrow_weights(stream, shard.out);
+      // Indexed as the others, by the edges of the whole graph.
+      program_.out.weights_byte = narrow_.data() - graph::edge_range(stream, shard.out).first;
+    }
     program_.packed = shard.packed_out;
     program_.rank = team.rank();
     program_.ranks = team.size();
@@ -92,6 +99,7 @@ class SsspWords {
   Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, outbox_count_;
   Buffer<BitmapWord> queued_[2], in_bin_[2], mailed_;
   Buffer<Vertex> outbox_, chunk_rows_;
+  Buffer<std::uint8_t> narrow_;
 };
 
 /// The width of a bin. Within a bin vertices are worked off in no order, and again when they are
@@ -99,16 +107,26 @@ class SsspWords {
 /// nearest edge of each vertex. In road networks and grids it is cheap, and each bin costs steps.
 constexpr double kSparseDegree = 8.0;
 
-double choose_delta(double mean_weight, double mean_degree, bool on_gpu) {
-  if (mean_degree <= kSparseDegree) return (on_gpu ? 40.0 : 8.0) * mean_weight;
-  return (on_gpu ? 4.0 : 1.5) * mean_weight / mean_degree;
+double choose_delta(double mean_weight, double mean_degree, double dense, double sparse) {
+  return mean_degree <= kSparseDegree ? sparse * mean_weight : dense * mean_weight / mean_degree;
 }
 
-double delta_of(const SsspWeights& weights, double asked, bool on_gpu) {
-  if (asked > 0.0) return asked;
+double delta_of(const team::Team& team, const graph::Shard& shard, const SsspWeights& weights,
+                const SsspOptions& options, bool scans) {
+  if (options.delta > 0.0) return options.delta;
   if (weights.mean == 0.0) return 1.0;
-  const double chosen = choose_delta(weights.mean, weights.mean_degree, on_gpu);
+  const bool on_gpu = team.device().is_cuda();
+  // Far edges are dearer to look at twice than a step is.
+  const bool is_far = shard.edges_placement != graph::EdgesPlacement::device;
+  const double dense = !on_gpu || is_far ? 1.5 : scans ? 7.0 : 4.0;
+  const double chosen = choose_delta(weights.mean, weights.mean_degree, dense, on_gpu ? 40.0 : 8.0);
   return weights.is_integer ? std::max(1.0, chosen) : chosen;
+}
+
+bool chooses_scan(const team::Team& team, const SsspWeights& weights, SsspFrontier frontier) {
+  constexpr double kScanDegree = 5.0;  // Above grids and road networks.
+  if (frontier != SsspFrontier::automatic) return frontier == SsspFrontier::scan;
+  return team.device().is_cuda() && weights.mean_degree > kScanDegree;
 }
 
 }  // namespace
@@ -116,8 +134,10 @@ double delta_of(const SsspWeights& weights, double asked, bool on_gpu) {
 class SsspMemory {
  public:
   SsspMemory(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
-             bool is_integer) {
-    if (is_integer) {
+             const SsspWeights& weights) {
+    if (should_narrow(shard, weights)) {
+      words_.emplace<SsspWords<ByteMetric>>(team, shard, stream);
+    } else if (weights.is_integer) {
       words_.emplace<SsspWords<NarrowMetric>>(team, shard, stream);
     } else {
       words_.emplace<SsspWords<RealMetric>>(team, shard, stream);
@@ -134,13 +154,14 @@ class SsspMemory {
   void with_words(F&& f) const {
     if (const auto* words = std::get_if<SsspWords<NarrowMetric>>(&words_))
       f(*words, NarrowMetric{});
+    if (const auto* words = std::get_if<SsspWords<ByteMetric>>(&words_)) f(*words, ByteMetric{});
     if (const auto* words = std::get_if<SsspWords<WideMetric>>(&words_)) f(*words, WideMetric{});
     if (const auto* words = std::get_if<SsspWords<RealMetric>>(&words_)) f(*words, RealMetric{});
   }
 
  private:
-  std::variant<std::monostate, SsspWords<NarrowMetric>, SsspWords<WideMetric>,
-               SsspWords<RealMetric>>
+  std::variant<std::monostate, SsspWords<NarrowMetric>, SsspWords<ByteMetric>,
+               SsspWords<WideMetric>, SsspWords<RealMetric>>
       words_;
 };
 
@@ -179,6 +200,10 @@ void add_up(team::Team& team, const std::vector<typename Metric::Word>& own, Sss
     result.sum_real_distance += other.real_sum;
   }
 }
+
+/// Whose words are the same.
+template <class Metric>
+using SummaryMetric = std::conditional_t<std::is_same_v<Metric, ByteMetric>, NarrowMetric, Metric>;
 
 /// What the control of either form of a search says in the end.
 struct SearchOutcome {
@@ -233,10 +258,11 @@ bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& sh
   result.seconds = end - begin;
   result.relaxed_edges = last.edges;
   if (shard.edges_placement != graph::EdgesPlacement::device)
-    result.far_bytes =
-        last.far_bytes + last.edges * ((kPacked ? 0 : sizeof(Vertex)) + sizeof(float));
+    result.far_bytes = last.far_bytes + last.edges * ((kPacked ? 0 : sizeof(Vertex)) +
+                                                      sizeof(typename Metric::Weight));
   result.steps = last.steps;
-  const auto summary = SsspRun<Backend, Metric>::summarize(team, stream, {shard.out, words.own()});
+  const auto summary =
+      SsspRun<Backend, SummaryMetric<Metric>>::summarize(team, stream, {shard.out, words.own()});
   result.reached = summary.reached;
   result.edges = summary.edges;
   add_up<Metric>(team, words.own_on_host(stream), result);
@@ -258,11 +284,9 @@ Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& optio
   require(options.delta >= 0.0 && std::isfinite(options.delta),
           fmt::format("delta {}: give a number above 0, or 0 to have it chosen", options.delta));
   const SsspWeights weights = survey_weights(team, shard, stream_);
-  delta_ = delta_of(weights, options.delta, team.device().is_cuda());
-  scans_ = options.frontier == SsspFrontier::automatic
-               ? team.device().is_cuda() && weights.mean_degree > kSparseDegree
-               : options.frontier == SsspFrontier::scan;
-  memory_ = std::make_unique<SsspMemory>(team, shard, stream_, weights.is_integer);
+  scans_ = chooses_scan(team, weights, options.frontier);
+  delta_ = delta_of(team, shard, weights, options, scans_);
+  memory_ = std::make_unique<SsspMemory>(team, shard, stream_, weights);
 }
 
 Sssp::~Sssp() = default;
@@ -279,11 +303,15 @@ SsspResult Sssp::run(Vertex source) {
       exec::with_backend(team_.device(), [&](auto backend) {
         using Backend = decltype(backend);
         using Metric = decltype(metric);
-        is_too_narrow = shard_.edges_placement == graph::EdgesPlacement::compressed_host
-                            ? search<Backend, true, Metric>(team_, stream_, shard_, words, source,
-                                                            scans_, result)
-                            : search<Backend, false, Metric>(team_, stream_, shard_, words, source,
-                                                             scans_, result);
+        if constexpr (!std::is_same_v<Metric, ByteMetric>) {
+          if (shard_.edges_placement == graph::EdgesPlacement::compressed_host) {
+            is_too_narrow = search<Backend, true, Metric>(team_, stream_, shard_, words, source,
+                                                          scans_, result);
+            return;
+          }
+        }
+        is_too_narrow =
+            search<Backend, false, Metric>(team_, stream_, shard_, words, source, scans_, result);
       });
     });
     return is_too_narrow;

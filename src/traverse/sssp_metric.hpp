@@ -13,17 +13,22 @@ namespace warren::traverse {
 /// Bins of one window of distances.
 inline constexpr std::uint32_t kSsspBins = 8;
 
-template <class WordType>
+/// `WeightType`: std::uint8_t where weights were narrowed.
+template <class WordType, class WeightType = std::int32_t>
 struct IntegerMetric {
   using Word = WordType;
-  using Weight = std::int32_t;
+  using Weight = WeightType;
   /// What bins are computed in: single precision is enough for 32-bit words, since all that is
   /// asked of a bin's number is that it grows with the distance.
   using Real = std::conditional_t<sizeof(Word) == 4, float, double>;
   static constexpr Word kUnreached = static_cast<Word>(~Word{0});
 
   [[nodiscard]] WARREN_HD static const Weight* weights(const graph::CsrView& view) {
-    return view.weights_int;
+    if constexpr (std::is_same_v<Weight, std::uint8_t>) {
+      return view.weights_byte;
+    } else {
+      return view.weights_int;
+    }
   }
   /// kUnreached where the word cannot hold the sum.
   [[nodiscard]] WARREN_HD static Word add(Word distance, Weight weight) {

@@ -10,6 +10,7 @@ namespace warren::traverse {
 struct WeightFacts {
   double sum = 0.0;
   std::uint64_t first_bad = ~std::uint64_t{0};  ///< Edge of the first negative or not finite one.
+  std::uint64_t largest = 0;                    ///< Of integer weights.
 };
 
 /// One step that looks at the weights of own edges.
@@ -33,6 +34,7 @@ struct SurveyWeights {
     using WarpType = typename Grid::Warp;
     double sum = 0.0;
     std::uint64_t first_bad = ~std::uint64_t{0};
+    std::uint64_t largest = 0;
     std::uint64_t sources = 0;
     grid.template for_each<exec::Warp>(out.count, [&](const WarpType& worker, std::uint64_t i) {
       const auto row = static_cast<Vertex>(i);
@@ -43,6 +45,10 @@ struct SurveyWeights {
         // False for what is no number, too.
         if (weight >= Weight{0} && static_cast<double>(weight) < kInfinite) {
           sum += static_cast<double>(weight);
+          if constexpr (std::is_integral_v<Weight>) {
+            const auto positive = static_cast<std::uint64_t>(weight);
+            largest = positive > largest ? positive : largest;
+          }
         } else if (begin + k < first_bad) {
           first_bad = begin + k;
         }
@@ -52,9 +58,11 @@ struct SurveyWeights {
     const WarpType worker;
     sum = worker.reduce(sum, exec::Plus{});
     first_bad = worker.reduce(first_bad, exec::Minimum{});
+    largest = worker.reduce(largest, exec::Maximum{});
     if (worker.lane() == 0) {
       exec::atomic_add(facts->sum, sum);
       exec::atomic_min(facts->first_bad, first_bad);
+      exec::atomic_max(facts->largest, largest);
     }
     grid.sum(0, sources);
   }
@@ -149,6 +157,7 @@ typename SsspSummary<typename Metric::Word>::State SsspRun<Backend, Metric>::sum
 #if WARREN_HAS_CUDA
 extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint32_t>, false>;
 extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint32_t>, true>;
+extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint32_t, std::uint8_t>, false>;
 extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint64_t>, false>;
 extern template struct SsspSearch<exec::Cuda, IntegerMetric<std::uint64_t>, true>;
 extern template struct SsspSearch<exec::Cuda, RealMetric, false>;

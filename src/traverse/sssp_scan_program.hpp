@@ -44,13 +44,14 @@ class SsspScan {
   /// The bin's vertices as they are found.
   WARREN_HD void scan() {
     const WarpType whole;
+    const std::uint64_t stretches = (std::uint64_t{program_.out.count} + kStretch - 1) / kStretch;
     grid_.template for_each_claimed<exec::Warp>(
-        (program_.out.count + kStretch - 1) / kStretch,
+        stretches,
         [&](const WarpType& worker, std::uint64_t task) {
           for_stretch(worker, task * kStretch,
                       [&](Vertex row, bool is_in) { gather(worker, is_in, row); });
         },
-        kGrain);
+        stretches / 16, kGrain);
     if (held_ > 0) work_off(whole, held_);
     finish();
   }
@@ -89,9 +90,9 @@ class SsspScan {
     finish();
   }
 
-  /// What is marked, in the order of the edges' addresses.
-  WARREN_HD void sweep() {
-    sweep_marked(grid_, program_.out, program_.chunks, program_.in_bin[0],
+  /// What is marked in a bitmap, in the order of the edges' addresses.
+  WARREN_HD void sweep(const BitmapWord* marks) {
+    sweep_marked(grid_, program_.out, program_.chunks, marks,
                  [&](const WarpType& worker, graph::ListPiece piece) {
                    Word distance = 0;
                    if (piece.length > 0)
@@ -106,11 +107,13 @@ class SsspScan {
   WARREN_HD void again() {
     const QueueEntry* list = program_.again[state_.slot % 2];
     const std::uint64_t entries = program_.again_count[state_.slot % 3];
-    const std::uint64_t tasks = 4 * grid_.template workers<exec::Warp>();
-    const std::uint64_t fair = (entries + tasks - 1) / tasks;
+    const std::uint64_t wanted = 4 * grid_.template workers<exec::Warp>();
+    const std::uint64_t fair = (entries + wanted - 1) / wanted;
     const auto per_task = static_cast<std::uint32_t>(fair < 1 ? 1 : fair > kLanes ? kLanes : fair);
+    const std::uint64_t tasks = (entries + per_task - 1) / per_task;
     grid_.template for_each_claimed<exec::Warp>(
-        (entries + per_task - 1) / per_task, [&](const WarpType& worker, std::uint64_t task) {
+        tasks,
+        [&](const WarpType& worker, std::uint64_t task) {
           const std::uint64_t index = task * per_task + worker.lane();
           Word distance = 0;
           graph::ListPiece piece;
@@ -121,7 +124,8 @@ class SsspScan {
             piece = piece_of(program_.out, entry);
           }
           relax(worker, distance, piece);
-        });
+        },
+        tasks / 4);
     finish();
   }
 
@@ -302,7 +306,7 @@ struct SsspScanProgram {
         break;
       case SsspScanPhase::sweep:
         prepare_queues(grid, state);
-        Scan(grid, *this, state).sweep();
+        Scan(grid, *this, state).sweep(memory.in_bin[0]);
         break;
       case SsspScanPhase::scan:
         forget_last(grid, state);
@@ -312,6 +316,13 @@ struct SsspScanProgram {
       case SsspScanPhase::again:
         prepare_queues(grid, state);
         Scan(grid, *this, state).again();
+        break;
+      case SsspScanPhase::sweep_again:
+        prepare_queues(grid, state);
+        Scan(grid, *this, state).sweep(memory.queued[state.slot % 2]);
+        break;
+      case SsspScanPhase::forget:
+        forget_queue(grid, state);
         break;
       case SsspScanPhase::receive:
         Scan(grid, *this, state).receive();
@@ -370,6 +381,15 @@ struct SsspScanProgram {
   WARREN_HD void forget_last(Grid& grid, const State& state) const {
     if (grid.block() == 0 && grid.block_worker().lane() == 0)
       memory.nearest[(state.bin + 2) % 3] = Metric::kUnreached;
+  }
+  /// Of the step before, which swept the bitmap of its queue.
+  template <class Grid>
+  WARREN_HD void forget_queue(Grid& grid, const State& state) const {
+    const std::uint32_t parity = (state.slot + 1) % 2;
+    const QueueEntry* list = memory.again[parity];
+    grid.template for_each<exec::Thread>(
+        memory.again_count[(state.slot + 2) % 3],
+        [&](auto&, std::uint64_t i) { memory.clear_queued(parity, list[i].vertex); });
   }
   template <class Grid>
   WARREN_HD void prepare_queues(Grid& grid, const State& state) const {

@@ -8,13 +8,18 @@
 
 namespace warren::traverse {
 
+/// A queue of fewer entries is worked off as it stands.
+inline constexpr std::uint64_t kSweepEntries = 8192;
+
 enum class SsspScanPhase : std::uint32_t {
-  clear,    ///< Nothing is reached but the source.
-  mark,     ///< Far edges: the bin's vertices enter a bitmap.
-  sweep,    ///< They offer distances to their neighbours, in the order of their edges' addresses.
-  scan,     ///< The bin's vertices offer distances to their neighbours as they are found.
-  again,    ///< So do those that fell in the bin meanwhile, and long lists, piece by piece.
-  receive,  ///< What other ranks offer to ours.
+  clear,  ///< Nothing is reached but the source.
+  mark,   ///< Far edges: the bin's vertices enter a bitmap.
+  sweep,  ///< They offer distances to their neighbours, in the order of their edges' addresses.
+  scan,   ///< The bin's vertices offer distances to their neighbours as they are found.
+  again,  ///< So do those that fell in the bin meanwhile, and long lists, piece by piece.
+  sweep_again,  ///< The same in the order of their edges' addresses.
+  forget,       ///< Then they are not queued any more.
+  receive,      ///< What other ranks offer to ours.
   done
 };
 
@@ -72,18 +77,21 @@ struct SsspScanState {
   return begin_scan(state);
 }
 
+/// After a step that offered, and what others offered.
+[[nodiscard]] WARREN_HD inline SsspScanState go_on(SsspScanState state) {
+  if (state.has_overflowed) {
+    state.phase = SsspScanPhase::done;
+    return state;
+  }
+  if (state.again == 0) return end_bin(state);
+  const bool sweeps = state.may_sweep && state.again >= kSweepEntries;
+  state.phase = sweeps ? SsspScanPhase::sweep_again : SsspScanPhase::again;
+  return state;
+}
+
 [[nodiscard]] WARREN_HD inline SsspScanState next_scan(SsspScanState state,
                                                        const team::Sums& sums) {
   ++state.steps;
-  const auto go_on = [](SsspScanState s) {
-    if (s.has_overflowed) {
-      s.phase = SsspScanPhase::done;
-      return s;
-    }
-    if (s.again == 0) return end_bin(s);
-    s.phase = SsspScanPhase::again;
-    return s;
-  };
   if (sums[kScanOpen] > 0) state.is_open = true;
   switch (state.phase) {
     case SsspScanPhase::clear:
@@ -95,12 +103,23 @@ struct SsspScanState {
     case SsspScanPhase::sweep:
     case SsspScanPhase::scan:
     case SsspScanPhase::again:
+    case SsspScanPhase::sweep_again: {
+      const bool has_swept = state.phase == SsspScanPhase::sweep_again;
       ++state.slot;
       state.again = sums[kScanAgain];
       state.bin_edges += sums[kScanEdges];
       state.edges += sums[kScanEdges];
       state.far_bytes += sums[kScanFarBytes];
       state.has_overflowed = state.has_overflowed || sums[kScanOverflow] > 0;
+      if (has_swept) {
+        state.phase = SsspScanPhase::forget;
+        return state;
+      }
+      if (state.ranks == 1) return go_on(state);
+      state.phase = SsspScanPhase::receive;
+      return state;
+    }
+    case SsspScanPhase::forget:
       if (state.ranks == 1) return go_on(state);
       state.phase = SsspScanPhase::receive;
       return state;

@@ -73,6 +73,7 @@ SsspWeights survey(team::Team& team, const graph::Shard& shard, const exec::Stre
   for (const double part : team.all_gather(facts.sum)) sum += part;
   SsspWeights result;
   result.is_integer = std::is_integral_v<Weight>;
+  result.largest = team.all_reduce(facts.largest, exec::Maximum{});
   if (shard.edges > 0) result.mean = sum / static_cast<double>(shard.edges);
   if (sources > 0)
     result.mean_degree = static_cast<double>(shard.edges) / static_cast<double>(sources);

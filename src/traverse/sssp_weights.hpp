@@ -9,8 +9,9 @@ namespace warren::traverse {
 
 struct SsspWeights {
   bool is_integer = true;
-  double mean = 0.0;         ///< Of all edges.
-  double mean_degree = 0.0;  ///< Of the vertices with out-edges.
+  double mean = 0.0;          ///< Of all edges.
+  double mean_degree = 0.0;   ///< Of the vertices with out-edges.
+  std::uint64_t largest = 0;  ///< Of integer weights.
 };
 
 /// Collective. Throws UsageError for a shard without weights, and, naming the edge, for one that is

@@ -22,34 +22,37 @@ template <class Grid, class F>
 WARREN_HD void sweep_marked(Grid& grid, const graph::CsrView& out, const graph::EdgeChunks& chunks,
                             const BitmapWord* front, F&& f) {
   using WorkerType = typename Grid::Warp;
-  grid.template for_each_claimed<exec::Warp>(chunks.count, [&](const WorkerType& worker,
-                                                               std::uint64_t chunk) {
-    const graph::EdgeChunks::Chunk range = chunks.at(chunk);
-    const std::uint64_t first = std::uint64_t{out.first} + range.first_row;
-    const std::uint64_t last = std::uint64_t{out.first} + range.last_row + 1;
-    // A lane a word: rows without edges may stand here by the million.
-    for (std::uint64_t base = first / kWordBits; base * kWordBits < last; base += worker.size()) {
-      const std::uint64_t w = base + worker.lane();
-      BitmapWord bits = w * kWordBits < last ? front[w] & range_mask(w, first, last) : 0;
-      while (worker.any(bits != 0)) {
-        const std::uint32_t lane =
-            worker.reduce(bits != 0 ? worker.lane() : worker.size(), exec::Minimum{});
-        const BitmapWord word = worker.broadcast(bits, lane);
-        if (worker.lane() == lane) bits = 0;
-        for (std::uint32_t b = 0; b < kWordBits; b += worker.size()) {
-          const std::uint32_t bit = b + worker.lane();
-          const bool is_in = bit < kWordBits && (word >> bit & 1u) != 0;
-          if (worker.size() == 1 && !is_in) continue;
-          graph::ListPiece piece;
-          if (is_in) {
-            const auto v = static_cast<Vertex>((base + lane) * kWordBits + bit);
-            piece = range.part_of(out, v - out.first);
+  grid.template for_each_claimed<exec::Warp>(
+      chunks.count,
+      [&](const WorkerType& worker, std::uint64_t chunk) {
+        const graph::EdgeChunks::Chunk range = chunks.at(chunk);
+        const std::uint64_t first = std::uint64_t{out.first} + range.first_row;
+        const std::uint64_t last = std::uint64_t{out.first} + range.last_row + 1;
+        // A lane a word: rows without edges may stand here by the million.
+        for (std::uint64_t base = first / kWordBits; base * kWordBits < last;
+             base += worker.size()) {
+          const std::uint64_t w = base + worker.lane();
+          BitmapWord bits = w * kWordBits < last ? front[w] & range_mask(w, first, last) : 0;
+          while (worker.any(bits != 0)) {
+            const std::uint32_t lane =
+                worker.reduce(bits != 0 ? worker.lane() : worker.size(), exec::Minimum{});
+            const BitmapWord word = worker.broadcast(bits, lane);
+            if (worker.lane() == lane) bits = 0;
+            for (std::uint32_t b = 0; b < kWordBits; b += worker.size()) {
+              const std::uint32_t bit = b + worker.lane();
+              const bool is_in = bit < kWordBits && (word >> bit & 1u) != 0;
+              if (worker.size() == 1 && !is_in) continue;
+              graph::ListPiece piece;
+              if (is_in) {
+                const auto v = static_cast<Vertex>((base + lane) * kWordBits + bit);
+                piece = range.part_of(out, v - out.first);
+              }
+              f(worker, piece);
+            }
           }
-          f(worker, piece);
         }
-      }
-    }
-  });
+      },
+      chunks.count / 4);
 }
 
 }  // namespace warren::traverse

@@ -27,6 +27,8 @@ struct CsrView {
   const Vertex* targets = nullptr;
   const std::int32_t* weights_int = nullptr;
   const float* weights_float = nullptr;
+  /// weights_int in a byte each, where an algorithm has made that for itself.
+  const std::uint8_t* weights_byte = nullptr;
   const Vertex* cached = nullptr;
   EdgeOffset cached_end = 0;
   Vertex first = 0;  ///< Vertex id of local row 0.

@@ -13,6 +13,8 @@ namespace warren::team {
 
 /// Counters that one barrier adds up.
 inline constexpr std::uint32_t kSums = 7;
+/// Loops of a step whose tasks any block may take.
+inline constexpr std::uint32_t kTickets = 4;
 
 /// What one rank sends another at a team-wide barrier. One cache line of 64 bytes; `step` is
 /// written last, with release.
@@ -21,14 +23,16 @@ struct alignas(64) Mail {
   std::uint64_t step;
 };
 
-/// Owned by one rank, on its device. Zero at first; a run leaves `arrived` and `sums` zero again.
+/// Owned by one rank, on its device. Zero at first; a run leaves `arrived`, `sums` and `tickets`
+/// zero again.
 struct BarrierState {
   alignas(128) std::uint32_t arrived;        ///< Blocks of this device at the barrier.
   alignas(128) std::uint32_t generation;     ///< Barriers passed; kAborted when the team has ended.
   alignas(128) std::uint64_t sums[kSums];    ///< Being added up.
   alignas(128) std::uint64_t totals[kSums];  ///< Of the last barrier, over the team.
-  alignas(128) std::uint64_t steps;          ///< Team-wide barriers passed, over all runs.
-  alignas(128) Mail mail[2][kMaxRanks];      ///< By parity of the step, from each rank.
+  alignas(128) std::uint64_t tickets[kTickets];  ///< Tasks taken in the step's loops.
+  alignas(128) std::uint64_t steps;              ///< Team-wide barriers passed, over all runs.
+  alignas(128) Mail mail[2][kMaxRanks];          ///< By parity of the step, from each rank.
 
   static constexpr std::uint32_t kAborted = 0xffffffffu;
 };

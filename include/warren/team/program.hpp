@@ -93,9 +93,11 @@ class CpuGrid {
   }
 
   /// As for_each, for tasks of very different sizes: on a GPU a block's workers take the next of
-  /// its tasks when they are done with one. By all threads of a block.
+  /// its tasks when they are done with one, and the last `loose` tasks are anybody's, at an atomic
+  /// operation of the device each. By all threads of a block.
   template <class W, class F>
-  void for_each_claimed(std::uint64_t count, F&& f, std::uint64_t grain = 0) {
+  void for_each_claimed(std::uint64_t count, F&& f, std::uint64_t /*loose*/ = 0,
+                        std::uint64_t grain = 0) {
     for_each<W>(count, f, grain);
   }
 

@@ -29,7 +29,8 @@ class CudaGrid {
     std::uint32_t claimed;  ///< Tasks of for_each_claimed().
   };
 
-  __device__ CudaGrid(Shared& shared, exec::Scratch scratch) : shared_(shared), scratch_(scratch) {}
+  __device__ CudaGrid(Shared& shared, std::uint64_t* tickets, exec::Scratch scratch)
+      : shared_(shared), tickets_(tickets), scratch_(scratch) {}
 
   __device__ std::uint32_t block() const { return blockIdx.x; }
   __device__ std::uint32_t blocks() const { return gridDim.x; }
@@ -52,7 +53,8 @@ class CudaGrid {
   }
 
   template <class W, class F>
-  __device__ void for_each_claimed(std::uint64_t count, F&& f, std::uint64_t = 0) {
+  __device__ void for_each_claimed(std::uint64_t count, F&& f, std::uint64_t loose = 0,
+                                   std::uint64_t = 0) {
     __syncthreads();
     if (threadIdx.x == 0) shared_.claimed = 0;
     __syncthreads();
@@ -63,10 +65,20 @@ class CudaGrid {
         claimed = exec::atomic_add<exec::Order::relaxed, exec::Scope::block>(shared_.claimed, 1u);
       claimed = worker.broadcast(claimed, 0);
       const std::uint64_t task = blockIdx.x + std::uint64_t{gridDim.x} * claimed;
+      if (task >= count - loose) break;
+      f(worker, task);
+    }
+    if (loose == 0) return;
+    std::uint64_t& ticket = tickets_[loop_++ % kTickets];
+    for (;;) {
+      std::uint64_t task = 0;
+      if (worker.lane() == 0) task = count - loose + exec::atomic_add(ticket, std::uint64_t{1});
+      task = worker.broadcast(task, 0);
       if (task >= count) return;
       f(worker, task);
     }
   }
+  __device__ void begin_step() { loop_ = 0; }
 
   template <class W, class Load, class Use>
   __device__ void for_each_ahead(std::uint64_t count, Load&& load, Use&& use, std::uint64_t = 0) {
@@ -128,6 +140,8 @@ class CudaGrid {
 
  private:
   Shared& shared_;
+  std::uint64_t* tickets_;
+  std::uint32_t loop_ = 0;
   exec::Scratch scratch_;
 };
 
@@ -221,6 +235,7 @@ __device__ inline bool team_barrier(const BarrierView& view, std::uint64_t* bloc
       alive = exchange_mail(view);
       if (threadIdx.x == 0) {
         exec::atomic_store(mine.arrived, 0u);
+        for (std::uint64_t& ticket : mine.tickets) exec::atomic_store(ticket, std::uint64_t{0});
         exec::atomic_store<exec::Order::release>(mine.generation,
                                                  alive ? generation + 1 : BarrierState::kAborted);
       }
@@ -249,9 +264,10 @@ __global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPer
   if (threadIdx.x < kSums) shared.sums[threadIdx.x] = 0;
   __syncthreads();
   extern __shared__ __align__(16) unsigned char program_scratch[];
-  CudaGrid grid(shared, {program_scratch, Program::kScratchBytes});
+  CudaGrid grid(shared, view.mine().tickets, {program_scratch, Program::kScratchBytes});
   typename Program::State state = initial;
   while (!Program::finished(state)) {
+    grid.begin_step();
     program.step(grid, state);
     Sums totals;
     if (!team_barrier(view, shared.sums, totals)) return;
@@ -269,7 +285,7 @@ __global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPer
   if (threadIdx.x < kSums) shared.sums[threadIdx.x] = 0;
   __syncthreads();
   extern __shared__ __align__(16) unsigned char program_scratch[];
-  CudaGrid grid(shared, {program_scratch, Program::kScratchBytes});
+  CudaGrid grid(shared, barrier->tickets, {program_scratch, Program::kScratchBytes});
   program.step(grid, state);
   __syncthreads();
   publish_sums(*barrier, shared.sums);
@@ -369,6 +385,7 @@ typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, cons
     Sums totals;
     exec::copy(stream, totals.value, mine->sums, sizeof totals.value);
     exec::fill_bytes(stream, mine->sums, 0, sizeof totals.value);
+    exec::fill_bytes(stream, mine->tickets, 0, sizeof mine->tickets);
     stream.synchronize();
     team.sum(totals.value);
     state = Program::next(state, totals);

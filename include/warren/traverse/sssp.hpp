@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kUnreachedDistance = ~std::uint64_t{0};
 
 /// How the vertices of a bin are found.
 enum class SsspFrontier : std::uint8_t {
-  automatic,  ///< scan on GPUs for graphs of a mean degree above 8, else queues.
+  automatic,  ///< scan on GPUs for graphs of a mean degree above 5, else queues.
   queues,     ///< Every vertex enters the queue of its bin, whenever it moves to an earlier one.
   scan,       ///< By a look at all distances for each bin; bins widen where few edges are left.
 };
@@ -54,8 +54,9 @@ class SsspMemory;
 /// paths. Either way it is deterministic: the same for every device, team size and delta.
 /// Delta-stepping with one window of bins (Meyer and Sanders, Journal of Algorithms 2003; Davidson
 /// et al., IPDPS 2014), or, where bins hold many vertices, without queues, with bins that begin at
-/// the nearest vertex and widen at the end. Holds about 90 bytes for each own vertex, 8 bytes for
-/// each 25 own edges, and 4 (8 for float32 weights and long paths) bytes for each vertex of the
+/// the nearest vertex and widen at the end. Integer weights of at most 255 in host memory are
+/// copied to a byte each, in host memory, too. Holds about 90 bytes for each own vertex, 8 bytes
+/// for each 25 own edges, and 4 (8 for float32 weights and long paths) bytes for each vertex of the
 /// graph on each device.
 class Sssp {
  public:
