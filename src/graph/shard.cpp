@@ -14,12 +14,6 @@
 namespace warren::graph {
 namespace {
 
-template <class T>
-const T* rebased(const T* data, EdgeOffset first) {
-  // Indexed by the whole graph's offsets; the address before the buffer is never read.
-  return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(data) - first * sizeof(T));
-}
-
 /// Elements in whole sectors: kernels read far lists a sector at a time.
 std::uint64_t padded(std::uint64_t elements) {
   constexpr std::uint64_t kElements = 32 / sizeof(Vertex);

@@ -39,8 +39,8 @@ class SsspWords {
     program_.out = shard.out;
     if constexpr (std::is_same_v<Metric, ByteMetric>) {
       narrow_ = narrow_weights(stream, shard.out);
-      // Indexed as the others, by the edges of the whole graph.
-      program_.out.weights_byte = narrow_.data() - graph::edge_range(stream, shard.out).first;
+      program_.out.weights_byte =
+          graph::rebased(narrow_.data(), graph::edge_range(stream, shard.out).first);
     }
     program_.packed = shard.packed_out;
     program_.rank = team.rank();

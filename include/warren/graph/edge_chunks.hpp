@@ -19,6 +19,13 @@ struct EdgeRange {
 /// Synchronises.
 [[nodiscard]] EdgeRange edge_range(const exec::Stream& stream, const CsrView& csr);
 
+/// The address at which own edges' `data` is indexed by the edges of the whole graph, of which edge
+/// `first` is the first: what lies before `data` is never read.
+template <class T>
+[[nodiscard]] const T* rebased(const T* data, EdgeOffset first) {
+  return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(data) - first * sizeof(T));
+}
+
 /// For kernels.
 struct EdgeChunks {
   static constexpr std::uint32_t kEdges = 2048;  ///< Of a chunk; the last may be shorter.
