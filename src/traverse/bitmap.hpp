@@ -19,10 +19,14 @@ inline constexpr std::uint32_t kWordBits = 32;
   return BitmapWord{1} << (v % kWordBits);
 }
 
-/// Whether the bit is set; a plain read: for bitmaps that nobody writes meanwhile, or where a stale
-/// answer is corrected later.
+/// Whether the bit is set, in a bitmap that nobody writes meanwhile.
 [[nodiscard]] WARREN_HD inline bool test_bit(const BitmapWord* words, Vertex v) {
   return (words[v / kWordBits] & bit_of(v)) != 0;
+}
+
+/// The same where others may set it meanwhile: a stale answer has to be corrected later.
+[[nodiscard]] WARREN_HD inline bool test_bit_maybe_stale(const BitmapWord* words, Vertex v) {
+  return (exec::load_maybe_stale(words[v / kWordBits]) & bit_of(v)) != 0;
 }
 
 /// Sets the bit; true if this call did it.

@@ -208,7 +208,7 @@ class SsspScan {
       vertex = program_.out.first + row;
       const EdgeOffset degree = program_.out.degree(row);
       // What has fallen in the bin meanwhile is worked off in the next step.
-      if (is_leaf(row, degree) || test_bit(program_.queued[filled()], vertex)) {
+      if (is_leaf(row, degree) || test_bit_maybe_stale(program_.queued[filled()], vertex)) {
       } else if (degree <= kOwnEdges) {
         piece = {row, program_.out.begin(row), static_cast<std::uint32_t>(degree)};
         distance = exec::atomic_load(program_.distance[vertex]);
