@@ -36,8 +36,9 @@ inline constexpr bool kVisitHoldsDegree = true;
 
 /// What every form of the program works on.
 struct BfsArrays {
-  graph::CsrView out;        ///< What concerns the rows: ids, offsets.
-  graph::EdgeChunks chunks;  ///< Of `out`, where its edges are far.
+  graph::CsrView out;         ///< What concerns the rows: ids, offsets.
+  graph::EdgeChunks chunks;   ///< Of `out`, where its edges are far.
+  bool is_symmetric = false;  ///< Every edge has its reverse.
   int rank = 0;
   int ranks = 1;
   Vertex source = 0;
@@ -64,8 +65,11 @@ struct BfsProgram : BfsArrays {
   using State = BfsState;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
-  static constexpr std::uint32_t kScratchBytes = SmallFrontier::kBytes;
-  static constexpr std::uint32_t kGangBlocks = SmallFrontier::kMaxBlocks;
+  static constexpr std::uint32_t kMaxWarps = kThreadsPerBlock / 32;
+  using Stage = typename Adjacency::Stage;
+  static constexpr std::uint32_t kScratchBytes =
+      Adjacency::kIsFar ? kMaxWarps * sizeof(Stage) : SmallFrontier::kBytes;
+  static constexpr std::uint32_t kGangBlocks = Adjacency::kIsFar ? 1 : SmallFrontier::kMaxBlocks;
 
   Adjacency out_lists;
   Adjacency in_lists;
@@ -126,6 +130,20 @@ struct BfsProgram : BfsArrays {
     return range_mask(word, out.first, std::uint64_t{out.first} + out.count);
   }
   [[nodiscard]] WARREN_HD bool owns(Vertex v) const { return v - out.first < out.count; }
+  /// Queue entries of a vertex that was reached. Where every edge has its reverse, a vertex of one
+  /// edge leads nowhere but back: its list is not worth a read of far memory.
+  [[nodiscard]] WARREN_HD std::uint32_t entries_of(EdgeOffset degree) const {
+    if constexpr (Adjacency::kIsFar) {
+      if (is_symmetric && degree == 1) return 0;
+    }
+    return pieces_of(degree);
+  }
+  /// The calling warp's, in the scratch.
+  template <class Grid>
+  [[nodiscard]] WARREN_HD static Stage& stage_of(const Grid& grid) {
+    const auto block = grid.block_worker();
+    return block.template scratch<Stage>()[block.lane() / Grid::kWarpLanes];
+  }
 
   template <class Grid>
   WARREN_HD void clear(Grid& grid) const {
@@ -198,7 +216,7 @@ struct BfsProgram : BfsArrays {
     const auto per_task = static_cast<std::uint32_t>(share_out < 1        ? 1
                                                      : share_out > kLanes ? kLanes
                                                                           : share_out);
-    Pusher<WorkerType> pusher(*this, state);
+    Pusher<WorkerType> pusher(*this, state, stage_of(grid));
     grid.template for_each<exec::Warp>(
         (entries + per_task - 1) / per_task, [&](const WorkerType& worker, std::uint64_t task) {
           const std::uint64_t index = task * per_task + worker.lane();
@@ -216,7 +234,7 @@ struct BfsProgram : BfsArrays {
   template <class Grid>
   WARREN_HD void sweep(Grid& grid, const State& state) const {
     using WorkerType = typename Grid::Warp;
-    Pusher<WorkerType> pusher(*this, state);
+    Pusher<WorkerType> pusher(*this, state, stage_of(grid));
     sweep_marked(grid, out, chunks, next_bitmap(state),
                  [&](const WorkerType& worker, const graph::ListPiece& piece) {
                    pusher.push(worker, piece);
@@ -229,9 +247,10 @@ struct BfsProgram : BfsArrays {
   template <class W>
   class Pusher {
    public:
-    WARREN_HD Pusher(const BfsProgram& program, const State& state)
+    WARREN_HD Pusher(const BfsProgram& program, const State& state, Stage& stage)
         : program_(program),
           state_(state),
+          stage_(stage),
           writer_(program.queue[(state.slot + 1) % 2], program.queue_count + (state.slot + 1) % 3) {
     }
 
@@ -241,7 +260,7 @@ struct BfsProgram : BfsArrays {
         push_alone(piece);
       } else {
         bytes_ += program_.out_lists.expand(
-            worker, piece, [&](bool active, std::uint32_t owner, Vertex to) {
+            worker, stage_, piece, [&](bool active, std::uint32_t owner, Vertex to) {
               const Vertex from = worker.broadcast(piece.row, owner) + program_.out.first;
               const bool is_new = active && claim_bit(program_.seen, to);
               const std::uint32_t pieces = is_new && program_.owns(to) ? enter(to, from) : 0;
@@ -288,11 +307,12 @@ struct BfsProgram : BfsArrays {
       const EdgeOffset degree = program_.reach(to - program_.out.first, state_.level + 1, from);
       ++new_vertices_;
       new_edges_ += degree;
-      return pieces_of(degree);
+      return program_.entries_of(degree);
     }
 
     const BfsProgram& program_;
     const State& state_;
+    Stage& stage_;
     QueueWriter<W> writer_;
     std::uint64_t new_vertices_ = 0;
     std::uint64_t new_edges_ = 0;
@@ -352,7 +372,7 @@ struct BfsProgram : BfsArrays {
         letter = outbox_of[p][cuts[rank] + index];
         if (claim_bit(seen, letter.vertex)) {
           const EdgeOffset degree = reach(letter.vertex - out.first, state.level + 1, letter.piece);
-          pieces = pieces_of(degree);
+          pieces = entries_of(degree);
           ++new_vertices;
           new_edges += degree;
         }
@@ -417,6 +437,7 @@ struct BfsProgram : BfsArrays {
     std::uint64_t new_vertices = 0;
     std::uint64_t new_edges = 0;
     std::uint64_t bytes = 0;
+    Stage& stage = stage_of(grid);
     grid.template for_each<exec::Warp>(own_words(), [&](const WorkerType& worker, std::uint64_t w) {
       const std::uint64_t word = first_word() + w;
       const BitmapWord wanted = ~seen[word] & own_mask(word);
@@ -426,7 +447,8 @@ struct BfsProgram : BfsArrays {
         const auto look = [&](std::uint32_t bit, bool want) {
           const auto v = static_cast<Vertex>(word * kWordBits + bit);
           const Vertex from = in_lists.find(
-              worker, want, v - out.first, [&](Vertex u) { return test_bit(front, u); }, bytes);
+              worker, stage, want, v - out.first, [&](Vertex u) { return test_bit(front, u); },
+              bytes);
           if (from == kNoVertex) return;
           const EdgeOffset degree = reach(v - out.first, state.level + 1, from);
           found |= BitmapWord{1} << bit;
@@ -472,7 +494,7 @@ struct BfsProgram : BfsArrays {
       if (set == 0) return;
       const auto put = [&](std::uint32_t bit, bool is_in) {
         const auto v = static_cast<Vertex>(word * kWordBits + bit);
-        writer.put(worker, v, is_in ? pieces_of(out.degree(v - out.first)) : 0);
+        writer.put(worker, v, is_in ? entries_of(out.degree(v - out.first)) : 0);
       };
       if constexpr (Grid::kWarpLanes == 1) {
         for_each_bit(set, [&](std::uint32_t bit) { put(bit, true); });

@@ -51,6 +51,13 @@ class CpuBlock {
   bool any(bool flag) const { return count(flag) != 0; }
   std::uint32_t count(bool flag) const { return reduce(flag ? 1u : 0u, Plus{}); }
   std::uint32_t count_before(bool flag) const { return exclusive_scan(flag ? 1u : 0u); }
+  std::uint32_t last_before(bool flag) const {
+    return gather(flag ? 1u : 0u, [&](auto at) {
+      std::uint32_t last = size();
+      for (std::uint32_t i = 0; i < lane_; ++i) last = at(i) != 0 ? i : last;
+      return last;
+    });
+  }
   template <class T>
   T* scratch() const {
     return reinterpret_cast<T*>(scratch_.data);
@@ -72,6 +79,14 @@ class CpuBlock {
       }
       f(item < total, owner, item - first);
     }
+  }
+  template <std::uint32_t N, class Load, class Use>
+  void expand_ahead(std::uint32_t count, Load&& load, Use&& use) const {
+    const std::uint32_t before = exclusive_scan(count);
+    expand(count, [&](bool active, std::uint32_t owner, std::uint32_t k) {
+      const std::uint32_t item = broadcast(before, owner) + k;
+      use(active, item, load(active, owner, k));
+    });
   }
 
  private:

@@ -134,6 +134,8 @@ class Serial {
   WARREN_HD std::uint32_t count(bool flag) const { return flag ? 1u : 0u; }
   /// Lanes before this one whose flag is set.
   WARREN_HD std::uint32_t count_before(bool) const { return 0; }
+  /// The last of them; size() if there is none.
+  WARREN_HD std::uint32_t last_before(bool) const { return 1; }
   template <class T>
   WARREN_HD T* scratch() const {
     return reinterpret_cast<T*>(scratch_.data);
@@ -145,6 +147,13 @@ class Serial {
   template <class F>
   WARREN_HD void expand(std::uint32_t count, F&& f) const {
     for (std::uint32_t k = 0; k < count; ++k) f(true, 0u, k);
+  }
+  /// The same in two halves, use(active, item, load(active, owner, k)), for memory that is far: on
+  /// a GPU the loads of N items are under way together for each lane. `item`: of all lanes' items,
+  /// laid end to end.
+  template <std::uint32_t N, class Load, class Use>
+  WARREN_HD void expand_ahead(std::uint32_t count, Load&& load, Use&& use) const {
+    for (std::uint32_t k = 0; k < count; ++k) use(true, k, load(true, 0u, k));
   }
 
  private:

@@ -67,6 +67,11 @@ class Tile {
     const std::uint32_t before = (1u << (threadIdx.x % 32)) - 1u;
     return __popc(__ballot_sync(mask(), flag) & mask() & before);
   }
+  __device__ std::uint32_t last_before(bool flag) const {
+    const std::uint32_t before = (1u << (threadIdx.x % 32)) - 1u;
+    const std::uint32_t set = __ballot_sync(mask(), flag) & mask() & before;
+    return set == 0 ? N : (31u - static_cast<std::uint32_t>(__clz(static_cast<int>(set)))) % N;
+  }
   template <class T>
   __device__ T* scratch() const {
     return reinterpret_cast<T*>(scratch_.data);
@@ -78,19 +83,42 @@ class Tile {
     const std::uint32_t total = broadcast(before + count, N - 1);
     for (std::uint32_t base = 0; base < total; base += N) {
       const std::uint32_t item = base + lane();
-      // The owner is the last lane whose items start at or before `item`.
-      std::uint32_t owner = 0;
+      const std::uint32_t owner = owner_of(item, before);
+      f(item < total, owner, item - broadcast(before, owner));
+    }
+  }
+  template <std::uint32_t Ahead, class Load, class Use>
+  __device__ void expand_ahead(std::uint32_t count, Load&& load, Use&& use) const {
+    const std::uint32_t before = exclusive_scan(count);
+    const std::uint32_t total = broadcast(before + count, N - 1);
+    for (std::uint32_t base = 0; base < total; base += Ahead * N) {
+      const auto load_item = [&](std::uint32_t item) {
+        const std::uint32_t owner = owner_of(item, before);
+        return load(item < total, owner, item - broadcast(before, owner));
+      };
+      decltype(load_item(base)) held[Ahead];
 #pragma unroll
-      for (std::uint32_t step = N / 2; step > 0; step /= 2) {
-        const std::uint32_t start = __shfl_sync(mask(), before, static_cast<int>(owner + step), N);
-        if (start <= item) owner += step;
+      for (std::uint32_t j = 0; j < Ahead; ++j) held[j] = load_item(base + j * N + lane());
+#pragma unroll
+      for (std::uint32_t j = 0; j < Ahead; ++j) {
+        const std::uint32_t item = base + j * N + lane();
+        use(item < total, item, held[j]);
       }
-      const std::uint32_t first = __shfl_sync(mask(), before, static_cast<int>(owner), N);
-      f(item < total, owner, item - first);
     }
   }
 
  private:
+  /// The last lane whose items start at or before `item`; `before` is where the lane's own start.
+  __device__ std::uint32_t owner_of(std::uint32_t item, std::uint32_t before) const {
+    std::uint32_t owner = 0;
+#pragma unroll
+    for (std::uint32_t step = N / 2; step > 0; step /= 2) {
+      const std::uint32_t start = __shfl_sync(mask(), before, static_cast<int>(owner + step), N);
+      if (start <= item) owner += step;
+    }
+    return owner;
+  }
+
   Scratch scratch_;
 };
 

@@ -110,6 +110,9 @@ struct CompressedView {
   /// Block `index` of a row: neighbours 256 index .. 256 index + 255. None past the row's end.
   [[nodiscard]] WARREN_HD CompressedBlock block(const CompressedRow& row,
                                                 std::uint64_t index) const;
+  /// Where block `index` of a row begins; the row has it.
+  [[nodiscard]] WARREN_HD std::uint64_t block_bits(const CompressedRow& row,
+                                                   std::uint64_t index) const;
 };
 
 /// A Graph with compressed neighbour lists, in host memory, possibly a mapped file. Weights are as

@@ -98,6 +98,14 @@ WARREN_HD inline EdgeOffset CompressedView::degree(Vertex row) const {
              : end - read_wide_bits(packed, place - stride, group.edge_width());
 }
 
+WARREN_HD inline std::uint64_t CompressedView::block_bits(const CompressedRow& row,
+                                                          std::uint64_t index) const {
+  // In front of the first block: the places of the blocks 1, 2, ... from the list's beginning on.
+  if (index == 0) return row.bits + (compressed_blocks(row.degree) - 1) * kBlockPlaceBits;
+  return row.bits +
+         read_wide_bits(stream, row.bits + (index - 1) * kBlockPlaceBits, kBlockPlaceBits);
+}
+
 WARREN_HD inline CompressedBlock CompressedView::block(const CompressedRow& row,
                                                        std::uint64_t index) const {
   CompressedBlock found;
@@ -107,13 +115,8 @@ WARREN_HD inline CompressedBlock CompressedView::block(const CompressedRow& row,
   found.count = rest < kCompressedBlock ? static_cast<std::uint32_t>(rest) : kCompressedBlock;
   found.vertex = row.vertex;
   found.widths = row.widths;
-  // Places of the blocks 1, 2, ... from the list's beginning on.
-  const auto place_of = [&](std::uint64_t block) {
-    return row.bits +
-           read_wide_bits(stream, row.bits + (block - 1) * kBlockPlaceBits, kBlockPlaceBits);
-  };
-  found.bits = index == 0 ? row.bits + (blocks - 1) * kBlockPlaceBits : place_of(index);
-  found.end = index + 1 == blocks ? row.end : place_of(index + 1);
+  found.bits = block_bits(row, index);
+  found.end = index + 1 == blocks ? row.end : block_bits(row, index + 1);
   return found;
 }
 
@@ -160,16 +163,15 @@ struct CompressedCarry {
 /// Neighbour `k` of `block`, each lane its own; all lanes call. Lanes that work on one block are
 /// neighbours, with k ascending by one from lane to lane, and go on where the batch before ended.
 /// kSeveral: the lanes may have different blocks.
-template <bool kSeveral, class W>
-WARREN_HD Vertex decode_batch(const W& worker, const CompressedView& view,
-                              const CompressedBlock& block, std::uint32_t k, bool active,
-                              CompressedCarry& carry) {
+template <bool kSeveral, class W, class Block>
+WARREN_HD Vertex decode_batch(const W& worker, const std::uint32_t* stream,
+                              std::uint32_t smallest_gap, const Block& block, std::uint32_t k,
+                              bool active, CompressedCarry& carry) {
   const std::uint32_t lane = worker.lane();
   const bool goes_on = k > lane;
   const std::uint32_t head = goes_on ? 0 : lane - k;  // The block's first lane.
   const std::uint32_t width =
-      active ? selected_width(block.widths,
-                              read_bits(view.stream, block.bits + std::uint64_t{2} * k, 2))
+      active ? selected_width(block.widths, read_bits(stream, block.bits + std::uint64_t{2} * k, 2))
              : 0;
   std::uint32_t place = worker.exclusive_scan(width);
   if constexpr (kSeveral) place -= worker.broadcast(place, head);
@@ -177,8 +179,8 @@ WARREN_HD Vertex decode_batch(const W& worker, const CompressedView& view,
   std::uint32_t step = 0;
   if (active) {
     const std::uint32_t number =
-        read_bits(view.stream, block.bits + std::uint64_t{2} * block.count + place, width);
-    step = k == 0 ? block.vertex + from_zigzag(number) : number + view.smallest_gap;
+        read_bits(stream, block.bits + std::uint64_t{2} * block.count + place, width);
+    step = k == 0 ? block.vertex + from_zigzag(number) : number + smallest_gap;
   }
   Vertex target = worker.exclusive_scan(step);
   if constexpr (kSeveral) target -= worker.broadcast(target, head);
@@ -340,7 +342,30 @@ WARREN_HD void for_each_in_blocks(const W& worker, const CompressedView& view,
   detail::CompressedCarry carry;
   worker.expand(length, [&](bool active, std::uint32_t owner, std::uint32_t k) {
     const CompressedBlock block = detail::broadcast_block(worker, mine, owner);
-    const Vertex target = detail::decode_batch<true>(worker, view, block, k, active, carry);
+    const Vertex target =
+        detail::decode_batch<true>(worker, view.stream, view.smallest_gap, block, k, active, carry);
+    f(active, owner, k, target);
+  });
+}
+
+/// A block whose words are near, with its place in bits from their beginning on.
+struct NearBlock {
+  std::uint32_t bits = 0;
+  std::uint32_t count = 0;
+  Vertex vertex = 0;
+  SelectorWidths widths = 0;
+};
+/// for_each_in_blocks() where the lanes' blocks lie at `words`.
+template <class W, class F>
+WARREN_HD void for_each_in_near_blocks(const W& worker, const std::uint32_t* words,
+                                       std::uint32_t smallest_gap, const NearBlock& mine, F&& f) {
+  detail::CompressedCarry carry;
+  worker.expand(mine.count, [&](bool active, std::uint32_t owner, std::uint32_t k) {
+    const NearBlock block{worker.broadcast(mine.bits, owner), worker.broadcast(mine.count, owner),
+                          worker.broadcast(mine.vertex, owner),
+                          worker.broadcast(mine.widths, owner)};
+    const Vertex target =
+        detail::decode_batch<true>(worker, words, smallest_gap, block, k, active, carry);
     f(active, owner, k, target);
   });
 }
@@ -368,7 +393,8 @@ WARREN_HD void for_each_neighbour(const W& worker, const CompressedView& view,
     detail::CompressedCarry carry;
     for (std::uint32_t base = 0; base < length; base += worker.size()) {
       const std::uint32_t k = base + worker.lane();
-      const Vertex target = detail::decode_batch<false>(worker, view, block, k, k < length, carry);
+      const Vertex target = detail::decode_batch<false>(worker, view.stream, view.smallest_gap,
+                                                        block, k, k < length, carry);
       f(k < length && begin + k >= first, begin + k, target);
     }
   }
@@ -386,7 +412,8 @@ WARREN_HD Vertex find_neighbour(const W& worker, const CompressedView& view,
     for (std::uint32_t base = 0; base < block.count; base += worker.size()) {
       const std::uint32_t k = base + worker.lane();
       const bool active = k < block.count;
-      const Vertex target = detail::decode_batch<false>(worker, view, block, k, active, carry);
+      const Vertex target = detail::decode_batch<false>(worker, view.stream, view.smallest_gap,
+                                                        block, k, active, carry);
       const bool found = active && begin + k >= first && fulfils(target);
       // Neighbours ascend: the first is the smallest.
       if (worker.any(found)) return worker.reduce(found ? target : kNoVertex, exec::Minimum{});
