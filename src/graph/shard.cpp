@@ -14,9 +14,9 @@
 namespace warren::graph {
 namespace {
 
-/// Elements in whole grains, in which kernels read far lists.
+/// Elements in whole sectors, in which kernels read far lists.
 std::uint64_t padded(std::uint64_t elements) {
-  constexpr std::uint64_t kElements = kGrainBytes / sizeof(Vertex);
+  constexpr std::uint64_t kElements = kSectorBytes / sizeof(Vertex);
   return (elements + kElements - 1) / kElements * kElements;
 }
 
@@ -153,7 +153,7 @@ PackedRows place_packed(const exec::Stream& stream,
       is_last ? graph->fields.size() : graph->groups[end_group].word() + 2;
   rows.view.fields = fill(stream, storage.fields, device, graph->fields.data(), first_field,
                           std::min<std::uint64_t>(end_field, graph->fields.size()) - first_field);
-  // Grains stay grains: the buffer begins where one does.
+  // Sectors stay sectors: the buffer begins where one does.
   const std::uint64_t first_word = padded(first_byte / 4 + 1) - padded(1);
   const std::uint64_t end_word = std::min<std::uint64_t>((end_byte + 3) / 4, graph->stream.size());
   rows.view.stream = fill(stream, storage.stream, rows.is_far ? memory::MemoryKind::pinned : device,

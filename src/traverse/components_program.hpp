@@ -39,12 +39,9 @@ struct ComponentsState {
   std::uint64_t far_bytes = 0;
 };
 
-/// A block's scratch, for one of the two.
-union ComponentsScratch {
+struct ComponentsScratch {
   static constexpr std::uint32_t kSamples = 256;
-  static constexpr std::uint32_t kMaxWarps = 16;
   Vertex root[kSamples];
-  graph::FarStage stage[kMaxWarps];  ///< For compressed lists.
 };
 
 /// What every form of the program works on.
@@ -69,8 +66,7 @@ struct ComponentsProgram : ComponentsArrays {
   using State = ComponentsState;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
-  static constexpr std::uint32_t kScratchBytes =
-      kPacked ? sizeof(ComponentsScratch) : sizeof(ComponentsScratch::root);
+  static constexpr std::uint32_t kScratchBytes = sizeof(ComponentsScratch);
   static constexpr std::uint32_t kGangBlocks = 1;
 
   WARREN_HD static bool finished(const State& state) {
@@ -354,9 +350,6 @@ struct ComponentsProgram : ComponentsArrays {
     constexpr std::uint32_t kLanes = Grid::kWarpLanes;
     const Vertex skipped = *largest;
     const bool takes_in_edges = skipped != kNoVertex && !is_symmetric;
-    const auto block = grid.block_worker();
-    graph::FarStage& stage =
-        block.template scratch<ComponentsScratch>()->stage[block.lane() / kLanes];
     std::uint64_t bytes = 0;
     grid.template for_each<exec::Warp>(
         (std::uint64_t{out.count} + kLanes - 1) / kLanes,
@@ -366,9 +359,8 @@ struct ComponentsProgram : ComponentsArrays {
           const bool has = i < out.count && parent_now(out.first + row) != skipped;
           if (!worker.any(has)) return;
           // From the first edge on: a vertex' first round leaves out a larger neighbour.
-          bytes += link_list(worker, stage, has, row, out, packed_out, state.is_far);
-          if (takes_in_edges)
-            bytes += link_list(worker, stage, has, row, in, packed_in, state.is_far);
+          bytes += link_list(worker, has, row, out, packed_out, state.is_far);
+          if (takes_in_edges) bytes += link_list(worker, has, row, in, packed_in, state.is_far);
         },
         kGrain);
     grid.sum(kFarBytes, bytes);
@@ -377,13 +369,13 @@ struct ComponentsProgram : ComponentsArrays {
   /// Links each lane's vertex, where it `has` one, with its list. Returns the bytes read of far
   /// memory, in whole sectors.
   template <class W>
-  WARREN_HD std::uint64_t link_list(const W& worker, graph::FarStage& stage, bool has, Vertex row,
+  WARREN_HD std::uint64_t link_list(const W& worker, bool has, Vertex row,
                                     const graph::CsrView& lists, const graph::PackedRows& packed,
                                     bool is_far) const {
     const EdgeOffset begin = has ? lists.begin(row) : 0;
     const EdgeOffset end = has ? lists.end(row) : 0;
     if constexpr (kPacked) {
-      return link_packed(worker, stage, row, {lists, packed}, begin, end);
+      return link_packed(worker, row, {lists, packed}, begin, end);
     } else {
       link_plain(worker, out.first + row, lists, begin, end);
       if (!is_far || begin >= end || begin < lists.cached_end) return 0;
@@ -394,7 +386,7 @@ struct ComponentsProgram : ComponentsArrays {
 
   /// In pieces that their 32-bit lengths can hold.
   template <class W>
-  WARREN_HD std::uint64_t link_packed(const W& worker, graph::FarStage& stage, Vertex row,
+  WARREN_HD std::uint64_t link_packed(const W& worker, Vertex row,
                                       const graph::PackedAdjacency& lists, EdgeOffset begin,
                                       EdgeOffset end) const {
     constexpr EdgeOffset kLongest = EdgeOffset{1} << 30;
@@ -402,10 +394,11 @@ struct ComponentsProgram : ComponentsArrays {
     while (worker.any(begin < end)) {
       const EdgeOffset length = end - begin < kLongest ? end - begin : kLongest;
       const graph::ListPiece piece{row, begin, static_cast<std::uint32_t>(length)};
-      bytes += lists.expand(worker, stage, piece, [&](bool active, std::uint32_t owner, Vertex to) {
-        const Vertex from = out.first + worker.broadcast(row, owner);
-        if (active) link(from, to);
-      });
+      bytes += lists.expand_edges(worker, piece,
+                                  [&](bool active, std::uint32_t owner, EdgeOffset, Vertex to) {
+                                    const Vertex from = out.first + worker.broadcast(row, owner);
+                                    if (active) link(from, to);
+                                  });
       begin += length;
     }
     return bytes;

@@ -3,19 +3,12 @@
 // every edge, compared with what is known of its target.
 #pragma once
 
-#include <type_traits>
-
 #include "warren/exec/atomic.hpp"
 #include "warren/graph/adjacency.hpp"
 
 #include "traverse/sssp_metric.hpp"
 
 namespace warren::traverse {
-
-/// A warp's near memory, for compressed lists.
-template <bool kPacked>
-using SsspEdgesStage =
-    std::conditional_t<kPacked, graph::PackedAdjacency::Stage, graph::NearAdjacency::Stage>;
 
 /// `Program` has the lists and the distances; counts what it walks.
 template <class WarpType, class Program>
@@ -24,9 +17,7 @@ class SsspEdges {
   using Metric = typename Program::Metric;
   using Word = typename Metric::Word;
 
-  using Stage = SsspEdgesStage<Program::kPacked>;
-
-  WARREN_HD SsspEdges(const Program& program, Stage& stage) : program_(program), stage_(stage) {}
+  WARREN_HD explicit SsspEdges(const Program& program) : program_(program) {}
 
   /// Every lane brings a distance and a piece of a list. offer(worker, to, offered) is called by
   /// all lanes together, with kUnreached where there is nothing to be gained.
@@ -57,7 +48,7 @@ class SsspEdges {
                               Offer&& offer) {
     const graph::PackedAdjacency lists{program_.out, program_.packed};
     far_bytes_ += lists.expand_edges(
-        worker, stage_, piece, [&](bool active, std::uint32_t owner, EdgeOffset edge, Vertex to) {
+        worker, piece, [&](bool active, std::uint32_t owner, EdgeOffset edge, Vertex to) {
           const Word from = worker.broadcast(distance, owner);
           Word offered = Metric::kUnreached;
           if (active) {
@@ -132,7 +123,6 @@ class SsspEdges {
   }
 
   const Program& program_;
-  Stage& stage_;
   std::uint64_t edges_ = 0;
   std::uint64_t overflows_ = 0;
   std::uint64_t far_bytes_ = 0;

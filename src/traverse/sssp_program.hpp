@@ -28,8 +28,7 @@ struct SsspProgram {
   static constexpr bool kPacked = kIsPacked;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
-  using Scratch = SsspScratch<Word, SsspEdgesStage<kPacked>>;
-  static constexpr std::uint32_t kScratchBytes = sizeof(Scratch);
+  static constexpr std::uint32_t kScratchBytes = sizeof(SsspScratch<Word>);
   static constexpr std::uint32_t kGangBlocks = 1;
 
   graph::CsrView out;
@@ -216,7 +215,7 @@ struct SsspProgram {
   template <class Grid>
   WARREN_HD SsspStage& stage_of(Grid& grid) const {
     const auto block = grid.block_worker();
-    return block.template scratch<Scratch>()->stage[block.lane() / Grid::kWarpLanes];
+    return block.template scratch<SsspScratch<Word>>()->stage[block.lane() / Grid::kWarpLanes];
   }
 
   template <class Grid>

@@ -14,7 +14,7 @@
 namespace warren::traverse {
 
 /// A block's scratch.
-template <class Word, class EdgesStage>
+template <class Word>
 struct SsspScratch {
   static constexpr std::uint32_t kEntries = 1024;
   static constexpr std::uint32_t kMaxWarps = 16;
@@ -27,7 +27,6 @@ struct SsspScratch {
   Entry entry[2][kEntries];
   std::uint32_t held[2];
   SsspStage stage[kMaxWarps];
-  EdgesStage edges[kMaxWarps];
 };
 
 template <class Grid, class Program>
@@ -36,18 +35,17 @@ class SsspRelax {
   using Metric = typename Program::Metric;
   using Word = typename Metric::Word;
   using WarpType = typename Grid::Warp;
-  using Scratch = typename Program::Scratch;
 
   WARREN_HD SsspRelax(Grid& grid, const Program& program, const SsspState& state)
       : grid_(grid),
         program_(program),
         state_(state),
         block_(grid.block_worker()),
-        scratch_(*block_.template scratch<Scratch>()),
+        scratch_(*block_.template scratch<SsspScratch<Word>>()),
         base_(*program.base),
         targets_(program.targets(state)),
         writer_(targets_, scratch_.stage[block_.lane() / kLanes]),
-        edges_(program, scratch_.edges[block_.lane() / kLanes]) {}
+        edges_(program) {}
 
   WARREN_HD void run() {
     const QueueEntry* list = state_.is_first ? program_.bins + state_.bin * program_.capacity
@@ -137,8 +135,9 @@ class SsspRelax {
   WARREN_HD void run_rounds() {
     for (std::uint32_t round = 0;; round ^= 1u) {
       block_.sync();
-      const std::uint32_t held =
-          scratch_.held[round] < Scratch::kEntries ? scratch_.held[round] : Scratch::kEntries;
+      const std::uint32_t held = scratch_.held[round] < SsspScratch<Word>::kEntries
+                                     ? scratch_.held[round]
+                                     : SsspScratch<Word>::kEntries;
       if (held == 0) return;
       round_ = round ^ 1u;
       grid_.template block_for_each<WarpType>(
@@ -223,7 +222,7 @@ class SsspRelax {
       at = exec::atomic_add<exec::Order::relaxed, exec::Scope::block>(scratch_.held[round_],
                                                                       before + count);
     at = worker.broadcast(at, kLanes - 1) + before;
-    if (count == 0 || at >= Scratch::kEntries) return queue;
+    if (count == 0 || at >= SsspScratch<Word>::kEntries) return queue;
     scratch_.entry[round_][at] = {distance, vertex};
     return kNoQueue;
   }
@@ -245,7 +244,7 @@ class SsspRelax {
   const Program& program_;
   const SsspState& state_;
   decltype(std::declval<Grid&>().block_worker()) block_;
-  Scratch& scratch_;
+  SsspScratch<Word>& scratch_;
   Word base_;
   SsspTargets targets_;
   SsspWriter<WarpType> writer_;

@@ -14,10 +14,8 @@
 namespace warren::traverse {
 
 /// A block's scratch.
-template <class EdgesStage>
 struct SsspScanScratch {
   static constexpr std::uint32_t kMaxWarps = 16;
-  EdgesStage edges[kMaxWarps];
   SsspStage stage[kMaxWarps];
   Vertex rows[kMaxWarps][64];  ///< Found, to be worked off a warp's lanes at a time.
 };
@@ -28,7 +26,6 @@ class SsspScan {
   using Metric = typename Program::Metric;
   using Word = typename Metric::Word;
   using WarpType = typename Grid::Warp;
-  using Scratch = typename Program::Scratch;
 
   WARREN_HD SsspScan(Grid& grid, const Program& program, const SsspScanState& state)
       : grid_(grid),
@@ -36,13 +33,13 @@ class SsspScan {
         program_(program.memory),
         state_(state),
         block_(grid.block_worker()),
-        scratch_(*block_.template scratch<Scratch>()),
+        scratch_(*block_.template scratch<SsspScanScratch>()),
         begin_(program.begin(state)),
         end_(Metric::after(begin_, state.width)),
         targets_(program.targets(state)),
         writer_(targets_, scratch_.stage[block_.lane() / kLanes]),
         rows_(scratch_.rows[block_.lane() / kLanes]),
-        edges_(program_, scratch_.edges[block_.lane() / kLanes]) {}
+        edges_(program_) {}
 
   /// The bin's vertices as they are found.
   WARREN_HD void scan() {
@@ -263,7 +260,7 @@ class SsspScan {
   const typename Program::Memory& program_;
   const SsspScanState& state_;
   decltype(std::declval<Grid&>().block_worker()) block_;
-  Scratch& scratch_;
+  SsspScanScratch& scratch_;
   Word begin_;  ///< The bin: [begin, end).
   Word end_;
   SsspTargets targets_;
@@ -285,8 +282,7 @@ struct SsspScanProgram {
   static constexpr bool kPacked = kIsPacked;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
-  using Scratch = SsspScanScratch<SsspEdgesStage<kPacked>>;
-  static constexpr std::uint32_t kScratchBytes = sizeof(Scratch);
+  static constexpr std::uint32_t kScratchBytes = sizeof(SsspScanScratch);
   static constexpr std::uint32_t kGangBlocks = 1;
 
   Memory memory;

@@ -49,8 +49,7 @@ struct ExpandPieces {
     if constexpr (std::is_same_v<Adjacency, PackedAdjacency>) {
       if (by_edges) {
         bytes = lists.expand_edges(
-            worker, stage, piece,
-            [&](bool active, std::uint32_t owner, EdgeOffset edge, Vertex target) {
+            worker, piece, [&](bool active, std::uint32_t owner, EdgeOffset edge, Vertex target) {
               if (active) seen[first + owner].add(target, edge);
             });
       }
@@ -89,14 +88,14 @@ struct FindInRows {
   }
 };
 
-/// Grains of the bytes [begin, end) of each piece.
+/// Sectors of the bytes [begin, end) of each piece.
 using ByteRange = std::pair<std::uintptr_t, std::uintptr_t>;
-inline std::uint64_t distinct_grains(std::span<const ByteRange> ranges) {
-  std::set<std::uintptr_t> grains;
+inline std::uint64_t distinct_sectors(std::span<const ByteRange> ranges) {
+  std::set<std::uintptr_t> sectors;
   for (const auto& [begin, end] : ranges)
-    for (std::uintptr_t s = begin / kGrainBytes; begin < end && s <= (end - 1) / kGrainBytes; ++s)
-      grains.insert(s);
-  return grains.size();
+    for (std::uintptr_t s = begin / kSectorBytes; begin < end && s <= (end - 1) / kSectorBytes; ++s)
+      sectors.insert(s);
+  return sectors.size();
 }
 
 /// Whole lists in ascending order, `lanes` to a task, then pieces of lists in any order.
@@ -131,14 +130,14 @@ void check_adjacency(const Graph& graph, const Adjacency& lists, const exec::Dev
         }
         ASSERT_EQ(seen.data()[i], expected) << "piece " << i << " of row " << pieces[i].row;
       }
-      for (std::uint64_t task = 0; task < tasks && !in_pieces; ++task) {
+      for (std::uint64_t task = 0; task < tasks && !in_pieces && !by_edges; ++task) {
         std::vector<ByteRange> ranges;
         for (std::uint64_t i = task * lanes;
              i < std::min<std::uint64_t>((task + 1) * lanes, pieces.size()); ++i)
           ranges.push_back(range_of(pieces[i].row));
-        // Each grain once, but where the stage was full.
-        const std::uint64_t least = distinct_grains(ranges);
-        const std::uint64_t read = bytes.data()[task] / kGrainBytes;
+        // Each sector once, but where the stage was full.
+        const std::uint64_t least = distinct_sectors(ranges);
+        const std::uint64_t read = bytes.data()[task] / kSectorBytes;
         EXPECT_LE(read, least + least / 16 + (lanes == 1 ? least : 0)) << "task " << task;
         EXPECT_GE(read, kIsPacked || lanes == 1 ? 0 : least) << "task " << task;
       }
@@ -160,14 +159,17 @@ void check_adjacency(const Graph& graph, const Adjacency& lists, const exec::Dev
   }
 }
 
-/// Plain and compressed lists of a graph that begin anywhere in a grain.
+/// Plain and compressed lists of a graph that begin anywhere in a sector.
 template <class Launch>
 void check_adjacencies(const Graph& graph, const exec::Device& device, std::uint32_t lanes,
                        exec::ThreadPool& pool, Launch&& launch) {
   const Shared<EdgeOffset> offsets(device, graph.offsets.span());
   for (const std::uint32_t shift : {0u, 3u}) {
     SCOPED_TRACE(shift);
-    const Shared<Vertex> targets(device, graph.edges() + shift);
+    const auto whole_sectors = [&](std::uint64_t elements) {
+      return (elements + shift + kSectorWords - 1) / kSectorWords * kSectorWords;
+    };
+    const Shared<Vertex> targets(device, whole_sectors(graph.edges()));
     std::ranges::copy(graph.targets.span(), targets.data() + shift);
     CsrView csr{.offsets = offsets.data(), .targets = targets.data() + shift};
     csr.count = graph.vertices;
@@ -179,7 +181,7 @@ void check_adjacencies(const Graph& graph, const exec::Device& device, std::uint
     const CompressedGraph packed = compress(graph, pool);
     const Shared<CompressedGroup> groups(device, packed.groups.span());
     const Shared<std::uint32_t> fields(device, packed.fields.span());
-    const Shared<std::uint32_t> stream(device, packed.stream.size() + shift);
+    const Shared<std::uint32_t> stream(device, whole_sectors(packed.stream.size()));
     std::ranges::copy(packed.stream.span(), stream.data() + shift);
     PackedRows rows{packed.view(), true, packed.stream_bytes()};
     rows.view.groups = groups.data();

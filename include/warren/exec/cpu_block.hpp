@@ -28,6 +28,10 @@ class CpuBlock {
   void for_each(std::uint64_t count, F&& f) const {
     for (std::uint64_t i = lane_; i < count; i += size()) f(i);
   }
+  template <std::uint32_t N, class Load, class Use>
+  void for_each_ahead(std::uint64_t count, Load&& load, Use&& use) const {
+    for_each(count, [&](std::uint64_t i) { use(i, load(i)); });
+  }
   template <class T, class Op>
   T reduce(T value, Op op) const {
     return gather(value, [&](auto at) {
@@ -79,14 +83,6 @@ class CpuBlock {
       }
       f(item < total, owner, item - first);
     }
-  }
-  template <std::uint32_t N, class Load, class Use>
-  void expand_ahead(std::uint32_t count, Load&& load, Use&& use) const {
-    const std::uint32_t before = exclusive_scan(count);
-    expand(count, [&](bool active, std::uint32_t owner, std::uint32_t k) {
-      const std::uint32_t item = broadcast(before, owner) + k;
-      use(active, item, load(active, owner, k));
-    });
   }
 
  private:

@@ -117,6 +117,12 @@ class Serial {
   WARREN_HD void for_each(std::uint64_t count, F&& f) const {
     for (std::uint64_t i = 0; i < count; ++i) f(i);
   }
+  /// The same in two halves, use(i, load(i)), for memory that is far: on a GPU N loads of a lane
+  /// are under way together.
+  template <std::uint32_t N, class Load, class Use>
+  WARREN_HD void for_each_ahead(std::uint64_t count, Load&& load, Use&& use) const {
+    for (std::uint64_t i = 0; i < count; ++i) use(i, load(i));
+  }
   template <class T, class Op>
   WARREN_HD T reduce(T value, Op) const {
     return value;
@@ -147,13 +153,6 @@ class Serial {
   template <class F>
   WARREN_HD void expand(std::uint32_t count, F&& f) const {
     for (std::uint32_t k = 0; k < count; ++k) f(true, 0u, k);
-  }
-  /// The same in two halves, use(active, item, load(active, owner, k)), for memory that is far: on
-  /// a GPU the loads of N items are under way together for each lane. `item`: of all lanes' items,
-  /// laid end to end.
-  template <std::uint32_t N, class Load, class Use>
-  WARREN_HD void expand_ahead(std::uint32_t count, Load&& load, Use&& use) const {
-    for (std::uint32_t k = 0; k < count; ++k) use(true, k, load(true, 0u, k));
   }
 
  private:

@@ -32,6 +32,18 @@ class Tile {
   __device__ void for_each(std::uint64_t count, F&& f) const {
     for (std::uint64_t i = lane(); i < count; i += N) f(i);
   }
+  template <std::uint32_t Ahead, class Load, class Use>
+  __device__ void for_each_ahead(std::uint64_t count, Load&& load, Use&& use) const {
+    for (std::uint64_t base = lane(); base < count; base += Ahead * N) {
+      decltype(load(base)) held[Ahead];
+#pragma unroll
+      for (std::uint32_t j = 0; j < Ahead; ++j)
+        if (base + j * N < count) held[j] = load(base + j * N);
+#pragma unroll
+      for (std::uint32_t j = 0; j < Ahead; ++j)
+        if (base + j * N < count) use(base + j * N, held[j]);
+    }
+  }
   template <class T, class Op>
   __device__ T reduce(T value, Op op) const {
 #pragma unroll
@@ -83,42 +95,19 @@ class Tile {
     const std::uint32_t total = broadcast(before + count, N - 1);
     for (std::uint32_t base = 0; base < total; base += N) {
       const std::uint32_t item = base + lane();
-      const std::uint32_t owner = owner_of(item, before);
-      f(item < total, owner, item - broadcast(before, owner));
-    }
-  }
-  template <std::uint32_t Ahead, class Load, class Use>
-  __device__ void expand_ahead(std::uint32_t count, Load&& load, Use&& use) const {
-    const std::uint32_t before = exclusive_scan(count);
-    const std::uint32_t total = broadcast(before + count, N - 1);
-    for (std::uint32_t base = 0; base < total; base += Ahead * N) {
-      const auto load_item = [&](std::uint32_t item) {
-        const std::uint32_t owner = owner_of(item, before);
-        return load(item < total, owner, item - broadcast(before, owner));
-      };
-      decltype(load_item(base)) held[Ahead];
+      // The owner is the last lane whose items start at or before `item`.
+      std::uint32_t owner = 0;
 #pragma unroll
-      for (std::uint32_t j = 0; j < Ahead; ++j) held[j] = load_item(base + j * N + lane());
-#pragma unroll
-      for (std::uint32_t j = 0; j < Ahead; ++j) {
-        const std::uint32_t item = base + j * N + lane();
-        use(item < total, item, held[j]);
+      for (std::uint32_t step = N / 2; step > 0; step /= 2) {
+        const std::uint32_t start = __shfl_sync(mask(), before, static_cast<int>(owner + step), N);
+        if (start <= item) owner += step;
       }
+      const std::uint32_t first = __shfl_sync(mask(), before, static_cast<int>(owner), N);
+      f(item < total, owner, item - first);
     }
   }
 
  private:
-  /// The last lane whose items start at or before `item`; `before` is where the lane's own start.
-  __device__ std::uint32_t owner_of(std::uint32_t item, std::uint32_t before) const {
-    std::uint32_t owner = 0;
-#pragma unroll
-    for (std::uint32_t step = N / 2; step > 0; step /= 2) {
-      const std::uint32_t start = __shfl_sync(mask(), before, static_cast<int>(owner + step), N);
-      if (start <= item) owner += step;
-    }
-    return owner;
-  }
-
   Scratch scratch_;
 };
 

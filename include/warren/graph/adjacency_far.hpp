@@ -32,7 +32,7 @@ struct FarAdjacency {
     }
   }
 
-  /// A lane reads its list a grain at a time; after a few of them all lanes read on together.
+  /// A lane reads its list a sector at a time; after a few of them all lanes read on together.
   template <class W, class P>
   WARREN_HD Vertex find(const W& worker, Stage& stage, bool want, Vertex row, P&& is_wanted,
                         std::uint64_t& bytes) const {
@@ -52,73 +52,74 @@ struct FarAdjacency {
       return found;
     } else {
       std::uint64_t read = 0;
-      for (std::uint32_t s = 0; s < kGrainsAlone; ++s) {
+      for (std::uint32_t s = 0; s < kSectorsAlone; ++s) {
         const bool looks = at < last && found == kNoVertex;
         if (!worker.any(looks)) break;
-        const StagedGrains staged =
-            stage_grains(worker, stage, looks ? GrainRange{at / kGrainWords, 1} : GrainRange{});
+        const StagedSectors staged =
+            stage_sectors(worker, stage, looks ? SectorRange{at / kSectorWords, 1} : SectorRange{});
         read += staged.read;
         if (staged.is_near) {
-          const std::uint32_t* words = stage.words + staged.place * kGrainWords;
-          const std::uint64_t stop = at / kGrainWords * kGrainWords + kGrainWords;
+          const std::uint32_t* words = stage.words + staged.place * kSectorWords;
+          const std::uint64_t stop = at / kSectorWords * kSectorWords + kSectorWords;
           for (; at < last && at < stop && found == kNoVertex; ++at)
-            if (is_wanted(words[at % kGrainWords])) found = words[at % kGrainWords];
+            if (is_wanted(words[at % kSectorWords])) found = words[at % kSectorWords];
         }
       }
-      bytes += is_cached ? 0 : read * kGrainBytes;
+      bytes += is_cached ? 0 : read * kSectorBytes;
       find_together(worker, at, last, is_cached, is_wanted, found, bytes);
       return found;
     }
   }
 
  private:
-  static_assert(sizeof(Vertex) * kGrainWords == kGrainBytes);
-  static constexpr std::uint32_t kGrainsAlone = 4;
-  static constexpr std::uint32_t kRunGrains = 32;
+  static_assert(sizeof(Vertex) * kSectorWords == kSectorBytes);
+  static constexpr std::uint32_t kSectorsAlone = 4;
+  static constexpr std::uint32_t kRunSectors = 32;
 
-  /// Elements counted from address 0, so that grains begin at multiples of kGrainWords.
+  /// Elements counted from address 0, so that sectors begin at multiples of kSectorWords.
   [[nodiscard]] WARREN_HD static std::uint64_t element_of(const Vertex* address) {
     return reinterpret_cast<std::uintptr_t>(address) / sizeof(Vertex);
   }
   /// Those of elements [begin, end).
-  [[nodiscard]] WARREN_HD static GrainRange grains(std::uint64_t begin, std::uint64_t end) {
+  [[nodiscard]] WARREN_HD static SectorRange sectors(std::uint64_t begin, std::uint64_t end) {
     if (begin >= end) return {};
-    const std::uint64_t first = begin / kGrainWords;
-    return {first, static_cast<std::uint32_t>((end - 1) / kGrainWords - first + 1)};
+    const std::uint64_t first = begin / kSectorWords;
+    return {first, static_cast<std::uint32_t>((end - 1) / kSectorWords - first + 1)};
   }
 
-  /// Pieces are cut into runs of whole grains, which are dealt out to the lanes in the order of
+  /// Pieces are cut into runs of whole sectors, which are dealt out to the lanes in the order of
   /// their addresses.
   template <class W, class F>
   WARREN_HD std::uint64_t expand_runs(const W& worker, Stage& stage, std::uint64_t begin,
                                       std::uint32_t length, bool is_cached, F&& f) const {
-    const GrainRange whole = grains(begin, begin + length);
+    const SectorRange whole = sectors(begin, begin + length);
     std::uint64_t read = 0;
-    worker.expand((whole.count + kRunGrains - 1) / kRunGrains, [&](bool active, std::uint32_t owner,
-                                                                   std::uint32_t run) {
-      const std::uint64_t first = worker.broadcast(begin, owner);
-      const std::uint64_t last = first + worker.broadcast(length, owner);
-      const bool is_far = worker.broadcast(is_cached ? 1u : 0u, owner) == 0;
-      std::uint64_t from = (first / kGrainWords + run * kRunGrains) * kGrainWords;
-      const std::uint64_t next = from + kRunGrains * kGrainWords;
-      from = from < first ? first : from;
-      const std::uint64_t to = next < last ? next : last;
-      bool is_open = active;
-      while (worker.any(is_open)) {
-        const StagedGrains staged =
-            stage_grains(worker, stage, is_open ? grains(from, to) : GrainRange{});
-        read += is_far ? staged.read : 0;
-        const std::uint32_t place =
-            staged.place * kGrainWords + static_cast<std::uint32_t>(from % kGrainWords);
-        worker.expand(staged.is_near ? static_cast<std::uint32_t>(to - from) : 0,
-                      [&](bool has, std::uint32_t lane, std::uint32_t k) {
-                        const std::uint32_t at = worker.broadcast(place, lane) + k;
-                        f(has, worker.broadcast(owner, lane), has ? stage.words[at] : 0);
-                      });
-        if (staged.is_near) is_open = false;
-      }
-    });
-    return read * kGrainBytes;
+    worker.expand(
+        (whole.count + kRunSectors - 1) / kRunSectors,
+        [&](bool active, std::uint32_t owner, std::uint32_t run) {
+          const std::uint64_t first = worker.broadcast(begin, owner);
+          const std::uint64_t last = first + worker.broadcast(length, owner);
+          const bool is_far = worker.broadcast(is_cached ? 1u : 0u, owner) == 0;
+          std::uint64_t from = (first / kSectorWords + run * kRunSectors) * kSectorWords;
+          const std::uint64_t next = from + kRunSectors * kSectorWords;
+          from = from < first ? first : from;
+          const std::uint64_t to = next < last ? next : last;
+          bool is_open = active;
+          while (worker.any(is_open)) {
+            const StagedSectors staged =
+                stage_sectors(worker, stage, is_open ? sectors(from, to) : SectorRange{});
+            read += is_far ? staged.read : 0;
+            const std::uint32_t place =
+                staged.place * kSectorWords + static_cast<std::uint32_t>(from % kSectorWords);
+            worker.expand(staged.is_near ? static_cast<std::uint32_t>(to - from) : 0,
+                          [&](bool has, std::uint32_t lane, std::uint32_t k) {
+                            const std::uint32_t at = worker.broadcast(place, lane) + k;
+                            f(has, worker.broadcast(owner, lane), has ? stage.words[at] : 0);
+                          });
+            if (staged.is_near) is_open = false;
+          }
+        });
+    return read * kSectorBytes;
   }
 
   /// What is open is read by all lanes together, one list after the other.
@@ -139,7 +140,7 @@ struct FarAdjacency {
         if (mine < stop) {
           const Vertex u = *reinterpret_cast<const Vertex*>(mine * sizeof(Vertex));
           if (is_wanted(u)) best = u;
-          if (!near && mine % kGrainWords == 0) bytes += kGrainBytes;
+          if (!near && mine % kSectorWords == 0) bytes += kSectorBytes;
         }
         if (worker.any(best != kNoVertex)) break;
       }
