@@ -17,7 +17,7 @@ WARREN_HD inline std::uint32_t lane_value(std::uint64_t task, std::uint32_t lane
 /// Calls all collectives, twice in a row, with a scratch of one word for each lane.
 struct WorkerKernel {
   reference::LaneResults* results;  // One for each task and lane.
-  std::uint32_t* loops;             // How often for_each visited index i, over all tasks.
+  std::uint32_t* loops;             // How often index i was visited, by two loops of each task.
   std::uint64_t loop_count;
 
   template <class W>
@@ -39,11 +39,17 @@ struct WorkerKernel {
       mine.third = worker.broadcast(value, 2 % worker.size());
       mine.any = worker.any(value % 7 == 0) ? 1u : 0u;
       mine.count = worker.count(value % 3 == 0);
+      mine.last_before = worker.last_before(value % 3 == 0);
       mine.wide_sum = worker.reduce(std::uint64_t{value} << 30, Plus{});
       worker.sync();
     }
     results[task * worker.size() + lane] = mine;
     worker.for_each(loop_count, [&](std::uint64_t i) { atomic_add(loops[i], 1u); });
+    worker.template for_each_ahead<3>(
+        loop_count, [](std::uint64_t i) { return 3 * i + 1; },
+        [&](std::uint64_t i, std::uint64_t loaded) {
+          if (loaded == 3 * i + 1) atomic_add(loops[i], 1u);
+        });
   }
 };
 

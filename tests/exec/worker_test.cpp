@@ -27,7 +27,7 @@ void check_worker(std::uint32_t lanes, Launch&& launch) {
           << "task " << task << ", lane " << lane;
     }
   }
-  EXPECT_EQ(loops, std::vector<std::uint32_t>(kLoop, kTasks));
+  EXPECT_EQ(loops, std::vector<std::uint32_t>(kLoop, 2 * kTasks));
 }
 
 template <class Launch>

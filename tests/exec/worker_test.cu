@@ -50,7 +50,7 @@ void check(std::uint32_t lanes, std::uint32_t threads_per_block = 128) {
           << "task " << task << ", lane " << lane;
     }
   }
-  for (std::uint64_t i = 0; i < kLoop; ++i) EXPECT_EQ(loops.data[i], kTasks);
+  for (std::uint64_t i = 0; i < kLoop; ++i) EXPECT_EQ(loops.data[i], 2 * kTasks);
 
   const Pinned<std::uint32_t> visits(device, kTasks * lanes * ExpandKernel::kMostItems);
   const Pinned<std::uint32_t> mismatches(device, 1);

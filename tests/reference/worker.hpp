@@ -10,7 +10,7 @@ namespace warren::reference {
 
 /// One lane's results of all collectives that WorkerKernel (tests/exec) calls.
 struct LaneResults {
-  std::uint32_t lane, size, sum, minimum, maximum, before, third, any, count;
+  std::uint32_t lane, size, sum, minimum, maximum, before, third, any, count, last_before;
   float float_before;
   std::uint64_t wide_sum;
   friend bool operator==(const LaneResults&, const LaneResults&) = default;
@@ -31,12 +31,15 @@ inline std::vector<LaneResults> worker_results(const std::vector<std::uint32_t>&
   }
   std::vector<LaneResults> results;
   std::uint32_t before = 0;
+  std::uint32_t last = size;
   for (std::uint32_t lane = 0; lane < size; ++lane) {
     LaneResults mine = common;
     mine.lane = lane;
     mine.before = before;
     mine.float_before = static_cast<float>(before) * 0.25f;
+    mine.last_before = last;
     before += values[lane];
+    if (values[lane] % 3 == 0) last = lane;
     results.push_back(mine);
   }
   return results;

@@ -3,8 +3,8 @@
 // single thread, a tile of a warp, a warp or a block on a GPU, and serially on the CPU, where the
 // loops are plain loops and the collectives the identity.
 //
-// Collectives (sync, reduce, exclusive_scan, broadcast, any, count, expand) must be called by every
-// lane of the worker in the same order. Their results are held by every lane.
+// Collectives (sync, reduce, exclusive_scan, broadcast, any, count, last_before, expand) must be
+// called by every lane of the worker in the same order.
 #pragma once
 
 #include <concepts>
@@ -51,6 +51,7 @@ concept Worker = requires(const W worker, std::uint32_t value, std::uint64_t cou
   { worker.broadcast(value, 0u) } -> std::same_as<std::uint32_t>;
   { worker.any(flag) } -> std::same_as<bool>;
   { worker.count(flag) } -> std::same_as<std::uint32_t>;
+  { worker.last_before(flag) } -> std::same_as<std::uint32_t>;
   { worker.template scratch<int>() } -> std::same_as<int*>;
 };
 

@@ -8,6 +8,25 @@
 
 namespace warren::exec {
 
+namespace detail {
+
+/// use(i, load(i)) for i = lane, lane + lanes, ... below `count`, `Ahead` loads before their uses.
+template <std::uint32_t Ahead, class Load, class Use>
+__device__ void for_each_ahead(std::uint32_t lane, std::uint32_t lanes, std::uint64_t count,
+                               Load&& load, Use&& use) {
+  for (std::uint64_t base = lane; base < count; base += std::uint64_t{Ahead} * lanes) {
+    decltype(load(base)) held[Ahead];
+#pragma unroll
+    for (std::uint32_t j = 0; j < Ahead; ++j)
+      if (base + j * lanes < count) held[j] = load(base + j * lanes);
+#pragma unroll
+    for (std::uint32_t j = 0; j < Ahead; ++j)
+      if (base + j * lanes < count) use(base + j * lanes, held[j]);
+  }
+}
+
+}  // namespace detail
+
 template <std::uint32_t N>
 class Tile {
   static_assert(N == 4 || N == 8 || N == 16 || N == 32);
@@ -34,15 +53,7 @@ class Tile {
   }
   template <std::uint32_t Ahead, class Load, class Use>
   __device__ void for_each_ahead(std::uint64_t count, Load&& load, Use&& use) const {
-    for (std::uint64_t base = lane(); base < count; base += Ahead * N) {
-      decltype(load(base)) held[Ahead];
-#pragma unroll
-      for (std::uint32_t j = 0; j < Ahead; ++j)
-        if (base + j * N < count) held[j] = load(base + j * N);
-#pragma unroll
-      for (std::uint32_t j = 0; j < Ahead; ++j)
-        if (base + j * N < count) use(base + j * N, held[j]);
-    }
+    detail::for_each_ahead<Ahead>(lane(), N, count, load, use);
   }
   template <class T, class Op>
   __device__ T reduce(T value, Op op) const {
@@ -123,6 +134,10 @@ class Block {
   __device__ void for_each(std::uint64_t count, F&& f) const {
     for (std::uint64_t i = lane(); i < count; i += size()) f(i);
   }
+  template <std::uint32_t Ahead, class Load, class Use>
+  __device__ void for_each_ahead(std::uint64_t count, Load&& load, Use&& use) const {
+    detail::for_each_ahead<Ahead>(lane(), size(), count, load, use);
+  }
   template <class T, class Op>
   __device__ T reduce(T value, Op op) const {
     __shared__ T partial[32];
@@ -159,6 +174,18 @@ class Block {
     return static_cast<std::uint32_t>(__syncthreads_count(flag));
   }
   __device__ std::uint32_t count_before(bool flag) const { return exclusive_scan(flag ? 1u : 0u); }
+  __device__ std::uint32_t last_before(bool flag) const {
+    __shared__ std::uint32_t ends[32];  // Behind the last lane of each warp whose flag is set.
+    const std::uint32_t inside = Tile<32>().last_before(flag);
+    const std::uint32_t end_of_warp = Tile<32>().reduce(flag ? threadIdx.x + 1 : 0u, Maximum{});
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) ends[threadIdx.x / 32] = end_of_warp;
+    __syncthreads();
+    if (inside < 32) return threadIdx.x / 32 * 32 + inside;
+    std::uint32_t end = 0;
+    for (std::uint32_t w = 0; w < threadIdx.x / 32; ++w) end = ends[w] > end ? ends[w] : end;
+    return end > 0 ? end - 1 : size();
+  }
   template <class T>
   __device__ T* scratch() const {
     return reinterpret_cast<T*>(scratch_.data);

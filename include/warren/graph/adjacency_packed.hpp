@@ -32,12 +32,7 @@ struct PackedAdjacency {
       std::uint64_t read = 0;
       // Blocks are dealt out to the lanes in the order of their addresses.
       worker.expand(blocks.count, [&](bool active, std::uint32_t owner, std::uint32_t k) {
-        CompressedRow row;
-        row.bits = worker.broadcast(blocks.row.bits, owner);
-        row.end = worker.broadcast(blocks.row.end, owner);
-        row.degree = worker.broadcast(blocks.row.degree, owner);
-        row.vertex = worker.broadcast(blocks.row.vertex, owner);
-        row.widths = worker.broadcast(blocks.row.widths, owner);
+        const CompressedRow row = row_of(worker, blocks.row, owner);
         const std::uint64_t block = worker.broadcast(blocks.first, owner) + k;
         read += expand_near(worker, stage, block_of(worker, active, owner, row, block),
                             [&](bool has, std::uint32_t lane, std::uint32_t, Vertex target) {
@@ -94,14 +89,9 @@ struct PackedAdjacency {
     while (worker.any(open)) {
       const std::uint32_t lane =
           worker.reduce(open ? worker.lane() : worker.size(), exec::Minimum{});
-      CompressedRow row_of;
-      row_of.bits = worker.broadcast(mine.bits, lane);
-      row_of.end = worker.broadcast(mine.end, lane);
-      row_of.degree = worker.broadcast(mine.degree, lane);
-      row_of.vertex = worker.broadcast(mine.vertex, lane);
-      row_of.widths = worker.broadcast(mine.widths, lane);
+      const CompressedRow list = row_of(worker, mine, lane);
       std::uint64_t decoded = 0;
-      const Vertex first = find_neighbour(worker, packed.view, row_of, 0, [&](Vertex u) {
+      const Vertex first = find_neighbour(worker, packed.view, list, 0, [&](Vertex u) {
         ++decoded;
         return is_wanted(u);
       });
@@ -111,8 +101,8 @@ struct PackedAdjacency {
       }
       // About the lists' share that was decoded.
       const std::uint64_t all = worker.reduce(decoded, exec::Plus{});
-      if (worker.lane() == lane && row_of.degree > 0)
-        read += (bytes_of(row_of.bits, row_of.end) * all + row_of.degree - 1) / row_of.degree;
+      if (worker.lane() == lane && list.degree > 0)
+        read += (bytes_of(list.bits, list.end) * all + list.degree - 1) / list.degree;
     }
     if (packed.is_far) bytes += read;
     return found;
@@ -121,6 +111,19 @@ struct PackedAdjacency {
  private:
   /// Rounds of find_alone().
   static constexpr std::uint32_t kLooks = 4;
+
+  /// The row of another lane, but for the number of its first edge.
+  template <class W>
+  [[nodiscard]] WARREN_HD static CompressedRow row_of(const W& worker, const CompressedRow& mine,
+                                                      std::uint32_t lane) {
+    CompressedRow row;
+    row.bits = worker.broadcast(mine.bits, lane);
+    row.end = worker.broadcast(mine.end, lane);
+    row.degree = worker.broadcast(mine.degree, lane);
+    row.vertex = worker.broadcast(mine.vertex, lane);
+    row.widths = worker.broadcast(mine.widths, lane);
+    return row;
+  }
 
   /// The blocks of a piece: `count` of its row's, from `first` on.
   struct Blocks {
