@@ -58,7 +58,8 @@ struct AttentionLane {
     using T = typename Side::Element;
     T* const all = job.all + row * job.k + column;
     T* const positive = job.positive + row * job.k + column;
-    float* const of_head = kIsWhole ? nullptr : job.sums + (row * job.heads + head) * 2;
+    const bool is_all = kIsWhole || job.part == WalkPart::all;
+    float* const of_head = is_all ? nullptr : job.sums + (row * job.heads + head) * 2;
     if (!kIsWhole && job.part == WalkPart::rest) {
       const Pack<T, N> all_before = load_pack<N>(all), positive_before = load_pack<N>(positive);
       WARREN_UNROLL

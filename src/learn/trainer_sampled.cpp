@@ -105,8 +105,8 @@ void VertexPasses::bring(const std::vector<Vertex>& list) {
     ids.push_back(parts_.store_id(v));
     of.push_back(splits_[v]);
     if (!classes_.empty()) labels.push_back(classes_[v]);
-    const auto row = values_.begin() + static_cast<std::ptrdiff_t>(v * width);
-    if (!values_.empty()) rows.insert(rows.end(), row, row + static_cast<std::ptrdiff_t>(width));
+    for (std::uint64_t c = 0; c < width && !values_.empty(); ++c)
+      rows.push_back(values_[v * width + c]);
   }
   const exec::Stream& stream = parts_.context.stream();
   upload(stream, seeds_, ids);

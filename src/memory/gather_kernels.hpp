@@ -91,7 +91,7 @@ struct MoveRows {
     constexpr std::uint64_t kAhead =
         4 * kLine;  // The rest of a row comes by the processor's own foresight.
     for (std::uint64_t at = 0; at < kAhead; at += kLine)
-      __builtin_prefetch(reinterpret_cast<const char*>(row) + at);
+      __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(row) + at));
 #endif
   }
 

@@ -46,7 +46,8 @@ struct InsertNeighbours {
     const VertexTable table = flight.table_of(mine.batch);
     const std::uint64_t first = mine.chunk * kChunk;
     const Vertex* const ends = hop.columns + mine.batch * hop.most_edges + first;
-    std::uint32_t* const slots = flight.slots + mine.batch * flight.slot_stride + first;
+    std::uint32_t* const slots =
+        flight.is_direct ? nullptr : flight.slots + mine.batch * flight.slot_stride + first;
     const std::uint64_t size = mine.size();
     worker.for_each(size, [&](std::uint64_t i) {
       if constexpr (kIsSerial<W>) {

@@ -152,7 +152,8 @@ TEST(GenerateText, SaysWhatWouldBeRight) {
       {"community:100,nan", "DEGREE should be a number"},
       {"community:100,inf", "DEGREE should be a number"},
   };
-  for (const auto& [text, message] : wrong) {
+  for (const auto& [given, message] : wrong) {
+    const auto& text = given;
     EXPECT_THAT([&] { (void)parse_generator(text, 1); },
                 ThrowsMessage<UsageError>(HasSubstr(message)))
         << text;

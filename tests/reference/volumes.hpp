@@ -68,7 +68,9 @@ inline std::pair<Volumes, Volumes> volumes(const graph::Graph& graph,
       between.broadcast += p / group != q / group ? rows : 0;
     }
   }
-  for (const auto& [pair, rows] : blocks) {
+  for (const auto& block : blocks) {
+    const auto& [pair, rows_of_pair] = block;
+    const auto& rows = rows_of_pair;
     // As large as a largest matching (Koenig): one augmenting path after the other.
     std::map<Vertex, Vertex> of_column;
     for (const auto& [row, unused] : rows) {

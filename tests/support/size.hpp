@@ -2,6 +2,7 @@
 // How much a test does.
 #pragma once
 
+#include <cstddef>
 #include <cstdlib>
 
 namespace warren::testing_support {
@@ -16,6 +17,16 @@ inline bool is_small() {
   return true;
 #else
   return is_tiny();
+#endif
+}
+
+/// Of many shapes, or of many values that are compared with a reference of one thread, the thread
+/// sanitizer sees every so manieth: it looks for races, which numbers do not make.
+inline std::size_t step_under_threads([[maybe_unused]] std::size_t step) {
+#ifdef WARREN_SANITIZED_THREADS
+  return step;
+#else
+  return 1;
 #endif
 }
 
