@@ -141,6 +141,7 @@ struct DistributedSddmm<T>::Parts {
         cuts(rows.cuts),
         stream(team.device()),
         copy_stream(team.device(), exec::Priority::high),
+        arrived(team.device()),
         row_scale(to_device(stream, rows.row_scale)) {
     exec::ThreadPool& pool = team.device().pool();
     const Exchange exchange(team, rows);
@@ -164,6 +165,7 @@ struct DistributedSddmm<T>::Parts {
   std::uint64_t k;
   std::vector<std::uint64_t> cuts;
   exec::Stream stream, copy_stream;
+  exec::Event arrived;
   memory::Buffer<float> row_scale;
   RowList halo;
   memory::Buffer<T> buffer;
@@ -190,11 +192,10 @@ void DistributedSddmm<T>::run(const T* x, const memory::GlobalArray<T>& y) {
   together(team_, [&] {
     p.halo.gather(p.copy_stream, y.view(), p.buffer.data(), DistributedOptions{}.copy_processors);
     p.moved = p.halo.size();
-    exec::Event arrived(team_.device());
-    arrived.record(p.copy_stream);
+    p.arrived.record(p.copy_stream);
     sddmm<T>(p.stream, p.own.view(), p.own.plan(), x, p.k, y.local_data(), p.k, p.k,
              p.own_out.data());
-    p.stream.wait(arrived);
+    p.stream.wait(p.arrived);
     sddmm<T>(p.stream, p.remote.view(), p.remote.plan(), x, p.k, p.buffer.data(), p.k, p.k,
              p.remote_out.data());
   });

@@ -28,6 +28,8 @@ class ProductBase : public Product<T> {
         count_(given.rows.count),
         stream_(given.team.device()),
         copy_stream_(given.team.device(), exec::Priority::high),
+        copied_(given.team.device()),
+        multiplied_(given.team.device()),
         row_scale_(to_device(stream_, given.rows.row_scale)),
         self_(to_device(stream_, given.rows.self)),
         moves_(Workgroup(given.team, given.rows, given.options.workgroup),
@@ -49,13 +51,13 @@ class ProductBase : public Product<T> {
     block.multiply(stream_, b, c, k_, k_, k_, alpha, beta);
   }
   /// Work on the main stream from here on follows the copies so far, and the other way round.
-  void wait_for_copies() const { order(copy_stream_, stream_); }
-  void copies_wait() const { order(stream_, copy_stream_); }
-
-  static void order(const exec::Stream& before, const exec::Stream& after) {
-    exec::Event event(before.device());
-    event.record(before);
-    after.wait(event);
+  void wait_for_copies() {
+    copied_.record(copy_stream_);
+    stream_.wait(copied_);
+  }
+  void copies_wait() {
+    multiplied_.record(stream_);
+    copy_stream_.wait(multiplied_);
   }
   /// All ranks' work so far is done and visible to all.
   void synchronize_team() const {
@@ -67,6 +69,7 @@ class ProductBase : public Product<T> {
   team::Team& team_;
   std::uint64_t k_, first_, count_;
   exec::Stream stream_, copy_stream_;
+  exec::Event copied_, multiplied_;
   memory::Buffer<float> row_scale_, self_;
   DeviceBlock own_;
   RowMoves<T> moves_;

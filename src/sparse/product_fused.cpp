@@ -22,7 +22,8 @@ class FusedProduct final : public ProductBase<T> {
         group_size_(given.options.workgroup == 0 ? given.team.size() : given.options.workgroup),
         groups_(given.team.size() / group_size_),
         group_(given.team.rank() / group_size_),
-        place_(given.team.rank() % group_size_) {
+        place_(given.team.rank() % group_size_),
+        own_group_arrived_(given.team.device()) {
     this->take_own(given.rows);
     const Exchange exchange(this->team_, given.rows);
     prepare_own_group(given.rows, exchange);
@@ -36,11 +37,10 @@ class FusedProduct final : public ProductBase<T> {
     this->moves_.restart();
     this->copies_wait();
     this->moves_.gather(this->copy_stream_, own_group_, b.view(), own_buffer_.data());
-    exec::Event own_group_arrived(this->team_.device());
-    own_group_arrived.record(this->copy_stream_);
+    own_group_arrived_.record(this->copy_stream_);
     put(b, 1);
     this->multiply_own(b, c, alpha, beta);
-    this->stream_.wait(own_group_arrived);
+    this->stream_.wait(own_group_arrived_);
     this->multiply(own_group_block_, own_buffer_.data(), c, alpha, 1.0f);
     for (int phase = 1; phase < groups_; ++phase) {
       this->synchronize_team();
@@ -204,6 +204,7 @@ class FusedProduct final : public ProductBase<T> {
   }
 
   int group_size_, groups_, group_, place_;
+  exec::Event own_group_arrived_;
   RowList own_group_;
   memory::Buffer<T> own_buffer_, other_buffer_;
   DeviceBlock own_group_block_;

@@ -19,7 +19,7 @@ class StagedProduct final : public ProductBase<T> {
     const std::uint64_t chunks = std::clamp<std::uint64_t>(
         given.options.chunks, 1, std::max<std::uint64_t>(1, halo_.size()));
     for (std::uint64_t i = 0; i < chunks; ++i) {
-      Chunk chunk;
+      Chunk chunk{.arrived = exec::Event(this->team_.device())};
       chunk.begin = halo_.size() * i / chunks;
       chunk.end = halo_.size() * (i + 1) / chunks;
       const auto block =
@@ -37,25 +37,28 @@ class StagedProduct final : public ProductBase<T> {
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
     this->moves_.restart();
-    std::vector<exec::Event> arrived;
-    this->copies_wait();
-    for (const Chunk& chunk : chunks_) {
-      this->moves_.gather(this->copy_stream_, halo_, b.view(), buffer_.data(), chunk.begin,
-                          chunk.end);
-      arrived.emplace_back(this->team_.device());
-      arrived.back().record(this->copy_stream_);
+    const bool is_beside = buffer_.bytes() > kFewBytes;
+    const exec::Stream& copies = is_beside ? this->copy_stream_ : this->stream_;
+    if (is_beside) this->copies_wait();
+    for (Chunk& chunk : chunks_) {
+      this->moves_.gather(copies, halo_, b.view(), buffer_.data(), chunk.begin, chunk.end);
+      if (is_beside) chunk.arrived.record(copies);
     }
     this->multiply_own(b, c, alpha, beta);
-    for (std::size_t i = 0; i < chunks_.size(); ++i) {
-      this->stream_.wait(arrived[i]);
-      this->multiply(chunks_[i].block, buffer_.data(), c, alpha, 1.0f);
+    for (const Chunk& chunk : chunks_) {
+      if (is_beside) this->stream_.wait(chunk.arrived);
+      this->multiply(chunk.block, buffer_.data(), c, alpha, 1.0f);
     }
   }
 
  private:
+  /// A halo that is copied in less time than two streams take to wait for each other.
+  static constexpr std::uint64_t kFewBytes = std::uint64_t{512} << 10;
+
   struct Chunk {
     std::uint64_t begin = 0, end = 0;  // Of the halo.
-    DeviceBlock block;
+    DeviceBlock block = {};
+    exec::Event arrived;
   };
 
   RowList halo_;

@@ -95,19 +95,26 @@ class Trial {
   Trial(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b, T* c)
       : team_(team), rows_(rows), b_(b), c_(c) {}
 
-  /// Seconds on the slowest rank, the same on all ranks: the better of two runs after one to warm
-  /// up.
+  /// Seconds on the slowest rank, the same on all ranks: the median of two runs after one to warm
+  /// up, of more where they are short, since those differ more.
   double measure(const DistributedOptions& options) {
+    constexpr double kEnough = 5e-3;
+    constexpr std::size_t kFewest = 2;
+    constexpr std::size_t kMost = 25;
     ++tries_;
     DistributedSpmm<T> product(team_, rows_, b_.view().width, options);
-    double best = std::numeric_limits<double>::infinity();
-    for (int run = 0; run < 3; ++run) {
+    std::vector<double> runs;
+    double sum = 0.0;
+    product.run(b_, c_);
+    while (runs.size() < kFewest || (runs.size() < kMost && sum < kEnough)) {
       const double begin = now_seconds();
       product.run(b_, c_);
-      const double seconds = team_.all_reduce(now_seconds() - begin, exec::Maximum{});
-      if (run > 0) best = std::min(best, seconds);
+      runs.push_back(team_.all_reduce(now_seconds() - begin, exec::Maximum{}));
+      sum += runs.back();
     }
-    return best;
+    const auto middle = runs.begin() + static_cast<std::ptrdiff_t>((runs.size() - 1) / 2);
+    std::nth_element(runs.begin(), middle, runs.end());
+    return *middle;
   }
   [[nodiscard]] std::uint32_t tries() const { return tries_; }
 
