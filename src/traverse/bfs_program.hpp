@@ -63,7 +63,9 @@ struct BfsArrays {
 template <class Adjacency>
 struct BfsProgram : BfsArrays {
   using State = BfsState;
-  static constexpr std::uint32_t kThreadsPerBlock = 512;
+  /// What reads far memory has fewer threads, with more registers each: it waits for the link, and
+  /// what it spills has to come back through the caches.
+  static constexpr std::uint32_t kThreadsPerBlock = Adjacency::kIsFar ? 320 : 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kMaxWarps = kThreadsPerBlock / 32;
   using Stage = typename Adjacency::Stage;

@@ -48,6 +48,13 @@ struct BfsState {
   std::uint64_t far_bytes = 0;  ///< Read so far, by the team.
 };
 
+/// Whether a frontier is worked off in the order of addresses. A sweep looks at all chunks and
+/// words of the bitmap, however few vertices there are.
+[[nodiscard]] WARREN_HD inline bool is_worth_sweep(std::uint64_t frontier, std::uint64_t vertices) {
+  constexpr std::uint64_t kShare = 2048;
+  return frontier >= kSweepVertices && frontier >= vertices / kShare;
+}
+
 /// A level is over, with `vertices` new ones that have `edges` edges: how does the next one go?
 [[nodiscard]] WARREN_HD inline BfsState next_level(BfsState state, std::uint64_t vertices,
                                                    std::uint64_t edges, std::uint32_t levels) {
@@ -75,7 +82,7 @@ struct BfsState {
     const bool large =
         static_cast<double>(edges) > static_cast<double>(state.unexplored_edges) / state.alpha;
     const bool will_pull = state.may_pull && large && growing;
-    state.will_sweep = !will_pull && state.may_sweep && vertices >= kSweepVertices;
+    state.will_sweep = !will_pull && state.may_sweep && is_worth_sweep(vertices, state.vertices);
     state.phase = will_pull || state.will_sweep ? BfsPhase::blank : BfsPhase::push;
   }
   return state;
