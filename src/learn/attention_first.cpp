@@ -5,6 +5,7 @@
 #include "warren/learn/convolution.hpp"
 
 #include "learn/attention_first_walk.hpp"
+#include "learn/attention_first_weights.hpp"
 #include "learn/attention_kernels.hpp"
 #include "learn/convolution_parts.hpp"
 #include "learn/edge_dropout.hpp"

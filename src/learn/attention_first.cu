@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention before the product on GPUs.
 #include "learn/attention_first_walk.hpp"
+#include "learn/attention_first_weights.hpp"
 
 namespace warren::learn::detail {
 template void run_first<exec::Cuda>(const exec::Stream&, const FirstJob<float>&);

@@ -25,7 +25,7 @@ struct EdgeKeysKernel {
     const std::uint64_t first = chunk * kChunk;
     const std::uint64_t left = columns - first;
     worker.for_each(left < kChunk ? left : kChunk, [&](std::uint64_t i) {
-      keys[first + i] = static_cast<std::uint32_t>(mix(dropout.key ^ mix(ids[first + i])));
+      keys[first + i] = static_cast<std::uint32_t>(dropout.vertex_key(ids[first + i]));
     });
   }
 };
