@@ -47,6 +47,8 @@ OUT_OF_MEMORY = [
     ("BFS, kron:27", 1, f"--graph kron:27 --work bfs {HOST}", "median", ("ms", 1e3), "none"),
     ("BFS, kron:27, compressed", 1, f"--graph kron:27 --work bfs {PACKED}", "median", ("ms", 1e3), "plain lists, above"),
     ("BFS, kron:27, push only", 1, "--graph kron:27 --work bfs --push-only --edges host --repeat 3", "median", ("ms", 1e3), "none"),
+    ("BFS, kron:27", 2, f"--graph kron:27 --work bfs {HOST}", "median", ("ms", 1e3), "warren on one GPU, above"),
+    ("BFS, kron:27, push only", 2, "--graph kron:27 --work bfs --push-only --edges host --repeat 3", "median", ("ms", 1e3), "warren on one GPU, above"),
     ("BFS, kron:27", 4, f"--graph kron:27 --work bfs {HOST}", "median", ("ms", 1e3), "warren on one GPU, above"),
     ("BFS, kron:27, push only", 4, "--graph kron:27 --work bfs --push-only --edges host --repeat 3", "median", ("ms", 1e3), "warren on one GPU, above"),
 ]
@@ -97,6 +99,10 @@ TRAINING = [
     for of_type, with_type in (("", ""), (", bfloat16", " --type bfloat16"))
     for gpus in (1, 2, 4)
     for name, model, rival in models
+] + [
+    (f"an epoch of {model.upper()} on Cora{what}", 1, f"train DATA/cora --model {model} --epochs 200{how}", rival)
+    for model in ("gcn", "gat")
+    for what, how, rival in (("", "", "kernel by kernel, below"), (", not captured", " --no-capture", "above"))
 ]
 # Half a gigabyte for each GPU out of 4 GiB on all of them, by loads and by messages; and sampled training's graph.
 GATHERS = [

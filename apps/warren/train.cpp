@@ -222,6 +222,7 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   json["memory_plan"] = plan;
   json["recompute"] = train.model.recompute;
   json["recompute_saves"] = outcome.plan.recompute_saves;
+  json["captured"] = !outcome.epochs.empty() && outcome.epochs.back().is_captured;
   json["stopped_early"] = result.has_stopped_early;
   if (train.type == learn::NumberType::float16 && !outcome.epochs.empty()) {
     json["loss_scale"] = outcome.epochs.back().loss_scale;

@@ -46,6 +46,9 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
   train.add_flag("--recompute", o.recompute,
                  "Of full: less memory for more time, with the same numbers: what layers keep for "
                  "the backward pass is made again in it");
+  train.add_flag("--no-capture", o.no_capture,
+                 "GPUs, of full: every kernel of an epoch is started by itself, with the same "
+                 "numbers");
   train.add_flag("--no-tf32", o.exact_products, "GPUs: dense products in full float32");
 }
 
@@ -174,6 +177,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.model.norm = learn::parse_norm(norm);
   train.model.residual = o.residual;
   train.model.recompute = o.recompute;
+  train.capture = !o.no_capture;
   train.model.seed = o.common.seed;
   train.optimizer.kind = learn::OptimizerKind::adam;
   if (o.optimizer == "adamw") train.optimizer.kind = learn::OptimizerKind::adamw;

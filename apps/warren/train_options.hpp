@@ -45,6 +45,7 @@ struct TrainCommand {
   bool resume = false;
   bool residual = false;
   bool recompute = false;
+  bool no_capture = false;
   bool exact_products = false;
 };
 

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/captured_work.hpp"
 
 #include "exec/cuda/runtime.hpp"
 
@@ -26,6 +27,7 @@ struct Account {
   std::atomic<std::uint64_t> current{0};
   std::atomic<std::uint64_t> peak{0};
   std::atomic<std::uint64_t> limit{0};
+  std::atomic<std::uint64_t> changes{0};
 };
 
 Account& account(const Device& device, MemoryKind kind) {
@@ -105,13 +107,16 @@ void* allocate(const Device& device, MemoryKind kind, std::uint64_t bytes) {
                       (on_card ? device : Device::cpu(1)).memory().free);
   }
   note_peak(a);
+  ++a.changes;
   return pointer;
 }
 
 void deallocate(const Device& device, MemoryKind kind, void* pointer, std::uint64_t bytes,
                 std::uint64_t held) noexcept {
   if (pointer == nullptr) return;
-  account(device, kind).current.fetch_sub(held);
+  Account& a = account(device, kind);
+  a.current.fetch_sub(held);
+  ++a.changes;
 #if WARREN_HAS_CUDA
   if (device.is_cuda() && kind == MemoryKind::device)
     return cuda::free_device(device.index(), pointer);
@@ -149,6 +154,10 @@ void fill_bytes([[maybe_unused]] const Stream& stream, void* target, int value,
     return cuda::fill_bytes(stream.device().index(), stream.native(), target, value, bytes);
 #endif
   std::memset(target, value, bytes);
+}
+
+std::uint64_t memory_changes(const Device& device) {
+  return account(device, MemoryKind::device).changes.load();
 }
 
 MemoryUse memory_use(const Device& device) {

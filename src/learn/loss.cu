@@ -2,6 +2,7 @@
 // Losses and updates on GPUs.
 #include "learn/loss_kernels.hpp"
 #include "learn/optimizer_kernels.hpp"
+#include "learn/set_kernel.hpp"
 
 namespace warren::learn::detail {
 template void run_loss<exec::Cuda>(const exec::Stream&, std::uint64_t, const LossKernel<float>&);
@@ -11,4 +12,6 @@ template void run_loss<exec::Cuda>(const exec::Stream&, std::uint64_t, const Los
 template void run_update<exec::Cuda>(const exec::Stream&, std::uint64_t, const UpdateKernel&);
 template void run_update<exec::Cuda>(const exec::Stream&, std::uint64_t, const OverflowKernel&);
 template void run_update<exec::Cuda>(const exec::Stream&, std::uint64_t, const LossScaleKernel&);
+template void run_set<exec::Cuda>(const exec::Stream&, const SetKernel<std::uint64_t>&);
+template void run_set<exec::Cuda>(const exec::Stream&, const SetKernel<UpdateStep>&);
 }  // namespace warren::learn::detail

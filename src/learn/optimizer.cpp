@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "learn/optimizer_kernels.hpp"
+#include "learn/set_kernel.hpp"
 
 namespace warren::learn {
 
@@ -21,7 +22,7 @@ float rate_at(const OptimizerOptions& options, std::uint64_t epoch, std::uint64_
 
 Optimizer::Optimizer(const exec::Stream& stream, const OptimizerOptions& options,
                      Parameters& parameters)
-    : options_(options), parameters_(parameters) {
+    : options_(options), parameters_(parameters), step_(stream.device(), 1) {
   first_ = memory::Buffer<float>(stream.device(), parameters.size());
   exec::fill_bytes(stream, first_.data(), 0, first_.bytes());
   if (options.kind != OptimizerKind::sgd)
@@ -30,8 +31,19 @@ Optimizer::Optimizer(const exec::Stream& stream, const OptimizerOptions& options
   if (options.clip > 0.0f) length_ = memory::Buffer<float>(stream.device(), 1);
 }
 
-void Optimizer::update(const exec::Stream& stream, std::uint64_t step, float rate,
-                       LossScale* scale) {
+void Optimizer::begin(const exec::Stream& stream, std::uint64_t step, float rate) {
+  const auto correction = [&](float beta) {
+    return static_cast<float>(1.0 - std::pow(static_cast<double>(beta), static_cast<double>(step)));
+  };
+  detail::set_value(stream,
+                    UpdateStep{.step = step,
+                               .rate = rate,
+                               .correction1 = correction(options_.beta1),
+                               .correction2 = correction(options_.beta2)},
+                    step_.data());
+}
+
+void Optimizer::update(const exec::Stream& stream, LossScale* scale) {
   const std::uint64_t size = parameters_.size();
   const float* gradient = parameters_.gradients().data();
   if (scale != nullptr) scale->check(stream, gradient, size);
@@ -39,16 +51,13 @@ void Optimizer::update(const exec::Stream& stream, std::uint64_t step, float rat
     exec::fill_bytes(stream, length_.data(), 0, length_.bytes());
     sums_.add_all(stream, {.k = 1, .a = gradient, .b = gradient}, size, length_.data());
   }
-  const auto correction = [&](float beta) {
-    return static_cast<float>(1.0 - std::pow(static_cast<double>(beta), static_cast<double>(step)));
-  };
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::run_update<decltype(backend)>(
         stream, size,
-        detail::UpdateKernel{
-            options_, rate, step, correction(options_.beta1), correction(options_.beta2),
-            scale == nullptr ? nullptr : scale->device_state(), length_.data(), gradient,
-            parameters_.decay_mask(), parameters_.values().data(), first_.data(), second_.data()});
+        detail::UpdateKernel{options_, step_.data(),
+                             scale == nullptr ? nullptr : scale->device_state(), length_.data(),
+                             gradient, parameters_.decay_mask(), parameters_.values().data(),
+                             first_.data(), second_.data()});
   });
   if (scale != nullptr) scale->advance(stream);
 }

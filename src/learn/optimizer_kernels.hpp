@@ -56,11 +56,9 @@ struct LossScaleKernel {
 
 struct UpdateKernel {
   OptimizerOptions o;
-  float rate;
-  std::uint64_t step;              ///< From 1.
-  float correction1, correction2;  ///< 1 - beta^step.
-  const LossScaleState* scale;     ///< Of the gradients; nullptr: they are not scaled.
-  const float* squared_length;     ///< Of all gradients; nullptr: not clipped.
+  const UpdateStep* now;
+  const LossScaleState* scale;  ///< Of the gradients; nullptr: they are not scaled.
+  const float* squared_length;  ///< Of all gradients; nullptr: not clipped.
   const float* gradient;
   const float* decays;
   float* value;
@@ -70,14 +68,15 @@ struct UpdateKernel {
   template <class W>
   WARREN_HD void operator()(const W&, std::uint64_t i) const {
     float factor = 1.0f;
-    float first_share = correction1;
-    float second_share = correction2;
+    const float rate = now->rate;
+    float first_share = now->correction1;
+    float second_share = now->correction2;
     if (scale != nullptr) {
       if (scale->has_overflowed != 0) return;
       factor = 1.0f / scale->factor;
       if (scale->skipped != 0) {
         // Steps that did not take place do not count.
-        const auto steps = static_cast<float>(step - scale->skipped);
+        const auto steps = static_cast<float>(now->step - scale->skipped);
         first_share = -std::expm1(steps * std::log(o.beta1));
         second_share = -std::expm1(steps * std::log(o.beta2));
       }

@@ -57,9 +57,8 @@ Targets targets_of(const exec::Stream& stream, const Dataset& dataset,
   for (const Vertex v : vertices) {
     splits.push_back(dataset.splits[v]);
     if (!dataset.labels.empty()) classes.push_back(dataset.labels[v]);
-    const auto row = dataset.targets.begin() + static_cast<std::ptrdiff_t>(v * dataset.classes);
-    if (!dataset.targets.empty())
-      values.insert(values.end(), row, row + static_cast<std::ptrdiff_t>(dataset.classes));
+    for (std::uint64_t c = 0; c < dataset.classes && !dataset.targets.empty(); ++c)
+      values.push_back(dataset.targets[v * dataset.classes + c]);
   }
   Targets targets;
   targets.classes = uploaded(stream, classes);
@@ -118,12 +117,16 @@ WholeGraph::WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset&
           features_of(context.stream(), dataset, own_vertices(graphs, team.rank()), options.type)),
       targets(targets_of(context.stream(), dataset, own_vertices(graphs, team.rank()))),
       training_loss(dataset.loss),
-      evaluation_loss(dataset.loss) {}
+      evaluation_loss(dataset.loss),
+      training_pass(options.capture),
+      evaluation_pass(options.capture) {}
 
 Scores WholeGraph::evaluate(std::uint64_t seed) {
   context.begin(seed, 0, false);
-  const ConstNumbers scores = model.forward(context, features);
-  evaluation_loss.run(context, targets, scores, model.options().classes, nullptr);
+  evaluation_pass.run(context, [&] {
+    const ConstNumbers scores = model.forward(context, features);
+    evaluation_loss.run(context, targets, scores, model.options().classes, nullptr);
+  });
   (void)context.take_seconds();
   return evaluation_loss.result(context, targets);
 }
@@ -156,10 +159,24 @@ Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& 
   exec::fill_bytes(context().stream(), best.data(), 0, best.bytes());
 }
 
-void Trainer::Parts::update(std::uint64_t step, float rate) {
+void Trainer::Parts::train_whole(std::uint64_t epoch, float rate) {
+  Context& c = whole->context;
+  c.begin(options.model.seed, epoch, true);
+  optimizer.begin(c.stream(), epoch, rate);
+  whole->training_pass.run(c, [&] {
+    model().parameters().clear_gradients(c.stream());
+    const ConstNumbers scores = whole->model.forward(c, whole->features);
+    const Numbers gradient = whole->model.scores_gradient();
+    whole->training_loss.run(c, whole->targets, scores, options.model.classes, gradient, factor());
+    whole->model.backward(c, gradient);
+    update();
+  });
+}
+
+void Trainer::Parts::update() {
   Context& c = context();
   c.measured(Part::communicate, [&] { model().parameters().reduce_gradients(c); });
-  optimizer.update(c.stream(), step, rate, scale ? &*scale : nullptr);
+  optimizer.update(c.stream(), scale ? &*scale : nullptr);
 }
 
 Trainer::Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
@@ -186,7 +203,8 @@ EpochRecord Trainer::epoch() {
   if (p.sampled) {
     const std::uint64_t batches = p.sampled->batches();
     p.sampled->train(record, p.progress.standing, p.factor(), [&](std::uint64_t batch) {
-      p.update(done * batches + batch + 1, rate);
+      p.optimizer.begin(stream, done * batches + batch + 1, rate);
+      p.update();
       const bool is_due = p.options.checkpoint_batches != 0 &&
                           (batch + 1) % p.options.checkpoint_batches == 0 && batch + 1 != batches;
       if (!is_due || p.options.checkpoint.empty()) return;
@@ -196,20 +214,13 @@ EpochRecord Trainer::epoch() {
     });
     p.progress.standing = {};
   } else {
-    WholeGraph& whole = *p.whole;
-    context.begin(p.options.model.seed, record.epoch, true);
-    p.model().parameters().clear_gradients(stream);
-    const ConstNumbers scores = whole.model.forward(context, whole.features);
-    const Numbers gradient = whole.model.scores_gradient();
-    whole.training_loss.run(context, whole.targets, scores, p.options.model.classes, gradient,
-                            p.factor());
-    whole.model.backward(context, gradient);
-    p.update(record.epoch, rate);
+    p.train_whole(record.epoch, rate);
   }
   p.end.record(stream);
   if (!p.sampled) {
     record.part_seconds = context.take_seconds();
     record.loss = p.whole->training_loss.result(context, p.whole->targets)[0].loss;
+    record.is_captured = p.whole->training_pass.is_captured();
   }
   stream.synchronize();
   record.seconds = slowest(context.team(), p.end.seconds_since(p.begin));

@@ -8,6 +8,8 @@
 
 #include "warren/learn/trainer.hpp"
 
+#include "learn/repeated_pass.hpp"
+
 namespace warren::learn {
 
 /// A model's options with the dataset's sizes.
@@ -30,6 +32,7 @@ struct WholeGraph {
   Features features;
   Targets targets;
   Loss training_loss, evaluation_loss;
+  RepeatedPass training_pass, evaluation_pass;
 };
 
 /// Passes over sampled batches.
@@ -81,8 +84,10 @@ struct Trainer::Parts {
   [[nodiscard]] Model& model() { return sampled ? sampled->model() : whole->model; }
   /// Of the loss's gradient, on the device; nullptr: 1.
   [[nodiscard]] const float* factor() const { return scale ? scale->factor() : nullptr; }
-  /// By the parameters' gradients, the step-th from 1. Collective.
-  void update(std::uint64_t step, float rate);
+  /// A pass over the whole graph and the update after it.
+  void train_whole(std::uint64_t epoch, float rate);
+  /// By the parameters' gradients, for the step that the optimizer has begun. Collective.
+  void update();
 
   struct Progress {
     std::uint64_t epochs = 0, best_epoch = 0;

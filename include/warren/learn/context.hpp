@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "warren/exec/captured_work.hpp"
 #include "warren/exec/dense.hpp"
 #include "warren/learn/padding.hpp"
 #include "warren/learn/random.hpp"
@@ -31,7 +32,8 @@ class Context {
         side_(team.device(), exec::Priority::high),
         dense_(team.device(), options),
         forked_(team.device()),
-        side_end_(team.device()) {}
+        side_end_(team.device()),
+        epoch_key_(team.device(), 1) {}
   /// This rank's vertices, and the input's ids of them on its device.
   void set_rows(std::uint64_t rows, const Vertex* row_ids) {
     rows_ = rows;
@@ -69,16 +71,13 @@ class Context {
   /// This rank's vertices.
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
 
-  /// What the next forward and backward passes draw their masks from.
-  void begin(std::uint64_t seed, std::uint64_t epoch, bool is_training) {
-    seed_ = seed;
-    epoch_ = epoch;
-    is_training_ = is_training;
-  }
+  /// What the next forward and backward passes draw their masks from. Their kernels read it from
+  /// the device, so that those of captured passes draw anew. Asynchronous.
+  void begin(std::uint64_t seed, std::uint64_t epoch, bool is_training);
   [[nodiscard]] bool is_training() const { return is_training_; }
   /// Of a layer's part `purpose`; off outside training.
   [[nodiscard]] Dropout dropout(float probability, std::uint64_t purpose) const {
-    return {random_key(seed_, epoch_, purpose), is_training_ ? probability : 0.0f, row_ids_};
+    return {purpose, is_training_ ? probability : 0.0f, row_ids_, epoch_key_.data()};
   }
 
   /// Room for `size` numbers, which the next call with the same slot takes back.
@@ -118,12 +117,16 @@ class Context {
   void measured(Part part, F&& work) {
     if (!is_measuring_) return work();
     Span& span = next_span(part);
-    span.begin.record(stream_);
+    exec::record_time(span.begin, stream_);
     work();
-    span.end.record(stream_);
+    exec::record_time(span.end, stream_);
   }
   /// Whether measured() measures from here on.
   void set_measuring(bool measures) { is_measuring_ = measures; }
+  /// How many of them have been measured since take_seconds(); and that these have been measured
+  /// once more, by captured work, if nothing else was meanwhile.
+  [[nodiscard]] std::size_t spans() const { return spans_used_; }
+  void set_spans(std::size_t spans) { spans_used_ = spans; }
   /// Seconds of each part since the last call. Synchronises if there is something.
   [[nodiscard]] std::array<double, kParts> take_seconds() {
     std::array<double, kParts> seconds{};
@@ -156,7 +159,7 @@ class Context {
   exec::Event forked_, side_end_;
   std::uint64_t rows_ = 0;
   const Vertex* row_ids_ = nullptr;
-  std::uint64_t seed_ = 1, epoch_ = 0;
+  memory::Buffer<std::uint64_t> epoch_key_;
   bool is_training_ = false;
   bool is_in_batches_ = false;
   bool is_measuring_ = true;

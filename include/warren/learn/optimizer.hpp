@@ -38,6 +38,13 @@ struct OptimizerOptions {
 [[nodiscard]] float rate_at(const OptimizerOptions& options, std::uint64_t epoch,
                             std::uint64_t epochs);
 
+/// What updates read from the device: it changes from step to step.
+struct UpdateStep {
+  std::uint64_t step = 0;  ///< From 1.
+  float rate = 0.0f;
+  float correction1 = 0.0f, correction2 = 0.0f;  ///< 1 - beta^step.
+};
+
 class Optimizer {
  public:
   /// Throws MemoryError.
@@ -46,7 +53,14 @@ class Optimizer {
   /// deterministic: equal gradients make equal parameters. Gradients that are scaled are looked at
   /// first: where one is not finite nothing changes but the scale, and the step does not count.
   void update(const exec::Stream& stream, std::uint64_t step, float rate,
-              LossScale* scale = nullptr);
+              LossScale* scale = nullptr) {
+    begin(stream, step, rate);
+    update(stream, scale);
+  }
+  /// update() in two: what the step is; and the update, which calls the same kernels with the same
+  /// arguments for every step.
+  void begin(const exec::Stream& stream, std::uint64_t step, float rate);
+  void update(const exec::Stream& stream, LossScale* scale);
   /// Means of gradients and of their squares (SGD: velocities alone): what goes on from a
   /// checkpoint.
   [[nodiscard]] memory::Buffer<float>& first() { return first_; }
@@ -56,6 +70,7 @@ class Optimizer {
   OptimizerOptions options_;
   Parameters& parameters_;
   memory::Buffer<float> first_, second_, length_;
+  memory::Buffer<UpdateStep> step_;
   ColumnSums sums_;
 };
 

@@ -16,10 +16,14 @@ WARREN_HD inline std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// What all keys of an epoch are made of.
+WARREN_HD inline std::uint64_t epoch_key(std::uint64_t seed, std::uint64_t epoch) {
+  return mix(mix(seed) ^ epoch);
+}
 /// Key of what is drawn for a purpose (a layer's number) in an epoch.
 WARREN_HD inline std::uint64_t random_key(std::uint64_t seed, std::uint64_t epoch,
                                           std::uint64_t purpose) {
-  return mix(mix(mix(seed) ^ epoch) ^ purpose);
+  return mix(epoch_key(seed, epoch) ^ purpose);
 }
 
 /// In [0, 1), from 24 bits.
@@ -31,13 +35,18 @@ WARREN_HD inline float uniform(std::uint64_t key, std::uint64_t index) {
 /// 1 / (1 - p) otherwise. What happens to it depends on the key, the input's id of its row, and its
 /// column.
 struct Dropout {
-  std::uint64_t key = 0;
+  std::uint64_t key = 0;  ///< Of random_key(); or the purpose, where `epoch` is given.
   float probability = 0.0f;
-  const Vertex* row_ids = nullptr;  ///< The input's ids; nullptr: row r is r.
+  const Vertex* row_ids = nullptr;       ///< The input's ids; nullptr: row r is r.
+  const std::uint64_t* epoch = nullptr;  ///< The epoch_key(), where the rows are, if not in `key`.
 
   [[nodiscard]] WARREN_HD bool is_on() const { return probability > 0.0f; }
+  /// What is drawn for the input's vertex `id`.
+  [[nodiscard]] WARREN_HD std::uint64_t vertex_key(std::uint64_t id) const {
+    return mix((epoch == nullptr ? key : mix(*epoch ^ key)) ^ mix(id));
+  }
   [[nodiscard]] WARREN_HD std::uint64_t row_key(std::uint64_t row) const {
-    return mix(key ^ mix(row_ids == nullptr ? row : row_ids[row]));
+    return vertex_key(row_ids == nullptr ? row : row_ids[row]);
   }
   /// What the element is multiplied by: two columns share a number, 16 bits of it each. Drawn with
   /// products of 32 bits, which all SIMD units have (a hash with low bias: Wellons, "Prospecting

@@ -54,6 +54,10 @@ struct TrainOptions {
   /// what updates them are float32 with every type. Of float16 the loss is scaled.
   NumberType type = NumberType::float32;
   LossScaleOptions loss_scale;
+  /// GPUs, passes over the whole graph: once an epoch takes no more memory, its training and its
+  /// evaluation are captured and started by one call each, with the same numbers. With several
+  /// ranks where NCCL carries what they exchange.
+  bool capture = true;
   /// A folder for model.safetensors (the best epoch's parameters) and state.safetensors (all that
   /// it takes to go on); empty: none.
   std::string checkpoint;
@@ -79,6 +83,7 @@ struct EpochRecord {
   std::uint64_t sampled_edges = 0;
   float loss_scale = 1.0f;          ///< After the epoch.
   std::uint32_t skipped_steps = 0;  ///< So far: updates left out because gradients overflowed.
+  bool is_captured = false;         ///< Whether it was started by one call.
 };
 
 struct TrainResult {

@@ -196,4 +196,50 @@ double event_seconds(void* earlier, void* later) {
   return static_cast<double>(milliseconds) * 1e-3;
 }
 
+void record_time(int index, void* event, void* stream) {
+  activate(index);
+  auto* const native = static_cast<cudaStream_t>(stream);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cuda_check(cudaStreamIsCapturing(native, &status), "cudaStreamIsCapturing");
+  const unsigned flags =
+      status == cudaStreamCaptureStatusNone ? cudaEventRecordDefault : cudaEventRecordExternal;
+  cuda_check(cudaEventRecordWithFlags(static_cast<cudaEvent_t>(event), native, flags),
+             "cudaEventRecordWithFlags");
+}
+
+void begin_capture(int index, void* stream) {
+  activate(index);
+  // Other threads go on with other streams meanwhile.
+  cuda_check(
+      cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeThreadLocal),
+      "cudaStreamBeginCapture");
+}
+
+void abandon_capture(void* stream) noexcept {
+  cudaGraph_t graph = nullptr;
+  if (cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &graph) == cudaSuccess)
+    (void)cudaGraphDestroy(graph);
+  (void)cudaGetLastError();
+}
+
+std::shared_ptr<void> end_capture(int index, void* stream) {
+  activate(index);
+  cudaGraph_t graph = nullptr;
+  cuda_check(cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &graph),
+             "cudaStreamEndCapture");
+  cudaGraphExec_t work = nullptr;
+  // Copies beside a large kernel keep their streams' priority.
+  const cudaError_t made =
+      cudaGraphInstantiateWithFlags(&work, graph, cudaGraphInstantiateFlagUseNodePriority);
+  (void)cudaGraphDestroy(graph);
+  cuda_check(made, "cudaGraphInstantiateWithFlags");
+  return {work, [](void* w) { (void)cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(w)); }};
+}
+
+void run_captured(int index, void* stream, void* work) {
+  activate(index);
+  cuda_check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(work), static_cast<cudaStream_t>(stream)),
+             "cudaGraphLaunch");
+}
+
 }  // namespace warren::exec::cuda

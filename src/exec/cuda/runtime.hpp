@@ -42,5 +42,13 @@ void record_event(int index, void* event, void* stream);
 void wait_event(int index, void* stream, void* event);
 void synchronize_event(void* event);
 double event_seconds(void* earlier, void* later);
+/// As record_event(); in captured work an event that each run records.
+void record_time(int index, void* event, void* stream);
+
+void begin_capture(int index, void* stream);
+void abandon_capture(void* stream) noexcept;
+/// For run_captured().
+std::shared_ptr<void> end_capture(int index, void* stream);
+void run_captured(int index, void* stream, void* work);
 
 }  // namespace warren::exec::cuda
