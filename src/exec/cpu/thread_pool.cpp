@@ -2,6 +2,8 @@
 // The thread pool: workers sleep on a condition variable between calls.
 #include "warren/exec/thread_pool.hpp"
 
+#include <utility>
+
 #include <sched.h>
 
 #include "warren/core/error.hpp"
@@ -88,8 +90,11 @@ void ThreadPool::serve(int thread) {
       error = std::current_exception();
     }
     {
+      // No reference to the error outlives the lock here: whoever called `run` reads it, and the
+      // last one to let go of it frees it.
       const std::scoped_lock lock(mutex_);
-      if (error && !error_) error_ = error;
+      if (!error_) error_ = std::move(error);
+      error = nullptr;
       --running_;
     }
     finish_.notify_one();
