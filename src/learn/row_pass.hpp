@@ -63,18 +63,8 @@ WARREN_HD Floats<N> load_each(const float* from) {
   return values;
 }
 
-#if defined(__CUDACC__)
 template <class T, std::uint32_t N>
 using Pack = exec::RawPack<T, N>;
-#else
-/// N elements as they are stored.
-template <class T, std::uint32_t N>
-struct Pack {
-  T element[N];
-  [[nodiscard]] float get(std::uint32_t i) const { return to_float(element[i]); }
-  void put(std::uint32_t i, float value) { element[i] = from_float<T>(value); }
-};
-#endif
 
 template <std::uint32_t N, class T>
 WARREN_HD Pack<T, N> load_pack(const T* from) {

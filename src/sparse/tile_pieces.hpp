@@ -24,8 +24,8 @@ struct PieceTree {
   /// Adds piece `piece`, whose sum this lane has in `sum`. True for the group that ends last: its
   /// `sum` is the row's.
   template <class W>
-  __device__ bool add(const W& worker, std::uint32_t piece, bool is_active,
-                      exec::FloatPack<kWidth>& sum) const {
+  WARREN_HD bool add(const W& worker, std::uint32_t piece, bool is_active,
+                     exec::FloatPack<kWidth>& sum) const {
     // At level l pieces stand for kFan^l: `span` of them behind each leader.
     std::uint32_t span = 1;
     for (std::uint32_t level = 0; span < count; ++level) {
@@ -45,11 +45,9 @@ struct PieceTree {
   }
 
  private:
-  __device__ float* place(std::uint32_t piece) const {
-    return sums + std::uint64_t{piece} * stride;
-  }
+  WARREN_HD float* place(std::uint32_t piece) const { return sums + std::uint64_t{piece} * stride; }
   template <class W>
-  __device__ static bool is_last(const W& worker, std::uint32_t& arrived, std::uint32_t members) {
+  WARREN_HD static bool is_last(const W& worker, std::uint32_t& arrived, std::uint32_t members) {
     worker.sync();
     std::uint32_t before = 0;
     if (worker.lane() == 0) {
@@ -63,8 +61,8 @@ struct PieceTree {
     worker.sync();
     return before + 1 == members;
   }
-  __device__ void add_members(std::uint32_t leader, std::uint32_t span, std::uint32_t members,
-                              exec::FloatPack<kWidth>& sum) const {
+  WARREN_HD void add_members(std::uint32_t leader, std::uint32_t span, std::uint32_t members,
+                             exec::FloatPack<kWidth>& sum) const {
     sum.clear();
     for (std::uint32_t m = 0; m < members; m += kInFlight) {
       exec::FloatPack<kWidth> piece[kInFlight];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "warren/exec/launch.hpp"
+#include "warren/exec/tensor_cores.hpp"
 
 namespace warren::exec {
 
@@ -16,6 +17,7 @@ class CpuBlock {
     explicit Shared(int lanes) : barrier(lanes), slots(static_cast<std::size_t>(lanes)) {}
     ThreadBarrier barrier;
     std::vector<std::uint64_t> slots;
+    std::uint32_t a[32][4], b[32][2];  ///< Of a product.
   };
 
   CpuBlock(Shared& shared, std::uint32_t lane, Scratch scratch)
@@ -48,9 +50,34 @@ class CpuBlock {
       return sum;
     });
   }
+  /// The source is taken modulo the lanes, as a warp does.
   template <class T>
   T broadcast(T value, std::uint32_t source) const {
-    return gather(value, [&](auto at) { return at(source); });
+    return gather(value, [&](auto at) { return at(source % size()); });
+  }
+  template <class T>
+  T shuffle_xor(T value, std::uint32_t step) const {
+    return broadcast(value, lane_ ^ step);
+  }
+  /// d += a b as tensor cores have it (tensor_cores.hpp), by 32 lanes; sums in the order of A's
+  /// columns.
+  template <class T>
+  void multiply_add(float (&d)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) const {
+    __builtin_memcpy(shared_->a[lane_], a, sizeof a);
+    __builtin_memcpy(shared_->b[lane_], b, sizeof b);
+    sync();
+    const auto half = [](std::uint32_t word, std::uint32_t which) {
+      return to_float(T{static_cast<std::uint16_t>(word >> which * 16)});
+    };
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t row = lane_ / 4 + i / 2 * 8, column = lane_ % 4 * 2 + i % 2;
+      for (std::uint32_t k = 0; k < 16; ++k) {
+        const std::uint32_t of_row = shared_->a[row % 8 * 4 + k % 8 / 2][row / 8 + k / 8 * 2];
+        const std::uint32_t of_column = shared_->b[column * 4 + k % 8 / 2][k / 8];
+        d[i] += half(of_row, k % 2) * half(of_column, k % 2);
+      }
+    }
+    sync();
   }
   bool any(bool flag) const { return count(flag) != 0; }
   std::uint32_t count(bool flag) const { return reduce(flag ? 1u : 0u, Plus{}); }

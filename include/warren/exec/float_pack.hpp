@@ -24,13 +24,15 @@ struct alignas(sizeof(T) * N) RawPack {
 /// Two numbers of 16 bits stay in one register until they are used.
 template <class T, std::uint32_t N>
 requires(sizeof(T) == 2 && N % 2 == 0) struct alignas(sizeof(T) * N) RawPack<T, N> {
-  std::uint32_t word[N / 2];
+  std::uint32_t words[N / 2];
+  /// Elements 2 i and 2 i + 1, the first in the low half.
+  WARREN_HD std::uint32_t word(std::uint32_t i) const { return words[i]; }
   WARREN_HD float get(std::uint32_t i) const {
-    return to_float(T{static_cast<std::uint16_t>(word[i / 2] >> (i % 2 * 16))});
+    return to_float(T{static_cast<std::uint16_t>(words[i / 2] >> (i % 2 * 16))});
   }
   WARREN_HD void put(std::uint32_t i, float value) {
     const std::uint32_t bits = from_float<T>(value).bits;
-    word[i / 2] = i % 2 == 0 ? bits : word[i / 2] | bits << 16;
+    words[i / 2] = i % 2 == 0 ? bits : words[i / 2] | bits << 16;
   }
 };
 
@@ -74,10 +76,26 @@ struct FloatPack {
     return sum;
   }
   [[nodiscard]] WARREN_HD float at(std::uint32_t i) const { return element[i]; }
+  WARREN_HD void assign(const float (&values)[N]) {
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) element[i] = values[i];
+  }
 };
 
 }  // namespace of_nvcc
 #else
+
+/// N elements as they are stored.
+template <class T, std::uint32_t N>
+struct RawPack {
+  T element[N];
+  [[nodiscard]] float get(std::uint32_t i) const { return to_float(element[i]); }
+  void put(std::uint32_t i, float value) { element[i] = from_float<T>(value); }
+  /// Elements 2 i and 2 i + 1, the first in the low half.
+  [[nodiscard]] std::uint32_t word(std::uint32_t i) const {
+    return element[2 * i].bits | std::uint32_t{element[2 * i + 1].bits} << 16;
+  }
+};
 
 namespace detail {
 
@@ -152,6 +170,7 @@ struct FloatPack {
     for (std::uint32_t i = 0; i < kParts; ++i) part[i] = Floats{};
   }
   [[gnu::always_inline]] void load(const float* from) { std::memcpy(part, from, sizeof part); }
+  [[gnu::always_inline]] void assign(const float (&values)[N]) { load(values); }
   template <class T>
   [[gnu::always_inline]] void load(const T* from) {
     for (std::uint32_t i = 0; i < kParts; ++i) {

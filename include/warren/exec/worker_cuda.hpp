@@ -4,6 +4,7 @@
 
 #if defined(__CUDACC__)
 
+#include "warren/exec/tensor_cores.hpp"
 #include "warren/exec/worker.hpp"
 
 namespace warren::exec {
@@ -81,6 +82,26 @@ class Tile {
   template <class T>
   __device__ T shuffle_xor(T value, std::uint32_t step) const {
     return __shfl_xor_sync(mask(), value, static_cast<int>(step), N);
+  }
+  /// d += a b on tensor cores (tensor_cores.hpp), by all lanes of a warp.
+  template <class T>
+  __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
+                               const std::uint32_t (&b)[2]) const {
+    static_assert(N == 32);
+    if constexpr (std::is_same_v<T, Half>) {
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+          "{%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    } else {
+      static_assert(std::is_same_v<T, BFloat16>);
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, "
+          "%7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
   }
   __device__ bool any(bool flag) const { return __any_sync(mask(), flag); }
   __device__ std::uint32_t count(bool flag) const {
