@@ -83,11 +83,11 @@ constexpr cudaDataType kType<BFloat16> = CUDA_R_16BF;
 
 class Bench {
  public:
-  Bench(const std::string& name, const Runs& runs, std::uint32_t threads,
+  Bench(const std::string& name, const Runs& runs, const sparse::SpmmOptions& options,
         const sparse::SpmmPlanOptions& plan)
       : name_(name),
         runs_(runs),
-        threads_(threads),
+        options_(options),
         device_(exec::Device::cuda(0)),
         stream_(device_) {
     check(cusparseCreate(&handle_), "cusparseCreate");
@@ -116,11 +116,9 @@ class Bench {
   json spmm(std::uint64_t k, bool with_rival) {
     const std::uint64_t n = graph_.vertices;
     Buffer<T> b = dense<T>(k, 1), c(device_, n * k), other(device_, n * k);
-    sparse::SpmmOptions options;
-    if (threads_ != 0) options.threads_per_block = threads_;
     const double ours = milliseconds(stream_, runs_, [&] {
       sparse::spmm<T>(stream_, matrix_->view(), *plan_, sparse::RowTable<T>(b.data(), k), c.data(),
-                      k, k, options);
+                      k, k, options_);
     });
     json result{{"operation", "spmm"},
                 {"graph", name_},
@@ -272,7 +270,7 @@ class Bench {
 
   std::string name_;
   Runs runs_;
-  std::uint32_t threads_;  ///< Of a block; 0: as the library chooses.
+  sparse::SpmmOptions options_;
   exec::Device device_;
   exec::Stream stream_;
   cusparseHandle_t handle_ = nullptr;
@@ -301,7 +299,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> graphs{"kron:22"};
   std::vector<std::uint64_t> ks{16, 32, 64, 128, 256};
   Runs runs;
-  std::uint32_t threads = 0;
+  warren::sparse::SpmmOptions options;
   warren::sparse::SpmmPlanOptions plan;
   std::string out;
   CLI::App app("SpMM and SDDMM beside cuSPARSE");
@@ -309,14 +307,15 @@ int main(int argc, char** argv) {
   app.add_option("--ks", ks, "Widths")->delimiter(',');
   app.add_option("--repeat", runs.repeat, "Timed runs");
   app.add_option("--calls", runs.calls, "Calls of a timed run");
-  app.add_option("--threads", threads, "Threads of a block of SpMM");
+  app.add_option("--threads", options.threads_per_block, "Threads of a block of SpMM");
+  app.add_flag("--tensor-sums", options.tensor_sums, "SpMM of 16-bit rows by tensor cores");
   app.add_option("--entries", plan.entries,
                  "Most entries of a task of SpMM; 0: as the library chooses");
   app.add_option("--out", out, "JSON");
   CLI11_PARSE(app, argc, argv);
   json results = json::array();
   for (const std::string& name : graphs) {
-    Bench bench(name, runs, threads, plan);
+    Bench bench(name, runs, options, plan);
     fmt::print("{}: {} vertices, {} entries, plan {:.2f} ms\n", name, bench.graph().vertices,
                bench.graph().edges(), bench.plan_milliseconds());
     for (const std::uint64_t k : ks) {

@@ -188,6 +188,7 @@ void spmm(const exec::Stream& stream, const MatrixView& a, const SpmmPlan& plan,
   job.rows_moved = options.rows_moved;
   job.alpha = options.alpha;
   job.beta = options.beta;
+  job.tensor_sums = options.tensor_sums;
   exec::LaunchOptions launch;
   launch.threads_per_block = options.threads_per_block;
   exec::with_backend(stream.device(), [&](auto backend) {

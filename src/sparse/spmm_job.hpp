@@ -32,6 +32,7 @@ struct SpmmJob {
   float beta = 0.0f;
   bool is_c_narrow = false;  ///< C's rows are written and read element by element, up to k.
   bool is_plain = false;     ///< GPUs only: C = alpha times the sums, in whole packs.
+  bool tensor_sums = false;  ///< GPUs only: by tensor cores, where they can.
 };
 
 /// The columns that one lane works on: kWidth from `column` on, of which the first `done` are

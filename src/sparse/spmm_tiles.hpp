@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sparse/spmm_job.hpp"
+#include "sparse/tensor_sums.hpp"
 #include "sparse/tile_pieces.hpp"
 #include "sparse/tile_rows.hpp"
 
@@ -219,21 +220,27 @@ struct SumsOnTile {
   }
 };
 
+/// Small blocks where large ones would not be some for each processor: these end at more different
+/// times.
+inline exec::LaunchOptions shape_of(const exec::Stream& stream, std::uint64_t tasks,
+                                    std::uint32_t lanes, const exec::LaunchOptions& options) {
+  constexpr std::uint64_t kBlocksPerProcessor = 16;
+  constexpr std::uint32_t kFewThreads = 128;
+  exec::LaunchOptions shape = options;
+  const std::uint64_t blocks = tasks * lanes / options.threads_per_block;
+  if (blocks < kBlocksPerProcessor * static_cast<std::uint64_t>(stream.device().processors()))
+    shape.threads_per_block = std::min(shape.threads_per_block, kFewThreads);
+  return shape;
+}
+
 template <class W, class T, std::uint32_t kWidth>
 void launch_lanes(const exec::Stream& stream, const SpmmJob<T>& job,
                   const exec::LaunchOptions& options) {
   constexpr std::uint32_t kLanes = exec::detail::kLanes<W>;
   constexpr std::uint64_t kColumns = std::uint64_t{kLanes} * kWidth;
   const std::uint64_t tiles = (job.k + kColumns - 1) / kColumns;
-  // Small blocks where large ones would not be some for each processor: these end at more different
-  // times.
-  constexpr std::uint64_t kBlocksPerProcessor = 16;
-  constexpr std::uint32_t kFewThreads = 128;
-  exec::LaunchOptions shape = options;
-  const std::uint64_t blocks = job.task_count * tiles * kLanes / options.threads_per_block;
-  if (blocks < kBlocksPerProcessor * static_cast<std::uint64_t>(stream.device().processors()))
-    shape.threads_per_block = std::min(shape.threads_per_block, kFewThreads);
   const std::uint64_t all = job.task_count * tiles;
+  const exec::LaunchOptions shape = shape_of(stream, all, kLanes, options);
   if (SumsOnTile<T, kWidth, true>::allows(job)) {
     exec::launch<exec::Cuda, W>(stream, all, SumsOnTile<T, kWidth, true>{job}, shape);
   } else if (SumsOnTile<T, kWidth, false>::allows(job)) {
@@ -243,9 +250,37 @@ void launch_lanes(const exec::Stream& stream, const SpmmJob<T>& job,
   }
 }
 
+/// 16-bit sums on tensor cores, where rows fill more than half of a span of 64 columns.
+template <class T>
+[[nodiscard]] bool allows_tensor_sums(const SpmmJob<T>& job) {
+  return job.tensor_sums && job.k > 32 && job.k % 8 == 0 && SumsOnTile<T, 8, false>::allows(job);
+}
+template <class T, std::uint32_t kSpans, std::uint32_t kHeld>
+void launch_tensor_sums(const exec::Stream& stream, const SpmmJob<T>& job,
+                        const exec::LaunchOptions& options) {
+  constexpr std::uint64_t kColumns =
+      std::uint64_t{kSpans} * TensorSums<T, kSpans, kHeld, true>::kSpan;
+  const std::uint64_t all = job.task_count * ((job.k + kColumns - 1) / kColumns);
+  const exec::LaunchOptions shape = shape_of(stream, all, exec::Warp::size(), options);
+  if (SumsOnTile<T, 8, true>::allows(job)) {
+    exec::launch<exec::Cuda, exec::Warp>(stream, all, TensorSums<T, kSpans, kHeld, true>{job},
+                                         shape);
+  } else {
+    exec::launch<exec::Cuda, exec::Warp>(stream, all, TensorSums<T, kSpans, kHeld, false>{job},
+                                         shape);
+  }
+}
+
 template <class T, std::uint32_t kWidth>
 void launch_width(const exec::Stream& stream, const SpmmJob<T>& job,
                   const exec::LaunchOptions& options) {
+  if constexpr (sizeof(T) == 2 && kWidth == 8) {
+    if (allows_tensor_sums(job)) {
+      if (TensorSums<T, 2, 2, true>::allows(job))
+        return launch_tensor_sums<T, 2, 2>(stream, job, options);
+      return launch_tensor_sums<T, 1, 4>(stream, job, options);
+    }
+  }
   const std::uint64_t lanes = (job.k + kWidth - 1) / kWidth;
   if (lanes > 16) return launch_lanes<exec::Warp, T, kWidth>(stream, job, options);
   if (lanes > 8) return launch_lanes<exec::Tile<16>, T, kWidth>(stream, job, options);

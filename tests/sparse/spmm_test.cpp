@@ -3,8 +3,10 @@
 // transposes, plans, and what is refused.
 #include "warren/sparse/spmm.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,13 +31,15 @@ struct Case {
   std::uint64_t pad_b = 0, pad_c = 0;  // Stride beyond k.
   float alpha = 1.0f, beta = 0.0f;
   std::uint32_t entries = 0;
+  bool tensor_sums = false;
 };
 
 template <class T>
 void check(const exec::Stream& stream, const Matrix& matrix,
            const std::vector<reference::Entry3>& entries, const Case& c) {
   SCOPED_TRACE("k " + std::to_string(c.k) + ", alpha " + std::to_string(c.alpha) + ", beta " +
-               std::to_string(c.beta) + ", task of " + std::to_string(c.entries));
+               std::to_string(c.beta) + ", task of " + std::to_string(c.entries) +
+               (c.tensor_sums ? ", tensor cores" : ""));
   const std::uint64_t n = matrix.rows();
   const std::vector<double> b = random_dense(n * c.k, 5);
   const std::vector<double> old = random_dense(n * c.k, 6);
@@ -59,7 +63,7 @@ void check(const exec::Stream& stream, const Matrix& matrix,
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto c_buffer = on_device(stream, before);
     spmm(stream, matrix.view(), plan, RowTable<T>(b_buffer.data(), c.k + c.pad_b), c_buffer.data(),
-         c.k + c.pad_c, c.k, {.alpha = c.alpha, .beta = c.beta});
+         c.k + c.pad_c, c.k, {.alpha = c.alpha, .beta = c.beta, .tensor_sums = c.tensor_sums});
     const std::vector<T> result = c_buffer.to_host(stream);
     ASSERT_TRUE(near(result, c.k + c.pad_c, expected, c.k));
     for (std::uint64_t i = 0; i < result.size(); ++i) {
@@ -126,6 +130,77 @@ void check_types(const exec::Stream& stream) {
   }
 }
 
+/// Rows of 16 bits that fill warps, also in pieces: GPUs' tensor cores add them up where asked.
+template <class T>
+void check_wide(const exec::Stream& stream, bool tensor_sums) {
+  std::vector<Case> wide = {{40},
+                            {64},
+                            {72, 8, 8},
+                            {128},
+                            {136, 0, 8},
+                            {192},
+                            {256, 8, 0},
+                            {64, 0, 0, 1.0f, 0.0f, 1},
+                            {128, 0, 0, 0.5f, 0.0f, 3},
+                            {64, 0, 0, 2.0f, 0.5f, 17},
+                            {128, 0, 0, -1.0f, 1.0f, 64}};
+  for (Case& c : wide) c.tensor_sums = tensor_sums;
+  for (const auto& named : fixtures::matrices()) {
+    if (named.name.find("star") != std::string::npos && std::is_same_v<T, Half>) continue;
+    SCOPED_TRACE(named.name);
+    const Matrix matrix(stream, named.graph, {}, false);
+    graph::Graph plain = named.graph;
+    graph::drop_weights(plain);
+    for (const Case& c : wide) check<T>(stream, matrix, reference::entries_of(plain), c);
+    for (const Kind kind : {Kind::row_mean, Kind::symmetric}) {
+      const auto norm =
+          kind == Kind::row_mean ? reference::Norm::row_mean : reference::Norm::symmetric;
+      const auto entries = reference::entries_of(plain, norm, true);
+      const Matrix scaled(stream, plain, {kind, true});
+      check<T>(stream, scaled, entries, {.k = 64, .tensor_sums = tensor_sums});
+      check<T>(stream, scaled, entries, {128, 0, 0, 2.0f, 0.5f, 5, tensor_sums});
+    }
+  }
+}
+
+/// Every sum is what IEEE 754 says of its entries' numbers, whatever stands beside them.
+template <class T>
+void check_non_finite(const exec::Stream& stream, bool tensor_sums) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const std::uint32_t entries : {0u, 5u}) {
+    for (const std::uint64_t k : {8u, 64u, 128u}) {
+      SCOPED_TRACE("k " + std::to_string(k) + ", task of " + std::to_string(entries));
+      const graph::Graph graph = fixtures::generated("kron:7,4", true);
+      const std::uint64_t n = graph.vertices;
+      std::vector<double> values = random_dense(n * k, 3);
+      for (std::uint64_t i = 0; i < 6; ++i)
+        values[i * 997 % n * k + i * 31 % k] = i % 3 == 0 ? -infinity : infinity;
+      values[n / 2 * k + 1] = std::nan("");
+      const std::vector<T> b = strided<T>(values, k, k);
+      const Matrix matrix(stream, graph, {}, false);
+      const SpmmPlan plan(stream, matrix.offsets(), {entries});
+      const auto b_buffer = on_device(stream, b);
+      const auto c_buffer = on_device(stream, std::vector<T>(n * k));
+      spmm(stream, matrix.view(), plan, RowTable<T>(b_buffer.data(), k), c_buffer.data(), k, k,
+           {.tensor_sums = tensor_sums});
+      const std::vector<T> result = c_buffer.to_host(stream);
+      for (std::uint64_t i = 0; i < n * k; ++i) {
+        float sum = 0.0f;
+        for (EdgeOffset e = graph.offsets[i / k]; e < graph.offsets[i / k + 1]; ++e)
+          sum += to_float(b[std::uint64_t{graph.targets[e]} * k + i % k]);
+        const float found = to_float(result[i]);
+        if (std::isfinite(sum)) {
+          ASSERT_TRUE(std::isfinite(found)) << "row " << i / k << ", column " << i % k;
+        } else if (std::isnan(sum)) {
+          ASSERT_TRUE(std::isnan(found)) << "row " << i / k << ", column " << i % k;
+        } else {
+          ASSERT_EQ(found, sum) << "row " << i / k << ", column " << i % k;
+        }
+      }
+    }
+  }
+}
+
 void check_normalizations(const exec::Stream& stream) {
   for (const auto& named : fixtures::matrices()) {
     if (named.name.find("float") != std::string::npos) continue;  // Degrees near zero.
@@ -154,6 +229,11 @@ TEST_P(SpmmOnThreads, Normalizations) { check_normalizations(stream_); }
 INSTANTIATE_TEST_SUITE_P(Threads, SpmmOnThreads, testing::Values(1, 3));
 
 TEST(Spmm, SixteenBitTypes) { check_types(exec::Stream(exec::Device::cpu(2))); }
+TEST(Spmm, SixteenBitRowsThatAreWide) {
+  const exec::Stream stream(exec::Device::cpu(2));
+  check_wide<Half>(stream, false);
+  check_wide<BFloat16>(stream, false);
+}
 
 TEST(Spmm, UnweightedWhereAsked) {
   const exec::Stream stream(exec::Device::cpu(1));
@@ -175,6 +255,13 @@ TEST(Spmm, NonFiniteValuesAreCarriedThrough) {
   EXPECT_EQ(c[1], -infinity);
   EXPECT_EQ(c[2], 0.0f);
   EXPECT_TRUE(std::isnan(c[3]));
+}
+
+TEST(Spmm, NonFiniteValuesStayInTheirSums) {
+  const exec::Stream stream(exec::Device::cpu(2));
+  check_non_finite<float>(stream, false);
+  check_non_finite<Half>(stream, false);
+  check_non_finite<BFloat16>(stream, false);
 }
 
 TEST(Spmm, RefusesWhatMakesNoSense) {
@@ -249,6 +336,13 @@ TEST(SpmmCuda, MatchesReference) {
   check_shapes(stream);
   check_types(stream);
   check_normalizations(stream);
+  for (const bool tensor_sums : {false, true}) {
+    check_wide<Half>(stream, tensor_sums);
+    check_wide<BFloat16>(stream, tensor_sums);
+    check_non_finite<float>(stream, tensor_sums);
+    check_non_finite<Half>(stream, tensor_sums);
+    check_non_finite<BFloat16>(stream, tensor_sums);
+  }
 }
 
 }  // namespace
