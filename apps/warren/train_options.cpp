@@ -49,6 +49,8 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
   train.add_flag("--no-capture", o.no_capture,
                  "GPUs, of full: every kernel of an epoch is started by itself, with the same "
                  "numbers");
+  train.add_flag("--tensor-sums", o.tensor_sums,
+                 "GPUs, types of 16 bits: sums over neighbours by tensor cores");
   train.add_flag("--no-tf32", o.exact_products, "GPUs: dense products in full float32");
 }
 
@@ -194,6 +196,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.checkpoint = o.checkpoint;
   train.checkpoint_every = o.checkpoint_every;
   train.allow_tf32 = !o.exact_products;
+  train.tensor_sums = o.tensor_sums;
   train.type = learn::parse_type(o.type);
   return train;
 }

@@ -32,6 +32,7 @@ struct FirstJob {
   const T* gradients;     ///< Of them, in backward.
   float* partials;        ///< Forward: pieces' sums. Backward: workers' sums.
   std::uint64_t workers;  ///< Of backward; 0: forward.
+  bool tensor_sums;       ///< Of GPUs, on tensor cores where they can.
 
   /// Of a piece: sums and the sum of powers of every head. A multiple of a lane's columns.
   [[nodiscard]] WARREN_HD std::uint64_t piece_stride() const {

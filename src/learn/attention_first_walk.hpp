@@ -5,6 +5,7 @@
 #pragma once
 
 #include "learn/attention_first_lanes.hpp"
+#include "learn/attention_first_tensor.hpp"
 
 namespace warren::learn::detail {
 
@@ -249,16 +250,50 @@ struct FirstBackward {
   return static_cast<std::uint64_t>(device.processors()) * (device.is_cuda() ? 12 : 4);
 }
 
+#if defined(__CUDACC__)
+/// Of 16-bit numbers and four heads together, on tensor cores.
+template <class T, std::uint32_t kBlocks>
+void walk_on_tensor_cores(const exec::Stream& stream, const FirstJob<T>& job,
+                          std::uint64_t groups) {
+  using Forward = FirstTensorForward<T, kBlocks>;
+  if (job.workers != 0) {
+    return exec::launch<exec::Cuda, exec::Warp>(stream, job.workers * groups,
+                                                FirstTensorBackward<T, kBlocks>{job},
+                                                {.threads_per_block = 128});
+  }
+  exec::launch<exec::Cuda, exec::Warp>(stream, job.task_count * groups, Forward{job},
+                                       {.threads_per_block = Forward::kMostThreads / 5});
+}
+#endif
+
+/// Over the edges; forward without what pieces of rows add up to.
+template <class Backend, class T, std::uint32_t kHeads>
+void walk_first(const exec::Stream& stream, const FirstJob<T>& job, std::uint64_t groups) {
+#if defined(__CUDACC__)
+  if constexpr (std::is_same_v<Backend, exec::Cuda> && sizeof(T) == 2 && kHeads == 4) {
+    if (job.tensor_sums) {
+      if (job.columns <= 32) return walk_on_tensor_cores<T, 1>(stream, job, groups);
+      if (job.columns <= 64) return walk_on_tensor_cores<T, 2>(stream, job, groups);
+      if (job.columns <= 96) return walk_on_tensor_cores<T, 3>(stream, job, groups);
+      return walk_on_tensor_cores<T, 4>(stream, job, groups);
+    }
+  }
+#endif
+  if (job.workers != 0) {
+    return exec::launch_wide<Backend, exec::Warp>(
+        stream, job.workers * groups, FirstBackward<T, kHeads>{job}, {.threads_per_block = 128});
+  }
+  exec::launch_wide<Backend, exec::Warp>(stream, job.task_count * groups,
+                                         FirstForward<T, kHeads>{job});
+}
+
 template <class Backend, class T, std::uint32_t kHeads>
 void run_first(const exec::Stream& stream, const FirstJob<T>& job) {
   const std::uint64_t groups = job.heads / kHeads;
-  if (job.workers != 0)
-    return exec::launch_wide<Backend, exec::Warp>(
-        stream, job.workers * groups, FirstBackward<T, kHeads>{job}, {.threads_per_block = 128});
-  const FirstForward<T, kHeads> forward{job};
-  exec::launch_wide<Backend, exec::Warp>(stream, job.task_count * groups, forward);
+  walk_first<Backend, T, kHeads>(stream, job, groups);
+  if (job.workers != 0) return;
   exec::launch_wide<Backend, exec::Warp>(stream, job.split_count * groups,
-                                         FirstCombine<T, kHeads>{forward});
+                                         FirstCombine<T, kHeads>{{job}});
 }
 
 /// The walk forward, or that backward where there are workers for it.

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "learn/attention_shared_walk.hpp"
+#include "learn/attention_tensor_walk.hpp"
 
 namespace warren::learn::detail {
 
@@ -92,12 +93,26 @@ struct AttentionCombine {
   }
 };
 
+/// The walk over tasks, without what pieces of rows add up to.
 template <class Backend, class W, class Side, std::uint32_t N, bool kIsWhole>
-void launch_parts(const exec::Stream& stream, const AttentionJob<Side>& job, std::uint32_t lanes) {
-  const std::uint64_t tiles = (job.k + std::uint64_t{lanes} * N - 1) / (std::uint64_t{lanes} * N);
+void launch_tasks(const exec::Stream& stream, const AttentionJob<Side>& job, std::uint32_t lanes) {
+  const std::uint64_t columns = std::uint64_t{lanes} * N;
+  constexpr std::uint32_t kThreads = 384;
+#if defined(__CUDACC__)
+  // Where a lane reads 16 bytes.
+  if constexpr (std::is_same_v<Backend, exec::Cuda> && sizeof(typename Side::Element) == 2 &&
+                N == 8) {
+    using Walk = AttentionTensorWalk<Side, kIsWhole>;
+    if (job.tensor_sums && Walk::allows(job)) {
+      return exec::launch<Backend, exec::Warp>(stream, job.task_count * Walk::spans(job), Walk{job},
+                                               {.scratch_bytes = sizeof(typename Walk::Shared),
+                                                .threads_per_block = Walk::kMostThreads / 5});
+    }
+  }
+#endif
   const auto walk = [&](const auto& kernel) {
-    exec::launch_wide<Backend, W>(stream, job.task_count * tiles, kernel,
-                                  {.threads_per_block = 384});
+    exec::launch_wide<Backend, W>(stream, job.task_count * ((job.k + columns - 1) / columns),
+                                  kernel, {.threads_per_block = kThreads});
   };
   // Columns read one by one are those of narrow heads.
   constexpr bool kShares = !std::is_same_v<Backend, exec::Cpu> && N > 1;
@@ -107,17 +122,27 @@ void launch_parts(const exec::Stream& stream, const AttentionJob<Side>& job, std
   } else if constexpr (kShares) {
     walk(AttentionSharedWalk<Side, N, kIsWhole>{job, together});
   }
+}
+
+template <class Backend, class Side, std::uint32_t N, bool kIsWhole>
+void launch_pieces(const exec::Stream& stream, const AttentionJob<Side>& job, std::uint32_t lanes) {
+  const std::uint64_t columns = std::uint64_t{lanes} * N;
   exec::LaunchOptions block;
   block.scratch_bytes = (std::is_same_v<Backend, exec::Cpu> ? 1 : block.threads_per_block) *
                         static_cast<std::uint32_t>(sizeof(AttentionSums<N>));
-  exec::launch_wide<Backend, exec::Block>(stream, job.split_count * tiles,
+  exec::launch_wide<Backend, exec::Block>(stream,
+                                          job.split_count * ((job.k + columns - 1) / columns),
                                           AttentionCombine<Side, N, kIsWhole>{job, lanes}, block);
 }
 
 template <class Backend, class W, class Side, std::uint32_t N>
 void launch_walk(const exec::Stream& stream, const AttentionJob<Side>& job, std::uint32_t lanes) {
-  if (job.part == WalkPart::all) return launch_parts<Backend, W, Side, N, true>(stream, job, lanes);
-  launch_parts<Backend, W, Side, N, false>(stream, job, lanes);
+  const auto launch = [&]<bool kIsWhole>() {
+    launch_tasks<Backend, W, Side, N, kIsWhole>(stream, job, lanes);
+    launch_pieces<Backend, Side, N, kIsWhole>(stream, job, lanes);
+  };
+  if (job.part == WalkPart::all) return launch.template operator()<true>();
+  launch.template operator()<false>();
 }
 
 /// A lane reads 16 bytes of a row at once where heads and addresses allow.

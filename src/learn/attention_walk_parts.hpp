@@ -18,6 +18,7 @@ struct AttentionJob {
   using T = typename Side::Element;
   Side side;
   WalkPart part = WalkPart::all;
+  bool tensor_sums = false;  ///< Of GPUs, on tensor cores where they can.
   sparse::MatrixView a;
   std::uint64_t heads, width, k;
   TwoParts<T> x;
@@ -71,7 +72,14 @@ struct AttentionLane {
       sums.second += of_head[1];
     }
     if (kIsWhole || job.part != WalkPart::first) {
-      job.side.finish(row, head, column, is_first_of_head, sums);
+      const float scale = job.side.scale(sums.first);
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < N; ++i) {
+        sums.all.at[i] *= scale;
+        sums.positive.at[i] *= scale;
+      }
+      if (is_first_of_head) job.side.finish_head(row, head, scale, sums.first, sums.second);
+      job.side.template store<false>(row, column, sums.all);
     } else if (is_first_of_head) {
       of_head[0] = sums.first;
       of_head[1] = sums.second;

@@ -3,6 +3,7 @@
 // to, along edges and against them.
 #pragma once
 
+#include "warren/exec/tensor_cores.hpp"
 #include "warren/learn/attention.hpp"
 
 #include "learn/exponential.hpp"
@@ -108,24 +109,25 @@ struct ForwardSide {
     const float power = exponential((is_positive ? x : slope * x) - row.largest);
     return {power * dropout.factor(row.key, entry.key, head), power, is_positive};
   }
-  template <std::uint32_t N>
-  WARREN_HD void finish(std::uint64_t row, std::uint32_t head, std::uint64_t column,
-                        bool is_first_of_head, AttentionSums<N>& sums) const {
-    const float inverse = sums.first > 0.0f ? 1.0f / sums.first : 0.0f;
-    WARREN_UNROLL
-    for (std::uint32_t i = 0; i < N; ++i) {
-      sums.all.at[i] *= inverse;
-      sums.positive.at[i] *= inverse;
-    }
-    if (is_first_of_head) {
-      statistics[(row * heads + head) * kStatistics + kInverse] = inverse;
-      share[row * heads + head] = sums.second * inverse;
-    }
+  /// What a row's sums are multiplied by.
+  [[nodiscard]] WARREN_HD float scale(float first) const {
+    return first > 0.0f ? 1.0f / first : 0.0f;
+  }
+  WARREN_HD void finish_head(std::uint64_t row, std::uint32_t head, float scale, float,
+                             float second) const {
+    statistics[(row * heads + head) * kStatistics + kInverse] = scale;
+    share[row * heads + head] = second * scale;
+  }
+  /// Results that are wanted elsewhere, too. kIsFar: an address is made here, once, rather than
+  /// kept for each element that may be written by itself in registers that the walk needs.
+  template <bool kIsFar, std::uint32_t N>
+  WARREN_HD void store(std::uint64_t row, std::uint64_t column, const Floats<N>& all) const {
     T* to = y + row * y_width + column;
-    if (y_width % N == 0 && column < y_width) return store_pack<N>(sums.all, to);
+    if constexpr (kIsFar) to = exec::made_once(to);
+    if (y_width % N == 0 && column < y_width) return store_pack<N>(all, to);
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i) {
-      if (column + i < y_width) to[i] = from_float<T>(sums.all.at[i]);
+      if (column + i < y_width) to[i] = from_float<T>(all.at[i]);
     }
   }
 };
@@ -167,11 +169,13 @@ struct BackwardSide {
     return {weight * dropout.factor(entry.key, row.key, head),
             (is_positive ? 1.0f : slope) * weight * entry.of.at[kDot], is_positive};
   }
-  template <std::uint32_t N>
-  WARREN_HD void finish(std::uint64_t row, std::uint32_t head, std::uint64_t, bool is_first_of_head,
-                        AttentionSums<N>& sums) const {
-    if (is_first_of_head) t[row * heads + head] = sums.first;
+  [[nodiscard]] WARREN_HD float scale(float) const { return 1.0f; }
+  WARREN_HD void finish_head(std::uint64_t row, std::uint32_t head, float, float first,
+                             float) const {
+    t[row * heads + head] = first;
   }
+  template <bool kIsFar, std::uint32_t N>
+  WARREN_HD void store(std::uint64_t, std::uint64_t, const Floats<N>&) const {}
 };
 
 }  // namespace warren::learn::detail

@@ -60,6 +60,7 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
           graphs.input_ids.empty() ? nullptr : input_ids.data(),
           loader_options(model, given, seeds)),
       store_id(graphs.input_ids) {
+  context.set_tensor_sums(given.tensor_sums);
   upload(context.stream(), input_ids, graphs.input_ids);
   context.stream().synchronize();
 }

@@ -119,7 +119,9 @@ WholeGraph::WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset&
       training_loss(dataset.loss),
       evaluation_loss(dataset.loss),
       training_pass(options.capture),
-      evaluation_pass(options.capture) {}
+      evaluation_pass(options.capture) {
+  context.set_tensor_sums(options.tensor_sums);
+}
 
 Scores WholeGraph::evaluate(std::uint64_t seed) {
   context.begin(seed, 0, false);

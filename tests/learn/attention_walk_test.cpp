@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention's walk by lanes that make weights together, against the walk in which each makes its
-// own: the lanes are threads, which meet in every collective.
+// Attention's walks by lanes that make weights together, and on tensor cores, against the walk in
+// which each lane makes its own: lanes are threads, which meet in every collective.
 #include "learn/attention_walk.hpp"
 
 #include <random>
@@ -20,11 +20,13 @@ struct Problem {
 };
 
 /// A random matrix with empty rows and long ones, and all that a walk reads, on the CPU.
+template <class T>
 struct Inputs {
   Problem p;
   std::vector<EdgeOffset> offsets{0};
   std::vector<Vertex> columns;
-  std::vector<float> x, of_rows, statistics;
+  std::vector<T> x;
+  std::vector<float> of_rows, statistics;
   std::vector<std::uint32_t> keys;
 
   explicit Inputs(const Problem& problem) : p(problem) {
@@ -40,9 +42,8 @@ struct Inputs {
       values.resize(size);
       for (float& value : values) value = uniform(draw);
     };
-    fill(x, p.rows * p.k);
-    for (std::uint64_t r = 0; r < p.rows; ++r)
-      for (std::uint64_t c = p.heads * p.width; c < p.k; ++c) x[r * p.k + c] = 0.0f;
+    for (std::uint64_t i = 0; i < p.rows * p.k; ++i)
+      x.push_back(from_float<T>(i % p.k < p.heads * p.width ? uniform(draw) : 0.0f));
     fill(of_rows, p.rows * p.heads);
     fill(statistics, p.rows * p.heads * kStatistics);
     for (std::uint64_t at = kInverse; at < statistics.size(); at += kStatistics)
@@ -55,10 +56,12 @@ struct Inputs {
 };
 
 /// What a walk writes.
+template <class T>
 struct Outputs {
-  std::vector<float> all, positive, y, statistics, shares;
+  std::vector<T> all, positive, y;
+  std::vector<float> statistics, shares;
 
-  explicit Outputs(const Inputs& in)
+  explicit Outputs(const Inputs<T>& in)
       : all(in.p.rows * in.p.k),
         positive(in.p.rows * in.p.k),
         y(in.p.rows * in.p.heads * in.p.width),
@@ -66,12 +69,14 @@ struct Outputs {
         shares(in.p.rows * in.p.heads) {}
 };
 
-ForwardSide<float> side_of(const Inputs& in, Outputs& out, ForwardSide<float>*) {
+template <class T>
+ForwardSide<T> side_of(const Inputs<T>& in, Outputs<T>& out, ForwardSide<T>*) {
   const TwoParts<float> r{in.of_rows.data(), nullptr, in.p.rows, in.p.heads};
   return {in.p.heads,        0.2f,         in.dropout(),           r, out.statistics.data(),
           out.shares.data(), out.y.data(), in.p.heads * in.p.width};
 }
-BackwardSide<float> side_of(const Inputs& in, Outputs& out, BackwardSide<float>*) {
+template <class T>
+BackwardSide<T> side_of(const Inputs<T>& in, Outputs<T>& out, BackwardSide<T>*) {
   const std::uint64_t many = in.p.heads * kStatistics;
   return {in.p.heads,
           0.2f,
@@ -83,9 +88,9 @@ BackwardSide<float> side_of(const Inputs& in, Outputs& out, BackwardSide<float>*
 
 /// All tasks by run(job), then the pieces of long rows.
 template <class Side, class Run>
-Outputs walked(const Inputs& in, const exec::Stream& stream, const sparse::SpmmPlan& plan,
-               Run&& run) {
-  Outputs out(in);
+auto walked(const Inputs<typename Side::Element>& in, const exec::Stream& stream,
+            const sparse::SpmmPlan& plan, Run&& run) {
+  Outputs<typename Side::Element> out(in);
   AttentionJob<Side> job{};
   job.side = side_of(in, out, static_cast<Side*>(nullptr));
   job.a.rows = in.p.rows;
@@ -111,26 +116,38 @@ Outputs walked(const Inputs& in, const exec::Stream& stream, const sparse::SpmmP
   return out;
 }
 
-void expect_near(const std::vector<float>& found, const std::vector<float>& expected) {
+template <class T>
+void expect_near(const std::vector<T>& found, const std::vector<T>& expected,
+                 float tolerance = 1e-4f) {
   ASSERT_EQ(found.size(), expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i)
-    ASSERT_NEAR(found[i], expected[i], 1e-4f * (1.0f + std::abs(expected[i]))) << "at " << i;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const float value = to_float(expected[i]);
+    ASSERT_NEAR(to_float(found[i]), value, tolerance * (1.0f + std::abs(value))) << "at " << i;
+  }
+}
+template <class T>
+void expect_near(const Outputs<T>& found, const Outputs<T>& expected, float tolerance) {
+  expect_near(found.all, expected.all, tolerance);
+  expect_near(found.positive, expected.positive, tolerance);
+  expect_near(found.y, expected.y, tolerance);
+  expect_near(found.shares, expected.shares);
+  expect_near(found.statistics, expected.statistics);
 }
 
 template <class Side>
 void check(const Problem& problem, int lanes, std::uint32_t expected_together) {
   SCOPED_TRACE(std::to_string(problem.heads) + " heads of " + std::to_string(problem.width));
-  const Inputs in(problem);
+  const Inputs<float> in(problem);
   const exec::Stream stream(exec::Device::cpu(1));
   const sparse::SpmmPlan plan(stream, in.offsets, {.entries = 24});
   ASSERT_GT(plan.splits(), 0u);
   exec::ThreadPool pool(lanes);
-  const Outputs expected = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
+  const auto expected = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
     exec::launch<exec::Cpu, exec::Serial>(stream, job.task_count * (job.k / 4),
                                           AttentionWalk<Side, 4, true>{job});
   });
   for (const bool is_whole : {true, false}) {
-    const Outputs found = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
+    const auto found = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
       const auto many = static_cast<std::uint32_t>(lanes);
       const std::uint32_t together = lanes_of_a_head(job, many, 4);
       ASSERT_EQ(together, expected_together);
@@ -141,12 +158,37 @@ void check(const Problem& problem, int lanes, std::uint32_t expected_together) {
         exec::launch_cpu_block(pool, tasks, AttentionSharedWalk<Side, 4, false>{job, together});
       }
     });
-    expect_near(found.all, expected.all);
-    expect_near(found.positive, expected.positive);
-    expect_near(found.y, expected.y);
-    expect_near(found.shares, expected.shares);
-    expect_near(found.statistics, expected.statistics);
+    expect_near(found, expected, 1e-4f);
   }
+}
+
+/// Of the walk on tensor cores, whose results are rounded once more where a row has two parts.
+template <class Side>
+void check_on_tensor_cores(const Problem& problem, float rounding) {
+  SCOPED_TRACE(std::to_string(problem.heads) + " heads of " + std::to_string(problem.width));
+  const Inputs<typename Side::Element> in(problem);
+  const exec::Stream stream(exec::Device::cpu(1));
+  const sparse::SpmmPlan plan(stream, in.offsets, {.entries = 40});
+  ASSERT_GT(plan.splits(), 0u);
+  exec::ThreadPool pool(32);
+  const auto expected = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
+    exec::launch<exec::Cpu, exec::Serial>(stream, job.task_count * (job.k / 4),
+                                          AttentionWalk<Side, 4, true>{job});
+  });
+  const auto launch = [&]<bool kIsWhole>(const AttentionJob<Side>& job) {
+    using Walk = AttentionTensorWalk<Side, kIsWhole>;
+    ASSERT_TRUE(Walk::allows(job));
+    exec::launch_cpu_block(pool, job.task_count * Walk::spans(job), Walk{job},
+                           sizeof(typename Walk::Shared));
+  };
+  const auto whole = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
+    launch.template operator()<true>(job);
+  });
+  expect_near(whole, expected, 2.0f * rounding);
+  const auto parts = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
+    launch.template operator()<false>(job);
+  });
+  expect_near(parts, expected, 2.0f * rounding);
 }
 
 TEST(AttentionSharedWalk, EqualsTheWalkOfOneLane) {
@@ -160,6 +202,65 @@ TEST(AttentionSharedWalk, EqualsTheWalkOfOneLane) {
       check<BackwardSide<float>>(p, lanes, together);
     }
   }
+}
+
+TEST(AttentionTensorWalk, EqualsTheWalkOfOneLane) {
+  for (const Problem& p : {Problem{30, 2, 64, 128, true}, Problem{30, 1, 47, 48, false},
+                           Problem{20, 1, 200, 200, true}, Problem{20, 1, 128, 128, false}}) {
+    check_on_tensor_cores<ForwardSide<Half>>(p, 1e-3f);
+    check_on_tensor_cores<BackwardSide<Half>>(p, 1e-3f);
+    check_on_tensor_cores<ForwardSide<BFloat16>>(p, 8e-3f);
+    check_on_tensor_cores<BackwardSide<BFloat16>>(p, 8e-3f);
+  }
+}
+
+/// What the first part leaves is added to the rest's: the same entries twice.
+TEST(AttentionTensorWalk, AddsPartsOfRows) {
+  using Side = ForwardSide<BFloat16>;
+  const Problem p{30, 2, 64, 128, true};
+  const Inputs<BFloat16> in(p);
+  const exec::Stream stream(exec::Device::cpu(1));
+  const sparse::SpmmPlan plan(stream, in.offsets, {.entries = 256});
+  ASSERT_EQ(plan.splits(), 0u);
+  exec::ThreadPool pool(32);
+  const auto walk_parts = [&](auto&& launch) {
+    return walked<Side>(in, stream, plan, [&](AttentionJob<Side> job) {
+      std::vector<float> sums(p.rows * p.heads * 2);
+      job.sums = sums.data();
+      job.x.pulled = job.x.own + p.rows * job.x.stride;  // Columns of a halo count from there on.
+      for (const WalkPart part : {WalkPart::first, WalkPart::rest}) {
+        job.part = part;
+        launch(job);
+      }
+    });
+  };
+  const auto expected = walk_parts([&](const AttentionJob<Side>& job) {
+    exec::launch<exec::Cpu, exec::Serial>(stream, job.task_count * (job.k / 4),
+                                          AttentionWalk<Side, 4, false>{job});
+  });
+  const auto found = walk_parts([&](const AttentionJob<Side>& job) {
+    using Walk = AttentionTensorWalk<Side, false>;
+    exec::launch_cpu_block(pool, job.task_count * Walk::spans(job), Walk{job},
+                           sizeof(typename Walk::Shared));
+  });
+  expect_near(found, expected, 3.0f * 8e-3f);
+}
+
+TEST(AttentionTensorWalk, IsForSpansOfOneHead) {
+  using Side = ForwardSide<Half>;
+  AttentionJob<Side> job{};
+  const auto allows = [&](std::uint64_t heads, std::uint64_t width, std::uint64_t k) {
+    job.heads = heads;
+    job.width = width;
+    job.k = job.x.stride = k;
+    return AttentionTensorWalk<Side, true>::allows(job);
+  };
+  EXPECT_TRUE(allows(4, 64, 256));
+  EXPECT_TRUE(allows(2, 192, 384));
+  EXPECT_TRUE(allows(1, 47, 48));
+  EXPECT_FALSE(allows(1, 32, 32));   // Half of the lanes would read nothing.
+  EXPECT_FALSE(allows(8, 32, 256));  // A span of two heads.
+  EXPECT_FALSE(allows(1, 42, 44));   // Not of 16 bytes.
 }
 
 TEST(AttentionSharedWalk, IsForLanesOfOneHead) {

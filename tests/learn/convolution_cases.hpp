@@ -174,13 +174,15 @@ struct Found {
 /// are goes to `list`, and to `values` where that is empty: else it has them.
 inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOptions& options,
                  const Values& x, const Values& dy, std::vector<Parameter>& list,
-                 std::vector<Values>& values, learn::NumberType type = learn::NumberType::float32) {
+                 std::vector<Values>& values, learn::NumberType type = learn::NumberType::float32,
+                 bool tensor_sums = false) {
   Found found;
   const std::uint64_t in = test.in;
   const std::uint64_t out = test.out;
   const bool draws = values.empty();
   team::run_team(options, [&](team::Team& team) {
     Context context(team, {.allow_tf32 = false}, type);
+    context.set_tensor_sums(tensor_sums);
     const auto r = static_cast<std::size_t>(team.rank());
     const std::uint64_t first = graphs.cuts[r];
     const std::uint64_t n = graphs.cuts[r + 1] - first;

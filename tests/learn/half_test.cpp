@@ -231,10 +231,10 @@ void expect_close(const Values& found, const Values& expected, double floor, dou
 }
 
 void check_layer(const Case& test, const Named& named, const team::TeamOptions& options,
-                 NumberType type) {
+                 NumberType type, bool tensor_sums = false) {
   SCOPED_TRACE(std::string(test.name) + " " + std::to_string(test.in) + " -> " +
                std::to_string(test.out) + " on " + named.name + ", " + name_of(type) + ", " +
-               testing_support::name_of(options));
+               testing_support::name_of(options) + (tensor_sums ? ", tensor cores" : ""));
   const GraphPair graphs = fixtures::pair_of(named.graph, options.ranks);
   const std::uint64_t n = named.graph.vertices;
   std::vector<float> x = representable(n * test.in, 1, type);
@@ -244,7 +244,8 @@ void check_layer(const Case& test, const Named& named, const team::TeamOptions& 
   const Values dy = wide(representable(n * test.out, 2, type));
   std::vector<Parameter> list;
   std::vector<Values> values;
-  const auto found = fixtures::run(test, graphs, options, wide(x), dy, list, values, type);
+  const auto found =
+      fixtures::run(test, graphs, options, wide(x), dy, list, values, type, tensor_sums);
   list.clear();
   values.clear();
   const auto expected = fixtures::run(test, graphs, options, wide(x), dy, list, values);
@@ -265,6 +266,27 @@ void check_layer(const Case& test, const Named& named, const team::TeamOptions& 
   }
 }
 
+/// Those of which tensor cores do more on GPUs: spans of 64 columns of a head, part of one,
+/// several; narrow rows in all numbers of blocks, four and eight heads together.
+std::vector<Case> wide_cases() {
+  return {fixtures::gat(2, 1, 47, false),
+          fixtures::gat(2, 2, 128, false, 0.4f),
+          fixtures::gat(3, 1, 200, false),
+          fixtures::gat_first(28, 4, 14),
+          fixtures::gat_first(92, 8, 46),
+          fixtures::gat_first(100, 4, 64),
+          fixtures::gcn(64, 64, false),
+          fixtures::sage(40, 128, false, Weighting::sum),
+          fixtures::sage(256, 64, false, Weighting::mean)};
+}
+
+TEST(HalfConvolutions, AreThoseOfFloat32NearlyWhereWide) {
+  const auto graphs = fixtures::small_graphs();
+  for (const NumberType type : kHalves) {
+    for (const Case& test : wide_cases())
+      check_layer(test, graphs.back(), {exec::DeviceKind::cpu, 2, 2, false}, type);
+  }
+}
 TEST(HalfConvolutions, AreThoseOfFloat32Nearly) {
   const auto graphs = fixtures::small_graphs();
   for (const NumberType type : kHalves) {
@@ -279,19 +301,30 @@ TEST(HalfConvolutions, AreThoseOfFloat32Nearly) {
   }
 }
 
+void check_on_gpus(const std::vector<Case>& cases, int devices, bool tensor_sums) {
+  const auto graphs = fixtures::small_graphs();
+  for (const NumberType type : kHalves) {
+    for (const Case& test : cases) {
+      for (const Named& named : graphs)
+        check_layer(test, named, {exec::DeviceKind::cuda, 1, 1, false}, type, tensor_sums);
+      check_layer(test, graphs.back(), {exec::DeviceKind::cuda, 2, 1, devices < 2}, type,
+                  tensor_sums);
+      check_layer(test, {"long star", fixtures::star(2600, true)},
+                  {exec::DeviceKind::cuda, 1, 1, false}, type, tensor_sums);
+    }
+  }
+}
 TEST(HalfConvolutionsCuda, AreThoseOfFloat32Nearly) {
   const int devices = exec::cuda_device_count();
   if (devices == 0) GTEST_SKIP() << "there is no GPU here";
-  const auto graphs = fixtures::small_graphs();
-  for (const NumberType type : kHalves) {
-    for (const Case& test : fixtures::cases()) {
-      for (const Named& named : graphs)
-        check_layer(test, named, {exec::DeviceKind::cuda, 1, 1, false}, type);
-      check_layer(test, graphs.back(), {exec::DeviceKind::cuda, 2, 1, devices < 2}, type);
-      check_layer(test, {"long star", fixtures::star(2600, true)},
-                  {exec::DeviceKind::cuda, 1, 1, false}, type);
-    }
-  }
+  check_on_gpus(fixtures::cases(), devices, false);
+  check_on_gpus(wide_cases(), devices, false);
+}
+TEST(HalfConvolutionsCuda, AreThoseOfFloat32NearlyOnTensorCores) {
+  const int devices = exec::cuda_device_count();
+  if (devices == 0) GTEST_SKIP() << "there is no GPU here";
+  check_on_gpus(fixtures::cases(), devices, true);
+  check_on_gpus(wide_cases(), devices, true);
 }
 
 }  // namespace

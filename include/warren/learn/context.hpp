@@ -52,6 +52,9 @@ class Context {
   /// from its input stays as the first one left it.
   void set_repeating(bool repeats) { is_repeating_ = repeats; }
   [[nodiscard]] bool is_repeating() const { return is_repeating_; }
+  /// Whether GPUs' tensor cores add up rows of 16 bits over neighbours, where they can.
+  void set_tensor_sums(bool are_used) { has_tensor_sums_ = are_used; }
+  [[nodiscard]] bool has_tensor_sums() const { return has_tensor_sums_; }
 
   [[nodiscard]] team::Team& team() { return team_; }
   [[nodiscard]] const exec::Stream& stream() const { return stream_; }
@@ -166,6 +169,7 @@ class Context {
   bool are_gradients_spent_ = false;
   bool are_gradients_scaled_ = false;
   bool is_repeating_ = false;
+  bool has_tensor_sums_ = false;
   std::array<memory::Buffer<float>, kScratchSlots> scratch_;
   Numbers lent_;
   std::uint64_t lent_size_ = 0;
