@@ -3,6 +3,7 @@
 #pragma once
 
 #include "warren/exec/atomic.hpp"
+#include "warren/exec/half.hpp"
 #include "warren/exec/launch.hpp"
 
 #include "reference/worker.hpp"
@@ -79,6 +80,61 @@ struct ExpandKernel {
                     }
                     atomic_add(visits[(task * worker.size() + owner) * kMostItems + item], 1u);
                   });
+  }
+};
+
+/// d += a b twice, of matrices by rows, a 16 x 16, b 16 x 8, d 16 x 8; tasks have them one after
+/// the other.
+template <class T>
+struct ProductKernel {
+  const T* a;
+  const T* b;
+  float* d;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
+    const std::uint32_t g = worker.lane() / 4, t = worker.lane() % 4;
+    const auto of_a = [&](std::uint32_t row, std::uint32_t column) {
+      const T* at = a + task * 256 + row * 16 + column;
+      return at[0].bits | std::uint32_t{at[1].bits} << 16;
+    };
+    const auto of_b = [&](std::uint32_t row) {
+      const T* at = b + task * 128 + row * 8 + g;
+      return at[0].bits | std::uint32_t{at[8].bits} << 16;
+    };
+    const std::uint32_t left[4] = {of_a(g, 2 * t), of_a(g + 8, 2 * t), of_a(g, 2 * t + 8),
+                                   of_a(g + 8, 2 * t + 8)};
+    const std::uint32_t right[2] = {of_b(2 * t), of_b(2 * t + 8)};
+    float* const to = d + task * 128 + g * 8 + 2 * t;
+    float sums[4] = {to[0], to[1], to[64], to[65]};
+    for (int turn = 0; turn < 2; ++turn) worker.template multiply_add<T>(sums, left, right);
+    to[0] = sums[0];
+    to[1] = sums[1];
+    to[64] = sums[2];
+    to[65] = sums[3];
+  }
+};
+
+/// Small whole numbers, whose products are exact.
+template <class T>
+struct Products {
+  static constexpr std::uint64_t kTasks = 9;
+
+  [[nodiscard]] static T of_a(std::uint64_t i) {
+    return from_float<T>(static_cast<float>(i * 7 % 13) - 6.0f);
+  }
+  [[nodiscard]] static T of_b(std::uint64_t i) {
+    return from_float<T>(static_cast<float>(i * 5 % 11) - 5.0f);
+  }
+  [[nodiscard]] static float before(std::uint64_t i) { return static_cast<float>(i % 17); }
+  [[nodiscard]] static float expected(std::uint64_t i) {
+    const std::uint64_t task = i / 128, row = i % 128 / 8, column = i % 8;
+    float sum = before(i);
+    for (std::uint64_t k = 0; k < 16; ++k) {
+      sum += 2.0f * to_float(of_a(task * 256 + row * 16 + k)) *
+             to_float(of_b(task * 128 + k * 8 + column));
+    }
+    return sum;
   }
 };
 

@@ -71,5 +71,24 @@ TEST(Worker, CpuBlock) {
   }
 }
 
+template <class T>
+void check_products() {
+  using Of = Products<T>;
+  std::vector<T> a, b;
+  std::vector<float> d;
+  for (std::uint64_t i = 0; i < Of::kTasks * 256; ++i) a.push_back(Of::of_a(i));
+  for (std::uint64_t i = 0; i < Of::kTasks * 128; ++i) {
+    b.push_back(Of::of_b(i));
+    d.push_back(Of::before(i));
+  }
+  ThreadPool pool(32);
+  launch_cpu_block(pool, Of::kTasks, ProductKernel<T>{a.data(), b.data(), d.data()});
+  for (std::uint64_t i = 0; i < d.size(); ++i) ASSERT_EQ(d[i], Of::expected(i)) << "at " << i;
+}
+TEST(Worker, ProductsOfTensorCores) {
+  check_products<Half>();
+  check_products<BFloat16>();
+}
+
 }  // namespace
 }  // namespace warren::exec

@@ -79,5 +79,27 @@ TEST(WorkerCuda, Block) {
   }
 }
 
+template <class T>
+void check_products() {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  using Of = Products<T>;
+  const Device device = Device::cuda(0);
+  const Stream stream(device);
+  const Pinned<T> a(device, Of::kTasks * 256), b(device, Of::kTasks * 128);
+  const Pinned<float> d(device, Of::kTasks * 128);
+  for (std::uint64_t i = 0; i < a.size; ++i) a.data[i] = Of::of_a(i);
+  for (std::uint64_t i = 0; i < d.size; ++i) {
+    b.data[i] = Of::of_b(i);
+    d.data[i] = Of::before(i);
+  }
+  launch<Cuda, Warp>(stream, Of::kTasks, ProductKernel<T>{a.data, b.data, d.data});
+  stream.synchronize();
+  for (std::uint64_t i = 0; i < d.size; ++i) ASSERT_EQ(d.data[i], Of::expected(i)) << "at " << i;
+}
+TEST(WorkerCuda, ProductsOfTensorCores) {
+  check_products<Half>();
+  check_products<BFloat16>();
+}
+
 }  // namespace
 }  // namespace warren::exec
