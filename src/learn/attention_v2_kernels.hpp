@@ -74,9 +74,7 @@ struct V2ForwardSide : NoStatistics {
       sums.scalar[1] += power;
       WARREN_UNROLL
       for (std::uint32_t p = 0; p < kPacks; ++p) {
-        const Floats<N> from = floats_of(entries[u].at[0][p]);
-        WARREN_UNROLL
-        for (std::uint32_t i = 0; i < N; ++i) sums.column[0][p].at[i] += weight * from.at[i];
+        add_scaled(weight, floats_of(entries[u].at[0][p]), sums.column[0][p]);
       }
     }
   }
@@ -158,12 +156,8 @@ struct V2TargetSide {
       WARREN_UNROLL
       for (std::uint32_t p = 0; p < kPacks; ++p) {
         const Floats<N> from = floats_of(entries[u].at[0][p]);
-        WARREN_UNROLL
-        for (std::uint32_t i = 0; i < N; ++i) {
-          const bool is_positive = row.at[0][p].at[i] + from.at[i] > 0.0f;
-          sums.column[0][p].at[i] += is_positive ? part : 0.0f;
-          sums.column[1][p].at[i] += is_positive ? weight : 0.0f;
-        }
+        add_where_positive(row.at[0][p], from, part, sums.column[0][p]);
+        add_where_positive(row.at[0][p], from, weight, sums.column[1][p]);
       }
     }
   }
@@ -238,13 +232,8 @@ struct V2SourceSide {
       sums.scalar[0] += slope;
       WARREN_UNROLL
       for (std::uint32_t p = 0; p < kPacks; ++p) {
-        const Floats<N> to = floats_of(entries[u].at[0][p]);
-        const Floats<N> dy_of = floats_of(entries[u].at[1][p]);
-        WARREN_UNROLL
-        for (std::uint32_t i = 0; i < N; ++i) {
-          sums.column[0][p].at[i] += dropped * dy_of.at[i];
-          sums.column[1][p].at[i] += row.at[0][p].at[i] + to.at[i] > 0.0f ? slope : 0.0f;
-        }
+        add_scaled(dropped, floats_of(entries[u].at[1][p]), sums.column[0][p]);
+        add_where_positive(row.at[0][p], floats_of(entries[u].at[0][p]), slope, sums.column[1][p]);
       }
     }
   }

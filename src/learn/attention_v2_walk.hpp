@@ -22,6 +22,7 @@
 #pragma once
 
 #include "learn/attention_kernels.hpp"
+#include "learn/column_sums.hpp"
 
 namespace warren::learn::detail {
 
@@ -45,27 +46,6 @@ WARREN_HD void store_within(const Floats<N>& values, T* to, std::uint64_t left, 
   WARREN_UNROLL
   for (std::uint32_t i = 0; i < N; ++i) {
     if (i < left) to[i] = from_float<T>(values.at[i]);
-  }
-}
-
-/// Sum of f(i) for i below N: of many as several sums, which become SIMD registers.
-template <std::uint32_t N, class F>
-WARREN_HD float sum_of(F&& f) {
-  if constexpr (N <= 8) {
-    float sum = 0.0f;
-    WARREN_UNROLL
-    for (std::uint32_t i = 0; i < N; ++i) sum += f(i);
-    return sum;
-  } else {
-    constexpr std::uint32_t kSums = 16;
-    float sums[kSums] = {};
-    for (std::uint32_t first = 0; first < N; first += kSums) {
-      for (std::uint32_t i = 0; i < kSums; ++i) sums[i] += f(first + i);
-    }
-    for (std::uint32_t half = kSums / 2; half > 0; half /= 2) {
-      for (std::uint32_t i = 0; i < half; ++i) sums[i] += sums[i + half];
-    }
-    return sums[0];
   }
 }
 
@@ -267,15 +247,8 @@ struct HeadLane {
   WARREN_HD void multiply(const Floats<N>& weights, const Floats<N>& row_first,
                           const Floats<N>& row_last, const Floats<N> (&entry)[Side::kEntries],
                           float& score, float& product) const {
-    const float slope = job.slope;
-    score += sum_of<N>([&](std::uint32_t i) {
-      const float u = row_first.at[i] + entry[0].at[i];
-      return weights.at[i] * (u > 0.0f ? u : slope * u);
-    });
-    if constexpr (kHasProducts) {
-      product += sum_of<N>(
-          [&](std::uint32_t i) { return row_last.at[i] * entry[Side::kEntries - 1].at[i]; });
-    }
+    score += leaky_product(weights, row_first, entry[0], job.slope);
+    if constexpr (kHasProducts) product += inner_product(row_last, entry[Side::kEntries - 1]);
   }
   /// The columns of the head that other chunks have.
   WARREN_HD void add_other_chunks(std::uint64_t row, std::uint64_t column_index, float& score,
