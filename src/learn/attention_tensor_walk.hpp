@@ -238,7 +238,8 @@ struct AttentionTensorWalk {
     row += lane.row;
     const bool is_first = !kIsWhole && job.part == WalkPart::first;
     const bool is_rest = !kIsWhole && job.part == WalkPart::rest;
-    float* const before = kIsWhole ? nullptr : job.sums + (row * job.heads + lane.head) * 2;
+    float* const before =
+        is_first || is_rest ? job.sums + (row * job.heads + lane.head) * 2 : nullptr;
     if (is_rest) {
       first += before[0];
       second += before[1];

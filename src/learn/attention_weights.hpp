@@ -30,6 +30,7 @@ inline constexpr std::uint32_t kLeft = 0, kLargest = 1, kInverse = 2, kDot = 3, 
 struct EdgeDropout {
   const std::uint32_t* keys = nullptr;  ///< Of all columns, own rows first; nullptr: off.
   float probability = 0.0f;
+  float kept = 1.0f / (1.0f - probability);  ///< What an edge that stays is multiplied by.
 
   [[nodiscard]] WARREN_HD std::uint32_t key(std::uint64_t column) const {
     return keys == nullptr ? 0 : keys[column];
@@ -44,7 +45,7 @@ struct EdgeDropout {
     x *= 0x846ca68bu;
     x ^= x >> 16;
     const float drawn = static_cast<float>(static_cast<std::int32_t>(x >> 8)) * 0x1p-24f;
-    return drawn < probability ? 0.0f : 1.0f / (1.0f - probability);
+    return drawn < probability ? 0.0f : kept;
   }
 };
 
