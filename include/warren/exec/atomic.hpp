@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations with order and scope, the same on the CPU (std::atomic_ref) and on GPUs
 // (cuda::atomic_ref). Use system scope only where another device or the host takes part: device
-// scope is much cheaper.
+// scope is much cheaper. What a block's threads have in their shared memory is for block scope
+// alone: GPUs' kernels rely on it.
 #pragma once
 
 #include <atomic>
+#include <type_traits>
 
 #include "warren/core/types.hpp"
 
@@ -38,6 +40,52 @@ inline constexpr std::memory_order kStdOrder = O == Order::relaxed   ? std::memo
                                                : O == Order::release ? std::memory_order_release
                                                                      : std::memory_order_acq_rel;
 
+#if defined(__CUDA_ARCH__)
+/// Sums and extremes of 64 bits that are known to lie in global memory. Where that is not known,
+/// the compiler adds a loop for shared memory, which has no such operations, and waits for each
+/// result to know whether to enter it: several in flight would follow one another, and those whose
+/// result nobody wants would be waited for.
+template <Scope S, class T>
+inline constexpr bool kIsGlobalWord = S != Scope::block && std::is_integral_v<T> && sizeof(T) == 8;
+
+#define WARREN_ATOM(how, what)                      \
+  asm volatile("atom." how ".global." what " %0, [%1], %2;" \
+               : "=l"(old)                          \
+               : "l"(at), "l"(value)                \
+               : "memory")
+#define WARREN_ATOM_IN_ORDER(scope, what)     \
+  if constexpr (O == Order::relaxed) {        \
+    WARREN_ATOM("relaxed." scope, what);      \
+  } else if constexpr (O == Order::acquire) { \
+    WARREN_ATOM("acquire." scope, what);      \
+  } else if constexpr (O == Order::release) { \
+    WARREN_ATOM("release." scope, what);      \
+  } else {                                    \
+    WARREN_ATOM("acq_rel." scope, what);      \
+  }
+#define WARREN_GLOBAL_WORD(name, what)                                            \
+  template <Order O, Scope S, class T>                                            \
+  __device__ T name(T& location, T given) {                                       \
+    const std::uint64_t at = __cvta_generic_to_global(&location);                 \
+    const auto value = static_cast<std::uint64_t>(given);                         \
+    std::uint64_t old;                                                            \
+    if constexpr (S == Scope::device) {                                           \
+      WARREN_ATOM_IN_ORDER("gpu", what)                                           \
+    } else {                                                                      \
+      WARREN_ATOM_IN_ORDER("sys", what)                                           \
+    }                                                                             \
+    return static_cast<T>(old);                                                   \
+  }
+WARREN_GLOBAL_WORD(global_add, "add.u64")
+WARREN_GLOBAL_WORD(global_min_unsigned, "min.u64")
+WARREN_GLOBAL_WORD(global_min_signed, "min.s64")
+WARREN_GLOBAL_WORD(global_max_unsigned, "max.u64")
+WARREN_GLOBAL_WORD(global_max_signed, "max.s64")
+#undef WARREN_GLOBAL_WORD
+#undef WARREN_ATOM_IN_ORDER
+#undef WARREN_ATOM
+#endif
+
 }  // namespace detail
 
 // One function a verb; `O` is the memory order, `S` the set of threads it is seen by.
@@ -69,6 +117,9 @@ WARREN_HD void atomic_store(T& location, T value) {
 }
 template <Order O = Order::relaxed, Scope S = Scope::device, class T>
 WARREN_HD T atomic_add(T& location, T value) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (detail::kIsGlobalWord<S, T>) return detail::global_add<O, S>(location, value);
+#endif
   return WARREN_ATOMIC_REF(T, S, location).fetch_add(value, WARREN_ATOMIC_ORDER(O));
 }
 template <Order O = Order::relaxed, Scope S = Scope::device, class T>
@@ -85,6 +136,10 @@ WARREN_HD bool atomic_compare_exchange(T& location, T& expected, T desired) {
 template <Order O = Order::relaxed, Scope S = Scope::device, class T>
 WARREN_HD T atomic_min(T& location, T value) {
 #if defined(__CUDA_ARCH__)
+  if constexpr (detail::kIsGlobalWord<S, T>) {
+    if constexpr (std::is_signed_v<T>) return detail::global_min_signed<O, S>(location, value);
+    return detail::global_min_unsigned<O, S>(location, value);
+  }
   return WARREN_ATOMIC_REF(T, S, location).fetch_min(value, WARREN_ATOMIC_ORDER(O));
 #else
   T old = atomic_load<Order::relaxed, S>(location);
@@ -97,6 +152,10 @@ WARREN_HD T atomic_min(T& location, T value) {
 template <Order O = Order::relaxed, Scope S = Scope::device, class T>
 WARREN_HD T atomic_max(T& location, T value) {
 #if defined(__CUDA_ARCH__)
+  if constexpr (detail::kIsGlobalWord<S, T>) {
+    if constexpr (std::is_signed_v<T>) return detail::global_max_signed<O, S>(location, value);
+    return detail::global_max_unsigned<O, S>(location, value);
+  }
   return WARREN_ATOMIC_REF(T, S, location).fetch_max(value, WARREN_ATOMIC_ORDER(O));
 #else
   T old = atomic_load<Order::relaxed, S>(location);
