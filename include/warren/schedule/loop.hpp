@@ -92,20 +92,39 @@ class WorkerLoop {
     return static_cast<Signal>(worker_.broadcast(signal, 0));
   }
 
+  /// What other ranks sent comes first. One call of the task function for all rings: kernels are
+  /// as long as what is inlined into them.
   [[nodiscard]] WARREN_HD bool fetch_and_run(std::uint32_t turn) {
-    for (int i = 0; table_.ranks > 1 && i < table_.ranks; ++i) {
+    const int ranks = table_.ranks;
+    for (int i = ranks > 1 ? 0 : ranks; i <= ranks; ++i) {
+      const bool is_received = i < ranks;
       const auto from = static_cast<int>((index_ + turn + static_cast<std::uint64_t>(i)) %
-                                         static_cast<std::uint64_t>(table_.ranks));
-      if (from == table_.rank) continue;
-      const RingView<Task>& ring = table_.from[from];
-      if (run_from(ring, true, worker_.lane() == 0 ? ring.waiting() : 0)) return true;
+                                         static_cast<std::uint64_t>(ranks));
+      if (is_received && from == table_.rank) continue;
+      std::uint64_t waiting = 0;
+      const RingView<Task>& ring =
+          is_received ? received_ring(from, waiting) : own_ring(waiting);
+      if (run_from(ring, is_received, waiting)) return true;
     }
+    return false;
+  }
+
+  /// `waiting`: how many tasks lane 0 sees there.
+  [[nodiscard]] WARREN_HD const RingView<Task>& received_ring(int from,
+                                                              std::uint64_t& waiting) const {
+    const RingView<Task>& ring = table_.from[from];
+    waiting = worker_.lane() == 0 ? ring.waiting() : 0;
+    return ring;
+  }
+
+  /// The first of the priorities' rings that has tasks.
+  [[nodiscard]] WARREN_HD const RingView<Task>& own_ring(std::uint64_t& waiting) const {
     if (table_.levels == 1) {
       const RingView<Task>& ring = table_.local[0];
-      return run_from(ring, false, was_full() ? kMany : worker_.lane() == 0 ? ring.waiting() : 0);
+      waiting = was_full() ? kMany : worker_.lane() == 0 ? ring.waiting() : 0;
+      return ring;
     }
     std::uint64_t current = 0;
-    std::uint64_t waiting = 0;
     if (worker_.lane() == 0) {
       current = exec::atomic_load(mine_.bucket);
       for (std::uint32_t k = 0; k < table_.levels; ++k) {
@@ -117,8 +136,7 @@ class WorkerLoop {
         break;
       }
     }
-    current = worker_.broadcast(current, 0);
-    return run_from(table_.local[current % table_.levels], false, waiting);
+    return table_.local[worker_.broadcast(current, 0) % table_.levels];
   }
 
   /// Where all that was asked for was there, more will be: no look before the next time.
