@@ -119,8 +119,7 @@ WARREN_HD void add_where_positive(const Floats<N>& x, const Floats<N>& y, float 
   }
 #endif
   WARREN_UNROLL
-  for (std::uint32_t i = 0; i < N; ++i)
-    sums.at[i] += x.at[i] + y.at[i] > 0.0f ? value : 0.0f;
+  for (std::uint32_t i = 0; i < N; ++i) sums.at[i] += x.at[i] + y.at[i] > 0.0f ? value : 0.0f;
 }
 
 }  // namespace warren::learn::detail

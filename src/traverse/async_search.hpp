@@ -284,8 +284,7 @@ struct SearchFunction {
     WARREN_UNROLL
     for (std::uint32_t u = 0; u < kCount; ++u) {
       const int to = has[u] ? owner(next[u].vertex) : rank;
-      context.push(worker, has[u], to,
-                   {next[u].vertex, to == rank ? kRootNode : 0u, next[u].word},
+      context.push(worker, has[u], to, {next[u].vertex, to == rank ? kRootNode : 0u, next[u].word},
                    Metric::priority(next[u].word));
     }
   }

@@ -46,12 +46,12 @@ inline constexpr std::memory_order kStdOrder = O == Order::relaxed   ? std::memo
 /// result to know whether to enter it: several in flight would follow one another, and those whose
 /// result nobody wants would be waited for.
 template <Scope S, class T>
-inline constexpr bool kIsGlobalWord = S != Scope::block && std::is_integral_v<T> && sizeof(T) == 8;
+inline constexpr bool kIsGlobalWord = S != Scope::block&& std::is_integral_v<T> && sizeof(T) == 8;
 
-#define WARREN_ATOM(how, what)                      \
+#define WARREN_ATOM(how, what)                              \
   asm volatile("atom." how ".global." what " %0, [%1], %2;" \
-               : "=l"(old)                          \
-               : "l"(at), "l"(value)                \
+               : "=l"(old)                                  \
+               : "l"(at), "l"(value)                        \
                : "memory")
 #define WARREN_ATOM_IN_ORDER(scope, what)     \
   if constexpr (O == Order::relaxed) {        \
@@ -63,18 +63,18 @@ inline constexpr bool kIsGlobalWord = S != Scope::block && std::is_integral_v<T>
   } else {                                    \
     WARREN_ATOM("acq_rel." scope, what);      \
   }
-#define WARREN_GLOBAL_WORD(name, what)                                            \
-  template <Order O, Scope S, class T>                                            \
-  __device__ T name(T& location, T given) {                                       \
-    const std::uint64_t at = __cvta_generic_to_global(&location);                 \
-    const auto value = static_cast<std::uint64_t>(given);                         \
-    std::uint64_t old;                                                            \
-    if constexpr (S == Scope::device) {                                           \
-      WARREN_ATOM_IN_ORDER("gpu", what)                                           \
-    } else {                                                                      \
-      WARREN_ATOM_IN_ORDER("sys", what)                                           \
-    }                                                                             \
-    return static_cast<T>(old);                                                   \
+#define WARREN_GLOBAL_WORD(name, what)                            \
+  template <Order O, Scope S, class T>                            \
+  __device__ T name(T& location, T given) {                       \
+    const std::uint64_t at = __cvta_generic_to_global(&location); \
+    const auto value = static_cast<std::uint64_t>(given);         \
+    std::uint64_t old;                                            \
+    if constexpr (S == Scope::device) {                           \
+      WARREN_ATOM_IN_ORDER("gpu", what)                           \
+    } else {                                                      \
+      WARREN_ATOM_IN_ORDER("sys", what)                           \
+    }                                                             \
+    return static_cast<T>(old);                                   \
   }
 WARREN_GLOBAL_WORD(global_add, "add.u64")
 WARREN_GLOBAL_WORD(global_min_unsigned, "min.u64")

@@ -102,8 +102,7 @@ class WorkerLoop {
                                          static_cast<std::uint64_t>(ranks));
       if (is_received && from == table_.rank) continue;
       std::uint64_t waiting = 0;
-      const RingView<Task>& ring =
-          is_received ? received_ring(from, waiting) : own_ring(waiting);
+      const RingView<Task>& ring = is_received ? received_ring(from, waiting) : own_ring(waiting);
       if (run_from(ring, is_received, waiting)) return true;
     }
     return false;
