@@ -27,7 +27,8 @@ struct CountVisits {
 
 struct Contended {
   std::uint32_t* words;  // 0: a sum, 1: an or, 2: a minimum, 3: a sum by compare and exchange.
-  std::uint64_t* wide;
+  std::uint64_t* wide;   // 0: a sum, 1: a minimum, 2: a maximum.
+  std::int64_t* whole;   // The same, of numbers below and above 0.
   float* real;
   template <class W>
   WARREN_HD void operator()(const W&, std::uint64_t task) const {
@@ -38,7 +39,14 @@ struct Contended {
     std::uint32_t seen = atomic_load(words[3]);
     while (!atomic_compare_exchange(words[3], seen, seen + 1)) {
     }
-    atomic_add(*wide, std::uint64_t{1} << 33);
+    const std::uint64_t far = task + (std::uint64_t{1} << 63);
+    atomic_add(wide[0], std::uint64_t{1} << 33);
+    atomic_min<Order::acquire>(wide[1], far);
+    atomic_max<Order::release>(wide[2], far);
+    const std::int64_t odd = (task % 2 == 0 ? 1 : -1) * static_cast<std::int64_t>(task << 33);
+    atomic_add<Order::acq_rel>(whole[0], odd);
+    atomic_min(whole[1], odd);
+    atomic_max(whole[2], odd);
     atomic_add(*real, 0.5f);
     atomic_store<Order::release>(words[4], 42u);
   }
@@ -87,19 +95,28 @@ TYPED_TEST_P(LaunchTest, AtomicsUnderContention) {
   const Device device = some_device<TypeParam>(4);
   const Stream stream(device);
   const auto words = pinned<std::uint32_t>(device, 5);
-  const auto wide = pinned<std::uint64_t>(device, 1);
+  const auto wide = pinned<std::uint64_t>(device, 3);
+  const auto whole = pinned<std::int64_t>(device, 3);
   const auto real = pinned<float>(device, 1);
   words.get()[2] = ~0u;
+  wide.get()[1] = ~std::uint64_t{0};
   constexpr std::uint64_t kTasks = 20'000;
-  launch<TypeParam, Thread>(stream, kTasks, Contended{words.get(), wide.get(), real.get()},
-                            {.grain = 1});
+  launch<TypeParam, Thread>(
+      stream, kTasks, Contended{words.get(), wide.get(), whole.get(), real.get()}, {.grain = 1});
   stream.synchronize();
   EXPECT_EQ(words.get()[0], 3 * kTasks);
   EXPECT_EQ(words.get()[1], 0x7fffffffu);
   EXPECT_EQ(words.get()[2], 1'000'001 - kTasks);
   EXPECT_EQ(words.get()[3], kTasks);
   EXPECT_EQ(words.get()[4], 42u);
-  EXPECT_EQ(*wide, kTasks << 33);
+  EXPECT_EQ(wide.get()[0], kTasks << 33);
+  EXPECT_EQ(wide.get()[1], std::uint64_t{1} << 63);
+  EXPECT_EQ(wide.get()[2], (std::uint64_t{1} << 63) + kTasks - 1);
+  constexpr auto kLast = static_cast<std::int64_t>(kTasks) - 1;
+  constexpr std::int64_t kUnit = std::int64_t{1} << 33;
+  EXPECT_EQ(whole.get()[0], -(kLast + 1) / 2 * kUnit);
+  EXPECT_EQ(whole.get()[1], -kLast * kUnit);
+  EXPECT_EQ(whole.get()[2], (kLast - 1) * kUnit);
   EXPECT_EQ(*real, 0.5f * static_cast<float>(kTasks));
 }
 
