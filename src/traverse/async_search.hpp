@@ -83,14 +83,11 @@ struct SearchFunction {
   std::uint32_t keep = 0;  ///< Improved vertices that a worker goes on with; at most kMostKept.
   double leap = 0.0;       ///< How much farther than its task, in units of priority.
 
-  /// Edges of a lane whose ends are looked up at the same time: each look takes as long as the rest
-  /// of a round.
-  static constexpr std::uint32_t kTogether = 4;
   /// A worker's vertices of this round and of the next.
   static constexpr std::uint32_t kMostKept = 32;
   struct Kept {
-    EdgeOffset begin;  ///< Of its list, if it is an own vertex.
-    EdgeOffset end;
+    EdgeOffset begin;
+    EdgeOffset degree;
     Word word;
     Vertex vertex;
   };
@@ -164,18 +161,15 @@ struct SearchFunction {
       const Vertex from = worker.broadcast(task.vertex, lane);
       const Word word = worker.broadcast(task.word, lane);
       const EdgeOffset edge = worker.broadcast(begin, lane) + k;
-      Kept next[1] = {};
-      bool is_better[1] = {has};
+      Kept next{};
       if (has) {
-        next[0].vertex = out.list(edge)[0];
-        next[0].word = Metric::extend(word, weights, edge, from);
+        next.vertex = out.list(edge)[0];
+        next.word = Metric::extend(word, weights, edge, from);
         // A look first spares most atomic operations.
-        is_better[0] =
-            Metric::is_less(next[0].word, exec::atomic_load(best[next[0].vertex])) &&
-            Metric::is_less(next[0].word, exec::atomic_min(best[next[0].vertex], next[0].word));
-        if (is_better[0]) find_list(next[0]);
+        has = Metric::is_less(next.word, exec::atomic_load(best[next.vertex])) &&
+              Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word));
       }
-      hand_on(worker, context, is_better, next, limit, list, count);
+      hand_on(worker, context, has, next, limit, list, count);
     });
     return count;
   }
@@ -205,44 +199,27 @@ struct SearchFunction {
         Kept mine{};
         if (index < held) mine = lists.list[parity][index];
         // Long lists are for several workers, as tasks.
-        const bool is_long = mine.end - mine.begin > kTaskEdges;
+        const bool is_long = mine.degree > kTaskEdges;
         if (worker.any(is_long)) {
           context.push(worker, is_long && slot == 0, rank, {mine.vertex, kRootNode, mine.word},
                        Metric::priority(mine.word));
-          if (is_long) mine.end = mine.begin;
+          if (is_long) mine.degree = 0;
         }
         expanded += index < held && slot == 0 && !is_long ? 1u : 0u;
-        // A vertex that was bettered meanwhile is worked on by whoever did that.
-        const Word now = index < held ? exec::atomic_load(best[mine.vertex]) : Metric::kUnreached;
-        const bool is_stale = Metric::is_less(now, mine.word);
-        for (std::uint32_t k = slot; worker.any(mine.begin + k < mine.end);
-             k += kTogether * per_vertex) {
-          // Each step for all of them before the next: none waits for what it does not need.
-          bool has[kTogether];
-          Kept next[kTogether] = {};
-          Word before[kTogether] = {};
-          WARREN_UNROLL
-          for (std::uint32_t u = 0; u < kTogether; ++u) {
-            const EdgeOffset edge = mine.begin + k + u * per_vertex;
-            has[u] = edge < mine.end;
-            if (has[u]) {
-              next[u].vertex = out.list(edge)[0];
-              next[u].word = Metric::extend(mine.word, weights, edge, mine.vertex);
-              ++edges;
-            }
+        for (std::uint32_t k = slot; worker.any(k < mine.degree); k += per_vertex) {
+          bool has = k < mine.degree;
+          Kept next{};
+          if (has) {
+            const EdgeOffset edge = mine.begin + k;
+            const Word now = exec::atomic_load(best[mine.vertex]);
+            next.vertex = out.list(edge)[0];
+            next.word = Metric::extend(mine.word, weights, edge, mine.vertex);
+            find_list(next);
+            // A vertex that was bettered meanwhile is worked on by whoever did that.
+            has = !Metric::is_less(now, mine.word) &&
+                  Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word));
+            ++edges;
           }
-          WARREN_UNROLL
-          for (std::uint32_t u = 0; u < kTogether; ++u) {
-            if (has[u]) find_list(next[u]);
-          }
-          WARREN_UNROLL
-          for (std::uint32_t u = 0; u < kTogether; ++u) {
-            if (has[u] && !is_stale)
-              before[u] = exec::atomic_min(best[next[u].vertex], next[u].word);
-          }
-          WARREN_UNROLL
-          for (std::uint32_t u = 0; u < kTogether; ++u)
-            has[u] = has[u] && Metric::is_less(next[u].word, before[u]);
           hand_on(worker, context, has, next, limit, lists.list[parity ^ 1u], count);
         }
       }
@@ -258,35 +235,28 @@ struct SearchFunction {
     const auto row = static_cast<Vertex>(kept.vertex - out.first);
     if (row >= out.count) return;
     kept.begin = out.begin(row);
-    kept.end = out.end(row);
+    kept.degree = out.end(row) - kept.begin;
   }
 
   /// Improved vertices: to `list`, behind its `count`, where they are near and there is room, else
   /// into a queue.
-  template <class W, class C, std::uint32_t kCount>
-  WARREN_HD void hand_on(const W& worker, C& context, bool (&has)[kCount], Kept (&next)[kCount],
-                         double limit, Kept* list, std::uint32_t& count) const {
-    bool is_left = false;
-    WARREN_UNROLL
-    for (std::uint32_t u = 0; u < kCount; ++u) {
-      const bool is_own = has[u] && owner(next[u].vertex) == rank;
-      const bool is_near = is_own && Metric::priority(next[u].word) < limit;
+  template <class W, class C>
+  WARREN_HD void hand_on(const W& worker, C& context, bool has, Kept& next, double limit,
+                         Kept* list, std::uint32_t& count) const {
+    const int to = has ? owner(next.vertex) : rank;
+    const double priority = Metric::priority(next.word);
+    const bool is_near = has && to == rank && priority < limit;
+    if (worker.any(is_near)) {
       const std::uint32_t place = count + worker.count_before(is_near);
       if (is_near && place < keep) {
-        list[place] = next[u];
-        has[u] = false;
+        if (next.degree == 0) find_list(next);
+        list[place] = next;
+        has = false;
       }
       count += worker.count(is_near);
       count = count < keep ? count : keep;
-      is_left = is_left || has[u];
     }
-    if (!worker.any(is_left)) return;
-    WARREN_UNROLL
-    for (std::uint32_t u = 0; u < kCount; ++u) {
-      const int to = has[u] ? owner(next[u].vertex) : rank;
-      context.push(worker, has[u], to, {next[u].vertex, to == rank ? kRootNode : 0u, next[u].word},
-                   Metric::priority(next[u].word));
-    }
+    context.push(worker, has, to, {next.vertex, to == rank ? kRootNode : 0u, next.word}, priority);
   }
 
   /// False for what is no better than what its vertex has.
