@@ -250,24 +250,25 @@ void launch_lanes(const exec::Stream& stream, const SpmmJob<T>& job,
   }
 }
 
-/// 16-bit sums on tensor cores, where rows fill more than half of a span of 64 columns.
+/// 16-bit sums on tensor cores, where rows fill more than half of a group of eight lanes.
 template <class T>
 [[nodiscard]] bool allows_tensor_sums(const SpmmJob<T>& job) {
-  return job.tensor_sums && job.k > 32 && job.k % 8 == 0 && SumsOnTile<T, 8, false>::allows(job);
+  return job.tensor_sums && job.k > 32 && job.k % 8 == 0 && SumsOnTile<T, 8, false>::allows(job) &&
+         TensorSums<T, 8, false>::allows(job);
 }
-template <class T, std::uint32_t kSpans, std::uint32_t kHeld>
+template <class T, std::uint32_t kLanes>
 void launch_tensor_sums(const exec::Stream& stream, const SpmmJob<T>& job,
                         const exec::LaunchOptions& options) {
-  constexpr std::uint64_t kColumns =
-      std::uint64_t{kSpans} * TensorSums<T, kSpans, kHeld, true>::kSpan;
-  const std::uint64_t all = job.task_count * ((job.k + kColumns - 1) / kColumns);
-  const exec::LaunchOptions shape = shape_of(stream, all, exec::Warp::size(), options);
+  const auto go = [&]<bool kPlain>() {
+    using Kernel = TensorSums<T, kLanes, kPlain>;
+    const std::uint64_t all = Kernel::tasks(job);
+    exec::launch<exec::Cuda, exec::Warp>(stream, all, Kernel{job},
+                                         shape_of(stream, all, exec::Warp::size(), options));
+  };
   if (SumsOnTile<T, 8, true>::allows(job)) {
-    exec::launch<exec::Cuda, exec::Warp>(stream, all, TensorSums<T, kSpans, kHeld, true>{job},
-                                         shape);
+    go.template operator()<true>();
   } else {
-    exec::launch<exec::Cuda, exec::Warp>(stream, all, TensorSums<T, kSpans, kHeld, false>{job},
-                                         shape);
+    go.template operator()<false>();
   }
 }
 
@@ -276,9 +277,9 @@ void launch_width(const exec::Stream& stream, const SpmmJob<T>& job,
                   const exec::LaunchOptions& options) {
   if constexpr (sizeof(T) == 2 && kWidth == 8) {
     if (allows_tensor_sums(job)) {
-      if (TensorSums<T, 2, 2, true>::allows(job))
-        return launch_tensor_sums<T, 2, 2>(stream, job, options);
-      return launch_tensor_sums<T, 1, 4>(stream, job, options);
+      if (job.k <= 64) return launch_tensor_sums<T, 8>(stream, job, options);
+      if (job.k <= 128) return launch_tensor_sums<T, 16>(stream, job, options);
+      return launch_tensor_sums<T, 32>(stream, job, options);
     }
   }
   const std::uint64_t lanes = (job.k + kWidth - 1) / kWidth;

@@ -47,7 +47,7 @@ graph::Graph graph_of(std::uint64_t seed) {
 }
 
 /// C, where it was `old` before.
-template <class T, std::uint32_t kSpans, std::uint32_t kHeld, bool kPlain>
+template <class T, std::uint32_t kLanes, bool kPlain>
 std::vector<T> multiply(const graph::Graph& graph, const Problem& p, const std::vector<T>& b,
                         std::vector<T> c) {
   const exec::Stream stream(exec::Device::cpu(1));
@@ -70,17 +70,16 @@ std::vector<T> multiply(const graph::Graph& graph, const Problem& p, const std::
   job.alpha = p.alpha;
   job.beta = p.beta;
   job.is_plain = kPlain;
-  using Kernel = TensorSums<T, kSpans, kHeld, kPlain>;
+  using Kernel = TensorSums<T, kLanes, kPlain>;
   EXPECT_TRUE(Kernel::allows(job));
-  constexpr std::uint64_t kColumns = kSpans * Kernel::kSpan;
   exec::ThreadPool pool(32);
-  exec::launch_cpu_block(pool, job.task_count * ((p.k + kColumns - 1) / kColumns), Kernel{job});
+  exec::launch_cpu_block(pool, Kernel::tasks(job), Kernel{job});
   EXPECT_TRUE(std::all_of(job.arrivals, job.arrivals + places,
                           [](std::uint32_t count) { return count == 0; }));
   return c;
 }
 
-template <class T, std::uint32_t kSpans, std::uint32_t kHeld, bool kPlain>
+template <class T, std::uint32_t kLanes, bool kPlain>
 void check(const Problem& p) {
   SCOPED_TRACE("k " + std::to_string(p.k) + ", task of " + std::to_string(p.entries));
   const graph::Graph graph = graph_of(p.k);
@@ -92,18 +91,18 @@ void check(const Problem& p) {
     expected.sum[i] = alpha * expected.sum[i] + beta * old[i];
     expected.size[i] = std::abs(alpha) * expected.size[i] + std::abs(beta * old[i]);
   }
-  const auto found = multiply<T, kSpans, kHeld, kPlain>(graph, p, strided<T>(b, p.k, p.k + p.pad),
-                                                        strided<T>(old, p.k, p.k));
+  const auto found = multiply<T, kLanes, kPlain>(graph, p, strided<T>(b, p.k, p.k + p.pad),
+                                                 strided<T>(old, p.k, p.k));
   EXPECT_TRUE(near(found, p.k, expected, p.k));
 }
 
 TEST(TensorSums, EqualReference) {
   for (const std::uint32_t entries : {7u, 40u, 200u}) {
-    check<Half, 1, 4, true>({64, entries, 1.0f, 0.0f});
-    check<BFloat16, 1, 4, true>({40, entries, 0.5f, 0.0f, 8});
-    check<BFloat16, 1, 2, false>({200, entries, 2.0f, 1.0f});
-    check<Half, 2, 2, false>({128, entries, 1.0f, 0.5f, 16});
-    check<BFloat16, 2, 2, true>({256, entries, -1.0f, 0.0f});
+    check<Half, 8, true>({64, entries, 1.0f, 0.0f});
+    check<BFloat16, 8, true>({40, entries, 0.5f, 0.0f, 8});
+    check<BFloat16, 32, false>({200, entries, 2.0f, 1.0f});
+    check<Half, 16, false>({128, entries, 1.0f, 0.5f, 16});
+    check<BFloat16, 32, true>({256, entries, -1.0f, 0.0f});
   }
 }
 
@@ -118,20 +117,23 @@ TEST(TensorSums, KeepWhatIsNotFiniteInItsSums) {
   values[9 * kColumns + 9] = -static_cast<double>(infinity);
   values[11 * kColumns + 60] = std::nan("");
   const auto b = strided<BFloat16>(values, kColumns, kColumns);
+  // A row that is left for later is not written before: it would be added to itself.
+  const std::vector<BFloat16> ones(b.size(), from_float<BFloat16>(1.0f));
   for (const std::uint32_t entries : {7u, 200u}) {
-    const auto found = multiply<BFloat16, 1, 4, true>(graph, {kColumns, entries, 1.0f, 0.0f}, b,
-                                                      std::vector<BFloat16>(b.size()));
+    const auto found =
+        multiply<BFloat16, 8, false>(graph, {kColumns, entries, 1.0f, 2.0f}, b, ones);
     for (std::uint64_t i = 0; i < found.size(); ++i) {
-      float sum = 0.0f;
+      float sum = 2.0f;
       for (EdgeOffset e = graph.offsets[i / kColumns]; e < graph.offsets[i / kColumns + 1]; ++e)
         sum += to_float(b[std::uint64_t{graph.targets[e]} * kColumns + i % kColumns]);
       const float here = to_float(found[i]);
       SCOPED_TRACE("row " + std::to_string(i / kColumns) + ", column " +
                    std::to_string(i % kColumns));
       ASSERT_EQ(std::isnan(here), std::isnan(sum));
-      ASSERT_EQ(std::isinf(here), std::isinf(sum));
       if (std::isinf(sum)) {
         ASSERT_EQ(here, sum);
+      } else if (!std::isnan(sum)) {
+        ASSERT_NEAR(here, sum, 0.01f * (1.0f + std::abs(sum)));
       }
     }
   }

@@ -55,6 +55,10 @@ class CpuBlock {
   T broadcast(T value, std::uint32_t source) const {
     return gather(value, [&](auto at) { return at(source % size()); });
   }
+  template <std::uint32_t kGroup, class T>
+  T broadcast_in_group(T value, std::uint32_t source) const {
+    return broadcast(value, lane_ / kGroup * kGroup + source % kGroup);
+  }
   template <class T>
   T shuffle_xor(T value, std::uint32_t step) const {
     return broadcast(value, lane_ ^ step);
@@ -78,6 +82,11 @@ class CpuBlock {
       }
     }
     sync();
+  }
+  /// The same with A's first eight columns and B's first eight rows alone.
+  template <class T>
+  void multiply_add(float (&d)[4], const std::uint32_t (&a)[2], std::uint32_t b) const {
+    multiply_add<T>(d, {a[0], a[1], 0, 0}, {b, 0});
   }
   bool any(bool flag) const { return count(flag) != 0; }
   std::uint32_t count(bool flag) const { return reduce(flag ? 1u : 0u, Plus{}); }

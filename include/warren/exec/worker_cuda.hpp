@@ -79,6 +79,12 @@ class Tile {
     return __shfl_sync(mask(), value, static_cast<int>(source), N);
   }
   /// The value of the lane whose number differs in the bits of `step`.
+  /// Of lane `source` modulo kGroup of the lane's group of kGroup lanes.
+  template <std::uint32_t kGroup, class T>
+  __device__ T broadcast_in_group(T value, std::uint32_t source) const {
+    static_assert(kGroup <= N);
+    return __shfl_sync(mask(), value, static_cast<int>(source), kGroup);
+  }
   template <class T>
   __device__ T shuffle_xor(T value, std::uint32_t step) const {
     return __shfl_xor_sync(mask(), value, static_cast<int>(step), N);
@@ -101,6 +107,25 @@ class Tile {
           "%7}, {%8, %9}, {%0, %1, %2, %3};"
           : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+  }
+  /// The same with A's first eight columns and B's first eight rows alone.
+  template <class T>
+  __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[2], std::uint32_t b) const {
+    static_assert(N == 32);
+    if constexpr (std::is_same_v<T, Half>) {
+      asm volatile(
+          "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+          "{%0, %1, %2, %3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(b));
+    } else {
+      static_assert(std::is_same_v<T, BFloat16>);
+      asm volatile(
+          "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+          "{%0, %1, %2, %3};"
+          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+          : "r"(a[0]), "r"(a[1]), "r"(b));
     }
   }
   __device__ bool any(bool flag) const { return __any_sync(mask(), flag); }
