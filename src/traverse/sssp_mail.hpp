@@ -15,7 +15,9 @@ WARREN_HD void put_mail(const W& worker, const Program& program, std::uint32_t p
   const bool has_mail = has && claim_bit(program.mailed, to);
   if (!worker.any(has_mail)) return;
   int owner = 0;
+  WARREN_ROLLED
   for (int p = 1; p < program.ranks; ++p) owner += to >= program.cuts[p] ? 1 : 0;
+  WARREN_ROLLED
   for (int q = 0; q < program.ranks; ++q) {
     const bool mine = has_mail && owner == q;
     if (!worker.any(mine)) continue;

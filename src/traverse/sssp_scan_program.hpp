@@ -17,7 +17,8 @@ namespace warren::traverse {
 struct SsspScanScratch {
   static constexpr std::uint32_t kMaxWarps = 16;
   SsspStage stage[kMaxWarps];
-  Vertex rows[kMaxWarps][64];  ///< Found, to be worked off a warp's lanes at a time.
+  /// Found, to be worked off a warp's lanes at a time: of a stretch, and those left before it.
+  Vertex rows[kMaxWarps][160];
 };
 
 template <class Grid, class Program>
@@ -50,6 +51,8 @@ class SsspScan {
         [&](const WarpType& worker, std::uint64_t task) {
           for_stretch(worker, task * kStretch,
                       [&](Vertex row, bool is_in) { gather(worker, is_in, row); });
+          WARREN_ROLLED
+          while (held_ >= kLanes) work_off(worker, kLanes);
         },
         stretches / 16, kGrain);
     if (held_ > 0) work_off(whole, held_);
@@ -185,7 +188,7 @@ class SsspScan {
     }
   }
 
-  /// Rows wait until there are as many as lanes.
+  /// Rows wait until the stretch is through.
   WARREN_HD void gather(const WarpType& worker, bool has, Vertex row) {
     const std::uint32_t many = worker.count(has);
     if (many == 0) return;
@@ -193,7 +196,6 @@ class SsspScan {
     if (has) rows_[held_ + before] = row;
     held_ += many;
     worker.sync();
-    if (held_ >= kLanes) work_off(worker, kLanes);
   }
 
   /// The last `many` rows that were gathered.
@@ -336,6 +338,7 @@ struct SsspScanProgram {
   /// Where the bin begins.
   [[nodiscard]] WARREN_HD Word begin(const State& state) const {
     Word begin = Metric::kUnreached;
+    WARREN_ROLLED
     for (int q = 0; q < memory.ranks; ++q) {
       const Word low = memory.nearest_of[q][state.bin % 3];
       begin = low < begin ? low : begin;

@@ -121,6 +121,7 @@ class SsspWriter {
       base = exec::atomic_add(targets_.count(queue), std::uint64_t{before} + entries);
     base = worker.broadcast(base, worker.size() - 1) + before;
     QueueEntry* list = targets_.entries(queue) + base;
+    WARREN_ROLLED
     for (std::uint32_t p = 0; p < entries; ++p) list[p] = {vertex, p};
     have_put_.add(queue, entries);
   }

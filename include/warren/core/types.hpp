@@ -35,6 +35,13 @@ inline constexpr int kMaxRanks = 32;
 #define WARREN_UNROLL
 #endif
 
+// Before a loop of few rounds or that few come to, which a GPU's compiler would write out.
+#if defined(__CUDA_ARCH__)
+#define WARREN_ROLLED _Pragma("unroll 1")
+#else
+#define WARREN_ROLLED
+#endif
+
 // Functions of many statements that a kernel calls in several places: one copy keeps kernels small.
 #if defined(__CUDA_ARCH__)
 #define WARREN_GPU_NOINLINE __noinline__

@@ -59,22 +59,25 @@ class CudaGrid {
     if (threadIdx.x == 0) shared_.claimed = 0;
     __syncthreads();
     const W worker;
-    for (;;) {
-      std::uint32_t claimed = 0;
-      if (worker.lane() == 0)
-        claimed = exec::atomic_add<exec::Order::relaxed, exec::Scope::block>(shared_.claimed, 1u);
-      claimed = worker.broadcast(claimed, 0);
-      const std::uint64_t task = blockIdx.x + std::uint64_t{gridDim.x} * claimed;
-      if (task >= count - loose) break;
-      f(worker, task);
-    }
-    if (loose == 0) return;
-    std::uint64_t& ticket = tickets_[loop_++ % kTickets];
+    // One loop for both kinds of tasks: what is called is there once.
+    std::uint64_t* ticket = nullptr;
     for (;;) {
       std::uint64_t task = 0;
-      if (worker.lane() == 0) task = count - loose + exec::atomic_add(ticket, std::uint64_t{1});
-      task = worker.broadcast(task, 0);
-      if (task >= count) return;
+      if (ticket == nullptr) {
+        std::uint32_t claimed = 0;
+        if (worker.lane() == 0)
+          claimed = exec::atomic_add<exec::Order::relaxed, exec::Scope::block>(shared_.claimed, 1u);
+        task = blockIdx.x + std::uint64_t{gridDim.x} * worker.broadcast(claimed, 0);
+        if (task >= count - loose) {
+          if (loose == 0) return;
+          ticket = &tickets_[loop_++ % kTickets];
+        }
+      }
+      if (ticket != nullptr) {
+        if (worker.lane() == 0) task = count - loose + exec::atomic_add(*ticket, std::uint64_t{1});
+        task = worker.broadcast(task, 0);
+        if (task >= count) return;
+      }
       f(worker, task);
     }
   }
