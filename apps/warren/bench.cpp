@@ -69,10 +69,10 @@ ExitStatus run_lookups(BenchCommand command) {
 
 void add_bench(CLI::App& program, Action& action) {
   auto command = std::make_shared<BenchCommand>();
-  CLI::App* bench = program.add_subcommand("bench", "Measurements that anybody can repeat");
+  CLI::App* bench = add_command(program, "bench", "Measurements that anybody can repeat");
   bench->require_subcommand(1);
-  CLI::App* emogi = bench->add_subcommand(
-      "emogi",
+  CLI::App* emogi = add_command(
+      *bench, "emogi",
       "BFS with neighbour lists in host memory, by access pattern (the ablation of EMOGI)");
   add_graph_options(*emogi, command->emogi.graph);
   add_number(*emogi, "--sources", command->emogi.sources,
@@ -83,15 +83,15 @@ void add_bench(CLI::App& program, Action& action) {
       "Example:\n  warren bench emogi kron:20 --symmetrize --drop-self-loops --out emogi.json");
   emogi->callback([command, &action] { action = [command] { return run_emogi(*command); }; });
   CLI::App* spmm =
-      bench->add_subcommand("spmm", "Sparse times dense: every width, type and strategy asked for");
+      add_command(*bench, "spmm", "Sparse times dense: every width, type and strategy asked for");
   add_bench_spmm_options(*spmm, command->spmm);
   spmm->add_option("--out", command->out, "The results as JSON")->type_name("FILE");
   add_common_options(*spmm, command->common);
   spmm->footer(
       "Example:\n  warren bench spmm debian --ks 16,64 --types float32,float16 --repeat 5");
   spmm->callback([command, &action] { action = [command] { return run_spmm(*command); }; });
-  CLI::App* lookup = bench->add_subcommand(
-      "lookup", "Sums of bags of rows: every bag length, skew and strategy asked for");
+  CLI::App* lookup = add_command(
+      *bench, "lookup", "Sums of bags of rows: every bag length, skew and strategy asked for");
   add_bench_lookup_options(*lookup, command->lookup);
   lookup->add_option("--out", command->out, "The results as JSON")->type_name("FILE");
   lookup->footer(

@@ -262,7 +262,7 @@ ExitStatus run_bfs(const BfsCommand& command) {
 
 void add_bfs(CLI::App& program, Action& action) {
   auto command = std::make_shared<BfsCommand>();
-  CLI::App* bfs = program.add_subcommand("bfs", "Breadth-first search, along the edges' direction");
+  CLI::App* bfs = add_command(program, "bfs", "Breadth-first search, along the edges' direction");
   add_graph_options(*bfs, command->graph);
   auto* source = bfs->add_option("--source", command->source,
                                  "Where to start: an id, or a name of the dataset's "

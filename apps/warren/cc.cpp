@@ -172,8 +172,7 @@ ExitStatus run_cc(const ComponentsCommand& command) {
 
 void add_cc(CLI::App& program, Action& action) {
   auto command = std::make_shared<ComponentsCommand>();
-  CLI::App* cc =
-      program.add_subcommand("cc", "Connected components, whatever the edges' direction");
+  CLI::App* cc = add_command(program, "cc", "Connected components, whatever the edges' direction");
   add_graph_options(*cc, command->graph);
   add_traversal_options(*cc, command->traversal);
   add_common_options(*cc, command->common);

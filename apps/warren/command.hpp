@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -20,6 +21,10 @@ enum class ExitStatus : int {
 
 /// Set by the parser's callback of the command that was named; run when parsing has ended.
 using Action = std::function<ExitStatus()>;
+
+/// CLI::App's add_subcommand(). In one place, since all of a parser is compiled wherever one is
+/// made.
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description);
 
 void add_info(CLI::App& program, Action& action);
 void add_convert(CLI::App& program, Action& action);

@@ -71,7 +71,7 @@ ExitStatus run_convert(const ConvertCommand& command) {
 
 void add_convert(CLI::App& program, Action& action) {
   auto command = std::make_shared<ConvertCommand>();
-  CLI::App* convert = program.add_subcommand("convert", "Write a graph in another format");
+  CLI::App* convert = add_command(program, "convert", "Write a graph in another format");
   add_graph_options(*convert, command->graph);
   convert
       ->add_option("out", command->out,

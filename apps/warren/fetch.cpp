@@ -53,8 +53,8 @@ ExitStatus run_fetch(const FetchCommand& command) {
 
 void add_fetch(CLI::App& program, Action& action) {
   auto command = std::make_shared<FetchCommand>();
-  CLI::App* fetch = program.add_subcommand(
-      "fetch", "Bring a public dataset into $WARREN_DATA or ~/.cache/warren");
+  CLI::App* fetch =
+      add_command(program, "fetch", "Bring a public dataset into $WARREN_DATA or ~/.cache/warren");
   fetch
       ->add_option("name", command->name,
                    "cora, citeseer, pubmed, ogbn-arxiv, ogbn-products, ogbn-papers100M, reddit")

@@ -337,7 +337,7 @@ ExitStatus run_gather(const GatherCommand& command) {
 
 void add_gather(CLI::App& program, Action& action) {
   auto command = std::make_shared<GatherCommand>();
-  CLI::App* gather = program.add_subcommand("gather", "Random rows of an array over all ranks");
+  CLI::App* gather = add_command(program, "gather", "Random rows of an array over all ranks");
   add_number(*gather, "--rows", command->rows, "Rows of the table (1000000)", "N", 1, kMost);
   add_number(*gather, "--k", command->k, "Floats of a row (64)", "K", 1, kMost);
   add_number(*gather, "--count", command->count, "Rows that each rank gathers (1000000)", "C", 1,

@@ -117,7 +117,7 @@ ExitStatus run_info(const CommonOptions& options) {
 
 void add_info(CLI::App& program, Action& action) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App* info = program.add_subcommand("info", "Devices, their links, and versions");
+  CLI::App* info = add_command(program, "info", "Devices, their links, and versions");
   add_common_options(*info, *options);
   info->footer("Example:\n  warren info --json -");
   info->callback([options, &action] { action = [options] { return run_info(*options); }; });

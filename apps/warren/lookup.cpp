@@ -53,7 +53,7 @@ ExitStatus run_lookup(const LookupCommand& command) {
 void add_lookup(CLI::App& program, Action& action) {
   auto command = std::make_shared<LookupCommand>();
   CLI::App* lookup =
-      program.add_subcommand("lookup", "Sums of bags of rows of a table over all ranks");
+      add_command(program, "lookup", "Sums of bags of rows of a table over all ranks");
   add_lookup_options(*lookup, command->options);
   add_number(*lookup, "--bag", command->lookup.bag, "Rows of a bag (32)", "L", 1,
              std::uint64_t{1} << 48);

@@ -11,6 +11,8 @@
 #include "warren/core/error.hpp"
 #include "warren/core/types.hpp"
 
+#include "command.hpp"
+
 namespace warren::app {
 namespace {
 
@@ -25,6 +27,10 @@ bool contains(const std::vector<std::string>& values, const std::string& value) 
 }
 
 }  // namespace
+
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description) {
+  return parent.add_subcommand(name, description);
+}
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const auto check = [low, high](std::string& text) -> std::string {

@@ -218,7 +218,7 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
 
 void add_pagerank(CLI::App& program, Action& action) {
   auto command = std::make_shared<PageRankCommand>();
-  CLI::App* pagerank = program.add_subcommand("pagerank", "PageRank, and the ten largest");
+  CLI::App* pagerank = add_command(program, "pagerank", "PageRank, and the ten largest");
   add_graph_options(*pagerank, command->graph);
   pagerank->add_option("--damping", command->pagerank.damping, "In [0, 1) (0.85)")->type_name("D");
   pagerank

@@ -84,7 +84,7 @@ ExitStatus run_partition(const PartitionCommand& command) {
 void add_partition(CLI::App& program, Action& action) {
   auto command = std::make_shared<PartitionCommand>();
   CLI::App* partition =
-      program.add_subcommand("partition", "Cut a graph into parts, and what that costs");
+      add_command(program, "partition", "Cut a graph into parts, and what that costs");
   add_graph_options(*partition, command->graph);
   add_number(*partition, "--parts", command->parts, "How many parts (2)", "P", 1, kMaxRanks);
   partition

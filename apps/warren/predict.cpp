@@ -120,7 +120,7 @@ ExitStatus run_predict(const Options& options) {
 
 void add_predict(CLI::App& program, Action& action) {
   auto options = std::make_shared<Options>();
-  CLI::App* predict = program.add_subcommand("predict", "What a trained model says");
+  CLI::App* predict = add_command(program, "predict", "What a trained model says");
   add_dataset_options(*predict, options->dataset);
   predict->add_option("--checkpoint", options->checkpoint, "The folder that train has written")
       ->type_name("DIR");

@@ -359,7 +359,7 @@ ExitStatus run_sample(SampleCommand command) {
 
 void add_sample(CLI::App& program, Action& action) {
   auto command = std::make_shared<SampleCommand>();
-  CLI::App* app = program.add_subcommand("sample", "Mini-batches: sampled neighbours, renumbered");
+  CLI::App* app = add_command(program, "sample", "Mini-batches: sampled neighbours, renumbered");
   add_graph_options(*app, command->graph);
   app->add_option("--fanout", command->fanout,
                   "Neighbours of each vertex, hop by hop from the seeds; -1: all (15,10,5)")

@@ -104,8 +104,8 @@ ExitStatus run_sddmm(const SparseOptions& options) {
 
 void add_sddmm(CLI::App& program, Action& action) {
   auto options = std::make_shared<SparseOptions>();
-  CLI::App* sddmm = program.add_subcommand(
-      "sddmm", "Products of rows of a dense matrix, where a sparse one has entries");
+  CLI::App* sddmm = add_command(
+      program, "sddmm", "Products of rows of a dense matrix, where a sparse one has entries");
   add_sparse_options(*sddmm, *options);
   sddmm->footer("Example:\n  warren sddmm debian --k 64 --verify");
   sddmm->callback([options, &action] { action = [options] { return run_sddmm(*options); }; });

@@ -165,7 +165,7 @@ SparseOutcome measure_spmm(const Session& session, const SparseOptions& options,
 
 void add_spmm(CLI::App& program, Action& action) {
   auto options = std::make_shared<SparseOptions>();
-  CLI::App* spmm = program.add_subcommand("spmm", "A sparse matrix times a dense one");
+  CLI::App* spmm = add_command(program, "spmm", "A sparse matrix times a dense one");
   add_sparse_options(*spmm, *options);
   add_slow_option(*spmm, *options);
   spmm->footer("Example:\n  warren spmm debian --k 64 --devices 2 --strategy staged --verify");

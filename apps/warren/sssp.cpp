@@ -245,7 +245,7 @@ ExitStatus run_sssp(const SsspCommand& command) {
 
 void add_sssp(CLI::App& program, Action& action) {
   auto command = std::make_shared<SsspCommand>();
-  CLI::App* sssp = program.add_subcommand("sssp", "Shortest paths, along the edges' direction");
+  CLI::App* sssp = add_command(program, "sssp", "Shortest paths, along the edges' direction");
   add_graph_options(*sssp, command->graph);
   auto* source = sssp->add_option("--source", command->source,
                                   "Where to start: an id, or a name of the dataset's "

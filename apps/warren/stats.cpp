@@ -84,7 +84,7 @@ ExitStatus run_stats(const StatsCommand& command) {
 
 void add_stats(CLI::App& program, Action& action) {
   auto command = std::make_shared<StatsCommand>();
-  CLI::App* stats = program.add_subcommand("stats", "Counts and degrees of a graph");
+  CLI::App* stats = add_command(program, "stats", "Counts and degrees of a graph");
   add_graph_options(*stats, command->graph);
   add_common_options(*stats, command->common);
   stats->footer("Example:\n  warren stats debian");

@@ -282,8 +282,8 @@ ExitStatus run_train(const TrainCommand& options) {
 
 void add_train(CLI::App& program, Action& action) {
   auto options = std::make_shared<TrainCommand>();
-  CLI::App* train = program.add_subcommand(
-      "train", "Train a graph neural network, on the whole graph or on sampled batches");
+  CLI::App* train = add_command(
+      program, "train", "Train a graph neural network, on the whole graph or on sampled batches");
   add_train_options(*train, *options);
   train->footer(
       "Examples:\n  warren train debian --model gcn --hidden 64 --checkpoint model\n"
