@@ -8,6 +8,8 @@
 #include "warren/core/error.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "core/shared_library.hpp"
+
 #if WARREN_HAS_METIS
 #include <algorithm>
 #include <limits>
@@ -15,7 +17,6 @@
 #include <numeric>
 #include <vector>
 
-#include <dlfcn.h>
 #include <metis.h>
 #endif
 
@@ -35,20 +36,11 @@ struct MetisLibrary {
 
 MetisLibrary load() {
   MetisLibrary library;
-  void* handle = dlopen(kName, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* error = dlerror();
-    library.reason =
-        fmt::format("{} (Debian's package libmetis5)", error != nullptr ? error : kName);
-    return library;
-  }
-  const auto find = [&](auto& function, const char* name) {
-    void* symbol = dlsym(handle, name);
-    if (symbol == nullptr) library.reason = fmt::format("{} has no {}", kName, name);
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
-  };
-  find(library.set_default_options, "METIS_SetDefaultOptions");
-  find(library.part_graph_kway, "METIS_PartGraphKway");
+  SharedLibrary shared({kName});
+  shared.find(library.set_default_options, "METIS_SetDefaultOptions");
+  shared.find(library.part_graph_kway, "METIS_PartGraphKway");
+  if (!shared.reason().empty())
+    library.reason = fmt::format("{} (Debian's package libmetis5)", shared.reason());
   return library;
 }
 

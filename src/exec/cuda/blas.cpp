@@ -5,10 +5,11 @@
 
 #include <bit>
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+
+#include "core/shared_library.hpp"
 
 namespace warren::exec::cuda {
 namespace {
@@ -39,37 +40,24 @@ struct Functions {
 Functions load() {
   Functions lt;
   const std::string name = fmt::format("libcublasLt.so.{}", CUBLAS_VER_MAJOR);
-  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const std::string there = fmt::format("/usr/local/cuda/lib64/{}", name);
-    handle = dlopen(there.c_str(), RTLD_NOW | RTLD_LOCAL);
-  }
-  if (handle == nullptr) {
-    const char* error = dlerror();
-    lt.reason = error != nullptr ? error : name + " cannot be loaded";
-    return lt;
-  }
-  const auto find = [&](auto& function, const char* symbol_name) {
-    void* symbol = dlsym(handle, symbol_name);
-    if (symbol == nullptr) lt.reason = fmt::format("{} has no {}", name, symbol_name);
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
-  };
-  find(lt.create, "cublasLtCreate");
-  find(lt.destroy, "cublasLtDestroy");
-  find(lt.matmul, "cublasLtMatmul");
-  find(lt.desc_create, "cublasLtMatmulDescCreate");
-  find(lt.desc_destroy, "cublasLtMatmulDescDestroy");
-  find(lt.desc_set, "cublasLtMatmulDescSetAttribute");
-  find(lt.layout_create, "cublasLtMatrixLayoutCreate");
-  find(lt.layout_destroy, "cublasLtMatrixLayoutDestroy");
-  find(lt.preference_create, "cublasLtMatmulPreferenceCreate");
-  find(lt.preference_destroy, "cublasLtMatmulPreferenceDestroy");
-  find(lt.preference_set, "cublasLtMatmulPreferenceSetAttribute");
-  find(lt.heuristic, "cublasLtMatmulAlgoGetHeuristic");
-  find(lt.transform, "cublasLtMatrixTransform");
-  find(lt.transform_create, "cublasLtMatrixTransformDescCreate");
-  find(lt.transform_destroy, "cublasLtMatrixTransformDescDestroy");
-  find(lt.transform_set, "cublasLtMatrixTransformDescSetAttribute");
+  SharedLibrary library({name, fmt::format("/usr/local/cuda/lib64/{}", name)});
+  library.find(lt.create, "cublasLtCreate");
+  library.find(lt.destroy, "cublasLtDestroy");
+  library.find(lt.matmul, "cublasLtMatmul");
+  library.find(lt.desc_create, "cublasLtMatmulDescCreate");
+  library.find(lt.desc_destroy, "cublasLtMatmulDescDestroy");
+  library.find(lt.desc_set, "cublasLtMatmulDescSetAttribute");
+  library.find(lt.layout_create, "cublasLtMatrixLayoutCreate");
+  library.find(lt.layout_destroy, "cublasLtMatrixLayoutDestroy");
+  library.find(lt.preference_create, "cublasLtMatmulPreferenceCreate");
+  library.find(lt.preference_destroy, "cublasLtMatmulPreferenceDestroy");
+  library.find(lt.preference_set, "cublasLtMatmulPreferenceSetAttribute");
+  library.find(lt.heuristic, "cublasLtMatmulAlgoGetHeuristic");
+  library.find(lt.transform, "cublasLtMatrixTransform");
+  library.find(lt.transform_create, "cublasLtMatrixTransformDescCreate");
+  library.find(lt.transform_destroy, "cublasLtMatrixTransformDescDestroy");
+  library.find(lt.transform_set, "cublasLtMatrixTransformDescSetAttribute");
+  lt.reason = library.reason();
   return lt;
 }
 
