@@ -108,6 +108,34 @@ TEST(Ring, IsFullAtItsCapacity) {
   }
 }
 
+TEST(Ring, ThoseWhoLookTogetherPassTheCapacityOnce) {
+  HostRing ring(10, 512);
+  std::uint64_t next = 0;
+  const auto some = [&](std::uint64_t count) {
+    std::vector<std::uint64_t> tasks(count);
+    std::iota(tasks.begin(), tasks.end(), next);
+    next += count;
+    return tasks;
+  };
+  for (int lap = 0; lap < 100; ++lap) {
+    const std::uint64_t one = ring.view.room(), other = ring.view.room();
+    ASSERT_NE(one, 0u);
+    push(ring.view, some(10), one);
+    EXPECT_FALSE(ring.view.has_room());
+    push(ring.view, some(10), other);
+    EXPECT_FALSE(ring.view.has_room());
+    EXPECT_EQ(pop(ring.view, 10).size(), 10u);
+    EXPECT_FALSE(ring.view.has_room()) << "as many as fit are left";
+    EXPECT_EQ(pop(ring.view, 5).size(), 5u);
+    push(ring.view, some(4), ring.view.room());
+    EXPECT_TRUE(ring.view.has_room());
+    push(ring.view, some(1), ring.view.room());
+    EXPECT_FALSE(ring.view.has_room());
+    EXPECT_EQ(pop(ring.view, 10).size(), 10u);
+    EXPECT_EQ(ring.view.used(), 0u);
+  }
+}
+
 TEST(Ring, PartsReleasedOutOfOrderFreeNothingTooSoon) {
   HostRing ring(200, 512);
   while (ring.view.has_room()) push(ring.view, {0});

@@ -300,7 +300,7 @@ void TaskQueue<Task>::grow(team::Team& team, const exec::Stream& stream) {
       segments[s].written = detail::segment_word(0, end);
     }
     const RingReader fresh_reader{held, 0};
-    const RingWriter fresh_writer{held, 0};
+    const RingWriter fresh_writer{held, 0, held};
     exec::copy(stream, spill_->segments(), segments.data(), segments.size() * sizeof(RingSegment));
     exec::copy(stream, spill_->readers(), &fresh_reader, sizeof fresh_reader);
     exec::copy(stream, spill_->writers(), &fresh_writer, sizeof fresh_writer);

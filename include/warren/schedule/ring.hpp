@@ -14,9 +14,12 @@
 // place may be handed out a moment before its own task is there, when later ones are: the reader
 // then waits for a writer that has reserved and waits for nothing itself.
 //
-// `capacity` is what writers heed: a ring is full when so many places are taken. Several may look
-// at once and pass it together, by one task for each thread of their device (or one batch of an
-// aggregator); the storage has room for them.
+// `capacity` is what writers heed: a ring is full when so many places are taken. Additions to
+// `tail` follow one another, and so do looks at it; so who fills the ring says so in a word that is
+// seldom written, `filled`, and only where that lies behind what is free does anybody look at
+// `tail`. Several may pass the capacity together, each once before it sees its own word: by one
+// task for each thread of their device (or one batch of an aggregator); the storage has room for
+// them.
 //
 // Orders: a task is written before its segment's word is added to with release, and read after the
 // word was read with acquire; it is read before its segment's second word is added to with release,
@@ -51,6 +54,8 @@ struct RingReader {
 struct RingWriter {
   alignas(128) std::uint64_t tail;
   alignas(128) std::uint64_t freed;  ///< All places before it have been read.
+  /// The farthest end of a reservation that took the last place that its writer knew to be free.
+  alignas(128) std::uint64_t filled;
 };
 
 namespace detail {
@@ -114,10 +119,14 @@ struct RingView {
   /// 0 where the ring is full; else the end of the places that may be written by what this lane has
   /// seen read. By one lane.
   [[nodiscard]] WARREN_HD std::uint64_t room() const {
-    const std::uint64_t tail = exec::atomic_load(writer->tail);
+    const std::uint64_t filled = exec::atomic_load(writer->filled);
     std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
-    if (tail >= freed + capacity) freed = find_freed(freed, tail);
-    return tail < freed + capacity ? limit_of(freed) : 0;
+    if (filled >= freed + capacity) {
+      const std::uint64_t tail = exec::atomic_load(writer->tail);
+      if (tail >= freed + capacity) freed = find_freed(freed, tail);
+      if (tail >= freed + capacity) return 0;
+    }
+    return limit_of(freed);
   }
   [[nodiscard]] WARREN_HD bool has_room() const { return room() != 0; }
   /// Places taken.
@@ -139,6 +148,9 @@ struct RingView {
       if (first + count > limit) limit = limit_of(find_freed(freed, first));
       if (first + count > limit) exec::back_off();
     }
+    // By less than a segment too soon, since limits are of whole ones.
+    if (first + count >= limit - (mask + 1) + capacity)
+      exec::atomic_max(writer->filled, first + count);
     return first;
   }
   [[nodiscard]] WARREN_HD Task& place(std::uint64_t index) const { return tasks[index & mask]; }
