@@ -98,9 +98,12 @@ class WorkerLoop {
     const int ranks = table_.ranks;
     for (int i = ranks > 1 ? 0 : ranks; i <= ranks; ++i) {
       const bool is_received = i < ranks;
-      const auto from = static_cast<int>((index_ + turn + static_cast<std::uint64_t>(i)) %
-                                         static_cast<std::uint64_t>(ranks));
-      if (is_received && from == table_.rank) continue;
+      int from = table_.rank;
+      if (is_received) {
+        from = static_cast<int>((index_ + turn + static_cast<std::uint64_t>(i)) %
+                                static_cast<std::uint64_t>(ranks));
+        if (from == table_.rank) continue;
+      }
       std::uint64_t waiting = 0;
       const RingView<Task>& ring = is_received ? received_ring(from, waiting) : own_ring(waiting);
       if (run_from(ring, is_received, waiting)) return true;
