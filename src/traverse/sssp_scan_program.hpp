@@ -16,9 +16,10 @@ namespace warren::traverse {
 /// A block's scratch.
 struct SsspScanScratch {
   static constexpr std::uint32_t kMaxWarps = 16;
+  static constexpr std::uint32_t kStretch = 128;  ///< Rows of a task.
   SsspStage stage[kMaxWarps];
   /// Found, to be worked off a warp's lanes at a time: of a stretch, and those left before it.
-  Vertex rows[kMaxWarps][160];
+  Vertex rows[kMaxWarps][kStretch + 32];
 };
 
 template <class Grid, class Program>
@@ -141,7 +142,7 @@ class SsspScan {
 
  private:
   static constexpr std::uint32_t kLanes = Grid::kWarpLanes;
-  static constexpr std::uint32_t kStretch = 128;  ///< Rows of a task.
+  static constexpr std::uint32_t kStretch = SsspScanScratch::kStretch;
   static constexpr std::uint64_t kGrain = 64;
   /// Lists of more edges are for all warps.
   static constexpr std::uint32_t kOwnEdges = Program::kPacked ? kPieceEdges : 4 * kPieceEdges;
