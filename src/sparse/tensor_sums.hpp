@@ -2,8 +2,6 @@
 // Sums of rows of 16-bit numbers on a GPU's tensor cores, a task to each group of lanes.
 #pragma once
 
-#include <algorithm>
-
 #include "warren/exec/tensor_cores.hpp"
 
 #include "sparse/spmm_job.hpp"

@@ -78,8 +78,8 @@ class Tile {
   __device__ T broadcast(T value, std::uint32_t source) const {
     return __shfl_sync(mask(), value, static_cast<int>(source), N);
   }
-  /// The value of the lane whose number differs in the bits of `step`.
-  /// Of lane `source` modulo kGroup of the lane's group of kGroup lanes.
+  /// The value of another lane: of lane `source` modulo kGroup of the lane's group of kGroup lanes,
+  /// or of the lane whose number differs in the bits of `step`.
   template <std::uint32_t kGroup, class T>
   __device__ T broadcast_in_group(T value, std::uint32_t source) const {
     static_assert(kGroup <= N);

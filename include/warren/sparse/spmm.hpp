@@ -101,8 +101,8 @@ struct SpmmOptions {
   std::uint32_t threads_per_block = 512;  ///< GPUs only: 32 x MGG's warps per block.
   std::uint64_t* rows_moved = nullptr;    ///< On the device: rows of other parts read are added.
   /// GPUs only: tensor cores add up rows of 16 bits, where entries have no weights (row_scale and
-  /// self may), B one part, and k and the strides are multiples of 8 above 32. A row's entries are
-  /// added four at a time, in float, then.
+  /// self may), B one part, and k and the strides are multiples of 8 above 32. Sums are float, and
+  /// rounded as tensor cores round.
   bool tensor_sums = false;
 };
 
