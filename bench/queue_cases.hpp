@@ -23,8 +23,7 @@ struct Ring {
 
   template <class W>
   WARREN_HD void push(const W& worker, std::uint64_t task) const {
-    const std::uint64_t limit = worker.broadcast(worker.lane() == 0 ? view.room() : 0, 0);
-    if (limit != 0) view.push(worker, true, task, limit);  // There is room in these runs.
+    (void)view.try_push(worker, true, task);  // There is room in these runs.
   }
   /// How many of the worker's lanes got a task, the first ones.
   template <class W>
@@ -33,7 +32,7 @@ struct Ring {
     if (worker.lane() == 0) count = view.claim(wanted, first);
     count = worker.broadcast(count, 0);
     first = worker.broadcast(first, 0);
-    worker.sync();
+    if (count > 0 && !view.await(worker, first, count)) return 0;
     if (worker.lane() < count) sum += view.place(first + worker.lane());
     worker.sync();
     if (worker.lane() == 0 && count > 0) view.release(first, count);

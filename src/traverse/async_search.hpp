@@ -32,6 +32,12 @@ struct DepthMetric {
   [[nodiscard]] WARREN_HD static double priority(Word word) {
     return static_cast<double>(word >> 32);
   }
+  /// Words at less than `width` levels more are less than this.
+  [[nodiscard]] WARREN_HD static Word after(Word word, double width) {
+    constexpr double kMost = 0xffffffffu;
+    const double level = static_cast<double>(word >> 32) + width;
+    return static_cast<Word>(level < kMost ? level : kMost) << 32;
+  }
 };
 
 /// Distances in the words of a metric of the synchronous SSSP.
@@ -52,6 +58,9 @@ struct DistanceMetric {
   [[nodiscard]] WARREN_HD static bool is_less(Word a, Word b) { return a < b; }
   [[nodiscard]] WARREN_HD static double priority(Word word) {
     return static_cast<double>(Metric::between(0, word));
+  }
+  [[nodiscard]] WARREN_HD static Word after(Word word, double width) {
+    return Metric::after(word, width);
   }
 };
 
@@ -83,25 +92,32 @@ struct SearchFunction {
   std::uint32_t keep = 0;  ///< Improved vertices that a worker goes on with; at most kMostKept.
   double leap = 0.0;       ///< How much farther than its task, in units of priority.
 
-  /// A worker's vertices of this round and of the next.
+  /// A worker's vertices of this round and of the next, and those that are not for itself.
   static constexpr std::uint32_t kMostKept = 32;
   struct Kept {
     EdgeOffset begin;
-    EdgeOffset degree;
+    Word word;
+    Vertex vertex;
+    std::uint32_t degree;  ///< One more than kTaskEdges where it is more than that.
+  };
+  struct Far {
     Word word;
     Vertex vertex;
   };
   struct KeptLists {
     Kept list[2][kMostKept];
+    Far far[kMostKept];
   };
   static constexpr std::uint32_t kScratchBytes = sizeof(KeptLists);
+  static constexpr std::uint32_t kBlocksPerProcessor = 1;
   /// Pushes, for each lane, after which a worker keeps nothing more.
   static constexpr std::uint32_t kKeptPushes = 16;
   /// What running one task pushes at most, on workers of so many lanes.
   [[nodiscard]] static constexpr std::uint64_t most_pushes(std::uint32_t keep, bool on_gpu) {
-    if (keep == 0) return kTaskPushes;
+    const std::uint64_t gathered = on_gpu ? 1 : kMostKept;
+    if (keep == 0) return kTaskPushes + gathered;
     const std::uint64_t round = std::uint64_t{kTaskPushes} * (on_gpu ? 1 : keep);
-    return kTaskPushes + kKeptPushes + round;
+    return kTaskPushes + kKeptPushes + round + gathered;
   }
 
   [[nodiscard]] WARREN_HD int owner(Vertex v) const {
@@ -124,39 +140,53 @@ struct SearchFunction {
   /// not be waited for: a long path costs no queue.
   template <class W, class C>
   WARREN_HD void operator()(const W& worker, C& context, bool active, Task task) const {
-    double limit = 0.0;
+    Leap leap_of{*context.template scratch<KeptLists>()};
     if (keep > 0) {
-      const double mine = active ? Metric::priority(task.word) : kFarthest;
-      limit = worker.reduce(mine, exec::Minimum{}) + leap;
+      const Word mine = active ? task.word : Metric::kUnreached;
+      leap_of.limit = Metric::after(worker.reduce(mine, exec::Minimum{}), leap);
     }
     const std::uint64_t pushed_before = context.created();
-    const std::uint32_t kept = work_on(worker, context, active, task, limit);
-    if (kept > 0) go_on(worker, context, kept, limit, pushed_before);
+    Kept mine{0, task.word, task.vertex, 0};
+    EdgeOffset degree = 0;
+    if (active) {
+      degree = find_list(mine);
+      active = accept(task);
+    }
+    if (keep > 0) {
+      const bool is_short = active && task.node == kRootNode && degree <= kTaskEdges;
+      const std::uint32_t place = worker.count_before(is_short);
+      if (is_short) leap_of.lists.list[0][place] = mine;
+      leap_of.count = worker.count(is_short);
+      active = active && !is_short;
+    }
+    if (worker.any(active)) work_on(worker, context, active, task, mine.begin, degree, leap_of);
+    if (leap_of.count > 0) go_on(worker, context, leap_of, pushed_before);
+    push_far(worker, context, leap_of);
   }
 
  private:
-  static constexpr double kFarthest = 1e300;
+  /// Far vertices that are worth a push before the worker is done.
+  static constexpr std::uint32_t kFarWorthPushing = 8;
 
-  /// Offers the lanes' tasks' words to their neighbours. Those improved below `limit` are kept, the
-  /// others go into the queues; how many are kept.
+  /// What a worker holds while it runs its tasks. Counts are the same in every lane.
+  struct Leap {
+    KeptLists& lists;
+    Word limit = 0;           ///< Vertices at less than this are kept.
+    std::uint32_t to = 0;     ///< The list that they go to,
+    std::uint32_t count = 0;  ///< and how many it has.
+    std::uint32_t far = 0;
+  };
+
+  /// Offers the lanes' tasks' words to their neighbours: lists that are long, in pieces, and any
+  /// where nothing is kept.
   template <class W, class C>
-  WARREN_HD std::uint32_t work_on(const W& worker, C& context, bool active, Task task,
-                                  double limit) const {
-    EdgeOffset first = 0;
-    EdgeOffset degree = 0;
-    if (active) {
-      const auto row = static_cast<Vertex>(task.vertex - out.first);
-      first = out.begin(row);
-      degree = out.end(row) - first;
-      active = accept(task);
-    }
+  WARREN_HD void work_on(const W& worker, C& context, bool active, Task task, EdgeOffset first,
+                         EdgeOffset degree, Leap& leap_of) const {
     EdgeOffset begin = 0;
     const std::uint32_t edges = take_piece(worker, context, active, task, degree, begin);
     begin += first;
     note(worker, active && task.node == kRootNode ? 1u : 0u, edges);
     const typename Metric::Weights weights(out);
-    Kept* const list = context.template scratch<KeptLists>()->list[0];
-    std::uint32_t count = 0;
     worker.expand(edges, [&](bool has, std::uint32_t lane, std::uint32_t k) {
       const Vertex from = worker.broadcast(task.vertex, lane);
       const Word word = worker.broadcast(task.word, lane);
@@ -168,95 +198,128 @@ struct SearchFunction {
         // A look first spares most atomic operations.
         has = Metric::is_less(next.word, exec::atomic_load(best[next.vertex])) &&
               Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word));
+        if (has && keep > 0) find_list(next);
       }
-      hand_on(worker, context, has, next, limit, list, count);
+      hand_on(worker, context, has, next, leap_of);
     });
-    return count;
   }
 
   /// Rounds over the worker's own list. A few lanes share a vertex; what a round needs of the next
-  /// one's vertices is on its way while their words are bettered.
+  /// one's vertices is on its way while their words are bettered: an edge is a chain of two
+  /// accesses. What lies between them counts as much: two edges of a lane at a time were slower.
   template <class W, class C>
-  WARREN_HD void go_on(const W& worker, C& context, std::uint32_t held, double limit,
+  WARREN_HD void go_on(const W& worker, C& context, Leap& leap_of,
                        std::uint64_t pushed_before) const {
-    KeptLists& lists = *context.template scratch<KeptLists>();
     const typename Metric::Weights weights(out);
     std::uint32_t expanded = 0;
     std::uint32_t edges = 0;
     std::uint64_t in_all = 0;
-    for (std::uint32_t parity = 0; held > 0; parity ^= 1u) {
+    while (leap_of.count > 0) {
+      const std::uint32_t held = leap_of.count;
+      const Kept* const list = leap_of.lists.list[leap_of.to];
+      leap_of.to ^= 1u;
+      leap_of.count = 0;
       in_all += held;
       if (context.created() - pushed_before > std::uint64_t{kKeptPushes} * worker.size())
-        limit = 0.0;
-      std::uint32_t count = 0;
-      std::uint32_t power = 0;
-      while (held << (power + 1) <= worker.size()) ++power;
+        leap_of.limit = 0;
+      const std::uint32_t power = (2 * held <= worker.size() ? 1u : 0u) +
+                                  (4 * held <= worker.size() ? 1u : 0u) +
+                                  (8 * held <= worker.size() ? 1u : 0u);
       const std::uint32_t per_vertex = 1u << power;
       const std::uint32_t slot = worker.lane() & (per_vertex - 1);
       worker.sync();
       for (std::uint32_t base = 0; base < held; base += worker.size() >> power) {
         const std::uint32_t index = base + (worker.lane() >> power);
         Kept mine{};
-        if (index < held) mine = lists.list[parity][index];
-        // Long lists are for several workers, as tasks.
-        const bool is_long = mine.degree > kTaskEdges;
-        if (worker.any(is_long)) {
-          context.push(worker, is_long && slot == 0, rank, {mine.vertex, kRootNode, mine.word},
-                       Metric::priority(mine.word));
-          if (is_long) mine.degree = 0;
+        Word now = 0;
+        Vertex target = 0;
+        if (index < held) {
+          mine = list[index];
+          if (slot < mine.degree) target = out.list(mine.begin + slot)[0];
+          now = exec::atomic_load(best[mine.vertex]);
         }
-        expanded += index < held && slot == 0 && !is_long ? 1u : 0u;
+        expanded += index < held && slot == 0 ? 1u : 0u;
         for (std::uint32_t k = slot; worker.any(k < mine.degree); k += per_vertex) {
-          bool has = k < mine.degree;
+          // A vertex that was bettered meanwhile is worked on by whoever did that.
+          bool has = k < mine.degree && !Metric::is_less(now, mine.word);
           Kept next{};
           if (has) {
-            const EdgeOffset edge = mine.begin + k;
-            const Word now = exec::atomic_load(best[mine.vertex]);
-            next.vertex = out.list(edge)[0];
-            next.word = Metric::extend(mine.word, weights, edge, mine.vertex);
+            next.vertex = target;
+            next.word = Metric::extend(mine.word, weights, mine.begin + k, mine.vertex);
+            const Word old = exec::atomic_min(best[next.vertex], next.word);
+            if (k + per_vertex < mine.degree) target = out.list(mine.begin + k + per_vertex)[0];
             find_list(next);
-            // A vertex that was bettered meanwhile is worked on by whoever did that.
-            has = !Metric::is_less(now, mine.word) &&
-                  Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word));
+            has = Metric::is_less(next.word, old);
             ++edges;
           }
-          hand_on(worker, context, has, next, limit, lists.list[parity ^ 1u], count);
+          hand_on(worker, context, has, next, leap_of);
         }
       }
       worker.sync();
-      held = count;
+      if (leap_of.far >= kFarWorthPushing) push_far(worker, context, leap_of);
     }
     if (worker.lane() == 0) exec::atomic_add(tally->kept, in_all);
     note(worker, expanded, edges);
   }
 
-  /// Where an own vertex's list lies.
-  WARREN_HD void find_list(Kept& kept) const {
+  /// Where an own vertex's list lies; its length.
+  WARREN_HD EdgeOffset find_list(Kept& kept) const {
     const auto row = static_cast<Vertex>(kept.vertex - out.first);
-    if (row >= out.count) return;
+    if (row >= out.count) return 0;
     kept.begin = out.begin(row);
-    kept.degree = out.end(row) - kept.begin;
+    const EdgeOffset degree = out.end(row) - kept.begin;
+    kept.degree = static_cast<std::uint32_t>(degree <= kTaskEdges ? degree : kTaskEdges + 1);
+    return degree;
   }
 
-  /// Improved vertices: to `list`, behind its `count`, where they are near and there is room, else
-  /// into a queue.
+  /// Improved vertices: to the list of those kept where they are near, their lists are short and
+  /// there is room, else to those for queues; other ranks' go there at once.
   template <class W, class C>
-  WARREN_HD void hand_on(const W& worker, C& context, bool has, Kept& next, double limit,
-                         Kept* list, std::uint32_t& count) const {
-    const int to = has ? owner(next.vertex) : rank;
-    const double priority = Metric::priority(next.word);
-    const bool is_near = has && to == rank && priority < limit;
-    if (worker.any(is_near)) {
-      const std::uint32_t place = count + worker.count_before(is_near);
-      if (is_near && place < keep) {
-        if (next.degree == 0) find_list(next);
-        list[place] = next;
-        has = false;
-      }
-      count += worker.count(is_near);
-      count = count < keep ? count : keep;
+  WARREN_HD void hand_on(const W& worker, C& context, bool has, const Kept& next,
+                         Leap& leap_of) const {
+    bool is_far = has;
+    if (ranks > 1) {
+      const int to = has ? owner(next.vertex) : rank;
+      context.push(worker, has && to != rank, to, {next.vertex, 0, next.word},
+                   Metric::priority(next.word));
+      is_far = has && to == rank;
     }
-    context.push(worker, has, to, {next.vertex, to == rank ? kRootNode : 0u, next.word}, priority);
+    const bool is_near = is_far && next.word < leap_of.limit && next.degree <= kTaskEdges;
+    if (worker.any(is_near)) {
+      const std::uint32_t place = leap_of.count + worker.count_before(is_near);
+      if (is_near && place < keep) {
+        leap_of.lists.list[leap_of.to][place] = next;
+        is_far = false;
+      }
+      leap_of.count += worker.count(is_near);
+      leap_of.count = leap_of.count < keep ? leap_of.count : keep;
+    }
+    if (!worker.any(is_far)) return;
+    const std::uint32_t count = worker.count(is_far);
+    if (leap_of.far + count > kMostKept) push_far(worker, context, leap_of);
+    const std::uint32_t place = leap_of.far + worker.count_before(is_far);
+    if (is_far) leap_of.lists.far[place] = {next.word, next.vertex};
+    leap_of.far += count;
+  }
+
+  /// One push for what several steps found: a push takes as long as two of them.
+  template <class W, class C>
+  WARREN_HD void push_far(const W& worker, C& context, Leap& leap_of) const {
+    if (leap_of.far == 0) return;
+    worker.sync();
+    push_list(worker, context, leap_of.lists.far, leap_of.far);
+    worker.sync();
+    leap_of.far = 0;
+  }
+  template <class W, class C>
+  WARREN_GPU_NOINLINE WARREN_HD void push_list(const W& worker, C& context, const Far* list,
+                                               std::uint32_t count) const {
+    for (std::uint32_t base = 0; base < count; base += worker.size()) {
+      const bool has = base + worker.lane() < count;
+      const Far far = has ? list[base + worker.lane()] : Far{};
+      context.push(worker, has, rank, {far.vertex, kRootNode, far.word},
+                   Metric::priority(far.word));
+    }
   }
 
   /// False for what is no better than what its vertex has.

@@ -35,6 +35,7 @@ struct HostRing {
 std::vector<std::uint64_t> pop(const RingView<std::uint64_t>& ring, std::uint64_t most) {
   std::uint64_t first = 0;
   std::vector<std::uint64_t> got(ring.claim(most, first));
+  EXPECT_TRUE(got.empty() || ring.await(exec::Serial{}, first, got.size()));
   for (std::size_t i = 0; i < got.size(); ++i) got[i] = ring.place(first + i);
   if (!got.empty()) ring.release(first, got.size());
   return got;

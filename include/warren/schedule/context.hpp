@@ -19,17 +19,18 @@ enum class Signal : std::uint32_t {
 /// One rank's counters, on its device. docs/termination.md says what `created` and `finished`
 /// decide.
 struct RankCounters {
-  alignas(128) std::uint64_t created;   ///< Tasks that this rank's workers have pushed.
-  alignas(128) std::uint64_t finished;  ///< Tasks that they have run.
-  alignas(128) std::uint32_t signal;
-  alignas(128) std::uint64_t bucket;  ///< The priority's bucket that is being worked off.
+  alignas(kCounterBytes) std::uint64_t created;   ///< Tasks that this rank's workers have pushed.
+  alignas(kCounterBytes) std::uint64_t finished;  ///< Tasks that they have run.
+  alignas(kCounterBytes) std::uint32_t signal;
+  alignas(kCounterBytes) std::uint64_t bucket;  ///< The priority's bucket that is being worked off.
   // Tallies: of nothing but reports.
-  alignas(128) std::uint64_t tasks;
+  alignas(kCounterBytes) std::uint64_t tasks;
   std::uint64_t idle_nanoseconds;  ///< Of all workers together.
   std::uint64_t spilled;           ///< Tasks that found a ring full.
   std::uint64_t wrong_rank;  ///< One more than the rank that a task was pushed to and is none.
-  alignas(128) std::uint32_t sending[kMaxRanks];  ///< A worker is sending the outbox's batch.
-  alignas(128) std::uint64_t messages[kMaxRanks];
+  alignas(
+      kCounterBytes) std::uint32_t sending[kMaxRanks];  ///< A worker is sending the outbox's batch.
+  alignas(kCounterBytes) std::uint64_t messages[kMaxRanks];
   std::uint64_t sent[kMaxRanks];  ///< Tasks.
 };
 
@@ -179,13 +180,9 @@ class Context {
   /// Into `ring`, or the spill where that is full: true for the former.
   WARREN_GPU_NOINLINE WARREN_HD bool deliver(const W& worker, bool has, const RingView<Task>& ring,
                                              int to, const Task& task) {
-    const std::uint64_t limit = worker.broadcast(worker.lane() == 0 ? ring.room() : 0, 0);
-    if (limit != 0) {
-      ring.push(worker, has, task, limit);
-      return true;
-    }
+    if (ring.try_push(worker, has, task)) return true;
     const std::uint32_t count = worker.count(has);
-    table_.spill.push(worker, has, {task, static_cast<std::uint32_t>(to)}, 0);
+    table_.spill.push(worker, has, {task, static_cast<std::uint32_t>(to)});
     if (worker.lane() == 0) {
       exec::atomic_add(mine_.spilled, std::uint64_t{count});
       if (table_.spill.used() > table_.spill.capacity) signal_all(Signal::pause);

@@ -9,13 +9,14 @@ namespace warren::schedule {
 
 namespace detail {
 
-/// A worker's part in one step of a run.
+/// A worker's part in one step of a run. The context is no member: what calls that are not inlined
+/// can reach is in memory, and this is to be in registers.
 template <class W, class Task, class Function>
 class WorkerLoop {
  public:
   WARREN_HD WorkerLoop(const W& worker, std::uint64_t index, const QueueTable<Task>& table,
                        const Function& function, std::uint32_t fetch, std::uint32_t share,
-                       void* scratch)
+                       Context<W, Task>& context)
       : worker_(worker),
         index_(index),
         table_(table),
@@ -23,7 +24,7 @@ class WorkerLoop {
         fetch_(fetch),
         share_(share),
         mine_(*table.counters[table.rank]),
-        context_(table, scratch) {}
+        context_(context) {}
   /// A task that throws ends the run of its rank's other workers, too.
   WARREN_HD ~WorkerLoop() {
     if (!has_ended_) context_.signal_all(Signal::fail);
@@ -66,10 +67,7 @@ class WorkerLoop {
   }
 
   /// Of this step; meaningful in lane 0.
-  [[nodiscard]] WARREN_HD std::uint64_t created() const { return context_.created(); }
   [[nodiscard]] WARREN_HD std::uint64_t finished() const { return finished_; }
-  /// Of each lane.
-  [[nodiscard]] WARREN_HD bool has_strayed() const { return context_.has_strayed(); }
 
   WARREN_HD void end() { has_ended_ = true; }
 
@@ -87,7 +85,10 @@ class WorkerLoop {
       if (index_ == 0 && turn % 256 == 0 &&
           exec::atomic_load<Order::relaxed, Scope::system>(*table_.abort_flag) != 0)
         context_.signal_all(Signal::fail);
-      signal = exec::atomic_load<Order::acquire, Scope::system>(mine_.signal);
+      // Every look that acquires would empty the processor's first-level cache.
+      signal = exec::atomic_load<Order::relaxed, Scope::system>(mine_.signal);
+      if (static_cast<Signal>(signal) != Signal::run)
+        signal = exec::atomic_load<Order::acquire, Scope::system>(mine_.signal);
     }
     return static_cast<Signal>(worker_.broadcast(signal, 0));
   }
@@ -126,19 +127,26 @@ class WorkerLoop {
       waiting = was_full() ? kMany : worker_.lane() == 0 ? ring.waiting() : 0;
       return ring;
     }
-    std::uint64_t current = 0;
-    if (worker_.lane() == 0) {
-      current = exec::atomic_load(mine_.bucket);
-      for (std::uint32_t k = 0; k < table_.levels; ++k) {
-        waiting = table_.local[(current + k) % table_.levels].waiting();
-        if (waiting == 0) continue;
-        // The threshold goes up by delta, or by as many as are empty.
-        if (k > 0) exec::atomic_max(mine_.bucket, current + k);
-        current += k;
-        break;
-      }
+    // A lane looks at each: to look at one after the other would take as many times as long.
+    const std::uint64_t current = worker_.broadcast(exec::atomic_load(mine_.bucket), 0);
+    const auto first = static_cast<std::uint32_t>(current % table_.levels);
+    std::uint32_t found = table_.levels;
+    for (std::uint32_t base = 0; base < table_.levels && found == table_.levels;
+         base += worker_.size()) {
+      const std::uint32_t k = base + worker_.lane();
+      const std::uint64_t here = k < table_.levels ? table_.local[wrapped(first + k)].waiting() : 0;
+      found = worker_.reduce(here > 0 ? k : table_.levels, exec::Minimum{});
+      if (found < table_.levels) waiting = worker_.broadcast(here, found - base);
     }
-    return table_.local[worker_.broadcast(current, 0) % table_.levels];
+    if (found == table_.levels) return table_.local[first];
+    // The threshold goes up by delta, or by as many as are empty.
+    if (found > 0 && worker_.lane() == 0) exec::atomic_max(mine_.bucket, current + found);
+    return table_.local[wrapped(first + found)];
+  }
+
+  /// Of the priorities' rings, by an index below twice their number.
+  [[nodiscard]] WARREN_HD std::uint32_t wrapped(std::uint32_t ring) const {
+    return ring < table_.levels ? ring : ring - table_.levels;
   }
 
   /// Where all that was asked for was there, more will be: no look before the next time.
@@ -167,22 +175,22 @@ class WorkerLoop {
     }
     if (count == 0) return false;
     first = worker_.broadcast(first, 0);
+    if (!ring.await(worker_, first, count)) return false;
     for (std::uint64_t done = 0; done < count; done += worker_.size()) {
       const std::uint64_t left = count - done;
       const std::uint64_t here = left < worker_.size() ? left : worker_.size();
       bool active = worker_.lane() < here;
       Task task{};
-      worker_.sync();  // Lane 0 has seen the tasks written.
       if (active) task = ring.place(first + done + worker_.lane());
-      worker_.sync();
-      if (worker_.lane() == 0) ring.release(first + done, here);
       if constexpr (requires { function_.priority(task); }) {
         if (is_received && table_.levels > 1) active = defer(active, task);
       }
       const std::uint32_t running = worker_.count(active);
-      if (running == 0) continue;
-      function_(worker_, context_, active, task);
+      if (running > 0) function_(worker_, context_, active, task);
       finished_ += running;
+      // Only now: nobody waits for places, but others may for what the tasks push.
+      worker_.sync();
+      if (worker_.lane() == 0) ring.release(first + done, here);
     }
     return true;
   }
@@ -233,6 +241,7 @@ class WorkerLoop {
     count = worker_.broadcast(count, 0);
     source = worker_.broadcast(source, 0);
     target = worker_.broadcast(target, 0);
+    if (count > 0 && !outbox.await(worker_, source, count)) count = 0;
     worker_.sync();
     worker_.for_each(count,
                      [&](std::uint64_t i) { ring.place(target + i) = outbox.place(source + i); });
@@ -255,7 +264,7 @@ class WorkerLoop {
     count = worker_.broadcast(count, 0);
     if (count == 0) return false;
     first = worker_.broadcast(first, 0);
-    worker_.sync();
+    if (!table_.spill.await(worker_, first, count)) return false;
     const bool has = worker_.lane() < count;
     SpilledTask<Task> spilled{};
     if (has) spilled = table_.spill.place(first + worker_.lane());
@@ -337,7 +346,7 @@ class WorkerLoop {
   std::uint32_t fetch_;
   std::uint32_t share_;  ///< Of the tasks waiting: one in 2 to this power.
   RankCounters& mine_;
-  Context<W, Task> context_;
+  Context<W, Task>& context_;
   std::uint64_t finished_ = 0;
   std::uint64_t counted_ = 0;    ///< Of finished_, told to the others.
   std::uint64_t uncounted_ = 0;  ///< Idle functions run since then.

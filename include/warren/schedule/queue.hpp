@@ -145,7 +145,7 @@ class TaskQueue {
 
   /// Empty, counters 0. Synchronises.
   void clear(team::Team& team, const exec::Stream& stream);
-  [[nodiscard]] const QueueTable<Task>* table() const { return table_.data(); }
+  [[nodiscard]] const QueueTable<Task>& table() const { return table_; }
   [[nodiscard]] const QueueOptions& options() const { return options_; }
 
   /// After a pause: doubles the spill where more than half of its capacity is taken, and lets the
@@ -158,7 +158,6 @@ class TaskQueue {
 
  private:
   void make_spill(const exec::Device& device, std::uint64_t capacity);
-  void upload(const exec::Stream& stream);
   [[nodiscard]] RankCounters counters(const exec::Stream& stream) const;
 
   QueueOptions options_;
@@ -166,8 +165,7 @@ class TaskQueue {
   memory::Buffer<RingWriter> senders_;  ///< Of this rank's rings at its peers.
   std::unique_ptr<detail::Rings<SpilledTask<Task>>> spill_;
   memory::Buffer<RankCounters> counters_;
-  memory::Buffer<QueueTable<Task>> table_;
-  QueueTable<Task> host_;
+  QueueTable<Task> table_;
 };
 
 template <class Task>
@@ -176,34 +174,33 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   const exec::Device& device = team.device();
   const auto ranks = static_cast<std::size_t>(team.size());
   const std::uint64_t threads = team.all_reduce(detail::pushing_threads(device), exec::Maximum{});
-  host_.rank = team.rank();
-  host_.ranks = team.size();
-  host_.abort_flag = team.abort_flag();
-  host_.levels = options.levels;
-  host_.inverse_delta = 1.0 / options.delta;
-  host_.is_slow = slow_links(team, options.gather);
-  host_.slow_nanoseconds = options.slow_nanoseconds;
-  host_.batch = options.batch;
-  host_.wait = options.wait;
-  host_.stumble = options.stumble_nanoseconds;
+  table_.rank = team.rank();
+  table_.ranks = team.size();
+  table_.abort_flag = team.abort_flag();
+  table_.levels = options.levels;
+  table_.inverse_delta = 1.0 / options.delta;
+  table_.is_slow = slow_links(team, options.gather);
+  table_.slow_nanoseconds = options.slow_nanoseconds;
+  table_.batch = options.batch;
+  table_.wait = options.wait;
+  table_.stumble = options.stumble_nanoseconds;
 
   local_ = {device, options.levels, options.local_capacity,
             detail::ring_places(options.local_capacity, threads)};
   for (std::uint32_t i = 0; i < options.levels; ++i)
-    host_.local[i] = local_.view(i, host_.stumble, host_.abort_flag);
+    table_.local[i] = local_.view(i, table_.stumble, table_.abort_flag);
   if (ranks > 1) {
     receive_ = {device, ranks, options.receive_capacity,
                 detail::ring_places(options.receive_capacity,
                                     threads + team.all_reduce(options.batch, exec::Maximum{}))};
     senders_ = memory::Buffer<RingWriter>(device, ranks);
   }
-  if (host_.is_slow != 0) {
+  if (table_.is_slow != 0) {
     outbox_ = {device, ranks, options.receive_capacity,
                detail::ring_places(options.receive_capacity, threads)};
   }
   make_spill(device, options.spill_capacity);
   counters_ = memory::Buffer<RankCounters>(device, 1);
-  table_ = memory::Buffer<QueueTable<Task>>(device, 1);
 
   const std::vector<void*> counters = team.share(counters_.data());
   const std::vector<void*> tasks = team.share(receive_.tasks());
@@ -217,13 +214,13 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
     require(counters[q] != nullptr, team.device().name() + " cannot address the memory of rank " +
                                         std::to_string(q) +
                                         "'s device: its tasks cannot be pushed there");
-    host_.counters[q] = static_cast<RankCounters*>(counters[q]);
+    table_.counters[q] = static_cast<RankCounters*>(counters[q]);
     if (q == me) continue;
-    RingView<Task>& from = host_.from[q];
-    from = receive_.view(q, host_.stumble, host_.abort_flag);
+    RingView<Task>& from = table_.from[q];
+    from = receive_.view(q, table_.stumble, table_.abort_flag);
     from.writer = nullptr;
     from.is_wide = true;
-    RingView<Task>& to = host_.to[q];
+    RingView<Task>& to = table_.to[q];
     to = from;
     to.capacity = capacities[q];
     to.mask = places[q] - 1;
@@ -231,8 +228,8 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
     to.segments = static_cast<RingSegment*>(segments[q]) + me * (places[q] / kSegmentTasks);
     to.reader = static_cast<RingReader*>(readers[q]) + me;
     to.writer = senders_.data() + q;
-    if ((host_.is_slow >> q & 1u) != 0)
-      host_.outbox[q] = outbox_.view(q, host_.stumble, host_.abort_flag);
+    if ((table_.is_slow >> q & 1u) != 0)
+      table_.outbox[q] = outbox_.view(q, table_.stumble, table_.abort_flag);
   }
 }
 
@@ -243,13 +240,7 @@ void TaskQueue<Task>::make_spill(const exec::Device& device, std::uint64_t capac
   spill_ = std::make_unique<detail::Rings<SpilledTask<Task>>>(
       device, 1, capacity,
       detail::ring_places(capacity, threads * (fetched * (options_.most_pushes + 1) + 1)));
-  host_.spill = spill_->view(0, host_.stumble, host_.abort_flag);
-}
-
-template <class Task>
-void TaskQueue<Task>::upload(const exec::Stream& stream) {
-  exec::copy(stream, table_.data(), &host_, sizeof host_);
-  stream.synchronize();
+  table_.spill = spill_->view(0, table_.stumble, table_.abort_flag);
 }
 
 template <class Task>
@@ -261,7 +252,7 @@ void TaskQueue<Task>::clear(team::Team& team, const exec::Stream& stream) {
   spill_->clear(stream);
   exec::fill_bytes(stream, senders_.data(), 0, senders_.bytes());
   exec::fill_bytes(stream, counters_.data(), 0, counters_.bytes());
-  upload(stream);
+  stream.synchronize();
   team.barrier();
 }
 
@@ -308,7 +299,7 @@ void TaskQueue<Task>::grow(team::Team& team, const exec::Stream& stream) {
   }
   const auto running = static_cast<std::uint32_t>(Signal::run);
   exec::copy(stream, &counters_.data()->signal, &running, sizeof running);
-  upload(stream);
+  stream.synchronize();
 }
 
 template <class Task>
@@ -316,7 +307,7 @@ void TaskQueue<Task>::check(const exec::Stream& stream) const {
   const std::uint64_t wrong = counters(stream).wrong_rank;
   require(wrong == 0, "a task was pushed to rank " +
                           std::to_string(static_cast<std::int32_t>(wrong - 1)) +
-                          ", which does not exist: the team has " + std::to_string(host_.ranks) +
+                          ", which does not exist: the team has " + std::to_string(table_.ranks) +
                           " ranks, numbered from 0");
 }
 

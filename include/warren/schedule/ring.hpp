@@ -23,9 +23,12 @@
 //
 // Orders: a task is written before its segment's word is added to with release, and read after the
 // word was read with acquire; it is read before its segment's second word is added to with release,
-// and its place written again after that was read with acquire (and handed on through `freed`).
+// and its place written again after that was read with acquire (and handed on through `freed`). Who
+// adds to several words releases them by one fence.
 // System scope where the two ranks differ, else device scope.
 #pragma once
+
+#include <bit>
 
 #include "warren/exec/atomic.hpp"
 #include "warren/exec/wait.hpp"
@@ -38,24 +41,29 @@ using exec::Scope;
 
 inline constexpr std::uint64_t kSegmentTasks = 128;
 
+/// Between counters that many workers move. Lines side by side may have one owner in the
+/// second-level cache, which then serves one after the other.
+inline constexpr std::size_t kCounterBytes = 256;
+
 /// Counters of one segment; a sector of their own.
 struct alignas(32) RingSegment {
   std::uint64_t written;
   std::uint64_t read;
 };
 
-/// What readers count; on their device. Each on a line of its own.
+/// What readers count; on their device. Each on a line of its own, far from the other's.
 struct RingReader {
-  alignas(128) std::uint64_t available;  ///< Two's complement: below 0 while a reader gives back.
-  alignas(128) std::uint64_t head;
+  alignas(kCounterBytes)
+      std::uint64_t available;  ///< Two's complement: below 0 while a reader gives back.
+  alignas(kCounterBytes) std::uint64_t head;
 };
 
 /// What writers count; on their device.
 struct RingWriter {
-  alignas(128) std::uint64_t tail;
-  alignas(128) std::uint64_t freed;  ///< All places before it have been read.
+  alignas(kCounterBytes) std::uint64_t tail;
+  alignas(kCounterBytes) std::uint64_t freed;  ///< All places before it have been read.
   /// The farthest end of a reservation that took the last place that its writer knew to be free.
-  alignas(128) std::uint64_t filled;
+  alignas(kCounterBytes) std::uint64_t filled;
 };
 
 namespace detail {
@@ -86,6 +94,27 @@ template <Order O = Order::relaxed, class T>
 WARREN_HD T add(T& location, T value, bool is_wide) {
   return is_wide ? exec::atomic_add<O, Scope::system>(location, value)
                  : exec::atomic_add<O, Scope::device>(location, value);
+}
+
+/// What a lane has done, and seen others do, before this comes before what it counts after it with
+/// add_fenced(): one wait for several counters. On the CPU each of these waits itself, since the
+/// thread sanitizer knows no fences.
+WARREN_HD inline void fence([[maybe_unused]] bool is_wide) {
+#if defined(__CUDA_ARCH__)
+  if (is_wide) {
+    cuda::atomic_thread_fence(cuda::std::memory_order_release, cuda::thread_scope_system);
+  } else {
+    cuda::atomic_thread_fence(cuda::std::memory_order_release, cuda::thread_scope_device);
+  }
+#endif
+}
+template <class T>
+WARREN_HD void add_fenced(T& location, T value, bool is_wide) {
+#if defined(__CUDA_ARCH__)
+  add(location, value, is_wide);
+#else
+  add<Order::release>(location, value, is_wide);
+#endif
 }
 
 /// Where a run is tested: a random pause, one time in eight, between any two accesses that others
@@ -157,27 +186,28 @@ struct RingView {
   /// What was written to places [first, first + count) may be read. By one lane, which all that
   /// wrote have met.
   WARREN_HD void publish(std::uint64_t first, std::uint64_t count) const {
+    detail::fence(is_wide);
     for_each_segment(
         first, count,
         [&](RingSegment& segment, std::uint64_t, std::uint64_t from, std::uint64_t to) {
           detail::stumble(stumble);
-          detail::add<Order::release>(segment.written, detail::segment_word(from, to), is_wide);
+          detail::add_fenced(segment.written, detail::segment_word(from, to), is_wide);
         });
     detail::add(reader->available, count, is_wide);
   }
-  /// One task of each lane that has one, with one reservation. Called by all lanes; after room()
-  /// gave lane 0 `limit`, see reserve().
+  /// One task of each lane that has one, with one reservation. Called by all lanes. False, and
+  /// nothing done, where the ring is full.
   template <class W>
-  WARREN_HD void push(const W& worker, bool has, const Task& task, std::uint64_t limit) const {
-    const std::uint32_t before = worker.count_before(has);
-    const std::uint32_t count = worker.count(has);
-    if (count == 0) return;
-    std::uint64_t first = 0;
-    if (worker.lane() == 0) first = reserve(count, limit);
-    first = worker.broadcast(first, 0);
-    if (has) place(first + before) = task;
-    worker.sync();
-    if (worker.lane() == 0) publish(first, count);
+  [[nodiscard]] WARREN_HD bool try_push(const W& worker, bool has, const Task& task) const {
+    return put(worker, has, task, [&](std::uint32_t count) {
+      const std::uint64_t limit = room();
+      return limit != 0 ? reserve(count, limit) : kNoPlace;
+    });
+  }
+  /// The same where the storage has room for sure.
+  template <class W>
+  WARREN_HD void push(const W& worker, bool has, const Task& task) const {
+    (void)put(worker, has, task, [&](std::uint32_t count) { return reserve(count, 0); });
   }
 
   // Of readers.
@@ -189,8 +219,8 @@ struct RingView {
     const auto count = static_cast<std::int64_t>(detail::load(reader->available, is_wide));
     return count > 0 ? static_cast<std::uint64_t>(count) : 0;
   }
-  /// Up to `most` tasks: their number, and the first one's place; all are there to be read. By one
-  /// lane; the others meet it before they read. 0 too where the team has ended.
+  /// Up to `most` tasks: their number, and the first one's place. By one lane; before any reads
+  /// them, await().
   [[nodiscard]] WARREN_HD std::uint64_t claim(std::uint64_t most, std::uint64_t& first) const {
     return has_tasks() ? take(most, first) : 0;
   }
@@ -206,19 +236,62 @@ struct RingView {
     if (count == 0) return 0;
     detail::stumble(stumble);
     first = exec::atomic_add(reader->head, count);
-    return wait_until_written(first, count) ? count : 0;
+    return count;
+  }
+  /// Waits until places [first, first + count), which the worker has claimed, are there to be read:
+  /// for writers that have reserved. Called by all lanes. False if the team has ended.
+  template <class W>
+  [[nodiscard]] WARREN_HD bool await(const W& worker, std::uint64_t first,
+                                     std::uint64_t count) const {
+    bool is_there = true;
+    // A lane waits for each segment.
+    const std::uint64_t begin = first / kSegmentTasks;
+    const std::uint64_t segments_here = (first + count - 1) / kSegmentTasks - begin + 1;
+    for (std::uint64_t s = worker.lane(); s < segments_here; s += worker.size()) {
+      const std::uint64_t from = (begin + s) * kSegmentTasks;
+      const std::uint64_t end = first + count - from;
+      if (!wait_until_written(from, end < kSegmentTasks ? end : kSegmentTasks)) is_there = false;
+    }
+    const bool all_are = !worker.any(!is_there);
+    worker.sync();  // What one lane acquired the others read.
+    return all_are;
   }
   /// Places [first, first + count) have been read. By one lane, which all that read have met.
   WARREN_HD void release(std::uint64_t first, std::uint64_t count) const {
+    detail::fence(is_wide);
     for_each_segment(
         first, count,
         [&](RingSegment& segment, std::uint64_t, std::uint64_t from, std::uint64_t to) {
           detail::stumble(stumble);
-          detail::add<Order::release>(segment.read, detail::segment_word(from, to), is_wide);
+          detail::add_fenced(segment.read, detail::segment_word(from, to), is_wide);
         });
   }
 
  private:
+  static constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};
+
+  /// Writes the lanes' tasks to the places whose first one lane 0 gets from `take_places(count)`;
+  /// false where it gets none.
+  template <class W, class F>
+  [[nodiscard]] WARREN_HD bool put(const W& worker, bool has, const Task& task,
+                                   F&& take_places) const {
+    const std::uint32_t count = worker.count(has);
+    if (count == 0) return true;
+    const std::uint32_t before = count == worker.size() ? worker.lane() : worker.count_before(has);
+    std::uint64_t first = 0;
+    if (worker.lane() == 0) first = take_places(count);
+    first = worker.broadcast(first, 0);
+    if (first == kNoPlace) return false;
+    if (has) place(first + before) = task;
+    worker.sync();
+    if (worker.lane() == 0) publish(first, count);
+    return true;
+  }
+  /// In which lap of the ring a place lies. There are a power of two of them.
+  [[nodiscard]] WARREN_HD std::uint64_t lap_of(std::uint64_t place) const {
+    return place >> std::popcount(mask);
+  }
+
   /// f(segment, lap, from, to) for every segment that the places lie in, [from, to) within it.
   template <class F>
   WARREN_HD void for_each_segment(std::uint64_t first, std::uint64_t count, F&& f) const {
@@ -226,27 +299,24 @@ struct RingView {
     while (first < end) {
       const std::uint64_t begin = first / kSegmentTasks * kSegmentTasks;
       const std::uint64_t last = end < begin + kSegmentTasks ? end : begin + kSegmentTasks;
-      f(segments[(begin & mask) / kSegmentTasks], begin / (mask + 1), first - begin, last - begin);
+      f(segments[(begin & mask) / kSegmentTasks], lap_of(begin), first - begin, last - begin);
       first = last;
     }
   }
 
-  /// Waits for writers that have reserved. False if the team has ended.
-  [[nodiscard]] WARREN_HD bool wait_until_written(std::uint64_t first, std::uint64_t count) const {
-    bool is_there = true;
-    for_each_segment(
-        first, count,
-        [&](const RingSegment& segment, std::uint64_t lap, std::uint64_t, std::uint64_t to) {
-          std::uint32_t looks = 0;
-          while (is_there &&
-                 detail::segment_prefix(detail::load<Order::acquire>(segment.written, is_wide) -
-                                        lap * detail::kFullSegment) < to) {
-            if (++looks % 16 == 0) exec::back_off();
-            if (looks % 4096 == 0 && abort_flag != nullptr)
-              is_there = exec::atomic_load<Order::relaxed, Scope::system>(*abort_flag) == 0;
-          }
-        });
-    return is_there;
+  /// Waits for the first `count` places of the segment that begins with place `from`.
+  [[nodiscard]] WARREN_HD bool wait_until_written(std::uint64_t from, std::uint64_t count) const {
+    const RingSegment& segment = segments[(from & mask) / kSegmentTasks];
+    const std::uint64_t full_laps = lap_of(from) * detail::kFullSegment;
+    std::uint32_t looks = 0;
+    while (detail::segment_prefix(detail::load<Order::acquire>(segment.written, is_wide) -
+                                  full_laps) < count) {
+      if (++looks % 16 == 0) exec::back_off();
+      if (looks % 4096 == 0 && abort_flag != nullptr &&
+          exec::atomic_load<Order::relaxed, Scope::system>(*abort_flag) != 0)
+        return false;
+    }
+    return true;
   }
 
   /// Places before this may be written: those a lap before them have been read, whole segments so
@@ -263,7 +333,7 @@ struct RingView {
       const RingSegment& segment = segments[(begin & mask) / kSegmentTasks];
       const std::uint64_t prefix =
           detail::segment_prefix(detail::load<Order::acquire>(segment.read, is_wide) -
-                                 begin / (mask + 1) * detail::kFullSegment);
+                                 lap_of(begin) * detail::kFullSegment);
       if (begin + prefix > now) now = begin + prefix;
       if (prefix < kSegmentTasks) break;
     }

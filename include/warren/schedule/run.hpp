@@ -11,6 +11,7 @@
 //   double priority(const Task&) const;                      // optional; least first
 //   void idle(worker, context) const;                        // optional
 //   static constexpr std::uint32_t kScratchBytes;            // optional: context.scratch()
+//   static constexpr std::uint32_t kBlocksPerProcessor;      // optional: fewer have more registers
 //
 // and is called by all lanes of a worker at once, each lane with a task of its own or with active =
 // false (a worker that fetches one task has it in lane 0). It may read and update what views reach,
@@ -67,6 +68,16 @@ template <class Function>
   }
 }
 
+/// Blocks of 256 threads on each of a GPU's processors.
+template <class Function>
+[[nodiscard]] constexpr std::uint32_t blocks_of() {
+  if constexpr (requires { Function::kBlocksPerProcessor; }) {
+    return Function::kBlocksPerProcessor;
+  } else {
+    return 2;
+  }
+}
+
 }  // namespace detail
 
 /// The run as a step program: the first step pushes the seeds, then a step is a kernel.
@@ -75,14 +86,14 @@ struct RunProgram {
   using State = RunState;
   using Task = typename Function::Task;
   static constexpr std::uint32_t kThreadsPerBlock = 256;
-  static constexpr std::uint32_t kBlocksPerProcessor = 2;
+  static constexpr std::uint32_t kBlocksPerProcessor = detail::blocks_of<Function>();
   static constexpr std::uint32_t kScratchBytes =
       kThreadsPerBlock / detail::lanes_of<W>(kThreadsPerBlock) * detail::scratch_of<Function>();
   static constexpr std::uint32_t kGangBlocks = 1;
   enum Sum : std::uint32_t { kCreated, kFinished, kPaused, kFailed };
 
   Function function;
-  const QueueTable<Task>* table;
+  QueueTable<Task> table;  ///< Among the kernel's arguments: looks at it wait for no memory.
   std::uint32_t fetch;
   std::uint32_t share;
 
@@ -100,25 +111,27 @@ struct RunProgram {
         [&](const auto& worker, std::uint64_t i) {
           auto* const scratch = block.template scratch<unsigned char>() +
                                 block.lane() / worker.size() * detail::scratch_of<Function>();
-          detail::WorkerLoop<std::decay_t<decltype(worker)>, Task, Function> loop(
-              worker, i, *table, function, fetch, share, scratch);
+          using Worker = std::decay_t<decltype(worker)>;
+          Context<Worker, Task> context(table, scratch);
+          detail::WorkerLoop<Worker, Task, Function> loop(worker, i, table, function, fetch, share,
+                                                          context);
           if (is_seeding) {
             loop.seed(i);
           } else {
             loop.run(state.is_persistent);
           }
           if (worker.lane() == 0) {
-            created += loop.created();
+            created += context.created();
             finished += loop.finished();
           }
-          strayed += loop.has_strayed() ? 1 : 0;
+          strayed += context.has_strayed() ? 1 : 0;
           loop.end();
         },
         is_seeding ? 0 : 1);
     grid.sum(kCreated, created);
     grid.sum(kFinished, finished);
     const auto signal = static_cast<Signal>(
-        exec::atomic_load<Order::relaxed, Scope::system>(table->counters[table->rank]->signal));
+        exec::atomic_load<Order::relaxed, Scope::system>(table.counters[table.rank]->signal));
     const bool tells = grid.block() == 0 && grid.block_worker().lane() == 0;
     grid.sum(kPaused, tells && signal == Signal::pause ? 1 : 0);
     grid.sum(kFailed, strayed + (tells && signal == Signal::fail ? 1 : 0));
@@ -171,7 +184,7 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
           "ranks that share a GPU cannot wait for each other in kernels: run in the discrete form");
   // A lane takes one task at a time.
   const std::uint32_t most = detail::most_fetched<Backend, W>();
-  const RunProgram<W, Function> program{
+  RunProgram<W, Function> program{
       function, queue.table(), std::min(queue.options().fetch, most),
       queue.options().shares_few ? detail::sharers<Backend, W>(team.device()) : 0};
   RunState state;
@@ -187,6 +200,7 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
     }
     if (!state.has_paused) break;
     queue.grow(team, stream);
+    program.table = queue.table();
     state.has_paused = false;
     team.barrier();
   }

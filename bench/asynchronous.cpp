@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The asynchronous BFS or SSSP of one graph by how far a worker goes on by itself and by the levels
+// of its queue's priorities.
+//
+//   bench_asynchronous --device cuda --graph grid:2048x2048 --leaps 10,48 --levels 4 --out FILE
+#include "warren/traverse/asynchronous.hpp"
+
+#include <algorithm>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "warren/graph/generate.hpp"
+#include "warren/graph/io.hpp"
+#include "warren/graph/partition.hpp"
+#include "warren/graph/transform.hpp"
+
+#include "run_benchmark.hpp"
+
+namespace {
+
+using namespace warren;
+
+struct Options {
+  std::string graph = "grid:2048x2048";
+  std::string work = "bfs";
+  Vertex source = 0;
+  std::vector<double> leaps = {-1.0};
+  std::vector<std::uint32_t> levels = {traverse::AsyncOptions{}.levels};
+  int repeat = 7;
+};
+
+/// Symmetric, without self-loops; for SSSP with weights drawn from 1 to 64 where it has none.
+graph::ShardSource read_source(const Options& options, int devices) {
+  const exec::Device cpu = exec::Device::cpu();
+  const bool is_weighted = options.work == "sssp";
+  graph::BuildOptions build;
+  build.symmetrize = true;
+  build.drop_self_loops = true;
+  const auto spec = graph::parse_generator(options.graph, 1);
+  auto made = std::make_shared<graph::Graph>(
+      spec ? graph::build(*graph::make_source(*spec), graph::effective_options(*spec, build),
+                          cpu.pool())
+           : graph::read_graph(options.graph, {build, false, false, is_weighted}, cpu.pool()));
+  if (is_weighted && made->weight_type == graph::WeightType::none)
+    graph::set_uniform_weights(*made, 1, 64, 1, cpu.pool());
+  return {made, made, graph::make_partition(*made, "ranges", devices, 1).cuts};
+}
+
+template <class Search>
+nlohmann::json time_search(team::Team& team, const graph::Shard& shard, const Options& options,
+                           double leap, std::uint32_t levels) {
+  traverse::AsyncOptions async;
+  async.leap = leap;
+  async.levels = levels;
+  Search search(team, shard, async);
+  auto result = search.run(options.source);
+  std::vector<double> seconds;
+  for (int i = 0; i < options.repeat; ++i) {
+    result = search.run(options.source);
+    seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
+  }
+  std::vector<double> ordered = seconds;
+  std::sort(ordered.begin(), ordered.end());
+  if (team.rank() == 0) {
+    fmt::print("{:5} {:24} {:7.1f} {:7} {:10.3f} {:8.3f} {:10} {:10}\n", options.work,
+               options.graph, leap, levels, ordered[ordered.size() / 2] * 1e3,
+               search.report().redundancy, search.report().queue.tasks, result.reached);
+    std::fflush(stdout);
+  }
+  return {{"work", options.work},
+          {"graph", options.graph},
+          {"device", team.device().model()},
+          {"devices", team.size()},
+          {"leap", leap},
+          {"levels", levels},
+          {"seconds", seconds},
+          {"redundancy", search.report().redundancy},
+          {"tasks", search.report().queue.tasks},
+          {"reached", result.reached}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  std::string device = "cpu";
+  team::TeamOptions team_options;
+  std::string out;
+  CLI::App app("Times asynchronous searches by their options");
+  app.add_option("--device", device, "cpu or cuda");
+  app.add_option("--devices", team_options.ranks, "Ranks");
+  app.add_option("--threads", team_options.threads, "Of the CPU");
+  app.add_option("--graph", options.graph, "A generator or a file; symmetrised, no self-loops");
+  app.add_option("--work", options.work, "What to time")->check(CLI::IsMember({"bfs", "sssp"}));
+  app.add_option("--source", options.source, "Vertex to start from");
+  app.add_option("--leaps", options.leaps, "Levels or widths; below 0: chosen")->delimiter(',');
+  app.add_option("--levels", options.levels, "Of priority")->delimiter(',');
+  app.add_option("--repeat", options.repeat, "Measurements")->check(CLI::PositiveNumber);
+  app.add_option("--out", out, "Writes the results as JSON to this file");
+  CLI11_PARSE(app, argc, argv);
+  graph::ShardSource source;
+  try {
+    source = read_source(options, team_options.ranks);
+  } catch (const Error& error) {
+    fmt::print(stderr, "bench_asynchronous: {}\n", error.what());
+    return 1;
+  }
+  fmt::print("{:5} {:24} {:>7} {:>7} {:>10} {:>8} {:>10} {:>10}\n", "work", "graph", "leap",
+             "levels", "ms", "work", "tasks", "reached");
+  return bench::run_benchmark(
+      "bench_asynchronous", device, team_options, out, [&](team::Team& team) {
+        const graph::Shard shard = graph::make_shard(team, source);
+        nlohmann::json rows = nlohmann::json::array();
+        for (const double leap : options.leaps) {
+          for (const std::uint32_t levels : options.levels) {
+            rows.push_back(
+                options.work == "bfs"
+                    ? time_search<traverse::AsyncBfs>(team, shard, options, leap, levels)
+                    : time_search<traverse::AsyncSssp>(team, shard, options, leap, levels));
+          }
+        }
+        return rows;
+      });
+}

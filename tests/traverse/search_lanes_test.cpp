@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The asynchronous searches' task function run by workers of several lanes, which are threads of
+// the host: what lanes do together they must all do, whatever each has found.
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "warren/exec/cpu_block.hpp"
+
+#include "reference/traverse.hpp"
+#include "traverse/async_search.hpp"
+#include "traverse/fixtures.hpp"
+
+namespace warren {
+namespace {
+
+using traverse::DepthMetric;
+using traverse::SearchFunction;
+using traverse::WholeDistance;
+
+/// What has been pushed and not been run, of one worker.
+template <class Task>
+struct Pending {
+  std::mutex mutex;
+  std::vector<Task> tasks;
+};
+
+/// One lane's handle, in place of the scheduler's.
+template <class Task>
+class Context {
+ public:
+  Context(Pending<Task>& pending, void* scratch) : pending_(pending), scratch_(scratch) {}
+
+  template <class S>
+  [[nodiscard]] S* scratch() const {
+    return static_cast<S*>(scratch_);
+  }
+  void push(const exec::CpuBlock& worker, bool has, int to, const Task& task,
+            double priority = 0.0) {
+    created_ += worker.count(has);
+    if (!has) return;
+    EXPECT_EQ(to, 0);
+    EXPECT_GE(priority, 0.0);
+    const std::lock_guard lock(pending_.mutex);
+    pending_.tasks.push_back(task);
+  }
+  [[nodiscard]] std::uint64_t created() const { return created_; }
+
+ private:
+  Pending<Task>& pending_;
+  void* scratch_;
+  std::uint64_t created_ = 0;
+};
+
+/// Runs tasks until none is left, the newest or the oldest first.
+template <class Metric>
+struct Loop {
+  using Function = SearchFunction<Metric>;
+  using Task = typename Function::Task;
+
+  Function function;
+  Pending<Task>* pending;
+  std::uint32_t fetch;
+  bool newest_first;
+
+  void operator()(const exec::CpuBlock& worker, std::uint64_t) const {
+    Context<Task> context(*pending, worker.scratch<void>());
+    if (function.seeds() > 0) function.seed(worker, context, 0);
+    for (;;) {
+      worker.sync();
+      std::vector<Task>& tasks = pending->tasks;
+      const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(fetch, tasks.size()));
+      if (count == 0) return;
+      const bool active = worker.lane() < count;
+      Task task{};
+      if (active)
+        task = newest_first ? tasks[tasks.size() - 1 - worker.lane()] : tasks[worker.lane()];
+      worker.sync();
+      if (worker.lane() == 0) {
+        const auto from = newest_first ? tasks.end() - count : tasks.begin();
+        tasks.erase(from, from + count);
+      }
+      worker.sync();
+      function(worker, context, active, task);
+    }
+  }
+};
+
+/// Words of every vertex, by one worker of `lanes`.
+template <class Metric>
+std::vector<typename Metric::Word> search(const graph::Graph& graph, Vertex source, int lanes,
+                                          std::uint32_t keep, double leap, bool newest_first) {
+  using Function = SearchFunction<Metric>;
+  std::vector<typename Metric::Word> best(graph.vertices, Metric::kUnreached);
+  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, fixtures::shard_source(graph, 1));
+    traverse::WorkTally tally{};
+    Pending<typename Function::Task> pending;
+    Function function;
+    function.out = shard.out;
+    function.best = best.data();
+    function.tally = &tally;
+    function.cuts[1] = graph.vertices;
+    function.source = source;
+    function.keep = keep;
+    function.leap = leap;
+    const auto size = static_cast<std::uint32_t>(lanes);
+    const std::uint32_t fetch = keep > 0 ? std::min(size, keep) : size;
+    exec::ThreadPool pool(lanes);
+    exec::launch_cpu_block(pool, 1, Loop<Metric>{function, &pending, fetch, newest_first},
+                           Function::kScratchBytes);
+    EXPECT_TRUE(pending.tasks.empty());
+    EXPECT_GE(tally.expanded, 1u);
+    EXPECT_EQ(keep == 0, tally.kept == 0);
+  });
+  return best;
+}
+
+/// Keeping nothing, little, and as much as there is room for.
+const std::vector<std::pair<std::uint32_t, double>> kLeaps = {{0, 0.0}, {3, 2.0}, {32, 40.0}};
+
+/// Small ones: every step of a worker is a barrier of threads.
+std::vector<fixtures::Named> small_shapes() {
+  std::vector<fixtures::Named> all;
+  all.push_back({"one vertex", fixtures::from_list(1, {})});
+  all.push_back({"loops and duplicates", fixtures::from_list(5, {{0, 0}, {0, 1}, {0, 1}, {1, 2}})});
+  all.push_back({"path", fixtures::path(70)});
+  all.push_back({"star", fixtures::star(200, true)});
+  all.push_back({"grid", fixtures::generated("grid:16x11", true)});
+  all.push_back({"kronecker", fixtures::generated("kron:7", true)});
+  return all;
+}
+
+TEST(SearchLanes, DepthsAreThoseOfTheReference) {
+  for (const auto& named : small_shapes()) {
+    const std::vector<Vertex> expected = reference::bfs_depths(named.graph, 0);
+    for (const auto& [keep, leap] : kLeaps) {
+      SCOPED_TRACE(named.name + ", keep " + std::to_string(keep));
+      const auto words = search<DepthMetric>(named.graph, 0, 4, keep, leap, keep == 3);
+      for (Vertex v = 0; v < named.graph.vertices; ++v)
+        ASSERT_EQ(static_cast<Vertex>(words[v] >> 32), expected[v]) << v;
+    }
+  }
+}
+
+TEST(SearchLanes, DistancesAreThoseOfDijkstra) {
+  for (auto& named : small_shapes()) {
+    exec::ThreadPool one(1);
+    graph::set_uniform_weights(named.graph, 1, 64, 1, one);
+    const auto expected = reference::integer_distances(named.graph, 0);
+    for (const auto& [keep, leap] : kLeaps) {
+      SCOPED_TRACE(named.name + ", keep " + std::to_string(keep));
+      const auto words = search<WholeDistance>(named.graph, 0, 4, keep, leap * 32.0, false);
+      ASSERT_EQ(words, expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warren
