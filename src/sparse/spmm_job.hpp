@@ -35,6 +35,17 @@ struct SpmmJob {
   bool tensor_sums = false;  ///< GPUs only: by tensor cores, where they can.
 };
 
+/// Where a group of lanes is in a product: groups are numbered tile of columns by tile.
+struct TaskPlace {
+  std::uint64_t task;
+  std::uint64_t tile = 0;
+
+  /// Of `index`; there are `tasks` in each tile. Tiles are few: a division would take longer.
+  WARREN_HD TaskPlace(std::uint64_t index, std::uint64_t tasks) : task(index) {
+    for (; task >= tasks; task -= tasks) ++tile;
+  }
+};
+
 /// The columns that one lane works on: kWidth from `column` on, of which the first `done` are
 /// another's results already.
 struct LaneColumns {
