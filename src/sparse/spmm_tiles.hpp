@@ -39,9 +39,8 @@ struct TileWalk {
   }
   __device__ void next() {
     if constexpr (kPlain) {
-      const auto stride = static_cast<std::uint32_t>(lane.job.c_stride * sizeof(T));
-      sum.scale(lane.job.alpha);
-      sum.store(reinterpret_cast<T*>(exec::row_address(target, rows.row(), stride)));
+      if (lane.job.alpha != 1.0f) sum.scale(lane.job.alpha);
+      sum.store(reinterpret_cast<T*>(exec::row_address(target, rows.row(), lane.job.c_bytes)));
     } else {
       lane.finish(lane.job.a.row_id(std::uint64_t{task.row} + rows.row()), sum);
     }
@@ -184,9 +183,8 @@ struct SumsOnTile {
     const Vertex* ids = exec::kept_pointer(job.a.column_ids + mine.task.begin);
     const auto* const origin = exec::kept_pointer(
         reinterpret_cast<const unsigned char*>(job.b.origin[0] + mine.columns.column));
-    const auto stride = static_cast<std::uint32_t>(job.b.stride * sizeof(T));
     const auto row_of = [&](Vertex column) {
-      return *reinterpret_cast<const Raw*>(exec::row_address(origin, column, stride));
+      return *reinterpret_cast<const Raw*>(exec::row_address(origin, column, job.b_bytes));
     };
     const auto add = [&](const Raw& raw) {
       exec::FloatPack<kWidth> values;
@@ -320,6 +318,8 @@ void launch_spmm_tiles(const exec::Stream& stream, const SpmmJob<T>& job,
   // Where only B's rows allow it, C's are written element by element.
   const auto go = [&]<std::uint32_t kWidth>() {
     SpmmJob<T> wide = job;
+    wide.b_bytes = static_cast<std::uint32_t>(job.b.stride * sizeof(T));
+    wide.c_bytes = static_cast<std::uint32_t>(job.c_stride * sizeof(T));
     wide.is_c_narrow = reinterpret_cast<std::uintptr_t>(job.c) % (kWidth * sizeof(T)) != 0 ||
                        (job.k | job.c_stride) % kWidth != 0;
     wide.is_plain = !wide.is_c_narrow && job.a.self == nullptr && job.a.row_scale == nullptr &&
