@@ -32,7 +32,7 @@ struct SpmmJob {
   float beta = 0.0f;
   bool is_c_narrow = false;  ///< C's rows are written and read element by element, up to k.
   std::uint32_t b_bytes = 0, c_bytes = 0;  ///< GPUs only: of a row's stride, modulo 2^32.
-  bool is_plain = false;                   ///< GPUs only: C = alpha times the sums, in whole packs.
+  bool is_plain = false;                   ///< GPUs only: C = the sums, in whole packs.
   bool tensor_sums = false;                ///< GPUs only: by tensor cores, where they can.
 };
 
@@ -67,9 +67,8 @@ struct SpmmLane {
     return job.b.origin[q] + row * job.b.stride;
   }
 
-  /// C[row] = alpha sum in this lane's columns, for jobs that are plain.
-  WARREN_HD void finish_plainly(std::uint64_t row, Pack& sum) const {
-    sum.scale(job.alpha);
+  /// C[row] = sum in this lane's columns, for jobs that are plain.
+  WARREN_HD void finish_plainly(std::uint64_t row, const Pack& sum) const {
     sum.store(job.c + row * job.c_stride + mine.column);
   }
   /// C[row] = alpha row_scale (sum + self B[row]) + beta C[row] in this lane's columns.

@@ -15,7 +15,7 @@
 namespace warren::sparse::detail {
 
 /// Where a group of lanes stands in a task: rows end as their entries are used up. kPlain: C is
-/// alpha times the sums (SpmmJob::is_plain).
+/// the sums (SpmmJob::is_plain).
 template <class T, std::uint32_t kWidth, bool kPlain>
 struct TileWalk {
   const SpmmLane<T, kWidth>& lane;
@@ -39,7 +39,6 @@ struct TileWalk {
   }
   __device__ void next() {
     if constexpr (kPlain) {
-      if (lane.job.alpha != 1.0f) sum.scale(lane.job.alpha);
       sum.store(reinterpret_cast<T*>(exec::row_address(target, rows.row(), lane.job.c_bytes)));
     } else {
       lane.finish(lane.job.a.row_id(std::uint64_t{task.row} + rows.row()), sum);
@@ -323,7 +322,7 @@ void launch_spmm_tiles(const exec::Stream& stream, const SpmmJob<T>& job,
     wide.is_c_narrow = reinterpret_cast<std::uintptr_t>(job.c) % (kWidth * sizeof(T)) != 0 ||
                        (job.k | job.c_stride) % kWidth != 0;
     wide.is_plain = !wide.is_c_narrow && job.a.self == nullptr && job.a.row_scale == nullptr &&
-                    job.beta == 0.0f;
+                    job.alpha == 1.0f && job.beta == 0.0f;
     launch_width<T, kWidth>(stream, wide, options);
   };
   const auto reads = [&](std::uint64_t width) {
