@@ -305,16 +305,16 @@ TEST(Spmm, PlansOfHugeOffsetsAreSixtyFourBit) {
 TEST(Spmm, TensorSumsArePreferredWhereTheyWereFaster) {
   struct Measured {
     std::uint64_t mean_entries;
-    bool by_columns[3];  // 64, 128, 256.
+    bool at_64, at_128, at_256;
   };
   // The community graph, kron:22, cnr-2000, soc-Epinions1, web-NotreDame and road-FLA.
-  const Measured table[] = {{42, {true, true, true}},   {30, {false, true, true}},
-                            {17, {false, true, true}},  {11, {false, false, false}},
-                            {7, {false, false, false}}, {2, {false, false, false}}};
+  const std::vector<Measured> table = {{42, true, true, true},   {30, false, true, true},
+                                       {17, false, true, true},  {11, false, false, false},
+                                       {7, false, false, false}, {2, false, false, false}};
   for (const Measured& row : table) {
-    EXPECT_EQ(prefers_tensor_sums(64, row.mean_entries), row.by_columns[0]);
-    EXPECT_EQ(prefers_tensor_sums(128, row.mean_entries), row.by_columns[1]);
-    EXPECT_EQ(prefers_tensor_sums(256, row.mean_entries), row.by_columns[2]);
+    EXPECT_EQ(prefers_tensor_sums(64, row.mean_entries), row.at_64);
+    EXPECT_EQ(prefers_tensor_sums(128, row.mean_entries), row.at_128);
+    EXPECT_EQ(prefers_tensor_sums(256, row.mean_entries), row.at_256);
   }
   EXPECT_FALSE(prefers_tensor_sums(48, 1000));
   EXPECT_FALSE(prefers_tensor_sums(256, 0));
