@@ -39,7 +39,7 @@ struct SpmmJob {
 /// Where a group of lanes is in a product: groups are numbered tile of columns by tile.
 struct TaskPlace {
   std::uint64_t task;
-  std::uint64_t tile = 0;
+  std::uint32_t tile = 0;
 
   /// Of `index`; there are `tasks` in each tile. Tiles are few: a division would take longer.
   WARREN_HD TaskPlace(std::uint64_t index, std::uint64_t tasks) : task(index) {

@@ -61,7 +61,8 @@ struct TileWalk {
     const SpmmJob<T>& job = lane.job;
     const TaskPlace place(index, job.task_count);
     const SpmmTask task = job.tasks[place.task];
-    const bool is_active = (place.tile * worker.size() + worker.lane()) * kWidth < job.k;
+    const bool is_active =
+        (std::uint64_t{place.tile} * worker.size() + worker.lane()) * kWidth < job.k;
     const SplitRow split = job.splits[task.split];
     const PieceTree<kWidth> pieces{
         job.partials + std::uint64_t{split.first} * job.partial_stride + lane.mine.column,
@@ -77,7 +78,7 @@ struct TileWalk {
 template <class T, std::uint32_t kWidth>
 struct TileTask {
   SpmmTask task;
-  std::uint64_t tile;
+  std::uint32_t tile;
   LaneColumns columns;
   bool is_idle;
 
@@ -87,7 +88,7 @@ struct TileTask {
   template <class W>
   __device__ TileTask(const SpmmJob<T>& job, const W& worker, const TaskPlace& place)
       : task(job.tasks[place.task]), tile(place.tile) {
-    columns.column = (tile * worker.size() + worker.lane()) * kWidth;
+    columns.column = (std::uint64_t{tile} * worker.size() + worker.lane()) * kWidth;
     const bool is_behind = columns.column >= job.k;
     is_idle = is_behind && task.partial == SpmmTask::kWhole;
     if (is_behind) columns.column = 0;

@@ -126,7 +126,7 @@ struct TensorSums {
   /// A group's task. Those behind the last have none: no entries and no rows.
   struct Place {
     SpmmTask task{};
-    std::uint64_t tile;
+    std::uint32_t tile;
 
     WARREN_HD Place(const SpmmJob<T>& job, std::uint64_t index, std::uint32_t group)
         : Place(job, TaskPlace(index, sets(job)), group) {}
@@ -137,7 +137,7 @@ struct TensorSums {
       if (of < job.task_count) task = job.tasks[of];
     }
     [[nodiscard]] WARREN_HD std::uint32_t column(std::uint32_t lane) const {
-      return static_cast<std::uint32_t>(tile) * kColumns + lane * kWidth;
+      return tile * kColumns + lane * kWidth;
     }
   };
 
