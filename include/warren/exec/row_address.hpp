@@ -26,14 +26,8 @@ WARREN_HD Byte* row_address(Byte* base, std::uint32_t index, std::uint32_t bytes
 #endif
 }
 
-/// The value, which a GPU's compiler then keeps rather than makes anew where it is used.
-WARREN_HD inline std::uint32_t kept(std::uint32_t value) {
-#if defined(__CUDA_ARCH__)
-  asm("" : "+r"(value));
-#endif
-  return value;
-}
-/// The same for a pointer to a GPU's global memory.
+/// The pointer, to a GPU's global memory, which its compiler then keeps rather than makes anew
+/// where it is used.
 template <class V>
 WARREN_HD V* kept_pointer(V* pointer) {
 #if defined(__CUDA_ARCH__)
