@@ -50,7 +50,10 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
                  "GPUs, of full: every kernel of an epoch is started by itself, with the same "
                  "numbers");
   train.add_flag("--tensor-sums", o.tensor_sums,
-                 "GPUs, types of 16 bits: sums over neighbours by tensor cores");
+                 "GPUs, types of 16 bits: sums over neighbours by tensor cores wherever they can; "
+                 "otherwise products by them where that is faster");
+  train.add_flag("--no-tensor-sums", o.no_tensor_sums, "Never by tensor cores")
+      ->excludes("--tensor-sums");
   train.add_flag("--no-tf32", o.exact_products, "GPUs: dense products in full float32");
 }
 
@@ -196,7 +199,8 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.checkpoint = o.checkpoint;
   train.checkpoint_every = o.checkpoint_every;
   train.allow_tf32 = !o.exact_products;
-  train.tensor_sums = o.tensor_sums;
+  if (o.tensor_sums) train.tensor_sums = sparse::TensorCoreUse::on;
+  if (o.no_tensor_sums) train.tensor_sums = sparse::TensorCoreUse::off;
   train.type = learn::parse_type(o.type);
   return train;
 }

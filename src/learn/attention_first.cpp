@@ -163,7 +163,7 @@ class GatFirst final : public Convolution {
     job.sums = kept_->rows(KeptSlot::aggregated).template as<T>();
     job.gradients = gradients;
     job.workers = workers;
-    job.tensor_sums = context.has_tensor_sums();
+    job.tensor_sums = context.has_tensor_attention();
     job.partials = workers == 0 ? plan.partials(stream, job.piece_stride()) : partials;
     context.measured(Part::aggregate, [&] {
       exec::with_backend(stream.device(), [&](auto backend) {

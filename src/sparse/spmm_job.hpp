@@ -31,8 +31,20 @@ struct SpmmJob {
   float alpha = 1.0f;
   float beta = 0.0f;
   bool is_c_narrow = false;  ///< C's rows are written and read element by element, up to k.
-  bool is_plain = false;     ///< GPUs only: C = alpha times the sums, in whole packs.
-  bool tensor_sums = false;  ///< GPUs only: by tensor cores, where they can.
+  std::uint32_t b_bytes = 0, c_bytes = 0;  ///< GPUs only: of a row's stride, modulo 2^32.
+  bool is_plain = false;                   ///< GPUs only: C = the sums, in whole packs.
+  bool tensor_sums = false;                ///< GPUs only: by tensor cores, where they can.
+};
+
+/// Where a group of lanes is in a product: groups are numbered tile of columns by tile.
+struct TaskPlace {
+  std::uint64_t task;
+  std::uint32_t tile = 0;
+
+  /// Of `index`; there are `tasks` in each tile. Tiles are few: a division would take longer.
+  WARREN_HD TaskPlace(std::uint64_t index, std::uint64_t tasks) : task(index) {
+    for (; task >= tasks; task -= tasks) ++tile;
+  }
 };
 
 /// The columns that one lane works on: kWidth from `column` on, of which the first `done` are
@@ -55,9 +67,8 @@ struct SpmmLane {
     return job.b.origin[q] + row * job.b.stride;
   }
 
-  /// C[row] = alpha sum in this lane's columns, for jobs that are plain.
-  WARREN_HD void finish_plainly(std::uint64_t row, Pack& sum) const {
-    sum.scale(job.alpha);
+  /// C[row] = sum in this lane's columns, for jobs that are plain.
+  WARREN_HD void finish_plainly(std::uint64_t row, const Pack& sum) const {
     sum.store(job.c + row * job.c_stride + mine.column);
   }
   /// C[row] = alpha row_scale (sum + self B[row]) + beta C[row] in this lane's columns.

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "warren/exec/beside.hpp"
+#include "warren/exec/row_address.hpp"
+
 #include "sparse/spmm_job.hpp"
 #include "sparse/tensor_sums.hpp"
 #include "sparse/tile_pieces.hpp"
@@ -12,28 +15,33 @@
 namespace warren::sparse::detail {
 
 /// Where a group of lanes stands in a task: rows end as their entries are used up. kPlain: C is
-/// alpha times the sums (SpmmJob::is_plain).
+/// the sums (SpmmJob::is_plain).
 template <class T, std::uint32_t kWidth, bool kPlain>
 struct TileWalk {
   const SpmmLane<T, kWidth>& lane;
   const SpmmTask& task;
   typename SpmmLane<T, kWidth>::Pack sum;
   TileRows rows;
+  unsigned char* target =
+      nullptr;  ///< Of plain jobs: this lane's columns of C in the task's first row.
 
   __device__ TileWalk(const SpmmLane<T, kWidth>& lane_, const SpmmTask& task_)
       : lane(lane_), task(task_), rows(lane_.job.a.offsets, task_) {
     sum.clear();
+    if constexpr (kPlain) {
+      target = exec::kept_pointer(reinterpret_cast<unsigned char*>(
+          lane.job.c + task.row * lane.job.c_stride + lane.mine.column));
+    }
   }
   /// Finishes the rows that end at or before entry i.
   __device__ void reach(std::uint32_t i) {
     while (i >= rows.end()) next();
   }
   __device__ void next() {
-    const std::uint64_t row = std::uint64_t{task.row} + rows.row();
     if constexpr (kPlain) {
-      lane.finish_plainly(row, sum);
+      sum.store(reinterpret_cast<T*>(exec::row_address(target, rows.row(), lane.job.c_bytes)));
     } else {
-      lane.finish(lane.job.a.row_id(row), sum);
+      lane.finish(lane.job.a.row_id(std::uint64_t{task.row} + rows.row()), sum);
     }
     sum.clear();
     rows.advance();
@@ -51,32 +59,36 @@ struct TileWalk {
                                                 std::uint64_t index,
                                                 typename SpmmLane<T, kWidth>::Pack sum) {
     const SpmmJob<T>& job = lane.job;
-    const SpmmTask task = job.tasks[index % job.task_count];
-    const std::uint64_t tile = index / job.task_count;
-    const bool is_active = (tile * worker.size() + worker.lane()) * kWidth < job.k;
+    const TaskPlace place(index, job.task_count);
+    const SpmmTask task = job.tasks[place.task];
+    const bool is_active =
+        (std::uint64_t{place.tile} * worker.size() + worker.lane()) * kWidth < job.k;
     const SplitRow split = job.splits[task.split];
     const PieceTree<kWidth> pieces{
         job.partials + std::uint64_t{split.first} * job.partial_stride + lane.mine.column,
-        job.partial_stride, job.arrivals + tile * job.pieces + split.first, split.count};
+        job.partial_stride, job.arrivals + place.tile * job.pieces + split.first, split.count};
     if (pieces.add(worker, task.partial - split.first, is_active, sum) && is_active)
       lane.finish(job.a.row_id(split.row), sum);
   }
 };
 
-/// What a group of lanes does: task `index % tasks` in column tile `index / tasks`. Each of its
-/// lanes owns some columns. Lanes do not wait for each other but for the pieces of a row: those
-/// behind the last column then go along in columns of the first.
+/// What a group of lanes does: a task in a tile of columns. Each of its lanes owns some columns.
+/// Lanes do not wait for each other but for the pieces of a row: those behind the last column then
+/// go along in columns of the first.
 template <class T, std::uint32_t kWidth>
 struct TileTask {
   SpmmTask task;
-  std::uint64_t tile;
+  std::uint32_t tile;
   LaneColumns columns;
   bool is_idle;
 
   template <class W>
   __device__ TileTask(const SpmmJob<T>& job, const W& worker, std::uint64_t index)
-      : task(job.tasks[index % job.task_count]), tile(index / job.task_count) {
-    columns.column = (tile * worker.size() + worker.lane()) * kWidth;
+      : TileTask(job, worker, TaskPlace(index, job.task_count)) {}
+  template <class W>
+  __device__ TileTask(const SpmmJob<T>& job, const W& worker, const TaskPlace& place)
+      : task(job.tasks[place.task]), tile(place.tile) {
+    columns.column = (std::uint64_t{tile} * worker.size() + worker.lane()) * kWidth;
     const bool is_behind = columns.column >= job.k;
     is_idle = is_behind && task.partial == SpmmTask::kWhole;
     if (is_behind) columns.column = 0;
@@ -154,8 +166,10 @@ struct SumsOnTile {
   SpmmJob<T> job;
 
   static bool allows(const SpmmJob<T>& job) {
+    constexpr std::uint64_t kMost = (std::uint64_t{1} << 32) / sizeof(T);  // Bytes fit 32 bits.
     return !job.a.is_weighted() && job.a.column_ids != nullptr && job.b.parts == 1 &&
-           (!kPlain || (job.is_plain && job.a.row_ids == nullptr));
+           job.b.stride < kMost &&
+           (!kPlain || (job.is_plain && job.a.row_ids == nullptr && job.c_stride < kMost));
   }
 
   template <class W>
@@ -166,11 +180,11 @@ struct SumsOnTile {
     const SpmmLane<T, kWidth> lane{job, mine.columns};
     TileWalk<T, kWidth, kPlain> walk(lane, mine.task);
     const std::uint32_t total = mine.entries();
-    const Vertex* const ids = job.a.column_ids + mine.task.begin;
-    const auto stride = static_cast<std::uint32_t>(job.b.stride);
+    const Vertex* ids = exec::kept_pointer(job.a.column_ids + mine.task.begin);
+    const auto* const origin = exec::kept_pointer(
+        reinterpret_cast<const unsigned char*>(job.b.origin[0] + mine.columns.column));
     const auto row_of = [&](Vertex column) {
-      return *reinterpret_cast<const Raw*>(job.b.origin[0] + std::uint64_t{column} * stride +
-                                           mine.columns.column);
+      return *reinterpret_cast<const Raw*>(exec::row_address(origin, column, job.b_bytes));
     };
     const auto add = [&](const Raw& raw) {
       exec::FloatPack<kWidth> values;
@@ -178,23 +192,27 @@ struct SumsOnTile {
       walk.sum.add(1.0f, values);
     };
     Vertex column[kInFlight];
-    const auto find_last = [&](std::uint32_t from) {
+    if (total > 0) {
       WARREN_UNROLL
-      for (std::uint32_t u = 0; u < kInFlight; ++u) column[u] = ids[entry_or_last(from + u, total)];
-    };
-    if (total > 0) find_last(0);
+      for (std::uint32_t u = 0; u < kInFlight; ++u) column[u] = ids[entry_or_last(u, total)];
+    }
     std::uint32_t i = 0;
     for (; i + kInFlight <= total; i += kInFlight) {
       Raw raw[kInFlight];
       WARREN_UNROLL
       for (std::uint32_t u = 0; u < kInFlight; ++u) raw[u] = row_of(column[u]);
-      if (i + 2 * kInFlight <= total) {
-        WARREN_UNROLL
-        for (std::uint32_t u = 0; u < kInFlight; ++u) column[u] = ids[i + kInFlight + u];
-      } else {
-        find_last(i + kInFlight);
+      // Behind the last entry any row will do: those at hand are not asked for again.
+      const std::uint32_t left = total - (i + kInFlight);
+      ids += kInFlight;
+      WARREN_UNROLL
+      for (std::uint32_t u = 0; u < kInFlight; ++u) {
+        if (u < left) column[u] = ids[u];
       }
-      if (i + kInFlight <= walk.rows.end()) {
+      // Where a row ends in one of a warp's groups, all go its way: one after the other they would
+      // convert and add twice.
+      bool has_end = i + kInFlight > walk.rows.end();
+      if constexpr (sizeof(T) == 2 && W::size() < 32) has_end = exec::any_beside(has_end);
+      if (!has_end) {
         WARREN_UNROLL
         for (std::uint32_t u = 0; u < kInFlight; ++u) add(raw[u]);
       } else {
@@ -300,10 +318,12 @@ void launch_spmm_tiles(const exec::Stream& stream, const SpmmJob<T>& job,
   // Where only B's rows allow it, C's are written element by element.
   const auto go = [&]<std::uint32_t kWidth>() {
     SpmmJob<T> wide = job;
+    wide.b_bytes = static_cast<std::uint32_t>(job.b.stride * sizeof(T));
+    wide.c_bytes = static_cast<std::uint32_t>(job.c_stride * sizeof(T));
     wide.is_c_narrow = reinterpret_cast<std::uintptr_t>(job.c) % (kWidth * sizeof(T)) != 0 ||
                        (job.k | job.c_stride) % kWidth != 0;
     wide.is_plain = !wide.is_c_narrow && job.a.self == nullptr && job.a.row_scale == nullptr &&
-                    job.beta == 0.0f;
+                    job.alpha == 1.0f && job.beta == 0.0f;
     launch_width<T, kWidth>(stream, wide, options);
   };
   const auto reads = [&](std::uint64_t width) {

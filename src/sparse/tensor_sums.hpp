@@ -2,6 +2,7 @@
 // Sums of rows of 16-bit numbers on a GPU's tensor cores, a task to each group of lanes.
 #pragma once
 
+#include "warren/exec/row_address.hpp"
 #include "warren/exec/tensor_cores.hpp"
 
 #include "sparse/spmm_job.hpp"
@@ -52,15 +53,19 @@ struct TensorSums {
     const std::uint32_t column = place.column(l);
     // Lanes behind the last column read it, too.
     const auto k = static_cast<std::uint32_t>(job.k);
-    const auto* const origin = exec::made_once(reinterpret_cast<const unsigned char*>(
+    const auto* const origin = exec::kept_pointer(reinterpret_cast<const unsigned char*>(
         job.b.origin[0] + (column < k ? column : k - kWidth)));
     const auto stride = static_cast<std::uint32_t>(job.b.stride * sizeof(T));
     const bool is_piece = task.partial != SpmmTask::kWhole;
     const auto total = static_cast<std::uint32_t>(task.end - task.begin);
     const std::uint32_t most = kGroups == 1 ? total : worker.reduce(total, exec::Maximum{});
     const Vertex* const ids = job.a.column_ids + task.begin;
-    // Behind the last entry any row will do.
-    const auto id = [&](std::uint32_t e) { return e < total ? ids[e] : Vertex{0}; };
+    // Behind the last entry any row will do that an entry names: B need not have others.
+    const std::uint32_t any_id =
+        most == 0 ? 0 : worker.reduce(total > 0 ? ids[total - 1] : Vertex{0}, exec::Maximum{});
+    const auto id = [&](std::uint32_t e, std::uint32_t other) {
+      return e < total ? ids[e] : other;
+    };
     const std::uint32_t g = worker.lane() / 4, t = worker.lane() % 4;
     const std::uint32_t identity =
         exec::made_once(g / 2 == t ? exec::kOneBits<T> << g % 2 * 16 : 0u);
@@ -69,19 +74,19 @@ struct TensorSums {
     std::uint32_t row = 0;
     std::uint32_t ends = row_end(task, l);
     std::uint32_t end = worker.template broadcast_in_group<kLanes>(ends, 0);
-    std::uint32_t window = 0, next_window = id(l);
+    std::uint32_t window = 0, next_window = id(l, any_id);
     float sums[2][4] = {};
     std::uint32_t first_left = TileRows::kNever;  // The first row whose sum is not finite.
     for (std::uint32_t i = 0; i < most; i += kHeld) {
       if (i % kLanes == 0) {
         window = next_window;
-        next_window = id(i + kLanes + l);
+        next_window = id(i + kLanes + l, window);
       }
       Raw raw[kHeld];
       WARREN_UNROLL
       for (std::uint32_t u = 0; u < kHeld; ++u) {
         const std::uint32_t of = worker.template broadcast_in_group<kLanes>(window, i + u);
-        raw[u] = *reinterpret_cast<const Raw*>(exec::address_of(origin, of, stride));
+        raw[u] = *reinterpret_cast<const Raw*>(exec::row_address(origin, of, stride));
       }
       // A task that is through adds up what is never looked at.
       const bool is_within = i + kHeld <= total && i + kHeld < end;
@@ -121,16 +126,18 @@ struct TensorSums {
   /// A group's task. Those behind the last have none: no entries and no rows.
   struct Place {
     SpmmTask task{};
-    std::uint64_t tile;
+    std::uint32_t tile;
 
     WARREN_HD Place(const SpmmJob<T>& job, std::uint64_t index, std::uint32_t group)
-        : tile(index / sets(job)) {
-      const std::uint64_t of = index % sets(job) * kGroups + group;
+        : Place(job, TaskPlace(index, sets(job)), group) {}
+    WARREN_HD Place(const SpmmJob<T>& job, const TaskPlace& place, std::uint32_t group)
+        : tile(place.tile) {
+      const std::uint64_t of = place.task * kGroups + group;
       task.partial = SpmmTask::kWhole;
       if (of < job.task_count) task = job.tasks[of];
     }
     [[nodiscard]] WARREN_HD std::uint32_t column(std::uint32_t lane) const {
-      return static_cast<std::uint32_t>(tile) * kColumns + lane * kWidth;
+      return tile * kColumns + lane * kWidth;
     }
   };
 

@@ -9,7 +9,9 @@
 
 #include "warren/core/trace.hpp"
 #include "warren/exec/atomic.hpp"
+#include "warren/exec/beside.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/exec/row_address.hpp"
 
 #include "support/backends.hpp"
 
@@ -49,6 +51,26 @@ struct Contended {
     atomic_max(whole[2], odd);
     atomic_add(*real, 0.5f);
     atomic_store<Order::release>(words[4], 42u);
+  }
+};
+
+/// Task t writes to row kFirst + t of a table that begins far before its memory.
+struct WriteRows {
+  static constexpr std::uint32_t kFirst = (1u << 31) + 5;
+  static constexpr std::uint32_t kBytes = 60;
+  unsigned char* rows;
+
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t task) const {
+    unsigned char* const first = kept_pointer(reinterpret_cast<unsigned char*>(
+        reinterpret_cast<std::uintptr_t>(rows) - std::uint64_t{kFirst} * kBytes));
+    unsigned char* const row =
+        row_address(first, kFirst + static_cast<std::uint32_t>(task), kBytes);
+    const bool is_odd = task % 2 == 1;
+    *reinterpret_cast<std::uint32_t*>(row) = static_cast<std::uint32_t>(task) + 1;
+    row[4] = any_beside(false) ? 1 : 2;
+    // Who runs beside whom is not known, but a thread is beside itself.
+    row[5] = any_beside(is_odd) || !is_odd ? 3 : 4;
   }
 };
 
@@ -120,6 +142,23 @@ TYPED_TEST_P(LaunchTest, AtomicsUnderContention) {
   EXPECT_EQ(*real, 0.5f * static_cast<float>(kTasks));
 }
 
+TYPED_TEST_P(LaunchTest, RowsOfTablesThatBeginBeforeTheirMemory) {
+  const Device device = some_device<TypeParam>(2);
+  const Stream stream(device);
+  constexpr std::uint64_t kTasks = 1000;
+  const auto rows = pinned<unsigned char>(device, kTasks * WriteRows::kBytes);
+  launch<TypeParam, Thread>(stream, kTasks, WriteRows{rows.get()});
+  stream.synchronize();
+  for (std::uint64_t t = 0; t < kTasks; ++t) {
+    const unsigned char* const row = rows.get() + t * WriteRows::kBytes;
+    std::uint32_t number = 0;
+    std::memcpy(&number, row, sizeof number);
+    ASSERT_EQ(number, t + 1);
+    ASSERT_EQ(row[4], 2);
+    ASSERT_EQ(row[5], 3);
+  }
+}
+
 TYPED_TEST_P(LaunchTest, EventsTellTheTime) {
   const Device device = some_device<TypeParam>();
   const Stream stream(device);
@@ -155,7 +194,8 @@ TYPED_TEST_P(LaunchTest, StreamsWaitForEvents) {
   deallocate(device, MemoryKind::device, on_device, (1 << 20) * 4);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(LaunchTest, EveryTaskOnce, AtomicsUnderContention, EventsTellTheTime,
+REGISTER_TYPED_TEST_SUITE_P(LaunchTest, EveryTaskOnce, AtomicsUnderContention,
+                            RowsOfTablesThatBeginBeforeTheirMemory, EventsTellTheTime,
                             StreamsWaitForEvents);
 
 }  // namespace warren::exec

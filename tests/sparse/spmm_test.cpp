@@ -31,7 +31,7 @@ struct Case {
   std::uint64_t pad_b = 0, pad_c = 0;  // Stride beyond k.
   float alpha = 1.0f, beta = 0.0f;
   std::uint32_t entries = 0;
-  bool tensor_sums = false;
+  TensorCoreUse tensor_sums = TensorCoreUse::off;
 };
 
 template <class T>
@@ -39,7 +39,7 @@ void check(const exec::Stream& stream, const Matrix& matrix,
            const std::vector<reference::Entry3>& entries, const Case& c) {
   SCOPED_TRACE("k " + std::to_string(c.k) + ", alpha " + std::to_string(c.alpha) + ", beta " +
                std::to_string(c.beta) + ", task of " + std::to_string(c.entries) +
-               (c.tensor_sums ? ", tensor cores" : ""));
+               (c.tensor_sums == TensorCoreUse::on ? ", tensor cores" : ""));
   const std::uint64_t n = matrix.rows();
   const std::vector<double> b = random_dense(n * c.k, 5);
   const std::vector<double> old = random_dense(n * c.k, 6);
@@ -132,7 +132,7 @@ void check_types(const exec::Stream& stream) {
 
 /// Rows of 16 bits that fill warps, also in pieces: GPUs' tensor cores add them up where asked.
 template <class T>
-void check_wide(const exec::Stream& stream, bool tensor_sums) {
+void check_wide(const exec::Stream& stream, TensorCoreUse tensor_sums) {
   std::vector<Case> wide = {{40},
                             {64},
                             {72, 8, 8},
@@ -165,7 +165,7 @@ void check_wide(const exec::Stream& stream, bool tensor_sums) {
 
 /// Every sum is what IEEE 754 says of its entries' numbers, whatever stands beside them.
 template <class T>
-void check_non_finite(const exec::Stream& stream, bool tensor_sums) {
+void check_non_finite(const exec::Stream& stream, TensorCoreUse tensor_sums) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const std::uint32_t entries : {0u, 5u}) {
     for (const std::uint64_t k : {8u, 64u, 128u}) {
@@ -231,8 +231,8 @@ INSTANTIATE_TEST_SUITE_P(Threads, SpmmOnThreads, testing::Values(1, 3));
 TEST(Spmm, SixteenBitTypes) { check_types(exec::Stream(exec::Device::cpu(2))); }
 TEST(Spmm, SixteenBitRowsThatAreWide) {
   const exec::Stream stream(exec::Device::cpu(2));
-  check_wide<Half>(stream, false);
-  check_wide<BFloat16>(stream, false);
+  check_wide<Half>(stream, TensorCoreUse::off);
+  check_wide<BFloat16>(stream, TensorCoreUse::off);
 }
 
 TEST(Spmm, UnweightedWhereAsked) {
@@ -259,9 +259,9 @@ TEST(Spmm, NonFiniteValuesAreCarriedThrough) {
 
 TEST(Spmm, NonFiniteValuesStayInTheirSums) {
   const exec::Stream stream(exec::Device::cpu(2));
-  check_non_finite<float>(stream, false);
-  check_non_finite<Half>(stream, false);
-  check_non_finite<BFloat16>(stream, false);
+  check_non_finite<float>(stream, TensorCoreUse::off);
+  check_non_finite<Half>(stream, TensorCoreUse::off);
+  check_non_finite<BFloat16>(stream, TensorCoreUse::off);
 }
 
 TEST(Spmm, RefusesWhatMakesNoSense) {
@@ -302,6 +302,36 @@ TEST(Spmm, PlansOfHugeOffsetsAreSixtyFourBit) {
   EXPECT_THROW(SpmmPlan(stream, offsets, {16}), UsageError);
 }
 
+TEST(Spmm, TensorSumsArePreferredWhereTheyWereFaster) {
+  struct Measured {
+    std::uint64_t mean_entries;
+    bool at_64, at_128, at_256;
+  };
+  // The community graph, kron:22, cnr-2000, soc-Epinions1, web-NotreDame and road-FLA.
+  const std::vector<Measured> table = {{42, true, true, true},   {30, false, true, true},
+                                       {17, false, true, true},  {11, false, false, false},
+                                       {7, false, false, false}, {2, false, false, false}};
+  for (const Measured& row : table) {
+    EXPECT_EQ(prefers_tensor_sums(64, row.mean_entries), row.at_64);
+    EXPECT_EQ(prefers_tensor_sums(128, row.mean_entries), row.at_128);
+    EXPECT_EQ(prefers_tensor_sums(256, row.mean_entries), row.at_256);
+  }
+  EXPECT_FALSE(prefers_tensor_sums(48, 1000));
+  EXPECT_FALSE(prefers_tensor_sums(256, 0));
+}
+
+TEST(Spmm, PlansKnowTheMeanOfEntries) {
+  const exec::Stream stream(exec::Device::cpu(2));
+  const std::vector<EdgeOffset> offsets = {5, 5, 8, 108, 120};
+  for (const std::uint32_t entries : {1u, 16u, 512u})
+    EXPECT_EQ(SpmmPlan(stream, offsets, {entries}).mean_entries(), 28);
+  SpmmPlan plan(stream, std::vector<EdgeOffset>{0});
+  EXPECT_EQ(plan.mean_entries(), 0);
+  plan = SpmmPlan(stream, offsets);
+  plan.assign(stream, offsets.data(), 4, 2);
+  EXPECT_EQ(plan.mean_entries(), 0);
+}
+
 TEST(Spmm, PlansCoverEveryRowOnce) {
   const exec::Stream stream(exec::Device::cpu(3));
   for (const auto& named : fixtures::matrices()) {
@@ -336,7 +366,7 @@ TEST(SpmmCuda, MatchesReference) {
   check_shapes(stream);
   check_types(stream);
   check_normalizations(stream);
-  for (const bool tensor_sums : {false, true}) {
+  for (const TensorCoreUse tensor_sums : {TensorCoreUse::off, TensorCoreUse::on}) {
     check_wide<Half>(stream, tensor_sums);
     check_wide<BFloat16>(stream, tensor_sums);
     check_non_finite<float>(stream, tensor_sums);

@@ -99,10 +99,12 @@ void check(const Problem& p) {
 TEST(TensorSums, EqualReference) {
   for (const std::uint32_t entries : {7u, 40u, 200u}) {
     check<Half, 8, true>({64, entries, 1.0f, 0.0f});
-    check<BFloat16, 8, true>({40, entries, 0.5f, 0.0f, 8});
+    check<BFloat16, 8, true>({40, entries, 1.0f, 0.0f, 8});
+    check<BFloat16, 8, false>({40, entries, 0.5f, 0.0f, 8});
     check<BFloat16, 32, false>({200, entries, 2.0f, 1.0f});
     check<Half, 16, false>({128, entries, 1.0f, 0.5f, 16});
-    check<BFloat16, 32, true>({256, entries, -1.0f, 0.0f});
+    check<BFloat16, 32, true>({256, entries, 1.0f, 0.0f});
+    check<BFloat16, 32, false>({256, entries, -1.0f, 0.0f});
   }
 }
 

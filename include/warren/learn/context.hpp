@@ -11,6 +11,7 @@
 #include "warren/learn/padding.hpp"
 #include "warren/learn/random.hpp"
 #include "warren/memory/buffer.hpp"
+#include "warren/sparse/tensor_core_use.hpp"
 #include "warren/team/team.hpp"
 
 namespace warren::learn {
@@ -52,9 +53,13 @@ class Context {
   /// from its input stays as the first one left it.
   void set_repeating(bool repeats) { is_repeating_ = repeats; }
   [[nodiscard]] bool is_repeating() const { return is_repeating_; }
-  /// Whether GPUs' tensor cores add up rows of 16 bits over neighbours, where they can.
-  void set_tensor_sums(bool are_used) { has_tensor_sums_ = are_used; }
-  [[nodiscard]] bool has_tensor_sums() const { return has_tensor_sums_; }
+  /// Whether GPUs' tensor cores add up rows of 16 bits over neighbours.
+  void set_tensor_sums(sparse::TensorCoreUse use) { tensor_sums_ = use; }
+  [[nodiscard]] sparse::TensorCoreUse tensor_sums() const { return tensor_sums_; }
+  /// Whether attention's walks do: only where that was asked for.
+  [[nodiscard]] bool has_tensor_attention() const {
+    return tensor_sums_ == sparse::TensorCoreUse::on;
+  }
 
   [[nodiscard]] team::Team& team() { return team_; }
   [[nodiscard]] const exec::Stream& stream() const { return stream_; }
@@ -169,7 +174,7 @@ class Context {
   bool are_gradients_spent_ = false;
   bool are_gradients_scaled_ = false;
   bool is_repeating_ = false;
-  bool has_tensor_sums_ = false;
+  sparse::TensorCoreUse tensor_sums_ = sparse::TensorCoreUse::automatic;
   std::array<memory::Buffer<float>, kScratchSlots> scratch_;
   Numbers lent_;
   std::uint64_t lent_size_ = 0;

@@ -51,8 +51,9 @@ struct TrainOptions {
       0;  ///< Epochs without a better validation after which it stops; 0: never.
   bool allow_tf32 = true;
   /// GPUs, types of 16 bits: sums over neighbours by tensor cores, where rows are wide enough. The
-  /// numbers are others in their last bits, and repeat as well.
-  bool tensor_sums = false;
+  /// numbers are others in their last bits, and repeat as well. `automatic` chooses for products
+  /// (sparse::prefers_tensor_sums()) and leaves attention without.
+  sparse::TensorCoreUse tensor_sums = sparse::TensorCoreUse::automatic;
   /// What features, activations and their gradients are stored as; parameters, their gradients and
   /// what updates them are float32 with every type. Of float16 the loss is scaled.
   NumberType type = NumberType::float32;
