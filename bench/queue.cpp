@@ -84,7 +84,7 @@ class Bench {
     ring.reader = reader_.data();
     ring.writer = writer_.data();
     ring.capacity = places_;
-    ring.mask = round_up(places_) - 1;
+    ring.set_places(round_up(places_));
     exec::with_backend(device_, [&](auto backend) {
       using Run = QueueBench<decltype(backend)>;
       const auto go = [&](const auto& queue) {

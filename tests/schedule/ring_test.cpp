@@ -23,7 +23,7 @@ struct HostRing {
     view.reader = &reader;
     view.writer = &writer;
     view.capacity = capacity;
-    view.mask = places - 1;
+    view.set_places(places);
   }
   std::vector<std::uint64_t> tasks;
   std::vector<RingSegment> segments;

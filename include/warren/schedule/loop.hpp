@@ -182,15 +182,17 @@ class WorkerLoop {
       bool active = worker_.lane() < here;
       Task task{};
       if (active) task = ring.place(first + done + worker_.lane());
+      worker_.sync();
+      // Before the tasks are run: who writes may wait for these places, and who runs may write.
+      if (worker_.lane() == 0) ring.release(first + done, here);
+      worker_.sync();  // A warp that has parted takes far longer for what its lanes do together.
       if constexpr (requires { function_.priority(task); }) {
         if (is_received && table_.levels > 1) active = defer(active, task);
       }
       const std::uint32_t running = worker_.count(active);
-      if (running > 0) function_(worker_, context_, active, task);
+      if (running == 0) continue;
+      function_(worker_, context_, active, task);
       finished_ += running;
-      // Only now: nobody waits for places, but others may for what the tasks push.
-      worker_.sync();
-      if (worker_.lane() == 0) ring.release(first + done, here);
     }
     return true;
   }

@@ -109,7 +109,7 @@ class Rings {
     view.writer = writers_.data() + i;
     view.abort_flag = abort_flag;
     view.capacity = capacity_;
-    view.mask = places_ - 1;
+    view.set_places(places_);
     view.stumble = stumble;
     return view;
   }
@@ -223,7 +223,7 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
     RingView<Task>& to = table_.to[q];
     to = from;
     to.capacity = capacities[q];
-    to.mask = places[q] - 1;
+    to.set_places(places[q]);
     to.tasks = static_cast<Task*>(tasks[q]) + me * places[q];
     to.segments = static_cast<RingSegment*>(segments[q]) + me * (places[q] / kSegmentTasks);
     to.reader = static_cast<RingReader*>(readers[q]) + me;

@@ -139,9 +139,16 @@ struct RingView {
   RingWriter* writer = nullptr;
   const std::uint32_t* abort_flag = nullptr;
   std::uint64_t capacity = 0;
-  std::uint64_t mask = 0;     ///< Places less one; a power of two of whole segments.
-  std::uint32_t stumble = 0;  ///< Of tests: see above.
-  bool is_wide = false;       ///< Writers and readers are different ranks.
+  std::uint64_t mask = 0;      ///< Places less one; a power of two of whole segments.
+  std::uint32_t stumble = 0;   ///< Of tests: see above.
+  std::uint8_t lap_shift = 0;  ///< The binary logarithm of the places.
+  bool is_wide = false;        ///< Writers and readers are different ranks.
+
+  /// Of the ring: a power of two, in whole segments.
+  void set_places(std::uint64_t places) {
+    mask = places - 1;
+    lap_shift = static_cast<std::uint8_t>(std::countr_zero(places));
+  }
 
   // Of writers.
 
@@ -287,9 +294,9 @@ struct RingView {
     if (worker.lane() == 0) publish(first, count);
     return true;
   }
-  /// In which lap of the ring a place lies. There are a power of two of them.
+  /// In which lap of the ring a place lies.
   [[nodiscard]] WARREN_HD std::uint64_t lap_of(std::uint64_t place) const {
-    return place >> std::popcount(mask);
+    return place >> lap_shift;
   }
 
   /// f(segment, lap, from, to) for every segment that the places lie in, [from, to) within it.
