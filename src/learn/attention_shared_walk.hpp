@@ -29,6 +29,8 @@ class OwnEntries {
     load();
   }
   [[nodiscard]] WARREN_HD Vertex column() const { return column_; }
+  /// Of the entry last weighed, of the task's rows; a piece's is 0.
+  [[nodiscard]] WARREN_HD std::uint32_t row() const { return rows_.row(); }
   /// Looks up the column of entry i, or of the last one.
   WARREN_HD void find(std::uint32_t i) {
     column_ =

@@ -106,7 +106,7 @@ void launch_tasks(const exec::Stream& stream, const AttentionJob<Side>& job, std
     if (job.tensor_sums && Walk::allows(job)) {
       return exec::launch<Backend, exec::Warp>(stream, job.task_count * Walk::spans(job), Walk{job},
                                                {.scratch_bytes = sizeof(typename Walk::Shared),
-                                                .threads_per_block = Walk::kMostThreads / 5});
+                                                .threads_per_block = Walk::kThreads});
     }
   }
 #endif
