@@ -9,11 +9,6 @@
 
 namespace warren::learn::detail {
 
-/// Four words that are read at once.
-struct alignas(16) Words {
-  std::uint32_t at[4];
-};
-
 /// Task `index % tasks` in span `index / tasks` of 64 columns, all of one head, by a warp.
 ///
 /// Rows come into shared memory behind the work on others: sixteen entries' at once, eight lanes
@@ -52,7 +47,7 @@ struct AttentionTensorWalk {
     alignas(kPieceBytes) unsigned char stages[kStages * kStageBytes];
     /// The weights of each stage's entries, by fours: 0 where the row is not of that parity or, for
     /// positive ones, the logit is not. A row more keeps lanes of different stages apart in banks.
-    Words words[kStages][kSums + 1][kChunk / 4];
+    WeightWords words[kStages][kSums + 1][kChunk / 4];
     alignas(kPieceBytes) float sums[kSums][kSpan + kWidth];
   };
 
@@ -266,10 +261,7 @@ struct AttentionTensorWalk {
 
     WARREN_HD Weights(const Shared& shared, std::uint32_t lane, std::uint32_t stage) {
       const std::uint32_t g = lane / 4, t = lane % 4;
-      const Words words = shared.words[stage][g / 2][t];
-      const std::uint32_t which = g % 2 == 0 ? 0x5410u : 0x7632u;
-      of[0] = exec::permute_bytes(words.at[0], words.at[1], which);
-      of[1] = exec::permute_bytes(words.at[2], words.at[3], which);
+      shared.words[stage][g / 2][t].put(g % 2 == 1, of);
       first_entry = t * 4;
     }
     /// Those of entries of the two rows alone, the first of all being `e`.

@@ -53,6 +53,23 @@ WARREN_HD void copy_behind(SharedPlace to, const void* from) {
 #endif
 }
 
+/// The same, or zeros where there is nothing to copy; `from` is an address nevertheless.
+template <std::uint32_t kBytes>
+WARREN_HD void copy_or_clear(SharedPlace to, const void* from, bool is_there) {
+  static_assert(kBytes == 8 || kBytes == 16);
+#if defined(__CUDA_ARCH__)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to.get()),
+               "l"(__cvta_generic_to_global(from)), "n"(kBytes), "r"(is_there ? kBytes : 0u)
+               : "memory");
+#else
+  if (is_there) {
+    std::memcpy(to.get(), from, kBytes);
+  } else {
+    std::memset(to.get(), 0, kBytes);
+  }
+#endif
+}
+
 /// What this thread has begun to copy since the last call is a group, which may be empty.
 WARREN_HD inline void end_copies() {
 #if defined(__CUDA_ARCH__)
