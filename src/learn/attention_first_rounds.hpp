@@ -78,15 +78,19 @@ struct FirstTensorLanes {
   static constexpr std::uint32_t kRowLanes = std::bit_ceil(kTiles * kTile / kWidth);
   static constexpr std::uint32_t kRowBytes = kTiles * kTile * 2 + 16;  ///< In other banks.
   static constexpr std::uint32_t kStageBytes = kEntries * kRowBytes;
-  /// Floats of a head among those that lanes hand each other, by lane 8 h + i's pieces i, i + 8, ...
+  /// Floats of a head among those that lanes hand each other, by lane 8 h + i's pieces i, i + 8,
+  /// ...
   static constexpr std::uint32_t kPitch = (kTiles + 1) / 2 * 32 + 8;
   static constexpr std::uint32_t kPieces = (kTiles + 1) / 2;  ///< Of a lane.
   static_assert(kTiles <= 8 && kHeads * kPitch * sizeof(float) <= kStageBytes);
 
-  /// The weights of four entries and a head. Heads are apart in banks.
+  struct alignas(16) TwoRows {
+    std::uintptr_t at[2];
+  };
   struct Shared {
     alignas(16) unsigned char stages[2 * kStageBytes];
-    WeightWords words[kHeads][kEntries / 4 + 2];
+    WeightWords words[kHeads][kEntries / 4 + 2];  ///< Heads are apart in banks.
+    TwoRows rows[kEntries / 2];                   ///< Of x, of the next round.
   };
   /// What a round's weights are made of, of this lane's entry and heads.
   struct Loads {
@@ -130,25 +134,38 @@ struct FirstTensorLanes {
     loads.column_key = job.dropout.key(column);
     return loads;
   }
-  /// Begins to fill a stage with a round's rows; zeros behind the last entry and the last column.
-  template <class W>
-  WARREN_HD void fill(const W& worker, std::uint32_t stage, const FirstRound& round,
-                      Vertex column) const {
+  /// Leaves the address of its entry's row to the others.
+  WARREN_HD void put_row(Vertex column) const {
+    shared.rows[entry() / 2].at[entry() % 2] = reinterpret_cast<std::uintptr_t>(job.x.row(column));
+  }
+  /// Begins to fill a stage with the rows that lanes have put, of a round; zeros behind the last
+  /// entry and the last column.
+  WARREN_HD void fill(std::uint32_t stage, const FirstRound& round) const {
     if (round.count == 0) return;
-    const auto own = reinterpret_cast<std::uintptr_t>(job.x.row(column));
     const std::uint32_t piece = lane % kRowLanes, among = lane / kRowLanes;
+    if (piece * kWidth >= kTiles * kTile) return;
     const bool has_columns = piece * kWidth < job.columns;
+    const std::uint32_t count = has_columns ? round.count : 0;
+    const std::uintptr_t column = has_columns ? piece * kPieceBytes : 0;
     const exec::SharedPlace to =
-        stages + (stage * kStageBytes + among * kRowBytes + piece * kPieceBytes);
+        stages + (stage * kStageBytes + 2 * among * kRowBytes + piece * kPieceBytes);
+    // A lane has two rows side by side of each so many. It reads some addresses before it copies:
+    // loads of shared memory and copies to it wait for each other.
+    constexpr std::uint32_t kStep = 2 * (32 / kRowLanes);
+    constexpr std::uint32_t kHeld = kEntries / kStep < 4 ? kEntries / kStep : 4;
     WARREN_UNROLL
-    for (std::uint32_t e = 0; e < kEntries; e += 32 / kRowLanes) {
-      const std::uint32_t of = e + among;
-      const std::uintptr_t row = worker.broadcast(own, of % 8 * 4 + of / 8 * 2);
-      if (piece * kWidth >= kTiles * kTile) continue;
-      const bool is_there = has_columns && of < round.count;
-      exec::copy_or_clear<kPieceBytes>(
-          to + e * kRowBytes, reinterpret_cast<const T*>(row) + (has_columns ? piece * kWidth : 0),
-          is_there);
+    for (std::uint32_t from = 0; from < kEntries; from += kHeld * kStep) {
+      TwoRows rows[kHeld];
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kHeld; ++i)
+        rows[i] = shared.rows[(from + i * kStep) / 2 + among];
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < 2 * kHeld; ++i) {
+        const std::uint32_t e = from + i / 2 * kStep + i % 2;
+        exec::copy_or_clear<kPieceBytes>(
+            to + e * kRowBytes, reinterpret_cast<const void*>(rows[i / 2].at[i % 2] + column),
+            e + 2 * among < count);
+      }
     }
   }
   /// Leaves this lane's weights to the others.
@@ -217,20 +234,24 @@ struct FirstTensorLanes {
     if (next.count == 0) return;
     Vertex column = find(task, rounds);
     worker.sync();
-    fill(worker, 0, next, column);
+    put_row(column);
+    worker.sync();
+    fill(0, next);
     sink.fill(next);
+    worker.sync();
     Loads next_loads = load(task, next, column);
     rounds.advance();
     column = find(task, rounds);
     for (std::uint32_t stage = 0; next.count > 0; stage ^= 1) {
       const FirstRound round = next;
       const Loads loads = next_loads;
+      next = rounds.get();
+      put_row(column);
       exec::end_copies();
       exec::wait_for_copies<0>();
       worker.sync();
       sink.begin(round);
-      next = rounds.get();
-      fill(worker, stage ^ 1, next, column);
+      fill(stage ^ 1, next);
       if (next.count > 0) sink.fill(next);
       next_loads = load(task, next, column);
       rounds.advance();

@@ -45,12 +45,10 @@ struct FirstTensorForward {
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
         const float s = loads.of[i].at[kLeft] + loads.right.at[i];
-        const float power =
-            exponential((s > 0.0f ? s : job.slope * s) - loads.of[i].at[kLargest]);
+        const float power = exponential((s > 0.0f ? s : job.slope * s) - loads.of[i].at[kLargest]);
         powers[i] += is_there ? power : 0.0f;
-        weight[i] = is_there ? power * job.dropout.factor(loads.row_key, loads.column_key,
-                                                          lanes.head(i))
-                             : 0.0f;
+        const float kept = job.dropout.factor(loads.row_key, loads.column_key, lanes.head(i));
+        weight[i] = is_there ? power * kept : 0.0f;
       }
       lanes.put(weight);
       worker.sync();
@@ -123,8 +121,9 @@ struct FirstTensorForward {
 /// and sums come into shared memory, too, behind the work on the row before.
 template <class T, std::uint32_t kTiles>
 struct FirstTensorBackward {
-  static constexpr std::uint32_t kMostThreads = 384;
-  static constexpr std::uint32_t kThreads = 192;  ///< Of a block.
+  /// In so many registers, what spills is what a task's end alone needs.
+  static constexpr std::uint32_t kMostThreads = 512;
+  static constexpr std::uint32_t kThreads = 128;  ///< Of a block.
   using Lanes = FirstTensorLanes<T, kTiles>;
   struct Shared : Lanes::Shared {
     alignas(16) unsigned char gradients[Lanes::kHeads * Lanes::kRowBytes];
@@ -176,8 +175,7 @@ struct FirstTensorBackward {
       for (std::uint32_t i = 0; i < Lanes::kPieces; ++i) {
         if (lanes.column(i) >= kTiles * Lanes::kTile) break;
         const std::uint32_t at = place(i);
-        const auto dg =
-            load_pack<Lanes::kWidth>(reinterpret_cast<const T*>(shared.gradients + at));
+        const auto dg = load_pack<Lanes::kWidth>(reinterpret_cast<const T*>(shared.gradients + at));
         const auto g = load_pack<Lanes::kWidth>(reinterpret_cast<const T*>(shared.sums + at));
         WARREN_UNROLL
         for (std::uint32_t c = 0; c < Lanes::kWidth; ++c) sum += dg.get(c) * g.get(c);
@@ -220,9 +218,8 @@ struct FirstTensorBackward {
             exponential((is_positive ? s : job.slope * s) - loads.of[i].at[kLargest]) *
             loads.of[i].at[kInverse];
         const float kept = job.dropout.factor(loads.row_key, loads.column_key, lanes.head(i));
-        ds[i] = is_there
-                    ? (is_positive ? 1.0f : job.slope) * weight * (kept * product[i] - dot[i])
-                    : 0.0f;
+        ds[i] = is_there ? (is_positive ? 1.0f : job.slope) * weight * (kept * product[i] - dot[i])
+                         : 0.0f;
         slopes[i] += ds[i];
       }
       lanes.put(ds);
@@ -245,8 +242,8 @@ struct FirstTensorBackward {
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kPieces; ++i) {
         if (lanes.column(i) >= job.columns) break;
-        store_floats<Lanes::kWidth>(
-            to_left[i], to + (lanes.first + lane / 8) * job.columns + lanes.column(i));
+        store_floats<Lanes::kWidth>(to_left[i],
+                                    to + (lanes.first + lane / 8) * job.columns + lanes.column(i));
       }
       float* const right = to + (job.heads + lanes.first + lane % 4) * job.columns;
       WARREN_UNROLL
@@ -265,8 +262,8 @@ struct FirstTensorBackward {
     WARREN_HD void multiply(std::uint32_t stage, float (&product)[Lanes::kMine]) const {
       const std::uint32_t matrix = lanes.lane / 8, r = lanes.lane % 8;
       const exec::SharedPlace from =
-          lanes.stages + (stage * Lanes::kStageBytes + (matrix % 2 * 8 + r) * Lanes::kRowBytes +
-                          matrix / 2 * 16);
+          lanes.stages +
+          (stage * Lanes::kStageBytes + (matrix % 2 * 8 + r) * Lanes::kRowBytes + matrix / 2 * 16);
       float products[4] = {};
       WARREN_UNROLL
       for (std::uint32_t tile = 0; tile < kTiles; ++tile) {
@@ -291,8 +288,7 @@ struct FirstTensorBackward {
         if (lanes.column(i) >= job.columns) break;
         const auto values = load_pack<Lanes::kWidth>(x + lanes.column(i));
         WARREN_UNROLL
-        for (std::uint32_t c = 0; c < Lanes::kWidth; ++c)
-          to_left[i].at[c] += slope * values.get(c);
+        for (std::uint32_t c = 0; c < Lanes::kWidth; ++c) to_left[i].at[c] += slope * values.get(c);
       }
       WARREN_UNROLL
       for (float& of_head : slopes) of_head = 0.0f;

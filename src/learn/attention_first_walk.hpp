@@ -245,9 +245,16 @@ struct FirstBackward {
   }
 };
 
-/// How many workers the backward pass has.
-[[nodiscard]] inline std::uint64_t first_workers(const exec::Device& device) {
-  return static_cast<std::uint64_t>(device.processors()) * (device.is_cuda() ? 12 : 4);
+/// Whether a GPU's tensor cores walk, where they are asked for.
+template <class T>
+[[nodiscard]] bool fits_tensor_cores(std::uint64_t heads) {
+  return sizeof(T) == 2 && heads % 4 == 0;
+}
+
+/// How many workers the backward pass has: as many as a GPU then holds.
+[[nodiscard]] inline std::uint64_t first_workers(const exec::Device& device, bool on_tensor_cores) {
+  const std::uint64_t of_processor = !device.is_cuda() ? 4 : on_tensor_cores ? 16 : 12;
+  return static_cast<std::uint64_t>(device.processors()) * of_processor;
 }
 
 #if defined(__CUDACC__)
@@ -256,9 +263,9 @@ template <class T, std::uint32_t kTiles>
 void walk_on_tensor_cores(const exec::Stream& stream, const FirstJob<T>& job,
                           std::uint64_t groups) {
   const auto launch = [&]<class Walk>(std::uint64_t tasks, const Walk& walk) {
-    exec::launch<exec::Cuda, exec::Warp>(stream, tasks * groups, walk,
-                                         {.scratch_bytes = sizeof(typename Walk::Shared),
-                                          .threads_per_block = Walk::kThreads});
+    exec::launch<exec::Cuda, exec::Warp>(
+        stream, tasks * groups, walk,
+        {.scratch_bytes = sizeof(typename Walk::Shared), .threads_per_block = Walk::kThreads});
   };
   if (job.workers != 0) return launch(job.workers, FirstTensorBackward<T, kTiles>{job});
   launch(job.task_count, FirstTensorForward<T, kTiles>{job});

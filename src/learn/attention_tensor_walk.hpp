@@ -202,7 +202,7 @@ struct AttentionTensorWalk {
   }
   /// How a lane fills and reads stages.
   struct Stages {
-    const unsigned char* from;   ///< Its columns of row 0.
+    const unsigned char* from;    ///< Its columns of row 0.
     exec::SharedPlace put, take;  ///< Where its copies go, and the row that it has the place of.
     std::uint32_t stride, first_entry;
 

@@ -88,8 +88,8 @@ WARREN_HD void wait_for_copies() {
 
 /// Four matrices of 8 x 8 numbers of 16 bits, by all lanes of a warp: lane 8 i + r has the place of
 /// row r of matrix i, 16 bytes, and lane 4 g + t gets the i-th's numbers in row g and columns 2 t
-/// and 2 t + 1 in words[i], the first in the low half; kIsTransposed: those in column g and rows 2 t
-/// and 2 t + 1. (ldmatrix in the PTX ISA's manual.)
+/// and 2 t + 1 in words[i], the first in the low half; kIsTransposed: those in column g and rows 2
+/// t and 2 t + 1. (ldmatrix in the PTX ISA's manual.)
 template <bool kIsTransposed, class W>
 WARREN_HD void load_tiles([[maybe_unused]] const W& worker, SharedPlace row,
                           std::uint32_t (&words)[4]) {
