@@ -136,6 +136,7 @@ struct FirstTensorLanes {
   }
   /// Leaves the address of its entry's row to the others.
   WARREN_HD void put_row(Vertex column) const {
+    if (lane % 2 == 1) return;  // Its neighbour has the same.
     shared.rows[entry() / 2].at[entry() % 2] = reinterpret_cast<std::uintptr_t>(job.x.row(column));
   }
   /// Begins to fill a stage with the rows that lanes have put, of a round; zeros behind the last
