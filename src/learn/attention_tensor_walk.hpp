@@ -27,7 +27,7 @@ namespace warren::learn::detail {
 template <class Side, bool kIsWhole>
 struct AttentionTensorWalk {
   using T = typename Side::Element;
-  static constexpr std::uint32_t kMostThreads = 896;
+  static constexpr std::uint32_t kMostThreads = 768;
   static constexpr std::uint32_t kThreads = 384;  ///< Of a block.
   static constexpr std::uint32_t kSpan = 64;      ///< Columns that a warp reads of a row.
   static constexpr std::uint32_t kWidth = 8;      ///< Columns of a lane: 16 bytes.
@@ -56,7 +56,8 @@ struct AttentionTensorWalk {
   [[nodiscard]] static bool allows(const AttentionJob<Side>& job) {
     const bool fits = job.heads == 1 ? job.k > kSpan / 2
                                      : job.width % kSpan == 0 && job.heads * job.width == job.k;
-    return fits && job.k % kWidth == 0 && job.x.stride < (std::uint64_t{1} << 31);
+    return fits && job.k % kWidth == 0 && job.x.stride < (std::uint64_t{1} << 31) &&
+           job.a.column_ids != nullptr;
   }
   [[nodiscard]] static std::uint64_t spans(const AttentionJob<Side>& job) {
     return (job.k + kSpan - 1) / kSpan;
@@ -71,7 +72,7 @@ struct AttentionTensorWalk {
     auto& shared = *worker.template scratch<Shared>();
     const auto total = static_cast<std::uint32_t>(task.end - task.begin);
 
-    OwnEntries<Side> own(job, task, head, worker.lane());
+    OwnEntries<Side, kIsWhole> own(job, task, head, worker.lane());
     const Stages stages(*this, worker, shared, span * kSpan);
     if (total > 0) {
       for (std::uint32_t c = 0; c < kStages; ++c)

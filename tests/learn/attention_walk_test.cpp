@@ -253,6 +253,8 @@ TEST(AttentionTensorWalk, AddsPartsOfRows) {
 TEST(AttentionTensorWalk, IsForSpansOfOneHead) {
   using Side = ForwardSide<Half>;
   AttentionJob<Side> job{};
+  const Vertex column = 0;
+  job.a.column_ids = &column;
   const auto allows = [&](std::uint64_t heads, std::uint64_t width, std::uint64_t k) {
     job.heads = heads;
     job.width = width;
