@@ -336,7 +336,9 @@ struct AttentionTensorWalk {
     const bool is_rest = !kIsWhole && job.part == WalkPart::rest;
     float* const before =
         is_first || is_rest ? job.sums + (row * job.heads + results.head) * 2 : nullptr;
-    T* const to = (results.is_positive ? job.positive : job.all) + row * job.k + results.column;
+    // Made once, so that its 16 bytes are stored at once.
+    T* const to = exec::made_once((results.is_positive ? job.positive : job.all) + row * job.k +
+                                  results.column);
     if (is_rest) {
       results.first += before[0];
       results.second += before[1];

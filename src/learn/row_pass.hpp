@@ -82,13 +82,7 @@ WARREN_HD void store_pack(const Floats<N>& values, T* to) {
   WARREN_UNROLL
   for (std::uint32_t i = 0; i < N; ++i) pack.put(i, values.at[i]);
 #if defined(__CUDA_ARCH__)
-  if constexpr (sizeof pack == sizeof(uint4)) {  // Or the compiler makes four stores of it.
-    uint4 whole;
-    memcpy(&whole, &pack, sizeof whole);
-    *reinterpret_cast<uint4*>(to) = whole;
-  } else {
-    *reinterpret_cast<Pack<T, N>*>(to) = pack;
-  }
+  *reinterpret_cast<Pack<T, N>*>(to) = pack;
 #else
   std::memcpy(static_cast<void*>(to), &pack, sizeof pack);
 #endif
