@@ -66,14 +66,14 @@ struct AttentionTensorWalk {
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t index) const {
     const sparse::SpmmTask task = job.tasks[index % job.task_count];
-    const std::uint64_t span = index / job.task_count;
+    const std::uint32_t first_column = static_cast<std::uint32_t>(index / job.task_count) * kSpan;
     const std::uint32_t head =
-        job.heads == 1 ? 0 : static_cast<std::uint32_t>(span * kSpan / job.width);
+        job.heads == 1 ? 0 : first_column / static_cast<std::uint32_t>(job.width);
     auto& shared = *worker.template scratch<Shared>();
     const auto total = static_cast<std::uint32_t>(task.end - task.begin);
 
     OwnEntries<Side, kIsWhole> own(job, task, head, worker.lane());
-    const Stages stages(*this, worker, shared, span * kSpan);
+    const Stages stages(*this, worker, shared, first_column);
     if (total > 0) {
       for (std::uint32_t c = 0; c < kStages; ++c)
         stages.fill(worker, c, own.column(), c * kChunk < total);
@@ -83,7 +83,7 @@ struct AttentionTensorWalk {
     float sums[kSpan / kTile][4] = {};
     HeadSums of_head;
     const auto next = [&] {
-      const Results results(*this, worker, shared, span * kSpan, head, of_head, sums);
+      const Results results(*this, worker, shared, first_column, head, of_head, sums);
       finish(results, std::uint64_t{task.row} + rows.row, task.rows - rows.row);
       of_head = {};
       WARREN_UNROLL
@@ -96,8 +96,8 @@ struct AttentionTensorWalk {
       own.load();
       own.find(i + 2 * kWindow + worker.lane());
       put_weight(shared, worker.lane(), own.row() % kRows, edge);
-      for (std::uint32_t c = 0; c < kStages && i + c * kChunk < total; ++c) {
-        const std::uint32_t e = i + c * kChunk;
+      for (std::uint32_t e = i; e < i + kWindow && e < total; e += kChunk) {
+        const std::uint32_t c = e / kChunk % kStages;
         exec::wait_for_copies<kStages - 1>();
         worker.sync();
         const Weights weights(shared, worker.lane(), c);
@@ -113,7 +113,7 @@ struct AttentionTensorWalk {
       of_head.add(edge, i + worker.lane(), rows);
     }
     if (task.partial != sparse::SpmmTask::kWhole) {
-      return store_piece({*this, worker, shared, span * kSpan, head, of_head, sums}, task.partial);
+      return store_piece({*this, worker, shared, first_column, head, of_head, sums}, task.partial);
     }
     while (rows.row < task.rows) next();
   }
@@ -210,17 +210,16 @@ struct AttentionTensorWalk {
     /// Lanes behind the last column read the span's first ones.
     template <class W>
     WARREN_HD Stages(const AttentionTensorWalk& walk, const W& worker, Shared& shared,
-                     std::uint64_t first_column)
-        : put(shared.stages), take(put) {
-      const std::uint32_t row = worker.lane() / kPieces, piece = worker.lane() % kPieces;
-      const std::uint64_t column = first_column + std::uint64_t{piece} * kWidth;
+                     std::uint32_t first_column)
+        : put(shared.stages,
+              worker.lane() / kPieces * kRowBytes + worker.lane() % kPieces * kPieceBytes),
+          take(shared.stages, (worker.lane() / 16 * 8 + worker.lane() % 8) * kRowBytes +
+                                  worker.lane() / 8 % 2 * kPieceBytes),
+          stride(static_cast<std::uint32_t>(walk.job.x.stride * sizeof(T))),
+          first_entry(exec::made_once(entry_at(worker.lane() / kPieces))) {
+      const std::uint32_t column = first_column + worker.lane() % kPieces * kWidth;
       from = exec::made_once(reinterpret_cast<const unsigned char*>(
           walk.job.template origin<kIsWhole>() + (column < walk.job.k ? column : first_column)));
-      put = put + (row * kRowBytes + piece * kPieceBytes);
-      stride = static_cast<std::uint32_t>(walk.job.x.stride * sizeof(T));
-      first_entry = entry_at(row);
-      const std::uint32_t matrix = worker.lane() / 8, r = worker.lane() % 8;
-      take = take + ((matrix / 2 * 8 + r) * kRowBytes + matrix % 2 * kPieceBytes);
     }
     /// Begins to fill a stage with the rows of a window, lane l having the l-th entry's column.
     template <class W>
@@ -295,15 +294,14 @@ struct AttentionTensorWalk {
   struct Results {
     Floats<kWidth> of;
     float first = 0.0f, second = 0.0f;  ///< The head's, of the row.
-    std::uint64_t column;
-    std::uint32_t head, row;
+    std::uint32_t column, head, row;
     bool is_positive;
     bool is_of_head;  ///< Writes the head's numbers of its row.
 
     /// By all lanes, which hand each other their columns.
     template <class W>
     WARREN_HD Results(const AttentionTensorWalk& walk, const W& worker, Shared& shared,
-                      std::uint64_t first_column, std::uint32_t head_, const HeadSums& of_head,
+                      std::uint32_t first_column, std::uint32_t head_, const HeadSums& of_head,
                       const float (&sums)[kSpan / kTile][4])
         : head(head_) {
       const std::uint32_t g = worker.lane() / 4, t = worker.lane() % 4;
@@ -317,7 +315,7 @@ struct AttentionTensorWalk {
       const std::uint32_t mine = worker.lane() / kPieces, piece = worker.lane() % kPieces;
       row = mine / 2;
       is_positive = mine % 2 == 1;
-      column = first_column + std::uint64_t{piece} * kWidth;
+      column = first_column + piece * kWidth;
       is_of_head = !is_positive && column == head * walk.job.width;
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < kWidth; i += 4) {

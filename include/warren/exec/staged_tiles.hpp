@@ -20,10 +20,11 @@ namespace warren::exec {
 class SharedPlace {
  public:
 #if defined(__CUDA_ARCH__)
-  WARREN_HD explicit SharedPlace(void* data)
-      : at_(made_once(static_cast<std::uint32_t>(__cvta_generic_to_shared(data)))) {}
+  WARREN_HD explicit SharedPlace(void* data, std::uint32_t bytes = 0)
+      : at_(made_once(static_cast<std::uint32_t>(__cvta_generic_to_shared(data)) + bytes)) {}
 #else
-  WARREN_HD explicit SharedPlace(void* data) : at_(static_cast<unsigned char*>(data)) {}
+  WARREN_HD explicit SharedPlace(void* data, std::uint32_t bytes = 0)
+      : at_(static_cast<unsigned char*>(data) + bytes) {}
 #endif
   WARREN_HD SharedPlace operator+(std::uint32_t bytes) const {
     SharedPlace result = *this;
