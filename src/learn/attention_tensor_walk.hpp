@@ -83,7 +83,7 @@ struct AttentionTensorWalk {
     float sums[kSpan / kTile][4] = {};
     HeadSums of_head;
     const auto next = [&] {
-      const Results results(*this, worker, shared, first_column, head, of_head, sums);
+      Results results(*this, worker, shared, first_column, head, of_head, sums);
       finish(results, std::uint64_t{task.row} + rows.row, task.rows - rows.row);
       of_head = {};
       WARREN_UNROLL
@@ -326,8 +326,9 @@ struct AttentionTensorWalk {
       of_head.reduce(worker, row, first, second);
     }
   };
-  /// Rows `row` and, if there are `rows` > 1, the next.
-  WARREN_HD void finish(Results results, std::uint64_t row, std::uint32_t rows) const {
+  /// Rows `row` and, if there are `rows` > 1, the next; of parts after the first the sums are added
+  /// to `results`.
+  WARREN_HD void finish(Results& results, std::uint64_t row, std::uint32_t rows) const {
     if (results.row >= rows || results.column >= job.k) return;
     row += results.row;
     const bool is_first = !kIsWhole && job.part == WalkPart::first;
