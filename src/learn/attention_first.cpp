@@ -81,10 +81,15 @@ class GatFirst final : public Convolution {
     exec::fill_bytes(stream, to_blocks, 0, width() * shape_.out * sizeof(float));
     add_weight_gradient(context, sums(), dy, to_blocks, shape_.out);
     if (out_->is_shared()) context.measured(Part::communicate, [&] { context.join_side(); });
-    const std::uint64_t workers = detail::first_workers(stream.device());
-    float* partials = context.floats(kPartialsSlot, workers * 2 * width());
-    with_type(x.dense.type(),
-              [&]<class T>(T) { walk<T>(context, x, gradient.as<T>(), workers, partials); });
+    std::uint64_t workers = 0;
+    float* partials = nullptr;
+    with_type(x.dense.type(), [&]<class T>(T) {
+      workers = detail::first_workers(
+          stream.device(),
+          context.has_tensor_sums() && detail::fits_tensor_cores<T>(attention_.heads));
+      partials = context.floats(kPartialsSlot, workers * 2 * width());
+      walk<T>(context, x, gradient.as<T>(), workers, partials);
+    });
     float* du = context.floats(kFoldedSlot, 2 * width());
     exec::fill_bytes(stream, du, 0, 2 * width() * sizeof(float));
     const detail::AddPartialsKernel add{workers, 2, width(), partials, {du, du + width()}};

@@ -245,24 +245,30 @@ struct FirstBackward {
   }
 };
 
-/// How many workers the backward pass has.
-[[nodiscard]] inline std::uint64_t first_workers(const exec::Device& device) {
-  return static_cast<std::uint64_t>(device.processors()) * (device.is_cuda() ? 12 : 4);
+/// Whether a GPU's tensor cores walk, where they are asked for.
+template <class T>
+[[nodiscard]] bool fits_tensor_cores(std::uint64_t heads) {
+  return sizeof(T) == 2 && heads % 4 == 0;
+}
+
+/// How many workers the backward pass has: as many as a GPU then holds.
+[[nodiscard]] inline std::uint64_t first_workers(const exec::Device& device, bool on_tensor_cores) {
+  const std::uint64_t of_processor = !device.is_cuda() ? 4 : on_tensor_cores ? 16 : 12;
+  return static_cast<std::uint64_t>(device.processors()) * of_processor;
 }
 
 #if defined(__CUDACC__)
 /// Of 16-bit numbers and four heads together, on tensor cores.
-template <class T, std::uint32_t kBlocks>
+template <class T, std::uint32_t kTiles>
 void walk_on_tensor_cores(const exec::Stream& stream, const FirstJob<T>& job,
                           std::uint64_t groups) {
-  using Forward = FirstTensorForward<T, kBlocks>;
-  if (job.workers != 0) {
-    return exec::launch<exec::Cuda, exec::Warp>(stream, job.workers * groups,
-                                                FirstTensorBackward<T, kBlocks>{job},
-                                                {.threads_per_block = 128});
-  }
-  exec::launch<exec::Cuda, exec::Warp>(stream, job.task_count * groups, Forward{job},
-                                       {.threads_per_block = Forward::kMostThreads / 5});
+  const auto launch = [&]<class Walk>(std::uint64_t tasks, const Walk& walk) {
+    exec::launch<exec::Cuda, exec::Warp>(
+        stream, tasks * groups, walk,
+        {.scratch_bytes = sizeof(typename Walk::Shared), .threads_per_block = Walk::kThreads});
+  };
+  if (job.workers != 0) return launch(job.workers, FirstTensorBackward<T, kTiles>{job});
+  launch(job.task_count, FirstTensorForward<T, kTiles>{job});
 }
 #endif
 
@@ -272,10 +278,10 @@ void walk_first(const exec::Stream& stream, const FirstJob<T>& job, std::uint64_
 #if defined(__CUDACC__)
   if constexpr (std::is_same_v<Backend, exec::Cuda> && sizeof(T) == 2 && kHeads == 4) {
     if (job.tensor_sums) {
-      if (job.columns <= 32) return walk_on_tensor_cores<T, 1>(stream, job, groups);
-      if (job.columns <= 64) return walk_on_tensor_cores<T, 2>(stream, job, groups);
-      if (job.columns <= 96) return walk_on_tensor_cores<T, 3>(stream, job, groups);
-      return walk_on_tensor_cores<T, 4>(stream, job, groups);
+      if (job.columns <= 32) return walk_on_tensor_cores<T, 2>(stream, job, groups);
+      if (job.columns <= 64) return walk_on_tensor_cores<T, 4>(stream, job, groups);
+      if (job.columns <= 112) return walk_on_tensor_cores<T, 7>(stream, job, groups);
+      return walk_on_tensor_cores<T, 8>(stream, job, groups);
     }
   }
 #endif

@@ -13,7 +13,8 @@ namespace warren::learn::detail {
 
 /// The entries of a task whose weights a lane makes: every so many-th. The next one's numbers are
 /// on their way while others are used.
-template <class Side>
+/// kIsWhole: all columns are this rank's own ones, and are stored.
+template <class Side, bool kIsWhole = false>
 class OwnEntries {
  public:
   WARREN_HD OwnEntries(const AttentionJob<Side>& job, const sparse::SpmmTask& task,
@@ -29,13 +30,25 @@ class OwnEntries {
     load();
   }
   [[nodiscard]] WARREN_HD Vertex column() const { return column_; }
+  /// Of the entry last weighed, of the task's rows; a piece's is 0.
+  [[nodiscard]] WARREN_HD std::uint32_t row() const { return rows_.row(); }
   /// Looks up the column of entry i, or of the last one.
   WARREN_HD void find(std::uint32_t i) {
-    column_ =
-        static_cast<Vertex>(job_.a.column(task_.begin + sparse::detail::entry_or_last(i, total_)));
+    const std::uint64_t e = task_.begin + sparse::detail::entry_or_last(i, total_);
+    if constexpr (kIsWhole) {
+      column_ = job_.a.column_ids[e];
+    } else {
+      column_ = static_cast<Vertex>(job_.a.column(e));
+    }
   }
   /// Reads that column's numbers.
-  WARREN_HD void load() { entry_ = job_.side.entry(column_, head_); }
+  WARREN_HD void load() {
+    if constexpr (kIsWhole) {
+      entry_ = job_.side.own_entry(column_, head_);
+    } else {
+      entry_ = job_.side.entry(column_, head_);
+    }
+  }
   /// Of entry i, whose numbers were read; nothing behind the last.
   [[nodiscard]] WARREN_HD EdgeWeight weigh(std::uint32_t i) {
     if (i >= total_) return {0.0f, 0.0f, false};

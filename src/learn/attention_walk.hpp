@@ -104,9 +104,9 @@ void launch_tasks(const exec::Stream& stream, const AttentionJob<Side>& job, std
                 N == 8) {
     using Walk = AttentionTensorWalk<Side, kIsWhole>;
     if (job.tensor_sums && Walk::allows(job)) {
-      return exec::launch<Backend, exec::Warp>(stream, job.task_count * Walk::spans(job), Walk{job},
-                                               {.scratch_bytes = sizeof(typename Walk::Shared),
-                                                .threads_per_block = Walk::kMostThreads / 5});
+      return exec::launch<Backend, exec::Warp>(
+          stream, job.task_count * Walk::spans(job), Walk{job},
+          {.scratch_bytes = sizeof(typename Walk::Shared), .threads_per_block = Walk::kThreads});
     }
   }
 #endif

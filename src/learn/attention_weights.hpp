@@ -20,6 +20,12 @@ struct TwoParts {
   [[nodiscard]] WARREN_HD const T* row(std::uint64_t column) const {
     return column < rows ? own + column * stride : pulled + (column - rows) * stride;
   }
+  /// Number `i` of a row of this rank's own ones; a row takes less than 4 GiB.
+  [[nodiscard]] WARREN_HD const T* own_row(Vertex column, std::uint32_t i) const {
+    return reinterpret_cast<const T*>(
+        exec::address_of(reinterpret_cast<const unsigned char*>(own + i), column,
+                         static_cast<std::uint32_t>(stride * sizeof(T))));
+  }
 };
 
 /// What the four numbers of a row and head are: l, the largest logit, 1 / the sum of powers, <dy,
@@ -103,6 +109,10 @@ struct ForwardSide {
   WARREN_HD Entry entry(std::uint64_t column, std::uint32_t head) const {
     return {r.row(column)[head], dropout.key(column)};
   }
+  /// Of a column of this rank's own, with fewer instructions.
+  WARREN_HD Entry own_entry(Vertex column, std::uint32_t head) const {
+    return {*r.own_row(column, head), dropout.key(column)};
+  }
   [[nodiscard]] WARREN_HD EdgeWeight weigh(const Row& row, const Entry& entry,
                                            std::uint32_t head) const {
     const float x = row.left + entry.right;
@@ -159,6 +169,11 @@ struct BackwardSide {
   }
   WARREN_HD Entry entry(std::uint64_t column, std::uint32_t head) const {
     return {load_floats<kStatistics>(statistics.row(column) + head * kStatistics),
+            dropout.key(column)};
+  }
+  /// Of a column of this rank's own, with fewer instructions.
+  WARREN_HD Entry own_entry(Vertex column, std::uint32_t head) const {
+    return {load_floats<kStatistics>(statistics.own_row(column, head * kStatistics)),
             dropout.key(column)};
   }
   [[nodiscard]] WARREN_HD EdgeWeight weigh(const Row& row, const Entry& entry,

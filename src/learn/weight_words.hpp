@@ -16,27 +16,16 @@ template <class T>
   return rounded.bits | std::uint32_t{rest.bits} << 16;
 }
 
-/// A column of B (exec/tensor_cores.hpp) that multiplies the first or the second numbers of A's
-/// words alone, 0 for the others.
-class WeightColumn {
- public:
-  WARREN_HD explicit WeightColumn(bool is_second)
-      : weights_(is_second ? 0x1044u : 0x4410u), rests_(is_second ? 0x3244u : 0x4432u) {}
+/// Those of four entries, read at once.
+struct alignas(16) WeightWords {
+  std::uint32_t at[4];
 
-  /// d += A B for words `first` in B's upper rows, `second` in its lower ones.
-  template <class T, class W>
-  WARREN_HD void multiply_add(const W& worker, float (&d)[4], const std::uint32_t (&a)[4],
-                              std::uint32_t first, std::uint32_t second) const {
-    const std::uint32_t weights[2] = {exec::permute_bytes(first, 0, weights_),
-                                      exec::permute_bytes(second, 0, weights_)};
-    const std::uint32_t rests[2] = {exec::permute_bytes(first, 0, rests_),
-                                    exec::permute_bytes(second, 0, rests_)};
-    worker.template multiply_add<T>(d, a, weights);
-    worker.template multiply_add<T>(d, a, rests);
+  /// B's numbers of a lane (exec/tensor_cores.hpp): the weights, or what these are less.
+  WARREN_HD void put(bool is_rest, std::uint32_t (&b)[2]) const {
+    const std::uint32_t which = is_rest ? 0x7632u : 0x5410u;
+    b[0] = exec::permute_bytes(at[0], at[1], which);
+    b[1] = exec::permute_bytes(at[2], at[3], which);
   }
-
- private:
-  std::uint32_t weights_, rests_;  ///< Places for permute_bytes(); 4 is a byte of 0.
 };
 
 }  // namespace warren::learn::detail

@@ -5,6 +5,7 @@
 #include "warren/exec/atomic.hpp"
 #include "warren/exec/half.hpp"
 #include "warren/exec/launch.hpp"
+#include "warren/exec/staged_tiles.hpp"
 
 #include "reference/worker.hpp"
 
@@ -109,6 +110,64 @@ struct ProductKernel {
     float sums[4] = {to[0], to[1], to[64], to[65]};
     for (int turn = 0; turn < 2; ++turn) worker.template multiply_add<T>(sums, left, right);
     to[0] = sums[0];
+    to[1] = sums[1];
+    to[64] = sums[2];
+    to[65] = sums[3];
+  }
+};
+
+/// The same with a brought to shared memory behind other work: once as it is, in pieces of 16 and
+/// of 8 bytes, and once transposed.
+template <class T>
+struct StagedProductKernel {
+  static constexpr std::uint32_t kRowBytes = 48;  ///< Two pieces of 16 bytes and one between rows.
+  struct Shared {
+    alignas(16) unsigned char rows[16 * kRowBytes];
+    alignas(16) unsigned char columns[16 * kRowBytes];
+  };
+  const T* a;
+  const T* b;
+  float* d;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
+    const std::uint32_t g = worker.lane() / 4, t = worker.lane() % 4;
+    auto& shared = *worker.template scratch<Shared>();
+    const SharedPlace rows(shared.rows), columns(shared.columns);
+    const T* const of_task = a + task * 256;
+    worker.sync();
+    {
+      const std::uint32_t row = worker.lane() / 2, half = worker.lane() % 2;
+      const T* const from = of_task + row * 16 + half * 8;
+      const SharedPlace to = rows + (row * kRowBytes + half * 16);
+      if (half == 0) {
+        copy_behind<16>(to, from);
+      } else {
+        copy_behind<8>(to, from);
+        copy_or_clear<8>(to + 8, from + 4, true);
+        copy_or_clear<8>(to + 16, from, false);
+      }
+      end_copies();
+    }
+    worker.for_each(256, [&](std::uint64_t i) {
+      reinterpret_cast<T*>(shared.columns + i % 16 * kRowBytes)[i / 16] = of_task[i];
+    });
+    wait_for_copies<0>();
+    worker.sync();
+    const auto of_b = [&](std::uint32_t row) {
+      const T* at = b + task * 128 + row * 8 + g;
+      return at[0].bits | std::uint32_t{at[8].bits} << 16;
+    };
+    const std::uint32_t right[2] = {of_b(2 * t), of_b(2 * t + 8)};
+    float* const to = d + task * 128 + g * 8 + 2 * t;
+    float sums[4] = {to[0], to[1], to[64], to[65]};
+    const std::uint32_t matrix = worker.lane() / 8, r = worker.lane() % 8;
+    std::uint32_t left[4];
+    load_tiles<false>(worker, rows + ((matrix % 2 * 8 + r) * kRowBytes + matrix / 2 * 16), left);
+    worker.template multiply_add<T>(sums, left, right);
+    load_tiles<true>(worker, columns + ((matrix / 2 * 8 + r) * kRowBytes + matrix % 2 * 16), left);
+    worker.template multiply_add<T>(sums, left, right);
+    to[0] = sums[0] + static_cast<float>(shared.rows[g * kRowBytes + 32 + t]);  // Cleared.
     to[1] = sums[1];
     to[64] = sums[2];
     to[65] = sums[3];

@@ -82,8 +82,17 @@ void check_products() {
     d.push_back(Of::before(i));
   }
   ThreadPool pool(32);
+  using Staged = StagedProductKernel<T>;
+  const auto expect = [&](const char* what) {
+    for (std::uint64_t i = 0; i < d.size(); ++i)
+      ASSERT_EQ(d[i], Of::expected(i)) << what << " at " << i;
+  };
   launch_cpu_block(pool, Of::kTasks, ProductKernel<T>{a.data(), b.data(), d.data()});
-  for (std::uint64_t i = 0; i < d.size(); ++i) ASSERT_EQ(d[i], Of::expected(i)) << "at " << i;
+  expect("from registers");
+  for (std::uint64_t i = 0; i < d.size(); ++i) d[i] = Of::before(i);
+  launch_cpu_block(pool, Of::kTasks, Staged{a.data(), b.data(), d.data()},
+                   sizeof(typename Staged::Shared));
+  expect("from shared memory");
 }
 TEST(Worker, ProductsOfTensorCores) {
   check_products<Half>();

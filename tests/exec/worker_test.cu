@@ -92,9 +92,18 @@ void check_products() {
     b.data[i] = Of::of_b(i);
     d.data[i] = Of::before(i);
   }
+  using Staged = StagedProductKernel<T>;
+  const auto expect = [&](const char* what) {
+    stream.synchronize();
+    for (std::uint64_t i = 0; i < d.size; ++i)
+      ASSERT_EQ(d.data[i], Of::expected(i)) << what << " at " << i;
+  };
   launch<Cuda, Warp>(stream, Of::kTasks, ProductKernel<T>{a.data, b.data, d.data});
-  stream.synchronize();
-  for (std::uint64_t i = 0; i < d.size; ++i) ASSERT_EQ(d.data[i], Of::expected(i)) << "at " << i;
+  expect("from registers");
+  for (std::uint64_t i = 0; i < d.size; ++i) d.data[i] = Of::before(i);
+  launch<Cuda, Warp>(stream, Of::kTasks, Staged{a.data, b.data, d.data},
+                     {.scratch_bytes = sizeof(typename Staged::Shared)});
+  expect("from shared memory");
 }
 TEST(WorkerCuda, ProductsOfTensorCores) {
   check_products<Half>();

@@ -17,6 +17,8 @@ struct Problem {
   std::uint64_t rows, heads, width;
   std::uint64_t k;  ///< heads x width, padded to fours.
   bool drops;
+  std::uint32_t entries = 40;  ///< Of a task.
+  std::uint64_t most = 13;     ///< Rows are shorter, but for a long one.
 };
 
 /// A random matrix with empty rows and long ones, and all that a walk reads, on the CPU.
@@ -33,7 +35,7 @@ struct Inputs {
     std::mt19937_64 draw(p.rows + p.width);
     std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
     for (std::uint64_t r = 0; r < p.rows; ++r) {
-      const std::uint64_t degree = r % 11 == 3 ? 0 : r == 5 ? 150 : draw() % 13;
+      const std::uint64_t degree = r % 11 == 3 ? 0 : r == 5 ? 150 : draw() % p.most;
       for (std::uint64_t e = 0; e < degree; ++e)
         columns.push_back(static_cast<Vertex>(draw() % p.rows));
       offsets.push_back(columns.size());
@@ -168,8 +170,8 @@ void check_on_tensor_cores(const Problem& problem, float rounding) {
   SCOPED_TRACE(std::to_string(problem.heads) + " heads of " + std::to_string(problem.width));
   const Inputs<typename Side::Element> in(problem);
   const exec::Stream stream(exec::Device::cpu(1));
-  const sparse::SpmmPlan plan(stream, in.offsets, {.entries = 40});
-  ASSERT_GT(plan.splits(), 0u);
+  const sparse::SpmmPlan plan(stream, in.offsets, {.entries = problem.entries});
+  ASSERT_EQ(plan.splits() > 0, problem.entries < 150);
   exec::ThreadPool pool(32);
   const auto expected = walked<Side>(in, stream, plan, [&](const AttentionJob<Side>& job) {
     exec::launch<exec::Cpu, exec::Serial>(stream, job.task_count * (job.k / 4),
@@ -206,7 +208,9 @@ TEST(AttentionSharedWalk, EqualsTheWalkOfOneLane) {
 
 TEST(AttentionTensorWalk, EqualsTheWalkOfOneLane) {
   for (const Problem& p : {Problem{30, 2, 64, 128, true}, Problem{30, 1, 47, 48, false},
-                           Problem{20, 1, 200, 200, true}, Problem{20, 1, 128, 128, false}}) {
+                           Problem{20, 1, 200, 200, true}, Problem{20, 1, 128, 128, false},
+                           Problem{8, 4, 128, 512, true, 160},  // Long rows, two spans of a head.
+                           Problem{70, 1, 64, 64, false, 200, 3}}) {  // Many rows to a product.
     check_on_tensor_cores<ForwardSide<Half>>(p, 1e-3f);
     check_on_tensor_cores<BackwardSide<Half>>(p, 1e-3f);
     check_on_tensor_cores<ForwardSide<BFloat16>>(p, 8e-3f);
@@ -249,6 +253,8 @@ TEST(AttentionTensorWalk, AddsPartsOfRows) {
 TEST(AttentionTensorWalk, IsForSpansOfOneHead) {
   using Side = ForwardSide<Half>;
   AttentionJob<Side> job{};
+  const Vertex column = 0;
+  job.a.column_ids = &column;
   const auto allows = [&](std::uint64_t heads, std::uint64_t width, std::uint64_t k) {
     job.heads = heads;
     job.width = width;

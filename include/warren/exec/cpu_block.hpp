@@ -63,6 +63,14 @@ class CpuBlock {
   T shuffle_xor(T value, std::uint32_t step) const {
     return broadcast(value, lane_ ^ step);
   }
+  /// Every lane's value.
+  template <class T, std::size_t N>
+  void gather_all(T value, T (&values)[N]) const {
+    gather(value, [&](auto at) {
+      for (std::uint32_t i = 0; i < size(); ++i) values[i] = at(i);
+      return value;
+    });
+  }
   /// d += a b as tensor cores have it (tensor_cores.hpp), by 32 lanes; sums in the order of A's
   /// columns.
   template <class T>
