@@ -87,8 +87,8 @@ class SearchWords {
   /// levels part for long, and a worker that goes far goes where others come sooner.
   static double chosen_leap(double degree) {
     constexpr double kRoads = 3.0;
-    if (!std::is_same_v<Metric, DepthMetric>) return 4.0;
-    return degree < kRoads ? 10.0 : 48.0;
+    if (!std::is_same_v<Metric, DepthMetric>) return 6.0;
+    return degree < kRoads ? 12.0 : 48.0;
   }
 
   memory::Buffer<Word> best_;

@@ -28,7 +28,7 @@ struct AsyncOptions {
   /// How much farther than the task it took (levels; widths of a bin) a worker of BFS or SSSP goes
   /// on with what it finds itself, a few vertices at a time, before others may take it: a long path
   /// then costs no queue. 0: no further; below 0: chosen, on GPUs where lists are
-  /// short: 10 levels on road networks, else 48; 4 widths.
+  /// short: 12 levels on road networks, else 48; 6 widths.
   double leap = -1.0;
   schedule::Gather gather = schedule::Gather::measured;
   std::uint32_t batch = 4096;  ///< Of the aggregator: tasks, and turns of an idle worker.
