@@ -308,17 +308,10 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", runs.repeat, "Timed runs");
   app.add_option("--calls", runs.calls, "Calls of a timed run");
   app.add_option("--threads", options.threads_per_block, "Threads of a block of SpMM");
-  bool tensor_sums = false, no_tensor_sums = false;
-  app.add_flag("--tensor-sums", tensor_sums,
-               "SpMM of 16-bit rows by tensor cores; otherwise where the library chooses them");
-  app.add_flag("--no-tensor-sums", no_tensor_sums, "SpMM never by tensor cores")
-      ->excludes("--tensor-sums");
   app.add_option("--entries", plan.entries,
                  "Most entries of a task of SpMM; 0: as the library chooses");
   app.add_option("--out", out, "JSON");
   CLI11_PARSE(app, argc, argv);
-  if (tensor_sums) options.tensor_sums = warren::sparse::TensorCoreUse::on;
-  if (no_tensor_sums) options.tensor_sums = warren::sparse::TensorCoreUse::off;
   json results = json::array();
   for (const std::string& name : graphs) {
     Bench bench(name, runs, options, plan);

@@ -49,10 +49,11 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
   train.add_flag("--no-capture", o.no_capture,
                  "GPUs, of full: every kernel of an epoch is started by itself, with the same "
                  "numbers");
-  train.add_flag("--tensor-sums", o.tensor_sums,
-                 "GPUs, types of 16 bits: sums over neighbours by tensor cores wherever they can; "
-                 "otherwise products by them where that is faster");
-  train.add_flag("--no-tensor-sums", o.no_tensor_sums, "Never by tensor cores")
+  train.add_flag(
+      "--tensor-sums", o.tensor_sums,
+      "GPUs, types of 16 bits: GAT's sums over neighbours by tensor cores, also in sampled "
+      "batches");
+  train.add_flag("--no-tensor-sums", o.no_tensor_sums, "GAT's sums never by tensor cores")
       ->excludes("--tensor-sums");
   train.add_flag("--no-tf32", o.exact_products, "GPUs: dense products in full float32");
 }
@@ -199,8 +200,8 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.checkpoint = o.checkpoint;
   train.checkpoint_every = o.checkpoint_every;
   train.allow_tf32 = !o.exact_products;
-  if (o.tensor_sums) train.tensor_sums = sparse::TensorCoreUse::on;
-  if (o.no_tensor_sums) train.tensor_sums = sparse::TensorCoreUse::off;
+  if (o.tensor_sums) train.tensor_sums = learn::TensorCoreUse::on;
+  if (o.no_tensor_sums) train.tensor_sums = learn::TensorCoreUse::off;
   train.type = learn::parse_type(o.type);
   return train;
 }

@@ -62,7 +62,7 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape, co
   const std::uint64_t k = context.padded(shape.heads * shape.width);
   detail::AttentionJob<Side> job{};
   job.side = side;
-  job.tensor_sums = context.has_tensor_attention();
+  job.tensor_sums = context.has_tensor_sums();
   job.heads = shape.heads;
   job.width = shape.width;
   job.k = k;

@@ -86,7 +86,7 @@ class GatFirst final : public Convolution {
     with_type(x.dense.type(), [&]<class T>(T) {
       workers = detail::first_workers(
           stream.device(),
-          context.has_tensor_attention() && detail::fits_tensor_cores<T>(attention_.heads));
+          context.has_tensor_sums() && detail::fits_tensor_cores<T>(attention_.heads));
       partials = context.floats(kPartialsSlot, workers * 2 * width());
       walk<T>(context, x, gradient.as<T>(), workers, partials);
     });
@@ -168,7 +168,7 @@ class GatFirst final : public Convolution {
     job.sums = kept_->rows(KeptSlot::aggregated).template as<T>();
     job.gradients = gradients;
     job.workers = workers;
-    job.tensor_sums = context.has_tensor_attention();
+    job.tensor_sums = context.has_tensor_sums();
     job.partials = workers == 0 ? plan.partials(stream, job.piece_stride()) : partials;
     context.measured(Part::aggregate, [&] {
       exec::with_backend(stream.device(), [&](auto backend) {

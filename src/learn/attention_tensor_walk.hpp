@@ -59,14 +59,16 @@ struct AttentionTensorWalk {
     return fits && job.k % kWidth == 0 && job.x.stride < (std::uint64_t{1} << 31) &&
            job.a.column_ids != nullptr;
   }
-  [[nodiscard]] static std::uint64_t spans(const AttentionJob<Side>& job) {
+  [[nodiscard]] WARREN_HD static std::uint64_t spans(const AttentionJob<Side>& job) {
     return (job.k + kSpan - 1) / kSpan;
   }
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t index) const {
-    const sparse::SpmmTask task = job.tasks[index % job.task_count];
-    const std::uint32_t first_column = static_cast<std::uint32_t>(index / job.task_count) * kSpan;
+    // Spans of one task side by side: they have its columns and weights in common.
+    const std::uint64_t spans_here = spans(job);
+    const sparse::SpmmTask task = job.tasks[index / spans_here];
+    const std::uint32_t first_column = static_cast<std::uint32_t>(index % spans_here) * kSpan;
     const std::uint32_t head =
         job.heads == 1 ? 0 : first_column / static_cast<std::uint32_t>(job.width);
     auto& shared = *worker.template scratch<Shared>();

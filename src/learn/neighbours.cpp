@@ -247,7 +247,7 @@ void Aggregation::product(Context& context, const Neighbours& neighbours,
       // Columns of padding are sums of zeros.
       sparse::spmm(context.stream(), part, plan,
                    sparse::RowTable<T>(rows.as<T>() - first * stride, stride), y.as<T>(), y_stride,
-                   y_stride, {.beta = kept, .tensor_sums = context.tensor_sums()});
+                   y_stride, {.beta = kept});
     });
   };
   if (const HaloSplit* split = neighbours.split(context.stream()); split != nullptr) {

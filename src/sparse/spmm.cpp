@@ -118,17 +118,9 @@ SpmmPlan::SpmmPlan(const exec::Stream& stream, std::vector<SpmmTask> tasks,
   std::vector<std::uint32_t> split_of(pieces);
   for (std::size_t i = 0; i < splits.size(); ++i)
     std::fill_n(split_of.begin() + splits[i].first, splits[i].count, static_cast<std::uint32_t>(i));
-  EdgeOffset entries = 0;
-  std::uint64_t rows = splits.size();
   for (SpmmTask& task : tasks) {
-    entries += task.end - task.begin;
-    if (task.partial != SpmmTask::kWhole) {
-      task.split = split_of[task.partial];
-    } else {
-      rows += task.rows;
-    }
+    if (task.partial != SpmmTask::kWhole) task.split = split_of[task.partial];
   }
-  mean_entries_ = entries / std::max<std::uint64_t>(1, rows);
   tasks_.upload(stream, tasks);
   splits_.upload(stream, splits);
   stream.synchronize();
@@ -140,7 +132,6 @@ void SpmmPlan::assign(const exec::Stream& stream, const EdgeOffset* offsets, std
   count_ = (rows + rows_each - 1) / rows_each;
   splits_.reset();
   pieces_ = 0;
-  mean_entries_ = 0;
   if (tasks_.size() < count_) {
     tasks_.reset();
     tasks_ = memory::Buffer<SpmmTask>(stream.device(), count_ + count_ / 8);
@@ -197,9 +188,6 @@ void spmm(const exec::Stream& stream, const MatrixView& a, const SpmmPlan& plan,
   job.rows_moved = options.rows_moved;
   job.alpha = options.alpha;
   job.beta = options.beta;
-  job.tensor_sums = options.tensor_sums == TensorCoreUse::on ||
-                    (options.tensor_sums == TensorCoreUse::automatic &&
-                     prefers_tensor_sums(k, plan.mean_entries()));
   exec::LaunchOptions launch;
   launch.threads_per_block = options.threads_per_block;
   exec::with_backend(stream.device(), [&](auto backend) {

@@ -33,7 +33,6 @@ struct SpmmJob {
   bool is_c_narrow = false;  ///< C's rows are written and read element by element, up to k.
   std::uint32_t b_bytes = 0, c_bytes = 0;  ///< GPUs only: of a row's stride, modulo 2^32.
   bool is_plain = false;                   ///< GPUs only: C = the sums, in whole packs.
-  bool tensor_sums = false;                ///< GPUs only: by tensor cores, where they can.
 };
 
 /// Where a group of lanes is in a product: groups are numbered tile of columns by tile.

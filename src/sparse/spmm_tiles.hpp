@@ -8,7 +8,6 @@
 #include "warren/exec/row_address.hpp"
 
 #include "sparse/spmm_job.hpp"
-#include "sparse/tensor_sums.hpp"
 #include "sparse/tile_pieces.hpp"
 #include "sparse/tile_rows.hpp"
 
@@ -268,38 +267,9 @@ void launch_lanes(const exec::Stream& stream, const SpmmJob<T>& job,
   }
 }
 
-/// 16-bit sums on tensor cores, where rows fill more than half of a group of eight lanes.
-template <class T>
-[[nodiscard]] bool allows_tensor_sums(const SpmmJob<T>& job) {
-  return job.tensor_sums && job.k > 32 && job.k % 8 == 0 && SumsOnTile<T, 8, false>::allows(job) &&
-         TensorSums<T, 8, false>::allows(job);
-}
-template <class T, std::uint32_t kLanes>
-void launch_tensor_sums(const exec::Stream& stream, const SpmmJob<T>& job,
-                        const exec::LaunchOptions& options) {
-  const auto go = [&]<bool kPlain>() {
-    using Kernel = TensorSums<T, kLanes, kPlain>;
-    const std::uint64_t all = Kernel::tasks(job);
-    exec::launch<exec::Cuda, exec::Warp>(stream, all, Kernel{job},
-                                         shape_of(stream, all, exec::Warp::size(), options));
-  };
-  if (SumsOnTile<T, 8, true>::allows(job)) {
-    go.template operator()<true>();
-  } else {
-    go.template operator()<false>();
-  }
-}
-
 template <class T, std::uint32_t kWidth>
 void launch_width(const exec::Stream& stream, const SpmmJob<T>& job,
                   const exec::LaunchOptions& options) {
-  if constexpr (sizeof(T) == 2 && kWidth == 8) {
-    if (allows_tensor_sums(job)) {
-      if (job.k <= 64) return launch_tensor_sums<T, 8>(stream, job, options);
-      if (job.k <= 128) return launch_tensor_sums<T, 16>(stream, job, options);
-      return launch_tensor_sums<T, 32>(stream, job, options);
-    }
-  }
   const std::uint64_t lanes = (job.k + kWidth - 1) / kWidth;
   if (lanes > 16) return launch_lanes<exec::Warp, T, kWidth>(stream, job, options);
   if (lanes > 8) return launch_lanes<exec::Tile<16>, T, kWidth>(stream, job, options);

@@ -182,7 +182,7 @@ inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOpti
   const bool draws = values.empty();
   team::run_team(options, [&](team::Team& team) {
     Context context(team, {.allow_tf32 = false}, type);
-    context.set_tensor_sums(tensor_sums ? sparse::TensorCoreUse::on : sparse::TensorCoreUse::off);
+    context.set_tensor_sums(tensor_sums ? learn::TensorCoreUse::on : learn::TensorCoreUse::off);
     const auto r = static_cast<std::size_t>(team.rank());
     const std::uint64_t first = graphs.cuts[r];
     const std::uint64_t n = graphs.cuts[r + 1] - first;

@@ -31,15 +31,13 @@ struct Case {
   std::uint64_t pad_b = 0, pad_c = 0;  // Stride beyond k.
   float alpha = 1.0f, beta = 0.0f;
   std::uint32_t entries = 0;
-  TensorCoreUse tensor_sums = TensorCoreUse::off;
 };
 
 template <class T>
 void check(const exec::Stream& stream, const Matrix& matrix,
            const std::vector<reference::Entry3>& entries, const Case& c) {
   SCOPED_TRACE("k " + std::to_string(c.k) + ", alpha " + std::to_string(c.alpha) + ", beta " +
-               std::to_string(c.beta) + ", task of " + std::to_string(c.entries) +
-               (c.tensor_sums == TensorCoreUse::on ? ", tensor cores" : ""));
+               std::to_string(c.beta) + ", task of " + std::to_string(c.entries));
   const std::uint64_t n = matrix.rows();
   const std::vector<double> b = random_dense(n * c.k, 5);
   const std::vector<double> old = random_dense(n * c.k, 6);
@@ -63,7 +61,7 @@ void check(const exec::Stream& stream, const Matrix& matrix,
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto c_buffer = on_device(stream, before);
     spmm(stream, matrix.view(), plan, RowTable<T>(b_buffer.data(), c.k + c.pad_b), c_buffer.data(),
-         c.k + c.pad_c, c.k, {.alpha = c.alpha, .beta = c.beta, .tensor_sums = c.tensor_sums});
+         c.k + c.pad_c, c.k, {.alpha = c.alpha, .beta = c.beta});
     const std::vector<T> result = c_buffer.to_host(stream);
     ASSERT_TRUE(near(result, c.k + c.pad_c, expected, c.k));
     for (std::uint64_t i = 0; i < result.size(); ++i) {
@@ -130,21 +128,20 @@ void check_types(const exec::Stream& stream) {
   }
 }
 
-/// Rows of 16 bits that fill warps, also in pieces: GPUs' tensor cores add them up where asked.
+/// Rows of 16 bits that fill warps, also in pieces.
 template <class T>
-void check_wide(const exec::Stream& stream, TensorCoreUse tensor_sums) {
-  std::vector<Case> wide = {{40},
-                            {64},
-                            {72, 8, 8},
-                            {128},
-                            {136, 0, 8},
-                            {192},
-                            {256, 8, 0},
-                            {64, 0, 0, 1.0f, 0.0f, 1},
-                            {128, 0, 0, 0.5f, 0.0f, 3},
-                            {64, 0, 0, 2.0f, 0.5f, 17},
-                            {128, 0, 0, -1.0f, 1.0f, 64}};
-  for (Case& c : wide) c.tensor_sums = tensor_sums;
+void check_wide(const exec::Stream& stream) {
+  const std::vector<Case> wide = {{40},
+                                  {64},
+                                  {72, 8, 8},
+                                  {128},
+                                  {136, 0, 8},
+                                  {192},
+                                  {256, 8, 0},
+                                  {64, 0, 0, 1.0f, 0.0f, 1},
+                                  {128, 0, 0, 0.5f, 0.0f, 3},
+                                  {64, 0, 0, 2.0f, 0.5f, 17},
+                                  {128, 0, 0, -1.0f, 1.0f, 64}};
   for (const auto& named : fixtures::matrices()) {
     if (named.name.find("star") != std::string::npos && std::is_same_v<T, Half>) continue;
     SCOPED_TRACE(named.name);
@@ -157,15 +154,15 @@ void check_wide(const exec::Stream& stream, TensorCoreUse tensor_sums) {
           kind == Kind::row_mean ? reference::Norm::row_mean : reference::Norm::symmetric;
       const auto entries = reference::entries_of(plain, norm, true);
       const Matrix scaled(stream, plain, {kind, true});
-      check<T>(stream, scaled, entries, {.k = 64, .tensor_sums = tensor_sums});
-      check<T>(stream, scaled, entries, {128, 0, 0, 2.0f, 0.5f, 5, tensor_sums});
+      check<T>(stream, scaled, entries, {.k = 64});
+      check<T>(stream, scaled, entries, {128, 0, 0, 2.0f, 0.5f, 5});
     }
   }
 }
 
 /// Every sum is what IEEE 754 says of its entries' numbers, whatever stands beside them.
 template <class T>
-void check_non_finite(const exec::Stream& stream, TensorCoreUse tensor_sums) {
+void check_non_finite(const exec::Stream& stream) {
   const float infinity = std::numeric_limits<float>::infinity();
   for (const std::uint32_t entries : {0u, 5u}) {
     for (const std::uint64_t k : {8u, 64u, 128u}) {
@@ -181,8 +178,7 @@ void check_non_finite(const exec::Stream& stream, TensorCoreUse tensor_sums) {
       const SpmmPlan plan(stream, matrix.offsets(), {entries});
       const auto b_buffer = on_device(stream, b);
       const auto c_buffer = on_device(stream, std::vector<T>(n * k));
-      spmm(stream, matrix.view(), plan, RowTable<T>(b_buffer.data(), k), c_buffer.data(), k, k,
-           {.tensor_sums = tensor_sums});
+      spmm(stream, matrix.view(), plan, RowTable<T>(b_buffer.data(), k), c_buffer.data(), k, k);
       const std::vector<T> result = c_buffer.to_host(stream);
       for (std::uint64_t i = 0; i < n * k; ++i) {
         float sum = 0.0f;
@@ -231,8 +227,8 @@ INSTANTIATE_TEST_SUITE_P(Threads, SpmmOnThreads, testing::Values(1, 3));
 TEST(Spmm, SixteenBitTypes) { check_types(exec::Stream(exec::Device::cpu(2))); }
 TEST(Spmm, SixteenBitRowsThatAreWide) {
   const exec::Stream stream(exec::Device::cpu(2));
-  check_wide<Half>(stream, TensorCoreUse::off);
-  check_wide<BFloat16>(stream, TensorCoreUse::off);
+  check_wide<Half>(stream);
+  check_wide<BFloat16>(stream);
 }
 
 TEST(Spmm, UnweightedWhereAsked) {
@@ -259,9 +255,9 @@ TEST(Spmm, NonFiniteValuesAreCarriedThrough) {
 
 TEST(Spmm, NonFiniteValuesStayInTheirSums) {
   const exec::Stream stream(exec::Device::cpu(2));
-  check_non_finite<float>(stream, TensorCoreUse::off);
-  check_non_finite<Half>(stream, TensorCoreUse::off);
-  check_non_finite<BFloat16>(stream, TensorCoreUse::off);
+  check_non_finite<float>(stream);
+  check_non_finite<Half>(stream);
+  check_non_finite<BFloat16>(stream);
 }
 
 TEST(Spmm, RefusesWhatMakesNoSense) {
@@ -302,36 +298,6 @@ TEST(Spmm, PlansOfHugeOffsetsAreSixtyFourBit) {
   EXPECT_THROW(SpmmPlan(stream, offsets, {16}), UsageError);
 }
 
-TEST(Spmm, TensorSumsArePreferredWhereTheyWereFaster) {
-  struct Measured {
-    std::uint64_t mean_entries;
-    bool at_64, at_128, at_256;
-  };
-  // The community graph, kron:22, cnr-2000, soc-Epinions1, web-NotreDame and road-FLA.
-  const std::vector<Measured> table = {{42, true, true, true},   {30, false, true, true},
-                                       {17, false, true, true},  {11, false, false, false},
-                                       {7, false, false, false}, {2, false, false, false}};
-  for (const Measured& row : table) {
-    EXPECT_EQ(prefers_tensor_sums(64, row.mean_entries), row.at_64);
-    EXPECT_EQ(prefers_tensor_sums(128, row.mean_entries), row.at_128);
-    EXPECT_EQ(prefers_tensor_sums(256, row.mean_entries), row.at_256);
-  }
-  EXPECT_FALSE(prefers_tensor_sums(48, 1000));
-  EXPECT_FALSE(prefers_tensor_sums(256, 0));
-}
-
-TEST(Spmm, PlansKnowTheMeanOfEntries) {
-  const exec::Stream stream(exec::Device::cpu(2));
-  const std::vector<EdgeOffset> offsets = {5, 5, 8, 108, 120};
-  for (const std::uint32_t entries : {1u, 16u, 512u})
-    EXPECT_EQ(SpmmPlan(stream, offsets, {entries}).mean_entries(), 28);
-  SpmmPlan plan(stream, std::vector<EdgeOffset>{0});
-  EXPECT_EQ(plan.mean_entries(), 0);
-  plan = SpmmPlan(stream, offsets);
-  plan.assign(stream, offsets.data(), 4, 2);
-  EXPECT_EQ(plan.mean_entries(), 0);
-}
-
 TEST(Spmm, PlansCoverEveryRowOnce) {
   const exec::Stream stream(exec::Device::cpu(3));
   for (const auto& named : fixtures::matrices()) {
@@ -366,13 +332,11 @@ TEST(SpmmCuda, MatchesReference) {
   check_shapes(stream);
   check_types(stream);
   check_normalizations(stream);
-  for (const TensorCoreUse tensor_sums : {TensorCoreUse::off, TensorCoreUse::on}) {
-    check_wide<Half>(stream, tensor_sums);
-    check_wide<BFloat16>(stream, tensor_sums);
-    check_non_finite<float>(stream, tensor_sums);
-    check_non_finite<Half>(stream, tensor_sums);
-    check_non_finite<BFloat16>(stream, tensor_sums);
-  }
+  check_wide<Half>(stream);
+  check_wide<BFloat16>(stream);
+  check_non_finite<float>(stream);
+  check_non_finite<Half>(stream);
+  check_non_finite<BFloat16>(stream);
 }
 
 }  // namespace

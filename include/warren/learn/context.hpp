@@ -10,8 +10,8 @@
 #include "warren/exec/dense.hpp"
 #include "warren/learn/padding.hpp"
 #include "warren/learn/random.hpp"
+#include "warren/learn/tensor_core_use.hpp"
 #include "warren/memory/buffer.hpp"
-#include "warren/sparse/tensor_core_use.hpp"
 #include "warren/team/team.hpp"
 
 namespace warren::learn {
@@ -53,12 +53,11 @@ class Context {
   /// from its input stays as the first one left it.
   void set_repeating(bool repeats) { is_repeating_ = repeats; }
   [[nodiscard]] bool is_repeating() const { return is_repeating_; }
-  /// Whether GPUs' tensor cores add up rows of 16 bits over neighbours.
-  void set_tensor_sums(sparse::TensorCoreUse use) { tensor_sums_ = use; }
-  [[nodiscard]] sparse::TensorCoreUse tensor_sums() const { return tensor_sums_; }
-  /// Whether attention's walks do: only where that was asked for.
-  [[nodiscard]] bool has_tensor_attention() const {
-    return tensor_sums_ == sparse::TensorCoreUse::on;
+  /// Whether GPUs' tensor cores make attention's sums over rows of 16 bits.
+  void set_tensor_sums(TensorCoreUse use) { tensor_sums_ = use; }
+  [[nodiscard]] bool has_tensor_sums() const {
+    return tensor_sums_ == TensorCoreUse::on ||
+           (tensor_sums_ == TensorCoreUse::automatic && !is_in_batches_);
   }
 
   [[nodiscard]] team::Team& team() { return team_; }
@@ -174,7 +173,7 @@ class Context {
   bool are_gradients_spent_ = false;
   bool are_gradients_scaled_ = false;
   bool is_repeating_ = false;
-  sparse::TensorCoreUse tensor_sums_ = sparse::TensorCoreUse::automatic;
+  TensorCoreUse tensor_sums_ = TensorCoreUse::automatic;
   std::array<memory::Buffer<float>, kScratchSlots> scratch_;
   Numbers lent_;
   std::uint64_t lent_size_ = 0;

@@ -15,6 +15,7 @@
 #include "warren/learn/loss.hpp"
 #include "warren/learn/model.hpp"
 #include "warren/learn/optimizer.hpp"
+#include "warren/learn/tensor_core_use.hpp"
 #include "warren/memory/global_array.hpp"
 
 namespace warren::learn {
@@ -50,10 +51,10 @@ struct TrainOptions {
   std::uint64_t patience =
       0;  ///< Epochs without a better validation after which it stops; 0: never.
   bool allow_tf32 = true;
-  /// GPUs, types of 16 bits: sums over neighbours by tensor cores, where rows are wide enough. The
-  /// numbers are others in their last bits, and repeat as well. `automatic` chooses for products
-  /// (sparse::prefers_tensor_sums()) and leaves attention without.
-  sparse::TensorCoreUse tensor_sums = sparse::TensorCoreUse::automatic;
+  /// GPUs, types of 16 bits: GAT's sums over neighbours by tensor cores, where rows are wide
+  /// enough. The numbers are others in their last bits, and repeat as well; beside a number that is
+  /// not finite others may be NaN.
+  TensorCoreUse tensor_sums = TensorCoreUse::automatic;
   /// What features, activations and their gradients are stored as; parameters, their gradients and
   /// what updates them are float32 with every type. Of float16 the loss is scaled.
   NumberType type = NumberType::float32;

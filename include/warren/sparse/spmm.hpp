@@ -9,7 +9,6 @@
 #include "warren/exec/stream.hpp"
 #include "warren/memory/buffer.hpp"
 #include "warren/sparse/matrix.hpp"
-#include "warren/sparse/tensor_core_use.hpp"
 
 namespace warren::sparse {
 
@@ -80,8 +79,6 @@ class SpmmPlan {
   [[nodiscard]] std::uint64_t tasks() const { return count_; }
   [[nodiscard]] std::uint64_t splits() const { return splits_.size(); }
   [[nodiscard]] std::uint64_t pieces() const { return pieces_; }
-  /// Entries of a row, in the mean; 0 where only the device knows (after assign()).
-  [[nodiscard]] std::uint64_t mean_entries() const { return mean_entries_; }
   [[nodiscard]] const SpmmTask* task_data() const { return tasks_.data(); }
   [[nodiscard]] const SplitRow* split_data() const { return splits_.data(); }
   /// Room for the pieces' sums of `stride` columns.
@@ -94,7 +91,6 @@ class SpmmPlan {
   std::uint64_t count_ = 0;
   memory::Buffer<SplitRow> splits_;
   std::uint64_t pieces_ = 0;
-  std::uint64_t mean_entries_ = 0;
   mutable memory::Buffer<float> partials_;
   mutable memory::Buffer<std::uint32_t> zeros_;
 };
@@ -104,12 +100,6 @@ struct SpmmOptions {
   float beta = 0.0f;                      ///< 0: C is not read.
   std::uint32_t threads_per_block = 512;  ///< GPUs only: 32 x MGG's warps per block.
   std::uint64_t* rows_moved = nullptr;    ///< On the device: rows of other parts read are added.
-  /// GPUs only: tensor cores add up rows of 16 bits, where entries have no weights (row_scale and
-  /// self may), B one part, and k and the strides are multiples of 8 above 32. Sums are float, and
-  /// rounded as tensor cores round: towards zero. What `automatic` chooses follows from k and the
-  /// plan alone, so that a product repeats bit for bit with every setting, but has other last bits
-  /// with another.
-  TensorCoreUse tensor_sums = TensorCoreUse::automatic;
 };
 
 /// C = alpha A B + beta C, C (rows of A x k) and B row-major with strides of at least k elements,
