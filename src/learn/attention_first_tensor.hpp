@@ -39,15 +39,15 @@ struct FirstTensorForward {
     WARREN_HD void fill(const FirstRound&) const {}
     WARREN_HD void add(const FirstRound& round, const typename Lanes::Loads& loads,
                        std::uint32_t stage) {
-      const FirstJob<T>& job = lanes.job;
       const bool is_there = lanes.entry() < round.count;
       float weight[Lanes::kMine];
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
         const float s = loads.of[i].at[kLeft] + loads.right.at[i];
-        const float power = exponential((s > 0.0f ? s : job.slope * s) - loads.of[i].at[kLargest]);
+        const float power =
+            exponential((s > 0.0f ? s : lanes.job.slope * s) - loads.of[i].at[kLargest]);
         powers[i] += is_there ? power : 0.0f;
-        const float kept = job.dropout.factor(loads.row_key, loads.column_key, lanes.head(i));
+        const float kept = lanes.job.dropout.factor(loads.row_key, loads.column_key, lanes.head(i));
         weight[i] = is_there ? power * kept : 0.0f;
       }
       lanes.put(weight);
@@ -88,14 +88,13 @@ struct FirstTensorForward {
     }
     WARREN_HD void finish(std::uint32_t row, float inverse,
                           const Floats<Lanes::kWidth> (&pieces)[Lanes::kPieces]) const {
-      const FirstJob<T>& job = lanes.job;
       const std::uint64_t of_row =
-          (std::uint64_t{task.row} + row) * job.heads + lanes.first + lanes.lane / 8;
-      if (lanes.lane % 8 == 0) job.statistics[of_row * kStatistics + kInverse] = inverse;
-      T* const to = job.sums + of_row * job.columns;
+          (std::uint64_t{task.row} + row) * lanes.job.heads + lanes.first + lanes.lane / 8;
+      if (lanes.lane % 8 == 0) lanes.job.statistics[of_row * kStatistics + kInverse] = inverse;
+      T* const to = lanes.job.sums + of_row * lanes.job.columns;
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kPieces; ++i) {
-        if (lanes.column(i) >= job.columns) break;
+        if (lanes.column(i) >= lanes.job.columns) break;
         Floats<Lanes::kWidth> scaled;
         WARREN_UNROLL
         for (std::uint32_t c = 0; c < Lanes::kWidth; ++c) scaled.at[c] = pieces[i].at[c] * inverse;
@@ -104,15 +103,14 @@ struct FirstTensorForward {
     }
     /// As FirstCombine reads them.
     WARREN_HD void store(float sum, const Floats<Lanes::kWidth> (&pieces)[Lanes::kPieces]) const {
-      const FirstJob<T>& job = lanes.job;
       const std::uint32_t head = lanes.first + lanes.lane / 8;
-      float* const to = job.partials + task.partial * job.piece_stride();
+      float* const to = lanes.job.partials + task.partial * lanes.job.piece_stride();
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kPieces; ++i) {
-        if (lanes.column(i) < job.columns)
-          store_floats<Lanes::kWidth>(pieces[i], to + head * job.columns + lanes.column(i));
+        if (lanes.column(i) < lanes.job.columns)
+          store_floats<Lanes::kWidth>(pieces[i], to + head * lanes.job.columns + lanes.column(i));
       }
-      if (lanes.lane % 8 == 0) to[job.heads * job.columns + head] = sum;
+      if (lanes.lane % 8 == 0) to[lanes.job.heads * lanes.job.columns + head] = sum;
     }
   };
 };
@@ -189,23 +187,22 @@ struct FirstTensorBackward {
     }
     WARREN_HD void fill(const FirstRound& round) const {
       if (!round.starts) return;
-      const FirstJob<T>& job = lanes.job;
       const exec::SharedPlace gradients(shared.gradients), sums(shared.sums);
       const std::uint64_t from =
-          ((row + round.row) * job.heads + lanes.first + lanes.lane / 8) * job.columns;
+          ((row + round.row) * lanes.job.heads + lanes.first + lanes.lane / 8) * lanes.job.columns;
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kPieces; ++i) {
         const std::uint32_t column = lanes.column(i);
         if (column >= kTiles * Lanes::kTile) break;
-        const bool is_there = column < job.columns;
+        const bool is_there = column < lanes.job.columns;
         const std::uint64_t at = from + (is_there ? column : 0);
-        exec::copy_or_clear<Lanes::kPieceBytes>(gradients + place(i), job.gradients + at, is_there);
-        exec::copy_or_clear<Lanes::kPieceBytes>(sums + place(i), job.sums + at, is_there);
+        exec::copy_or_clear<Lanes::kPieceBytes>(gradients + place(i), lanes.job.gradients + at,
+                                                is_there);
+        exec::copy_or_clear<Lanes::kPieceBytes>(sums + place(i), lanes.job.sums + at, is_there);
       }
     }
     WARREN_HD void add(const FirstRound& round, const typename Lanes::Loads& loads,
                        std::uint32_t stage) {
-      const FirstJob<T>& job = lanes.job;
       float product[Lanes::kMine];
       multiply(stage, product);
       const bool is_there = lanes.entry() < round.count;
@@ -215,11 +212,12 @@ struct FirstTensorBackward {
         const float s = loads.of[i].at[kLeft] + loads.right.at[i];
         const bool is_positive = s > 0.0f;
         const float weight =
-            exponential((is_positive ? s : job.slope * s) - loads.of[i].at[kLargest]) *
+            exponential((is_positive ? s : lanes.job.slope * s) - loads.of[i].at[kLargest]) *
             loads.of[i].at[kInverse];
-        const float kept = job.dropout.factor(loads.row_key, loads.column_key, lanes.head(i));
-        ds[i] = is_there ? (is_positive ? 1.0f : job.slope) * weight * (kept * product[i] - dot[i])
-                         : 0.0f;
+        const float kept = lanes.job.dropout.factor(loads.row_key, loads.column_key, lanes.head(i));
+        ds[i] = is_there
+                    ? (is_positive ? 1.0f : lanes.job.slope) * weight * (kept * product[i] - dot[i])
+                    : 0.0f;
         slopes[i] += ds[i];
       }
       lanes.put(ds);
@@ -237,19 +235,18 @@ struct FirstTensorBackward {
       }
     }
     WARREN_HD void store(float* to) const {
-      const FirstJob<T>& job = lanes.job;
       const std::uint32_t lane = lanes.lane;
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kPieces; ++i) {
-        if (lanes.column(i) >= job.columns) break;
-        store_floats<Lanes::kWidth>(to_left[i],
-                                    to + (lanes.first + lane / 8) * job.columns + lanes.column(i));
+        if (lanes.column(i) >= lanes.job.columns) break;
+        store_floats<Lanes::kWidth>(
+            to_left[i], to + (lanes.first + lane / 8) * lanes.job.columns + lanes.column(i));
       }
-      float* const right = to + (job.heads + lanes.first + lane % 4) * job.columns;
+      float* const right = to + (lanes.job.heads + lanes.first + lane % 4) * lanes.job.columns;
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < 2 * kTiles; ++i) {
         const std::uint32_t column = i * 8 + lane / 4;
-        if (column < job.columns) right[column] = to_right[i];
+        if (column < lanes.job.columns) right[column] = to_right[i];
       }
     }
 
@@ -280,12 +277,11 @@ struct FirstTensorBackward {
     }
     /// The slopes, which become 0, times row `of` of x.
     WARREN_HD void add_left(std::uint64_t of) {
-      const FirstJob<T>& job = lanes.job;
-      const T* const x = job.x.row(of);
+      const T* const x = lanes.job.x.row(of);
       const float slope = lanes.of_head(worker, slopes);
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < Lanes::kPieces; ++i) {
-        if (lanes.column(i) >= job.columns) break;
+        if (lanes.column(i) >= lanes.job.columns) break;
         const auto values = load_pack<Lanes::kWidth>(x + lanes.column(i));
         WARREN_UNROLL
         for (std::uint32_t c = 0; c < Lanes::kWidth; ++c) to_left[i].at[c] += slope * values.get(c);
