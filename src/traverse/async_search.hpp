@@ -232,10 +232,8 @@ struct SearchFunction {
         const std::uint32_t index = base + (worker.lane() >> power);
         Kept mine{};
         Word now = 0;
-        Vertex target = 0;
         if (index < held) {
           mine = list[index];
-          if (slot < mine.degree) target = out.list(mine.begin + slot)[0];
           now = exec::atomic_load(best[mine.vertex]);
         }
         expanded += index < held && slot == 0 ? 1u : 0u;
@@ -244,10 +242,10 @@ struct SearchFunction {
           bool has = k < mine.degree && !Metric::is_less(now, mine.word);
           Kept next{};
           if (has) {
-            next.vertex = target;
-            next.word = Metric::extend(mine.word, weights, mine.begin + k, mine.vertex);
+            const EdgeOffset edge = mine.begin + k;
+            next.vertex = out.list(edge)[0];
+            next.word = Metric::extend(mine.word, weights, edge, mine.vertex);
             const Word old = exec::atomic_min(best[next.vertex], next.word);
-            if (k + per_vertex < mine.degree) target = out.list(mine.begin + k + per_vertex)[0];
             find_list(next);
             has = Metric::is_less(next.word, old);
             ++edges;
