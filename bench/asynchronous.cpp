@@ -5,16 +5,14 @@
 //   bench_asynchronous --device cuda --graph grid:2048x2048 --leaps 10,48 --levels 4 --out FILE
 #include "warren/traverse/asynchronous.hpp"
 
-#include <algorithm>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "warren/graph/generate.hpp"
-#include "warren/graph/io.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "input_graph.hpp"
+#include "median.hpp"
 #include "run_benchmark.hpp"
 
 namespace {
@@ -37,11 +35,8 @@ graph::ShardSource read_source(const Options& options, int devices) {
   graph::BuildOptions build;
   build.symmetrize = true;
   build.drop_self_loops = true;
-  const auto spec = graph::parse_generator(options.graph, 1);
   auto made = std::make_shared<graph::Graph>(
-      spec ? graph::build(*graph::make_source(*spec), graph::effective_options(*spec, build),
-                          cpu.pool())
-           : graph::read_graph(options.graph, {build, false, false, is_weighted}, cpu.pool()));
+      bench::input_graph(options.graph, {build, false, false, is_weighted}, cpu.pool()));
   if (is_weighted && made->weight_type == graph::WeightType::none)
     graph::set_uniform_weights(*made, 1, 64, 1, cpu.pool());
   return {made, made, graph::make_partition(*made, "ranges", devices, 1).cuts};
@@ -60,11 +55,9 @@ nlohmann::json time_search(team::Team& team, const graph::Shard& shard, const Op
     result = search.run(options.source);
     seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
   }
-  std::vector<double> ordered = seconds;
-  std::sort(ordered.begin(), ordered.end());
   if (team.rank() == 0) {
     fmt::print("{:5} {:24} {:7.1f} {:7} {:10.3f} {:8.3f} {:10} {:10}\n", options.work,
-               options.graph, leap, levels, ordered[ordered.size() / 2] * 1e3,
+               options.graph, leap, levels, bench::median(seconds) * 1e3,
                search.report().redundancy, search.report().queue.tasks, result.reached);
     std::fflush(stdout);
   }

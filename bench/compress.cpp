@@ -13,13 +13,12 @@
 #include <nlohmann/json.hpp>
 
 #include "warren/core/trace.hpp"
-#include "warren/graph/generate.hpp"
-#include "warren/graph/io.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
 #include "warren/memory/buffer.hpp"
 
 #include "compress_cases.hpp"
+#include "input_graph.hpp"
 
 namespace warren::bench {
 namespace {
@@ -40,16 +39,9 @@ struct Options {
 };
 
 Graph load(const std::string& name, const Options& options, exec::ThreadPool& pool) {
-  Graph graph;
-  if (const auto spec = graph::parse_generator(name, 1)) {
-    graph::BuildOptions build;
-    build.symmetrize = options.symmetrize;
-    graph = graph::build(*graph::make_source(*spec), graph::effective_options(*spec, build), pool);
-  } else {
-    graph::ReadOptions read;
-    read.build.symmetrize = options.symmetrize;
-    graph = graph::read_graph(name, read, pool);
-  }
+  graph::ReadOptions read;
+  read.build.symmetrize = options.symmetrize;
+  Graph graph = bench::input_graph(name, read, pool);
   graph::drop_weights(graph);
   if (options.order == "degree") {
     const graph::Partition order = graph::partition_degree(graph, 1);

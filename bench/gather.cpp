@@ -17,6 +17,7 @@
 #include "warren/core/trace.hpp"
 
 #include "gather_cases.hpp"
+#include "median.hpp"
 #include "run_benchmark.hpp"
 
 namespace warren::bench {
@@ -46,11 +47,6 @@ struct Options {
   int repeat = 30;
   std::string out;
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 struct Rates {
   double ours = 0.0, by_hand = 0.0;  // GB/s, mean over the devices.

@@ -17,11 +17,11 @@
 #include "warren/core/trace.hpp"
 #include "warren/exec/cuda_check.hpp"
 #include "warren/exec/half.hpp"
-#include "warren/graph/generate.hpp"
-#include "warren/graph/io.hpp"
 #include "warren/sparse/matrix.hpp"
 #include "warren/sparse/sddmm.hpp"
 #include "warren/sparse/spmm.hpp"
+
+#include "input_graph.hpp"
 
 namespace warren::bench {
 namespace {
@@ -35,14 +35,10 @@ void check(cusparseStatus_t status, const char* what) {
 }
 
 graph::Graph load(const std::string& name, exec::ThreadPool& pool) {
-  graph::BuildOptions options{.symmetrize = true, .drop_self_loops = true};
-  if (const auto spec = graph::parse_generator(name, 1))
-    return graph::build(*graph::make_source(*spec), graph::effective_options(*spec, options), pool);
   graph::ReadOptions read;
-  read.build = options;
+  read.build = {.symmetrize = true, .drop_self_loops = true};
   read.read_weights = false;
-  graph::Graph graph = graph::read_graph(name, read, pool);
-  return graph;
+  return bench::input_graph(name, read, pool);
 }
 
 struct Runs {

@@ -18,7 +18,6 @@
 #include "warren/exec/worker.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/graph/generate_shard.hpp"
-#include "warren/graph/io.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
 #include "warren/traverse/bfs.hpp"
@@ -28,9 +27,13 @@
 #include "warren/traverse/sssp.hpp"
 #include "warren/traverse/verify.hpp"
 
+#include "input_graph.hpp"
+#include "median.hpp"
+
 namespace {
 
 using namespace warren;
+using bench::median;
 
 struct Options {
   std::string device = "cpu";
@@ -58,11 +61,6 @@ struct Options {
   std::int64_t high = 64;
   std::string out;
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// The vertex with the most out-edges, the smallest id of them.
 Vertex hub_of(team::Team& team, const graph::Shard& shard) {
@@ -341,15 +339,11 @@ int main(int argc, char** argv) {
     graph::ShardSource host;
     if (options.host_build || options.device == "cpu" || options.work == "sssp") {
       const exec::Device cpu = exec::Device::cpu(options.threads);
-      const auto spec = graph::parse_generator(options.graph, 1);
       graph::BuildOptions build;
       build.symmetrize = true;
       build.drop_self_loops = true;
-      auto made = std::make_shared<graph::Graph>(
-          spec ? graph::build(*graph::make_source(*spec), graph::effective_options(*spec, build),
-                              cpu.pool())
-               : graph::read_graph(options.graph, {build, false, false, options.work == "sssp"},
-                                   cpu.pool()));
+      auto made = std::make_shared<graph::Graph>(bench::input_graph(
+          options.graph, {build, false, false, options.work == "sssp"}, cpu.pool()));
       if (options.work == "sssp" && made->weight_type == graph::WeightType::none)
         graph::set_uniform_weights(*made, options.low, options.high, 1, cpu.pool());
       const graph::Partition partition = graph::make_partition(

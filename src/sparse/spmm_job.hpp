@@ -66,10 +66,6 @@ struct SpmmLane {
     return job.b.origin[q] + row * job.b.stride;
   }
 
-  /// C[row] = sum in this lane's columns, for jobs that are plain.
-  WARREN_HD void finish_plainly(std::uint64_t row, const Pack& sum) const {
-    sum.store(job.c + row * job.c_stride + mine.column);
-  }
   /// C[row] = alpha row_scale (sum + self B[row]) + beta C[row] in this lane's columns.
   WARREN_HD void finish(std::uint64_t row, Pack& sum) const {
     if (!mine.is_active) return;

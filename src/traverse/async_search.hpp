@@ -109,6 +109,7 @@ struct SearchFunction {
     Far far[kMostKept];
   };
   static constexpr std::uint32_t kScratchBytes = sizeof(KeptLists);
+  /// Rounds are a chain: more registers serve them better than more warps.
   static constexpr std::uint32_t kBlocksPerProcessor = 1;
   /// Pushes, for each lane, after which a worker keeps nothing more.
   static constexpr std::uint32_t kKeptPushes = 16;

@@ -84,6 +84,32 @@ struct ExpandKernel {
   }
 };
 
+/// What a lane has of one product's matrices by rows, b 16 x 8 and d 16 x 8.
+template <class T>
+struct ProductLane {
+  std::uint32_t g, t;
+  const T* b;
+  float* to;
+
+  template <class W>
+  WARREN_HD ProductLane(const W& worker, const T* b_, float* d)
+      : g(worker.lane() / 4), t(worker.lane() % 4), b(b_), to(d + g * 8 + 2 * t) {}
+  [[nodiscard]] WARREN_HD std::uint32_t of_b(std::uint32_t row) const {
+    const T* at = b + row * 8 + g;
+    return at[0].bits | std::uint32_t{at[8].bits} << 16;
+  }
+  WARREN_HD void load_b(std::uint32_t (&words)[2]) const {
+    words[0] = of_b(2 * t);
+    words[1] = of_b(2 * t + 8);
+  }
+  WARREN_HD void load(float (&sums)[4]) const {
+    for (std::uint32_t i = 0; i < 4; ++i) sums[i] = to[i / 2 * 64 + i % 2];
+  }
+  WARREN_HD void store(const float (&sums)[4]) const {
+    for (std::uint32_t i = 0; i < 4; ++i) to[i / 2 * 64 + i % 2] = sums[i];
+  }
+};
+
 /// d += a b twice, of matrices by rows, a 16 x 16, b 16 x 8, d 16 x 8; tasks have them one after
 /// the other.
 template <class T>
@@ -94,25 +120,20 @@ struct ProductKernel {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
-    const std::uint32_t g = worker.lane() / 4, t = worker.lane() % 4;
+    const ProductLane<T> mine(worker, b + task * 128, d + task * 128);
+    const std::uint32_t g = mine.g, t = mine.t;
     const auto of_a = [&](std::uint32_t row, std::uint32_t column) {
       const T* at = a + task * 256 + row * 16 + column;
       return at[0].bits | std::uint32_t{at[1].bits} << 16;
     };
-    const auto of_b = [&](std::uint32_t row) {
-      const T* at = b + task * 128 + row * 8 + g;
-      return at[0].bits | std::uint32_t{at[8].bits} << 16;
-    };
     const std::uint32_t left[4] = {of_a(g, 2 * t), of_a(g + 8, 2 * t), of_a(g, 2 * t + 8),
                                    of_a(g + 8, 2 * t + 8)};
-    const std::uint32_t right[2] = {of_b(2 * t), of_b(2 * t + 8)};
-    float* const to = d + task * 128 + g * 8 + 2 * t;
-    float sums[4] = {to[0], to[1], to[64], to[65]};
+    std::uint32_t right[2];
+    mine.load_b(right);
+    float sums[4];
+    mine.load(sums);
     for (int turn = 0; turn < 2; ++turn) worker.template multiply_add<T>(sums, left, right);
-    to[0] = sums[0];
-    to[1] = sums[1];
-    to[64] = sums[2];
-    to[65] = sums[3];
+    mine.store(sums);
   }
 };
 
@@ -131,7 +152,7 @@ struct StagedProductKernel {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
-    const std::uint32_t g = worker.lane() / 4, t = worker.lane() % 4;
+    const ProductLane<T> mine(worker, b + task * 128, d + task * 128);
     auto& shared = *worker.template scratch<Shared>();
     const SharedPlace rows(shared.rows), columns(shared.columns);
     const T* const of_task = a + task * 256;
@@ -154,23 +175,18 @@ struct StagedProductKernel {
     });
     wait_for_copies<0>();
     worker.sync();
-    const auto of_b = [&](std::uint32_t row) {
-      const T* at = b + task * 128 + row * 8 + g;
-      return at[0].bits | std::uint32_t{at[8].bits} << 16;
-    };
-    const std::uint32_t right[2] = {of_b(2 * t), of_b(2 * t + 8)};
-    float* const to = d + task * 128 + g * 8 + 2 * t;
-    float sums[4] = {to[0], to[1], to[64], to[65]};
+    std::uint32_t right[2];
+    mine.load_b(right);
+    float sums[4];
+    mine.load(sums);
     const std::uint32_t matrix = worker.lane() / 8, r = worker.lane() % 8;
     std::uint32_t left[4];
     load_tiles<false>(worker, rows + ((matrix % 2 * 8 + r) * kRowBytes + matrix / 2 * 16), left);
     worker.template multiply_add<T>(sums, left, right);
     load_tiles<true>(worker, columns + ((matrix / 2 * 8 + r) * kRowBytes + matrix % 2 * 16), left);
     worker.template multiply_add<T>(sums, left, right);
-    to[0] = sums[0] + static_cast<float>(shared.rows[g * kRowBytes + 32 + t]);  // Cleared.
-    to[1] = sums[1];
-    to[64] = sums[2];
-    to[65] = sums[3];
+    sums[0] += static_cast<float>(shared.rows[mine.g * kRowBytes + 32 + mine.t]);  // Cleared.
+    mine.store(sums);
   }
 };
 

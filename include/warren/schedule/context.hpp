@@ -28,8 +28,8 @@ struct RankCounters {
   std::uint64_t idle_nanoseconds;  ///< Of all workers together.
   std::uint64_t spilled;           ///< Tasks that found a ring full.
   std::uint64_t wrong_rank;  ///< One more than the rank that a task was pushed to and is none.
-  alignas(
-      kCounterBytes) std::uint32_t sending[kMaxRanks];  ///< A worker is sending the outbox's batch.
+  /// A worker is sending the outbox's batch.
+  alignas(kCounterBytes) std::uint32_t sending[kMaxRanks];
   alignas(kCounterBytes) std::uint64_t messages[kMaxRanks];
   std::uint64_t sent[kMaxRanks];  ///< Tasks.
 };

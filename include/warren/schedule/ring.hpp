@@ -53,8 +53,8 @@ struct alignas(32) RingSegment {
 
 /// What readers count; on their device. Each on a line of its own, far from the other's.
 struct RingReader {
-  alignas(kCounterBytes)
-      std::uint64_t available;  ///< Two's complement: below 0 while a reader gives back.
+  /// Two's complement: below 0 while a reader gives back.
+  alignas(kCounterBytes) std::uint64_t available;
   alignas(kCounterBytes) std::uint64_t head;
 };
 
@@ -194,12 +194,10 @@ struct RingView {
   /// wrote have met.
   WARREN_HD void publish(std::uint64_t first, std::uint64_t count) const {
     detail::fence(is_wide);
-    for_each_segment(
-        first, count,
-        [&](RingSegment& segment, std::uint64_t, std::uint64_t from, std::uint64_t to) {
-          detail::stumble(stumble);
-          detail::add_fenced(segment.written, detail::segment_word(from, to), is_wide);
-        });
+    for_each_segment(first, count, [&](RingSegment& segment, std::uint64_t from, std::uint64_t to) {
+      detail::stumble(stumble);
+      detail::add_fenced(segment.written, detail::segment_word(from, to), is_wide);
+    });
     detail::add(reader->available, count, is_wide);
   }
   /// One task of each lane that has one, with one reservation. Called by all lanes. False, and
@@ -266,12 +264,10 @@ struct RingView {
   /// Places [first, first + count) have been read. By one lane, which all that read have met.
   WARREN_HD void release(std::uint64_t first, std::uint64_t count) const {
     detail::fence(is_wide);
-    for_each_segment(
-        first, count,
-        [&](RingSegment& segment, std::uint64_t, std::uint64_t from, std::uint64_t to) {
-          detail::stumble(stumble);
-          detail::add_fenced(segment.read, detail::segment_word(from, to), is_wide);
-        });
+    for_each_segment(first, count, [&](RingSegment& segment, std::uint64_t from, std::uint64_t to) {
+      detail::stumble(stumble);
+      detail::add_fenced(segment.read, detail::segment_word(from, to), is_wide);
+    });
   }
 
  private:
@@ -299,14 +295,14 @@ struct RingView {
     return place >> lap_shift;
   }
 
-  /// f(segment, lap, from, to) for every segment that the places lie in, [from, to) within it.
+  /// f(segment, from, to) for every segment that the places lie in, [from, to) within it.
   template <class F>
   WARREN_HD void for_each_segment(std::uint64_t first, std::uint64_t count, F&& f) const {
     const std::uint64_t end = first + count;
     while (first < end) {
       const std::uint64_t begin = first / kSegmentTasks * kSegmentTasks;
       const std::uint64_t last = end < begin + kSegmentTasks ? end : begin + kSegmentTasks;
-      f(segments[(begin & mask) / kSegmentTasks], lap_of(begin), first - begin, last - begin);
+      f(segments[(begin & mask) / kSegmentTasks], first - begin, last - begin);
       first = last;
     }
   }
