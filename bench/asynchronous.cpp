@@ -25,6 +25,8 @@ struct Options {
   Vertex source = 0;
   std::vector<double> leaps = {-1.0};
   std::vector<std::uint32_t> levels = {traverse::AsyncOptions{}.levels};
+  std::vector<std::uint32_t> keeps = {0};
+  std::vector<std::string> workers = {"automatic"};
   int repeat = 7;
 };
 
@@ -42,12 +44,18 @@ graph::ShardSource read_source(const Options& options, int devices) {
   return {made, made, graph::make_partition(*made, "ranges", devices, 1).cuts};
 }
 
+std::uint64_t sum_of(const traverse::BfsResult& result) { return result.sum_depth; }
+std::uint64_t sum_of(const traverse::SsspResult& result) { return result.sum_distance; }
+
+traverse::SearchWorkers workers_named(const std::string& name) {
+  if (name == "warps") return traverse::SearchWorkers::warps;
+  if (name == "blocks") return traverse::SearchWorkers::blocks;
+  return traverse::SearchWorkers::automatic;
+}
+
 template <class Search>
 nlohmann::json time_search(team::Team& team, const graph::Shard& shard, const Options& options,
-                           double leap, std::uint32_t levels) {
-  traverse::AsyncOptions async;
-  async.leap = leap;
-  async.levels = levels;
+                           const std::string& workers, const traverse::AsyncOptions& async) {
   Search search(team, shard, async);
   auto result = search.run(options.source);
   std::vector<double> seconds;
@@ -56,21 +64,25 @@ nlohmann::json time_search(team::Team& team, const graph::Shard& shard, const Op
     seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
   }
   if (team.rank() == 0) {
-    fmt::print("{:5} {:24} {:7.1f} {:7} {:10.3f} {:8.3f} {:10} {:10}\n", options.work,
-               options.graph, leap, levels, bench::median(seconds) * 1e3,
-               search.report().redundancy, search.report().queue.tasks, result.reached);
+    fmt::print("{:5} {:24} {:9} {:5} {:7.1f} {:7} {:10.3f} {:8.3f} {:10} {:10} {:14}\n",
+               options.work, options.graph, workers, async.keep, async.leap, async.levels,
+               bench::median(seconds) * 1e3, search.report().redundancy,
+               search.report().queue.tasks, result.reached, sum_of(result));
     std::fflush(stdout);
   }
   return {{"work", options.work},
           {"graph", options.graph},
           {"device", team.device().model()},
           {"devices", team.size()},
-          {"leap", leap},
-          {"levels", levels},
+          {"workers", workers},
+          {"keep", async.keep},
+          {"leap", async.leap},
+          {"levels", async.levels},
           {"seconds", seconds},
           {"redundancy", search.report().redundancy},
           {"tasks", search.report().queue.tasks},
-          {"reached", result.reached}};
+          {"reached", result.reached},
+          {"sum", sum_of(result)}};
 }
 
 }  // namespace
@@ -89,6 +101,11 @@ int main(int argc, char** argv) {
   app.add_option("--source", options.source, "Vertex to start from");
   app.add_option("--leaps", options.leaps, "Levels or widths; below 0: chosen")->delimiter(',');
   app.add_option("--levels", options.levels, "Of priority")->delimiter(',');
+  app.add_option("--workers", options.workers, "Of a GPU")
+      ->check(CLI::IsMember({"automatic", "warps", "blocks"}))
+      ->delimiter(',');
+  app.add_option("--keeps", options.keeps, "Vertices of a worker's own; 0: chosen")
+      ->delimiter(',');
   app.add_option("--repeat", options.repeat, "Measurements")->check(CLI::PositiveNumber);
   app.add_option("--out", out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);
@@ -99,18 +116,27 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "bench_asynchronous: {}\n", error.what());
     return 1;
   }
-  fmt::print("{:5} {:24} {:>7} {:>7} {:>10} {:>8} {:>10} {:>10}\n", "work", "graph", "leap",
-             "levels", "ms", "work", "tasks", "reached");
+  fmt::print("{:5} {:24} {:9} {:>5} {:>7} {:>7} {:>10} {:>8} {:>10} {:>10} {:>14}\n", "work",
+             "graph", "workers", "keep", "leap", "levels", "ms", "work", "tasks", "reached", "sum");
   return bench::run_benchmark(
       "bench_asynchronous", device, team_options, out, [&](team::Team& team) {
         const graph::Shard shard = graph::make_shard(team, source);
         nlohmann::json rows = nlohmann::json::array();
-        for (const double leap : options.leaps) {
-          for (const std::uint32_t levels : options.levels) {
-            rows.push_back(
-                options.work == "bfs"
-                    ? time_search<traverse::AsyncBfs>(team, shard, options, leap, levels)
-                    : time_search<traverse::AsyncSssp>(team, shard, options, leap, levels));
+        traverse::AsyncOptions async;
+        for (const std::string& workers : options.workers) {
+          async.workers = workers_named(workers);
+          for (const std::uint32_t keep : options.keeps) {
+            async.keep = keep;
+            for (const double leap : options.leaps) {
+              async.leap = leap;
+              for (const std::uint32_t levels : options.levels) {
+                async.levels = levels;
+                rows.push_back(
+                    options.work == "bfs"
+                        ? time_search<traverse::AsyncBfs>(team, shard, options, workers, async)
+                        : time_search<traverse::AsyncSssp>(team, shard, options, workers, async));
+              }
+            }
           }
         }
         return rows;

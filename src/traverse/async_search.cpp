@@ -17,26 +17,25 @@ template <class Metric>
 class SearchWords {
  public:
   using Word = typename Metric::Word;
-  using Function = SearchFunction<Metric>;
 
   SearchWords(team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
               double delta, const exec::Stream& stream)
       : best_(team.device(), shard.vertices), tally_(team.device(), 1) {
-    const bool on_gpu = team.device().is_cuda();
-    choose_leap(shard, options, delta, on_gpu);
     schedule::QueueOptions queue =
         queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta);
-    queue.most_pushes = Function::most_pushes(function_.keep, on_gpu);
-    // What is taken together is worked off together.
-    if (function_.keep > 0) queue.fetch = std::min(queue.fetch, function_.keep);
-    queue.shares_few = function_.keep > 0;
+    has_blocks_ = options.workers == SearchWorkers::blocks;
+    if (has_blocks_) {
+      set_up<BlockLists>(team, shard, options, delta, queue);
+    } else {
+      set_up<WarpLists>(team, shard, options, delta, queue);
+    }
     queue_.emplace(team, queue);
-    function_.out = shard.out;
-    function_.best = best_.data();
-    function_.tally = tally_.data();
-    function_.rank = team.rank();
-    function_.ranks = team.size();
-    for (std::size_t q = 0; q < shard.cuts.size(); ++q) function_.cuts[q] = shard.cuts[q];
+    problem_.out = shard.out;
+    problem_.best = best_.data();
+    problem_.tally = tally_.data();
+    problem_.rank = team.rank();
+    problem_.ranks = team.size();
+    for (std::size_t q = 0; q < shard.cuts.size(); ++q) problem_.cuts[q] = shard.cuts[q];
   }
 
   double search(team::Team& team, const exec::Stream& stream, Vertex source, schedule::Form form,
@@ -44,13 +43,13 @@ class SearchWords {
     exec::fill_bytes(stream, best_.data(), 0xff, best_.bytes());
     exec::fill_bytes(stream, tally_.data(), 0, tally_.bytes());
     stream.synchronize();
-    Function function = function_;
-    function.source = source;
+    problem_.source = source;
     team.barrier();
     const double begin = now_seconds();
     exec::with_backend(team.device(), [&](auto backend) {
-      report.queue =
-          SearchRun<decltype(backend), Metric>::run(team, stream, *queue_, function, form);
+      using Backend = decltype(backend);
+      report.queue = has_blocks_ ? run<Backend, BlockLists>(team, stream, form)
+                                 : run<Backend, WarpLists>(team, stream, form);
     });
     const double end = now_seconds();
     add_tally(team, stream, tally_.data(), report);
@@ -58,29 +57,49 @@ class SearchWords {
   }
 
   [[nodiscard]] std::vector<Word> own(const exec::Stream& stream) const {
-    std::vector<Word> words(function_.out.count);
-    exec::copy(stream, words.data(), best_.data() + function_.out.first,
+    std::vector<Word> words(problem_.out.count);
+    exec::copy(stream, words.data(), best_.data() + problem_.out.first,
                words.size() * sizeof(Word));
     stream.synchronize();
     return words;
   }
 
  private:
-  void choose_leap(const graph::Shard& shard, const AsyncOptions& options, double delta,
-                   bool on_gpu) {
+  template <class Backend, class Lists>
+  schedule::QueueReport run(team::Team& team, const exec::Stream& stream, schedule::Form form) {
+    return SearchRun<Backend, Metric, Lists>::run(team, stream, *queue_, {problem_}, form);
+  }
+
+  template <class Lists>
+  void set_up(const team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
+              double delta, schedule::QueueOptions& queue) {
+    using Function = SearchFunction<Metric, Lists>;
+    const bool on_gpu = team.device().is_cuda();
+    const double degree =
+        std::max(1.0, static_cast<double>(shard.edges) / static_cast<double>(shard.vertices));
     constexpr double kShortLists = 8.0;
+    double widths = options.leap;
+    if (widths < 0.0) widths = on_gpu && degree <= kShortLists ? chosen_leap(degree) : 0.0;
+    if (widths > 0.0) {
+      problem_.leap = widths * delta;
+      problem_.keep = options.keep != 0 ? options.keep : chosen_keep<Lists>(degree);
+      problem_.keep = std::min(problem_.keep, Function::kMostKept);
+    }
+    queue.most_pushes = Function::most_pushes(problem_.keep, on_gpu);
+    if (Lists::kLanes > queue.fetch) queue.fetch = Lists::kLanes;
+    // What is taken together is worked off together.
+    if (problem_.keep > 0) queue.fetch = std::min(queue.fetch, problem_.keep);
+    queue.shares_few = problem_.keep > 0;
+  }
+
+  template <class Lists>
+  static std::uint32_t chosen_keep(double degree) {
+    if (!std::is_same_v<Lists, WarpLists>) return Lists::kVertices;
     // Of a round; about two for each lane of a warp. Vertices that find no place go through a
     // queue, late, and those beyond them are reached first by ways around: most redundant work is
     // theirs.
     constexpr double kRoundEdges = 64.0;
-    const double degree =
-        std::max(1.0, static_cast<double>(shard.edges) / static_cast<double>(shard.vertices));
-    double widths = options.leap;
-    if (widths < 0.0) widths = on_gpu && degree <= kShortLists ? chosen_leap(degree) : 0.0;
-    if (widths == 0.0) return;
-    function_.leap = widths * delta;
-    function_.keep = std::min(Function::kMostKept,
-                              std::max(1u, static_cast<std::uint32_t>(kRoundEdges / degree)));
+    return std::max(1u, static_cast<std::uint32_t>(kRoundEdges / degree));
   }
 
   /// As measured on grids and road networks. Where most vertices have two neighbours, ways of a few
@@ -93,8 +112,9 @@ class SearchWords {
 
   memory::Buffer<Word> best_;
   memory::Buffer<WorkTally> tally_;
-  std::optional<schedule::TaskQueue<typename Function::Task>> queue_;
-  Function function_;
+  std::optional<schedule::TaskQueue<SearchTask<Word>>> queue_;
+  SearchProblem<Metric> problem_;
+  bool has_blocks_ = false;
 };
 
 /// Vertices reached, and their out-edges, over the team.

@@ -3,7 +3,10 @@
 #include "traverse/async_search.hpp"
 
 namespace warren::traverse {
-template struct SearchRun<exec::Cuda, DepthMetric>;
-template struct SearchRun<exec::Cuda, WholeDistance>;
-template struct SearchRun<exec::Cuda, RealDistance>;
+template struct SearchRun<exec::Cuda, DepthMetric, WarpLists>;
+template struct SearchRun<exec::Cuda, WholeDistance, WarpLists>;
+template struct SearchRun<exec::Cuda, RealDistance, WarpLists>;
+template struct SearchRun<exec::Cuda, DepthMetric, BlockLists>;
+template struct SearchRun<exec::Cuda, WholeDistance, BlockLists>;
+template struct SearchRun<exec::Cuda, RealDistance, BlockLists>;
 }  // namespace warren::traverse

@@ -8,6 +8,7 @@
 // offer to another rank's vertex is a task there.
 #pragma once
 
+#include "warren/exec/block_scratch.hpp"
 #include "warren/graph/shard.hpp"
 #include "warren/schedule/run.hpp"
 
@@ -72,15 +73,36 @@ struct WorkTally {
   std::uint64_t put_back;  ///< Tasks that went back into a queue as they were.
 };
 
+/// What a worker can hold of its own, and how it works it off.
+struct WarpLists {
+  static constexpr std::uint32_t kThreadsPerBlock = 256;
+  static constexpr std::uint32_t kLanes = 32;
+  static constexpr std::uint32_t kVertices = 32;
+  static constexpr std::uint32_t kEdges = 192;
+  static constexpr std::uint32_t kTogether = 1;      ///< Edges of a lane.
+  static constexpr std::uint32_t kWorthPushing = 8;  ///< Before the worker is done.
+};
+struct BlockLists {
+  static constexpr std::uint32_t kThreadsPerBlock = 512;
+  static constexpr std::uint32_t kLanes = 512;
+  static constexpr std::uint32_t kVertices = 1024;
+  static constexpr std::uint32_t kEdges = 4096;
+  static constexpr std::uint32_t kTogether = 2;
+  static constexpr std::uint32_t kWorthPushing = 256;
+};
+
+template <class Word>
+struct SearchTask {
+  Vertex vertex;
+  std::uint32_t node;  ///< 0: an offer, not yet compared with what the vertex has.
+  Word word;
+};
+
+/// What a search is about, whoever does it.
 template <class MetricType>
-struct SearchFunction {
+struct SearchProblem {
   using Metric = MetricType;
   using Word = typename Metric::Word;
-  struct Task {
-    Vertex vertex;
-    std::uint32_t node;  ///< 0: an offer, not yet compared with what the vertex has.
-    Word word;
-  };
 
   graph::CsrView out;
   Word* best = nullptr;  ///< Of all vertices.
@@ -92,21 +114,70 @@ struct SearchFunction {
   std::uint32_t keep = 0;  ///< Improved vertices that a worker goes on with; at most kMostKept.
   double leap = 0.0;       ///< How much farther than its task, in units of priority.
 
-  /// A worker's vertices of this round and of the next, and those that are not for itself.
-  static constexpr std::uint32_t kMostKept = 32;
+  [[nodiscard]] WARREN_HD int owner(Vertex v) const {
+    int q = 0;
+    for (int p = 1; p < ranks; ++p) q += v >= cuts[p] ? 1 : 0;
+    return q;
+  }
+};
+
+template <class MetricType, class ListsType = WarpLists>
+struct SearchFunction : SearchProblem<MetricType> {
+  using Problem = SearchProblem<MetricType>;
+  using Metric = MetricType;
+  using Lists = ListsType;
+  using Word = typename Metric::Word;
+  using Task = SearchTask<Word>;
+  using Problem::best;
+  using Problem::keep;
+  using Problem::leap;
+  using Problem::out;
+  using Problem::owner;
+  using Problem::rank;
+  using Problem::ranks;
+  using Problem::source;
+  using Problem::tally;
+
+  static constexpr std::uint32_t kMostKept = Lists::kVertices;
+  /// Longer lists are not kept.
+  static constexpr std::uint32_t kKeptEdges = 16;
+  /// What one round finds, and one step of a list that is not kept.
+  static constexpr std::uint32_t kMostFar = Lists::kEdges + Lists::kLanes;
+  static constexpr std::uint32_t kThreadsPerBlock = Lists::kThreadsPerBlock;
+
+  /// A vertex of a round.
   struct Kept {
     EdgeOffset begin;
     Word word;
     Vertex vertex;
-    std::uint32_t degree;  ///< One more than kTaskEdges where it is more than that.
   };
+  /// One of a vertex's edges: its place in the round's list, and which.
+  struct Edge {
+    std::uint16_t place;
+    std::uint16_t number;  ///< kNoEdge: none.
+  };
+  static constexpr std::uint16_t kNoEdge = 0xffff;
   struct Far {
     Word word;
     Vertex vertex;
   };
+  /// What has been put into a round's lists so far, also what found no room: vertices above edges
+  /// in one word.
+  struct Filled {
+    std::uint32_t kept;
+    std::uint32_t far;
+  };
+  static constexpr std::uint32_t kOneVertex = 1u << 17;
+  static_assert((Lists::kEdges + 2 * Lists::kLanes) * kKeptEdges < kOneVertex &&
+                Lists::kEdges + 2 * Lists::kLanes <= ~0u / kOneVertex);
+  /// A worker's vertices of this round and of the next with their edges, and those that are not for
+  /// itself. Counts go around: while one round's are read, the next one's grow, and those after are
+  /// cleared.
   struct KeptLists {
-    Kept list[2][kMostKept];
-    Far far[kMostKept];
+    Kept vertices[2][kMostKept];
+    Edge edges[2][Lists::kEdges];
+    Far far[kMostFar];
+    Filled filled[3];
   };
   static constexpr std::uint32_t kScratchBytes = sizeof(KeptLists);
   /// Rounds are a chain: more registers serve them better than more warps.
@@ -115,17 +186,12 @@ struct SearchFunction {
   static constexpr std::uint32_t kKeptPushes = 16;
   /// What running one task pushes at most, on workers of so many lanes.
   [[nodiscard]] static constexpr std::uint64_t most_pushes(std::uint32_t keep, bool on_gpu) {
-    const std::uint64_t gathered = on_gpu ? 1 : kMostKept;
+    const std::uint64_t lanes = on_gpu ? Lists::kLanes : 1;
+    const std::uint64_t gathered = (kMostFar + lanes - 1) / lanes;
     if (keep == 0) return kTaskPushes + gathered;
-    const std::uint64_t round = std::uint64_t{kTaskPushes} * (on_gpu ? 1 : keep);
-    return kTaskPushes + kKeptPushes + round + gathered;
+    return kTaskPushes + kKeptPushes + 2 * gathered;
   }
 
-  [[nodiscard]] WARREN_HD int owner(Vertex v) const {
-    int q = 0;
-    for (int p = 1; p < ranks; ++p) q += v >= cuts[p] ? 1 : 0;
-    return q;
-  }
   [[nodiscard]] WARREN_HD std::uint64_t seeds() const { return owner(source) == rank ? 1 : 0; }
   [[nodiscard]] WARREN_HD double priority(const Task& task) const {
     return Metric::priority(task.word);
@@ -142,41 +208,113 @@ struct SearchFunction {
   template <class W, class C>
   WARREN_HD void operator()(const W& worker, C& context, bool active, Task task) const {
     Leap leap_of{*context.template scratch<KeptLists>()};
+    if (worker.lane() == 0) {
+      in_scratch(leap_of).filled[0] = {};
+      in_scratch(leap_of).filled[1] = {};
+    }
     if (keep > 0) {
       const Word mine = active ? task.word : Metric::kUnreached;
       leap_of.limit = Metric::after(worker.reduce(mine, exec::Minimum{}), leap);
     }
+    worker.sync();
     const std::uint64_t pushed_before = context.created();
-    Kept mine{0, task.word, task.vertex, 0};
+    Kept mine{0, task.word, task.vertex};
     EdgeOffset degree = 0;
     if (active) {
       degree = find_list(mine);
       active = accept(task);
     }
-    if (keep > 0) {
-      const bool is_short = active && task.node == kRootNode && degree <= kTaskEdges;
-      const std::uint32_t place = worker.count_before(is_short);
-      if (is_short) leap_of.lists.list[0][place] = mine;
-      leap_of.count = worker.count(is_short);
-      active = active && !is_short;
-    }
+    if (keep > 0 && active && task.node == kRootNode && degree > 0 && degree <= kKeptEdges)
+      active = !try_keep(leap_of, mine, degree);
     if (worker.any(active)) work_on(worker, context, active, task, mine.begin, degree, leap_of);
-    if (leap_of.count > 0) go_on(worker, context, leap_of, pushed_before);
+    worker.sync();
+    if (keep > 0) go_on(worker, context, leap_of, pushed_before);
     push_far(worker, context, leap_of);
   }
 
  private:
-  /// Far vertices that are worth a push before the worker is done.
-  static constexpr std::uint32_t kFarWorthPushing = 8;
-
-  /// What a worker holds while it runs its tasks. Counts are the same in every lane.
+  /// What a worker holds while it runs its tasks; the same in every lane.
   struct Leap {
     KeptLists& lists;
-    Word limit = 0;           ///< Vertices at less than this are kept.
-    std::uint32_t to = 0;     ///< The list that they go to,
-    std::uint32_t count = 0;  ///< and how many it has.
-    std::uint32_t far = 0;
+    Word limit = 0;          ///< Vertices at less than this are kept.
+    std::uint32_t to = 0;    ///< The lists that they go to,
+    std::uint32_t fill = 0;  ///< and the counts.
+    std::uint32_t far = 0;   ///< Found in earlier rounds and not pushed yet.
   };
+
+  /// What a lane has done.
+  struct Work {
+    std::uint32_t expanded = 0;
+    std::uint32_t edges = 0;
+    std::uint32_t kept = 0;
+  };
+
+  [[nodiscard]] static WARREN_HD KeptLists& in_scratch(const Leap& leap_of) {
+    return exec::in_block_scratch(leap_of.lists);
+  }
+
+  /// One up for each of the lanes that are here together; the lane's own number before that.
+  [[nodiscard]] static WARREN_HD std::uint32_t take_number(std::uint32_t& counter) {
+#if defined(__CUDA_ARCH__)
+    const std::uint32_t here = __activemask();
+    const std::uint32_t lane = threadIdx.x % 32;
+    const auto first = static_cast<std::uint32_t>(__ffs(static_cast<int>(here)) - 1);
+    std::uint32_t number = 0;
+    if (lane == first)
+      number = exec::add_in_scratch(counter, static_cast<std::uint32_t>(__popc(here)));
+    return __shfl_sync(here, number, static_cast<int>(first)) + __popc(here & ((1u << lane) - 1u));
+#else
+    return exec::add_in_scratch(counter, 1u);
+#endif
+  }
+
+  /// Into the next round's list. False where there is no room.
+  [[nodiscard]] WARREN_HD bool try_keep(const Leap& leap_of, const Kept& next,
+                                        EdgeOffset degree) const {
+    KeptLists& lists = in_scratch(leap_of);
+    const auto count = static_cast<std::uint32_t>(degree);
+    const std::uint32_t before =
+        exec::add_in_scratch(lists.filled[leap_of.fill].kept, kOneVertex + count);
+    const std::uint32_t place = before / kOneVertex;
+    const std::uint32_t first = before % kOneVertex;
+    if (place >= keep) return false;
+    const bool fits = first + count <= Lists::kEdges;
+    if (fits) lists.vertices[leap_of.to][place] = next;
+    for (std::uint32_t k = 0; k < count && first + k < Lists::kEdges; ++k) {
+      lists.edges[leap_of.to][first + k] = {
+          static_cast<std::uint16_t>(place),
+          fits ? static_cast<std::uint16_t>(k) : kNoEdge};
+    }
+    return fits;
+  }
+
+  /// An improved vertex: to the list of those kept where it is near, its list is short and there
+  /// is room, else to those for queues.
+  WARREN_HD void hand_on(const Leap& leap_of, const Kept& next, EdgeOffset degree,
+                         Work& work) const {
+    if (next.word < leap_of.limit && degree <= kKeptEdges && try_keep(leap_of, next, degree)) {
+      ++work.kept;
+      work.expanded += degree == 0 ? 1u : 0u;
+      return;
+    }
+    put_far(leap_of, next);
+  }
+  WARREN_HD void put_far(const Leap& leap_of, const Kept& next) const {
+    KeptLists& lists = in_scratch(leap_of);
+    lists.far[leap_of.far + take_number(lists.filled[leap_of.fill].far)] = {next.word,
+                                                                            next.vertex};
+  }
+  /// Vertices in the next round's list, or more.
+  [[nodiscard]] static WARREN_HD std::uint32_t kept_so_far(const Leap& leap_of) {
+    return exec::atomic_load<exec::Order::relaxed, exec::Scope::block>(
+               in_scratch(leap_of).filled[leap_of.fill].kept) /
+           kOneVertex;
+  }
+  /// Edges in a round's list.
+  [[nodiscard]] static WARREN_HD std::uint32_t edges_in(const Filled& filled) {
+    const std::uint32_t edges = filled.kept % kOneVertex;
+    return edges < Lists::kEdges ? edges : Lists::kEdges;
+  }
 
   /// Offers the lanes' tasks' words to their neighbours: lists that are long, in pieces, and any
   /// where nothing is kept.
@@ -186,127 +324,129 @@ struct SearchFunction {
     EdgeOffset begin = 0;
     const std::uint32_t edges = take_piece(worker, context, active, task, degree, begin);
     begin += first;
-    note(worker, active && task.node == kRootNode ? 1u : 0u, edges);
+    Work work{active && task.node == kRootNode ? 1u : 0u, edges, 0};
     const typename Metric::Weights weights(out);
     worker.expand(edges, [&](bool has, std::uint32_t lane, std::uint32_t k) {
       const Vertex from = worker.broadcast(task.vertex, lane);
       const Word word = worker.broadcast(task.word, lane);
       const EdgeOffset edge = worker.broadcast(begin, lane) + k;
-      Kept next{};
       if (has) {
+        Kept next{};
         next.vertex = out.list(edge)[0];
         next.word = Metric::extend(word, weights, edge, from);
         // A look first spares most atomic operations.
-        has = Metric::is_less(next.word, exec::atomic_load(best[next.vertex])) &&
-              Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word));
-        if (has && keep > 0) find_list(next);
+        if (Metric::is_less(next.word, exec::atomic_load(best[next.vertex])) &&
+            Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word))) {
+          if (kept_so_far(leap_of) < keep) {
+            hand_on(leap_of, next, find_list(next), work);
+          } else {
+            put_far(leap_of, next);
+          }
+        }
       }
-      hand_on(worker, context, has, next, leap_of);
+      worker.sync();
+      if (in_scratch(leap_of).filled[leap_of.fill].far + worker.size() > kMostFar)
+        push_found(worker, context, leap_of);
+      worker.sync();
     });
+    note(worker, work);
+    push_found(worker, context, leap_of);
   }
 
-  /// Rounds over the worker's own list. A few lanes share a vertex; what a round needs of the next
+  /// Rounds over the worker's own list: a lane has an edge, and what a round needs of the next
   /// one's vertices is on its way while their words are bettered: an edge is a chain of two
-  /// accesses. What lies between them counts as much: two edges of a lane at a time were slower.
+  /// accesses. Lanes wait for each other once a round.
   template <class W, class C>
   WARREN_HD void go_on(const W& worker, C& context, Leap& leap_of,
                        std::uint64_t pushed_before) const {
     const typename Metric::Weights weights(out);
-    std::uint32_t expanded = 0;
-    std::uint32_t edges = 0;
-    std::uint64_t in_all = 0;
-    while (leap_of.count > 0) {
-      const std::uint32_t held = leap_of.count;
-      const Kept* const list = leap_of.lists.list[leap_of.to];
+    KeptLists& lists = in_scratch(leap_of);
+    Work work;
+    for (;;) {
+      const std::uint32_t held = edges_in(lists.filled[leap_of.fill]);
+      if (held == 0) break;
+      const Kept* const vertices = lists.vertices[leap_of.to];
+      const Edge* const list = lists.edges[leap_of.to];
       leap_of.to ^= 1u;
-      leap_of.count = 0;
-      in_all += held;
+      leap_of.fill = after(leap_of.fill);
+      if (worker.lane() == 0) lists.filled[after(leap_of.fill)] = {};
       if (context.created() - pushed_before > std::uint64_t{kKeptPushes} * worker.size())
         leap_of.limit = 0;
-      const std::uint32_t power = (2 * held <= worker.size() ? 1u : 0u) +
-                                  (4 * held <= worker.size() ? 1u : 0u) +
-                                  (8 * held <= worker.size() ? 1u : 0u);
-      const std::uint32_t per_vertex = 1u << power;
-      const std::uint32_t slot = worker.lane() & (per_vertex - 1);
-      worker.sync();
-      for (std::uint32_t base = 0; base < held; base += worker.size() >> power) {
-        const std::uint32_t index = base + (worker.lane() >> power);
-        Kept mine{};
-        Word now = 0;
-        if (index < held) {
-          mine = list[index];
-          now = exec::atomic_load(best[mine.vertex]);
+      for (std::uint32_t base = worker.lane(); base < held;
+           base += Lists::kTogether * worker.size()) {
+        Kept mine[Lists::kTogether] = {};
+        Kept next[Lists::kTogether] = {};
+        Word now[Lists::kTogether] = {};
+        bool has[Lists::kTogether];
+        WARREN_UNROLL
+        for (std::uint32_t i = 0; i < Lists::kTogether; ++i) {
+          const std::uint32_t at = base + i * worker.size();
+          Edge edge{0, kNoEdge};
+          if (at < held) edge = list[at];
+          has[i] = edge.number != kNoEdge;
+          if (!has[i]) continue;
+          mine[i] = vertices[edge.place];
+          const EdgeOffset place = mine[i].begin + edge.number;
+          next[i].vertex = out.list(place)[0];
+          now[i] = exec::atomic_load(best[mine[i].vertex]);
+          next[i].word = Metric::extend(mine[i].word, weights, place, mine[i].vertex);
+          work.expanded += edge.number == 0 ? 1u : 0u;
         }
-        expanded += index < held && slot == 0 ? 1u : 0u;
-        for (std::uint32_t k = slot; worker.any(k < mine.degree); k += per_vertex) {
+        EdgeOffset degree[Lists::kTogether] = {};
+        WARREN_UNROLL
+        for (std::uint32_t i = 0; i < Lists::kTogether; ++i) {
           // A vertex that was bettered meanwhile is worked on by whoever did that.
-          bool has = k < mine.degree && !Metric::is_less(now, mine.word);
-          Kept next{};
-          if (has) {
-            const EdgeOffset edge = mine.begin + k;
-            next.vertex = out.list(edge)[0];
-            next.word = Metric::extend(mine.word, weights, edge, mine.vertex);
-            const Word old = exec::atomic_min(best[next.vertex], next.word);
-            find_list(next);
-            has = Metric::is_less(next.word, old);
-            ++edges;
-          }
-          hand_on(worker, context, has, next, leap_of);
+          has[i] = has[i] && !Metric::is_less(now[i], mine[i].word);
+          if (!has[i]) continue;
+          now[i] = exec::atomic_min(best[next[i].vertex], next[i].word);
+          degree[i] = find_list(next[i]);
+          ++work.edges;
+        }
+        WARREN_UNROLL
+        for (std::uint32_t i = 0; i < Lists::kTogether; ++i) {
+          if (has[i] && Metric::is_less(next[i].word, now[i])) hand_on(leap_of, next[i], degree[i], work);
         }
       }
       worker.sync();
-      if (leap_of.far >= kFarWorthPushing) push_far(worker, context, leap_of);
+      leap_of.far += lists.filled[leap_of.fill].far;
+      if (leap_of.far >= worth_pushing() ||
+          leap_of.far + edges_in(lists.filled[leap_of.fill]) > kMostFar)
+        push_far(worker, context, leap_of);
     }
-    if (worker.lane() == 0) exec::atomic_add(tally->kept, in_all);
-    note(worker, expanded, edges);
+    if (worker.any(work.expanded > 0)) note(worker, work);
   }
 
-  /// Where an own vertex's list lies; its length.
+  [[nodiscard]] static WARREN_HD std::uint32_t after(std::uint32_t fill) {
+    return fill == 2 ? 0 : fill + 1;
+  }
+  /// Others wait for what is theirs.
+  [[nodiscard]] WARREN_HD std::uint32_t worth_pushing() const {
+    return ranks > 1 ? 1 : Lists::kWorthPushing;
+  }
+
+  /// Where an own vertex's list lies; its length. Others' vertices have lists that are too long.
   WARREN_HD EdgeOffset find_list(Kept& kept) const {
     const auto row = static_cast<Vertex>(kept.vertex - out.first);
-    if (row >= out.count) return 0;
+    if (row >= out.count) return kKeptEdges + 1;
     kept.begin = out.begin(row);
-    const EdgeOffset degree = out.end(row) - kept.begin;
-    kept.degree = static_cast<std::uint32_t>(degree <= kTaskEdges ? degree : kTaskEdges + 1);
-    return degree;
+    return out.end(row) - kept.begin;
   }
 
-  /// Improved vertices: to the list of those kept where they are near, their lists are short and
-  /// there is room, else to those for queues; other ranks' go there at once.
+  /// Pushes what this round's lists for queues have, between rounds.
   template <class W, class C>
-  WARREN_HD void hand_on(const W& worker, C& context, bool has, const Kept& next,
-                         Leap& leap_of) const {
-    bool is_far = has;
-    if (ranks > 1) {
-      const int to = has ? owner(next.vertex) : rank;
-      context.push(worker, has && to != rank, to, {next.vertex, 0, next.word},
-                   Metric::priority(next.word));
-      is_far = has && to == rank;
-    }
-    const bool is_near = is_far && next.word < leap_of.limit && next.degree <= kTaskEdges;
-    if (worker.any(is_near)) {
-      const std::uint32_t place = leap_of.count + worker.count_before(is_near);
-      if (is_near && place < keep) {
-        leap_of.lists.list[leap_of.to][place] = next;
-        is_far = false;
-      }
-      leap_of.count += worker.count(is_near);
-      leap_of.count = leap_of.count < keep ? leap_of.count : keep;
-    }
-    if (!worker.any(is_far)) return;
-    const std::uint32_t count = worker.count(is_far);
-    if (leap_of.far + count > kMostKept) push_far(worker, context, leap_of);
-    const std::uint32_t place = leap_of.far + worker.count_before(is_far);
-    if (is_far) leap_of.lists.far[place] = {next.word, next.vertex};
-    leap_of.far += count;
+  WARREN_HD void push_found(const W& worker, C& context, Leap& leap_of) const {
+    worker.sync();
+    leap_of.far = in_scratch(leap_of).filled[leap_of.fill].far;
+    worker.sync();
+    if (worker.lane() == 0) in_scratch(leap_of).filled[leap_of.fill].far = 0;
+    push_far(worker, context, leap_of);
   }
-
   /// One push for what several steps found: a push takes as long as two of them.
   template <class W, class C>
   WARREN_HD void push_far(const W& worker, C& context, Leap& leap_of) const {
-    if (leap_of.far == 0) return;
     worker.sync();
-    push_list(worker, context, leap_of.lists.far, leap_of.far);
+    if (leap_of.far == 0) return;
+    push_list(worker, context, in_scratch(leap_of).far, leap_of.far);
     worker.sync();
     leap_of.far = 0;
   }
@@ -316,7 +456,8 @@ struct SearchFunction {
     for (std::uint32_t base = 0; base < count; base += worker.size()) {
       const bool has = base + worker.lane() < count;
       const Far far = has ? list[base + worker.lane()] : Far{};
-      context.push(worker, has, rank, {far.vertex, kRootNode, far.word},
+      const int to = has ? owner(far.vertex) : rank;
+      context.push(worker, has, to, {far.vertex, to == rank ? kRootNode : 0, far.word},
                    Metric::priority(far.word));
     }
   }
@@ -346,33 +487,38 @@ struct SearchFunction {
   }
 
   template <class W>
-  WARREN_HD void note(const W& worker, std::uint32_t expanded, std::uint32_t edges) const {
-    expanded = worker.reduce(expanded, exec::Plus{});
-    edges = worker.reduce(edges, exec::Plus{});
+  WARREN_HD void note(const W& worker, const Work& work) const {
+    const std::uint32_t expanded = worker.reduce(work.expanded, exec::Plus{});
+    const std::uint32_t edges = worker.reduce(work.edges, exec::Plus{});
+    const std::uint32_t kept = worker.reduce(work.kept, exec::Plus{});
     if (worker.lane() != 0) return;
     if (expanded > 0) exec::atomic_add(tally->expanded, std::uint64_t{expanded});
     if (edges > 0) exec::atomic_add(tally->edges, std::uint64_t{edges});
+    if (kept > 0) exec::atomic_add(tally->kept, std::uint64_t{kept});
   }
 };
 
-/// Defined outside the class, so that only nvcc instantiates the GPU's members.
-template <class Backend, class Metric>
+/// Defined outside the class, so that only nvcc instantiates the GPU's members. Workers are threads
+/// on the CPU, on GPUs what the lists are for.
+template <class Backend, class Metric, class Lists>
 struct SearchRun {
-  static schedule::QueueReport run(
-      team::Team& team, const exec::Stream& stream,
-      schedule::TaskQueue<typename SearchFunction<Metric>::Task>& queue,
-      const SearchFunction<Metric>& function, schedule::Form form);
+  using Function = SearchFunction<Metric, Lists>;
+  static schedule::QueueReport run(team::Team& team, const exec::Stream& stream,
+                                   schedule::TaskQueue<typename Function::Task>& queue,
+                                   const Function& function, schedule::Form form);
 };
 
-template <class Backend, class Metric>
-schedule::QueueReport SearchRun<Backend, Metric>::run(
+template <class Backend, class Metric, class Lists>
+schedule::QueueReport SearchRun<Backend, Metric, Lists>::run(
     team::Team& team, const exec::Stream& stream,
-    schedule::TaskQueue<typename SearchFunction<Metric>::Task>& queue,
-    const SearchFunction<Metric>& function, schedule::Form form) {
+    schedule::TaskQueue<typename Function::Task>& queue, const Function& function,
+    schedule::Form form) {
   if constexpr (std::is_same_v<Backend, exec::Cpu>) {
     return schedule::run<Backend, exec::Serial>(team, stream, queue, function, form);
-  } else {
+  } else if constexpr (std::is_same_v<Lists, WarpLists>) {
     return schedule::run<Backend, exec::Warp>(team, stream, queue, function, form);
+  } else {
+    return schedule::run<Backend, exec::Block>(team, stream, queue, function, form);
   }
 }
 
@@ -380,9 +526,12 @@ using WholeDistance = DistanceMetric<IntegerMetric<std::uint64_t>>;
 using RealDistance = DistanceMetric<RealMetric>;
 
 #if WARREN_HAS_CUDA
-extern template struct SearchRun<exec::Cuda, DepthMetric>;
-extern template struct SearchRun<exec::Cuda, WholeDistance>;
-extern template struct SearchRun<exec::Cuda, RealDistance>;
+extern template struct SearchRun<exec::Cuda, DepthMetric, WarpLists>;
+extern template struct SearchRun<exec::Cuda, WholeDistance, WarpLists>;
+extern template struct SearchRun<exec::Cuda, RealDistance, WarpLists>;
+extern template struct SearchRun<exec::Cuda, DepthMetric, BlockLists>;
+extern template struct SearchRun<exec::Cuda, WholeDistance, BlockLists>;
+extern template struct SearchRun<exec::Cuda, RealDistance, BlockLists>;
 #endif
 
 }  // namespace warren::traverse

@@ -12,6 +12,7 @@
 //   void idle(worker, context) const;                        // optional
 //   static constexpr std::uint32_t kScratchBytes;            // optional: context.scratch()
 //   static constexpr std::uint32_t kBlocksPerProcessor;      // optional: fewer have more registers
+//   static constexpr std::uint32_t kThreadsPerBlock;         // optional: of GPUs, else 256
 //
 // and is called by all lanes of a worker at once, each lane with a task of its own or with active =
 // false (a worker that fetches one task has it in lane 0). It may read and update what views reach,
@@ -68,7 +69,16 @@ template <class Function>
   }
 }
 
-/// Blocks of 256 threads on each of a GPU's processors.
+template <class Function>
+[[nodiscard]] constexpr std::uint32_t threads_of() {
+  if constexpr (requires { Function::kThreadsPerBlock; }) {
+    return Function::kThreadsPerBlock;
+  } else {
+    return 256;
+  }
+}
+
+/// Blocks on each of a GPU's processors.
 template <class Function>
 [[nodiscard]] constexpr std::uint32_t blocks_of() {
   if constexpr (requires { Function::kBlocksPerProcessor; }) {
@@ -85,7 +95,7 @@ template <class W, class Function>
 struct RunProgram {
   using State = RunState;
   using Task = typename Function::Task;
-  static constexpr std::uint32_t kThreadsPerBlock = 256;
+  static constexpr std::uint32_t kThreadsPerBlock = detail::threads_of<Function>();
   static constexpr std::uint32_t kBlocksPerProcessor = detail::blocks_of<Function>();
   static constexpr std::uint32_t kScratchBytes =
       kThreadsPerBlock / detail::lanes_of<W>(kThreadsPerBlock) * detail::scratch_of<Function>();
@@ -150,21 +160,21 @@ struct RunProgram {
 
 namespace detail {
 
-template <class Backend, class W>
+template <class Backend, class W, class Function>
 [[nodiscard]] constexpr std::uint32_t most_fetched() {
   if constexpr (std::is_same_v<Backend, exec::Cpu>) {
     return ~0u;
   } else {
-    return lanes_of<W>(256);  // RunProgram's kThreadsPerBlock.
+    return lanes_of<W>(threads_of<Function>());
   }
 }
 
 /// Few waiting tasks are for many workers, but not for all: those that claim at once stand in line.
 /// The binary logarithm of how many.
-template <class Backend, class W>
+template <class Backend, class W, class Function>
 [[nodiscard]] std::uint32_t sharers(const exec::Device& device) {
   std::uint64_t count = pushing_threads(device);
-  if constexpr (!std::is_same_v<Backend, exec::Cpu>) count /= 64 * lanes_of<W>(256);
+  if constexpr (!std::is_same_v<Backend, exec::Cpu>) count /= 64 * lanes_of<W>(threads_of<Function>());
   std::uint32_t power = 0;
   while (count >> (power + 1) != 0) ++power;
   return power;
@@ -183,10 +193,10 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
   require(form != Form::persistent || team.kernels_may_wait(),
           "ranks that share a GPU cannot wait for each other in kernels: run in the discrete form");
   // A lane takes one task at a time.
-  const std::uint32_t most = detail::most_fetched<Backend, W>();
+  const std::uint32_t most = detail::most_fetched<Backend, W, Function>();
   RunProgram<W, Function> program{
       function, queue.table(), std::min(queue.options().fetch, most),
-      queue.options().shares_few ? detail::sharers<Backend, W>(team.device()) : 0};
+      queue.options().shares_few ? detail::sharers<Backend, W, Function>(team.device()) : 0};
   RunState state;
   state.is_persistent = form != Form::discrete && team.kernels_may_wait();
   queue.clear(team, stream);

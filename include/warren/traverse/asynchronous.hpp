@@ -17,6 +17,14 @@
 
 namespace warren::traverse {
 
+/// Who works off the tasks of BFS and SSSP on a GPU.
+enum class SearchWorkers {
+  automatic,
+  warps,  ///< Many, each with a few vertices of its own.
+  blocks  ///< Few, each with up to a thousand: a wave front that small has one worker, and no order
+          ///< is lost.
+};
+
 struct AsyncOptions {
   schedule::Form form = schedule::Form::automatic;
   /// Tasks in each local and each receive ring; 0: by the shard's size.
@@ -30,6 +38,9 @@ struct AsyncOptions {
   /// then costs no queue. 0: no further; below 0: chosen, on GPUs where lists are
   /// short: 12 levels on road networks, else 48; 6 widths.
   double leap = -1.0;
+  SearchWorkers workers = SearchWorkers::automatic;
+  /// Vertices that a worker has of its own, at most; 0: chosen. As many as it has room for.
+  std::uint32_t keep = 0;
   schedule::Gather gather = schedule::Gather::measured;
   std::uint32_t batch = 4096;  ///< Of the aggregator: tasks, and turns of an idle worker.
   std::uint32_t wait = 32;
