@@ -184,7 +184,7 @@ struct Logits {
       double sums[2] = {};
       for (std::uint64_t c = 0; c < p.columns; ++c) {
         const double value = to_float(x[at / p.heads * p.columns + c]);
-        for (const std::uint64_t side : {0, 1})
+        for (const std::uint64_t side : {0u, 1u})
           sums[side] += value * u[(side * p.heads + at % p.heads) * p.columns + c];
       }
       if (at / p.heads < p.rows) l[at] = static_cast<float>(sums[0]);
@@ -248,8 +248,8 @@ void check_logits_on_gpu(const LogitsProblem& p) {
 
 TEST(AttentionFirstLogitsCuda, AreInnerProducts) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
-  for (const std::uint64_t heads : {1, 3, 4, 5, 8}) {
-    for (const std::uint64_t columns : {4, 100, 128}) {
+  for (const std::uint64_t heads : {1u, 3u, 4u, 5u, 8u}) {
+    for (const std::uint64_t columns : {4u, 100u, 128u}) {
       for (const auto& [rows, count] : {std::pair<std::uint64_t, std::uint64_t>{3, 3},
                                         {0, 7},
                                         {8, 65},

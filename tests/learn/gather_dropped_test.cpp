@@ -72,7 +72,7 @@ TEST(GatherDropped, IsAGatherAndAPassOfDropout) {
 
 /// Of every placement, with rows that the kernel takes and others.
 void check_tables(const team::TeamOptions& options) {
-  for (const std::uint64_t width : {12, 100, 7}) {
+  for (const std::uint64_t width : {12u, 100u, 7u}) {
     for (const NumberType type : {NumberType::float32, NumberType::float16, NumberType::bfloat16}) {
       for (const memory::Placement placement :
            {memory::Placement::device, memory::Placement::replicated, memory::Placement::host}) {
