@@ -51,8 +51,8 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
                  "numbers");
   train.add_flag(
       "--tensor-sums", o.tensor_sums,
-      "GPUs, types of 16 bits: GAT's sums over neighbours by tensor cores, also in sampled "
-      "batches");
+      "GPUs, types of 16 bits: GAT's sums over neighbours by tensor cores wherever they can, as "
+      "without a choice so far");
   train.add_flag("--no-tensor-sums", o.no_tensor_sums, "GAT's sums never by tensor cores")
       ->excludes("--tensor-sums");
   train.add_flag("--no-tf32", o.exact_products, "GPUs: dense products in full float32");

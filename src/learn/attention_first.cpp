@@ -4,6 +4,7 @@
 #include "warren/core/error.hpp"
 #include "warren/learn/convolution.hpp"
 
+#include "learn/attention_first_logits.hpp"
 #include "learn/attention_first_walk.hpp"
 #include "learn/attention_first_weights.hpp"
 #include "learn/attention_kernels.hpp"
@@ -55,9 +56,9 @@ class GatFirst final : public Convolution {
     begin_pull(context, x);
     const auto set_logits = [&]<class T>(T, ConstNumbers part, std::uint64_t first,
                                          std::uint64_t count, std::uint64_t targets) {
-      const detail::TwoParts<T> all{part.as<T>(), nullptr, count, shape_.in};
-      run(stream, count,
-          detail::FirstLogits<T>{heads, shape_.in, targets, all, u, l, r + first * heads});
+      const detail::FirstLogits<T> logits{heads,        shape_.in, targets, count,
+                                          part.as<T>(), u,         l,       r + first * heads};
+      run(stream, logits.tasks(), logits);
     };
     with_type(x.dense.type(), [&]<class T>(T type) {
       set_logits(type, x.dense, 0, n.own_columns(), rows);

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention before the product on GPUs.
+// Attention's walks before the product on GPUs.
 #include "learn/attention_first_walk.hpp"
-#include "learn/attention_first_weights.hpp"
 
 namespace warren::learn::detail {
 template void run_first<exec::Cuda>(const exec::Stream&, const FirstJob<float>&);
 template void run_first<exec::Cuda>(const exec::Stream&, const FirstJob<Half>&);
 template void run_first<exec::Cuda>(const exec::Stream&, const FirstJob<BFloat16>&);
-template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const FirstLogits<float>&);
-template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const FirstLogits<Half>&);
-template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                     const FirstLogits<BFloat16>&);
-template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const FoldKernel&);
-template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                     const BlockDiagonalKernel&);
-template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const UnfoldKernel&);
-template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const UnfoldSidesKernel&);
 }  // namespace warren::learn::detail

@@ -1,57 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What attention over narrow rows x does with its parameters: u = W a for both sides of every head,
-// logits <x, u>, W where the heads' sums can be multiplied by it, and their gradients.
+// W where the heads' sums can be multiplied by it, and their gradients.
 #pragma once
 
-#include "learn/attention_first_lanes.hpp"
+#include "learn/row_kernels.hpp"
 
 namespace warren::learn::detail {
-
-/// r = <x, u_right> of every column and head, l = <x, u_left> of every row and head.
-template <class T>
-struct FirstLogits {
-  static constexpr std::uint32_t kTogether = 4;  ///< Heads.
-  std::uint64_t heads, columns, rows;
-  TwoParts<T> x;
-  const float* u;  ///< Of the left and then of the right.
-  float* l;
-  float* r;
-
-  template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    using Lanes = FirstLanes<W, 2 * kTogether>;
-    const Lanes lanes{worker, static_cast<std::uint32_t>(columns)};
-    const T* of = x.row(row);
-    for (std::uint64_t first = 0; first < heads; first += kTogether) {
-      const float* left = u + first * columns;
-      const float* right = left + heads * columns;
-      const std::uint64_t here = heads - first < kTogether ? heads - first : kTogether;
-      float sums[2 * kTogether] = {};
-      worker.for_each(columns, [&](std::uint64_t c) {
-        const float value = to_float(of[c]);
-        WARREN_UNROLL
-        for (std::uint32_t h = 0; h < kTogether; ++h) {
-          if (h >= here) continue;
-          sums[h] += value * left[h * columns + c];
-          sums[kTogether + h] += value * right[h * columns + c];
-        }
-      });
-      float mine[Lanes::kMine];
-      lanes.spread(sums, mine);
-      for (std::uint32_t i = 0; i < Lanes::kMine; ++i) {
-        const std::uint32_t sum = worker.lane() + i;
-        const std::uint32_t h = sum % kTogether;
-        if (sum >= 2 * kTogether || h >= here) continue;
-        const std::uint64_t at = row * heads + first + h;
-        if (sum >= kTogether) {
-          r[at] = mine[i];
-        } else if (row < rows) {
-          l[at] = mine[i];
-        }
-      }
-    }
-  }
-};
 
 /// The parameters of a layer: W of columns x (heads x width), left and right of heads x width.
 struct FirstWeights {
@@ -139,12 +93,6 @@ struct UnfoldSidesKernel {
 };
 
 #if WARREN_HAS_CUDA
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const FirstLogits<float>&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const FirstLogits<Half>&);
-extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
-                                            const FirstLogits<BFloat16>&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const FoldKernel&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const BlockDiagonalKernel&);

@@ -46,7 +46,8 @@ void BatchLoader::add_times(Slot& slot) {
   slot.is_timed = false;
 }
 
-void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t number) {
+void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t number,
+                        const Dropout& dropout) {
   require(started_ < taken_ + 2, "a loader makes two batches at a time");
   Slot& slot = slots_[started_++ % slots_.size()];
   if (slot.is_used) slot.used.synchronize();
@@ -83,7 +84,11 @@ void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t 
   slot.sampled.record(stream_);
   keep_more(device, slot.features, options_.type, exec::bytes_of(batch.vertices, options_.width));
   batch.features = slot.features.data();
-  if (batch.vertices != 0) gather_(stream_, sampled.vertices, batch.vertices, batch.features);
+  if (batch.vertices != 0) {
+    Dropout of_rows = dropout;
+    of_rows.row_ids = batch.input_ids;
+    gather_(stream_, sampled.vertices, batch.vertices, of_rows, batch.features);
+  }
   slot.ready.record(stream_);
   slot.is_timed = true;
   times_.edges += batch.edges;

@@ -56,7 +56,8 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
       loader(
           team.device(), store,
           [this](const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
-                 Numbers out) { features->gather(stream, vertices, count, out); },
+                 const Dropout& dropout,
+                 Numbers out) { features->gather(stream, vertices, count, dropout, out); },
           graphs.input_ids.empty() ? nullptr : input_ids.data(),
           loader_options(model, given, seeds)),
       store_id(graphs.input_ids) {

@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "warren/core/error.hpp"
+#include "warren/learn/elementwise.hpp"
 #include "warren/learn/trainer.hpp"
 #include "warren/memory/cached_array.hpp"
 #include "warren/sample/hot_rows.hpp"
+
+#include "learn/gather_dropped.hpp"
 
 namespace warren::learn {
 
@@ -17,8 +20,9 @@ namespace warren::learn {
 class FeatureTable {
  public:
   virtual ~FeatureTable() = default;
+  /// As GatherFeatures.
   virtual void gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
-                      Numbers out) = 0;
+                      const Dropout& dropout, Numbers out) = 0;
   [[nodiscard]] virtual double hit_rate(const exec::Stream& stream) const = 0;
 };
 
@@ -53,10 +57,21 @@ class TypedTable final : public FeatureTable {
   }
 
   void gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
-              Numbers out) override {
+              const Dropout& dropout, Numbers out) override {
+    const std::uint64_t width = table_.view().width;
+    if (dropout.is_on() && table_.placement() != memory::Placement::host && width % 4 == 0) {
+      const detail::GatherDropped<T> kernel{table_.view(), vertices, count, dropout, out.as<T>()};
+      return exec::with_backend(stream.device(), [&](auto backend) {
+        detail::run_kernel<decltype(backend)>(stream, kernel.tasks(), kernel);
+      });
+    }
     auto* to = reinterpret_cast<Bits*>(out.as<T>());
-    if (cached_ != nullptr) return cached_->gather_vertices(stream, vertices, count, to);
-    ordered_.gather_vertices(stream, table_, vertices, count, to);
+    if (cached_ != nullptr) {
+      cached_->gather_vertices(stream, vertices, count, to);
+    } else {
+      ordered_.gather_vertices(stream, table_, vertices, count, to);
+    }
+    if (dropout.is_on()) drop(stream, dropout, count, width, out, out);
   }
   [[nodiscard]] double hit_rate(const exec::Stream& stream) const override {
     return cached_ == nullptr ? 0.0 : cached_->use(stream).hit_rate();

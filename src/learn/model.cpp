@@ -14,6 +14,7 @@ namespace {
 
 // Random numbers of one layer lie apart from the next one's.
 constexpr std::uint64_t kPurposes = 16;
+constexpr std::uint64_t kInputPurpose = 0;
 // Scratch memory that no convolution uses.
 constexpr std::size_t kResidualSlot = 4;
 
@@ -221,14 +222,17 @@ Epilogue Model::epilogue(Context& context, const Layer& layer, ConstNumbers inpu
 }
 
 ConstNumbers Model::forward(Context& context, Features& features) {
-  const Dropout dropout = context.dropout(drops_input(options_) ? options_.dropout : 0.0f, 0);
+  const Dropout dropout =
+      context.dropout(drops_input(options_) ? options_.dropout : 0.0f, kInputPurpose);
   features_ = features.operand(context, dropout);
   return forward(context);
 }
 
-ConstNumbers Model::forward(Context& context, std::uint64_t rows, Numbers features) {
-  const Dropout dropout = context.dropout(drops_input(options_) ? options_.dropout : 0.0f, 0);
-  if (dropout.is_on()) drop(context.stream(), dropout, rows, options_.features, features, features);
+Dropout Model::input_dropout(std::uint64_t seed, std::uint64_t epoch) const {
+  return {random_key(seed, epoch, kInputPurpose), drops_input(options_) ? options_.dropout : 0.0f};
+}
+
+ConstNumbers Model::forward(Context& context, std::uint64_t rows, ConstNumbers features) {
   features_ = Operand::of(rows, features, options_.features);
   return forward(context);
 }

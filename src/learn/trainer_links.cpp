@@ -146,7 +146,8 @@ void LinkPasses::train(EpochRecord& record, const Standing& standing, const floa
       [&](std::uint64_t i) {
         const auto [at, links] = shares_.batch_of(size, rank, i);
         const Vertex* seeds = slots_.bring(p.loader.stream(), drawer_, at, links);
-        p.loader.start(seeds, slots_.seeds_brought(), (before + i) * shares_.ranks + rank);
+        p.loader.start(seeds, slots_.seeds_brought(), (before + i) * shares_.ranks + rank,
+                       p.model.input_dropout(p.options.model.seed, before + i + 1));
       },
       [&](std::uint64_t i, const Batch& batch) {
         timer.batch(i, [&] {

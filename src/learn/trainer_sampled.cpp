@@ -49,17 +49,18 @@ class VertexPasses final : public SampledPasses {
   void bring(const std::vector<Vertex>& list);
   /// The labels of the batch that begins at `at` of the rank's part.
   void set_targets(std::uint64_t at, std::uint64_t count);
-  /// run(iteration, batch) for every batch of the list from `first` on.
-  template <class Run>
+  /// run(iteration, batch) for every batch of the list from `first` on, whose features are dropped
+  /// by dropout(iteration).
+  template <class Drop, class Run>
   void each_batch(const std::vector<Vertex>& list, std::uint64_t first, std::uint64_t number,
-                  Run&& run) {
+                  Drop&& dropout, Run&& run) {
     bring(list);
     const std::uint64_t rank = parts_.rank();
     const std::uint64_t start = shares_.share(list.size(), rank);
     const auto begin = [&](std::uint64_t i) {
       const auto [at, size] = shares_.batch_of(list.size(), rank, i);
       parts_.loader.start(size == 0 ? nullptr : seeds_.data() + (at - start), size,
-                          number + i * shares_.ranks + rank);
+                          number + i * shares_.ranks + rank, dropout(i));
     };
     parts_.each_batch(
         first, shares_.iterations(list.size()), begin, [&](std::uint64_t i, Batch& batch) {
@@ -137,10 +138,12 @@ void VertexPasses::train(EpochRecord& record, const Standing& standing, const fl
   training_loss_.begin_batches(p.context, shares_.batch, standing.sums);
   trained_ = standing.batches;
   EpochTimer timer(p, standing.batches, count);
-  each_batch(shuffled(record.epoch), standing.batches, before * shares_.ranks,
+  const std::uint64_t seed = p.options.model.seed;
+  const auto dropout = [&](std::uint64_t i) { return p.model.input_dropout(seed, before + i + 1); };
+  each_batch(shuffled(record.epoch), standing.batches, before * shares_.ranks, dropout,
              [&](std::uint64_t i, Batch& batch) {
                timer.batch(i, [&] {
-                 p.context.begin(p.options.model.seed, before + i + 1, true);
+                 p.context.begin(seed, before + i + 1, true);
                  p.model.parameters().clear_gradients(p.context.stream());
                  const ConstNumbers scores =
                      p.model.forward(p.context, batch.vertices, batch.features);
@@ -165,7 +168,8 @@ Scores VertexPasses::evaluate(WholeGraph* whole) {
   targets_.counts = counts_;
   evaluation_loss_.begin_batches(p.context, shares_.batch);
   p.context.set_measuring(false);
-  each_batch(labelled_, 0, kEvaluation, [&](std::uint64_t, Batch& batch) {
+  const auto none = [](std::uint64_t) { return Dropout{}; };
+  each_batch(labelled_, 0, kEvaluation, none, [&](std::uint64_t, Batch& batch) {
     p.context.begin(p.options.model.seed, 0, false);
     const ConstNumbers scores = p.model.forward(p.context, batch.vertices, batch.features);
     evaluation_loss_.run(p.context, targets_, scores, p.model.options().classes, nullptr);

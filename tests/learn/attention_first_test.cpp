@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over narrow rows on tensor cores against the walk by one lane: lanes are threads, which
-// meet in every collective.
+// Attention over narrow rows: on tensor cores against the walk by one lane, logits against their
+// definition. Lanes are threads, which meet in every collective.
 #include <cmath>
 #include <random>
 #include <vector>
@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "warren/exec/cpu_block.hpp"
+#include "warren/memory/buffer.hpp"
 
+#include "learn/attention_first_logits.hpp"
 #include "learn/attention_first_walk.hpp"
 
 namespace warren::learn::detail {
@@ -154,6 +156,113 @@ TEST(AttentionFirstOnTensorCores, EqualsTheWalkOfOneLane) {
   check<BFloat16, 8>({8, 128, true}, 8e-3f);
   check<BFloat16, 4>({4, 60, true, 100}, 8e-3f);
 }
+
+struct LogitsProblem {
+  std::uint64_t heads, columns, rows, count;
+};
+
+/// x, u, and l and r as what is not set stays.
+template <class T>
+struct Logits {
+  static constexpr float kUnset = 77.0f;
+  std::vector<T> x;
+  std::vector<float> u, l, r;
+
+  explicit Logits(const LogitsProblem& p)
+      : l(p.count * p.heads, kUnset), r(p.count * p.heads, kUnset) {
+    std::mt19937_64 draw(p.columns + p.count);
+    std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+    for (std::uint64_t i = 0; i < p.count * p.columns; ++i)
+      x.push_back(from_float<T>(uniform(draw)));
+    for (std::uint64_t i = 0; i < 2 * p.heads * p.columns; ++i) u.push_back(uniform(draw));
+  }
+  [[nodiscard]] FirstLogits<T> kernel(const LogitsProblem& p) {
+    return {p.heads, p.columns, p.rows, p.count, x.data(), u.data(), l.data(), r.data()};
+  }
+  void define(const LogitsProblem& p) {
+    for (std::uint64_t at = 0; at < r.size(); ++at) {
+      double sums[2] = {};
+      for (std::uint64_t c = 0; c < p.columns; ++c) {
+        const double value = to_float(x[at / p.heads * p.columns + c]);
+        for (const std::uint64_t side : {0u, 1u})
+          sums[side] += value * u[(side * p.heads + at % p.heads) * p.columns + c];
+      }
+      if (at / p.heads < p.rows) l[at] = static_cast<float>(sums[0]);
+      r[at] = static_cast<float>(sums[1]);
+    }
+  }
+};
+
+void expect_logits(const std::vector<float>& l, const std::vector<float>& r,
+                   const std::vector<float>& expected_l, const std::vector<float>& expected_r) {
+  expect_near(l, expected_l, 1e-5f, "l");
+  expect_near(r, expected_r, 1e-5f, "r");
+}
+
+template <class T>
+void check_logits(const LogitsProblem& p) {
+  SCOPED_TRACE(std::to_string(p.heads) + " heads, " + std::to_string(p.columns) + " columns, " +
+               std::to_string(p.rows) + " of " + std::to_string(p.count) + " rows");
+  Logits<T> expected(p), alone(p), together(p);
+  expected.define(p);
+  const FirstLogits<T> kernel = alone.kernel(p);
+  run_kernel<exec::Cpu>(exec::Stream{exec::Device::cpu(2)}, kernel.tasks(), kernel);
+  expect_logits(alone.l, alone.r, expected.l, expected.r);
+  exec::ThreadPool pool(32);
+  exec::launch_cpu_block(pool, kernel.tasks(), together.kernel(p));
+  expect_logits(together.l, together.r, expected.l, expected.r);
+}
+
+TEST(AttentionFirstLogits, AreInnerProducts) {
+  check_logits<float>({4, 100, 70, 70});
+  check_logits<float>({1, 4, 3, 5});
+  check_logits<float>({3, 128, 2, 3});
+  check_logits<Half>({5, 100, 33, 66});
+  check_logits<Half>({8, 4, 0, 17});
+  check_logits<BFloat16>({4, 128, 70, 75});
+  check_logits<BFloat16>({3, 100, 64, 64});
+  check_logits<BFloat16>({1, 36, 7, 7});
+}
+
+#if WARREN_HAS_CUDA
+template <class T>
+void check_logits_on_gpu(const LogitsProblem& p) {
+  SCOPED_TRACE(std::to_string(p.heads) + " heads, " + std::to_string(p.columns) + " columns, " +
+               std::to_string(p.rows) + " of " + std::to_string(p.count) + " rows");
+  Logits<T> expected(p), given(p);
+  expected.define(p);
+  const exec::Device device = exec::Device::cuda(0);
+  const exec::Stream stream(device);
+  memory::Buffer<T> x(device, given.x.size());
+  memory::Buffer<float> u(device, given.u.size()), l(device, given.l.size()),
+      r(device, given.r.size());
+  x.upload(stream, given.x);
+  u.upload(stream, given.u);
+  l.upload(stream, given.l);
+  r.upload(stream, given.r);
+  const FirstLogits<T> kernel{p.heads,  p.columns, p.rows,   p.count,
+                              x.data(), u.data(),  l.data(), r.data()};
+  run_kernel<exec::Cuda>(stream, kernel.tasks(), kernel);
+  expect_logits(l.to_host(stream), r.to_host(stream), expected.l, expected.r);
+}
+
+TEST(AttentionFirstLogitsCuda, AreInnerProducts) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  for (const std::uint64_t heads : {1u, 3u, 4u, 5u, 8u}) {
+    for (const std::uint64_t columns : {4u, 100u, 128u}) {
+      for (const auto& [rows, count] : {std::pair<std::uint64_t, std::uint64_t>{3, 3},
+                                        {0, 7},
+                                        {8, 65},
+                                        {1000, 1000},
+                                        {12345, 70003}}) {
+        check_logits_on_gpu<float>({heads, columns, rows, count});
+        check_logits_on_gpu<Half>({heads, columns, rows, count});
+        check_logits_on_gpu<BFloat16>({heads, columns, rows, count});
+      }
+    }
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace warren::learn::detail

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "warren/learn/block.hpp"
+#include "warren/learn/random.hpp"
 #include "warren/sample/graph_store.hpp"
 
 namespace warren::learn {
@@ -22,15 +23,17 @@ struct LoaderOptions {
   NumberType type = NumberType::float32;  ///< They are stored as.
 };
 
-/// out[i][:] = the features of vertices[i] (ids in the store), on the stream's device.
-using GatherFeatures = std::function<void(const exec::Stream& stream, const Vertex* vertices,
-                                          std::uint64_t count, Numbers out)>;
+/// out[i][c] = the features of vertices[i] (ids in the store) times what dropout has for row i and
+/// column c, rounded to the type; on the stream's device.
+using GatherFeatures =
+    std::function<void(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
+                       const Dropout& dropout, Numbers out)>;
 
 /// A batch on the device. Blocks are in the order of layers: the first one's sources are all of the
 /// batch's vertices, the last one's targets its seeds.
 struct Batch {
   std::uint64_t seeds = 0, vertices = 0, edges = 0;
-  Numbers features = {};              ///< vertices x width. The reader may change them.
+  Numbers features = {};              ///< vertices x width, after their dropout.
   const Vertex* input_ids = nullptr;  ///< Of its vertices.
   std::vector<Block> blocks;
 };
@@ -38,7 +41,7 @@ struct Batch {
 /// Of a loader so far, on this rank.
 struct LoaderTimes {
   double sample = 0.0;  ///< Sampling, and what is made of it; seconds of the loader's stream.
-  double gather = 0.0;
+  double gather = 0.0;  ///< Of features, with their dropout.
   std::uint64_t edges = 0, vertices = 0, batches = 0;
 };
 
@@ -54,9 +57,11 @@ class BatchLoader {
 
   /// Begins the batch of `count` seeds (ids in the store, on the device; none: a batch of nothing)
   /// with this number, by which its sample is drawn. Waits until the batch before the last one is
-  /// not used any more, and for the sampling (not for the features). Throws as
+  /// not used any more, and for the sampling (not for the features). `dropout`: of the features, by
+  /// their vertices' ids in the input; its `row_ids` are not read. Throws as
   /// sample::NeighbourSampler::counts().
-  void start(const Vertex* seeds, std::uint64_t count, std::uint64_t number);
+  void start(const Vertex* seeds, std::uint64_t count, std::uint64_t number,
+             const Dropout& dropout = {});
   /// The batch begun first that was not taken yet; what is put on `stream` from here on waits for
   /// it.
   Batch& take(const exec::Stream& stream);

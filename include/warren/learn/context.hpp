@@ -55,10 +55,7 @@ class Context {
   [[nodiscard]] bool is_repeating() const { return is_repeating_; }
   /// Whether GPUs' tensor cores make attention's sums over rows of 16 bits.
   void set_tensor_sums(TensorCoreUse use) { tensor_sums_ = use; }
-  [[nodiscard]] bool has_tensor_sums() const {
-    return tensor_sums_ == TensorCoreUse::on ||
-           (tensor_sums_ == TensorCoreUse::automatic && !is_in_batches_);
-  }
+  [[nodiscard]] bool has_tensor_sums() const { return tensor_sums_ != TensorCoreUse::off; }
 
   [[nodiscard]] team::Team& team() { return team_; }
   [[nodiscard]] const exec::Stream& stream() const { return stream_; }

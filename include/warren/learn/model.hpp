@@ -83,8 +83,12 @@ class Model {
   /// backward() or the next call. With dropout while the context is training. Collective;
   /// asynchronous but for what ranks exchange. Of the context's type, as dense features are.
   ConstNumbers forward(Context& context, Features& features);
-  /// The same for features that stand on the device, and are dropped in place.
-  ConstNumbers forward(Context& context, std::uint64_t rows, Numbers features);
+  /// The same for rows x options().features of the context's type on the device, after
+  /// input_dropout() while the context is training. They must stay until backward() is over.
+  ConstNumbers forward(Context& context, std::uint64_t rows, ConstNumbers features);
+  /// What drops the features in training, of what Context::begin() is given: for features that are
+  /// gathered before.
+  [[nodiscard]] Dropout input_dropout(std::uint64_t seed, std::uint64_t epoch) const;
   /// Adds the parameters' gradients of the last forward(), from those of the scores, which it
   /// overwrites. Collective.
   void backward(Context& context, Numbers scores_gradient);

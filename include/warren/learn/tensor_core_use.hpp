@@ -8,7 +8,7 @@ namespace warren::learn {
 
 /// Whether a GPU's tensor cores make attention's sums over rows of 16 bits (GAT).
 enum class TensorCoreUse : std::uint8_t {
-  automatic,  ///< Over the whole graph, not in sampled batches: what was measured to be faster.
+  automatic,  ///< Where it was measured to be faster: wherever they can, so far.
   off,
   on  ///< Wherever they can.
 };
