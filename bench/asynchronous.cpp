@@ -26,6 +26,7 @@ struct Options {
   std::vector<double> leaps = {-1.0};
   std::vector<std::uint32_t> levels = {traverse::AsyncOptions{}.levels};
   std::vector<std::uint32_t> keeps = {0};
+  std::vector<double> deltas = {0.0};
   std::vector<std::string> workers = {"automatic"};
   int repeat = 7;
 };
@@ -64,9 +65,9 @@ nlohmann::json time_search(team::Team& team, const graph::Shard& shard, const Op
     seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
   }
   if (team.rank() == 0) {
-    fmt::print("{:5} {:24} {:9} {:5} {:7.1f} {:7} {:10.3f} {:8.3f} {:10} {:10} {:14}\n",
-               options.work, options.graph, workers, async.keep, async.leap, async.levels,
-               bench::median(seconds) * 1e3, search.report().redundancy,
+    fmt::print("{:5} {:24} {:9} {:5} {:6.1f} {:7.1f} {:7} {:10.3f} {:8.3f} {:10} {:10} {:14}\n",
+               options.work, options.graph, workers, async.keep, async.delta, async.leap,
+               async.levels, bench::median(seconds) * 1e3, search.report().redundancy,
                search.report().queue.tasks, result.reached, sum_of(result));
     std::fflush(stdout);
   }
@@ -76,6 +77,7 @@ nlohmann::json time_search(team::Team& team, const graph::Shard& shard, const Op
           {"devices", team.size()},
           {"workers", workers},
           {"keep", async.keep},
+          {"delta", async.delta},
           {"leap", async.leap},
           {"levels", async.levels},
           {"seconds", seconds},
@@ -104,8 +106,8 @@ int main(int argc, char** argv) {
   app.add_option("--workers", options.workers, "Of a GPU")
       ->check(CLI::IsMember({"automatic", "warps", "blocks"}))
       ->delimiter(',');
-  app.add_option("--keeps", options.keeps, "Vertices of a worker's own; 0: chosen")
-      ->delimiter(',');
+  app.add_option("--keeps", options.keeps, "Vertices of a worker's own; 0: chosen")->delimiter(',');
+  app.add_option("--deltas", options.deltas, "Of a level of priority; 0: chosen")->delimiter(',');
   app.add_option("--repeat", options.repeat, "Measurements")->check(CLI::PositiveNumber);
   app.add_option("--out", out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);
@@ -116,8 +118,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "bench_asynchronous: {}\n", error.what());
     return 1;
   }
-  fmt::print("{:5} {:24} {:9} {:>5} {:>7} {:>7} {:>10} {:>8} {:>10} {:>10} {:>14}\n", "work",
-             "graph", "workers", "keep", "leap", "levels", "ms", "work", "tasks", "reached", "sum");
+  fmt::print("{:5} {:24} {:9} {:>5} {:>6} {:>7} {:>7} {:>10} {:>8} {:>10} {:>10} {:>14}\n", "work",
+             "graph", "workers", "keep", "delta", "leap", "levels", "ms", "work", "tasks",
+             "reached", "sum");
   return bench::run_benchmark(
       "bench_asynchronous", device, team_options, out, [&](team::Team& team) {
         const graph::Shard shard = graph::make_shard(team, source);
@@ -127,14 +130,17 @@ int main(int argc, char** argv) {
           async.workers = workers_named(workers);
           for (const std::uint32_t keep : options.keeps) {
             async.keep = keep;
-            for (const double leap : options.leaps) {
-              async.leap = leap;
-              for (const std::uint32_t levels : options.levels) {
-                async.levels = levels;
-                rows.push_back(
-                    options.work == "bfs"
-                        ? time_search<traverse::AsyncBfs>(team, shard, options, workers, async)
-                        : time_search<traverse::AsyncSssp>(team, shard, options, workers, async));
+            for (const double delta : options.deltas) {
+              async.delta = delta;
+              for (const double leap : options.leaps) {
+                async.leap = leap;
+                for (const std::uint32_t levels : options.levels) {
+                  async.levels = levels;
+                  rows.push_back(
+                      options.work == "bfs"
+                          ? time_search<traverse::AsyncBfs>(team, shard, options, workers, async)
+                          : time_search<traverse::AsyncSssp>(team, shard, options, workers, async));
+                }
               }
             }
           }

@@ -31,7 +31,6 @@ Mode choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reac
   evidence.reached = reached;
   evidence.levels = levels;
   evidence.is_weighted = is_weighted;
-  evidence.ranks = team.size();
   evidence.mean_degree = static_cast<double>(shard.edges) /
                          static_cast<double>(std::max<std::uint64_t>(1, shard.vertices));
   if (evidence.on_gpu) evidence.max_degree = max_degree(team, shard);

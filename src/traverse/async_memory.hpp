@@ -29,7 +29,7 @@ namespace warren::traverse {
   queue.receive_capacity =
       options.capacity != 0 ? options.capacity : std::min(kMostReceived, fitting);
   queue.most_pushes = kTaskPushes;
-  queue.levels = options.levels;
+  queue.levels = std::max(1u, options.levels);
   queue.delta = delta;
   queue.gather = options.gather;
   queue.batch =

@@ -23,11 +23,15 @@ class SearchWords {
       : best_(team.device(), shard.vertices), tally_(team.device(), 1) {
     schedule::QueueOptions queue =
         queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta);
-    has_blocks_ = options.workers == SearchWorkers::blocks;
+    const bool on_gpu = team.device().is_cuda();
+    choose_leap(shard, options, delta, on_gpu);
+    has_blocks_ = options.workers == SearchWorkers::automatic
+                      ? on_gpu && problem_.leap > 0.0
+                      : options.workers == SearchWorkers::blocks;
     if (has_blocks_) {
-      set_up<BlockLists>(team, shard, options, delta, queue);
+      set_up<BlockLists>(shard, options, on_gpu, queue);
     } else {
-      set_up<WarpLists>(team, shard, options, delta, queue);
+      set_up<WarpLists>(shard, options, on_gpu, queue);
     }
     queue_.emplace(team, queue);
     problem_.out = shard.out;
@@ -70,21 +74,41 @@ class SearchWords {
     return SearchRun<Backend, Metric, Lists>::run(team, stream, *queue_, {problem_}, form);
   }
 
-  template <class Lists>
-  void set_up(const team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
-              double delta, schedule::QueueOptions& queue) {
-    using Function = SearchFunction<Metric, Lists>;
-    const bool on_gpu = team.device().is_cuda();
-    const double degree =
-        std::max(1.0, static_cast<double>(shard.edges) / static_cast<double>(shard.vertices));
+  [[nodiscard]] static double mean_degree(const graph::Shard& shard) {
+    return std::max(1.0, static_cast<double>(shard.edges) / static_cast<double>(shard.vertices));
+  }
+
+  void choose_leap(const graph::Shard& shard, const AsyncOptions& options, double delta,
+                   bool on_gpu) {
     constexpr double kShortLists = 8.0;
     double widths = options.leap;
-    if (widths < 0.0) widths = on_gpu && degree <= kShortLists ? chosen_leap(degree) : 0.0;
-    if (widths > 0.0) {
-      problem_.leap = widths * delta;
-      problem_.keep = options.keep != 0 ? options.keep : chosen_keep<Lists>(degree);
+    if (widths < 0.0)
+      widths = on_gpu && mean_degree(shard) <= kShortLists ? chosen_leap(shard, options) : 0.0;
+    problem_.leap = widths * delta;
+  }
+
+  /// As measured on grids and road networks. Where most vertices have two neighbours, ways of a few
+  /// levels part for long, and a worker that goes far goes where others come sooner: the more so,
+  /// the smaller its part of the wave front.
+  static double chosen_leap(const graph::Shard& shard, const AsyncOptions& options) {
+    constexpr double kRoadDegree = 3.0;
+    const bool is_road = mean_degree(shard) < kRoadDegree;
+    const bool has_blocks = options.workers != SearchWorkers::warps;
+    if (!std::is_same_v<Metric, DepthMetric>) return has_blocks ? 18.0 : 6.0;
+    if (!has_blocks) return is_road ? 12.0 : 48.0;
+    return is_road || shard.cuts.size() > 2 ? 48.0 : 192.0;
+  }
+
+  template <class Lists>
+  void set_up(const graph::Shard& shard, const AsyncOptions& options, bool on_gpu,
+              schedule::QueueOptions& queue) {
+    using Function = SearchFunction<Metric, Lists>;
+    if (problem_.leap > 0.0) {
+      problem_.keep = options.keep != 0 ? options.keep : chosen_keep<Lists>(shard);
       problem_.keep = std::min(problem_.keep, Function::kMostKept);
     }
+    // A worker with much of the wave front keeps its order by itself.
+    if (options.levels == 0) queue.levels = has_blocks_ && problem_.keep > 0 ? 1 : kLevels;
     queue.most_pushes = Function::most_pushes(problem_.keep, on_gpu);
     if (Lists::kLanes > queue.fetch) queue.fetch = Lists::kLanes;
     // What is taken together is worked off together.
@@ -93,23 +117,16 @@ class SearchWords {
   }
 
   template <class Lists>
-  static std::uint32_t chosen_keep(double degree) {
+  static std::uint32_t chosen_keep(const graph::Shard& shard) {
     if (!std::is_same_v<Lists, WarpLists>) return Lists::kVertices;
     // Of a round; about two for each lane of a warp. Vertices that find no place go through a
     // queue, late, and those beyond them are reached first by ways around: most redundant work is
     // theirs.
     constexpr double kRoundEdges = 64.0;
-    return std::max(1u, static_cast<std::uint32_t>(kRoundEdges / degree));
+    return std::max(1u, static_cast<std::uint32_t>(kRoundEdges / mean_degree(shard)));
   }
 
-  /// As measured on grids and road networks. Where most vertices have two neighbours, ways of a few
-  /// levels part for long, and a worker that goes far goes where others come sooner.
-  static double chosen_leap(double degree) {
-    constexpr double kRoads = 3.0;
-    if (!std::is_same_v<Metric, DepthMetric>) return 6.0;
-    return degree < kRoads ? 12.0 : 48.0;
-  }
-
+  static constexpr std::uint32_t kLevels = 4;  ///< Of priority.
   memory::Buffer<Word> best_;
   memory::Buffer<WorkTally> tally_;
   std::optional<schedule::TaskQueue<SearchTask<Word>>> queue_;
@@ -350,7 +367,6 @@ std::vector<double> AsyncSssp::all_real_distances() const {
 ModeChoice choose_mode(const ModeEvidence& evidence) {
   constexpr std::uint64_t kManyLevels = 256;
   constexpr double kSmallLevel = 16384.0;
-  constexpr double kTinyLevel = 512.0;  // At 557 a level tasks take 5.0 ms for 5.7.
   constexpr double kEvenDegrees = 16.0;
   const double level = static_cast<double>(evidence.reached) /
                        static_cast<double>(std::max<std::uint64_t>(1, evidence.levels));
@@ -362,8 +378,6 @@ ModeChoice choose_mode(const ModeEvidence& evidence) {
   if (evidence.levels < kManyLevels)
     return {false, levels + ": too few to be worth redundant work"};
   if (level > kSmallLevel) return {false, levels + ": enough to fill the device"};
-  if (level < kTinyLevel && !evidence.is_weighted && evidence.ranks == 1)
-    return {false, levels + ": few enough for a few blocks"};
   if (!is_even)
     return {false, fmt::format("{}, but degrees up to {}: much would be worked on twice", levels,
                                evidence.max_degree)};

@@ -87,7 +87,7 @@ struct BlockLists {
   static constexpr std::uint32_t kLanes = 512;
   static constexpr std::uint32_t kVertices = 1024;
   static constexpr std::uint32_t kEdges = 4096;
-  static constexpr std::uint32_t kTogether = 2;
+  static constexpr std::uint32_t kTogether = 1;
   static constexpr std::uint32_t kWorthPushing = 256;
 };
 
@@ -163,7 +163,7 @@ struct SearchFunction : SearchProblem<MetricType> {
   };
   /// What has been put into a round's lists so far, also what found no room: vertices above edges
   /// in one word.
-  struct Filled {
+  struct alignas(8) Filled {
     std::uint32_t kept;
     std::uint32_t far;
   };
@@ -217,7 +217,6 @@ struct SearchFunction : SearchProblem<MetricType> {
       leap_of.limit = Metric::after(worker.reduce(mine, exec::Minimum{}), leap);
     }
     worker.sync();
-    const std::uint64_t pushed_before = context.created();
     Kept mine{0, task.word, task.vertex};
     EdgeOffset degree = 0;
     if (active) {
@@ -228,7 +227,7 @@ struct SearchFunction : SearchProblem<MetricType> {
       active = !try_keep(leap_of, mine, degree);
     if (worker.any(active)) work_on(worker, context, active, task, mine.begin, degree, leap_of);
     worker.sync();
-    if (keep > 0) go_on(worker, context, leap_of, pushed_before);
+    if (keep > 0) go_on(worker, context, leap_of);
     push_far(worker, context, leap_of);
   }
 
@@ -277,13 +276,12 @@ struct SearchFunction : SearchProblem<MetricType> {
         exec::add_in_scratch(lists.filled[leap_of.fill].kept, kOneVertex + count);
     const std::uint32_t place = before / kOneVertex;
     const std::uint32_t first = before % kOneVertex;
-    if (place >= keep) return false;
-    const bool fits = first + count <= Lists::kEdges;
+    // Others have places behind these: where there is no room, edges say that they are none.
+    const bool fits = place < keep && first + count <= Lists::kEdges;
     if (fits) lists.vertices[leap_of.to][place] = next;
     for (std::uint32_t k = 0; k < count && first + k < Lists::kEdges; ++k) {
-      lists.edges[leap_of.to][first + k] = {
-          static_cast<std::uint16_t>(place),
-          fits ? static_cast<std::uint16_t>(k) : kNoEdge};
+      lists.edges[leap_of.to][first + k] = {static_cast<std::uint16_t>(place),
+                                            fits ? static_cast<std::uint16_t>(k) : kNoEdge};
     }
     return fits;
   }
@@ -301,8 +299,7 @@ struct SearchFunction : SearchProblem<MetricType> {
   }
   WARREN_HD void put_far(const Leap& leap_of, const Kept& next) const {
     KeptLists& lists = in_scratch(leap_of);
-    lists.far[leap_of.far + take_number(lists.filled[leap_of.fill].far)] = {next.word,
-                                                                            next.vertex};
+    lists.far[leap_of.far + take_number(lists.filled[leap_of.fill].far)] = {next.word, next.vertex};
   }
   /// Vertices in the next round's list, or more.
   [[nodiscard]] static WARREN_HD std::uint32_t kept_so_far(const Leap& leap_of) {
@@ -357,21 +354,18 @@ struct SearchFunction : SearchProblem<MetricType> {
   /// one's vertices is on its way while their words are bettered: an edge is a chain of two
   /// accesses. Lanes wait for each other once a round.
   template <class W, class C>
-  WARREN_HD void go_on(const W& worker, C& context, Leap& leap_of,
-                       std::uint64_t pushed_before) const {
+  WARREN_HD void go_on(const W& worker, C& context, Leap& leap_of) const {
     const typename Metric::Weights weights(out);
     KeptLists& lists = in_scratch(leap_of);
     Work work;
-    for (;;) {
-      const std::uint32_t held = edges_in(lists.filled[leap_of.fill]);
-      if (held == 0) break;
+    std::uint32_t pushed = 0;
+    std::uint32_t held = edges_in(lists.filled[leap_of.fill]);
+    while (held > 0) {
       const Kept* const vertices = lists.vertices[leap_of.to];
       const Edge* const list = lists.edges[leap_of.to];
       leap_of.to ^= 1u;
       leap_of.fill = after(leap_of.fill);
       if (worker.lane() == 0) lists.filled[after(leap_of.fill)] = {};
-      if (context.created() - pushed_before > std::uint64_t{kKeptPushes} * worker.size())
-        leap_of.limit = 0;
       for (std::uint32_t base = worker.lane(); base < held;
            base += Lists::kTogether * worker.size()) {
         Kept mine[Lists::kTogether] = {};
@@ -404,14 +398,19 @@ struct SearchFunction : SearchProblem<MetricType> {
         }
         WARREN_UNROLL
         for (std::uint32_t i = 0; i < Lists::kTogether; ++i) {
-          if (has[i] && Metric::is_less(next[i].word, now[i])) hand_on(leap_of, next[i], degree[i], work);
+          if (has[i] && Metric::is_less(next[i].word, now[i]))
+            hand_on(leap_of, next[i], degree[i], work);
         }
       }
       worker.sync();
-      leap_of.far += lists.filled[leap_of.fill].far;
-      if (leap_of.far >= worth_pushing() ||
-          leap_of.far + edges_in(lists.filled[leap_of.fill]) > kMostFar)
+      const Filled filled = lists.filled[leap_of.fill];
+      leap_of.far += filled.far;
+      held = edges_in(filled);
+      if (leap_of.far >= worth_pushing() || leap_of.far + held > kMostFar) {
+        pushed += leap_of.far;
         push_far(worker, context, leap_of);
+        if (pushed > kKeptPushes * worker.size()) leap_of.limit = 0;
+      }
     }
     if (worker.any(work.expanded > 0)) note(worker, work);
   }

@@ -50,6 +50,8 @@ AsyncOptions random_options(std::mt19937_64& random) {
   options.levels = 1 + static_cast<std::uint32_t>(random() % 8);
   options.delta = random() % 2 == 0 ? 0.0 : 3.0;
   options.leap = random() % 2 == 0 ? -1.0 : static_cast<double>(random() % 20);
+  if (random() % 2 == 0) options.workers = traverse::SearchWorkers::blocks;
+  if (random() % 2 == 0) options.keep = 1u << random() % 11;
   options.gather = random() % 2 == 0 ? schedule::Gather::never : schedule::Gather::always;
   options.batch = 1 + static_cast<std::uint32_t>(random() % 200);
   options.wait = static_cast<std::uint32_t>(random() % 20);
@@ -458,7 +460,7 @@ TEST(AsyncTraversals, BadInput) {
     options.damping = 1.0;
     EXPECT_THROW(traverse::AsyncPageRank(team, shard, options), UsageError);
     AsyncOptions none;
-    none.levels = 0;
+    none.levels = schedule::kMaxLevels + 1;
     EXPECT_THROW(traverse::AsyncBfs(team, shard, none), UsageError);
     graph::EdgesOptions edges;
     edges.placement = graph::EdgesPlacement::compressed_host;
@@ -472,9 +474,6 @@ TEST(AsyncTraversals, TheModeIsChosenByLevels) {
   EXPECT_TRUE(traverse::choose_mode(road).is_async);
   EXPECT_THAT(traverse::choose_mode(road).reason, HasSubstr("3000 levels"));
   road.is_weighted = false;
-  EXPECT_FALSE(traverse::choose_mode(road).is_async);
-  EXPECT_THAT(traverse::choose_mode(road).reason, HasSubstr("a few blocks"));
-  road.ranks = 2;
   EXPECT_TRUE(traverse::choose_mode(road).is_async);
   EXPECT_TRUE(traverse::choose_mode({true, 4'000'000, 4000, 4.0, 4}).is_async);
   road.levels = 20;
@@ -502,6 +501,18 @@ void check_on_gpus(const AsyncOptions& options) {
 TEST(AsyncTraversalsCuda, MatchTheReferences) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
   check_on_gpus({});
+}
+
+TEST(AsyncTraversalsCuda, MatchTheReferencesByWorkersOfEverySize) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  for (const auto workers : {traverse::SearchWorkers::warps, traverse::SearchWorkers::blocks}) {
+    for (const std::uint32_t keep : {0u, 5u}) {
+      AsyncOptions options = leaping();
+      options.workers = workers;
+      options.keep = keep;
+      check_on_gpus(options);
+    }
+  }
 }
 
 TEST(AsyncTraversalsCuda, MatchTheReferencesInRounds) {

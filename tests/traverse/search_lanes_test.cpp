@@ -27,6 +27,16 @@ struct Pending {
   std::vector<Task> tasks;
 };
 
+/// Lists that are soon full, of workers of any size.
+struct ShortLists {
+  static constexpr std::uint32_t kThreadsPerBlock = 256;
+  static constexpr std::uint32_t kLanes = 4;
+  static constexpr std::uint32_t kVertices = 12;
+  static constexpr std::uint32_t kEdges = 24;
+  static constexpr std::uint32_t kTogether = 2;
+  static constexpr std::uint32_t kWorthPushing = 8;
+};
+
 /// One lane's handle, in place of the scheduler's.
 template <class Task>
 class Context {
@@ -55,9 +65,9 @@ class Context {
 };
 
 /// Runs tasks until none is left, the newest or the oldest first.
-template <class Metric>
+template <class Metric, class Lists>
 struct Loop {
-  using Function = SearchFunction<Metric>;
+  using Function = SearchFunction<Metric, Lists>;
   using Task = typename Function::Task;
 
   Function function;
@@ -89,10 +99,10 @@ struct Loop {
 };
 
 /// Words of every vertex, by one worker of `lanes`.
-template <class Metric>
+template <class Metric, class Lists>
 std::vector<typename Metric::Word> search(const graph::Graph& graph, Vertex source, int lanes,
                                           std::uint32_t keep, double leap, bool newest_first) {
-  using Function = SearchFunction<Metric>;
+  using Function = SearchFunction<Metric, Lists>;
   std::vector<typename Metric::Word> best(graph.vertices, Metric::kUnreached);
   team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, fixtures::shard_source(graph, 1));
@@ -104,12 +114,12 @@ std::vector<typename Metric::Word> search(const graph::Graph& graph, Vertex sour
     function.tally = &tally;
     function.cuts[1] = graph.vertices;
     function.source = source;
-    function.keep = keep;
+    function.keep = std::min(keep, Function::kMostKept);
     function.leap = leap;
     const auto size = static_cast<std::uint32_t>(lanes);
     const std::uint32_t fetch = keep > 0 ? std::min(size, keep) : size;
     exec::ThreadPool pool(lanes);
-    exec::launch_cpu_block(pool, 1, Loop<Metric>{function, &pending, fetch, newest_first},
+    exec::launch_cpu_block(pool, 1, Loop<Metric, Lists>{function, &pending, fetch, newest_first},
                            Function::kScratchBytes);
     EXPECT_TRUE(pending.tasks.empty());
     EXPECT_GE(tally.expanded, 1u);
@@ -132,32 +142,48 @@ std::vector<fixtures::Named> small_shapes() {
   all.push_back({"star", fixtures::star(200, true)});
   all.push_back({"grid", fixtures::generated("grid:16x11", true)});
   all.push_back({"kronecker", fixtures::generated("kron:7", true)});
+  all.push_back({"random", fixtures::generated("urand:9,2", true)});
   return all;
 }
 
-TEST(SearchLanes, DepthsAreThoseOfTheReference) {
+template <class Lists>
+void check_depths() {
   for (const auto& named : small_shapes()) {
     const std::vector<Vertex> expected = reference::bfs_depths(named.graph, 0);
     for (const auto& [keep, leap] : kLeaps) {
       SCOPED_TRACE(named.name + ", keep " + std::to_string(keep));
-      const auto words = search<DepthMetric>(named.graph, 0, 4, keep, leap, keep == 3);
+      const auto words = search<DepthMetric, Lists>(named.graph, 0, 4, keep, leap, keep == 3);
       for (Vertex v = 0; v < named.graph.vertices; ++v)
         ASSERT_EQ(static_cast<Vertex>(words[v] >> 32), expected[v]) << v;
     }
   }
 }
 
-TEST(SearchLanes, DistancesAreThoseOfDijkstra) {
+template <class Lists>
+void check_distances() {
   for (auto& named : small_shapes()) {
     exec::ThreadPool one(1);
     graph::set_uniform_weights(named.graph, 1, 64, 1, one);
     const auto expected = reference::integer_distances(named.graph, 0);
     for (const auto& [keep, leap] : kLeaps) {
       SCOPED_TRACE(named.name + ", keep " + std::to_string(keep));
-      const auto words = search<WholeDistance>(named.graph, 0, 4, keep, leap * 32.0, false);
+      const auto words = search<WholeDistance, Lists>(named.graph, 0, 4, keep, leap * 32.0, false);
       ASSERT_EQ(words, expected);
     }
   }
+}
+
+TEST(SearchLanes, DepthsAreThoseOfTheReference) {
+  check_depths<traverse::WarpLists>();
+  check_depths<traverse::BlockLists>();
+}
+TEST(SearchLanes, DistancesAreThoseOfDijkstra) {
+  check_distances<traverse::WarpLists>();
+  check_distances<traverse::BlockLists>();
+}
+TEST(SearchLanes, ListsThatAreFullLoseNothing) {
+  check_depths<ShortLists>();
+  check_distances<ShortLists>();
 }
 
 }  // namespace

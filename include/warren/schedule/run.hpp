@@ -174,7 +174,8 @@ template <class Backend, class W, class Function>
 template <class Backend, class W, class Function>
 [[nodiscard]] std::uint32_t sharers(const exec::Device& device) {
   std::uint64_t count = pushing_threads(device);
-  if constexpr (!std::is_same_v<Backend, exec::Cpu>) count /= 64 * lanes_of<W>(threads_of<Function>());
+  if constexpr (!std::is_same_v<Backend, exec::Cpu>)
+    count /= 64 * lanes_of<W>(threads_of<Function>());
   std::uint32_t power = 0;
   while (count >> (power + 1) != 0) ++power;
   return power;

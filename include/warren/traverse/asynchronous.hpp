@@ -19,10 +19,9 @@ namespace warren::traverse {
 
 /// Who works off the tasks of BFS and SSSP on a GPU.
 enum class SearchWorkers {
-  automatic,
-  warps,  ///< Many, each with a few vertices of its own.
-  blocks  ///< Few, each with up to a thousand: a wave front that small has one worker, and no order
-          ///< is lost.
+  automatic,  ///< Blocks where workers go on by themselves (`leap`).
+  warps,      ///< Many, each with a few vertices of its own.
+  blocks      ///< Few, each with up to a thousand: little of a small wave front's order is lost.
 };
 
 struct AsyncOptions {
@@ -30,16 +29,16 @@ struct AsyncOptions {
   /// Tasks in each local and each receive ring; 0: by the shard's size.
   std::uint64_t capacity = 0;
   /// Levels of priority: depths or distances of width `delta` (0: 1 for depths, for distances as
-  /// the synchronous form chooses). PageRank has none.
-  std::uint32_t levels = 4;
+  /// the synchronous form chooses). 0: chosen, 1 for workers of blocks, else 4. PageRank has none.
+  std::uint32_t levels = 0;
   double delta = 0.0;
   /// How much farther than the task it took (levels; widths of a bin) a worker of BFS or SSSP goes
-  /// on with what it finds itself, a few vertices at a time, before others may take it: a long path
-  /// then costs no queue. 0: no further; below 0: chosen, on GPUs where lists are
-  /// short: 12 levels on road networks, else 48; 6 widths.
+  /// on with what it finds itself before others may take it: a long path then costs no queue. 0: no
+  /// further; below 0: chosen, on GPUs where lists are short: workers of blocks 48 levels on road
+  /// networks and over several ranks, else 192, and 18 widths; warps 12, 48 and 6.
   double leap = -1.0;
   SearchWorkers workers = SearchWorkers::automatic;
-  /// Vertices that a worker has of its own, at most; 0: chosen. As many as it has room for.
+  /// Vertices that a worker has of its own at most; 0: chosen. No more than it has room for.
   std::uint32_t keep = 0;
   schedule::Gather gather = schedule::Gather::measured;
   std::uint32_t batch = 4096;  ///< Of the aggregator: tasks, and turns of an idle worker.
@@ -160,7 +159,6 @@ struct ModeEvidence {
   double mean_degree = 0.0;
   std::uint64_t max_degree = 0;
   bool is_weighted = false;  ///< SSSP.
-  int ranks = 1;
 };
 struct ModeChoice {
   bool is_async = false;
@@ -168,8 +166,7 @@ struct ModeChoice {
 };
 /// Asynchronous where an earlier search had many levels with little in each and degrees differ
 /// little (grids, roads): no level there fills a GPU, and a barrier's cost is not paid back. Else
-/// synchronous, and so is BFS on one GPU where levels are so small that a few blocks work them off
-/// with barriers of their own. By what was measured: docs/asynchronous.md.
+/// synchronous. By what was measured: docs/asynchronous.md.
 [[nodiscard]] ModeChoice choose_mode(const ModeEvidence& evidence);
 
 }  // namespace warren::traverse
