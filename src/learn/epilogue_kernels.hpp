@@ -135,8 +135,10 @@ WARREN_HD void EpilogueBody<T>::specialised(F&& f) const {
   with_curve(e, [&](auto kind, auto drops) {
     constexpr Activation kKind = decltype(kind)::value;
     constexpr bool kDrops = decltype(drops)::value;
-    if (norm.mean == nullptr) return f(EpilogueOf<T, kKind, kDrops, false>{*this});
-    f(EpilogueOf<T, kKind, kDrops, true>{*this});
+    EpilogueBody mine = *this;
+    if constexpr (kDrops) mine.e.dropout = e.dropout.resolved();
+    if (norm.mean == nullptr) return f(EpilogueOf<T, kKind, kDrops, false>{mine});
+    f(EpilogueOf<T, kKind, kDrops, true>{mine});
   });
 }
 
@@ -236,7 +238,9 @@ template <class T, std::uint32_t kSums>
 template <class F>
 WARREN_HD void EpilogueBackwardBody<T, kSums>::specialised(F&& f) const {
   with_curve(e, [&](auto kind, auto drops) {
-    f(EpilogueBackwardOf<T, decltype(kind)::value, decltype(drops)::value, kSums>{*this});
+    EpilogueBackwardBody mine = *this;
+    if constexpr (decltype(drops)::value) mine.e.dropout = e.dropout.resolved();
+    f(EpilogueBackwardOf<T, decltype(kind)::value, decltype(drops)::value, kSums>{mine});
   });
 }
 

@@ -51,7 +51,7 @@ struct GatherDropped {
 
   template <class W>
   WARREN_HD void rows_together(const W& worker, std::uint64_t first, std::uint32_t here) const {
-    const Dropout mask = dropout;  // A copy, which stores cannot change.
+    const Dropout mask = dropout.resolved();
     const auto packs = static_cast<std::uint32_t>(table.width / 4);
     const std::uint32_t total = here * packs;
     T* const to = out + first * table.width;

@@ -58,7 +58,9 @@ struct DropoutBody : PlainRows {
   };
   template <class F>
   WARREN_HD void specialised(F&& f) const {
-    f(*this);
+    DropoutBody mine = *this;
+    mine.dropout = dropout.resolved();
+    f(mine);
   }
   [[nodiscard]] std::uintptr_t addresses() const { return address(x) | address(y); }
   WARREN_HD Row row(std::uint64_t r) const { return {r * k, dropout.row_key(r)}; }

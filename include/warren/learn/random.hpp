@@ -41,6 +41,10 @@ struct Dropout {
   const std::uint64_t* epoch = nullptr;  ///< The epoch_key(), where the rows are, if not in `key`.
 
   [[nodiscard]] WARREN_HD bool is_on() const { return probability > 0.0f; }
+  /// The same with the epoch's key in `key`: for who draws for many rows.
+  [[nodiscard]] WARREN_HD Dropout resolved() const {
+    return {epoch == nullptr ? key : mix(*epoch ^ key), probability, row_ids, nullptr};
+  }
   /// What is drawn for the input's vertex `id`.
   [[nodiscard]] WARREN_HD std::uint64_t vertex_key(std::uint64_t id) const {
     return mix((epoch == nullptr ? key : mix(*epoch ^ key)) ^ mix(id));
