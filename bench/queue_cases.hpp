@@ -35,7 +35,7 @@ struct Ring {
     if (count > 0 && !view.await(worker, first, count)) return 0;
     if (worker.lane() < count) sum += view.place(first + worker.lane());
     worker.sync();
-    if (worker.lane() == 0 && count > 0) view.release(first, count);
+    if (view.is_teller(worker) && count > 0) view.release(first, count);
     return count;
   }
 };

@@ -184,7 +184,7 @@ class WorkerLoop {
       if (active) task = ring.place(first + done + worker_.lane());
       worker_.sync();
       // Before the tasks are run: who writes may wait for these places, and who runs may write.
-      if (worker_.lane() == 0) ring.release(first + done, here);
+      if (ring.is_teller(worker_)) ring.release(first + done, here);
       worker_.sync();  // A warp that has parted takes far longer for what its lanes do together.
       if constexpr (requires { function_.priority(task); }) {
         if (is_received && table_.levels > 1) active = defer(active, task);

@@ -243,6 +243,12 @@ struct RingView {
     first = exec::atomic_add(reader->head, count);
     return count;
   }
+  /// The lane that publishes and releases: not the one that claims and reserves, which in a block is
+  /// with its next ones while this one's fence waits.
+  template <class W>
+  [[nodiscard]] static WARREN_HD bool is_teller(const W& worker) {
+    return worker.lane() + 1 == worker.size();
+  }
   /// Waits until places [first, first + count), which the worker has claimed, are there to be read:
   /// for writers that have reserved. Called by all lanes. False if the team has ended.
   template <class W>
@@ -287,7 +293,7 @@ struct RingView {
     if (first == kNoPlace) return false;
     if (has) place(first + before) = task;
     worker.sync();
-    if (worker.lane() == 0) publish(first, count);
+    if (is_teller(worker)) publish(first, count);
     return true;
   }
   /// In which lap of the ring a place lies.
