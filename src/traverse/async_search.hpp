@@ -323,14 +323,18 @@ struct SearchFunction : SearchProblem<MetricType> {
     begin += first;
     Work work{active && task.node == kRootNode ? 1u : 0u, edges, 0};
     const typename Metric::Weights weights(out);
+    // A block's broadcast has one source; lanes here have sources of their own.
+    static_assert(Lists::kVertices >= Lists::kLanes);
+    Kept* const sources = in_scratch(leap_of).vertices[leap_of.to ^ 1u];
+    sources[worker.lane()] = {begin, task.word, task.vertex};
+    worker.sync();
     worker.expand(edges, [&](bool has, std::uint32_t lane, std::uint32_t k) {
-      const Vertex from = worker.broadcast(task.vertex, lane);
-      const Word word = worker.broadcast(task.word, lane);
-      const EdgeOffset edge = worker.broadcast(begin, lane) + k;
       if (has) {
+        const Kept from = sources[lane];
+        const EdgeOffset edge = from.begin + k;
         Kept next{};
         next.vertex = out.list(edge)[0];
-        next.word = Metric::extend(word, weights, edge, from);
+        next.word = Metric::extend(from.word, weights, edge, from.vertex);
         // A look first spares most atomic operations.
         if (Metric::is_less(next.word, exec::atomic_load(best[next.vertex])) &&
             Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word))) {

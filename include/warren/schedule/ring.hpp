@@ -243,8 +243,8 @@ struct RingView {
     first = exec::atomic_add(reader->head, count);
     return count;
   }
-  /// The lane that publishes and releases: not the one that claims and reserves, which in a block is
-  /// with its next ones while this one's fence waits.
+  /// The lane that publishes and releases: not the one that claims and reserves, which in a block
+  /// is with its next ones while this one's fence waits.
   template <class W>
   [[nodiscard]] static WARREN_HD bool is_teller(const W& worker) {
     return worker.lane() + 1 == worker.size();
