@@ -29,7 +29,7 @@ struct Pending {
 
 /// Lists that are soon full, of workers of any size.
 struct ShortLists {
-  static constexpr std::uint32_t kThreadsPerBlock = 256;
+  [[maybe_unused]] static constexpr std::uint32_t kThreadsPerBlock = 256;
   static constexpr std::uint32_t kLanes = 4;
   static constexpr std::uint32_t kVertices = 12;
   static constexpr std::uint32_t kEdges = 24;
