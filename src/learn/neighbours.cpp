@@ -219,17 +219,24 @@ void Aggregation::product(Context& context, const Neighbours& neighbours,
                           const sparse::MatrixView& view, const float* before, ConstNumbers x,
                           Numbers y, std::uint64_t k, float beta, const AggregateRows& lie) const {
   constexpr std::size_t kSlot = 6;
-  const std::uint64_t stride = context.padded(k);
   const std::uint64_t own = neighbours.own_columns();
   const std::uint64_t x_stride = lie.x_stride == 0 ? k : lie.x_stride;
   const std::uint64_t y_stride = lie.y_stride == 0 ? k : lie.y_stride;
   const ConstNumbers given = x;
-  // Blocks have few entries for each of their columns, the lower ones less than a pass over all.
-  constexpr std::uint64_t kFewEntries = 12;
+  std::uint64_t stride = context.padded(k);
   sparse::MatrixView matrix = view;
-  if (context.is_in_batches() && stride == x_stride && neighbours.entries() < kFewEntries * own) {
-    matrix.column_scale = before;
-    before = nullptr;
+  if (context.is_in_batches()) {
+    // Blocks have few entries for each of their columns: in the upper ones a pass over all of these
+    // costs more than their scales at every entry.
+    constexpr std::uint64_t kFewEntries = 2;
+    if (stride == x_stride && neighbours.entries() < kFewEntries * own) {
+      matrix.column_scale = before;
+      before = nullptr;
+    }
+    // Padding is such a pass, too, and saves no more than reads of 8 bytes for 16.
+    constexpr std::uint64_t kReadable = 8;
+    if (before == nullptr && x_stride * size_of(x.type()) % kReadable == 0 && y_stride <= x_stride)
+      stride = x_stride;
   }
   if (before != nullptr || stride != x_stride) {
     // Blocks read x once more.
