@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The asynchronous BFS or SSSP of one graph by how far a worker goes on by itself and by the levels
-// of its queue's priorities.
+// The asynchronous BFS or SSSP of one graph by its workers and what they hold, by how far one goes
+// on by itself, and by the levels of its queue's priorities and their width.
 //
-//   bench_asynchronous --device cuda --graph grid:2048x2048 --leaps 10,48 --levels 4 --out FILE
+//   bench_asynchronous --device cuda --graph grid:2048x2048 --workers warps,blocks --leaps 48,192
 #include "warren/traverse/asynchronous.hpp"
 
 #include <CLI/CLI.hpp>
