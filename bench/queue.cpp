@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Throughput of queues under contention (Atos, figure 1): n threads push 10 times each, pop 10
 // times each, or push and then pop, on the scheduler's ring, a compare-and-swap queue, a queue with
-// a flag for each task, and that queue's bare minimum. What is popped is checked.
+// a flag for each task in two forms, and that queue's bare minimum. What is popped is checked.
 //
 //   bench_queue --device cuda --low 10 --high 18 --repeat 20 --out FILE
 #include <algorithm>
@@ -52,8 +52,8 @@ class Bench {
     for (const Operation operation : {Operation::push, Operation::pop, Operation::push_and_pop}) {
       for (const WorkerKind worker : workers) {
         for (unsigned log = options_.low; log <= options_.high; ++log) {
-          for (const Kind kind :
-               {Kind::ring, Kind::compare_and_swap, Kind::flags, Kind::bare_flags})
+          for (const Kind kind : {Kind::ring, Kind::compare_and_swap, Kind::flags,
+                                  Kind::eager_flags, Kind::bare_flags})
             results.push_back(measure(operation, worker, kind, std::uint64_t{1} << log));
         }
       }
@@ -86,16 +86,17 @@ class Bench {
     ring.capacity = places_;
     ring.set_places(round_up(places_));
     exec::with_backend(device_, [&](auto backend) {
-      using Run = QueueBench<decltype(backend)>;
-      const auto go = [&](const auto& queue) {
-        Run::run(stream_, worker, threads,
-                 QueueKernel<std::decay_t<decltype(queue)>>{queue, operation, sum_.data()});
+      const auto go = [&]<class Queue>(const Queue& queue) {
+        QueueBench<decltype(backend), Queue>::run(
+            stream_, worker, threads, QueueKernel<Queue>{queue, operation, sum_.data()});
       };
       if (kind == Kind::ring) go(Ring{ring});
       if (kind == Kind::compare_and_swap)
         go(SwapQueue{tasks_.data(), flags_.data(), counters_.data(), ring.mask});
       if (kind == Kind::flags)
-        go(FlagQueue{tasks_.data(), flags_.data(), counters_.data(), ring.mask});
+        go(FlagQueue<false>{tasks_.data(), flags_.data(), counters_.data(), ring.mask});
+      if (kind == Kind::eager_flags)
+        go(FlagQueue<true>{tasks_.data(), flags_.data(), counters_.data(), ring.mask});
       if (kind == Kind::bare_flags)
         go(BareFlagQueue{tasks_.data(), flags_.data(), counters_.data(), ring.mask});
     });
@@ -103,7 +104,7 @@ class Bench {
 
   nlohmann::json measure(Operation operation, WorkerKind worker, Kind kind, std::uint64_t threads) {
     const char* const operations[] = {"push", "pop", "push_and_pop"};
-    const char* const kinds[] = {"ring", "compare_and_swap", "flags", "bare_flags"};
+    const char* const kinds[] = {"ring", "compare_and_swap", "flags", "eager_flags", "bare_flags"};
     const char* const workers[] = {"thread", "warp", "block"};
     std::vector<double> seconds;
     bool is_right = true;

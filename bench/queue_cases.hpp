@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues under the same kernels: the scheduler's ring; one whose counters are moved by
-// compare-and-swap; one with a flag for each task; and the same without what makes it a queue that
-// can be empty, full, or wrap, as a bound. All reserve for all lanes of a worker at once.
+// compare-and-swap; one with a flag for each task; the same where a worker that got all it asked
+// for asks again without a look whether there is anything, as the scheduler does; and without what
+// makes it a queue that can be empty, full, or wrap, as a bound. All reserve for all lanes of a
+// worker at once.
 #pragma once
 
 #include "warren/exec/launch.hpp"
@@ -13,7 +15,7 @@ namespace warren::bench {
 using schedule::Order;
 
 enum class Operation { push, pop, push_and_pop };
-enum class Kind { ring, compare_and_swap, flags, bare_flags };
+enum class Kind { ring, compare_and_swap, flags, eager_flags, bare_flags };
 enum class WorkerKind { thread, warp, block };
 
 inline constexpr std::uint32_t kTimes = 10;  ///< Of each thread, as in the paper's figure 1.
@@ -25,26 +27,30 @@ struct Ring {
   WARREN_HD void push(const W& worker, std::uint64_t task) const {
     (void)view.try_push(worker, true, task);  // There is room in these runs.
   }
-  /// How many of the worker's lanes got a task, the first ones.
+  /// How many of the worker's lanes got a task, the first ones. `was_full`: the last time it was
+  /// as many as wanted.
   template <class W>
-  WARREN_HD std::uint64_t pop(const W& worker, std::uint64_t wanted, std::uint64_t& sum) const {
-    std::uint64_t first = 0, count = 0;
-    if (worker.lane() == 0) count = view.claim(wanted, first);
-    count = worker.broadcast(count, 0);
-    first = worker.broadcast(first, 0);
-    if (count > 0 && !view.await(worker, first, count)) return 0;
-    if (worker.lane() < count) sum += view.place(first + worker.lane());
-    worker.sync();
-    if (view.is_teller(worker) && count > 0) view.release(first, count);
-    return count;
+  WARREN_HD std::uint64_t pop(const W& worker, std::uint64_t wanted, bool was_full,
+                              std::uint64_t& sum) const {
+    schedule::Claim claim{};
+    if (worker.lane() == 0) claim = was_full ? view.take(wanted) : view.claim(wanted);
+    claim = worker.broadcast(claim, 0);
+    if (claim.count == 0) return 0;
+    std::uint64_t task = 0;
+    if (!view.read(worker, claim.first, static_cast<std::uint32_t>(claim.count), task)) return 0;
+    sum += task;
+    return claim.count;
   }
 };
 
-/// Counters on lines of their own.
-struct Counters {
-  alignas(128) std::uint64_t reserved;
-  alignas(128) std::uint64_t written;
-  alignas(128) std::uint64_t taken;
+/// As far apart as the ring's.
+struct alignas(256) Counters {
+  std::uint64_t reserved;
+  schedule::CounterGap<> behind_reserved;
+  std::uint64_t written;
+  schedule::CounterGap<> behind_written;
+  std::uint64_t taken;
+  schedule::CounterGap<> behind_taken;
 };
 
 /// Places are reserved, published in order, and taken by compare-and-swap.
@@ -76,7 +82,8 @@ struct SwapQueue {
     }
   }
   template <class W>
-  WARREN_HD std::uint64_t pop(const W& worker, std::uint64_t wanted, std::uint64_t& sum) const {
+  WARREN_HD std::uint64_t pop(const W& worker, std::uint64_t wanted, bool,
+                              std::uint64_t& sum) const {
     std::uint64_t first = 0, count = 0;
     if (worker.lane() == 0) {
       const std::uint64_t there = exec::atomic_load<Order::acquire>(counters->written);
@@ -95,7 +102,8 @@ struct SwapQueue {
 
 /// Tasks are counted before places are given out, and each place has a flag that says in which lap
 /// it is free or written (as the Broker Queue does: Kerbl, Kenzel, Mueller, Schmalstieg,
-/// Steinberger, The Broker Queue, ICS 2018).
+/// Steinberger, The Broker Queue, ICS 2018). `kIsEager`: see above.
+template <bool kIsEager>
 struct FlagQueue {
   std::uint64_t* tasks;
   std::uint32_t* flags;
@@ -125,9 +133,12 @@ struct FlagQueue {
     exec::atomic_store<Order::release>(flags[place & mask], free_in(place) + 1);
   }
   template <class W>
-  WARREN_HD std::uint64_t pop(const W& worker, std::uint64_t wanted, std::uint64_t& sum) const {
+  WARREN_HD std::uint64_t pop(const W& worker, std::uint64_t wanted, bool was_full,
+                              std::uint64_t& sum) const {
     std::uint64_t first = 0, count = 0;
-    if (worker.lane() == 0 && static_cast<std::int64_t>(exec::atomic_load(counters->written)) > 0) {
+    if (worker.lane() == 0 &&
+        ((kIsEager && was_full) ||
+         static_cast<std::int64_t>(exec::atomic_load(counters->written)) > 0)) {
       const auto had =
           static_cast<std::int64_t>(exec::atomic_add(counters->written, std::uint64_t{0} - wanted));
       if (had > 0)
@@ -168,7 +179,8 @@ struct BareFlagQueue {
     exec::atomic_store<Order::release>(flags[place & mask], lap(place));
   }
   template <class W>
-  WARREN_HD std::uint64_t pop(const W& worker, std::uint64_t wanted, std::uint64_t& sum) const {
+  WARREN_HD std::uint64_t pop(const W& worker, std::uint64_t wanted, bool,
+                              std::uint64_t& sum) const {
     std::uint64_t first = 0;
     if (worker.lane() == 0) first = exec::atomic_add(counters->taken, wanted);
     const std::uint64_t place = worker.broadcast(first, 0) + worker.lane();
@@ -198,9 +210,11 @@ struct QueueKernel {
     }
     if (operation == Operation::push) return;
     std::uint64_t mine = 0;
+    bool was_full = false;
     for (std::uint64_t left = std::uint64_t{kTimes} * worker.size(); left > 0;) {
       const std::uint64_t wanted = left < worker.size() ? left : worker.size();
-      const std::uint64_t got = queue.pop(worker, wanted, mine);
+      const std::uint64_t got = queue.pop(worker, wanted, was_full, mine);
+      was_full = got == wanted;
       left -= got;
       if (got == 0) exec::back_off();
     }
@@ -229,40 +243,23 @@ void run_queue(const exec::Stream& stream, WorkerKind worker, std::uint64_t thre
 }
 
 /// Defined outside the class, so that only nvcc instantiates the GPU's.
-template <class Backend>
+template <class Backend, class Queue>
 struct QueueBench {
   static void run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
-                  const QueueKernel<Ring>& kernel);
-  static void run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
-                  const QueueKernel<SwapQueue>& kernel);
-  static void run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
-                  const QueueKernel<FlagQueue>& kernel);
-  static void run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
-                  const QueueKernel<BareFlagQueue>& kernel);
+                  const QueueKernel<Queue>& kernel);
 };
-template <class Backend>
-void QueueBench<Backend>::run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
-                              const QueueKernel<Ring>& kernel) {
-  run_queue<Backend>(stream, worker, threads, kernel);
-}
-template <class Backend>
-void QueueBench<Backend>::run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
-                              const QueueKernel<SwapQueue>& kernel) {
-  run_queue<Backend>(stream, worker, threads, kernel);
-}
-template <class Backend>
-void QueueBench<Backend>::run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
-                              const QueueKernel<FlagQueue>& kernel) {
-  run_queue<Backend>(stream, worker, threads, kernel);
-}
-template <class Backend>
-void QueueBench<Backend>::run(const exec::Stream& stream, WorkerKind worker, std::uint64_t threads,
-                              const QueueKernel<BareFlagQueue>& kernel) {
+template <class Backend, class Queue>
+void QueueBench<Backend, Queue>::run(const exec::Stream& stream, WorkerKind worker,
+                                     std::uint64_t threads, const QueueKernel<Queue>& kernel) {
   run_queue<Backend>(stream, worker, threads, kernel);
 }
 
 #if WARREN_HAS_CUDA
-extern template struct QueueBench<exec::Cuda>;
+extern template struct QueueBench<exec::Cuda, Ring>;
+extern template struct QueueBench<exec::Cuda, SwapQueue>;
+extern template struct QueueBench<exec::Cuda, FlagQueue<false>>;
+extern template struct QueueBench<exec::Cuda, FlagQueue<true>>;
+extern template struct QueueBench<exec::Cuda, BareFlagQueue>;
 #endif
 
 }  // namespace warren::bench

@@ -3,7 +3,7 @@
 // to, along edges and against them.
 #pragma once
 
-#include "warren/exec/tensor_cores.hpp"
+#include "warren/exec/row_address.hpp"
 #include "warren/learn/attention.hpp"
 
 #include "learn/exponential.hpp"
@@ -23,8 +23,8 @@ struct TwoParts {
   /// Number `i` of a row of this rank's own ones; a row takes less than 4 GiB.
   [[nodiscard]] WARREN_HD const T* own_row(Vertex column, std::uint32_t i) const {
     return reinterpret_cast<const T*>(
-        exec::address_of(reinterpret_cast<const unsigned char*>(own + i), column,
-                         static_cast<std::uint32_t>(stride * sizeof(T))));
+        exec::row_address(reinterpret_cast<const unsigned char*>(own + i), column,
+                          static_cast<std::uint32_t>(stride * sizeof(T))));
   }
 };
 

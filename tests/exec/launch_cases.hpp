@@ -43,10 +43,13 @@ struct Contended {
     }
     const std::uint64_t far = task + (std::uint64_t{1} << 63);
     atomic_add(wide[0], std::uint64_t{1} << 33);
+    atomic_store_add(wide[0], std::uint64_t{1} << 34);
+    atomic_store_add<Order::release>(wide[0], std::uint64_t{1} << 35);
     atomic_min<Order::acquire>(wide[1], far);
     atomic_max<Order::release>(wide[2], far);
     const std::int64_t odd = (task % 2 == 0 ? 1 : -1) * static_cast<std::int64_t>(task << 33);
     atomic_add<Order::acq_rel>(whole[0], odd);
+    atomic_store_add<Order::release>(words[0], 2u);
     atomic_min(whole[1], odd);
     atomic_max(whole[2], odd);
     atomic_add(*real, 0.5f);
@@ -127,12 +130,12 @@ TYPED_TEST_P(LaunchTest, AtomicsUnderContention) {
   launch<TypeParam, Thread>(
       stream, kTasks, Contended{words.get(), wide.get(), whole.get(), real.get()}, {.grain = 1});
   stream.synchronize();
-  EXPECT_EQ(words.get()[0], 3 * kTasks);
+  EXPECT_EQ(words.get()[0], 5 * kTasks);
   EXPECT_EQ(words.get()[1], 0x7fffffffu);
   EXPECT_EQ(words.get()[2], 1'000'001 - kTasks);
   EXPECT_EQ(words.get()[3], kTasks);
   EXPECT_EQ(words.get()[4], 42u);
-  EXPECT_EQ(wide.get()[0], kTasks << 33);
+  EXPECT_EQ(wide.get()[0], (kTasks << 33) + (kTasks << 34) + (kTasks << 35));
   EXPECT_EQ(wide.get()[1], std::uint64_t{1} << 63);
   EXPECT_EQ(wide.get()[2], (std::uint64_t{1} << 63) + kTasks - 1);
   constexpr auto kLast = static_cast<std::int64_t>(kTasks) - 1;

@@ -39,10 +39,18 @@ struct WorkerKernel {
       mine.before = worker.exclusive_scan(value);
       mine.float_before = worker.exclusive_scan(static_cast<float>(value) * 0.25f);
       mine.third = worker.broadcast(value, 2 % worker.size());
+      mine.pair = worker.broadcast(reference::LaneResults::Pair{value, std::uint64_t{0} - value},
+                                   1 % worker.size());
       mine.any = worker.any(value % 7 == 0) ? 1u : 0u;
       mine.count = worker.count(value % 3 == 0);
       mine.last_before = worker.last_before(value % 3 == 0);
       mine.wide_sum = worker.reduce(std::uint64_t{value} << 30, Plus{});
+      // A barrier, too: what the next lane has written is seen.
+      words[lane] = value / 7 * 7;
+      const bool any_of_seven = worker.sync_any(value % 7 == 0);
+      const std::uint32_t next = (lane + 1) % worker.size();
+      if (words[next] != lane_value(task, next) / 7 * 7 || any_of_seven != (mine.any != 0))
+        mine.any = 2;
       worker.sync();
     }
     results[task * worker.size() + lane] = mine;

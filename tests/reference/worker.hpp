@@ -13,6 +13,10 @@ struct LaneResults {
   std::uint32_t lane, size, sum, minimum, maximum, before, third, any, count, last_before;
   float float_before;
   std::uint64_t wide_sum;
+  struct Pair {
+    std::uint64_t value, minus;
+    friend bool operator==(const Pair&, const Pair&) = default;
+  } pair;
   friend bool operator==(const LaneResults&, const LaneResults&) = default;
 };
 
@@ -23,6 +27,7 @@ inline std::vector<LaneResults> worker_results(const std::vector<std::uint32_t>&
   common.minimum = *std::min_element(values.begin(), values.end());
   common.maximum = *std::max_element(values.begin(), values.end());
   common.third = values[2 % size];
+  common.pair = {values[1 % size], std::uint64_t{0} - values[1 % size]};
   for (const std::uint32_t value : values) {
     common.sum += value;
     common.wide_sum += std::uint64_t{value} << 30;

@@ -33,11 +33,11 @@ struct HostRing {
 };
 
 std::vector<std::uint64_t> pop(const RingView<std::uint64_t>& ring, std::uint64_t most) {
-  std::uint64_t first = 0;
-  std::vector<std::uint64_t> got(ring.claim(most, first));
-  EXPECT_TRUE(got.empty() || ring.await(exec::Serial{}, first, got.size()));
-  for (std::size_t i = 0; i < got.size(); ++i) got[i] = ring.place(first + i);
-  if (!got.empty()) ring.release(first, got.size());
+  const Claim claim = ring.claim(most);
+  std::vector<std::uint64_t> got(claim.count);
+  EXPECT_TRUE(got.empty() || ring.await(exec::Serial{}, claim));
+  for (std::size_t i = 0; i < got.size(); ++i) got[i] = ring.place(claim.first + i);
+  if (!got.empty()) ring.release(claim);
   return got;
 }
 
@@ -140,12 +140,12 @@ TEST(Ring, ThoseWhoLookTogetherPassTheCapacityOnce) {
 TEST(Ring, PartsReleasedOutOfOrderFreeNothingTooSoon) {
   HostRing ring(200, 512);
   while (ring.view.has_room()) push(ring.view, {0});
-  std::uint64_t a = 0, b = 0;
-  ASSERT_EQ(ring.view.claim(50, a), 50u);
-  ASSERT_EQ(ring.view.claim(100, b), 100u);
-  ring.view.release(b, 100);
+  const Claim a = ring.view.claim(50), b = ring.view.claim(100);
+  ASSERT_EQ(a.count, 50u);
+  ASSERT_EQ(b.count, 100u);
+  ring.view.release(b);
   EXPECT_FALSE(ring.view.has_room());
-  ring.view.release(a, 50);
+  ring.view.release(a);
   EXPECT_TRUE(ring.view.has_room());
   EXPECT_EQ(ring.view.used(), 50u);
 }

@@ -46,13 +46,16 @@ inline constexpr std::memory_order kStdOrder = O == Order::relaxed   ? std::memo
 /// result to know whether to enter it: several in flight would follow one another, and those whose
 /// result nobody wants would be waited for.
 template <Scope S, class T>
-inline constexpr bool kIsGlobalWord = S != Scope::block&& std::is_integral_v<T> && sizeof(T) == 8;
+inline constexpr bool kIsGlobalWord = (S != Scope::block) && std::is_integral_v<T> &&
+                                      (sizeof(T) == 8);
 
 #define WARREN_ATOM(how, what)                              \
   asm volatile("atom." how ".global." what " %0, [%1], %2;" \
                : "=l"(old)                                  \
                : "l"(at), "l"(value)                        \
                : "memory")
+#define WARREN_REDUCTION(how) \
+  asm volatile("red." how ".global.add.u64 [%0], %1;" : : "l"(at), "l"(value) : "memory");
 #define WARREN_ATOM_IN_ORDER(scope, what)     \
   if constexpr (O == Order::relaxed) {        \
     WARREN_ATOM("relaxed." scope, what);      \
@@ -82,6 +85,24 @@ WARREN_GLOBAL_WORD(global_min_signed, "min.s64")
 WARREN_GLOBAL_WORD(global_max_unsigned, "max.u64")
 WARREN_GLOBAL_WORD(global_max_signed, "max.s64")
 #undef WARREN_GLOBAL_WORD
+
+/// A sum that nobody is told.
+template <Order O, Scope S, class T>
+__device__ void global_store_add(T& location, T given) {
+  static_assert(O == Order::relaxed || O == Order::release);
+  const std::uint64_t at = __cvta_generic_to_global(&location);
+  const auto value = static_cast<std::uint64_t>(given);
+  if constexpr (O == Order::release && S == Scope::device) {
+    WARREN_REDUCTION("release.gpu")
+  } else if constexpr (O == Order::release) {
+    WARREN_REDUCTION("release.sys")
+  } else if constexpr (S == Scope::device) {
+    WARREN_REDUCTION("relaxed.gpu")
+  } else {
+    WARREN_REDUCTION("relaxed.sys")
+  }
+}
+#undef WARREN_REDUCTION
 #undef WARREN_ATOM_IN_ORDER
 #undef WARREN_ATOM
 #endif
@@ -121,6 +142,17 @@ WARREN_HD T atomic_add(T& location, T value) {
   if constexpr (detail::kIsGlobalWord<S, T>) return detail::global_add<O, S>(location, value);
 #endif
   return WARREN_ATOMIC_REF(T, S, location).fetch_add(value, WARREN_ATOMIC_ORDER(O));
+}
+/// atomic_add() whose result nobody wants (C++26's store_add): a GPU waits for no answer.
+template <Order O = Order::relaxed, Scope S = Scope::device, class T>
+WARREN_HD void atomic_store_add(T& location, T value) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (detail::kIsGlobalWord<S, T>) {
+    detail::global_store_add<O, S>(location, value);
+    return;
+  }
+#endif
+  (void)atomic_add<O, S>(location, value);
 }
 template <Order O = Order::relaxed, Scope S = Scope::device, class T>
 WARREN_HD T atomic_or(T& location, T value) {

@@ -16,7 +16,10 @@ class CpuBlock {
   struct Shared {
     explicit Shared(int lanes) : barrier(lanes), slots(static_cast<std::size_t>(lanes)) {}
     ThreadBarrier barrier;
-    std::vector<std::uint64_t> slots;
+    struct Slot {
+      std::uint64_t words[2];
+    };
+    std::vector<Slot> slots;
     std::uint32_t a[32][4], b[32][2];  ///< Of a product.
   };
 
@@ -55,10 +58,6 @@ class CpuBlock {
   T broadcast(T value, std::uint32_t source) const {
     return gather(value, [&](auto at) { return at(source % size()); });
   }
-  template <std::uint32_t kGroup, class T>
-  T broadcast_in_group(T value, std::uint32_t source) const {
-    return broadcast(value, lane_ / kGroup * kGroup + source % kGroup);
-  }
   template <class T>
   T shuffle_xor(T value, std::uint32_t step) const {
     return broadcast(value, lane_ ^ step);
@@ -91,12 +90,8 @@ class CpuBlock {
     }
     sync();
   }
-  /// The same with A's first eight columns and B's first eight rows alone.
-  template <class T>
-  void multiply_add(float (&d)[4], const std::uint32_t (&a)[2], std::uint32_t b) const {
-    multiply_add<T>(d, {a[0], a[1], 0, 0}, {b, 0});
-  }
   bool any(bool flag) const { return count(flag) != 0; }
+  bool sync_any(bool flag) const { return any(flag); }
   std::uint32_t count(bool flag) const { return reduce(flag ? 1u : 0u, Plus{}); }
   std::uint32_t count_before(bool flag) const { return exclusive_scan(flag ? 1u : 0u); }
   std::uint32_t last_before(bool flag) const {
@@ -132,7 +127,7 @@ class CpuBlock {
  private:
   template <class T, class Read>
   T gather(T value, Read&& read) const {
-    static_assert(sizeof(T) <= sizeof(std::uint64_t) && std::is_trivially_copyable_v<T>);
+    static_assert(sizeof(T) <= sizeof(Shared::Slot) && std::is_trivially_copyable_v<T>);
     __builtin_memcpy(&shared_->slots[lane_], &value, sizeof(T));
     sync();
     const T result = read([&](std::uint32_t i) {

@@ -9,9 +9,8 @@
 //   b[0], b[1]: B's column g in rows 2 t and 2 t + 1, and in rows 2 t + 8 and 2 t + 9,
 //   d[0], d[1]: D's row g in columns 2 t and 2 t + 1,
 //   d[2], d[3]: D's row g + 8 in the same
-// (mma.m16n8k16 in the PTX ISA's manual; m16n8k8 without a[2], a[3] and b[1]). Products are exact;
-// they are added to D in float, in an order and with a rounding that the hardware fixes: the same
-// operands give the same bits.
+// (mma.m16n8k16 in the PTX ISA's manual). Products are exact; they are added to D in float, in an
+// order and with a rounding that the hardware fixes: the same operands give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +19,6 @@
 #include "warren/exec/half.hpp"
 
 namespace warren::exec {
-
-/// 1 as the bits of a T.
-template <class T>
-inline constexpr std::uint32_t kOneBits = std::is_same_v<T, Half> ? 0x3c00u : 0x3f80u;
-
-/// `base` + index x bytes, in a GPU's global memory; there one instruction.
-WARREN_HD inline const unsigned char* address_of(const unsigned char* base, std::uint32_t index,
-                                                 std::uint32_t bytes) {
-#if defined(__CUDA_ARCH__)
-  const unsigned char* result;
-  asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(result) : "r"(index), "r"(bytes), "l"(base));
-  __builtin_assume(__isGlobal(result));
-  return result;
-#else
-  return base + std::uint64_t{index} * bytes;
-#endif
-}
 
 /// Four of the eight bytes of `low` (0 to 3) and `high` (4 to 7): hexadecimal digit i of `which` is
 /// the one that becomes byte i.

@@ -3,8 +3,8 @@
 // single thread, a tile of a warp, a warp or a block on a GPU, and serially on the CPU, where the
 // loops are plain loops and the collectives the identity.
 //
-// Collectives (sync, reduce, exclusive_scan, broadcast, any, count, last_before, expand) must be
-// called by every lane of the worker in the same order.
+// Collectives (sync, reduce, exclusive_scan, broadcast, any, sync_any, count, last_before, expand)
+// must be called by every lane of the worker in the same order.
 #pragma once
 
 #include <concepts>
@@ -50,6 +50,7 @@ concept Worker = requires(const W worker, std::uint32_t value, std::uint64_t cou
   { worker.exclusive_scan(value) } -> std::same_as<std::uint32_t>;
   { worker.broadcast(value, 0u) } -> std::same_as<std::uint32_t>;
   { worker.any(flag) } -> std::same_as<bool>;
+  { worker.sync_any(flag) } -> std::same_as<bool>;
   { worker.count(flag) } -> std::same_as<std::uint32_t>;
   { worker.last_before(flag) } -> std::same_as<std::uint32_t>;
   { worker.template scratch<int>() } -> std::same_as<int*>;
@@ -138,6 +139,8 @@ class Serial {
     return value;
   }
   WARREN_HD bool any(bool flag) const { return flag; }
+  /// any() and sync() in one.
+  WARREN_HD bool sync_any(bool flag) const { return flag; }
   WARREN_HD std::uint32_t count(bool flag) const { return flag ? 1u : 0u; }
   /// Lanes before this one whose flag is set.
   WARREN_HD std::uint32_t count_before(bool) const { return 0; }

@@ -4,6 +4,9 @@
 
 #if defined(__CUDACC__)
 
+#include <cstring>
+#include <type_traits>
+
 #include "warren/exec/tensor_cores.hpp"
 #include "warren/exec/worker.hpp"
 
@@ -76,15 +79,20 @@ class Tile {
   }
   template <class T>
   __device__ T broadcast(T value, std::uint32_t source) const {
-    return __shfl_sync(mask(), value, static_cast<int>(source), N);
+    if constexpr (std::is_arithmetic_v<T>) {
+      return __shfl_sync(mask(), value, static_cast<int>(source), N);
+    } else {
+      static_assert(sizeof(T) % sizeof(std::uint32_t) == 0);
+      std::uint32_t words[sizeof(T) / sizeof(std::uint32_t)];
+      std::memcpy(words, &value, sizeof(T));
+#pragma unroll
+      for (std::uint32_t& word : words)
+        word = __shfl_sync(mask(), word, static_cast<int>(source), N);
+      std::memcpy(&value, words, sizeof(T));
+      return value;
+    }
   }
-  /// The value of another lane: of lane `source` modulo kGroup of the lane's group of kGroup lanes,
-  /// or of the lane whose number differs in the bits of `step`.
-  template <std::uint32_t kGroup, class T>
-  __device__ T broadcast_in_group(T value, std::uint32_t source) const {
-    static_assert(kGroup <= N);
-    return __shfl_sync(mask(), value, static_cast<int>(source), kGroup);
-  }
+  /// The value of the lane whose number differs in the bits of `step`.
   template <class T>
   __device__ T shuffle_xor(T value, std::uint32_t step) const {
     return __shfl_xor_sync(mask(), value, static_cast<int>(step), N);
@@ -109,26 +117,11 @@ class Tile {
           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     }
   }
-  /// The same with A's first eight columns and B's first eight rows alone.
-  template <class T>
-  __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[2], std::uint32_t b) const {
-    static_assert(N == 32);
-    if constexpr (std::is_same_v<T, Half>) {
-      asm volatile(
-          "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
-          "{%0, %1, %2, %3};"
-          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-          : "r"(a[0]), "r"(a[1]), "r"(b));
-    } else {
-      static_assert(std::is_same_v<T, BFloat16>);
-      asm volatile(
-          "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
-          "{%0, %1, %2, %3};"
-          : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-          : "r"(a[0]), "r"(a[1]), "r"(b));
-    }
-  }
   __device__ bool any(bool flag) const { return __any_sync(mask(), flag); }
+  __device__ bool sync_any(bool flag) const {
+    sync();  // A vote orders no accesses to memory.
+    return any(flag);
+  }
   __device__ std::uint32_t count(bool flag) const {
     return __popc(__ballot_sync(mask(), flag) & mask());
   }
@@ -207,6 +200,7 @@ class Block {
     for (std::uint32_t w = 0; w < threadIdx.x / 32; ++w) before += partial[w];
     return before + inside;
   }
+  /// `source` is the same in all lanes, unlike a tile's.
   template <class T>
   __device__ T broadcast(T value, std::uint32_t source) const {
     __shared__ T slot;
@@ -216,6 +210,7 @@ class Block {
     return slot;
   }
   __device__ bool any(bool flag) const { return __syncthreads_or(flag); }
+  __device__ bool sync_any(bool flag) const { return any(flag); }
   __device__ std::uint32_t count(bool flag) const {
     return static_cast<std::uint32_t>(__syncthreads_count(flag));
   }

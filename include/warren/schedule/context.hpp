@@ -18,19 +18,24 @@ enum class Signal : std::uint32_t {
 
 /// One rank's counters, on its device. docs/termination.md says what `created` and `finished`
 /// decide.
-struct RankCounters {
-  alignas(kCounterBytes) std::uint64_t created;   ///< Tasks that this rank's workers have pushed.
-  alignas(kCounterBytes) std::uint64_t finished;  ///< Tasks that they have run.
-  alignas(kCounterBytes) std::uint32_t signal;
-  alignas(kCounterBytes) std::uint64_t bucket;  ///< The priority's bucket that is being worked off.
+struct alignas(256) RankCounters {
+  std::uint64_t created;  ///< Tasks that this rank's workers have pushed.
+  CounterGap<> behind_created;
+  std::uint64_t finished;  ///< Tasks that they have run.
+  CounterGap<> behind_finished;
+  std::uint32_t signal;
+  CounterGap<std::uint32_t> behind_signal;
+  std::uint64_t bucket;  ///< The priority's bucket that is being worked off.
+  CounterGap<> behind_bucket;
   // Tallies: of nothing but reports.
-  alignas(kCounterBytes) std::uint64_t tasks;
+  std::uint64_t tasks;
   std::uint64_t idle_nanoseconds;  ///< Of all workers together.
   std::uint64_t spilled;           ///< Tasks that found a ring full.
   std::uint64_t wrong_rank;  ///< One more than the rank that a task was pushed to and is none.
-  /// A worker is sending the outbox's batch.
-  alignas(kCounterBytes) std::uint32_t sending[kMaxRanks];
-  alignas(kCounterBytes) std::uint64_t messages[kMaxRanks];
+  CounterGap<std::uint64_t[4]> behind_tallies;
+  std::uint32_t sending[kMaxRanks];  ///< A worker is sending the outbox's batch.
+  CounterGap<std::uint32_t[kMaxRanks]> behind_sending;
+  std::uint64_t messages[kMaxRanks];
   std::uint64_t sent[kMaxRanks];  ///< Tasks.
 };
 
@@ -95,7 +100,7 @@ class Context {
     if (count == 0) return;
     // Before a task can be seen it is counted: see docs/termination.md.
     if (worker.lane() == 0)
-      exec::atomic_add<Order::relaxed, Scope::system>(mine_.created, std::uint64_t{count});
+      exec::atomic_store_add<Order::relaxed, Scope::system>(mine_.created, std::uint64_t{count});
     created_ += count;
     detail::stumble(table_.stumble);
     if (table_.ranks == 1) {
@@ -162,8 +167,8 @@ class Context {
 
   /// Counts a message to a peer, and makes it as slow as a test asks. By one lane.
   WARREN_HD void tally(int to, std::uint64_t tasks) {
-    exec::atomic_add(mine_.messages[to], std::uint64_t{1});
-    exec::atomic_add(mine_.sent[to], tasks);
+    exec::atomic_store_add(mine_.messages[to], std::uint64_t{1});
+    exec::atomic_store_add(mine_.sent[to], tasks);
     if (table_.slow_nanoseconds == 0 || !is_slow(to)) return;
     const std::uint64_t begin = exec::clock_nanoseconds();
     while (exec::clock_nanoseconds() - begin < table_.slow_nanoseconds) exec::back_off();
@@ -184,7 +189,7 @@ class Context {
     const std::uint32_t count = worker.count(has);
     table_.spill.push(worker, has, {task, static_cast<std::uint32_t>(to)});
     if (worker.lane() == 0) {
-      exec::atomic_add(mine_.spilled, std::uint64_t{count});
+      exec::atomic_store_add(mine_.spilled, std::uint64_t{count});
       if (table_.spill.used() > table_.spill.capacity) signal_all(Signal::pause);
     }
     return false;

@@ -165,26 +165,21 @@ class WorkerLoop {
   /// `waiting`: as lane 0 has just seen.
   [[nodiscard]] WARREN_HD bool run_from(const RingView<Task>& ring, bool is_received,
                                         std::uint64_t waiting) {
-    std::uint64_t first = 0;
-    std::uint64_t count = 0;
+    Claim claim{};
     if (worker_.lane() == 0 && waiting > 0)
-      count = ring.take(is_received ? fetch_ : share_of(waiting), first);
-    count = worker_.broadcast(count, 0);
+      claim = ring.take(is_received ? fetch_ : share_of(waiting));
+    claim = worker_.broadcast(claim, 0);
     if constexpr (!kHasPriorities) {
-      if (!is_received) was_full_ = count == fetch_;
+      if (!is_received) was_full_ = claim.count == fetch_;
     }
-    if (count == 0) return false;
-    first = worker_.broadcast(first, 0);
-    if (!ring.await(worker_, first, count)) return false;
-    for (std::uint64_t done = 0; done < count; done += worker_.size()) {
-      const std::uint64_t left = count - done;
-      const std::uint64_t here = left < worker_.size() ? left : worker_.size();
+    for (std::uint64_t done = 0; done < claim.count; done += worker_.size()) {
+      const std::uint64_t left = claim.count - done;
+      const auto here = left < worker_.size() ? static_cast<std::uint32_t>(left) : worker_.size();
       bool active = worker_.lane() < here;
       Task task{};
-      if (active) task = ring.place(first + done + worker_.lane());
-      worker_.sync();
-      // Before the tasks are run: who writes may wait for these places, and who runs may write.
-      if (ring.is_teller(worker_)) ring.release(first + done, here);
+      // Their places go back before they are run: who writes may wait for them, and who runs may
+      // write.
+      if (!ring.read(worker_, claim.first + done, here, task)) return false;
       worker_.sync();  // A warp that has parted takes far longer for what its lanes do together.
       if constexpr (requires { function_.priority(task); }) {
         if (is_received && table_.levels > 1) active = defer(active, task);
@@ -194,7 +189,7 @@ class WorkerLoop {
       function_(worker_, context_, active, task);
       finished_ += running;
     }
-    return true;
+    return claim.count > 0;
   }
 
   /// Received tasks of later buckets join the rank's own. True for those to be run now.
@@ -234,44 +229,41 @@ class WorkerLoop {
                  : 0u;
     }
     if (worker_.broadcast(goes, 0) == 0) return false;
-    std::uint64_t source = 0, target = 0, count = 0;
+    Claim source{};
+    std::uint64_t target = 0;
     if (worker_.lane() == 0) {
       const std::uint64_t limit = ring.room();
-      if (limit != 0) count = outbox.claim(table_.batch, source);
-      if (count > 0) target = ring.reserve(count, limit);
+      if (limit != 0) source = outbox.claim(table_.batch);
+      if (source.count > 0) target = ring.reserve(source.count, limit);
     }
-    count = worker_.broadcast(count, 0);
     source = worker_.broadcast(source, 0);
     target = worker_.broadcast(target, 0);
-    if (count > 0 && !outbox.await(worker_, source, count)) count = 0;
-    worker_.sync();
-    worker_.for_each(count,
-                     [&](std::uint64_t i) { ring.place(target + i) = outbox.place(source + i); });
+    if (source.count > 0 && !outbox.await(worker_, source)) source.count = 0;
+    worker_.for_each(source.count, [&](std::uint64_t i) {
+      ring.place(target + i) = outbox.place(source.first + i);
+    });
     worker_.sync();
     if (worker_.lane() == 0) {
-      if (count > 0) {
-        outbox.release(source, count);
-        ring.publish(target, count);
-        context_.tally(to, count);
+      if (source.count > 0) {
+        outbox.release(source);
+        ring.publish(target, source.count);
+        context_.tally(to, source.count);
       }
       exec::atomic_store<Order::release>(mine_.sending[to], 0u);
     }
-    return count > 0;
+    return source.count > 0;
   }
 
   WARREN_HD bool move_spilled() {
-    std::uint64_t first = 0, count = 0;
-    if (worker_.lane() == 0 && table_.spill.has_tasks())
-      count = table_.spill.claim(worker_.size(), first);
-    count = worker_.broadcast(count, 0);
-    if (count == 0) return false;
-    first = worker_.broadcast(first, 0);
-    if (!table_.spill.await(worker_, first, count)) return false;
-    const bool has = worker_.lane() < count;
+    Claim claim{};
+    if (worker_.lane() == 0) claim = table_.spill.claim(worker_.size());
+    claim = worker_.broadcast(claim, 0);
+    if (claim.count == 0) return false;
+    const bool has = worker_.lane() < claim.count;
     SpilledTask<Task> spilled{};
-    if (has) spilled = table_.spill.place(first + worker_.lane());
+    if (!table_.spill.read(worker_, claim.first, static_cast<std::uint32_t>(claim.count), spilled))
+      return false;
     worker_.sync();
-    if (worker_.lane() == 0) table_.spill.release(first, count);
     bool has_moved = false;
     for (int q = 0; q < table_.ranks; ++q) {
       const bool is_for_q = has && spilled.to == static_cast<std::uint32_t>(q);
@@ -301,7 +293,7 @@ class WorkerLoop {
   WARREN_HD void run_idle_function() {
     if constexpr (requires { function_.idle(worker_, context_); }) {
       if (worker_.lane() == 0)
-        exec::atomic_add<Order::relaxed, Scope::system>(mine_.created, std::uint64_t{1});
+        exec::atomic_store_add<Order::relaxed, Scope::system>(mine_.created, std::uint64_t{1});
       function_.idle(worker_, context_);
       uncounted_ += 1;
     }
@@ -315,8 +307,8 @@ class WorkerLoop {
     worker_.sync();
     detail::stumble(table_.stumble);
     if (worker_.lane() == 0) {
-      exec::atomic_add(mine_.tasks, finished_ - counted_);
-      exec::atomic_add<Order::release, Scope::system>(mine_.finished, count);
+      exec::atomic_store_add(mine_.tasks, finished_ - counted_);
+      exec::atomic_store_add<Order::release, Scope::system>(mine_.finished, count);
     }
     counted_ = finished_;
     uncounted_ = 0;
@@ -337,7 +329,7 @@ class WorkerLoop {
 
   WARREN_HD void end_idling(std::uint64_t& since) {
     if (worker_.lane() == 0 && since != 0)
-      exec::atomic_add(mine_.idle_nanoseconds, exec::clock_nanoseconds() - since);
+      exec::atomic_store_add(mine_.idle_nanoseconds, exec::clock_nanoseconds() - since);
     since = 0;
   }
 

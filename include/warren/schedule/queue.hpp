@@ -290,11 +290,13 @@ void TaskQueue<Task>::grow(team::Team& team, const exec::Stream& stream) {
       const std::uint64_t end = std::min(held - s * kSegmentTasks, kSegmentTasks);
       segments[s].written = detail::segment_word(0, end);
     }
-    const RingReader fresh_reader{held, 0};
-    const RingWriter fresh_writer{held, 0, held};
+    reader = {};
+    reader.available = held;
+    writer = {};
+    writer.tail = writer.filled = held;
     exec::copy(stream, spill_->segments(), segments.data(), segments.size() * sizeof(RingSegment));
-    exec::copy(stream, spill_->readers(), &fresh_reader, sizeof fresh_reader);
-    exec::copy(stream, spill_->writers(), &fresh_writer, sizeof fresh_writer);
+    exec::copy(stream, spill_->readers(), &reader, sizeof reader);
+    exec::copy(stream, spill_->writers(), &writer, sizeof writer);
     stream.synchronize();
   }
   const auto running = static_cast<std::uint32_t>(Signal::run);

@@ -41,9 +41,13 @@ using exec::Scope;
 
 inline constexpr std::uint64_t kSegmentTasks = 128;
 
-/// Between counters that many workers move. Lines side by side may have one owner in the
-/// second-level cache, which then serves one after the other.
-inline constexpr std::size_t kCounterBytes = 256;
+/// Behind a counter that many workers move: the second-level cache serves lines side by side, and
+/// some that are farther apart, in one place, one after the other.
+inline constexpr std::size_t kCounterBytes = 4096;
+template <class T = std::uint64_t>
+struct CounterGap {
+  unsigned char bytes[kCounterBytes - sizeof(T)];
+};
 
 /// Counters of one segment; a sector of their own.
 struct alignas(32) RingSegment {
@@ -51,19 +55,23 @@ struct alignas(32) RingSegment {
   std::uint64_t read;
 };
 
-/// What readers count; on their device. Each on a line of its own, far from the other's.
-struct RingReader {
-  /// Two's complement: below 0 while a reader gives back.
-  alignas(kCounterBytes) std::uint64_t available;
-  alignas(kCounterBytes) std::uint64_t head;
+/// What readers count; on their device.
+struct alignas(256) RingReader {
+  std::uint64_t available;  ///< Two's complement: below 0 while a reader gives back.
+  CounterGap<> behind_available;
+  std::uint64_t head;
+  CounterGap<> behind_head;
 };
 
 /// What writers count; on their device.
-struct RingWriter {
-  alignas(kCounterBytes) std::uint64_t tail;
-  alignas(kCounterBytes) std::uint64_t freed;  ///< All places before it have been read.
+struct alignas(256) RingWriter {
+  std::uint64_t tail;
+  CounterGap<> behind_tail;
+  std::uint64_t freed;  ///< All places before it have been read.
+  CounterGap<> behind_freed;
   /// The farthest end of a reservation that took the last place that its writer knew to be free.
-  alignas(kCounterBytes) std::uint64_t filled;
+  std::uint64_t filled;
+  CounterGap<> behind_filled;
 };
 
 namespace detail {
@@ -75,14 +83,18 @@ inline constexpr std::uint64_t kFullSegment =
 /// The word of places [first, end) of a segment.
 [[nodiscard]] WARREN_HD constexpr std::uint64_t segment_word(std::uint64_t first,
                                                              std::uint64_t end) {
-  return ((first + end - 1) * (end - first) / 2) << 32 | (end - first);
+  const auto count = static_cast<std::uint32_t>(end - first);
+  const std::uint32_t sum = static_cast<std::uint32_t>(first + end - 1) * count / 2;
+  return std::uint64_t{sum} << 32 | count;
 }
 
 /// How many places from the segment's first on are done, by its word less the full laps'; 0 where
 /// there are holes.
-[[nodiscard]] WARREN_HD constexpr std::uint64_t segment_prefix(std::uint64_t word) {
-  const std::uint64_t count = word & 0xffffffffu;
-  return count <= kSegmentTasks && word >> 32 == count * (count - 1) / 2 ? count : 0;
+[[nodiscard]] WARREN_HD constexpr std::uint32_t segment_prefix(std::uint64_t word) {
+  const auto count = static_cast<std::uint32_t>(word);
+  return count <= kSegmentTasks && static_cast<std::uint32_t>(word >> 32) == count * (count - 1) / 2
+             ? count
+             : 0;
 }
 
 template <Order O = Order::relaxed, class T>
@@ -96,9 +108,19 @@ WARREN_HD T add(T& location, T value, bool is_wide) {
                  : exec::atomic_add<O, Scope::device>(location, value);
 }
 
-/// What a lane has done, and seen others do, before this comes before what it counts after it with
-/// add_fenced(): one wait for several counters. On the CPU each of these waits itself, since the
-/// thread sanitizer knows no fences.
+template <Order O = Order::relaxed, class T>
+WARREN_HD void store_add(T& location, T value, bool is_wide) {
+  if (is_wide) {
+    exec::atomic_store_add<O, Scope::system>(location, value);
+  } else {
+    exec::atomic_store_add<O, Scope::device>(location, value);
+  }
+}
+
+/// What a lane has done, and seen others do, before this comes before what it counts after it in
+/// kFenced: one wait for several counters. On the CPU each of these waits itself, since the thread
+/// sanitizer knows no fences. On a GPU it empties the first-level cache, which a single release
+/// does not.
 WARREN_HD inline void fence([[maybe_unused]] bool is_wide) {
 #if defined(__CUDA_ARCH__)
   if (is_wide) {
@@ -108,14 +130,11 @@ WARREN_HD inline void fence([[maybe_unused]] bool is_wide) {
   }
 #endif
 }
-template <class T>
-WARREN_HD void add_fenced(T& location, T value, bool is_wide) {
 #if defined(__CUDA_ARCH__)
-  add(location, value, is_wide);
+inline constexpr Order kFenced = Order::relaxed;
 #else
-  add<Order::release>(location, value, is_wide);
+inline constexpr Order kFenced = Order::release;
 #endif
-}
 
 /// Where a run is tested: a random pause, one time in eight, between any two accesses that others
 /// may come between.
@@ -129,6 +148,12 @@ WARREN_HD inline void stumble(std::uint32_t most_nanoseconds) {
 }
 
 }  // namespace detail
+
+/// Places [first, first + count) that one worker reads.
+struct Claim {
+  std::uint64_t first;
+  std::uint64_t count;
+};
 
 /// What enters kernels. Plain members of one rank's end are nullptr at the other's.
 template <class Task>
@@ -193,12 +218,8 @@ struct RingView {
   /// What was written to places [first, first + count) may be read. By one lane, which all that
   /// wrote have met.
   WARREN_HD void publish(std::uint64_t first, std::uint64_t count) const {
-    detail::fence(is_wide);
-    for_each_segment(first, count, [&](RingSegment& segment, std::uint64_t from, std::uint64_t to) {
-      detail::stumble(stumble);
-      detail::add_fenced(segment.written, detail::segment_word(from, to), is_wide);
-    });
-    detail::add(reader->available, count, is_wide);
+    count_places(first, count, &RingSegment::written);
+    detail::store_add(reader->available, count, is_wide);
   }
   /// One task of each lane that has one, with one reservation. Called by all lanes. False, and
   /// nothing done, where the ring is full.
@@ -224,24 +245,22 @@ struct RingView {
     const auto count = static_cast<std::int64_t>(detail::load(reader->available, is_wide));
     return count > 0 ? static_cast<std::uint64_t>(count) : 0;
   }
-  /// Up to `most` tasks: their number, and the first one's place. By one lane; before any reads
-  /// them, await().
-  [[nodiscard]] WARREN_HD std::uint64_t claim(std::uint64_t most, std::uint64_t& first) const {
-    return has_tasks() ? take(most, first) : 0;
+  /// Up to `most` tasks. By one lane; all read() them.
+  [[nodiscard]] WARREN_HD Claim claim(std::uint64_t most) const {
+    return has_tasks() ? take(most) : Claim{};
   }
   /// The same for a lane that has just seen tasks here: without another look.
-  [[nodiscard]] WARREN_HD std::uint64_t take(std::uint64_t most, std::uint64_t& first) const {
+  [[nodiscard]] WARREN_HD Claim take(std::uint64_t most) const {
     const auto had =
         static_cast<std::int64_t>(detail::add(reader->available, std::uint64_t{0} - most, is_wide));
     const std::uint64_t count = had <= 0 ? 0
                                 : static_cast<std::uint64_t>(had) < most
                                     ? static_cast<std::uint64_t>(had)
                                     : most;
-    if (count < most) detail::add(reader->available, most - count, is_wide);
-    if (count == 0) return 0;
+    if (count < most) detail::store_add(reader->available, most - count, is_wide);
+    if (count == 0) return {};
     detail::stumble(stumble);
-    first = exec::atomic_add(reader->head, count);
-    return count;
+    return {exec::atomic_add(reader->head, count), count};
   }
   /// The lane that publishes and releases: not the one that claims and reserves, which in a block
   /// is with its next ones while this one's fence waits.
@@ -249,31 +268,40 @@ struct RingView {
   [[nodiscard]] static WARREN_HD bool is_teller(const W& worker) {
     return worker.lane() + 1 == worker.size();
   }
-  /// Waits until places [first, first + count), which the worker has claimed, are there to be read:
-  /// for writers that have reserved. Called by all lanes. False if the team has ended.
+  /// Waits until what the worker has claimed is there to be read: for writers that have reserved.
+  /// Called by all lanes. False if the team has ended.
   template <class W>
-  [[nodiscard]] WARREN_HD bool await(const W& worker, std::uint64_t first,
-                                     std::uint64_t count) const {
+  [[nodiscard]] WARREN_HD bool await(const W& worker, const Claim& claim) const {
     bool is_there = true;
     // A lane waits for each segment.
-    const std::uint64_t begin = first / kSegmentTasks;
-    const std::uint64_t segments_here = (first + count - 1) / kSegmentTasks - begin + 1;
+    const std::uint64_t begin = claim.first / kSegmentTasks;
+    const std::uint64_t end = claim.first + claim.count;
+    const std::uint64_t segments_here = (end - 1) / kSegmentTasks - begin + 1;
     for (std::uint64_t s = worker.lane(); s < segments_here; s += worker.size()) {
-      const std::uint64_t from = (begin + s) * kSegmentTasks;
-      const std::uint64_t end = first + count - from;
-      if (!wait_until_written(from, end < kSegmentTasks ? end : kSegmentTasks)) is_there = false;
+      const std::uint64_t last = (begin + s + 1) * kSegmentTasks;
+      if (!wait_until_written((last < end ? last : end) - 1)) is_there = false;
     }
-    const bool all_are = !worker.any(!is_there);
-    worker.sync();  // What one lane acquired the others read.
-    return all_are;
+    return !worker.sync_any(!is_there);  // What one lane acquired the others read.
   }
-  /// Places [first, first + count) have been read. By one lane, which all that read have met.
-  WARREN_HD void release(std::uint64_t first, std::uint64_t count) const {
-    detail::fence(is_wide);
-    for_each_segment(first, count, [&](RingSegment& segment, std::uint64_t from, std::uint64_t to) {
-      detail::stumble(stumble);
-      detail::add_fenced(segment.read, detail::segment_word(from, to), is_wide);
-    });
+  /// The tasks of places [first, first + count), which the worker has claimed, no more than its
+  /// lanes: one for each of the first ones. Waits for writers that have reserved, and gives the
+  /// places back. Called by all lanes. False if the team has ended.
+  template <class W>
+  [[nodiscard]] WARREN_HD bool read(const W& worker, std::uint64_t first, std::uint32_t count,
+                                    Task& task) const {
+    bool is_there = true;
+    if (worker.lane() < count) {
+      // Each waits for its own place: nobody has to be told.
+      is_there = wait_until_written(first + worker.lane());
+      if (is_there) task = place(first + worker.lane());
+    }
+    if (worker.sync_any(!is_there)) return false;
+    if (is_teller(worker)) release({first, count});
+    return true;
+  }
+  /// What was claimed has been read. By one lane, which all that read have met.
+  WARREN_HD void release(const Claim& claim) const {
+    count_places(claim.first, claim.count, &RingSegment::read);
   }
 
  private:
@@ -301,6 +329,24 @@ struct RingView {
     return place >> lap_shift;
   }
 
+  /// Adds places [first, first + count) to their segments' words.
+  WARREN_HD void count_places(std::uint64_t first, std::uint64_t count,
+                              std::uint64_t RingSegment::*word) const {
+    detail::stumble(stumble);
+    const std::uint64_t from = first % kSegmentTasks;
+    if (from + count <= kSegmentTasks) {
+      detail::store_add<Order::release>(segments[(first & mask) / kSegmentTasks].*word,
+                                        detail::segment_word(from, from + count), is_wide);
+      return;
+    }
+    detail::fence(is_wide);
+    for_each_segment(first, count,
+                     [&](RingSegment& segment, std::uint64_t begin, std::uint64_t end) {
+                       detail::stumble(stumble);
+                       detail::store_add<detail::kFenced>(
+                           segment.*word, detail::segment_word(begin, end), is_wide);
+                     });
+  }
   /// f(segment, from, to) for every segment that the places lie in, [from, to) within it.
   template <class F>
   WARREN_HD void for_each_segment(std::uint64_t first, std::uint64_t count, F&& f) const {
@@ -313,13 +359,14 @@ struct RingView {
     }
   }
 
-  /// Waits for the first `count` places of the segment that begins with place `from`.
-  [[nodiscard]] WARREN_HD bool wait_until_written(std::uint64_t from, std::uint64_t count) const {
-    const RingSegment& segment = segments[(from & mask) / kSegmentTasks];
-    const std::uint64_t full_laps = lap_of(from) * detail::kFullSegment;
+  /// Waits for a place and those before it in its segment.
+  [[nodiscard]] WARREN_HD bool wait_until_written(std::uint64_t index) const {
+    const RingSegment& segment = segments[(index & mask) / kSegmentTasks];
+    const std::uint64_t full_laps = lap_of(index) * detail::kFullSegment;
+    const auto before = static_cast<std::uint32_t>(index % kSegmentTasks);
     std::uint32_t looks = 0;
     while (detail::segment_prefix(detail::load<Order::acquire>(segment.written, is_wide) -
-                                  full_laps) < count) {
+                                  full_laps) <= before) {
       if (++looks % 16 == 0) exec::back_off();
       if (looks % 4096 == 0 && abort_flag != nullptr &&
           exec::atomic_load<Order::relaxed, Scope::system>(*abort_flag) != 0)
