@@ -77,7 +77,7 @@ TEST(RingWord, CountsOnOverLaps) {
 }
 
 TEST(Ring, KeepsTheOrderOfOneThread) {
-  HostRing ring(300, 1024);
+  HostRing ring(300, 2 * kSegmentTasks);
   EXPECT_TRUE(pop(ring.view, 10).empty());
   std::uint64_t in = 0, out = 0;
   std::mt19937_64 random(3);
@@ -96,8 +96,8 @@ TEST(Ring, KeepsTheOrderOfOneThread) {
 }
 
 TEST(Ring, IsFullAtItsCapacity) {
-  for (const std::uint64_t capacity : {1, 2, 127, 128, 129, 300}) {
-    HostRing ring(capacity, 1024);
+  for (const std::uint64_t capacity : {1, 2, 300, 511, 512, 513}) {
+    HostRing ring(capacity, 4 * kSegmentTasks);
     std::uint64_t in = 0, out = 0;
     for (int lap = 0; lap < 40; ++lap) {
       while (ring.view.has_room()) push(ring.view, {in++});
@@ -110,7 +110,7 @@ TEST(Ring, IsFullAtItsCapacity) {
 }
 
 TEST(Ring, ThoseWhoLookTogetherPassTheCapacityOnce) {
-  HostRing ring(10, 512);
+  HostRing ring(10, 2 * kSegmentTasks);
   std::uint64_t next = 0;
   const auto some = [&](std::uint64_t count) {
     std::vector<std::uint64_t> tasks(count);
@@ -138,7 +138,7 @@ TEST(Ring, ThoseWhoLookTogetherPassTheCapacityOnce) {
 }
 
 TEST(Ring, PartsReleasedOutOfOrderFreeNothingTooSoon) {
-  HostRing ring(200, 512);
+  HostRing ring(200, 2 * kSegmentTasks);
   while (ring.view.has_room()) push(ring.view, {0});
   const Claim a = ring.view.claim(50), b = ring.view.claim(100);
   ASSERT_EQ(a.count, 50u);

@@ -3,7 +3,7 @@
 // another) take out of, without locks.
 //
 // Writers reserve places with one addition to `tail`, for all lanes of a worker, and write. What is
-// written is published by counters, one to each segment of 128 places: the word holds the number of
+// written is published by counters, one to each segment of 512 places: the word holds the number of
 // the places written and, above it, the sum of their positions. Where the sum is 0 + 1 + .. + (c -
 // 1) for a count of c, the c places written are the first c, since no other c places have so small
 // a sum: one word, read once, says how far a segment can be read. The words go on counting over the
@@ -39,7 +39,7 @@ namespace warren::schedule {
 using exec::Order;
 using exec::Scope;
 
-inline constexpr std::uint64_t kSegmentTasks = 128;
+inline constexpr std::uint64_t kSegmentTasks = 512;
 
 /// Behind a counter that many workers move: the second-level cache serves lines side by side, and
 /// some that are farther apart, in one place, one after the other.
@@ -49,8 +49,9 @@ struct CounterGap {
   unsigned char bytes[kCounterBytes - sizeof(T)];
 };
 
-/// Counters of one segment; a sector of their own.
-struct alignas(32) RingSegment {
+/// Counters of one segment. The denser they lie and the fewer they are, the fewer lines of memory
+/// workers go on to one after the other.
+struct alignas(16) RingSegment {
   std::uint64_t written;
   std::uint64_t read;
 };
