@@ -234,7 +234,7 @@ struct AttentionTensorWalk {
         for (std::uint32_t place = 0; place < kChunk; place += kRowsTogether) {
           const Vertex of = worker.broadcast(column, entry + entry_at(place));
           exec::copy_behind<kPieceBytes>(to + place * kRowBytes,
-                                         exec::address_of(from, of, stride));
+                                         exec::row_address(from, of, stride));
         }
       }
       exec::end_copies();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "warren/exec/row_address.hpp"
+#include "warren/exec/tensor_cores.hpp"
 #include "warren/learn/attention.hpp"
 
 #include "learn/exponential.hpp"

@@ -10,9 +10,9 @@
 // laps of the ring and are compared modulo 2^64. What is read is counted in the same way, and tells
 // writers how far places are free.
 //
-// Readers take from `available`, which counts tasks written, and get their places from `head`. A
-// place may be handed out a moment before its own task is there, when later ones are: the reader
-// then waits for a writer that has reserved and waits for nothing itself.
+// Readers take from `available`, which counts places reserved, and get theirs from `head`. A place
+// may be handed out a moment before its task is there: the reader then waits for a writer that has
+// its place and waits for nothing itself.
 //
 // `capacity` is what writers heed: a ring is full when so many places are taken. Additions to
 // `tail` follow one another, and so do looks at it; so who fills the ring says so in a word that is
@@ -213,14 +213,15 @@ struct RingView {
     // By less than a segment too soon, since limits are of whole ones.
     if (first + count >= limit - (mask + 1) + capacity)
       exec::atomic_max(writer->filled, first + count);
+    // Before they are written: to tell so costs no wait now, and readers come while they are.
+    detail::store_add(reader->available, count, is_wide);
     return first;
   }
   [[nodiscard]] WARREN_HD Task& place(std::uint64_t index) const { return tasks[index & mask]; }
   /// What was written to places [first, first + count) may be read. By one lane, which all that
-  /// wrote have met.
+  /// wrote have met; soon, since readers may be waiting.
   WARREN_HD void publish(std::uint64_t first, std::uint64_t count) const {
     count_places(first, count, &RingSegment::written);
-    detail::store_add(reader->available, count, is_wide);
   }
   /// One task of each lane that has one, with one reservation. Called by all lanes. False, and
   /// nothing done, where the ring is full.
