@@ -30,8 +30,10 @@ class SearchWords {
                       : options.workers == SearchWorkers::blocks;
     if (has_blocks_) {
       set_up<BlockLists>(shard, options, on_gpu, queue);
-    } else {
+    } else if (problem_.leap > 0.0) {
       set_up<WarpLists>(shard, options, on_gpu, queue);
+    } else {
+      set_up<NoLists>(shard, options, on_gpu, queue);
     }
     queue_.emplace(team, queue);
     problem_.out = shard.out;
@@ -52,8 +54,9 @@ class SearchWords {
     const double begin = now_seconds();
     exec::with_backend(team.device(), [&](auto backend) {
       using Backend = decltype(backend);
-      report.queue = has_blocks_ ? run<Backend, BlockLists>(team, stream, form)
-                                 : run<Backend, WarpLists>(team, stream, form);
+      report.queue = has_blocks_         ? run<Backend, BlockLists>(team, stream, form)
+                     : problem_.keep > 0 ? run<Backend, WarpLists>(team, stream, form)
+                                         : run<Backend, NoLists>(team, stream, form);
     });
     const double end = now_seconds();
     add_tally(team, stream, tally_.data(), report);
@@ -107,8 +110,12 @@ class SearchWords {
       problem_.keep = options.keep != 0 ? options.keep : chosen_keep<Lists>(shard);
       problem_.keep = std::min(problem_.keep, Function::kMostKept);
     }
-    // A worker with much of the wave front keeps its order by itself.
-    if (options.levels == 0) queue.levels = has_blocks_ && problem_.keep > 0 ? 1 : kLevels;
+    // A worker with much of the wave front keeps its order by itself, and so does the queue of one
+    // rank alone where all edges are as long.
+    const bool is_in_order = has_blocks_ && problem_.keep > 0;
+    const bool is_one_queue =
+        std::is_same_v<Metric, DepthMetric> && problem_.leap == 0.0 && shard.cuts.size() <= 2;
+    if (options.levels == 0) queue.levels = is_in_order || is_one_queue ? 1 : kLevels;
     queue.most_pushes = Function::most_pushes(problem_.keep, on_gpu);
     if (Lists::kLanes > queue.fetch) queue.fetch = Lists::kLanes;
     // What is taken together is worked off together.

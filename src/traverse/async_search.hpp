@@ -12,58 +12,11 @@
 #include "warren/graph/shard.hpp"
 #include "warren/schedule/run.hpp"
 
-#include "traverse/sssp_metric.hpp"
+#include "traverse/search_lists.hpp"
+#include "traverse/search_metric.hpp"
 #include "traverse/task_pieces.hpp"
 
 namespace warren::traverse {
-
-/// Depth above, parent below: the least word has the least depth.
-struct DepthMetric {
-  using Word = std::uint64_t;
-  static constexpr Word kUnreached = ~Word{0};
-
-  struct Weights {
-    WARREN_HD explicit Weights(const graph::CsrView&) {}
-  };
-  [[nodiscard]] WARREN_HD static Word start(Vertex source) { return source; }
-  [[nodiscard]] WARREN_HD static Word extend(Word word, const Weights&, EdgeOffset, Vertex from) {
-    return ((word >> 32) + 1) << 32 | from;
-  }
-  [[nodiscard]] WARREN_HD static bool is_less(Word a, Word b) { return a >> 32 < b >> 32; }
-  [[nodiscard]] WARREN_HD static double priority(Word word) {
-    return static_cast<double>(word >> 32);
-  }
-  /// Words at less than `width` levels more are less than this.
-  [[nodiscard]] WARREN_HD static Word after(Word word, double width) {
-    constexpr double kMost = 0xffffffffu;
-    const double level = static_cast<double>(word >> 32) + width;
-    return static_cast<Word>(level < kMost ? level : kMost) << 32;
-  }
-};
-
-/// Distances in the words of a metric of the synchronous SSSP.
-template <class Metric>
-struct DistanceMetric {
-  using Word = typename Metric::Word;
-  static constexpr Word kUnreached = Metric::kUnreached;
-
-  struct Weights {
-    const typename Metric::Weight* of;
-    WARREN_HD explicit Weights(const graph::CsrView& view) : of(Metric::weights(view)) {}
-  };
-  [[nodiscard]] WARREN_HD static Word start(Vertex) { return 0; }
-  [[nodiscard]] WARREN_HD static Word extend(Word word, const Weights& weights, EdgeOffset edge,
-                                             Vertex) {
-    return Metric::add(word, weights.of[edge]);
-  }
-  [[nodiscard]] WARREN_HD static bool is_less(Word a, Word b) { return a < b; }
-  [[nodiscard]] WARREN_HD static double priority(Word word) {
-    return static_cast<double>(Metric::between(0, word));
-  }
-  [[nodiscard]] WARREN_HD static Word after(Word word, double width) {
-    return Metric::after(word, width);
-  }
-};
 
 /// Tallies of a search or a ranking, on the device.
 struct WorkTally {
@@ -71,24 +24,6 @@ struct WorkTally {
   std::uint64_t edges;
   std::uint64_t kept;      ///< Tasks that a worker ran without their having been in a queue.
   std::uint64_t put_back;  ///< Tasks that went back into a queue as they were.
-};
-
-/// What a worker can hold of its own, and how it works it off.
-struct WarpLists {
-  static constexpr std::uint32_t kThreadsPerBlock = 256;
-  static constexpr std::uint32_t kLanes = 32;
-  static constexpr std::uint32_t kVertices = 32;
-  static constexpr std::uint32_t kEdges = 192;
-  static constexpr std::uint32_t kTogether = 1;      ///< Edges of a lane.
-  static constexpr std::uint32_t kWorthPushing = 8;  ///< Before the worker is done.
-};
-struct BlockLists {
-  static constexpr std::uint32_t kThreadsPerBlock = 512;
-  static constexpr std::uint32_t kLanes = 512;
-  static constexpr std::uint32_t kVertices = 1024;
-  static constexpr std::uint32_t kEdges = 4096;
-  static constexpr std::uint32_t kTogether = 1;
-  static constexpr std::uint32_t kWorthPushing = 256;
 };
 
 template <class Word>
@@ -141,8 +76,12 @@ struct SearchFunction : SearchProblem<MetricType> {
   static constexpr std::uint32_t kMostKept = Lists::kVertices;
   /// Longer lists are not kept.
   static constexpr std::uint32_t kKeptEdges = 16;
+  /// Edges that a lane has under way in lists that are not kept.
+  static constexpr std::uint32_t kAhead = 4;
+  static constexpr bool kKeeps = Lists::kEdges > 0;
   /// What one round finds, and one step of a list that is not kept.
-  static constexpr std::uint32_t kMostFar = Lists::kEdges + Lists::kLanes;
+  static constexpr std::uint32_t kMostFar = Lists::kFar;
+  static_assert(kMostFar >= Lists::kEdges + Lists::kLanes && kMostFar >= kAhead * Lists::kLanes);
   static constexpr std::uint32_t kThreadsPerBlock = Lists::kThreadsPerBlock;
 
   /// A vertex of a round.
@@ -174,14 +113,14 @@ struct SearchFunction : SearchProblem<MetricType> {
   /// itself. Counts go around: while one round's are read, the next one's grow, and those after are
   /// cleared.
   struct KeptLists {
-    Kept vertices[2][kMostKept];
-    Edge edges[2][Lists::kEdges];
+    Kept vertices[kKeeps ? 2 : 1][kMostKept];
+    Edge edges[2][kKeeps ? Lists::kEdges : 1];
     Far far[kMostFar];
     Filled filled[3];
+    std::uint32_t starts[Lists::kLanes];  ///< Of the lanes' edges.
   };
   static constexpr std::uint32_t kScratchBytes = sizeof(KeptLists);
-  /// Rounds are a chain: more registers serve them better than more warps.
-  static constexpr std::uint32_t kBlocksPerProcessor = 1;
+  static constexpr std::uint32_t kBlocksPerProcessor = Lists::kBlocksPerProcessor;
   /// Pushes, for each lane, after which a worker keeps nothing more.
   static constexpr std::uint32_t kKeptPushes = 16;
   /// What running one task pushes at most, on workers of so many lanes.
@@ -212,7 +151,7 @@ struct SearchFunction : SearchProblem<MetricType> {
       in_scratch(leap_of).filled[0] = {};
       in_scratch(leap_of).filled[1] = {};
     }
-    if (keep > 0) {
+    if (kKeeps && keep > 0) {
       const Word mine = active ? task.word : Metric::kUnreached;
       leap_of.limit = Metric::after(worker.reduce(mine, exec::Minimum{}), leap);
     }
@@ -223,11 +162,15 @@ struct SearchFunction : SearchProblem<MetricType> {
       degree = find_list(mine);
       active = accept(task);
     }
-    if (keep > 0 && active && task.node == kRootNode && degree > 0 && degree <= kKeptEdges)
-      active = !try_keep(leap_of, mine, degree);
+    if constexpr (kKeeps) {
+      if (keep > 0 && active && task.node == kRootNode && degree > 0 && degree <= kKeptEdges)
+        active = !try_keep(leap_of, mine, degree);
+    }
     if (worker.any(active)) work_on(worker, context, active, task, mine.begin, degree, leap_of);
     worker.sync();
-    if (keep > 0) go_on(worker, context, leap_of);
+    if constexpr (kKeeps) {
+      if (keep > 0) go_on(worker, context, leap_of);
+    }
     push_far(worker, context, leap_of);
   }
 
@@ -325,33 +268,65 @@ struct SearchFunction : SearchProblem<MetricType> {
     const typename Metric::Weights weights(out);
     // A block's broadcast has one source; lanes here have sources of their own.
     static_assert(Lists::kVertices >= Lists::kLanes);
-    Kept* const sources = in_scratch(leap_of).vertices[leap_of.to ^ 1u];
+    Kept* const sources = in_scratch(leap_of).vertices[kKeeps ? leap_of.to ^ 1u : 0];
     sources[worker.lane()] = {begin, task.word, task.vertex};
     worker.sync();
-    worker.expand(edges, [&](bool has, std::uint32_t lane, std::uint32_t k) {
-      if (has) {
+    // So do their numbers of edges before them.
+    std::uint32_t* const starts = in_scratch(leap_of).starts;
+    const std::uint32_t before = worker.exclusive_scan(edges);
+    const std::uint32_t total = worker.broadcast(before + edges, worker.size() - 1);
+    starts[worker.lane()] = before;
+    worker.sync();
+    // An edge is a chain of two accesses and more: a lane has several under way.
+    for (std::uint32_t base = worker.lane(); base < total + worker.lane();
+         base += kAhead * worker.size()) {
+      Kept next[kAhead] = {};
+      Word now[kAhead] = {};
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kAhead; ++i) {
+        const std::uint32_t at = base + i * worker.size();
+        if (at >= total) continue;
+        const std::uint32_t lane = lane_of(worker, starts, at);
         const Kept from = sources[lane];
-        const EdgeOffset edge = from.begin + k;
-        Kept next{};
-        next.vertex = out.list(edge)[0];
-        next.word = Metric::extend(from.word, weights, edge, from.vertex);
-        // A look first spares most atomic operations.
-        if (Metric::is_less(next.word, exec::atomic_load(best[next.vertex])) &&
-            Metric::is_less(next.word, exec::atomic_min(best[next.vertex], next.word))) {
-          if (kept_so_far(leap_of) < keep) {
-            hand_on(leap_of, next, find_list(next), work);
+        const EdgeOffset edge = from.begin + (at - starts[lane]);
+        next[i].vertex = out.list(edge)[0];
+        next[i].word = Metric::extend(from.word, weights, edge, from.vertex);
+      }
+      // A look first spares most atomic operations.
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kAhead; ++i) {
+        if (base + i * worker.size() < total) now[i] = exec::atomic_load(best[next[i].vertex]);
+      }
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kAhead; ++i) {
+        if (base + i * worker.size() < total && Metric::is_less(next[i].word, now[i]) &&
+            Metric::is_less(next[i].word, exec::atomic_min(best[next[i].vertex], next[i].word))) {
+          if (kKeeps && kept_so_far(leap_of) < keep) {
+            hand_on(leap_of, next[i], find_list(next[i]), work);
           } else {
-            put_far(leap_of, next);
+            put_far(leap_of, next[i]);
           }
         }
       }
       worker.sync();
-      if (in_scratch(leap_of).filled[leap_of.fill].far + worker.size() > kMostFar)
+      if (in_scratch(leap_of).filled[leap_of.fill].far + kAhead * worker.size() > kMostFar)
         push_found(worker, context, leap_of);
       worker.sync();
-    });
+    }
     note(worker, work);
     push_found(worker, context, leap_of);
+  }
+
+  /// Whose edge is number `at` of all lanes' together.
+  template <class W>
+  [[nodiscard]] static WARREN_HD std::uint32_t lane_of(const W& worker, const std::uint32_t* starts,
+                                                       std::uint32_t at) {
+    std::uint32_t lane = 0;
+    if (worker.size() == 1) return lane;
+    for (std::uint32_t step = Lists::kLanes / 2; step > 0; step /= 2) {
+      if (lane + step < worker.size() && starts[lane + step] <= at) lane += step;
+    }
+    return lane;
   }
 
   /// Rounds over the worker's own list: a lane has an edge, and what a round needs of the next
@@ -518,7 +493,7 @@ schedule::QueueReport SearchRun<Backend, Metric, Lists>::run(
     schedule::Form form) {
   if constexpr (std::is_same_v<Backend, exec::Cpu>) {
     return schedule::run<Backend, exec::Serial>(team, stream, queue, function, form);
-  } else if constexpr (std::is_same_v<Lists, WarpLists>) {
+  } else if constexpr (Lists::kLanes == 32) {
     return schedule::run<Backend, exec::Warp>(team, stream, queue, function, form);
   } else {
     return schedule::run<Backend, exec::Block>(team, stream, queue, function, form);
@@ -532,6 +507,9 @@ using RealDistance = DistanceMetric<RealMetric>;
 extern template struct SearchRun<exec::Cuda, DepthMetric, WarpLists>;
 extern template struct SearchRun<exec::Cuda, WholeDistance, WarpLists>;
 extern template struct SearchRun<exec::Cuda, RealDistance, WarpLists>;
+extern template struct SearchRun<exec::Cuda, DepthMetric, NoLists>;
+extern template struct SearchRun<exec::Cuda, WholeDistance, NoLists>;
+extern template struct SearchRun<exec::Cuda, RealDistance, NoLists>;
 extern template struct SearchRun<exec::Cuda, DepthMetric, BlockLists>;
 extern template struct SearchRun<exec::Cuda, WholeDistance, BlockLists>;
 extern template struct SearchRun<exec::Cuda, RealDistance, BlockLists>;

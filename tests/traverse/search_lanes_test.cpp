@@ -30,9 +30,11 @@ struct Pending {
 /// Lists that are soon full, of workers of any size.
 struct ShortLists {
   [[maybe_unused]] static constexpr std::uint32_t kThreadsPerBlock = 256;
+  [[maybe_unused]] static constexpr std::uint32_t kBlocksPerProcessor = 1;
   static constexpr std::uint32_t kLanes = 4;
   static constexpr std::uint32_t kVertices = 12;
   static constexpr std::uint32_t kEdges = 24;
+  static constexpr std::uint32_t kFar = kEdges + kLanes;
   static constexpr std::uint32_t kTogether = 2;
   static constexpr std::uint32_t kWorthPushing = 8;
 };
@@ -176,10 +178,12 @@ void check_distances() {
 TEST(SearchLanes, DepthsAreThoseOfTheReference) {
   check_depths<traverse::WarpLists>();
   check_depths<traverse::BlockLists>();
+  check_depths<traverse::NoLists>();
 }
 TEST(SearchLanes, DistancesAreThoseOfDijkstra) {
   check_distances<traverse::WarpLists>();
   check_distances<traverse::BlockLists>();
+  check_distances<traverse::NoLists>();
 }
 TEST(SearchLanes, ListsThatAreFullLoseNothing) {
   check_depths<ShortLists>();

@@ -185,7 +185,8 @@ struct RingView {
     std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
     if (filled >= freed + capacity) {
       const std::uint64_t tail = exec::atomic_load(writer->tail);
-      if (tail >= freed + capacity) freed = find_freed(freed, tail);
+      if (tail >= freed + capacity)
+        freed = find_freed(freed, tail, tail - capacity + kLooksAhead * kSegmentTasks);
       if (tail >= freed + capacity) return 0;
     }
     return limit_of(freed);
@@ -195,7 +196,7 @@ struct RingView {
   [[nodiscard]] WARREN_HD std::uint64_t used() const {
     const std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
     const std::uint64_t tail = exec::atomic_load(writer->tail);
-    return tail - find_freed(freed, tail);
+    return tail - find_freed(freed, tail, tail);
   }
   /// The first of `count` places. By one lane, after room() gave `limit` (0: after no such look,
   /// where the storage has room for sure). Where others have taken the ring on meanwhile, the
@@ -207,7 +208,10 @@ struct RingView {
     while (first + count > limit) {
       const std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
       limit = limit_of(freed);
-      if (first + count > limit) limit = limit_of(find_freed(freed, first));
+      if (first + count > limit) {
+        const std::uint64_t needed = first + count - (mask + 1);
+        limit = limit_of(find_freed(freed, first, needed + kLooksAhead * kSegmentTasks));
+      }
       if (first + count > limit) exec::back_off();
     }
     // By less than a segment too soon, since limits are of whole ones.
@@ -308,6 +312,8 @@ struct RingView {
 
  private:
   static constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};
+  /// Segments, from the one that is needed on; more than one, since limits are of whole ones.
+  static constexpr std::uint64_t kLooksAhead = 2;
 
   /// Writes the lanes' tasks to the places whose first one lane 0 gets from `take_places(count)`;
   /// false where it gets none.
@@ -383,10 +389,12 @@ struct RingView {
     return freed / kSegmentTasks * kSegmentTasks + mask + 1;
   }
 
-  /// Moves `freed` on as far as places have been read.
-  WARREN_HD std::uint64_t find_freed(std::uint64_t freed, std::uint64_t tail) const {
+  /// Moves `freed` on as far as places have been read, or to `enough`: nobody looks for who comes
+  /// later, whom a look at each segment of the ring would have wait.
+  WARREN_HD std::uint64_t find_freed(std::uint64_t freed, std::uint64_t tail,
+                                     std::uint64_t enough) const {
     std::uint64_t now = freed;
-    while (now < tail) {
+    while (now < tail && now < enough) {
       const std::uint64_t begin = now / kSegmentTasks * kSegmentTasks;
       const RingSegment& segment = segments[(begin & mask) / kSegmentTasks];
       const std::uint64_t prefix =
