@@ -16,7 +16,7 @@ struct WarpLists {
   static constexpr std::uint32_t kEdges = 192;
   static constexpr std::uint32_t kFar = kEdges + kLanes;  ///< Vertices for queues.
   static constexpr std::uint32_t kTogether = 1;           ///< Edges of a lane.
-  static constexpr std::uint32_t kWorthPushing = 8;  ///< Before the worker is done.
+  static constexpr std::uint32_t kWorthPushing = 8;       ///< Before the worker is done.
 };
 struct BlockLists {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
