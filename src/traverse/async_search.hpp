@@ -269,12 +269,10 @@ struct SearchFunction : SearchProblem<MetricType> {
     // A block's broadcast has one source; lanes here have sources of their own.
     static_assert(Lists::kVertices >= Lists::kLanes);
     Kept* const sources = in_scratch(leap_of).vertices[kKeeps ? leap_of.to ^ 1u : 0];
-    sources[worker.lane()] = {begin, task.word, task.vertex};
-    worker.sync();
-    // So do their numbers of edges before them.
     std::uint32_t* const starts = in_scratch(leap_of).starts;
     const std::uint32_t before = worker.exclusive_scan(edges);
     const std::uint32_t total = worker.broadcast(before + edges, worker.size() - 1);
+    sources[worker.lane()] = {begin, task.word, task.vertex};
     starts[worker.lane()] = before;
     worker.sync();
     // An edge is a chain of two accesses and more: a lane has several under way.
