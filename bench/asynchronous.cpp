@@ -98,6 +98,8 @@ int main(int argc, char** argv) {
   app.add_option("--device", device, "cpu or cuda");
   app.add_option("--devices", team_options.ranks, "Ranks");
   app.add_option("--threads", team_options.threads, "Of the CPU");
+  bool is_side_by_side = false;
+  app.add_flag("--side-by-side", is_side_by_side, "More ranks than GPUs");
   app.add_option("--graph", options.graph, "A generator or a file; symmetrised, no self-loops");
   app.add_option("--work", options.work, "What to time")->check(CLI::IsMember({"bfs", "sssp"}));
   app.add_option("--source", options.source, "Vertex to start from");
@@ -111,6 +113,7 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", options.repeat, "Measurements")->check(CLI::PositiveNumber);
   app.add_option("--out", out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);
+  if (is_side_by_side) team_options.sharing = team::Sharing::side_by_side;
   graph::ShardSource source;
   try {
     source = read_source(options, team_options.ranks);

@@ -152,10 +152,10 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", options.repeat, "Measurements");
   app.add_option("--out", options.out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);
-  return bench::run_benchmark("bench_gather", options.device,
-                              {.ranks = options.devices,
-                               .threads = options.threads,
-                               .share_devices = options.share_devices},
-                              options.out,
-                              [&](team::Team& team) { return bench::measure(team, options); });
+  return bench::run_benchmark(
+      "bench_gather", options.device,
+      {.ranks = options.devices,
+       .threads = options.threads,
+       .sharing = options.share_devices ? team::Sharing::turns : team::Sharing::refused},
+      options.out, [&](team::Team& team) { return bench::measure(team, options); });
 }

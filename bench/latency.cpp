@@ -175,8 +175,9 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", options.repeat, "Runs")->check(CLI::PositiveNumber);
   app.add_option("--out", options.out, "Writes the results as JSON to this file");
   CLI11_PARSE(app, argc, argv);
-  return bench::run_benchmark("bench_latency", options.device,
-                              {.ranks = options.devices, .share_devices = options.share_devices},
-                              options.out,
-                              [&](team::Team& team) { return bench::measure(team, options); });
+  return bench::run_benchmark(
+      "bench_latency", options.device,
+      {.ranks = options.devices,
+       .sharing = options.share_devices ? team::Sharing::turns : team::Sharing::refused},
+      options.out, [&](team::Team& team) { return bench::measure(team, options); });
 }

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 int main(int argc, char** argv) {
+  // Before anything asks CUDA: for ranks that share a GPU side by side.
+  (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   testing::InitGoogleMock(&argc, argv);
   // One program may be several tests at once: each reports to a file of its own in the folder asked
   // for.

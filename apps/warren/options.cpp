@@ -55,6 +55,10 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       ->group(group);
   command.add_flag("--share-devices", options.share_devices, "More ranks than GPUs: take turns")
       ->group(group);
+  command
+      .add_flag("--side-by-side", options.side_by_side,
+                "More ranks than GPUs: each on a part of one, as if on its own")
+      ->group(group);
   add_number(command, "--seed", options.seed, "Fixes everything that is random (1)", "S", 0, kMost)
       ->group(group);
   command.add_flag("--deterministic", options.deterministic, "Results repeat bit for bit")

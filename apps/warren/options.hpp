@@ -17,6 +17,7 @@ struct CommonOptions {
   int devices = 1;
   int threads = 0;  ///< 0: all that the process may use.
   bool share_devices = false;
+  bool side_by_side = false;
   std::uint64_t seed = 1;
   bool deterministic = false;
   int repeat = 1;

@@ -31,7 +31,8 @@ team::TeamOptions team_of(const CommonOptions& options) {
   team.kind = cuda ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
   team.ranks = options.devices;
   team.threads = options.threads;
-  team.share_devices = options.share_devices;
+  if (options.share_devices) team.sharing = team::Sharing::turns;
+  if (options.side_by_side) team.sharing = team::Sharing::side_by_side;
   team::validate(team);
   return team;
 }

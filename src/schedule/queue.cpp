@@ -34,6 +34,9 @@ void validate(const QueueOptions& options, bool on_gpu) {
   require(options.levels >= 1 && options.levels <= kMaxLevels,
           fmt::format("{} levels of priority: give from 1 to {}", options.levels, kMaxLevels));
   require(options.delta > 0.0, fmt::format("a delta of {}: give a number above 0", options.delta));
+  require(options.slow_bandwidth >= 0.0,
+          fmt::format("a slowed link of {} bytes a second: give a number above 0, or 0 for its own",
+                      options.slow_bandwidth));
   require(options.batch >= 1 && options.batch <= options.receive_capacity,
           fmt::format("a batch of {} tasks: give at least 1, and at most what the receive queue "
                       "holds, {}",

@@ -2,6 +2,8 @@
 // Teams of threads: starting the ranks, and the device side that is made when first asked for.
 #include "warren/team/team.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <thread>
 
 #include <fmt/format.h>
@@ -13,8 +15,12 @@
 
 namespace warren::team {
 
-Team::Team(std::unique_ptr<Transport> transport, const exec::Device& device, bool exclusive_devices)
-    : transport_(std::move(transport)), device_(device), kernels_may_wait_(exclusive_devices) {}
+Team::Team(std::unique_ptr<Transport> transport, const exec::Device& device, bool kernels_may_wait,
+           int ranks_on_device)
+    : transport_(std::move(transport)),
+      device_(device),
+      kernels_may_wait_(kernels_may_wait),
+      ranks_on_device_(ranks_on_device) {}
 Team::~Team() = default;
 
 void Team::all_gather(const exec::Stream& stream, const void* send, void* recv,
@@ -62,7 +68,7 @@ void validate(const TeamOptions& options) {
   require(present > 0,
           "a GPU was asked for, but none can be used here (no GPU, no driver, or a build without "
           "CUDA); use --device cpu");
-  require(options.ranks <= present || options.share_devices,
+  require(options.ranks <= present || options.sharing != Sharing::refused,
           fmt::format("{} GPUs were asked for, but there {} {}; ask for fewer, or let ranks share "
                       "GPUs with --share-devices",
                       options.ranks, present == 1 ? "is" : "are", present));
@@ -78,22 +84,33 @@ exec::Device device_of_rank(const TeamOptions& options, int rank) {
   return exec::Device::cpu(share == 0 ? 1 : share);
 }
 
-/// Whether the kernels of all ranks can wait for each other: each has its own GPU, and every pair a
-/// direct path.
+/// Whether the kernels of all ranks can wait for each other: each has its own GPU or a part of one,
+/// and every pair a direct path.
 bool may_wait(const TeamOptions& options) {
   if (options.kind == exec::DeviceKind::cpu) return true;
-  if (options.ranks > exec::cuda_device_count()) return false;
-  for (int a = 0; a < options.ranks; ++a) {
-    for (int b = 0; b < options.ranks; ++b) {
+  const int present = exec::cuda_device_count();
+  if (options.ranks > present && options.sharing != Sharing::side_by_side) return false;
+  const int used = std::min(options.ranks, present);
+  for (int a = 0; a < used; ++a) {
+    for (int b = 0; b < used; ++b) {
       if (!enable_access(exec::Device::cuda(a), exec::Device::cuda(b))) return false;
     }
   }
   return true;
 }
 
+/// Among how many of the team's kernels a rank's device is divided.
+int kernels_on_device(const TeamOptions& options, int rank) {
+  if (options.kind == exec::DeviceKind::cpu || options.sharing != Sharing::side_by_side) return 1;
+  const int present = exec::cuda_device_count();
+  return (options.ranks - rank % present - 1) / present + 1;
+}
+
 }  // namespace
 
 void run_team(const TeamOptions& options, const std::function<void(Team&)>& work) {
+  if (options.sharing == Sharing::side_by_side)
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   validate(options);
   const bool waits = may_wait(options);
   const exec::Device first = device_of_rank(options, 0);
@@ -114,7 +131,8 @@ void run_team(const TeamOptions& options, const std::function<void(Team&)>& work
     try {
       const exec::Device device = device_of_rank(options, rank);
       device.activate();
-      Team team(std::make_unique<ThreadTransport>(hub, rank, options.ranks, device), device, waits);
+      Team team(std::make_unique<ThreadTransport>(hub, rank, options.ranks, device), device, waits,
+                kernels_on_device(options, rank));
       try {
         work(team);
       } catch (...) {

@@ -75,7 +75,7 @@ std::vector<team::TeamOptions> teams(exec::DeviceKind kind, int most) {
     options.kind = kind;
     options.ranks = ranks;
     options.threads = ranks;
-    options.share_devices = true;
+    options.sharing = team::Sharing::turns;
     all.push_back(options);
   }
   return all;

@@ -75,7 +75,7 @@ Epochs train(const Problem& p, const TrainOptions& options, const team::TeamOpti
 }
 
 /// Where ranks share a GPU what they exchange is carried by the host.
-bool may_capture(const team::TeamOptions& team) { return !team.share_devices; }
+bool may_capture(const team::TeamOptions& team) { return team.sharing == team::Sharing::refused; }
 
 void expect_equal(const Problem& p, TrainOptions options, const team::TeamOptions& team) {
   SCOPED_TRACE(name_of(options.model.kind) + ", " + std::string(name_of(options.type)) + ", " +

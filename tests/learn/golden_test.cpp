@@ -26,7 +26,7 @@ std::vector<float> layer_of(const fs::path& folder, int ranks) {
   const GraphPair graphs = fixtures::pair_of(graph, ranks);
   constexpr std::uint64_t kOut = 16;
   std::vector<float> result;
-  team::run_team({exec::DeviceKind::cpu, ranks, ranks, false}, [&](team::Team& team) {
+  team::run_team({exec::DeviceKind::cpu, ranks, ranks}, [&](team::Team& team) {
     Context context(team);
     const Neighbourhood neighbourhood(team, context.stream(), graphs);
     const std::uint64_t n = neighbourhood.out->rows();

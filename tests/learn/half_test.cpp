@@ -284,7 +284,7 @@ TEST(HalfConvolutions, AreThoseOfFloat32NearlyWhereWide) {
   const auto graphs = fixtures::small_graphs();
   for (const NumberType type : kHalves) {
     for (const Case& test : wide_cases())
-      check_layer(test, graphs.back(), {exec::DeviceKind::cpu, 2, 2, false}, type);
+      check_layer(test, graphs.back(), {exec::DeviceKind::cpu, 2, 2}, type);
   }
 }
 TEST(HalfConvolutions, AreThoseOfFloat32Nearly) {
@@ -293,10 +293,10 @@ TEST(HalfConvolutions, AreThoseOfFloat32Nearly) {
     for (const Case& test : fixtures::cases()) {
       for (std::size_t i = 0; i < graphs.size(); ++i) {
         const int ranks = 1 + static_cast<int>(i % 4);
-        check_layer(test, graphs[i], {exec::DeviceKind::cpu, ranks, ranks, false}, type);
+        check_layer(test, graphs[i], {exec::DeviceKind::cpu, ranks, ranks}, type);
       }
-      check_layer(test, {"long star", fixtures::star(2600, true)},
-                  {exec::DeviceKind::cpu, 1, 1, false}, type);
+      check_layer(test, {"long star", fixtures::star(2600, true)}, {exec::DeviceKind::cpu, 1, 1},
+                  type);
     }
   }
 }
@@ -306,11 +306,11 @@ void check_on_gpus(const std::vector<Case>& cases, int devices, bool tensor_sums
   for (const NumberType type : kHalves) {
     for (const Case& test : cases) {
       for (const Named& named : graphs)
-        check_layer(test, named, {exec::DeviceKind::cuda, 1, 1, false}, type, tensor_sums);
+        check_layer(test, named, {exec::DeviceKind::cuda, 1, 1}, type, tensor_sums);
       check_layer(test, graphs.back(), {exec::DeviceKind::cuda, 2, 1, devices < 2}, type,
                   tensor_sums);
-      check_layer(test, {"long star", fixtures::star(2600, true)},
-                  {exec::DeviceKind::cuda, 1, 1, false}, type, tensor_sums);
+      check_layer(test, {"long star", fixtures::star(2600, true)}, {exec::DeviceKind::cuda, 1, 1},
+                  type, tensor_sums);
     }
   }
 }

@@ -75,7 +75,7 @@ TEST(Convolutions, EqualDifferencesOnOneRank) {
   for (const Case& test : cases()) {
     const auto graphs = fixtures::small_graphs();
     for (std::size_t i = 0; i < graphs.size(); i += kGraphStep)
-      check_case(test, graphs[i], {exec::DeviceKind::cpu, 1, 2, false});
+      check_case(test, graphs[i], {exec::DeviceKind::cpu, 1, 2});
   }
 }
 
@@ -84,7 +84,7 @@ TEST(Convolutions, EqualDifferencesOnSeveralRanks) {
   for (const Case& test : cases()) {
     for (std::size_t i = kGraphStep - 1; i < graphs.size(); i += kGraphStep) {
       const int ranks = 2 + static_cast<int>(i % 3);
-      check_case(test, graphs[i], {exec::DeviceKind::cpu, ranks, ranks, false});
+      check_case(test, graphs[i], {exec::DeviceKind::cpu, ranks, ranks});
     }
   }
 }
@@ -94,7 +94,7 @@ TEST(Convolutions, EqualDifferencesOnLongRows) {
   for (const Case& test :
        {gat(2, 2, 2, false), gat(1, 1, 8, false), gat_first(8, 2, 4), sage_max(2, 2),
         gatv2(2, 2, 2, false), gatv2(1, 1, 8, false), gatv2(1, 1, 68, false)})
-    check_case(test, named, {exec::DeviceKind::cpu, 2, 2, false});
+    check_case(test, named, {exec::DeviceKind::cpu, 2, 2});
 }
 
 /// With edges dropped, which no reference draws: gradients are what differences of the outputs
@@ -135,8 +135,7 @@ void check_dropped(const Case& test, const team::TeamOptions& options) {
 TEST(Convolutions, FollowDifferencesWithDroppedEdges) {
   for (const Case& test : {gat(4, 2, 4, false, 0.4f), gatv2(4, 2, 4, false, 0.4f),
                            gatv2(3, 1, 68, false, 0.4f), gatv2(3, 3, 5, false, 0.7f)}) {
-    for (const int ranks : {1, 3})
-      check_dropped(test, {exec::DeviceKind::cpu, ranks, ranks, false});
+    for (const int ranks : {1, 3}) check_dropped(test, {exec::DeviceKind::cpu, ranks, ranks});
   }
 }
 
@@ -158,8 +157,7 @@ void check_large_logits(const team::TeamOptions& options) {
 }
 
 TEST(Convolutions, OfGatV2HoldLargeLogits) {
-  for (const int ranks : {1, 2, 4})
-    check_large_logits({exec::DeviceKind::cpu, ranks, ranks, false});
+  for (const int ranks : {1, 2, 4}) check_large_logits({exec::DeviceKind::cpu, ranks, ranks});
 }
 
 /// GraphSAGE's sums of features that never change.
@@ -201,7 +199,7 @@ TEST(Convolutions, AddUpConstantRowsOnce) {
 }
 
 TEST(Convolutions, RefuseWhatDoesNotFit) {
-  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [](team::Team& team) {
+  team::run_team({exec::DeviceKind::cpu, 1, 1}, [](team::Team& team) {
     Context context(team);
     const GraphPair graphs = fixtures::pair_of(fixtures::star(4, true), 1);
     const Neighbourhood neighbourhood(team, context.stream(), graphs);
@@ -225,7 +223,7 @@ TEST(ConvolutionsCuda, EqualDifferences) {
   for (const Case& test : cases()) {
     const auto graphs = fixtures::small_graphs();
     for (std::size_t i = 0; i < graphs.size(); ++i) {
-      check_case(test, graphs[i], {exec::DeviceKind::cuda, 1, 1, false});
+      check_case(test, graphs[i], {exec::DeviceKind::cuda, 1, 1});
       // Teams of several GPUs take a second to meet.
       if (devices < 2 || i + 1 == graphs.size())
         check_case(test, graphs[i], {exec::DeviceKind::cuda, 2, 1, devices < 2});
@@ -237,12 +235,12 @@ TEST(ConvolutionsCuda, FollowDifferencesWithDroppedEdges) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
   for (const Case& test : {gat(4, 2, 4, false, 0.4f), gatv2(4, 2, 4, false, 0.4f),
                            gatv2(3, 1, 68, false, 0.4f), gatv2(3, 3, 5, false, 0.7f)})
-    check_dropped(test, {exec::DeviceKind::cuda, 1, 1, false});
+    check_dropped(test, {exec::DeviceKind::cuda, 1, 1});
 }
 
 TEST(ConvolutionsCuda, OfGatV2HoldLargeLogits) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
-  check_large_logits({exec::DeviceKind::cuda, 1, 1, false});
+  check_large_logits({exec::DeviceKind::cuda, 1, 1});
 }
 
 TEST(ConvolutionsCuda, EqualDifferencesOnLongRows) {
@@ -251,7 +249,7 @@ TEST(ConvolutionsCuda, EqualDifferencesOnLongRows) {
   for (const Case& test : {gat(2, 2, 2, false), gat(1, 1, 8, false), gat(1, 1, 68, false),
                            gat_first(8, 2, 4), gat_first(4, 1, 8), gatv2(2, 2, 2, false),
                            gatv2(1, 1, 8, false), gatv2(1, 1, 68, false), gatv2(1, 1, 276, false)})
-    check_case(test, named, {exec::DeviceKind::cuda, 1, 1, false});
+    check_case(test, named, {exec::DeviceKind::cuda, 1, 1});
 }
 
 }  // namespace

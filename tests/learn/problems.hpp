@@ -96,7 +96,7 @@ inline Trained train_on(const Problem& p, const learn::TrainOptions& options,
 }
 
 /// On CPU ranks.
-inline team::TeamOptions ranks(int count) { return {exec::DeviceKind::cpu, count, count, false}; }
+inline team::TeamOptions ranks(int count) { return {exec::DeviceKind::cpu, count, count}; }
 inline Trained train_on(const Problem& p, const learn::TrainOptions& options, int team_size,
                         bool order = false, bool resumes = false) {
   return train_on(p, options, ranks(team_size), order, resumes);

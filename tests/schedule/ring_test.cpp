@@ -46,6 +46,7 @@ void push(const RingView<std::uint64_t>& ring, const std::vector<std::uint64_t>&
   const std::uint64_t first = ring.reserve(tasks.size(), limit);
   for (std::size_t i = 0; i < tasks.size(); ++i) ring.place(first + i) = tasks[i];
   ring.publish(first, tasks.size());
+  ring.announce(tasks.size());
 }
 
 TEST(RingWord, SaysWhichPlacesAreThere) {

@@ -84,7 +84,7 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
     for (const TeamOptions& options : testing_support::teams<Backend>()) {
       if (options.ranks <= 4) result.push_back(options);
     }
-    if (!kIsCuda<Backend>) result.push_back({exec::DeviceKind::cpu, 4, 8, false});
+    if (!kIsCuda<Backend>) result.push_back({exec::DeviceKind::cpu, 4, 8});
     return result;
   }
   static QueueOptions small_options() {
@@ -152,6 +152,7 @@ TYPED_TEST_P(ScheduleTest, GatheredMessages) {
       options.batch = batch;
       options.wait = wait;
       options.slow_nanoseconds = 2000;
+      options.slow_bandwidth = 1e9;
       this->expect_tree(team, options, {40, 9});
       this->expect_tree(team, options, {20, 8}, Form::discrete);
       options.receive_capacity = batch;
@@ -162,7 +163,7 @@ TYPED_TEST_P(ScheduleTest, GatheredMessages) {
 
 TYPED_TEST_P(ScheduleTest, GatheringSendsFewerMessages) {
   const TeamOptions pair{kIsCuda<TypeParam> ? exec::DeviceKind::cuda : exec::DeviceKind::cpu, 2, 2,
-                         true};
+                         team::Sharing::turns};
   std::uint64_t messages[2] = {}, bytes[2] = {};
   for (int gathers = 0; gathers < 2; ++gathers) {
     team::run_team(pair, [&](Team& team) {
@@ -250,8 +251,7 @@ TYPED_TEST_P(ScheduleTest, APushToNoRankIsNamed) {
 }
 
 TYPED_TEST_P(ScheduleTest, OptionsThatCannotBe) {
-  const TeamOptions one{kIsCuda<TypeParam> ? exec::DeviceKind::cuda : exec::DeviceKind::cpu, 1, 1,
-                        false};
+  const TeamOptions one{kIsCuda<TypeParam> ? exec::DeviceKind::cuda : exec::DeviceKind::cpu, 1, 1};
   const auto expect_error = [&](auto change, const std::string& says) {
     SCOPED_TRACE(says);
     QueueOptions options;

@@ -36,7 +36,7 @@ TEST(ScheduleFailure, ATaskThatThrowsEndsTheTeam) {
     for (const Form form : {Form::persistent, Form::discrete}) {
       const double begin = now_seconds();
       EXPECT_THAT(([&, ranks = ranks, threads = threads] {
-                    team::run_team({exec::DeviceKind::cpu, ranks, threads, false}, [&](Team& team) {
+                    team::run_team({exec::DeviceKind::cpu, ranks, threads}, [&](Team& team) {
                       const exec::Stream stream(team.device());
                       TaskQueue<ThrowingFunction::Task> queue(team, {});
                       const ThrowingFunction function{team.rank(), team.size(), 300};
@@ -53,7 +53,7 @@ TEST(ScheduleFailure, AnAbortEndsARunThatWouldNot) {
   for (const Form form : {Form::persistent, Form::discrete}) {
     EXPECT_THAT(
         [&] {
-          team::run_team({exec::DeviceKind::cpu, 3, 3, false}, [&](Team& team) {
+          team::run_team({exec::DeviceKind::cpu, 3, 3}, [&](Team& team) {
             const exec::Stream stream(team.device());
             TaskQueue<ThrowingFunction::Task> queue(team, {});
             std::thread killer;

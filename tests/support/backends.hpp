@@ -34,31 +34,31 @@ class OnBackend : public ::testing::Test {
 };
 
 /// Ways to set up teams of different sizes. On GPUs, exclusive ones as large as the machine allows
-/// and, but in small tests, teams that share them: these wait for each other by turns of the GPU.
+/// and, but in small tests, teams that share them: by turns of the GPU, and side by side.
 template <class Backend>
 std::vector<team::TeamOptions> teams() {
   std::vector<team::TeamOptions> all;
   if constexpr (kIsCuda<Backend>) {
     for (const int ranks : {1, 2, 3, 4, 7}) {
-      if (ranks <= exec::cuda_device_count())
-        all.push_back({exec::DeviceKind::cuda, ranks, 1, false});
+      if (ranks <= exec::cuda_device_count()) all.push_back({exec::DeviceKind::cuda, ranks, 1});
     }
     for (const int ranks : {2, 3, 4}) {
-      if (ranks > exec::cuda_device_count() && !is_small())
-        all.push_back({exec::DeviceKind::cuda, ranks, 1, true});
+      if (ranks <= exec::cuda_device_count() || is_small()) continue;
+      all.push_back({exec::DeviceKind::cuda, ranks, 1, team::Sharing::turns});
+      all.push_back({exec::DeviceKind::cuda, ranks, 1, team::Sharing::side_by_side});
     }
   } else {
-    for (const int ranks : {1, 2, 3, 4, 7})
-      all.push_back({exec::DeviceKind::cpu, ranks, ranks, false});
-    all.push_back({exec::DeviceKind::cpu, 1, 4, false});
-    all.push_back({exec::DeviceKind::cpu, 2, 5, false});
+    for (const int ranks : {1, 2, 3, 4, 7}) all.push_back({exec::DeviceKind::cpu, ranks, ranks});
+    all.push_back({exec::DeviceKind::cpu, 1, 4});
+    all.push_back({exec::DeviceKind::cpu, 2, 5});
   }
   return all;
 }
 
 inline std::string name_of(const team::TeamOptions& options) {
+  constexpr const char* kSharing[] = {"", ", GPUs by turns", ", GPUs side by side"};
   return std::to_string(options.ranks) + " ranks, " + std::to_string(options.threads) + " threads" +
-         (options.share_devices ? ", sharing GPUs" : "");
+         kSharing[static_cast<std::size_t>(options.sharing)];
 }
 
 }  // namespace warren::testing_support

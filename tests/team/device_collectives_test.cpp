@@ -9,7 +9,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, DeviceCollectivesTest, exec::Cpu);
 namespace {
 
 TEST(DeviceCollectives, DifferentSizesAreRefused) {
-  const TeamOptions options{exec::DeviceKind::cpu, 3, 3, false};
+  const TeamOptions options{exec::DeviceKind::cpu, 3, 3};
   EXPECT_THROW(run_team(options,
                         [](Team& team) {
                           const exec::Stream stream(team.device());

@@ -40,7 +40,7 @@ TEST(Failure, AStepThrows) {
       const double begin = now_seconds();
       EXPECT_THAT(
           [&] {
-            run_team({exec::DeviceKind::cpu, ranks, 2 * ranks, false}, [&](Team& team) {
+            run_team({exec::DeviceKind::cpu, ranks, 2 * ranks}, [&](Team& team) {
               const exec::Stream stream(team.device());
               std::vector<std::uint64_t> cuts;
               for (int q = 0; q <= team.size(); ++q)
@@ -66,7 +66,7 @@ TEST(Failure, ARankFailsWhileOthersReadItsMemory) {
   constexpr std::uint64_t kRows =
       3'000'000;  // Large enough for memory that goes back to the system at once.
   for (int round = 0; round < 10; ++round) {
-    EXPECT_THROW(run_team({exec::DeviceKind::cpu, 3, 3, false},
+    EXPECT_THROW(run_team({exec::DeviceKind::cpu, 3, 3},
                           [&](Team& team) {
                             std::vector<std::uint64_t> cuts;
                             for (std::uint64_t q = 0; q <= 3; ++q) cuts.push_back(q * kRows);
@@ -89,7 +89,7 @@ TEST(Failure, ARankFailsWhileOthersReadItsMemory) {
 TEST(Failure, AnAbortWithoutAnExceptionIsReported) {
   EXPECT_THAT(
       [] {
-        run_team({exec::DeviceKind::cpu, 3, 3, false}, [](Team& team) {
+        run_team({exec::DeviceKind::cpu, 3, 3}, [](Team& team) {
           if (team.rank() == 1) team.abort("no more");
         });
       },
@@ -98,7 +98,7 @@ TEST(Failure, AnAbortWithoutAnExceptionIsReported) {
 
 TEST(Failure, OthersAreToldWhoFailedAndWhy) {
   std::atomic<int> told{0};
-  EXPECT_THROW(run_team({exec::DeviceKind::cpu, 4, 4, false},
+  EXPECT_THROW(run_team({exec::DeviceKind::cpu, 4, 4},
                         [&](Team& team) {
                           if (team.rank() == 2) throw UsageError("nonsense");
                           try {

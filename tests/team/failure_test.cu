@@ -34,7 +34,7 @@ TEST(FailureCudaDeathTest, AKernelDies) {
   const auto die = [&] {
     const double begin = now_seconds();
     try {
-      run_team({exec::DeviceKind::cuda, ranks, 1, false}, [&](Team& team) {
+      run_team({exec::DeviceKind::cuda, ranks, 1}, [&](Team& team) {
         const exec::Stream stream(team.device());
         DyingProgram program;
         program.is_bad = team.rank() == team.size() - 1;

@@ -151,7 +151,7 @@ TEST_F(LinksCache, Path) {
 }
 
 TEST_F(LinksCache, OfATeam) {
-  run_team({exec::DeviceKind::cpu, 3, 3, false}, [&](Team& team) {
+  run_team({exec::DeviceKind::cpu, 3, 3}, [&](Team& team) {
     const Links links = known_links(team, path_);
     EXPECT_EQ(links.size(), 3);
     expect_figures(links);

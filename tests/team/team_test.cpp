@@ -19,7 +19,7 @@ using ::testing::Property;
 using ::testing::ThrowsMessage;
 
 TeamOptions cpu_team(int ranks, int threads = 0) {
-  return {exec::DeviceKind::cpu, ranks, threads == 0 ? ranks : threads, false};
+  return {exec::DeviceKind::cpu, ranks, threads == 0 ? ranks : threads};
 }
 
 TEST(TeamOptions, AreChecked) {
@@ -32,7 +32,7 @@ TEST(TeamOptions, AreChecked) {
 }
 
 TEST(TeamOptions, MoreGpusThanThereAre) {
-  const TeamOptions options{exec::DeviceKind::cuda, exec::cuda_device_count() + 1, 0, false};
+  const TeamOptions options{exec::DeviceKind::cuda, exec::cuda_device_count() + 1, 0};
   EXPECT_THROW(validate(options), UsageError);
 }
 

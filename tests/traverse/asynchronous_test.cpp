@@ -253,7 +253,7 @@ TEST(AsyncBfs, QueuesOfThreeTasks) {
 TEST(AsyncBfs, PrioritiesSaveWork) {
   const fixtures::Named grid{"grid", fixtures::generated("grid:100x90", true)};
   const graph::ShardSource source = fixtures::shard_source(grid.graph, 1);
-  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [&](team::Team& team) {
+  team::run_team({exec::DeviceKind::cpu, 1, 1}, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source);
     AsyncOptions options;
     options.levels = 4;
@@ -326,7 +326,7 @@ TEST(AsyncPageRank, TakesFewerSweepsThanPlainIterations) {
     ranks = std::move(next);
   }
   const graph::ShardSource source = fixtures::shard_source(graph, 1);
-  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [&](team::Team& team) {
+  team::run_team({exec::DeviceKind::cpu, 1, 1}, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source);
     traverse::AsyncPageRank asynchronous(team, shard);
     EXPECT_LT(asynchronous.run().iterations, iterations);
@@ -422,7 +422,7 @@ TEST(AsyncTraversals, RandomRunsWithPauses) {
         "random", fixtures::random_graph(n, random() % (4 * size), random(), random() % 2 == 0)};
     const int ranks = 1 + static_cast<int>(random() % 4);
     const team::TeamOptions team{exec::DeviceKind::cpu, ranks,
-                                 ranks * (1 + static_cast<int>(random() % 2)), false};
+                                 ranks * (1 + static_cast<int>(random() % 2))};
     const auto from = static_cast<Vertex>(random() % n);
     check_bfs(named, team, random_options(random), {from});
     check_sssp("random", with_integers(named.graph, 0, 9), team, random_options(random), from);
@@ -448,7 +448,7 @@ TEST(AsyncTraversals, GraphsWithoutVertices) {
 TEST(AsyncTraversals, BadInput) {
   const graph::Graph graph = fixtures::path(4);
   const graph::ShardSource source = fixtures::shard_source(graph, 1);
-  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [&](team::Team& team) {
+  team::run_team({exec::DeviceKind::cpu, 1, 1}, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source);
     traverse::AsyncBfs bfs(team, shard);
     EXPECT_THROW(bfs.run(4), UsageError);
@@ -489,7 +489,7 @@ void check_on_gpus(const AsyncOptions& options) {
   for (const auto& named : shapes()) {
     const Vertex n = named.graph.vertices;
     if (n > 10'000 && options.capacity != 0 && options.capacity < kFewTasks) continue;
-    for (const auto& team : fixtures::cuda_teams()) {
+    for (const auto& team : fixtures::cuda_teams_of_waiting_kernels()) {
       check_bfs(named, team, options, {0, n / 2});
       check_sssp(named.name, with_integers(named.graph, 1, 64), team, options, 0);
       check_sssp(named.name, with_reals(named.graph), team, options, 0);

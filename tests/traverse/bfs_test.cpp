@@ -156,7 +156,7 @@ TEST(Bfs, TraversesShardsWhoseEdgesWereMoved) {
 
 TEST(BfsCuda, TraversesShardsWhoseEdgesWereMoved) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  for (const auto& options : fixtures::cuda_teams()) check_moved_edges(options);
+  for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check_moved_edges(options);
 }
 
 TEST(Bfs, RefusesACacheLargerThanTheDevice) {
@@ -170,14 +170,14 @@ TEST(Bfs, RefusesACacheLargerThanTheDevice) {
 TEST(BfsCuda, MatchesReferenceOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   for (const auto& named : fixtures::shapes()) {
-    for (const auto& options : fixtures::cuda_teams()) check(options, named);
+    for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check(options, named);
   }
 }
 
 TEST(BfsCuda, MatchesReferenceWithEdgesInHostMemory) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   for (const auto& named : fixtures::placed_shapes()) {
-    for (const auto& options : fixtures::cuda_teams()) {
+    for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) {
       for (const auto& edges : fixtures::host_edges()) check(options, named, edges);
     }
   }

@@ -132,7 +132,7 @@ TEST(Components, OfNoVertices) {
 
 TEST(ComponentsCuda, MatchReferenceOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  check_all(fixtures::cuda_teams());
+  check_all(fixtures::cuda_teams_of_waiting_kernels());
 }
 
 }  // namespace

@@ -174,7 +174,23 @@ inline std::vector<team::TeamOptions> cuda_teams() {
     team::TeamOptions options;
     options.kind = exec::DeviceKind::cuda;
     options.ranks = ranks;
-    options.share_devices = ranks > present;
+    if (ranks > present) options.sharing = team::Sharing::turns;
+    teams.push_back(options);
+  }
+  return teams;
+}
+
+/// With teams of up to four ranks, besides, that share GPUs side by side: what has kernels that
+/// wait for each other.
+inline std::vector<team::TeamOptions> cuda_teams_of_waiting_kernels() {
+  std::vector<team::TeamOptions> teams = cuda_teams();
+  const int present = exec::cuda_device_count();
+  const bool has_more = present > 0 && !testing_support::is_small();
+  for (int ranks = present + 1; ranks <= 4 && has_more; ++ranks) {
+    team::TeamOptions options;
+    options.kind = exec::DeviceKind::cuda;
+    options.ranks = ranks;
+    options.sharing = team::Sharing::side_by_side;
     teams.push_back(options);
   }
   return teams;

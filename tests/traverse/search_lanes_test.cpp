@@ -106,7 +106,7 @@ std::vector<typename Metric::Word> search(const graph::Graph& graph, Vertex sour
                                           std::uint32_t keep, double leap, bool newest_first) {
   using Function = SearchFunction<Metric, Lists>;
   std::vector<typename Metric::Word> best(graph.vertices, Metric::kUnreached);
-  team::run_team({exec::DeviceKind::cpu, 1, 1, false}, [&](team::Team& team) {
+  team::run_team({exec::DeviceKind::cpu, 1, 1}, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, fixtures::shard_source(graph, 1));
     traverse::WorkTally tally{};
     Pending<typename Function::Task> pending;

@@ -275,19 +275,19 @@ TEST_F(SsspRefusal, IntegerDistancesOfRealWeights) {
 
 TEST(SsspCuda, MatchesDijkstraOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  check_all(fixtures::cuda_teams());
+  check_all(fixtures::cuda_teams_of_waiting_kernels());
 }
 
 TEST(SsspCuda, SweepsLargeBinsOfFarEdges) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  for (const auto& options : fixtures::cuda_teams()) check_large_bins(options);
+  for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check_large_bins(options);
 }
 
 TEST(SsspCuda, DistancesDoNotDependOnDelta) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   const Case kron("kron", with_integers(fixtures::generated("kron:9", true), 0, 40));
   const Case path("path of 64 bits", with_integers(fixtures::path(9), 2147483600, 2147483647));
-  for (const auto& options : fixtures::cuda_teams()) {
+  for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) {
     check(options, kron, {0.5, 3.0, 100.0, 1e300});
     check(options, path);
   }

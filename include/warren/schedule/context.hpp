@@ -33,8 +33,10 @@ struct alignas(256) RankCounters {
   std::uint64_t spilled;           ///< Tasks that found a ring full.
   std::uint64_t wrong_rank;  ///< One more than the rank that a task was pushed to and is none.
   CounterGap<std::uint64_t[4]> behind_tallies;
-  std::uint32_t sending[kMaxRanks];  ///< A worker is sending the outbox's batch.
-  CounterGap<std::uint32_t[kMaxRanks]> behind_sending;
+  std::uint32_t sending[kMaxRanks];    ///< A worker is taking a batch out of the outbox.
+  std::uint32_t under_way[kMaxRanks];  ///< Batches taken and not yet at their ranks.
+  CounterGap<std::uint32_t[2 * kMaxRanks]> behind_under_way;
+  std::uint64_t link_is_free[kMaxRanks];  ///< Tests: when a slowed link has carried what it has.
   std::uint64_t messages[kMaxRanks];
   std::uint64_t sent[kMaxRanks];  ///< Tasks.
 };
@@ -60,8 +62,10 @@ struct QueueTable {
   int ranks = 1;
   std::uint32_t levels = 1;
   double inverse_delta = 1.0;
-  std::uint32_t is_slow = 0;           ///< A bit for each rank whose messages are gathered.
-  std::uint32_t slow_nanoseconds = 0;  ///< Tests: what every message to a slow rank takes longer.
+  std::uint32_t is_slow = 0;  ///< A bit for each rank whose messages are gathered.
+  // Tests: what a message to a slow rank takes longer, and each of its tasks.
+  std::uint32_t slow_nanoseconds = 0;
+  double slow_task_nanoseconds = 0.0;
   std::uint32_t batch = 0;
   std::uint32_t wait = 0;
   std::uint32_t stumble = 0;
@@ -165,13 +169,24 @@ class Context {
     return (table_.is_slow >> static_cast<std::uint32_t>(to) & 1u) != 0;
   }
 
-  /// Counts a message to a peer, and makes it as slow as a test asks. By one lane.
+  /// Counts a message to a peer. By one lane.
   WARREN_HD void tally(int to, std::uint64_t tasks) {
     exec::atomic_store_add(mine_.messages[to], std::uint64_t{1});
     exec::atomic_store_add(mine_.sent[to], tasks);
-    if (table_.slow_nanoseconds == 0 || !is_slow(to)) return;
-    const std::uint64_t begin = exec::clock_nanoseconds();
-    while (exec::clock_nanoseconds() - begin < table_.slow_nanoseconds) exec::back_off();
+  }
+
+  /// Tests: takes a slowed link for a message; when that will have arrived, or 0 for any other
+  /// link. By one lane of a rank's at a time.
+  [[nodiscard]] WARREN_HD std::uint64_t take_link(int to, std::uint64_t tasks) {
+    const auto nanoseconds =
+        table_.slow_nanoseconds +
+        static_cast<std::uint64_t>(static_cast<double>(tasks) * table_.slow_task_nanoseconds);
+    if (nanoseconds == 0) return 0;
+    const std::uint64_t now = exec::clock_nanoseconds();
+    const std::uint64_t is_free = exec::atomic_load(mine_.link_is_free[to]);
+    const std::uint64_t arrival = (is_free > now ? is_free : now) + nanoseconds;
+    exec::atomic_store(mine_.link_is_free[to], arrival);
+    return arrival;
   }
 
   WARREN_HD void signal_all(Signal signal) const {

@@ -216,42 +216,68 @@ class WorkerLoop {
     return has_moved;
   }
 
-  WARREN_HD bool send_batch(int to, bool now) {
+  /// Several workers may be sending batches at a time; they take them one after the other, since
+  /// the second to see a batch would find the rest of one.
+  WARREN_GPU_NOINLINE WARREN_HD bool send_batch(int to, bool now) {
     const RingView<Task>& outbox = table_.outbox[to];
     const RingView<Task>& ring = table_.to[to];
-    std::uint32_t goes = 0;
-    if (worker_.lane() == 0) {
-      const std::uint64_t waiting = outbox.waiting();
-      std::uint32_t unlocked = 0;
-      goes = waiting > 0 && (now || waiting >= table_.batch) &&
-                     exec::atomic_compare_exchange<Order::acquire>(mine_.sending[to], unlocked, 1u)
-                 ? 1u
-                 : 0u;
-    }
-    if (worker_.broadcast(goes, 0) == 0) return false;
     Claim source{};
     std::uint64_t target = 0;
-    if (worker_.lane() == 0) {
+    std::uint64_t arrival = 0;
+    if (worker_.lane() == 0 && is_due(to, now)) {
       const std::uint64_t limit = ring.room();
-      if (limit != 0) source = outbox.claim(table_.batch);
-      if (source.count > 0) target = ring.reserve(source.count, limit);
-    }
-    source = worker_.broadcast(source, 0);
-    target = worker_.broadcast(target, 0);
-    if (source.count > 0 && !outbox.await(worker_, source)) source.count = 0;
-    worker_.for_each(source.count, [&](std::uint64_t i) {
-      ring.place(target + i) = outbox.place(source.first + i);
-    });
-    worker_.sync();
-    if (worker_.lane() == 0) {
+      if (limit != 0) source = outbox.take(table_.batch);
       if (source.count > 0) {
-        outbox.release(source);
-        ring.publish(target, source.count);
-        context_.tally(to, source.count);
+        target = ring.reserve(source.count, limit);
+        exec::atomic_store_add(mine_.under_way[to], 1u);
+        arrival = context_.take_link(to, source.count);
       }
       exec::atomic_store<Order::release>(mine_.sending[to], 0u);
     }
-    return source.count > 0;
+    source = worker_.broadcast(source, 0);
+    if (source.count == 0) return false;
+    target = worker_.broadcast(target, 0);
+    if (!outbox.await(worker_, source)) return false;
+    copy_tasks(outbox, source, ring, target);
+    worker_.sync();
+    if (worker_.lane() == 0) {
+      outbox.release(source);
+      while (arrival != 0 && exec::clock_nanoseconds() < arrival) exec::back_off();
+      ring.publish(target, source.count);
+      ring.announce(source.count);
+      exec::atomic_store_add(mine_.under_way[to], ~0u);
+      context_.tally(to, source.count);
+    }
+    return true;
+  }
+
+  /// A batch is to go and nobody else is taking it: the caller gives `sending` back. Less than a
+  /// batch waits while others are under way: the link has something to do. By one lane.
+  [[nodiscard]] WARREN_HD bool is_due(int to, bool now) {
+    const std::uint64_t waiting = table_.outbox[to].waiting();
+    if (waiting == 0) return false;
+    if (waiting < table_.batch && (!now || exec::atomic_load(mine_.under_way[to]) != 0))
+      return false;
+    std::uint32_t unlocked = exec::atomic_load(mine_.sending[to]);
+    return unlocked == 0 &&
+           exec::atomic_compare_exchange<Order::acquire>(mine_.sending[to], unlocked, 1u);
+  }
+
+  /// Several of a lane under way: one after the other would wait for the memory each.
+  WARREN_HD void copy_tasks(const RingView<Task>& from, const Claim& source,
+                            const RingView<Task>& to, std::uint64_t target) const {
+    constexpr std::uint32_t kAtOnce = sizeof(Task) <= 16 ? 8 : 2;
+    const std::uint64_t lanes = worker_.size();
+    std::uint64_t i = worker_.lane();
+    for (; i + (kAtOnce - 1) * lanes < source.count; i += kAtOnce * lanes) {
+      Task tasks[kAtOnce];
+      WARREN_UNROLL
+      for (std::uint32_t j = 0; j < kAtOnce; ++j)
+        tasks[j] = from.place(source.first + i + j * lanes);
+      WARREN_UNROLL
+      for (std::uint32_t j = 0; j < kAtOnce; ++j) to.place(target + i + j * lanes) = tasks[j];
+    }
+    for (; i < source.count; i += lanes) to.place(target + i) = from.place(source.first + i);
   }
 
   WARREN_HD bool move_spilled() {

@@ -42,9 +42,11 @@ struct QueueOptions {
   Gather gather = Gather::measured;
   std::uint32_t batch = 4096;
   std::uint32_t wait = 32;
-  /// Tests: every message over a gathered link takes this much longer; random pauses of up to so
-  /// much between the accesses of the queue.
+  /// Tests: every message over a gathered link takes this much longer, and its messages one after
+  /// the other share so many bytes a second (0: what the link has).
   std::uint32_t slow_nanoseconds = 0;
+  double slow_bandwidth = 0.0;
+  /// Tests: random pauses of up to so much between the accesses of the queue.
   std::uint32_t stumble_nanoseconds = 0;
 };
 
@@ -181,6 +183,8 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   table_.inverse_delta = 1.0 / options.delta;
   table_.is_slow = slow_links(team, options.gather);
   table_.slow_nanoseconds = options.slow_nanoseconds;
+  if (options.slow_bandwidth > 0.0)
+    table_.slow_task_nanoseconds = sizeof(Task) * 1e9 / options.slow_bandwidth;
   table_.batch = options.batch;
   table_.wait = options.wait;
   table_.stumble = options.stumble_nanoseconds;

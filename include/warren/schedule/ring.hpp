@@ -12,7 +12,7 @@
 //
 // Readers take from `available`, which counts places reserved, and get theirs from `head`. A place
 // may be handed out a moment before its task is there: the reader then waits for a writer that has
-// its place and waits for nothing itself.
+// its place and waits for nothing itself. Who takes longer to write announces its places after.
 //
 // `capacity` is what writers heed: a ring is full when so many places are taken. Additions to
 // `tail` follow one another, and so do looks at it; so who fills the ring says so in a word that is
@@ -131,10 +131,22 @@ WARREN_HD inline void fence([[maybe_unused]] bool is_wide) {
   }
 #endif
 }
+/// The same for readers: what they have seen in kSeen comes before what they do after this.
+WARREN_HD inline void fence_seen([[maybe_unused]] bool is_wide) {
+#if defined(__CUDA_ARCH__)
+  if (is_wide) {
+    cuda::atomic_thread_fence(cuda::std::memory_order_acquire, cuda::thread_scope_system);
+  } else {
+    cuda::atomic_thread_fence(cuda::std::memory_order_acquire, cuda::thread_scope_device);
+  }
+#endif
+}
 #if defined(__CUDA_ARCH__)
 inline constexpr Order kFenced = Order::relaxed;
+inline constexpr Order kSeen = Order::relaxed;
 #else
 inline constexpr Order kFenced = Order::release;
+inline constexpr Order kSeen = Order::acquire;
 #endif
 
 /// Where a run is tested: a random pause, one time in eight, between any two accesses that others
@@ -198,10 +210,10 @@ struct RingView {
     const std::uint64_t tail = exec::atomic_load(writer->tail);
     return tail - find_freed(freed, tail, tail);
   }
-  /// The first of `count` places. By one lane, after room() gave `limit` (0: after no such look,
-  /// where the storage has room for sure). Where others have taken the ring on meanwhile, the
-  /// places lie beyond the limit: they have been read, but this lane must see that before it
-  /// writes.
+  /// The first of `count` places, which no reader comes for before they are announced. By one lane,
+  /// after room() gave `limit` (0: after no such look, where the storage has room for sure). Where
+  /// others have taken the ring on meanwhile, the places lie beyond the limit: they have been read,
+  /// but this lane must see that before it writes.
   [[nodiscard]] WARREN_HD std::uint64_t reserve(std::uint64_t count, std::uint64_t limit) const {
     const std::uint64_t first = exec::atomic_add(writer->tail, count);
     detail::stumble(stumble);
@@ -217,9 +229,11 @@ struct RingView {
     // By less than a segment too soon, since limits are of whole ones.
     if (first + count >= limit - (mask + 1) + capacity)
       exec::atomic_max(writer->filled, first + count);
-    // Before they are written: to tell so costs no wait now, and readers come while they are.
-    detail::store_add(reader->available, count, is_wide);
     return first;
+  }
+  /// Lets readers come for `count` places that have been reserved.
+  WARREN_HD void announce(std::uint64_t count) const {
+    detail::store_add(reader->available, count, is_wide);
   }
   [[nodiscard]] WARREN_HD Task& place(std::uint64_t index) const { return tasks[index & mask]; }
   /// What was written to places [first, first + count) may be read. By one lane, which all that
@@ -324,7 +338,11 @@ struct RingView {
     if (count == 0) return true;
     const std::uint32_t before = count == worker.size() ? worker.lane() : worker.count_before(has);
     std::uint64_t first = 0;
-    if (worker.lane() == 0) first = take_places(count);
+    if (worker.lane() == 0) {
+      first = take_places(count);
+      // Before they are written: to tell so costs no wait now, and readers come while they are.
+      if (first != kNoPlace) announce(count);
+    }
     first = worker.broadcast(first, 0);
     if (first == kNoPlace) return false;
     if (has) place(first + before) = task;
@@ -390,20 +408,35 @@ struct RingView {
   }
 
   /// Moves `freed` on as far as places have been read, or to `enough`: nobody looks for who comes
-  /// later, whom a look at each segment of the ring would have wait.
+  /// later, whom a look at each segment of the ring would have wait. Several looks are under way at
+  /// a time: a batch may need many segments, of which each is a way to the memory.
   WARREN_HD std::uint64_t find_freed(std::uint64_t freed, std::uint64_t tail,
                                      std::uint64_t enough) const {
+    constexpr std::uint32_t kLooks = 4;
     std::uint64_t now = freed;
-    while (now < tail && now < enough) {
+    bool is_whole = true;
+    while (is_whole && now < tail && now < enough) {
       const std::uint64_t begin = now / kSegmentTasks * kSegmentTasks;
-      const RingSegment& segment = segments[(begin & mask) / kSegmentTasks];
-      const std::uint64_t prefix =
-          detail::segment_prefix(detail::load<Order::acquire>(segment.read, is_wide) -
-                                 lap_of(begin) * detail::kFullSegment);
-      if (begin + prefix > now) now = begin + prefix;
-      if (prefix < kSegmentTasks) break;
+      std::uint64_t words[kLooks];
+      WARREN_UNROLL
+      for (std::uint32_t j = 0; j < kLooks; ++j) {
+        const std::uint64_t at = begin + j * kSegmentTasks;
+        words[j] =
+            detail::load<detail::kSeen>(segments[(at & mask) / kSegmentTasks].read, is_wide) -
+            lap_of(at) * detail::kFullSegment;
+      }
+      WARREN_UNROLL
+      for (std::uint32_t j = 0; j < kLooks; ++j) {
+        if (!is_whole) continue;
+        const std::uint64_t end = begin + j * kSegmentTasks + detail::segment_prefix(words[j]);
+        if (end > now) now = end;
+        is_whole = end % kSegmentTasks == 0 && end > begin + j * kSegmentTasks;
+      }
     }
-    if (now > freed) exec::atomic_max<Order::acq_rel>(writer->freed, now);
+    if (now > freed) {
+      detail::fence_seen(is_wide);
+      exec::atomic_max<Order::acq_rel>(writer->freed, now);
+    }
     return now;
   }
 };

@@ -3,14 +3,18 @@
 //
 // A program is a trivially copyable functor with
 //
-//   using State = ...;                                        // small, trivially copyable, the
-//   same on all ranks at every step void step(grid, const State&) const;                      //
-//   the work of one step, by all blocks of all ranks together static State next(const State&, const
-//   Sums&);             // after the barrier: the state of the next step static bool finished(const
-//   State&); static constexpr std::uint32_t kThreadsPerBlock, kBlocksPerProcessor;   // of a GPU
-//   static constexpr std::uint32_t kScratchBytes;             // block-shared memory of the grid's
-//   block_worker() static constexpr std::uint32_t kGangBlocks;               // blocks of a gang: 1
-//   where gangs are not used
+// * `State`: small, trivially copyable, the same on all ranks at every step;
+//
+// * `void step(grid, const State&) const`: the work of one step, by all blocks of all ranks
+//   together;
+//
+// * `static State next(const State&, const Sums&)`: after the barrier, the state of the next step;
+//
+// * `static bool finished(const State&)`;
+//
+// * `std::uint32_t` constants: `kThreadsPerBlock` and `kBlocksPerProcessor` of a GPU,
+//   `kScratchBytes` of block-shared memory that the grid's block_worker() has, `kGangBlocks` of a
+//   gang (1 where gangs are not used).
 //
 // All loops of a step go through the grid: grid.for_each<W>(count, f) shares tasks out over workers
 // of type W, grid.sum(slot, value) adds to a counter whose total over the team next() is given.

@@ -299,8 +299,9 @@ __global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPer
 template <class Program>
 class ProgramLaunch {
  public:
-  ProgramLaunch(const exec::Stream& stream, const void* kernel, bool cooperative)
-      : kernel_(kernel) {
+  /// `sharers`: kernels that wait for each other on one device, of which each takes a part.
+  ProgramLaunch(const exec::Stream& stream, const void* kernel, bool cooperative, int sharers)
+      : kernel_(kernel), sharers_(static_cast<std::uint32_t>(sharers)) {
     if (Program::kScratchBytes > 0) {
       exec::cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                             static_cast<int>(Program::kScratchBytes)),
@@ -337,18 +338,21 @@ class ProgramLaunch {
     const std::uint32_t per_processor = blocks < static_cast<int>(Program::kBlocksPerProcessor)
                                             ? static_cast<std::uint32_t>(blocks)
                                             : Program::kBlocksPerProcessor;
-    const std::uint32_t most = per_processor * static_cast<std::uint32_t>(device.processors());
+    const std::uint32_t most =
+        per_processor * static_cast<std::uint32_t>(device.processors()) / sharers_;
     if (Program::kGangBlocks == 1) return most;
     // A gang stays within one of the GPU's processor clusters, which leaves some processors
     // without.
     int gangs = 0;
     exec::cuda_check(cudaOccupancyMaxActiveClusters(&gangs, kernel_, &config_),
                      "cudaOccupancyMaxActiveClusters");
-    const std::uint32_t fitting = static_cast<std::uint32_t>(gangs) * Program::kGangBlocks;
+    const std::uint32_t fitting =
+        static_cast<std::uint32_t>(gangs) / sharers_ * Program::kGangBlocks;
     return fitting < most ? fitting : most / Program::kGangBlocks * Program::kGangBlocks;
   }
 
   const void* kernel_;
+  std::uint32_t sharers_;
   cudaLaunchAttribute attributes_[2] = {};
   cudaLaunchConfig_t config_ = {};
 };
@@ -361,8 +365,10 @@ typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, cons
   const BarrierView& view = team.barrier_view();
   static_assert(sizeof(State) <= BarrierView::kResultBytes);
   if (team.kernels_may_wait()) {
+    // What is launched as cooperative may have the device to itself; parts of it fit anyway.
+    const int sharers = team.ranks_on_device();
     const ProgramLaunch<Program> launch(
-        stream, reinterpret_cast<const void*>(&persistent_kernel<Program>), true);
+        stream, reinterpret_cast<const void*>(&persistent_kernel<Program>), sharers == 1, sharers);
     // Once a peer's kernel waits for this rank's, nothing may stand before the launch: taking or
     // freeing memory waits for all devices, and would wait for the peer's kernel.
     stream.synchronize();
@@ -378,7 +384,7 @@ typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, cons
   }
   BarrierState* mine = view.states[view.rank];
   const ProgramLaunch<Program> launch(stream, reinterpret_cast<const void*>(&step_kernel<Program>),
-                                      false);
+                                      false, 1);
   stream.synchronize();
   team.barrier();
   while (!Program::finished(state)) {

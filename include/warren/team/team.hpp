@@ -92,7 +92,9 @@ class DeviceCollectives;
 /// One rank's handle on its team.
 class Team {
  public:
-  Team(std::unique_ptr<Transport> transport, const exec::Device& device, bool exclusive_devices);
+  /// `ranks_on_device`: of this team, on this rank's device, this one too.
+  Team(std::unique_ptr<Transport> transport, const exec::Device& device, bool kernels_may_wait,
+       int ranks_on_device);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -100,10 +102,13 @@ class Team {
   [[nodiscard]] int rank() const { return transport_->rank(); }
   [[nodiscard]] int size() const { return transport_->size(); }
   [[nodiscard]] const exec::Device& device() const { return device_; }
-  /// True if no two ranks share a GPU and every pair has a direct path: then kernels of all ranks
-  /// run at the same time and may wait for each other. Always true on the CPU, where steps are
-  /// threads that block.
+  /// True if kernels of all ranks run at the same time and may wait for each other: every pair has
+  /// a direct path, and ranks that share a GPU do so side by side. Always true on the CPU, where
+  /// steps are threads that block.
   [[nodiscard]] bool kernels_may_wait() const { return kernels_may_wait_; }
+  /// Among how many kernels that wait for each other this rank's device is divided: 1 but where
+  /// ranks share a GPU side by side.
+  [[nodiscard]] int ranks_on_device() const { return ranks_on_device_; }
 
   void barrier() { transport_->barrier(); }
   void check() const { transport_->check(); }
@@ -202,8 +207,20 @@ class Team {
   std::unique_ptr<Transport> transport_;
   exec::Device device_;
   bool kernels_may_wait_;
+  int ranks_on_device_;
   std::unique_ptr<DeviceCollectives> collectives_;
   std::unique_ptr<BarrierMemory> barrier_memory_;
+};
+
+/// What more CUDA ranks than GPUs do.
+enum class Sharing {
+  refused,
+  turns,  ///< Their kernels take turns.
+  /// Each has a part of a GPU's processors, and kernels wait for each other as between GPUs: for
+  /// tests of what several GPUs would do. At most 32 streams of CUDA in the process
+  /// (CUDA_DEVICE_MAX_CONNECTIONS, which run_team() sets where nobody has): ranks whose streams
+  /// share a queue of the device would wait for each other without end.
+  side_by_side
 };
 
 struct TeamOptions {
@@ -211,7 +228,7 @@ struct TeamOptions {
   int ranks = 1;
   int threads =
       0;  ///< CPU threads in all, shared out over the ranks; 0: all that the process may use.
-  bool share_devices = false;  ///< Allows more CUDA ranks than GPUs: ranks then take turns on them.
+  Sharing sharing = Sharing::refused;
 };
 
 /// Checks `options` against the machine. Throws UsageError: no ranks, more than kMaxRanks, more
