@@ -31,6 +31,8 @@ void validate(const QueueOptions& options, bool on_gpu) {
   require(options.fetch >= 1 && (!on_gpu || options.fetch <= 1024),
           fmt::format("a fetch of {} tasks: give at least 1, and on a GPU at most 1024",
                       options.fetch));
+  require(options.together >= 1 && options.together <= 1 << 16,
+          fmt::format("pushes of {} tasks for each lane: give from 1 to 65536", options.together));
   require(options.levels >= 1 && options.levels <= kMaxLevels,
           fmt::format("{} levels of priority: give from 1 to {}", options.levels, kMaxLevels));
   require(options.delta > 0.0, fmt::format("a delta of {}: give a number above 0", options.delta));

@@ -110,17 +110,18 @@ class SearchWords {
       problem_.keep = options.keep != 0 ? options.keep : chosen_keep<Lists>(shard);
       problem_.keep = std::min(problem_.keep, Function::kMostKept);
     }
-    // A worker with much of the wave front keeps its order by itself, and so does the queue of one
-    // rank alone where all edges are as long.
+    // A worker with much of the wave front keeps its order by itself, and so does a queue where all
+    // edges are as long.
     const bool is_in_order = has_blocks_ && problem_.keep > 0;
-    const bool is_one_queue =
-        std::is_same_v<Metric, DepthMetric> && problem_.leap == 0.0 && shard.cuts.size() <= 2;
+    const bool is_one_queue = std::is_same_v<Metric, DepthMetric> && problem_.leap == 0.0;
     if (options.levels == 0) queue.levels = is_in_order || is_one_queue ? 1 : kLevels;
     queue.most_pushes = Function::most_pushes(problem_.keep, on_gpu);
     if (Lists::kLanes > queue.fetch) queue.fetch = Lists::kLanes;
     // What is taken together is worked off together.
     if (problem_.keep > 0) queue.fetch = std::min(queue.fetch, problem_.keep);
     queue.shares_few = problem_.keep > 0;
+    queue.together =
+        on_gpu ? (Function::kMostFar + Lists::kLanes - 1) / Lists::kLanes : Function::kMostFar;
   }
 
   template <class Lists>

@@ -147,7 +147,7 @@ struct SearchFunction : SearchProblem<MetricType> {
   template <class W, class C>
   WARREN_HD void operator()(const W& worker, C& context, bool active, Task task) const {
     Leap leap_of{*context.template scratch<KeptLists>()};
-    if (worker.lane() == 0) {
+    if (kKeeps && worker.lane() == 0) {
       in_scratch(leap_of).filled[0] = {};
       in_scratch(leap_of).filled[1] = {};
     }
@@ -171,7 +171,22 @@ struct SearchFunction : SearchProblem<MetricType> {
     if constexpr (kKeeps) {
       if (keep > 0) go_on(worker, context, leap_of);
     }
-    push_far(worker, context, leap_of);
+    if constexpr (kKeeps) push_far(worker, context, leap_of);
+  }
+
+  /// A worker that keeps nothing holds what it finds until there is enough for a push or nothing
+  /// else to do: begin() and flush() of the scheduler's.
+  template <class W, class C>
+  WARREN_HD void begin(const W& worker, C& context) const requires(!kKeeps) {
+    if (worker.lane() == 0) context.template scratch<KeptLists>()->filled[0] = {};
+    worker.sync();
+  }
+  template <class W, class C>
+  [[nodiscard]] WARREN_HD bool flush(const W& worker, C& context) const requires(!kKeeps) {
+    Leap leap_of{*context.template scratch<KeptLists>()};
+    if (in_scratch(leap_of).filled[0].far == 0) return false;
+    push_found(worker, context, leap_of);
+    return true;
   }
 
  private:
@@ -312,7 +327,7 @@ struct SearchFunction : SearchProblem<MetricType> {
       worker.sync();
     }
     note(worker, work);
-    push_found(worker, context, leap_of);
+    if constexpr (kKeeps) push_found(worker, context, leap_of);
   }
 
   /// Whose edge is number `at` of all lanes' together.
@@ -429,13 +444,11 @@ struct SearchFunction : SearchProblem<MetricType> {
   template <class W, class C>
   WARREN_GPU_NOINLINE WARREN_HD void push_list(const W& worker, C& context, const Far* list,
                                                std::uint32_t count) const {
-    for (std::uint32_t base = 0; base < count; base += worker.size()) {
-      const bool has = base + worker.lane() < count;
-      const Far far = has ? list[base + worker.lane()] : Far{};
-      const int to = has ? owner(far.vertex) : rank;
-      context.push(worker, has, to, {far.vertex, to == rank ? kRootNode : 0, far.word},
-                   Metric::priority(far.word));
-    }
+    context.push_list(worker, count, [&](std::uint32_t i) -> typename C::Item {
+      const Far far = list[i];
+      const int to = owner(far.vertex);
+      return {{far.vertex, to == rank ? kRootNode : 0, far.word}, to, Metric::priority(far.word)};
+    });
   }
 
   /// False for what is no better than what its vertex has.

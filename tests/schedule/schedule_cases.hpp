@@ -27,9 +27,10 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
     std::uint64_t roots = 20;
     std::uint32_t last = 8;
     bool has_priorities = false;
+    bool holds = false;  ///< Workers push what they have found in several tasks.
   };
 
-  template <class W>
+  template <class W, class Function = TreeFunction>
   static void expect_tree(const TeamOptions& team_options, const QueueOptions& options,
                           const Tree& tree, Form form = Form::automatic,
                           std::uint64_t* spilled = nullptr) {
@@ -44,7 +45,7 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
                        static_cast<std::size_t>(team.size()));
       memory::GlobalArray<std::uint64_t> rows(team, cuts, 1, memory::Placement::device);
       TaskQueue<TreeFunction::Task> queue(team, options);
-      TreeFunction function;
+      Function function;
       function.rows = rows.view();
       function.last = tree.last;
       function.roots = tree.roots;
@@ -71,7 +72,13 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
                           const Tree& tree, Form form = Form::automatic,
                           std::uint64_t* spilled = nullptr) {
     SCOPED_TRACE(name_of(team_options));
-    if constexpr (kIsCuda<Backend>) {
+    if (tree.holds) {
+      using W = std::conditional_t<kIsCuda<Backend>, exec::Warp, exec::Serial>;
+      using Held = TreeFunction::Held;
+      QueueOptions larger = options;
+      larger.most_pushes = larger.together = Held::kTasks;
+      expect_tree<W, Held>(team_options, larger, tree, form, spilled);
+    } else if constexpr (kIsCuda<Backend>) {
       expect_tree<exec::Thread>(team_options, options, tree, form, spilled);
       expect_tree<exec::Warp>(team_options, options, tree, form, spilled);
       expect_tree<exec::Block>(team_options, options, tree, form, spilled);
@@ -140,6 +147,24 @@ TYPED_TEST_P(ScheduleTest, Priorities) {
       this->expect_tree(team, options, {30, 9, true});
       options.local_capacity = 3;
       this->expect_tree(team, options, {30, 8, true});
+    }
+  }
+}
+
+TYPED_TEST_P(ScheduleTest, WorkersHoldWhatTheyFind) {
+  for (const TeamOptions& team : this->small_teams()) {
+    for (const bool has_priorities : {false, true}) {
+      QueueOptions options = this->small_options();
+      if (has_priorities) options.levels = 3;
+      this->expect_tree(team, options, {200, 9, has_priorities, true});
+      this->expect_tree(team, options, {20, 8, has_priorities, true}, Form::discrete);
+      options.local_capacity = 5;
+      options.receive_capacity = 70;
+      options.spill_capacity = 20;
+      options.batch = 64;
+      this->expect_tree(team, options, {40, 8, has_priorities, true});
+      options.gather = Gather::always;
+      this->expect_tree(team, options, {40, 8, has_priorities, true});
     }
   }
 }
@@ -269,6 +294,8 @@ TYPED_TEST_P(ScheduleTest, OptionsThatCannotBe) {
   expect_error([](QueueOptions& o) { o.batch = 0; }, "batch of 0");
   expect_error([](QueueOptions& o) { o.batch = 70000; }, "batch of 70000");
   expect_error([](QueueOptions& o) { o.fetch = 0; }, "fetch of 0");
+  expect_error([](QueueOptions& o) { o.together = 0; }, "pushes of 0 tasks");
+  expect_error([](QueueOptions& o) { o.slow_bandwidth = -1.0; }, "slowed link of -1");
   expect_error([](QueueOptions& o) { o.levels = 0; }, "0 levels");
   expect_error([](QueueOptions& o) { o.levels = 9; }, "9 levels");
   expect_error([](QueueOptions& o) { o.delta = 0.0; }, "delta");
@@ -294,16 +321,16 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
     options.batch = 1 + static_cast<std::uint32_t>(random() % options.receive_capacity);
     options.wait = static_cast<std::uint32_t>(random() % 20);
     options.stumble_nanoseconds = random() % 3 == 0 ? 0 : 1u << random() % 17;
-    this->expect_tree(
-        teams[random() % teams.size()], options,
-        {random() % 20, 1 + static_cast<std::uint32_t>(random() % 8), random() % 2 == 0},
-        random() % 4 == 0 ? Form::discrete : Form::automatic);
+    this->expect_tree(teams[random() % teams.size()], options,
+                      {random() % 20, 1 + static_cast<std::uint32_t>(random() % 8),
+                       random() % 2 == 0, random() % 3 == 0},
+                      random() % 4 == 0 ? Form::discrete : Form::automatic);
   }
 }
 
 REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, WithoutAnyTask,
-                            FullRingsLoseNothing, Priorities, GatheredMessages,
-                            GatheringSendsFewerMessages, TheIdleFunctionMakesWork,
+                            FullRingsLoseNothing, Priorities, WorkersHoldWhatTheyFind,
+                            GatheredMessages, GatheringSendsFewerMessages, TheIdleFunctionMakesWork,
                             APushToNoRankIsNamed, OptionsThatCannotBe, RandomRunsWithPauses);
 
 }  // namespace warren::schedule

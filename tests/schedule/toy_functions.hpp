@@ -60,6 +60,9 @@ struct TreeFunction {
     }
   }
 
+  /// The same with the children of several runs pushed together.
+  struct Held;
+
   /// What the rows hold in the end, and the number of tasks.
   static std::uint64_t expected(std::uint64_t roots, std::uint64_t ranks, std::uint32_t last,
                                 std::vector<std::uint64_t>& rows) {
@@ -77,6 +80,50 @@ struct TreeFunction {
         stack.push_back({child(task, i), task.depth + 1});
     }
     return tasks;
+  }
+};
+
+struct TreeFunction::Held : TreeFunction {
+  struct List {
+    Task tasks[160];
+    std::uint32_t count;
+  };
+  static constexpr std::uint32_t kTasks = sizeof(List::tasks) / sizeof(Task);
+  static constexpr std::uint32_t kScratchBytes = sizeof(List);
+
+  template <class W, class C>
+  WARREN_HD void begin(const W& worker, C& context) const {
+    if (worker.lane() == 0) context.template scratch<List>()->count = 0;
+    worker.sync();
+  }
+  template <class W, class C>
+  WARREN_HD bool flush(const W& worker, C& context) const {
+    List& held = *context.template scratch<List>();
+    const std::uint32_t count = held.count;
+    if (count == 0) return false;
+    context.push_list(worker, count, [&](std::uint32_t i) -> typename C::Item {
+      const Task task = held.tasks[i];
+      return {task, static_cast<int>(task.number / 8 % static_cast<std::uint64_t>(ranks)),
+              priority(task)};
+    });
+    worker.sync();
+    if (worker.lane() == 0) held.count = 0;
+    worker.sync();
+    return true;
+  }
+  template <class W, class C>
+  WARREN_HD void operator()(const W& worker, C& context, bool active, const Task& task) const {
+    if (active) rows.atomic_add(task.number % rows.rows(), std::uint64_t{1});
+    List& held = *context.template scratch<List>();
+    if (held.count + 3 * worker.size() > kTasks) (void)flush(worker, context);
+    const std::uint32_t mine = active ? children(task, last) : 0;
+    const std::uint32_t before = worker.exclusive_scan(mine);
+    const std::uint32_t count = held.count;
+    for (std::uint32_t i = 0; i < mine; ++i)
+      held.tasks[count + before + i] = {child(task, i), task.depth + 1};
+    worker.sync();
+    if (worker.lane() + 1 == worker.size()) held.count = count + before + mine;
+    worker.sync();
   }
 };
 

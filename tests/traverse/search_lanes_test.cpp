@@ -58,6 +58,19 @@ class Context {
     const std::lock_guard lock(pending_.mutex);
     pending_.tasks.push_back(task);
   }
+  struct Item {
+    Task task;
+    int to;
+    double priority;
+  };
+  template <class F>
+  void push_list(const exec::CpuBlock& worker, std::uint32_t count, F&& item) {
+    for (std::uint32_t base = 0; base < count; base += worker.size()) {
+      const bool has = base + worker.lane() < count;
+      const Item one = has ? item(base + worker.lane()) : Item{};
+      push(worker, has, one.to, one.task, one.priority);
+    }
+  }
   [[nodiscard]] std::uint64_t created() const { return created_; }
 
  private:
@@ -79,12 +92,19 @@ struct Loop {
 
   void operator()(const exec::CpuBlock& worker, std::uint64_t) const {
     Context<Task> context(*pending, worker.scratch<void>());
+    if constexpr (!Function::kKeeps) function.begin(worker, context);
     if (function.seeds() > 0) function.seed(worker, context, 0);
     for (;;) {
       worker.sync();
       std::vector<Task>& tasks = pending->tasks;
       const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(fetch, tasks.size()));
-      if (count == 0) return;
+      if (count == 0) {
+        if constexpr (Function::kKeeps) return;
+        if constexpr (!Function::kKeeps) {
+          if (!function.flush(worker, context)) return;
+          continue;
+        }
+      }
       const bool active = worker.lane() < count;
       Task task{};
       if (active)

@@ -93,33 +93,77 @@ class Context {
   /// Collective. `priority`, least first, orders a rank's tasks loosely. A push never waits. A rank
   /// that does not exist ends the run with a UsageError that names it.
   WARREN_HD void push(const W& worker, bool has, int to, const Task& task, double priority = 0.0) {
-    if (has && (to < 0 || to >= table_.ranks)) {
-      exec::atomic_store(mine_.wrong_rank,
-                         static_cast<std::uint64_t>(static_cast<std::uint32_t>(to)) + 1);
-      signal_all(Signal::fail);
-      has_strayed_ = true;
-      has = false;
-    }
+    has = has && exists(to);
     const std::uint32_t count = worker.count(has);
     if (count == 0) return;
-    // Before a task can be seen it is counted: see docs/termination.md.
-    if (worker.lane() == 0)
-      exec::atomic_store_add<Order::relaxed, Scope::system>(mine_.created, std::uint64_t{count});
-    created_ += count;
-    detail::stumble(table_.stumble);
+    count_created(worker, count);
     if (table_.ranks == 1) {
       push_local(worker, has, task, priority);
       return;
     }
     for (int q = 0; q < table_.ranks; ++q) {
       const bool is_for_q = has && to == q;
-      if (!worker.any(is_for_q)) continue;
-      if (q == table_.rank) {
-        push_local(worker, is_for_q, task, priority);
-      } else {
-        push_remote(worker, is_for_q, q, task);
+      if (worker.any(is_for_q)) push_to(worker, is_for_q, q, task, priority);
+    }
+  }
+
+  struct Item {
+    Task task;
+    int to;
+    double priority;
+  };
+  /// The same for `count` tasks of the worker's together, item(i) for i from 0 on, which any lane
+  /// may be asked for, more than once. Without priorities a rank's tasks take their places at once,
+  /// and all ranks' at a time. Collective; `count` is the same in all lanes, at most
+  /// QueueOptions::together for each.
+  template <class F>
+  WARREN_HD void push_list(const W& worker, std::uint32_t count, F&& item) {
+    const std::uint32_t lanes = worker.size();
+    const auto ranks = static_cast<std::uint32_t>(table_.ranks);
+    if (table_.levels > 1 || lanes < ranks || (ranks == 1 && count <= lanes)) {
+      for (std::uint32_t i = worker.lane(); i < count + worker.lane(); i += lanes) {
+        const Item one = i < count ? item(i) : Item{};
+        push(worker, i < count, one.to, one.task, one.priority);
+      }
+      return;
+    }
+    // Lane q speaks for rank q.
+    const auto me = static_cast<int>(worker.lane());
+    std::uint32_t mine = 0;
+    std::uint32_t all = 0;
+    for (std::uint32_t i = worker.lane(); i < count + worker.lane(); i += lanes) {
+      const int to = i < count ? item(i).to : -1;
+      const bool has = i < count && exists(to);
+      for (int q = 0; q < table_.ranks; ++q) {
+        const std::uint32_t here = worker.count(has && to == q);
+        all += here;
+        if (me == q) mine += here;
       }
     }
+    count_created(worker, all);
+    std::uint64_t first = RingView<Task>::kNoPlace;
+    if (mine > 0) first = ring_to(me).take_places(mine);
+    std::uint64_t next = first;
+    for (std::uint32_t i = worker.lane(); i < count + worker.lane(); i += lanes) {
+      const Item one = i < count ? item(i) : Item{};
+      for (int q = 0; q < table_.ranks; ++q) {
+        const bool is_for_q = i < count && one.to == q;
+        const std::uint32_t here = worker.count(is_for_q);
+        if (here == 0) continue;
+        const std::uint64_t from = worker.broadcast(next, static_cast<std::uint32_t>(q));
+        if (from == RingView<Task>::kNoPlace) {
+          push_to(worker, is_for_q, q, one.task, one.priority);
+          continue;
+        }
+        const std::uint32_t before = worker.count_before(is_for_q);
+        if (is_for_q) ring_to(q).place(from + before) = one.task;
+        if (me == q) next += here;
+      }
+    }
+    worker.sync();
+    if (first == RingView<Task>::kNoPlace) return;
+    ring_to(me).publish(first, mine);
+    if (me != table_.rank && !is_slow(me)) tally(me, mine);
   }
 
   // Of the scheduler's loop.
@@ -128,6 +172,15 @@ class Context {
   [[nodiscard]] WARREN_HD std::uint64_t created() const { return created_; }
   /// This lane has pushed a task to no rank.
   [[nodiscard]] WARREN_HD bool has_strayed() const { return has_strayed_; }
+
+  /// To a rank that exists.
+  WARREN_HD void push_to(const W& worker, bool has, int to, const Task& task, double priority) {
+    if (to == table_.rank) {
+      push_local(worker, has, task, priority);
+    } else {
+      push_remote(worker, has, to, task);
+    }
+  }
 
   WARREN_GPU_NOINLINE WARREN_HD void push_local(const W& worker, bool has, const Task& task,
                                                 double priority) {
@@ -211,6 +264,29 @@ class Context {
   }
 
  private:
+  /// Whether there is such a rank; ends the run where not.
+  [[nodiscard]] WARREN_HD bool exists(int rank) {
+    if (rank >= 0 && rank < table_.ranks) return true;
+    exec::atomic_store(mine_.wrong_rank,
+                       static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) + 1);
+    signal_all(Signal::fail);
+    has_strayed_ = true;
+    return false;
+  }
+  /// Before a task can be seen it is counted: see docs/termination.md.
+  WARREN_HD void count_created(const W& worker, std::uint32_t count) {
+    if (worker.lane() == 0)
+      exec::atomic_store_add<Order::relaxed, Scope::system>(mine_.created, std::uint64_t{count});
+    created_ += count;
+    detail::stumble(table_.stumble);
+  }
+  /// Where tasks for a rank go, without priorities.
+  [[nodiscard]] WARREN_HD const RingView<Task>& ring_to(int rank) const {
+    return rank == table_.rank ? table_.local[0]
+           : is_slow(rank)     ? table_.outbox[rank]
+                               : table_.to[rank];
+  }
+
   const QueueTable<Task>& table_;
   RankCounters& mine_;
   void* scratch_;

@@ -3,6 +3,8 @@
 // watch for the end.
 #pragma once
 
+#include <concepts>
+
 #include "warren/schedule/context.hpp"
 
 namespace warren::schedule {
@@ -39,6 +41,7 @@ class WorkerLoop {
   WARREN_HD void run(bool persistent) {
     bool was_busy = true;
     std::uint64_t idle_since = 0;
+    if constexpr (kHolds) function_.begin(worker_, context_);
     for (std::uint32_t turn = 1;; ++turn) {
       if (read_signal(turn) != Signal::run) break;
       if (fetch_and_run(turn)) {
@@ -48,6 +51,7 @@ class WorkerLoop {
         if (turn % 8 == 0 || table_.is_slow != 0) (void)move_traffic(false);
         continue;
       }
+      if (flush()) continue;
       if (idle_since == 0 && worker_.lane() == 0) idle_since = exec::clock_nanoseconds();
       ++idle_turns_;
       if (move_traffic(!persistent)) continue;
@@ -62,6 +66,7 @@ class WorkerLoop {
       // Thousands of workers look at the same few words: those that work wait for them, too.
       exec::back_off(idle_turns_ < kEagerTurns ? 64 : idle_turns_ < kPatientTurns ? 512 : 4096);
     }
+    (void)flush();
     count_finished();
     if (idle_since != 0) end_idling(idle_since);
   }
@@ -78,6 +83,18 @@ class WorkerLoop {
   static constexpr bool kHasPriorities = requires(const Function& function, const Task& task) {
     function.priority(task);
   };
+
+  static constexpr bool kHolds =
+      requires(const Function& function, const W& worker, Context<W, Task>& context) {
+    function.begin(worker, context);
+    { function.flush(worker, context) } -> std::same_as<bool>;
+  };
+
+  /// Pushes what the function holds: before its tasks are told to be finished. True if it did.
+  [[nodiscard]] WARREN_HD bool flush() {
+    if constexpr (kHolds) return function_.flush(worker_, context_);
+    return false;
+  }
 
   [[nodiscard]] WARREN_HD Signal read_signal(std::uint32_t turn) {
     std::uint32_t signal = 0;

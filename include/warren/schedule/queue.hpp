@@ -29,6 +29,8 @@ struct QueueOptions {
   std::uint64_t spill_capacity = 1 << 12;
   /// Most tasks that running one task pushes: sizes the memory behind the spill's capacity.
   std::uint64_t most_pushes = 64;
+  /// Most tasks of one Context::push_list(), for each lane of the worker.
+  std::uint32_t together = 1;
   /// Most tasks that a worker fetches at once. On a GPU at most the worker's lanes.
   std::uint32_t fetch = 32;
   /// GPUs: where few tasks of its rank wait, a worker takes a share of them only, for tasks that
@@ -175,7 +177,8 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   validate(options, team.device().is_cuda());
   const exec::Device& device = team.device();
   const auto ranks = static_cast<std::size_t>(team.size());
-  const std::uint64_t threads = team.all_reduce(detail::pushing_threads(device), exec::Maximum{});
+  const std::uint64_t threads =
+      team.all_reduce(detail::pushing_threads(device) * options.together, exec::Maximum{});
   table_.rank = team.rank();
   table_.ranks = team.size();
   table_.abort_flag = team.abort_flag();

@@ -18,7 +18,8 @@
 // `tail` follow one another, and so do looks at it; so who fills the ring says so in a word that is
 // seldom written, `filled`, and only where that lies behind what is free does anybody look at
 // `tail`. Several may pass the capacity together, each once before it sees its own word: by one
-// task for each thread of their device (or one batch of an aggregator); the storage has room for
+// task for each thread of their device (or what each pushes together, or one batch of an
+// aggregator); the storage has room for
 // them.
 //
 // Orders: a task is written before its segment's word is added to with release, and read after the
@@ -231,6 +232,16 @@ struct RingView {
       exec::atomic_max(writer->filled, first + count);
     return first;
   }
+  static constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};
+  /// The first of `count` places that are announced before they are written: to tell so costs no
+  /// wait now, and readers come while they are. kNoPlace where the ring is full. By one lane.
+  [[nodiscard]] WARREN_HD std::uint64_t take_places(std::uint64_t count) const {
+    const std::uint64_t limit = room();
+    if (limit == 0) return kNoPlace;
+    const std::uint64_t first = reserve(count, limit);
+    announce(count);
+    return first;
+  }
   /// Lets readers come for `count` places that have been reserved.
   WARREN_HD void announce(std::uint64_t count) const {
     detail::store_add(reader->available, count, is_wide);
@@ -245,15 +256,16 @@ struct RingView {
   /// nothing done, where the ring is full.
   template <class W>
   [[nodiscard]] WARREN_HD bool try_push(const W& worker, bool has, const Task& task) const {
-    return put(worker, has, task, [&](std::uint32_t count) {
-      const std::uint64_t limit = room();
-      return limit != 0 ? reserve(count, limit) : kNoPlace;
-    });
+    return put(worker, has, task, [&](std::uint32_t count) { return take_places(count); });
   }
   /// The same where the storage has room for sure.
   template <class W>
   WARREN_HD void push(const W& worker, bool has, const Task& task) const {
-    (void)put(worker, has, task, [&](std::uint32_t count) { return reserve(count, 0); });
+    (void)put(worker, has, task, [&](std::uint32_t count) {
+      const std::uint64_t first = reserve(count, 0);
+      announce(count);
+      return first;
+    });
   }
 
   // Of readers.
@@ -325,24 +337,18 @@ struct RingView {
   }
 
  private:
-  static constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};
   /// Segments, from the one that is needed on; more than one, since limits are of whole ones.
   static constexpr std::uint64_t kLooksAhead = 2;
 
-  /// Writes the lanes' tasks to the places whose first one lane 0 gets from `take_places(count)`;
+  /// Writes the lanes' tasks to the places whose first one lane 0 gets from `places(count)`;
   /// false where it gets none.
   template <class W, class F>
-  [[nodiscard]] WARREN_HD bool put(const W& worker, bool has, const Task& task,
-                                   F&& take_places) const {
+  [[nodiscard]] WARREN_HD bool put(const W& worker, bool has, const Task& task, F&& places) const {
     const std::uint32_t count = worker.count(has);
     if (count == 0) return true;
     const std::uint32_t before = count == worker.size() ? worker.lane() : worker.count_before(has);
     std::uint64_t first = 0;
-    if (worker.lane() == 0) {
-      first = take_places(count);
-      // Before they are written: to tell so costs no wait now, and readers come while they are.
-      if (first != kNoPlace) announce(count);
-    }
+    if (worker.lane() == 0) first = places(count);
     first = worker.broadcast(first, 0);
     if (first == kNoPlace) return false;
     if (has) place(first + before) = task;
