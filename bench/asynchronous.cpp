@@ -5,6 +5,8 @@
 //   bench_asynchronous --device cuda --graph grid:2048x2048 --workers warps,blocks --leaps 48,192
 #include "warren/traverse/asynchronous.hpp"
 
+#include <numeric>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -64,11 +66,14 @@ nlohmann::json time_search(team::Team& team, const graph::Shard& shard, const Op
     result = search.run(options.source);
     seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
   }
+  const auto& idle = search.report().queue.rank_idle_seconds;
+  const double idle_seconds = std::accumulate(idle.begin(), idle.end(), 0.0);
   if (team.rank() == 0) {
-    fmt::print("{:5} {:24} {:9} {:5} {:6.1f} {:7.1f} {:7} {:10.3f} {:8.3f} {:10} {:10} {:14}\n",
-               options.work, options.graph, workers, async.keep, async.delta, async.leap,
-               async.levels, bench::median(seconds) * 1e3, search.report().redundancy,
-               search.report().queue.tasks, result.reached, sum_of(result));
+    fmt::print(
+        "{:5} {:24} {:9} {:5} {:6.1f} {:7.1f} {:7} {:10.3f} {:8.3f} {:8.1f} {:10} {:10} {:14}\n",
+        options.work, options.graph, workers, async.keep, async.delta, async.leap, async.levels,
+        bench::median(seconds) * 1e3, search.report().redundancy, idle_seconds * 1e3,
+        search.report().queue.tasks, result.reached, sum_of(result));
     std::fflush(stdout);
   }
   return {{"work", options.work},
@@ -82,6 +87,7 @@ nlohmann::json time_search(team::Team& team, const graph::Shard& shard, const Op
           {"levels", async.levels},
           {"seconds", seconds},
           {"redundancy", search.report().redundancy},
+          {"idle_seconds", idle_seconds},
           {"tasks", search.report().queue.tasks},
           {"reached", result.reached},
           {"sum", sum_of(result)}};
@@ -121,9 +127,9 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "bench_asynchronous: {}\n", error.what());
     return 1;
   }
-  fmt::print("{:5} {:24} {:9} {:>5} {:>6} {:>7} {:>7} {:>10} {:>8} {:>10} {:>10} {:>14}\n", "work",
-             "graph", "workers", "keep", "delta", "leap", "levels", "ms", "work", "tasks",
-             "reached", "sum");
+  fmt::print("{:5} {:24} {:9} {:>5} {:>6} {:>7} {:>7} {:>10} {:>8} {:>8} {:>10} {:>10} {:>14}\n",
+             "work", "graph", "workers", "keep", "delta", "leap", "levels", "ms", "work", "idle ms",
+             "tasks", "reached", "sum");
   return bench::run_benchmark(
       "bench_asynchronous", device, team_options, out, [&](team::Team& team) {
         const graph::Shard shard = graph::make_shard(team, source);

@@ -114,6 +114,10 @@ class WorkerLoop {
   /// as long as what is inlined into them.
   [[nodiscard]] WARREN_HD bool fetch_and_run(std::uint32_t turn) {
     const int ranks = table_.ranks;
+    if (!kHasPriorities || table_.levels == 1) {
+      if (ranks > 1 && worker_.size() >= static_cast<std::uint32_t>(ranks))
+        return fetch_where_most_wait(turn);
+    }
     for (int i = ranks > 1 ? 0 : ranks; i <= ranks; ++i) {
       const bool is_received = i < ranks;
       int from = table_.rank;
@@ -127,6 +131,27 @@ class WorkerLoop {
       if (run_from(ring, is_received, waiting)) return true;
     }
     return false;
+  }
+
+  /// Without priorities: a lane looks at each ring. Where many wait in several, workers take turns.
+  [[nodiscard]] WARREN_HD bool fetch_where_most_wait(std::uint32_t turn) {
+    constexpr std::uint32_t kPlenty = 1 << 12;
+    const auto ranks = static_cast<std::uint32_t>(table_.ranks);
+    const std::uint32_t q = worker_.lane();
+    std::uint32_t mine = 0;
+    if (q < ranks) {
+      const bool is_own = q == static_cast<std::uint32_t>(table_.rank);
+      const std::uint64_t waiting = (is_own ? table_.local[0] : table_.from[q]).waiting();
+      const auto here = static_cast<std::uint32_t>(waiting < kPlenty ? waiting : kPlenty);
+      const auto behind = static_cast<std::uint32_t>((index_ + turn + q) % ranks);
+      if (here > 0) mine = (here * ranks + behind) * ranks + q;
+    }
+    const std::uint32_t most = worker_.reduce(mine, exec::Maximum{});
+    if (most == 0) return false;
+    const auto chosen = static_cast<int>(most % ranks);
+    const bool is_received = chosen != table_.rank;
+    return run_from(is_received ? table_.from[chosen] : table_.local[0], is_received,
+                    most / ranks / ranks);
   }
 
   /// `waiting`: how many tasks lane 0 sees there.
