@@ -178,7 +178,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     const auto kind = options.device == "cuda" ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
-    team::run_team({kind, 1, 0, false}, [&](team::Team& team) {
+    team::run_team({kind, 1, 0}, [&](team::Team& team) {
       const nlohmann::json result = bench::Bench(team, options).run();
       if (!options.out.empty()) std::ofstream(options.out) << result.dump(2) << "\n";
     });

@@ -24,7 +24,7 @@ int main() {
   // Undirected: the graph is its own reverse.
   const learn::GraphPair graphs{graph, graph, graph::partition_ranges(*graph, kRanks).cuts, {}};
 
-  team::run_team({exec::DeviceKind::cpu, kRanks, 2, false}, [&](team::Team& team) {
+  team::run_team({exec::DeviceKind::cpu, kRanks, 2}, [&](team::Team& team) {
     learn::Context context(team);
     const exec::Stream& stream = context.stream();
     const learn::Neighbourhood neighbours(team, stream, graphs);

@@ -41,9 +41,11 @@ has_gpu() {
 
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(build_jobs)}"
 
-# A second build, or the same sources in another preset, costs little with ccache.
+# A second build, or the same sources in another preset or clone, costs little with ccache: paths
+# below the project's folder are compared as if all clones lay in one place.
 use_ccache() {
   if command -v ccache > /dev/null; then
+    export CCACHE_BASEDIR="${CCACHE_BASEDIR-$source_folder}" CCACHE_NOHASHDIR="${CCACHE_NOHASHDIR-true}"
     export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER-ccache}"
     export CMAKE_CUDA_COMPILER_LAUNCHER="${CMAKE_CUDA_COMPILER_LAUNCHER-ccache}"
   fi

@@ -10,6 +10,7 @@
 #include "bench_spmm.hpp"
 #include "command.hpp"
 #include "files.hpp"
+#include "option_rules.hpp"
 
 namespace warren::app {
 namespace {

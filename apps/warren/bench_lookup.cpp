@@ -5,6 +5,7 @@
 
 #include "warren/sparse/lookup.hpp"
 
+#include "option_rules.hpp"
 #include "text.hpp"
 
 namespace warren::app {

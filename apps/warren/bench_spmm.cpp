@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "option_rules.hpp"
 #include "text.hpp"
 
 namespace warren::app {

@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "files.hpp"
 #include "mode.hpp"
+#include "option_rules.hpp"
 #include "search_verdicts.hpp"
 #include "sources.hpp"
 #include "text.hpp"

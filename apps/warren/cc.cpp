@@ -11,6 +11,7 @@
 
 #include "command.hpp"
 #include "files.hpp"
+#include "option_rules.hpp"
 #include "text.hpp"
 #include "traversal_input.hpp"
 

@@ -7,6 +7,7 @@
 #include "warren/core/trace.hpp"
 
 #include "command.hpp"
+#include "option_rules.hpp"
 #include "session.hpp"
 #include "text.hpp"
 

@@ -15,6 +15,7 @@
 #include "warren/sample/exchange_gather.hpp"
 
 #include "command.hpp"
+#include "option_rules.hpp"
 #include "session.hpp"
 #include "setup_time.hpp"
 #include "text.hpp"

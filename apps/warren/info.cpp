@@ -7,6 +7,7 @@
 #include "warren/team/links.hpp"
 
 #include "command.hpp"
+#include "option_rules.hpp"
 #include "session.hpp"
 #include "text.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "lookup_input.hpp"
+#include "option_rules.hpp"
 #include "text.hpp"
 
 namespace warren::app {

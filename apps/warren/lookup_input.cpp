@@ -10,6 +10,7 @@
 #include "warren/sparse/interact.hpp"
 #include "warren/sparse/lookup.hpp"
 
+#include "option_rules.hpp"
 #include "sparse_input.hpp"
 #include "text.hpp"
 

@@ -12,6 +12,7 @@
 #include "warren/core/types.hpp"
 
 #include "command.hpp"
+#include "option_rules.hpp"
 
 namespace warren::app {
 namespace {

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace warren::app {
 
@@ -54,19 +56,6 @@ void add_traversal_options(CLI::App& command, TraversalOptions& options);
 /// Throws UsageError for a value that is none, or is not there yet. `has_async`: the command has an
 /// asynchronous form.
 void check_traversal_options(const TraversalOptions& options, bool has_async = true);
-
-/// A validator that says what would be right.
-[[nodiscard]] CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
-
-/// Adds an option that takes a whole number of [low, high], written in full.
-template <class Number>
-CLI::Option* add_number(CLI::App& command, const std::string& name, Number& value,
-                        const std::string& description, const std::string& type_name,
-                        std::uint64_t low, std::uint64_t high) {
-  return command.add_option(name, value, description)
-      ->type_name(type_name)
-      ->check(whole_number(low, high));
-}
 
 /// Throws UsageError unless `value` is one of `available`; for one of `later`, with a message that
 /// says that it is not there yet.

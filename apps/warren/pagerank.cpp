@@ -13,6 +13,7 @@
 #include "command.hpp"
 #include "files.hpp"
 #include "mode.hpp"
+#include "option_rules.hpp"
 #include "text.hpp"
 #include "traversal_input.hpp"
 

@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "graph_input.hpp"
+#include "option_rules.hpp"
 #include "text.hpp"
 
 namespace warren::app {

@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "files.hpp"
+#include "option_rules.hpp"
 #include "text.hpp"
 #include "train_input.hpp"
 

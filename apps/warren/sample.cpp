@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "edge_times.hpp"
 #include "fanouts.hpp"
+#include "option_rules.hpp"
 #include "setup_time.hpp"
 #include "sparse_input.hpp"
 #include "text.hpp"

@@ -6,6 +6,7 @@
 #include "warren/core/error.hpp"
 
 #include "command.hpp"
+#include "option_rules.hpp"
 #include "sparse_input.hpp"
 #include "strategy.hpp"
 #include "text.hpp"

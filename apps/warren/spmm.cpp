@@ -7,6 +7,7 @@
 
 #include "warren/core/error.hpp"
 
+#include "option_rules.hpp"
 #include "sparse_input.hpp"
 #include "strategy.hpp"
 

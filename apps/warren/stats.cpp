@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "graph_input.hpp"
+#include "option_rules.hpp"
 #include "text.hpp"
 #include "vertex_names.hpp"
 

@@ -14,6 +14,7 @@
 #include "warren/learn/trainer.hpp"
 
 #include "command.hpp"
+#include "option_rules.hpp"
 #include "text.hpp"
 #include "train_input.hpp"
 #include "train_options.hpp"

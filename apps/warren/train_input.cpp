@@ -10,6 +10,7 @@
 #include "warren/graph/transform.hpp"
 
 #include "dataset.hpp"
+#include "option_rules.hpp"
 
 namespace warren::app {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "fanouts.hpp"
+#include "option_rules.hpp"
 
 namespace warren::app {
 namespace {

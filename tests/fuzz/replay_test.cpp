@@ -8,11 +8,12 @@
 
 #include "fuzz/compressed_input.hpp"
 #include "fuzz/reader_input.hpp"
+#include "support/folders.hpp"
 
 namespace warren::graph {
 namespace {
 
-const std::filesystem::path kSeeds = std::filesystem::path(WARREN_SOURCE_DIR) / "tests/fuzz/seeds";
+const std::filesystem::path kSeeds = testing_support::source_folder() / "tests/fuzz/seeds";
 
 std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

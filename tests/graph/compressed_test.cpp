@@ -17,6 +17,7 @@
 #include "graph/compressed_cases.hpp"
 #include "graph/equal_graphs.hpp"
 #include "reference/compressed.hpp"
+#include "support/folders.hpp"
 
 namespace warren::graph {
 namespace {
@@ -264,13 +265,8 @@ TEST(Compressed, SizesThatDoNotFitAreRefused) {
   refused([](auto& g) { g.weight_type = WeightType::int32; }, "weights");
 }
 
-std::filesystem::path data_folder() {
-  const char* folder = std::getenv("WARREN_TEST_DATA");
-  return folder != nullptr ? folder : WARREN_TEST_DATA;
-}
-
 TEST(CompressedGolden, RealGraphsAreAsSmallAsTheyWere) {
-  const auto folder = data_folder() / "graphs";
+  const auto folder = testing_support::data_folder() / "graphs";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no golden data in " << folder;
   exec::ThreadPool pool(2);
   const std::vector<std::pair<std::string, double>> most{

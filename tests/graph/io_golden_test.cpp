@@ -6,14 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/io_support.hpp"
+#include "support/folders.hpp"
 
 namespace warren::graph {
 namespace {
 
-const std::filesystem::path kData = [] {
-  const char* folder = std::getenv("WARREN_TEST_DATA");
-  return std::filesystem::path(folder != nullptr ? folder : WARREN_TEST_DATA);
-}();
+const std::filesystem::path kData = testing_support::data_folder();
 
 TEST(Golden, Graphs) {
   if (!std::filesystem::exists(kData / "GOLDEN.json"))

@@ -11,6 +11,7 @@
 #include "warren/learn/dataset.hpp"
 
 #include "learn/fixtures.hpp"
+#include "support/folders.hpp"
 
 namespace warren::learn {
 namespace {
@@ -64,7 +65,7 @@ std::vector<float> layer_of(const fs::path& folder, int ranks) {
 }
 
 TEST(Golden, GraphConvolutions) {
-  const fs::path root(WARREN_TEST_DATA);
+  const fs::path root = testing_support::data_folder();
   if (!fs::exists(root / "GOLDEN.json")) GTEST_SKIP() << root << " is not here";
   std::ifstream file(root / "GOLDEN.json");
   const auto golden = nlohmann::json::parse(file).at("gcn_layer");

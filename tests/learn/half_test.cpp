@@ -174,7 +174,7 @@ std::array<std::vector<float>, 3> norm_of(exec::DeviceKind kind, NormKind norm_k
                                           NumberType stored_as) {
   const std::uint64_t n = 300, k = 12;
   std::array<std::vector<float>, 3> found;
-  team::run_team({kind, 1, 1, false}, [&](team::Team& team) {
+  team::run_team({kind, 1, 1}, [&](team::Team& team) {
     Context context(team, {}, stored_as);
     const exec::Stream& stream = context.stream();
     context.set_rows(n, nullptr);
@@ -301,30 +301,27 @@ TEST(HalfConvolutions, AreThoseOfFloat32Nearly) {
   }
 }
 
-void check_on_gpus(const std::vector<Case>& cases, int devices, bool tensor_sums) {
+void check_on_gpus(const std::vector<Case>& cases, bool tensor_sums) {
   const auto graphs = fixtures::small_graphs();
   for (const NumberType type : kHalves) {
     for (const Case& test : cases) {
       for (const Named& named : graphs)
         check_layer(test, named, {exec::DeviceKind::cuda, 1, 1}, type, tensor_sums);
-      check_layer(test, graphs.back(), {exec::DeviceKind::cuda, 2, 1, devices < 2}, type,
-                  tensor_sums);
+      check_layer(test, graphs.back(), fixtures::cuda_team(2), type, tensor_sums);
       check_layer(test, {"long star", fixtures::star(2600, true)}, {exec::DeviceKind::cuda, 1, 1},
                   type, tensor_sums);
     }
   }
 }
 TEST(HalfConvolutionsCuda, AreThoseOfFloat32Nearly) {
-  const int devices = exec::cuda_device_count();
-  if (devices == 0) GTEST_SKIP() << "there is no GPU here";
-  check_on_gpus(fixtures::cases(), devices, false);
-  check_on_gpus(wide_cases(), devices, false);
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  check_on_gpus(fixtures::cases(), false);
+  check_on_gpus(wide_cases(), false);
 }
 TEST(HalfConvolutionsCuda, AreThoseOfFloat32NearlyOnTensorCores) {
-  const int devices = exec::cuda_device_count();
-  if (devices == 0) GTEST_SKIP() << "there is no GPU here";
-  check_on_gpus(fixtures::cases(), devices, true);
-  check_on_gpus(wide_cases(), devices, true);
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  check_on_gpus(fixtures::cases(), true);
+  check_on_gpus(wide_cases(), true);
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ TEST(ConvolutionsCuda, EqualDifferences) {
       check_case(test, graphs[i], {exec::DeviceKind::cuda, 1, 1});
       // Teams of several GPUs take a second to meet.
       if (devices < 2 || i + 1 == graphs.size())
-        check_case(test, graphs[i], {exec::DeviceKind::cuda, 2, 1, devices < 2});
+        check_case(test, graphs[i], fixtures::cuda_team(2));
     }
   }
 }

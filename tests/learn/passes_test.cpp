@@ -166,7 +166,7 @@ void check_rows(const exec::Stream& stream, const Size& size) {
 }
 
 /// Columns of large means, and one row far from all others: squares must not lose the variance.
-void check_batch_norm(exec::DeviceKind kind, int ranks, bool shares) {
+void check_batch_norm(const team::TeamOptions& options) {
   const std::uint64_t n = 700, k = 12;
   Values x = fixtures::random_values(n * k, 1);
   for (std::uint64_t i = 0; i < n * k; ++i)
@@ -187,7 +187,7 @@ void check_batch_norm(exec::DeviceKind kind, int ranks, bool shares) {
     dx[i] = (dy[i] - (sums[i % k] + normal[i] * products[i % k]) / static_cast<double>(n)) /
             std::sqrt(variance[i % k] + 1e-5);
   std::vector<float> y_found, dx_found, bias_found;
-  team::run_team({kind, ranks, ranks, shares}, [&](team::Team& team) {
+  team::run_team(options, [&](team::Team& team) {
     Context context(team);
     const auto r = static_cast<std::uint64_t>(team.rank());
     const auto size = static_cast<std::uint64_t>(team.size());
@@ -222,7 +222,7 @@ void check_batch_norm(exec::DeviceKind kind, int ranks, bool shares) {
   });
   expect_near(y_found, normal, 2e-3, "y");
   expect_near(dx_found, dx, 2e-3, "dx");
-  for (int q = 1; q < ranks; ++q) {
+  for (int q = 1; q < options.ranks; ++q) {
     for (std::uint64_t c = 0; c < k; ++c)
       bias_found[c] += bias_found[static_cast<std::uint64_t>(q) * k + c];
   }
@@ -245,7 +245,7 @@ void check_all(const exec::Device& where) {
 TEST(Passes, AreTheirFormulas) { check_all(exec::Device::cpu(2)); }
 
 TEST(Passes, OfBatchNormKeepTheVariance) {
-  for (const int ranks : {1, 2, 3}) check_batch_norm(exec::DeviceKind::cpu, ranks, false);
+  for (const int ranks : {1, 2, 3}) check_batch_norm({exec::DeviceKind::cpu, ranks, ranks});
 }
 
 TEST(PassesCuda, AreTheirFormulas) {
@@ -254,9 +254,8 @@ TEST(PassesCuda, AreTheirFormulas) {
 }
 
 TEST(PassesCuda, OfBatchNormKeepTheVariance) {
-  const int devices = exec::cuda_device_count();
-  if (devices == 0) GTEST_SKIP() << "there is no GPU here";
-  for (const int ranks : {1, 2}) check_batch_norm(exec::DeviceKind::cuda, ranks, ranks > devices);
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "there is no GPU here";
+  for (const int ranks : {1, 2}) check_batch_norm(fixtures::cuda_team(ranks));
 }
 
 }  // namespace

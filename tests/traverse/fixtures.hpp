@@ -161,6 +161,15 @@ inline std::vector<team::TeamOptions> cpu_teams() {
   return teams;
 }
 
+/// Ranks on as many GPUs, which take turns where there are fewer.
+inline team::TeamOptions cuda_team(int ranks) {
+  team::TeamOptions options;
+  options.kind = exec::DeviceKind::cuda;
+  options.ranks = ranks;
+  if (ranks > exec::cuda_device_count()) options.sharing = team::Sharing::turns;
+  return options;
+}
+
 /// Every number of GPUs that there are, and ranks that share them: these wait for each other by
 /// turns of the GPU, which takes too long in small tests. The smallest have a rank on every GPU
 /// that is visible, and no other team: CUDA_VISIBLE_DEVICES chooses.
@@ -171,11 +180,7 @@ inline std::vector<team::TeamOptions> cuda_teams() {
   const bool is_tiny = testing_support::is_tiny();
   for (int ranks = 1; ranks <= most && present > 0; ++ranks) {
     if (is_tiny && ranks != present) continue;
-    team::TeamOptions options;
-    options.kind = exec::DeviceKind::cuda;
-    options.ranks = ranks;
-    if (ranks > present) options.sharing = team::Sharing::turns;
-    teams.push_back(options);
+    teams.push_back(cuda_team(ranks));
   }
   return teams;
 }
@@ -187,11 +192,8 @@ inline std::vector<team::TeamOptions> cuda_teams_of_waiting_kernels() {
   const int present = exec::cuda_device_count();
   const bool has_more = present > 0 && !testing_support::is_small();
   for (int ranks = present + 1; ranks <= 4 && has_more; ++ranks) {
-    team::TeamOptions options;
-    options.kind = exec::DeviceKind::cuda;
-    options.ranks = ranks;
-    options.sharing = team::Sharing::side_by_side;
-    teams.push_back(options);
+    teams.push_back(cuda_team(ranks));
+    teams.back().sharing = team::Sharing::side_by_side;
   }
   return teams;
 }
