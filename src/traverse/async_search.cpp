@@ -36,10 +36,6 @@ class SearchWords {
       set_up<NoLists>(shard, options, on_gpu, queue);
     }
     queue_.emplace(team, queue);
-    if (SearchFunction<Metric, NoLists>::kHasBytes && problem_.keep == 0) {
-      seen_ = memory::Buffer<std::uint8_t>(team.device(), shard.vertices);
-      problem_.seen = seen_.data();
-    }
     problem_.out = shard.out;
     problem_.best = best_.data();
     problem_.tally = tally_.data();
@@ -51,7 +47,6 @@ class SearchWords {
   double search(team::Team& team, const exec::Stream& stream, Vertex source, schedule::Form form,
                 AsyncReport& report) {
     exec::fill_bytes(stream, best_.data(), 0xff, best_.bytes());
-    exec::fill_bytes(stream, seen_.data(), 0xff, seen_.bytes());
     exec::fill_bytes(stream, tally_.data(), 0, tally_.bytes());
     stream.synchronize();
     problem_.source = source;
@@ -141,7 +136,6 @@ class SearchWords {
 
   static constexpr std::uint32_t kLevels = 4;  ///< Of priority.
   memory::Buffer<Word> best_;
-  memory::Buffer<std::uint8_t> seen_;
   memory::Buffer<WorkTally> tally_;
   std::optional<schedule::TaskQueue<SearchTask<Word>>> queue_;
   SearchProblem<Metric> problem_;

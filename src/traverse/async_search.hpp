@@ -41,9 +41,6 @@ struct SearchProblem {
 
   graph::CsrView out;
   Word* best = nullptr;  ///< Of all vertices.
-  /// Of all vertices, where the metric has bytes and workers keep nothing: a byte of what the
-  /// vertex has had. Nearly every look at a vertex ends there.
-  std::uint8_t* seen = nullptr;
   WorkTally* tally = nullptr;
   std::uint64_t cuts[kMaxRanks + 1] = {};
   Vertex source = 0;
@@ -73,7 +70,6 @@ struct SearchFunction : SearchProblem<MetricType> {
   using Problem::owner;
   using Problem::rank;
   using Problem::ranks;
-  using Problem::seen;
   using Problem::source;
   using Problem::tally;
 
@@ -83,7 +79,6 @@ struct SearchFunction : SearchProblem<MetricType> {
   /// Edges that a lane has under way in lists that are not kept.
   static constexpr std::uint32_t kAhead = 4;
   static constexpr bool kKeeps = Lists::kEdges > 0;
-  static constexpr bool kHasBytes = !kKeeps && requires { Metric::kUnseen; };
   /// What one round finds, and one step of a list that is not kept.
   static constexpr std::uint32_t kMostFar = Lists::kFar;
   static_assert(kMostFar >= Lists::kEdges + Lists::kLanes && kMostFar >= kAhead * Lists::kLanes);
@@ -143,10 +138,7 @@ struct SearchFunction : SearchProblem<MetricType> {
   template <class W, class C>
   WARREN_HD void seed(const W& worker, C& context, std::uint64_t) const {
     const Task task{source, kRootNode, Metric::start(source)};
-    if (worker.lane() == 0) {
-      exec::atomic_store(best[source], task.word);
-      tell_seen(source, task.word);
-    }
+    if (worker.lane() == 0) exec::atomic_store(best[source], task.word);
     context.push(worker, worker.lane() == 0, rank, task);
   }
 
@@ -302,7 +294,7 @@ struct SearchFunction : SearchProblem<MetricType> {
     for (std::uint32_t base = worker.lane(); base < total + worker.lane();
          base += kAhead * worker.size()) {
       Kept next[kAhead] = {};
-      Look now[kAhead] = {};
+      Word now[kAhead] = {};
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < kAhead; ++i) {
         const std::uint32_t at = base + i * worker.size();
@@ -316,13 +308,12 @@ struct SearchFunction : SearchProblem<MetricType> {
       // A look first spares most atomic operations.
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < kAhead; ++i) {
-        if (base + i * worker.size() < total) now[i] = look(next[i].vertex);
+        if (base + i * worker.size() < total) now[i] = exec::atomic_load(best[next[i].vertex]);
       }
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < kAhead; ++i) {
-        if (base + i * worker.size() < total && may_better(next[i].word, now[i]) &&
+        if (base + i * worker.size() < total && Metric::is_less(next[i].word, now[i]) &&
             Metric::is_less(next[i].word, exec::atomic_min(best[next[i].vertex], next[i].word))) {
-          tell_seen(next[i].vertex, next[i].word);
           if (kKeeps && kept_so_far(leap_of) < keep) {
             hand_on(leap_of, next[i], find_list(next[i]), work);
           } else {
@@ -337,27 +328,6 @@ struct SearchFunction : SearchProblem<MetricType> {
     }
     note(worker, work);
     if constexpr (kKeeps) push_found(worker, context, leap_of);
-  }
-
-  using Look = std::conditional_t<kHasBytes, std::uint8_t, Word>;
-  /// At what a vertex has, or at its byte, which may be behind.
-  [[nodiscard]] WARREN_HD Look look(Vertex vertex) const {
-    if constexpr (kHasBytes) {
-      return exec::atomic_load(seen[vertex]);
-    } else {
-      return exec::atomic_load(best[vertex]);
-    }
-  }
-  [[nodiscard]] static WARREN_HD bool may_better(Word word, Look now) {
-    if constexpr (kHasBytes) {
-      return Metric::may_be_less(word, now);
-    } else {
-      return Metric::is_less(word, now);
-    }
-  }
-  /// Words that were told the other way around leave a byte that is too large: a look more.
-  WARREN_HD void tell_seen([[maybe_unused]] Vertex vertex, [[maybe_unused]] Word word) const {
-    if constexpr (kHasBytes) exec::atomic_store(seen[vertex], Metric::byte_of(word));
   }
 
   /// Whose edge is number `at` of all lanes' together.
@@ -486,9 +456,7 @@ struct SearchFunction : SearchProblem<MetricType> {
     if (task.node != 0) return !Metric::is_less(exec::atomic_load(best[task.vertex]), task.word);
     const Word old = exec::atomic_min(best[task.vertex], task.word);
     task.node = kRootNode;
-    if (!Metric::is_less(task.word, old)) return false;
-    tell_seen(task.vertex, task.word);
-    return true;
+    return Metric::is_less(task.word, old);
   }
 
   /// Pushes what is too long for one task; the edges that remain, from `begin` of the list on.

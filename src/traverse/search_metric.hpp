@@ -24,17 +24,6 @@ struct DepthMetric {
   [[nodiscard]] WARREN_HD static double priority(Word word) {
     return static_cast<double>(word >> 32);
   }
-  /// A byte that tells most words apart: of eight times as many vertices, what the caches hold.
-  static constexpr std::uint8_t kUnseen = 0xff;
-  static constexpr std::uint8_t kDeep = 0xfe;  ///< This depth, or more.
-  [[nodiscard]] WARREN_HD static std::uint8_t byte_of(Word word) {
-    const Word depth = word >> 32;
-    return depth < kDeep ? static_cast<std::uint8_t>(depth) : kDeep;
-  }
-  /// Whether the word may be less than what a vertex of that byte has.
-  [[nodiscard]] WARREN_HD static bool may_be_less(Word word, std::uint8_t byte) {
-    return byte >= kDeep || word >> 32 < byte;
-  }
   /// Words at less than `width` levels more are less than this.
   [[nodiscard]] WARREN_HD static Word after(Word word, double width) {
     constexpr double kMost = 0xffffffffu;

@@ -133,8 +133,6 @@ std::vector<typename Metric::Word> search(const graph::Graph& graph, Vertex sour
     Function function;
     function.out = shard.out;
     function.best = best.data();
-    std::vector<std::uint8_t> seen(graph.vertices, 0xff);
-    function.seen = seen.data();
     function.tally = &tally;
     function.cuts[1] = graph.vertices;
     function.source = source;
