@@ -22,9 +22,9 @@ using namespace warren;
 struct Options {
   std::vector<double> bandwidths = {10.0, 40.0};
   std::vector<double> latencies = {1.0, 5.0, 20.0};
-  std::vector<std::uint32_t> batches = {32, 512, 4096, 32768, 131072};
+  std::vector<std::uint32_t> batches = {512, 4096, 32768, 131072, 262144};
   std::uint64_t balls = 1 << 20;
-  std::uint32_t hops = 32;
+  std::uint32_t hops = 16;
   int repeat = 3;
 };
 
