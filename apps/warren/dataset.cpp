@@ -77,18 +77,19 @@ std::string find_training_folder(const std::string& name) {
   std::error_code error;
   const auto is_training_folder = [](const std::string& folder) {
     return learn::is_ogb_folder(folder) || learn::is_planetoid_folder(folder) ||
-           !graph_file(folder).empty();
+           learn::is_dgl_folder(folder) || !graph_file(folder).empty();
   };
   if (fs::is_directory(name, error) && is_training_folder(name)) return name;
   if (const auto shipped = find_dataset(name)) return *shipped;
   std::vector<fs::path> places = roots();
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
     places.push_back(fs::path(home) / ".cache" / "warren");
-  // A download unpacks as ogbn_arxiv, or as arxiv.
+  // A download unpacks as ogbn_arxiv, arxiv, or papers100M-bin.
   std::vector<std::string> names = {name};
   if (name.starts_with("ogbn-")) {
     names.push_back("ogbn_" + name.substr(5));
     names.push_back(name.substr(5));
+    names.push_back(name.substr(5) + "-bin");
   }
   for (const fs::path& root : places) {
     for (const std::string& one : names) {

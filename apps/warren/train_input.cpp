@@ -63,6 +63,12 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
     loaded.dataset = learn::read_ogb_dataset(folder, loaded.graph.vertices, contents);
     return loaded;
   }
+  if (learn::is_dgl_folder(folder)) {
+    const auto progress = session.progress("reading " + options.graph.graph);
+    loaded.graph = learn::read_dgl_graph(folder, build, session.pool());
+    loaded.dataset = learn::read_dgl_dataset(folder, loaded.graph.vertices, contents);
+    return loaded;
+  }
   GraphOptions named = options.graph;
   named.graph = folder;
   loaded.graph = load_graph(session, find_graph(session, named), named, false);
@@ -84,7 +90,8 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
   add_graph_options(command, options.graph);
   command.get_option("graph")->type_name("DATASET")->description(
       "A folder (graph.*, features.npy or .npz, labels.npy, train.txt, validation.txt, "
-      "test.txt), a folder of the Open Graph Benchmark, a name such as debian, or a generator "
+      "test.txt), a folder that fetch brought or of the Open Graph Benchmark, a name such as "
+      "debian, or a generator "
       "with --features and --classes");
   add_number(command, "--features", options.features, "Of a generator: columns of features", "F", 1,
              kMostColumns);

@@ -12,7 +12,7 @@
 
 #include "graph/io/mapped_file.hpp"
 #include "graph/io/zip_reader.hpp"
-#include "learn/array_file.hpp"
+#include "learn/dataset_arrays.hpp"
 
 namespace warren::learn {
 namespace {
@@ -20,16 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 namespace io = graph::io;
 
-constexpr double kMostClasses = 1 << 20;
-
 [[noreturn]] void refuse_element(const std::string& path, std::uint64_t row, std::uint64_t column,
                                  double value) {
   throw InputError(
       fmt::format("{}: row {}, column {} is {}; features must be finite float32 values", path, row,
                   column, value));
 }
-
-bool fits_float(double value) { return std::abs(value) <= 3.4028234663852886e38; }
 
 void check_rows(const std::string& path, std::uint64_t rows, std::uint64_t vertices) {
   if (rows == vertices) return;
@@ -129,24 +125,13 @@ void read_sparse(const std::string& path, Dataset& dataset) {
 
 void read_classes(const std::string& path, const io::NpyArray& array, Dataset& dataset) {
   dataset.labels.resize(dataset.vertices);
-  double largest = -1.0;
   with_elements(array, path, [&](auto&& read) {
-    for (std::uint64_t v = 0; v < dataset.vertices; ++v) {
-      const double label = read(v);
-      if (label != std::floor(label) || label < -1.0 || label >= kMostClasses)
-        throw InputError(
-            fmt::format("{}: the label of vertex {} is {}; classes are whole numbers from 0 (-1: "
-                        "no label) below "
-                        "{}",
-                        path, v, label, kMostClasses));
-      largest = std::max(largest, label);
-      dataset.labels[v] = static_cast<std::int32_t>(label);
-    }
+    for (std::uint64_t v = 0; v < dataset.vertices; ++v)
+      take_class(dataset, v, read(v), [&](const std::string& what) {
+        throw InputError(fmt::format("{}: {}", path, what));
+      });
   });
-  dataset.classes = static_cast<std::uint64_t>(largest + 1.0);
-  if (dataset.classes < 2)
-    throw InputError(fmt::format("{}: labels of {} classes; there is nothing to tell apart", path,
-                                 dataset.classes));
+  check_classes(dataset, path);
 }
 
 void read_multi_label(const std::string& path, const io::NpyArray& array, Dataset& dataset) {

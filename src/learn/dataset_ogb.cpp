@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Node-property datasets as the Open Graph Benchmark is downloaded (Hu et al., NeurIPS 2020):
-// raw/edge, node-feat, node-label and num-node-list, split/NAME/train, valid and test, all .csv.gz.
-#include <charconv>
+// raw/edge, node-feat, node-label and num-node-list, split/NAME/train, valid and test, all .csv.gz;
+// or with .npz archives in raw/ (dataset_ogb_binary.cpp).
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <functional>
-#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -13,65 +13,15 @@
 #include "warren/graph/builder.hpp"
 #include "warren/learn/dataset.hpp"
 
-#include "graph/io/decompressor.hpp"
-#include "graph/io/mapped_file.hpp"
+#include "learn/csv_file.hpp"
+#include "learn/dataset_arrays.hpp"
 #include "learn/edge_list.hpp"
+#include "learn/ogb_binary.hpp"
 
 namespace warren::learn {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A file of numbers between commas and line ends, inflated.
-class Csv {
- public:
-  explicit Csv(std::string path) : path_(std::move(path)) {
-    const graph::io::MappedFile file(path_);
-    const auto stream = graph::io::make_decompressor(file, graph::io::Compression::gzip);
-    constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
-    for (;;) {
-      const std::size_t before = text_.size();
-      text_.resize(before + kPiece);
-      const std::uint64_t got = stream->read(text_.data() + before, kPiece);
-      text_.resize(before + got);
-      if (got == 0) break;
-    }
-  }
-
-  /// f(line, column, value) for every number; columns of line 0 are what all lines must have.
-  template <class F>
-  std::uint64_t each(F&& f) const {
-    std::uint64_t line = 0, column = 0;
-    const char* p = text_.data();
-    const char* const end = p + text_.size();
-    while (p < end) {
-      double value = 0.0;
-      const auto [next, error] = std::from_chars(p, end, value);
-      const bool is_nan = error != std::errc{} && (*p == ',' || *p == '\n');
-      if (error != std::errc{} && !is_nan) fail(line, "a number would be right");
-      f(line, column, is_nan ? std::nan("") : value);
-      p = next;
-      if (p < end && *p == '\r') ++p;
-      if (p == end || *p == '\n') {
-        ++line;
-        column = 0;
-      } else if (*p == ',') {
-        ++column;
-      } else {
-        fail(line, "numbers with commas between them would be right");
-      }
-      ++p;
-    }
-    return line;
-  }
-  [[noreturn]] void fail(std::uint64_t line, const std::string& what) const {
-    throw InputError(fmt::format("{}: line {}: {}", path_, line + 1, what));
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_, text_;
-};
 
 std::string raw(const std::string& folder, const char* name) {
   return (fs::path(folder) / "raw" / name).string();
@@ -87,51 +37,58 @@ fs::path split_folder(const std::string& folder) {
 }
 
 void read_features(const std::string& folder, Dataset& dataset) {
-  const Csv csv(raw(folder, "node-feat.csv.gz"));
+  const CsvFile csv(raw(folder, "node-feat.csv.gz"));
   const std::uint64_t lines = csv.each([&](std::uint64_t line, std::uint64_t column, double value) {
-    if (!std::isfinite(value))
-      csv.fail(line, fmt::format("column {} is {}; features must be finite", column, value));
+    if (!fits_float(value))
+      csv.fail(line, fmt::format("column {} is {}; features must be finite float32 values", column,
+                                 value));
     dataset.dense.push_back(static_cast<float>(value));
   });
-  if (lines != dataset.vertices || dataset.dense.size() % lines != 0)
+  if (lines != dataset.vertices)
     throw InputError(fmt::format("{}: {} numbers in {} lines, but there are {} vertices",
                                  csv.path(), dataset.dense.size(), lines, dataset.vertices));
   dataset.width = dataset.dense.size() / lines;
 }
 
 void read_labels(const std::string& folder, Dataset& dataset) {
-  const Csv csv(raw(folder, "node-label.csv.gz"));
+  const CsvFile csv(raw(folder, "node-label.csv.gz"));
   std::vector<double> all;
   const std::uint64_t lines =
       csv.each([&](std::uint64_t, std::uint64_t, double value) { all.push_back(value); });
-  if (lines != dataset.vertices || all.size() % lines != 0)
+  if (lines != dataset.vertices)
     throw InputError(fmt::format("{}: {} labels in {} lines, but there are {} vertices", csv.path(),
                                  all.size(), lines, dataset.vertices));
-  dataset.classes = all.size() / lines;
-  if (dataset.classes > 1) {
+  const std::uint64_t columns = all.size() / lines;
+  if (columns > 1) {
     dataset.loss = LossKind::binary;
+    dataset.classes = columns;
+    for (std::uint64_t i = 0; i < all.size(); ++i) {
+      if (all[i] != 0.0 && all[i] != 1.0)
+        csv.fail(i / columns, fmt::format("column {} is {}; of several columns each is 0 or 1",
+                                          i % columns, all[i]));
+    }
     dataset.targets.assign(all.begin(), all.end());
     return;
   }
   dataset.labels.resize(lines);
   for (std::uint64_t v = 0; v < lines; ++v) {
-    const double label = std::isnan(all[v]) ? -1.0 : all[v];
-    if (label != std::floor(label) || label < -1.0 || label > 1048575.0)
-      csv.fail(v, fmt::format("the label is {}; classes are whole numbers from 0", label));
-    dataset.labels[v] = static_cast<std::int32_t>(label);
-    dataset.classes = std::max(dataset.classes, static_cast<std::uint64_t>(label + 1.0));
+    take_class(dataset, v, std::isnan(all[v]) ? -1.0 : all[v],
+               [&](const std::string& what) { csv.fail(v, what); });
   }
+  check_classes(dataset, csv.path());
 }
 
 void read_split(const fs::path& path, Split split, Dataset& dataset) {
-  const Csv csv(path.string());
-  csv.each([&](std::uint64_t line, std::uint64_t, double value) {
-    if (!(value >= 0.0 && value < static_cast<double>(dataset.vertices)))
+  static constexpr const char* kNames[] = {"", "train.csv.gz", "valid.csv.gz", "test.csv.gz"};
+  const CsvFile csv(path.string());
+  csv.each([&](std::uint64_t line, std::uint64_t column, double value) {
+    if (column > 0) csv.fail(line, "one vertex a line would be right");
+    if (!is_index(value, dataset.vertices))
       csv.fail(line,
                fmt::format("{} should be a vertex from 0 to {}", value, dataset.vertices - 1));
     const auto v = static_cast<std::uint64_t>(value);
     if (dataset.splits[v] != kNoSplit)
-      csv.fail(line, fmt::format("vertex {} stands in another split already", v));
+      csv.fail(line, fmt::format("vertex {} stands in {} already", v, kNames[dataset.splits[v]]));
     if (!dataset.labels.empty() && dataset.labels[v] < 0)
       csv.fail(line, fmt::format("vertex {} has no label", v));
     dataset.splits[v] = split;
@@ -142,31 +99,36 @@ void read_split(const fs::path& path, Split split, Dataset& dataset) {
 
 bool is_ogb_folder(const std::string& folder) {
   std::error_code error;
-  return fs::exists(raw(folder, "edge.csv.gz"), error) &&
-         fs::is_directory(fs::path(folder) / "split", error);
+  if (!fs::is_directory(fs::path(folder) / "split", error)) return false;
+  return fs::exists(raw(folder, "edge.csv.gz"), error) || is_binary_ogb(folder);
 }
 
 graph::Graph read_ogb_graph(const std::string& folder, const graph::BuildOptions& options,
                             exec::ThreadPool& pool) {
-  const Csv count(raw(folder, "num-node-list.csv.gz"));
+  if (is_binary_ogb(folder)) return read_binary_ogb_graph(folder, options, pool);
+  const CsvFile count(raw(folder, "num-node-list.csv.gz"));
   std::uint64_t vertices = 0;
   count.each([&](std::uint64_t line, std::uint64_t, double value) {
-    if (!(value >= 1.0 && value <= static_cast<double>(kMaxVertices)) || line > 0)
+    if (!is_index(value - 1.0, kMaxVertices) || line > 0)
       count.fail(line, "one number of vertices would be right");
     vertices = static_cast<std::uint64_t>(value);
   });
-  const Csv csv(raw(folder, "edge.csv.gz"));
+  if (vertices == 0) count.fail(0, "one number of vertices would be right");
+  const CsvFile csv(raw(folder, "edge.csv.gz"));
   std::vector<graph::Edge> edges;
+  std::uint64_t ends = 0;
   csv.each([&](std::uint64_t line, std::uint64_t column, double value) {
-    if (column > 1 || !(value >= 0.0 && value < static_cast<double>(vertices)))
+    if (column > 1 || !is_index(value, vertices))
       csv.fail(line, fmt::format("two vertices from 0 to {} would be right", vertices - 1));
     if (column == 0) {
       edges.push_back({static_cast<Vertex>(value), 0});
     } else {
       edges.back().target = static_cast<Vertex>(value);
     }
+    ++ends;
   });
-  EdgeList source(vertices, std::move(edges));
+  if (ends != 2 * edges.size()) csv.fail(0, "two vertices a line would be right");
+  EdgeList source(vertices, edges);
   return graph::build(source, options, pool);
 }
 
@@ -174,9 +136,18 @@ Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices, Cont
   Dataset dataset;
   dataset.vertices = vertices;
   dataset.splits.assign(vertices, kNoSplit);
-  read_features(folder, dataset);
+  const bool is_binary = is_binary_ogb(folder);
+  if (is_binary) {
+    read_binary_ogb_features(folder, dataset);
+  } else {
+    read_features(folder, dataset);
+  }
   if (contents == Contents::features) return dataset;
-  read_labels(folder, dataset);
+  if (is_binary) {
+    read_binary_ogb_labels(folder, dataset);
+  } else {
+    read_labels(folder, dataset);
+  }
   const fs::path splits = split_folder(folder);
   read_split(splits / "train.csv.gz", kTrain, dataset);
   read_split(splits / "valid.csv.gz", kValidation, dataset);

@@ -172,7 +172,7 @@ graph::Graph read_planetoid_graph(const std::string& folder, graph::BuildOptions
     for (const PickleNode* neighbour : list->items) edges.push_back({source, id(neighbour)});
   }
   options.symmetrize = true;
-  EdgeList list(vertices, std::move(edges));
+  EdgeList list(vertices, edges);
   return graph::build(list, options, pool);
 }
 

@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSums = "SHA256SUMS";
 constexpr const char* kSource = "SOURCE";
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
 struct PublicSet {
   const char* name;
@@ -165,15 +166,17 @@ void unpack(const fs::path& archive, const fs::path& folder) {
   const bool is_one = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     return !top.empty() && name.starts_with(top);
   });
+  std::vector<char> piece(kPieceBytes);
   for (const std::string& name : names) {
     const fs::path inside = fs::path(is_one ? name.substr(top.size()) : name).lexically_normal();
     if (inside.empty() || inside.is_absolute() || *inside.begin() == "..")
       throw InputError(fmt::format("{}: its member \"{}\" would be written outside its folder",
                                    archive.filename().string(), name));
     fs::create_directories((folder / inside).parent_path());
-    const graph::io::ZipMember member = zip.load(name);
+    graph::io::ZipStream member = zip.open(name);
     graph::io::OutputFile out((folder / inside).string());
-    out.write(member.data, member.size);
+    while (const std::uint64_t bytes = member.read(piece.data(), piece.size()))
+      out.write(piece.data(), bytes);
     (void)out.commit();
   }
 }

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the command line share: running the program, and small graphs in files."""
 
+import io
 import json
 import os
+import struct
 import subprocess
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
 
 PROGRAM = os.environ["WARREN_PROGRAM"]
@@ -97,3 +100,23 @@ GAPS = "# a comment\n10 20\n10 30\n20 40\n30 40\n40 50\n60 10\n"
 MTX = "%%MatrixMarket matrix coordinate pattern general\n4 4 2\n1 2\n2 3\n"
 # An undirected path of 3 with a self-loop at its end.
 SYMMETRIC = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n2 1\n3 2\n3 3\n"
+
+
+def npy(kind, shape, values):
+    """The bytes of a NumPy array; `values` are bytes, or numbers of the kind."""
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (kind, shape)
+    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+    if not isinstance(values, bytes):
+        code = {"<f4": "f", "<f8": "d", "<f2": "e", "<i8": "q", "<i4": "i", "|u1": "B"}[kind]
+        values = struct.pack(f"<{len(values)}{code}", *values)
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + values
+
+
+def npz(members, compressed=False, zip64=False):
+    """The bytes of an archive of NumPy arrays, as numpy.savez or savez_compressed writes it."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED) as archive:
+        for name, data in members.items():
+            with archive.open(name + ".npy", "w", force_zip64=zip64) as member:
+                member.write(data)
+    return content.getvalue()

@@ -12,19 +12,11 @@ import subprocess
 import time
 import unittest
 
-from support import DEVICE, PROGRAM, ProgramTest
+from support import DEVICE, PROGRAM, ProgramTest, npy
 
 FIELDS = {"graph": str, "vertices": int, "edges": int, "model": str, "epochs": list, "best_validation": float,
           "test_accuracy": float, "epoch_seconds": float, "breakdown": dict, "best_epoch": int}
 GENERATED = ["community:1000,5", "--features", 8, "--classes", 3]
-
-
-def npy(kind, shape, values):
-    """The bytes of a NumPy array."""
-    header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (kind, shape)
-    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
-    code = {"<f4": "f", "<i8": "q", "<f2": "e", "<i4": "i", "|u1": "B"}[kind]
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}{code}", *values)
 
 
 class Train(ProgramTest):

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives as SciPy writes them, and archives that no reader may trust. They are put together here,
-// member by member; the files that SciPy itself wrote are among the inputs of the fuzz targets.
-#include <cstring>
+// Archives as SciPy writes them, and archives that no reader may trust; the files that SciPy itself
+// wrote are among the inputs of the fuzz targets.
 #include <map>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-#include <zlib.h>
-
-#include "graph/io/checksum.hpp"
 #include "graph/io/npy.hpp"
 #include "graph/io_support.hpp"
+#include "support/archives.hpp"
 
 namespace warren::graph {
 namespace {
@@ -19,14 +15,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-template <class T>
-std::string bytes_of(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-template <class T>
-std::string vector_npy(const std::string& type, const std::vector<T>& values) {
-  return io::npy_header(type, fmt::format("({},)", values.size())) + bytes_of(values);
-}
+using testing_support::archive;
+using testing_support::vector_npy;
 
 // The members of the matrix with entries (0, 1), (0, 3), (1, 2), (3, 0).
 std::map<std::string, std::string> small_matrix() {
@@ -35,53 +25,6 @@ std::map<std::string, std::string> small_matrix() {
           {"indptr.npy", vector_npy<std::int32_t>("<i4", {0, 2, 3, 3, 4})},
           {"indices.npy", vector_npy<std::int32_t>("<i4", {1, 3, 2, 0})},
           {"data.npy", vector_npy<double>("<f8", {0.5, 1, 2, 3})}};
-}
-
-std::string deflated(const std::string& bytes) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(bytes.size() + 1000, '\0');
-  std::string in = bytes;
-  stream.next_in = reinterpret_cast<Bytef*>(in.data());
-  stream.avail_in = static_cast<uInt>(in.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(out.size() - stream.avail_out);
-  (void)deflateEnd(&stream);
-  return out;
-}
-
-// An archive without ZIP64; `claimed` adds to the sizes that the directory says.
-std::string archive(const std::map<std::string, std::string>& members, std::uint16_t method = 0,
-                    std::uint32_t claimed = 0) {
-  const auto put = [](std::string& text, auto... values) {
-    const auto one = [&](auto value) {
-      text.append(reinterpret_cast<const char*>(&value), sizeof(value));
-    };
-    (one(values), ...);
-  };
-  using U2 = std::uint16_t;
-  using U4 = std::uint32_t;
-  std::string text, directory;
-  for (const auto& [name, bytes] : members) {
-    const std::string data = method == 8 ? deflated(bytes) : bytes;
-    const auto offset = static_cast<U4>(text.size()),
-               crc = io::crc32_of(bytes.data(), bytes.size());
-    const auto stored = static_cast<U4>(data.size());
-    const auto size = static_cast<U4>(bytes.size()) + claimed;
-    const auto length = static_cast<U2>(name.size());
-    put(text, U4{0x04034b50}, U2{20}, U2{0}, method, U4{0}, crc, stored, size, length, U2{0});
-    text += name + data;
-    put(directory, U4{0x02014b50}, U2{20}, U2{20}, U2{0}, method, U4{0}, crc, stored, size, length,
-        U2{0}, U2{0}, U2{0}, U2{0}, U4{0}, offset);
-    directory += name;
-  }
-  const auto begin = static_cast<U4>(text.size()), bytes = static_cast<U4>(directory.size());
-  const auto count = static_cast<U2>(members.size());
-  text += directory;
-  put(text, U4{0x06054b50}, U2{0}, U2{0}, count, count, bytes, begin, U2{0});
-  return text;
 }
 
 class Scipy : public testing::Test {

@@ -47,9 +47,11 @@ enum class Contents : std::uint8_t { all, features };
                                    Contents contents = Contents::all);
 
 /// True if a folder is a node-property dataset as the Open Graph Benchmark lays it out: raw/ with
-/// .csv.gz files, and split/.
+/// .csv.gz files, or with data.npz and node-label.npz, and split/.
 [[nodiscard]] bool is_ogb_folder(const std::string& folder);
-/// Its edges as a graph, and the rest. Throws as read_dataset().
+/// Its edges as a graph, and the rest. Labels that are not numbers are none. Archives are read in
+/// pieces: of data.npz edges of 8 bytes are held while the graph is built, and features as float32.
+/// Throws as read_dataset(), and MemoryError.
 [[nodiscard]] graph::Graph read_ogb_graph(const std::string& folder,
                                           const graph::BuildOptions& options,
                                           exec::ThreadPool& pool);
@@ -67,6 +69,18 @@ enum class Contents : std::uint8_t { all, features };
                                                 exec::ThreadPool& pool);
 [[nodiscard]] Dataset read_planetoid_dataset(const std::string& folder, std::uint64_t vertices,
                                              Contents contents = Contents::all);
+
+/// True if a folder has Reddit's posts as the Deep Graph Library publishes them (Hamilton, Ying and
+/// Leskovec, "Inductive representation learning on large graphs", NIPS 2017): reddit_data.npz
+/// beside reddit_graph.npz or reddit_self_loop_graph.npz.
+[[nodiscard]] bool is_dgl_folder(const std::string& folder);
+/// Its edges as a graph, whatever their weights, of SciPy's matrix in COO, CSR or CSC form, and the
+/// rest. Read in pieces as of read_ogb_graph(). Throws likewise.
+[[nodiscard]] graph::Graph read_dgl_graph(const std::string& folder,
+                                          const graph::BuildOptions& options,
+                                          exec::ThreadPool& pool);
+[[nodiscard]] Dataset read_dgl_dataset(const std::string& folder, std::uint64_t vertices,
+                                       Contents contents = Contents::all);
 
 /// A dataset on a generated graph: the label of a vertex is its community's (200 vertices with
 /// consecutive ids) modulo `classes`; features are dense, a mean of its class in +-1 and noise in

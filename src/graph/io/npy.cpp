@@ -15,6 +15,7 @@ namespace warren::graph::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::uint64_t kBeforeHeader = 10;  // Magic, version, and two bytes of the length or all.
 
 // What follows 'key': in the header.
 std::string_view value_of(std::string_view header, std::string_view key, const std::string& name) {
@@ -69,7 +70,7 @@ void parse_shape(std::string_view text, NpyArray& array, const std::string& name
 
 }  // namespace
 
-NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name) {
+std::uint64_t npy_header_bytes(const char* data, std::uint64_t size, const std::string& name) {
   if (size < 12 || std::string_view(data, kMagic.size()) != kMagic)
     throw InputError(name + ": this is no NumPy array; save it again");
   const int version = data[6];
@@ -82,7 +83,12 @@ NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name
   const std::uint64_t begin = 8 + length_bytes;
   if (length > size - begin)
     throw InputError(name + ": the array ends within its header; was it cut off?");
-  const std::string_view header(data + begin, length);
+  return begin + length;
+}
+
+NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name) {
+  const std::uint64_t header_bytes = npy_header_bytes(data, size, name);
+  const std::string_view header(data + kBeforeHeader, header_bytes - kBeforeHeader);
 
   NpyArray array;
   parse_type(value_of(header, "descr", name), array, name);
@@ -90,11 +96,11 @@ NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name
   if (array.shape.size() > 1 && value_of(header, "fortran_order", name).starts_with("True")) {
     throw InputError(name + ": the array is in Fortran order; save it in C order");
   }
-  array.data = data + begin + length;
+  array.data = data + header_bytes;
   std::uint64_t bytes = 0;
-  if (__builtin_mul_overflow(array.count, array.width, &bytes) || bytes != size - begin - length) {
+  if (__builtin_mul_overflow(array.count, array.width, &bytes) || bytes != size - header_bytes) {
     throw InputError(fmt::format("{}: {} elements of {} bytes are announced, but {} bytes follow",
-                                 name, array.count, array.width, size - begin - length));
+                                 name, array.count, array.width, size - header_bytes));
   }
   return array;
 }
@@ -102,9 +108,10 @@ NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name
 std::string npy_header(const std::string& descr, const std::string& shape) {
   std::string text =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descr, shape);
-  constexpr std::size_t kBefore = 10, kAlignment = 64;
-  const std::size_t total = (kBefore + text.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
-  text.append(total - kBefore - text.size() - 1, ' ');
+  constexpr std::size_t kAlignment = 64;
+  const std::size_t total =
+      (kBeforeHeader + text.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
+  text.append(total - kBeforeHeader - text.size() - 1, ' ');
   text += '\n';
   std::string header(kMagic);
   header += '\x01';

@@ -25,7 +25,14 @@ struct NpyArray {
   [[nodiscard]] std::string type() const { return kind + std::to_string(width); }
 };
 
-/// Parses the bytes of a .npy file. Throws InputError with messages that begin with `name`.
+/// The first bytes of a .npy file say how many its header has, itself and them included.
+inline constexpr std::uint64_t kNpyFirstBytes = 12;
+/// How many, of a file of `size` bytes of which `data` has the first. Throws InputError with
+/// messages that begin with `name`.
+[[nodiscard]] std::uint64_t npy_header_bytes(const char* data, std::uint64_t size,
+                                             const std::string& name);
+
+/// Parses a .npy file of `size` bytes; of `data` no more than the header is read. Throws likewise.
 [[nodiscard]] NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name);
 
 /// The header for an array of `descr` ("<i4") and `shape` ("(3,)"), padded so that the elements

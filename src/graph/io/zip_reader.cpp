@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include "warren/core/error.hpp"
 
@@ -133,7 +131,7 @@ bool ZipReader::contains(const std::string& name) const {
                      [&](const Entry& e) { return e.name == name; });
 }
 
-ZipMember ZipReader::load(const std::string& name) const {
+ZipPlace ZipReader::place_of(const std::string& name) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& e) { return e.name == name; });
   if (found == entries_.end())
@@ -158,59 +156,31 @@ ZipMember ZipReader::load(const std::string& name) const {
   if (size - entry.header_offset < skip || size - entry.header_offset - skip < entry.compressed) {
     refuse("reaches past the end of the file; was it cut off?");
   }
-  ZipMember member;
-  member.offset = entry.header_offset + skip;
-  member.size = entry.size;
-  member.data = file_.data() + member.offset;
-  if (entry.method == kDeflated) {
-    member.inflated = inflate_member(entry, member.data);
-    member.data = member.inflated.data();
-  } else if (entry.size != entry.compressed) {
+  if (entry.method == kStored && entry.size != entry.compressed)
     refuse("is stored, but of two sizes; the archive is damaged");
-  }
-  if (crc32_of(member.data, member.size) != entry.crc) {
+  return {name,      entry.header_offset + skip, entry.compressed, entry.size,
+          entry.crc, entry.method == kDeflated};
+}
+
+ZipStream ZipReader::open(const std::string& name) const { return {file_, place_of(name)}; }
+
+ZipMember ZipReader::load(const std::string& name) const {
+  const ZipPlace place = place_of(name);
+  ZipMember member;
+  member.offset = place.offset;
+  member.size = place.size;
+  member.data = file_.data() + member.offset;
+  if (place.is_deflated) {
+    ZipStream stream(file_, place);
+    member.inflated = memory::HostArray<char>(place.size);
+    (void)stream.read(member.inflated.data(), place.size);
+    member.data = member.inflated.data();
+  } else if (crc32_of(member.data, member.size) != place.crc) {
     file_.fail(member.offset,
                fmt::format("member '{}' is damaged: its checksum does not match; get the file anew",
                            name));
   }
   return member;
-}
-
-memory::HostArray<char> ZipReader::inflate_member(const Entry& entry, const char* data) const {
-  constexpr std::uint64_t kMostDeflateGains = 1032;
-  const std::uint64_t offset = static_cast<std::uint64_t>(data - file_.data());
-  if (entry.size / kMostDeflateGains > entry.compressed) {
-    file_.fail(offset,
-               fmt::format("member '{}' claims {} bytes, which {} compressed bytes cannot hold",
-                           entry.name, entry.size, entry.compressed));
-  }
-  memory::HostArray<char> out(entry.size);
-  z_stream stream{};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) throw MemoryError("zlib", 1 << 16, 0);
-  constexpr std::uint64_t kStep = std::uint64_t{1} << 30;
-  std::uint64_t read = 0, written = 0;
-  int status = Z_OK;
-  char none = 0;  // A place for the end of empty members.
-  while (status == Z_OK) {
-    const auto in = static_cast<uInt>(std::min(kStep, entry.compressed - read));
-    const auto space = static_cast<uInt>(std::min(kStep, entry.size - written));
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data + read));
-    stream.avail_in = in;
-    stream.next_out = reinterpret_cast<Bytef*>(space == 0 ? &none : out.data() + written);
-    stream.avail_out = space;
-    status = inflate(&stream, Z_NO_FLUSH);
-    read += in - stream.avail_in;
-    written += space - stream.avail_out;
-    if (status == Z_OK && stream.avail_in == in && stream.avail_out == space) status = Z_BUF_ERROR;
-  }
-  (void)inflateEnd(&stream);
-  if (status != Z_STREAM_END || written != entry.size) {
-    file_.fail(offset + read,
-               fmt::format(
-                   "member '{}' is damaged: it does not inflate to its {} bytes; get the file anew",
-                   entry.name, entry.size));
-  }
-  return out;
 }
 
 }  // namespace warren::graph::io

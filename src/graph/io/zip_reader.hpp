@@ -11,6 +11,7 @@
 #include "warren/memory/host_array.hpp"
 
 #include "graph/io/mapped_file.hpp"
+#include "graph/io/zip_stream.hpp"
 
 namespace warren::graph::io {
 
@@ -33,6 +34,8 @@ class ZipReader {
   /// Loads a member and checks its CRC-32. Throws InputError where there is none of that name, or
   /// it is damaged.
   [[nodiscard]] ZipMember load(const std::string& name) const;
+  /// A member to be read in pieces. Throws likewise.
+  [[nodiscard]] ZipStream open(const std::string& name) const;
 
  private:
   struct Entry {
@@ -47,7 +50,7 @@ class ZipReader {
   };
   [[nodiscard]] std::uint64_t find_directory(std::uint64_t& count, std::uint64_t& end) const;
   void read_entry(std::uint64_t& at, std::uint64_t end);
-  [[nodiscard]] memory::HostArray<char> inflate_member(const Entry& entry, const char* data) const;
+  [[nodiscard]] ZipPlace place_of(const std::string& name) const;
 
   const MappedFile& file_;
   std::vector<Entry> entries_;

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training on datasets that are archives of NumPy arrays: the Open Graph Benchmark's binary form (ogbn-papers100M), and Reddit as the
+Deep Graph Library packs it; what is damaged, missing or out of range."""
+
+import gzip
+import io
+import unittest
+import zipfile
+
+from support import ProgramTest, npy, npz
+
+N = 60
+NAN = float("nan")
+
+
+def features(kind="<f4", count=N):
+    """Four columns that tell the class, which is the vertex modulo 3."""
+    return npy(kind, (count, 4), [float(v % 3 == c) + 0.01 * ((v * 7 + c) % 5) for v in range(count) for c in range(4)])
+
+
+def with_value(kind, shape, at, value, base=1.0):
+    count = 1
+    for extent in shape:
+        count *= extent
+    values = [base] * count
+    values[at] = value
+    return npy(kind, shape, values)
+
+
+class Binary(ProgramTest):
+    """A ring of sixty vertices, of which 50 to 59 have no label and stand in no split."""
+
+    def data(self, **changed):
+        sources, targets = list(range(N)), [(v + 1) % N for v in range(N)]
+        members = {
+            "edge_index": npy("<i8", (2, N), sources + targets), "node_feat": features(), "node_year": npy("<i8", (N, 1), [2015] * N),
+            "num_nodes_list": npy("<i8", (1,), [N]), "num_edges_list": npy("<i8", (1,), [N]),
+        }
+        members.update(changed)
+        return {name: content for name, content in members.items() if content is not None}
+
+    def labels(self, kind="<f4", last=NAN):
+        return {"node_label": npy(kind, (N, 1), [v % 3 if v < 50 else last for v in range(N)])}
+
+    def folder_of(self, data=None, labels=None, splits=None, name="papers100M-bin", **archive):
+        root = self.folder / name
+        split = {"train": range(30), "valid": range(30, 40), "test": range(40, 50), **(splits or {})}
+        files = {"raw/data.npz": npz(self.data() if data is None else data, **archive) if not isinstance(data, bytes) else data,
+                 "raw/node-label.npz": npz(self.labels() if labels is None else labels, **archive)}
+        files.update({f"split/time/{part}.csv.gz": gzip.compress("".join(f"{v}\n" for v in rows).encode()) for part, rows in split.items()})
+        for path, content in files.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(content)
+        return str(root)
+
+    def learn(self, folder, **environment):
+        return self.succeed_json("train", folder, "--symmetrize", "--model", "sage", "--dropout", 0, "--epochs", 60, environment=environment)
+
+    def refuse(self, says, **parts):
+        return self.fail(2, "train", self.folder_of(**parts), says=says)
+
+    def test_learns(self):
+        found = []
+        for options in ({}, {"compressed": True}, {"zip64": True}, {"compressed": True, "zip64": True}):
+            result = self.learn(self.folder_of(**options))
+            self.assertEqual((result["vertices"], result["edges"], result["features"], result["classes"]), (N, 2 * N, 4, 3))
+            self.assertEqual((result["best_validation"], result["test_accuracy"]), (1.0, 1.0))
+            found.append([e["loss"] for e in result["epochs"]])
+        # As a folder of single arrays.
+        plain = self.folder / "plain"
+        plain.mkdir()
+        (plain / "graph.el").write_text("".join(f"{v} {(v + 1) % N}\n" for v in range(N)))
+        (plain / "features.npy").write_bytes(features())
+        (plain / "labels.npy").write_bytes(npy("<i8", (N,), [v % 3 if v < 50 else -1 for v in range(N)]))
+        for name, rows in (("train", range(30)), ("validation", range(30, 40)), ("test", range(40, 50))):
+            (plain / f"{name}.txt").write_text("".join(f"{v}\n" for v in rows))
+        found.append([e["loss"] for e in self.learn(str(plain))["epochs"]])
+        for losses in found[1:]:
+            self.assertEqual(losses, found[0])
+
+    def test_sampled_and_on_several_ranks(self):
+        folder = self.folder_of()
+        result = self.succeed_json("train", folder, "--symmetrize", "--mode", "sampled", "--fanout=-1,-1", "--batch", 10, "--dropout", 0,
+                                   "--model", "sage", "--epochs", 60, "--devices", 2)
+        self.assertGreater(result["test_accuracy"], 0.9)
+        self.succeed_json("train", folder, "--task", "link", "--mode", "sampled", "--model", "sage", "--epochs", 1)
+
+    def test_other_types(self):
+        for changed in ({"node_feat": features("<f2")}, {"node_feat": features("<f8")}, {"num_nodes_list": None, "num_edges_list": None},
+                        {"edge_index": npy("<i4", (2, N), [*range(N), *range(1, N), 0])}):
+            self.assertEqual(self.learn(self.folder_of(data=self.data(**changed)))["test_accuracy"], 1.0)
+        for kind, last in (("<f2", NAN), ("<f8", NAN), ("<i8", -1)):
+            self.assertEqual(self.learn(self.folder_of(labels=self.labels(kind, last)))["test_accuracy"], 1.0)
+        flat = {"node_label": npy("<f4", (N,), [v % 3 if v < 50 else NAN for v in range(N)])}
+        self.assertEqual(self.learn(self.folder_of(labels=flat))["test_accuracy"], 1.0)
+        several = {"node_label": npy("<i8", (N, 3), [int(v % 3 <= c) for v in range(N) for c in range(3)])}
+        self.assertGreater(self.learn(self.folder_of(labels=several))["test_accuracy"], 0.9)
+
+    def test_by_name(self):
+        for name in ("ogbn-papers100M", "ogbn_papers100M", "papers100M", "papers100M-bin"):
+            root = self.folder / f"root-{name}"
+            self.folder_of(name=f"root-{name}/{name}")
+            self.assertEqual(self.learn("ogbn-papers100M", WARREN_DATA=str(root))["vertices"], N)
+
+    def test_fetched(self):
+        folder = self.folder_of(name="made")
+        with zipfile.ZipFile(self.folder / "papers100M-bin.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted((self.folder / "made").rglob("*")):
+                archive.write(path, "papers100M-bin" + str(path)[len(folder):])
+        environment = {"WARREN_DATA": str(self.folder / "data")}
+        result = self.succeed_json("fetch", "ogbn-papers100M", "--from", f"file://{self.folder}", environment=environment)
+        self.assertEqual(result["files"], 6)
+        self.assertEqual(self.learn("ogbn-papers100M", **environment)["test_accuracy"], 1.0)
+
+    def test_bad_edges(self):
+        ends = [*range(N), *range(1, N), 0]
+        for at, value, says in ((7, N, ["edge_index", "row 0, column 7 is 60", "0 to 59"]), (N + 3, -1, "row 1, column 3 is -1"),
+                                (2, 1 << 40, "row 0, column 2 is 1099511627776")):
+            self.refuse(says, data=self.data(edge_index=npy("<i8", (2, N), [*ends[:at], value, *ends[at + 1:]])))
+        self.refuse("2 x edges", data=self.data(edge_index=npy("<i8", (N, 2), ends)))
+        self.refuse("2 x edges", data=self.data(edge_index=npy("<i8", (2 * N,), ends)))
+        self.refuse(["edge_index", "type f4"], data=self.data(edge_index=npy("<f4", (2, N), ends)))
+        self.refuse("num_edges_list says 59", data=self.data(num_edges_list=npy("<i8", (1,), [59])))
+        self.refuse("no member 'edge_index.npy'", data=self.data(edge_index=None))
+        for nodes, says in (([N, N], "2 numbers"), ([0], "num_nodes_list: 0"), ([-4], "-4"), ([1 << 40], "1099511627776")):
+            self.refuse(says, data=self.data(num_nodes_list=npy("<i8", (len(nodes),), nodes)))
+
+    def test_bad_features(self):
+        for value in (NAN, float("inf"), -float("inf")):
+            self.refuse(["data.npz: node_feat", "row 4, column 1"], data=self.data(node_feat=with_value("<f4", (N, 4), 17, value)))
+        self.refuse("row 59, column 3", data=self.data(node_feat=with_value("<f8", (N, 4), 239, 1e300)))
+        self.refuse("59 rows", data=self.data(node_feat=features(count=59)))
+        self.refuse("shape is 60", data=self.data(node_feat=npy("<f4", (N,), [1.0] * N)))
+        self.refuse("shape is 60 x 0", data=self.data(node_feat=npy("<f4", (N, 0), [])))
+        self.refuse("shape is 60 x 2 x 2", data=self.data(node_feat=npy("<f4", (N, 2, 2), [1.0] * 240)))
+        self.refuse(["node_feat", "type S1"], data=self.data(node_feat=npy("|S1", (N, 4), b"x" * 240)))
+        self.refuse("240 elements of 4 bytes", data=self.data(node_feat=features()[:-1]))
+        self.refuse("no member 'node_feat.npy'", data=self.data(node_feat=None))
+        self.refuse("no member 'node_feat.npy'", data=self.data(node_feat=None, num_nodes_list=None))
+
+    def test_bad_labels(self):
+        def labels(value, at=3):
+            return {"node_label": with_value("<f4", (N, 1), at, value)}
+
+        for value in (1.5, -2.0, 1e9, float("inf")):
+            self.refuse(["node-label.npz: node_label", "vertex 3"], labels=labels(value))
+        # Without a label outside of the splits it is all right, inside not.
+        self.refuse(["train.csv.gz", "line 4", "vertex 3 has no label"], labels=labels(NAN))
+        self.refuse(["test.csv.gz", "line 1", "vertex 50 has no label"], splits={"test": [50]})
+        self.refuse("tell apart", labels={"node_label": npy("<f4", (N, 1), [NAN] * N)})
+        self.refuse("tell apart", labels={"node_label": npy("<f4", (N, 1), [0.0] * N)})
+        self.refuse("59 rows", labels={"node_label": npy("<f4", (59, 1), [0.0] * 59)})
+        self.refuse("row 2, column 1 is nan", labels={"node_label": with_value("<f4", (N, 2), 5, NAN)})
+        self.refuse("row 2, column 1 is 2", labels={"node_label": with_value("<i8", (N, 2), 5, 2, base=1)})
+        self.refuse("shape is 60 x 0", labels={"node_label": npy("<f4", (N, 0), [])})
+        self.refuse("no member 'node_label.npy'", labels={"labels": npy("<f4", (N, 1), [0.0] * N)})
+        folder = self.folder_of()
+        (self.folder / "papers100M-bin/raw/node-label.npz").unlink()
+        self.fail(2, "train", folder, says="node-label.npz: cannot open")
+
+    def test_bad_splits(self):
+        for rows, says in (([29], ["valid.csv.gz", "line 1", "vertex 29 stands in train.csv.gz already"]),
+                           ([31, 32, 31], ["line 3", "vertex 31 stands in valid.csv.gz already"]), ([60], ["line 1", "0 to 59"]),
+                           ([-1], "-1"), (["31.5"], "31.5"), (["31,32"], "one vertex a line"), (["x"], "a number"),
+                           ([], "no validation vertices")):
+            self.refuse(says, splits={"valid": rows})
+        folder = self.folder_of()
+        (self.folder / "papers100M-bin/split/time/train.csv.gz").unlink()
+        self.fail(2, "train", folder, says="split/NAME/train.csv.gz")
+
+    def test_truncated(self):
+        for compressed in (False, True):
+            whole = npz(self.data(), compressed)
+            for cut in (0, 10, len(whole) // 2, len(whole) - 30, len(whole) - 1):
+                self.refuse(["data.npz", "byte"], data=whole[:cut])
+        # A byte within the features.
+        whole = npz(self.data())
+        at = whole.index(b"node_feat.npy") + 400
+        changed = whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:]
+        self.refuse(["data.npz", "node_feat", "damaged"], data=changed)
+
+
+class Reddit(ProgramTest):
+    """The same ring and classes; posts 0 to 29 for training, ten for validation, twenty for the test."""
+
+    def data(self, **changed):
+        types = [1] * 30 + [2] * 10 + [3] * 20
+        members = {"feature": features("<f8"), "label": npy("<i8", (N,), [v % 3 for v in range(N)]),
+                   "node_ids": npy("<i8", (N,), list(range(N))), "node_types": npy("<i4", (N,), types)}
+        members.update(changed)
+        return {name: content for name, content in members.items() if content is not None}
+
+    def matrix(self, form="coo", **changed):
+        pairs = sorted({(v, (v + 1) % N) for v in range(N)} | {((v + 1) % N, v) for v in range(N)})
+        members = {"format": npy("|S3", "()", form.encode()), "shape": npy("<i8", (2,), [N, N]), "data": npy("<f8", (2 * N,), [1.0] * 2 * N)}
+        if form == "coo":
+            members.update(row=npy("<i4", (2 * N,), [v for v, _ in pairs]), col=npy("<i4", (2 * N,), [w for _, w in pairs]))
+        else:
+            members.update(indptr=npy("<i4", (N + 1,), range(0, 2 * N + 1, 2)), indices=npy("<i4", (2 * N,), [w for _, w in pairs]))
+        members.update(changed)
+        return {name: content for name, content in members.items() if content is not None}
+
+    def folder_of(self, data=None, matrix=None, name="reddit", graph="reddit_graph.npz", compressed=True):
+        folder = self.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "reddit_data.npz").write_bytes(npz(self.data() if data is None else data, compressed))
+        content = matrix if isinstance(matrix, bytes) else npz(self.matrix() if matrix is None else matrix, compressed)
+        (folder / graph).write_bytes(content)
+        return str(folder)
+
+    def learn(self, folder, **environment):
+        result = self.succeed_json("train", folder, "--model", "sage", "--dropout", 0, "--epochs", 60, environment=environment)
+        self.assertEqual((result["vertices"], result["features"], result["classes"], result["test_accuracy"]), (N, 4, 3, 1.0))
+        return result
+
+    def refuse(self, says, **parts):
+        return self.fail(2, "train", self.folder_of(**parts), says=says)
+
+    def test_learns(self):
+        found = []
+        for compressed in (False, True):
+            for form in ("coo", "csr", "csc"):
+                result = self.learn(self.folder_of(matrix=self.matrix(form), compressed=compressed))
+                self.assertEqual(result["edges"], 2 * N)
+                found.append([e["loss"] for e in result["epochs"]])
+        for losses in found[1:]:
+            self.assertEqual(losses, found[0])
+        self.learn(self.folder_of(data=self.data(node_ids=None, feature=features("<f4"), label=npy("<i4", (N, 1), [v % 3 for v in range(N)]))))
+
+    def test_by_name_and_fetched(self):
+        self.folder_of(name="root/reddit", graph="reddit_self_loop_graph.npz")
+        self.learn("reddit", WARREN_DATA=str(self.folder / "root"))
+        with zipfile.ZipFile(self.folder / "reddit.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("reddit_data.npz", npz(self.data()))
+            archive.writestr("reddit_graph.npz", npz(self.matrix(), True))
+        environment = {"WARREN_DATA": str(self.folder / "data")}
+        result = self.succeed_json("fetch", "reddit", "--from", f"file://{self.folder}", environment=environment)
+        self.assertEqual(result["files"], 3)
+        self.learn("reddit", **environment)
+
+    def test_bad_matrix(self):
+        at_end = npy("<i4", (2 * N,), [0] * (2 * N - 1) + [N])
+        for changed, says in (({"row": at_end}, ["reddit_graph.npz: row", "element 119 is 60", "0 to 59"]), ({"col": at_end}, "col: element 119"),
+                              ({"row": npy("<i4", (2,), [0, 1])}, "2 in one"), ({"row": npy("<f4", (2 * N,), [0.0] * 2 * N)}, "type f4"),
+                              ({"col": None}, "no member 'col.npy'"), ({"shape": npy("<i8", (2,), [N, 4])}, "60 x 4"),
+                              ({"shape": npy("<i8", (2,), [0, 0])}, "0 x 0"), ({"shape": npy("<i8", (1,), [N])}, "two sizes"),
+                              ({"shape": None}, "no member 'shape.npy'"), ({"format": npy("|S3", "()", b"bsr")}, "'bsr'"),
+                              ({"format": npy("<i4", "()", [4])}, "no string"), ({"format": None}, "no member 'format.npy'")):
+            self.refuse(says, matrix=self.matrix(**changed))
+        for offsets, says in (([0] * 5 + [4, 2] + [120] * (N - 6), "element 6 is 2"), ([1] + [120] * N, "element 0 is 1"),
+                              ([0] * N + [119], "element 60 is 119"), ([0] * N + [121], "element 60 is 121")):
+            self.refuse(["indptr", says], matrix=self.matrix("csr", indptr=npy("<i4", (N + 1,), offsets)))
+        self.refuse("61 in one", matrix=self.matrix("csr", indptr=npy("<i4", (N,), [0] * N)))
+        self.refuse("indices: element 119", matrix=self.matrix("csr", indices=at_end))
+        whole = npz(self.matrix(), True)
+        for cut in (0, len(whole) // 2, len(whole) - 1):
+            self.refuse(["reddit_graph.npz", "byte"], matrix=whole[:cut])
+
+    def test_bad_data(self):
+        for changed, says in (({"feature": with_value("<f4", (N, 4), 17, NAN)}, ["reddit_data.npz: feature", "row 4, column 1"]),
+                              ({"feature": with_value("<f8", (N, 4), 17, 1e39)}, "row 4, column 1"), ({"feature": features(count=59)}, "59 rows"),
+                              ({"feature": None}, "no member 'feature.npy'"), ({"label": None}, "no member 'label.npy'"),
+                              ({"label": with_value("<i8", (N,), 5, -2, 1)}, "vertex 5"), ({"label": with_value("<i8", (N,), 5, -1, 1)}, "no label"),
+                              ({"node_types": None}, "no member 'node_types.npy'"),
+                              ({"node_types": with_value("<i8", (N,), 5, 4, 1)}, ["node_types", "row 5 is 4"]),
+                              ({"node_types": with_value("<i8", (N,), 5, 0, 1)}, "row 5 is 0"), ({"node_types": npy("<i8", (2,), [1, 2])}, "60 in one"),
+                              ({"node_types": npy("<i8", (N,), [1] * N)}, "no validation vertices")):
+            self.refuse(says, data=self.data(**changed))
+
+
+if __name__ == "__main__":
+    unittest.main()
