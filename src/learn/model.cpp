@@ -153,14 +153,14 @@ void Model::add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix) {
   shape.is_sparse = is_sparse;
   shape.needs_input_gradient = l > 0;
   // As the papers have it: GCN's first layer alone is held small.
-  shape.decays = options_.kind != ModelKind::gcn || l == 0;
+  shape.decay = options_.kind != ModelKind::gcn || l == 0 ? 1.0f : 0.0f;
   shape.purpose = layer.purpose + 1;
   shape.kept = layer.kept;
   layer.convolution = make_convolution(shape, matrix, is_last);
   layer.norm = std::make_unique<Norm>(parameters_, is_last ? NormKind::none : options_.norm,
                                       shape.name + ".norm", layer.out, layer.normal);
   layer.bias = parameters_.add(
-      {.name = shape.name + ".bias", .rows = 1, .columns = layer.out, .decays = shape.decays});
+      {.name = shape.name + ".bias", .rows = 1, .columns = layer.out, .decay = shape.decay});
   layers_.push_back(std::move(layer));
 }
 

@@ -234,7 +234,9 @@ TEST(Optimizers, FollowTheirPapers) {
       Parameters parameters;
       parameters.add({.name = "w", .rows = 3, .columns = 2, .initial = Initial::glorot});
       parameters.add(
-          {.name = "b", .rows = 1, .columns = 2, .initial = Initial::ones, .decays = false});
+          {.name = "b", .rows = 1, .columns = 2, .initial = Initial::ones, .decay = 0.0f});
+      parameters.add(
+          {.name = "a", .rows = 2, .columns = 2, .initial = Initial::ones, .decay = 2.5f});
       parameters.allocate(stream, 3);
       OptimizerOptions options;
       options.kind = kind;
@@ -248,7 +250,7 @@ TEST(Optimizers, FollowTheirPapers) {
       for (std::uint64_t step = 1; step <= 4; ++step) {
         double squares = 0.0;
         for (std::uint64_t i = 0; i < size; ++i) {
-          g[i] = i < 6 || (i >= 8 && i < 10)
+          g[i] = i < 6 || (i >= 8 && i < 10) || i >= 12
                      ? static_cast<float>(std::sin(static_cast<double>(3 * i + step)))
                      : 0.0f;
           squares += static_cast<double>(g[i] * g[i]);
@@ -258,7 +260,7 @@ TEST(Optimizers, FollowTheirPapers) {
           double slope = static_cast<double>(g[i]);
           if (clip > 0.0f && std::sqrt(squares) > static_cast<double>(clip))
             slope *= static_cast<double>(clip) / std::sqrt(squares);
-          const double decay = i < 6 ? 0.1 : 0.0;
+          const double decay = i < 6 ? 0.1 : (i >= 12 ? 0.25 : 0.0);
           if (kind == OptimizerKind::adamw) {
             value[i] *= 1.0 - rate * decay;
           } else {
