@@ -52,6 +52,8 @@ void take(const TensorFile& file, const std::string& path, const std::string& pr
 std::string bits(double value) { return fmt::format("{}", std::bit_cast<std::uint64_t>(value)); }
 double from_bits(std::uint64_t value) { return std::bit_cast<double>(value); }
 
+constexpr const char* kSkip = "skip";  // Absent: 0.
+
 void describe(TensorFile& file, const ModelOptions& options) {
   auto& m = file.metadata;
   m["model"] = name_of(options.kind);
@@ -64,6 +66,7 @@ void describe(TensorFile& file, const ModelOptions& options) {
   m["norm"] = name_of(options.norm);
   m["residual"] = std::to_string(options.residual ? 1 : 0);
   m["seed"] = std::to_string(options.seed);
+  if (options.skip) m.emplace(kSkip, "1");
 }
 
 constexpr const char* kTask = "task";            // Absent: classes of vertices.
@@ -84,6 +87,9 @@ void check_model(const TensorFile& file, const std::string& path, const TrainOpt
     throw InputError(fmt::format("{}: its model is of {}, but this one's task is {}", path,
                                  is_of_links(file) ? "links" : "classes of vertices",
                                  trained.links ? "link" : "node"));
+  if (file.metadata.contains(kSkip) != options.skip)
+    throw InputError(fmt::format("{}: its layers have {}skip matrices, but this model's have {}",
+                                 path, options.skip ? "no " : "", options.skip ? "some" : "none"));
   TensorFile expected;
   describe(expected, options);
   for (const auto& [key, value] : expected.metadata) {
@@ -311,6 +317,7 @@ ModelOptions read_model_options(const std::string& folder) {
   options.aggregate = parse_aggregate(file.text("aggregate", path));
   options.norm = parse_norm(file.text("norm", path));
   options.residual = file.number("residual", path) != 0;
+  options.skip = file.metadata.contains(kSkip);
   options.seed = file.number("seed", path);
   return options;
 }

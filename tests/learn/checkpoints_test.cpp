@@ -180,6 +180,26 @@ TEST_F(Checkpoints, WithinTheFirstEpochHaveItsParameters) {
   });
 }
 
+TEST_F(Checkpoints, KnowSkips) {
+  const Problem p = problem(true, false, false);
+  TrainOptions options = quick(ModelKind::sage);
+  options.model.residual = false;
+  options.model.skip = true;
+  const Trained whole = train_on(p, options, 2);
+  options.checkpoint = folder_;
+  options.epochs = 5;
+  (void)train_on(p, options, 2);
+  EXPECT_TRUE(read_model_options(folder_).skip);
+  TrainOptions other = options;
+  other.model.skip = false;
+  EXPECT_THAT(message_of<InputError>([&] { (void)train_on(p, other, 2, false, true); }),
+              ::testing::HasSubstr("skip"));
+  options.epochs = 8;
+  const Trained rest = train_on(p, options, 2, false, true);
+  EXPECT_EQ(rest.numbers, std::vector<double>(whole.numbers.begin() + 20, whole.numbers.end()));
+  EXPECT_EQ(rest.parameters, whole.parameters);
+}
+
 TEST_F(Checkpoints, OfOtherOptimizersAreRefused) {
   const Problem p = problem(false, false, false);
   const auto resumed = [&](OptimizerKind kind) {
