@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -89,7 +90,8 @@ fs::path split_folder(const std::string& folder) {
 void read_features(const std::string& folder, Dataset& dataset) {
   const Csv csv(raw(folder, "node-feat.csv.gz"));
   const std::uint64_t lines = csv.each([&](std::uint64_t line, std::uint64_t column, double value) {
-    if (!std::isfinite(value))
+    // NaN fails, too.
+    if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())))
       csv.fail(line, fmt::format("column {} is {}; features must be finite", column, value));
     dataset.dense.push_back(static_cast<float>(value));
   });
@@ -110,6 +112,12 @@ void read_labels(const std::string& folder, Dataset& dataset) {
   dataset.classes = all.size() / lines;
   if (dataset.classes > 1) {
     dataset.loss = LossKind::binary;
+    for (std::uint64_t i = 0; i < all.size(); ++i) {
+      if (all[i] != 0.0 && all[i] != 1.0)
+        csv.fail(i / dataset.classes,
+                 fmt::format("column {} is {}; of several columns each is 0 or 1",
+                             i % dataset.classes, all[i]));
+    }
     dataset.targets.assign(all.begin(), all.end());
     return;
   }
