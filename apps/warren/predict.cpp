@@ -5,6 +5,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/learn/memory_plan.hpp"
 #include "warren/learn/trainer.hpp"
 
 #include "command.hpp"
@@ -32,8 +33,13 @@ struct Outcome {
 Outcome measure(const Session& session, const TrainInput& input,
                 const learn::TrainOptions& options) {
   Outcome outcome;
+  learn::MemoryPlan plan = learn::plan_memory(input.graphs, input.dataset, options);
+  // Sizes and type are the checkpoint's.
+  plan.alternatives.clear();
+  plan.otherwise = "on GPUs each of --devices N holds a part";
   const auto progress = session.progress("predicting");
   team::run_team(session.team(), [&](team::Team& team) {
+    learn::check_memory(plan, team.device(), team.size());
     learn::Trainer trainer(team, input.graphs, input.dataset, options);
     trainer.load_model();
     (void)trainer.evaluate();

@@ -50,7 +50,7 @@ struct Outcome {
   std::vector<learn::EpochRecord> epochs;
   learn::TrainResult result;
   std::uint64_t parameters = 0;
-  std::uint64_t peak = 0;
+  std::uint64_t peak = 0;     ///< Of the rank that held most.
   std::uint64_t batches = 0;  ///< Of an epoch; 0 of the whole graph.
   double hit_rate = 0.0;
   learn::MemoryPlan plan;
@@ -82,12 +82,16 @@ Outcome measure(const Session& session, const TrainInput& input, const learn::Tr
       outcome.epochs.push_back(record);
       line.show(record);
     });
+    // What the rank that held most did, as the plan is that rank's.
+    const std::uint64_t peak =
+        team.all_reduce(exec::memory_use(team.device()).peak,
+                        [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
     if (!is_first) return;
     outcome.result = result;
     outcome.batches = trainer.batches();
     outcome.hit_rate = trainer.hit_rate();
     outcome.parameters = trainer.model().parameters().size();
-    outcome.peak = exec::memory_use(team.device()).peak;
+    outcome.peak = peak;
   });
   return outcome;
 }

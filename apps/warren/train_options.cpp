@@ -38,6 +38,10 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
   named("--norm", o.norm, "Of hidden layers: none, batch, layer (none; gin: batch)");
   train.add_flag("--residual", o.residual, "Add a hidden layer's input to its output");
   train
+      .add_flag("--skip", o.skip,
+                "Add every layer's input, times a matrix of its own, to its output")
+      ->excludes("--residual");
+  train
       .add_option(
           "--dropout", o.dropout,
           "Probability, of hidden layers; of gcn, gat and gatv2 of the features, too, of gat "
@@ -183,6 +187,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.model.aggregate = learn::parse_aggregate(o.aggregate);
   train.model.norm = learn::parse_norm(norm);
   train.model.residual = o.residual;
+  train.model.skip = o.skip;
   train.model.recompute = o.recompute;
   train.capture = !o.no_capture;
   train.model.seed = o.common.seed;

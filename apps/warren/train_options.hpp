@@ -44,6 +44,7 @@ struct TrainCommand {
   bool has_fanout = false, has_placement = false, has_evaluation = false, has_cached = false;
   bool resume = false;
   bool residual = false;
+  bool skip = false;
   bool recompute = false;
   bool no_capture = false;
   bool tensor_sums = false;

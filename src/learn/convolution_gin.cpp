@@ -16,7 +16,7 @@ class Gin final : public Convolution {
         aggregation_(std::move(aggregation)),
         is_first_(aggregates_first(shape)),
         epsilon_(parameters.add(
-            {.name = shape.name + ".epsilon", .rows = 1, .columns = 1, .decays = shape.decays})),
+            {.name = shape.name + ".epsilon", .rows = 1, .columns = 1, .decay = shape.decay})),
         first_(add(".first.weight", shape.in, shape.out, shape.in)),
         bias_(add(".first.bias", 1, shape.out, shape.in)),
         second_(add(".second.weight", shape.out, shape.out, shape.out)),
@@ -98,7 +98,7 @@ class Gin final : public Convolution {
                             .columns = columns,
                             .initial = Initial::fan_in,
                             .fan_in = fan_in,
-                            .decays = shape_.decays});
+                            .decay = shape_.decay});
   }
 
   Parameters& parameters_;

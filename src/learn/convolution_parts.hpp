@@ -34,7 +34,7 @@ inline std::size_t add_glorot(Parameters& parameters, const ConvolutionShape& sh
                          .rows = rows,
                          .columns = columns,
                          .initial = Initial::glorot,
-                         .decays = shape.decays});
+                         .decay = shape.decay});
 }
 /// The weight: in x out.
 inline std::size_t add_weight(Parameters& parameters, const ConvolutionShape& shape) {
@@ -49,7 +49,7 @@ inline std::size_t add_sage_weight(Parameters& parameters, const ConvolutionShap
                          .columns = shape.out,
                          .initial = Initial::fan_in,
                          .fan_in = shape.in,
-                         .decays = shape.decays});
+                         .decay = shape.decay});
 }
 
 /// GAT's: W of in x out, a_left and a_right of heads x width.

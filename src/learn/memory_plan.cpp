@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -97,6 +98,106 @@ struct Scratch {
   }
 };
 
+/// Rows that ranks exchange in a pass, of one matrix of neighbours.
+struct Halo {
+  std::uint64_t received = 0, sent = 0;  ///< The most of any rank.
+};
+
+/// Of the edges that leave a rank's vertices.
+Halo halo_of(const graph::Graph& graph, const std::vector<std::uint64_t>& cuts) {
+  const std::size_t ranks = cuts.size() - 1;
+  Halo halo;
+  if (ranks == 1) return halo;
+  const auto threads =
+      std::min<std::size_t>(ranks, std::max(1u, std::thread::hardware_concurrency()));
+  exec::ThreadPool pool(static_cast<int>(threads));
+  std::vector<std::vector<std::uint64_t>> needed(ranks, std::vector<std::uint64_t>(ranks, 0));
+  pool.parallel_for(0, ranks, 1, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t q = begin; q < end; ++q) {
+      std::vector<bool> is_needed(cuts.back(), false);
+      for (EdgeOffset e = graph.offsets[cuts[q]]; e < graph.offsets[cuts[q + 1]]; ++e)
+        is_needed[graph.targets[e]] = true;
+      for (std::size_t p = 0; p < ranks; ++p) {
+        if (p == q) continue;
+        needed[q][p] = static_cast<std::uint64_t>(
+            std::count(is_needed.begin() + static_cast<std::ptrdiff_t>(cuts[p]),
+                       is_needed.begin() + static_cast<std::ptrdiff_t>(cuts[p + 1]), true));
+      }
+    }
+  });
+  for (std::size_t q = 0; q < ranks; ++q) {
+    std::uint64_t received = 0;
+    std::uint64_t sent = 0;
+    for (std::size_t p = 0; p < ranks; ++p) {
+      received += needed[q][p];
+      sent += needed[p][q];
+    }
+    halo.received = std::max(halo.received, received);
+    halo.sent = std::max(halo.sent, sent);
+  }
+  return halo;
+}
+
+/// Both matrices', which are one where the graph is symmetric.
+struct Halos {
+  explicit Halos(const GraphPair& graphs) : out(halo_of(*graphs.out, graphs.cuts)) {
+    if (!graphs.is_symmetric()) in = halo_of(*graphs.in, graphs.cuts);
+  }
+  Halo out, in;
+};
+
+/// Bytes of a row of the halo: of what is received, in the slots of one exchange, of the widest
+/// that is sent, and of copies beside the own rows.
+struct HaloRow {
+  std::array<std::uint64_t, 3> slots{};
+  std::uint64_t copies = 0;
+
+  void add(std::size_t slot, std::uint64_t columns, std::uint64_t size) {
+    slots.at(slot) = std::max(slots.at(slot), exec::bytes_of(columns, size));
+  }
+  [[nodiscard]] std::uint64_t received() const { return slots[0] + slots[1] + slots[2] + copies; }
+  [[nodiscard]] std::uint64_t sent() const { return std::max({slots[0], slots[1], slots[2]}); }
+};
+
+/// What a layer exchanges, forward by `out` and backward by `in`.
+void add_layer(HaloRow& out, HaloRow& in, const ModelOptions& model, NumberType type,
+               bool is_sparse, std::uint64_t l, std::uint64_t columns_in,
+               std::uint64_t columns_out) {
+  const std::uint64_t size = size_of(type);
+  const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
+  const std::uint64_t wide = padded(columns_out, type);
+  // As the kernels have them: two numbers of a row and head, four of GAT's.
+  constexpr std::uint64_t kGat = 4, kGatV2 = 2;
+  if (model.kind == ModelKind::gat) {
+    if (gat_attends_first(is_sparse, l, heads, columns_in, columns_out)) {
+      out.copies = std::max(out.copies, exec::bytes_of(heads, sizeof(float)));
+      return out.add(0, columns_in, size);
+    }
+    out.add(0, wide, size);
+    out.add(1, heads, sizeof(float));
+    in.add(0, wide, size);
+    return in.add(1, heads * kGat, sizeof(float));
+  }
+  if (model.kind == ModelKind::gatv2) {
+    out.add(0, wide, size);
+    in.add(0, wide, size);
+    in.add(1, wide, size);
+    return in.add(2, heads * kGatV2, sizeof(float));
+  }
+  if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
+    // Own rows and the others' are put side by side: x and ds, and whose each largest one was.
+    out.add(0, columns_in, size);
+    if (l > 0) in.add(0, columns_in, std::max<std::uint64_t>(size, sizeof(Vertex)));
+    out.copies = std::max(out.copies, exec::bytes_of(columns_in, sizeof(float)));
+    if (l > 0) out.copies = std::max(out.copies, exec::bytes_of(2 * columns_in, sizeof(float)));
+    return;
+  }
+  const bool is_first = aggregates_first(is_sparse, l > 0, columns_in, columns_out);
+  const std::uint64_t k = is_first ? padded(columns_in, type) : wide;
+  out.add(0, k, size);
+  if (l > 0 || !is_first) in.add(0, k, size);
+}
+
 /// What layers keep for backward beside their outputs: each in slots of its own, or all in one set,
 /// whose slots are as large as the largest (ModelOptions::recompute).
 struct KeptBytes {
@@ -164,7 +265,10 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
   const std::uint64_t seeds = seeds_of_batch(options, all);
   std::uint64_t rows = seeds;
   const ModelKind kind = options.model.kind;
-  const std::uint64_t copies = kind == ModelKind::gatv2 ? 7 : kind == ModelKind::gat ? 6 : 5;
+  const std::uint64_t copies = (kind == ModelKind::gatv2 ? 7
+                                : kind == ModelKind::gat ? 6
+                                                         : 5) +
+                               (options.model.skip ? 1 : 0);
   for (std::size_t h = 0; h < sampled.fanouts.size(); ++h) {
     const auto fanout = sampled.fanouts[h] < 0 ? m : static_cast<std::uint64_t>(sampled.fanouts[h]);
     const std::uint64_t edges = std::min(exec::bytes_of(rows, fanout), m + seeds);
@@ -213,7 +317,8 @@ std::vector<Alternative> alternatives_to(const TrainOptions& given) {
   return all;
 }
 
-MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainOptions& options) {
+MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& dataset,
+                   const TrainOptions& options) {
   const ModelOptions& model = options.model;
   std::uint64_t n = 0;
   std::uint64_t m = 0;
@@ -224,6 +329,8 @@ MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainO
   const bool attends = is_attention(model.kind);
   if (attends) m += n;
   Bytes graph, features, outputs, gradients, scratch, parameters, apart;
+  Bytes halo;
+  HaloRow halo_out, halo_in;
   KeptBytes kept, normal;
   const NumberType type = options.type;
   const std::uint64_t size = size_of(type);
@@ -239,6 +346,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainO
     features.add(n, dataset.width * copies, size);
   }
   Scratch shared{type};
+  std::uint64_t skipped = 0;
   for (std::uint64_t l = 0; l < model.layers; ++l) {
     const bool is_last = l + 1 == model.layers;
     const std::uint64_t in = l == 0 ? dataset.width : model.hidden;
@@ -251,15 +359,37 @@ MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainO
     }
     kept.add_convolution(model, type, dataset.is_sparse(), l, n, in, out);
     shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden);
+    add_layer(halo_out, halo_in, model, type, dataset.is_sparse(), l, in, out);
+    if (model.skip) skipped = std::max(skipped, out);
     const std::uint64_t matrices =
-        model.kind == ModelKind::gcn || model.kind == ModelKind::gat ? 1 : 2;
+        (model.kind == ModelKind::gcn || model.kind == ModelKind::gat ? 1 : 2) +
+        (model.skip ? 1 : 0);
     parameters.add(in, out * matrices, 6 * sizeof(float));
   }
   // Those of hidden layers' inputs but the last take the memory of the layers' outputs.
   gradients.add(n, dataset.classes + (model.layers == 1 ? 0 : model.hidden), size);
-  if (model.residual && model.layers > 2) shared.others += model.hidden;
+  shared.others += model.residual && model.layers > 2 ? model.hidden : skipped;
   scratch.add(n, shared.transformed + shared.scaled + shared.others, size);
   MemoryPlan plan;
+  if (graphs.cuts.size() > 2) {
+    if (graphs.is_symmetric()) {
+      for (std::size_t i = 0; i < halo_in.slots.size(); ++i)
+        halo_out.add(i, halo_in.slots.at(i), 1);
+    } else {
+      halo.add(halos.in.received, halo_in.received() + 2 * sizeof(Vertex), 1);
+      halo.add(halos.in.sent, halo_in.sent() + sizeof(Vertex), 1);
+    }
+    halo.add(halos.out.received, halo_out.received() + 2 * sizeof(Vertex), 1);
+    halo.add(halos.out.sent, halo_out.sent() + sizeof(Vertex), 1);
+    // The matrix in two, where work on own columns goes on meanwhile.
+    const bool splits = model.kind != ModelKind::gatv2 &&
+                        !(model.kind == ModelKind::sage && model.aggregate == SageAggregate::max);
+    if (splits) {
+      halo.add(m, directions, sizeof(Vertex));
+      halo.add(n, directions, 2 * sizeof(EdgeOffset));
+      if (model.kind == ModelKind::gat) halo.add(n, 2 * model.heads);
+    }
+  }
   plan.parts.emplace_back("parameters", parameters.value);
   if (options.sampled) add_batches(plan, dataset, options, n, m, graphs.cuts.back());
   if (options.sampled && !options.sampled->exact_evaluation) return plan;
@@ -279,6 +409,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Dataset& dataset, const TrainO
                                          {"kept for backward", kept_bytes},
                                          {"gradients", gradients.value},
                                          {"scratch", scratch.value}});
+  if (graphs.cuts.size() > 2) plan.parts.emplace_back("halo", halo.value);
   return plan;
 }
 
@@ -302,9 +433,11 @@ std::string MemoryPlan::text() const {
 
 MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
                        const TrainOptions& options) {
-  MemoryPlan plan = plan_of(graphs, dataset, options);
+  const Halos halos(graphs);
+  MemoryPlan plan = plan_of(graphs, halos, dataset, options);
   for (const Alternative& other : alternatives_to(options))
-    plan.alternatives.emplace_back(other.text, plan_of(graphs, dataset, other.options).total());
+    plan.alternatives.emplace_back(other.text,
+                                   plan_of(graphs, halos, dataset, other.options).total());
   return plan;
 }
 
@@ -314,9 +447,7 @@ void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks)
   };
   const std::uint64_t free = exec::free_memory(device);
   if (asked(plan.total()) <= free) return;
-  std::string advice =
-      "a smaller --hidden or fewer --layers need less, and on GPUs each of --devices N holds a "
-      "part";
+  std::string advice = plan.otherwise;
   for (const auto& [option, total] : plan.alternatives) {
     if (asked(total) > free) continue;
     advice = fmt::format("with {} a rank holds {}, which fits", option, human_bytes(total));

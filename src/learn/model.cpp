@@ -9,6 +9,8 @@
 #include "warren/core/error.hpp"
 #include "warren/exec/memory.hpp"
 
+#include "learn/convolution_parts.hpp"
+
 namespace warren::learn {
 namespace {
 
@@ -34,6 +36,8 @@ void check(const ModelOptions& options) {
   require(options.hidden >= 1, "a layer's output needs at least one column");
   require(options.features >= 1, "the features have no columns: there is nothing to learn from");
   require(options.classes >= 1, "there are no classes: the labels say nothing");
+  require(!options.skip || !options.residual,
+          "a layer's input is added as it is (residual) or by a matrix (skip), not both");
   require(options.dropout >= 0.0f && options.dropout < 1.0f,
           "a dropout is a probability, from 0 to less than 1");
   if (is_attention(options.kind) && options.layers > 1) {
@@ -153,14 +157,16 @@ void Model::add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix) {
   shape.is_sparse = is_sparse;
   shape.needs_input_gradient = l > 0;
   // As the papers have it: GCN's first layer alone is held small.
-  shape.decays = options_.kind != ModelKind::gcn || l == 0;
+  shape.decay = options_.kind != ModelKind::gcn || l == 0 ? 1.0f : 0.0f;
   shape.purpose = layer.purpose + 1;
   shape.kept = layer.kept;
   layer.convolution = make_convolution(shape, matrix, is_last);
   layer.norm = std::make_unique<Norm>(parameters_, is_last ? NormKind::none : options_.norm,
                                       shape.name + ".norm", layer.out, layer.normal);
   layer.bias = parameters_.add(
-      {.name = shape.name + ".bias", .rows = 1, .columns = layer.out, .decays = shape.decays});
+      {.name = shape.name + ".bias", .rows = 1, .columns = layer.out, .decay = shape.decay});
+  if (options_.skip)
+    layer.skip = add_glorot(parameters_, shape, ".skip.weight", layer.in, layer.out);
   layers_.push_back(std::move(layer));
 }
 
@@ -214,11 +220,21 @@ Operand Model::input_of(std::size_t l) const {
   return Operand::of(before.matrix.neighbourhood->out->rows(), before.output.data(), layers_[l].in);
 }
 
-Epilogue Model::epilogue(Context& context, const Layer& layer, ConstNumbers input) const {
+Epilogue Model::epilogue(Context& context, const Layer& layer, ConstNumbers added) const {
   return {.bias = parameters_.value(layer.bias),
-          .residual = layer.has_residual ? input : nullptr,
+          .residual = added,
           .activation = layer.activation,
           .dropout = context.dropout(layer.dropout, layer.purpose)};
+}
+
+/// What is added to a layer's output before its activation; nullptr: nothing.
+ConstNumbers Model::added(Context& context, const Layer& layer, const Operand& x) const {
+  if (layer.has_residual) return x.dense;
+  if (!layer.skip) return nullptr;
+  const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
+  const Numbers product = context.scratch(kResidualSlot, exec::bytes_of(n, layer.out));
+  transform(context, x.first(n), parameters_.value(*layer.skip), product, layer.out);
+  return product;
 }
 
 ConstNumbers Model::forward(Context& context, Features& features) {
@@ -247,7 +263,7 @@ ConstNumbers Model::forward(Context& context) {
     context.keep(layer.output, exec::bytes_of(n, layer.out));
     const Numbers y = layer.output.data();
     layer.convolution->forward(context, x, layer.norm->input(context, n, y));
-    layer.norm->forward(context, epilogue(context, layer, x.dense), n, y);
+    layer.norm->forward(context, epilogue(context, layer, added(context, layer, x)), n, y);
   }
   context.lend(nullptr, 0);
   Layer& last = layers_.back();
@@ -265,7 +281,7 @@ void Model::repeat(Context& context, Layer& layer, const Operand& x, ConstNumber
   layer.convolution->forward(context, x, layer.norm->input(context, n, y));
   // A batch norm keeps its input, and the moments stand: the output is there already.
   if (options_.norm != NormKind::batch)
-    layer.norm->forward(context, epilogue(context, layer, x.dense), n, y);
+    layer.norm->forward(context, epilogue(context, layer, added(context, layer, x)), n, y);
   context.set_repeating(false);
   context.lend(nullptr, 0);
 }
@@ -288,14 +304,15 @@ void Model::backward(Context& context, Numbers scores_gradient) {
     }
     if (!layer.normal->is_intact()) repeat(context, layer, x, dy);
     Numbers residual;
-    if (layer.has_residual) residual = context.scratch(kResidualSlot, n * layer.out);
+    const bool adds = layer.has_residual || layer.skip;
+    if (adds) residual = context.scratch(kResidualSlot, exec::bytes_of(n, layer.out));
     ScaledGradient scaled;
-    if (l > 0 && !layer.has_residual && options_.norm == NormKind::none &&
-        dx == layer.output.data())
+    if (l > 0 && !adds && options_.norm == NormKind::none && dx == layer.output.data())
       scaled = {layer.convolution->gradient_scale(context), dx,
                 layer.convolution->reads_plain_gradient()};
     context.set_gradients_scaled(scaled.scale != nullptr);
-    layer.norm->backward(context, epilogue(context, layer, x.dense), n, layer.output.data(), dy,
+    // Gradients go by the output, whatever was added to it.
+    layer.norm->backward(context, epilogue(context, layer, nullptr), n, layer.output.data(), dy,
                          parameters_.gradient(layer.bias), residual, scaled);
     if (!layer.kept->is_intact()) {
       context.set_repeating(true);
@@ -307,6 +324,13 @@ void Model::backward(Context& context, Numbers scores_gradient) {
     context.set_gradients_spent(false);
     context.set_gradients_scaled(false);
     if (layer.has_residual) add_self(context.stream(), n, layer.out, nullptr, residual, dx);
+    if (layer.skip) {
+      add_weight_gradient(context, x.first(n), residual, parameters_.gradient(*layer.skip),
+                          layer.out);
+      if (l > 0)
+        input_gradient(context, n, residual, parameters_.value(*layer.skip), dx, layer.in,
+                       layer.out, 1.0f);
+    }
     dy = dx;
   }
 }

@@ -45,7 +45,7 @@ Norm::Norm(Parameters& parameters, NormKind kind, const std::string& name, std::
   if (kind == NormKind::none) return;
   const auto add = [&](const char* what, Initial initial) {
     return parameters.add(
-        {.name = name + what, .rows = 1, .columns = width, .initial = initial, .decays = false});
+        {.name = name + what, .rows = 1, .columns = width, .initial = initial, .decay = 0.0f});
   };
   weight_ = add(".weight", Initial::ones);
   if (kind != NormKind::batch) return;

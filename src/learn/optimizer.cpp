@@ -56,7 +56,7 @@ void Optimizer::update(const exec::Stream& stream, LossScale* scale) {
         stream, size,
         detail::UpdateKernel{options_, step_.data(),
                              scale == nullptr ? nullptr : scale->device_state(), length_.data(),
-                             gradient, parameters_.decay_mask(), parameters_.values().data(),
+                             gradient, parameters_.decay_factors(), parameters_.values().data(),
                              first_.data(), second_.data()});
   });
   if (scale != nullptr) scale->advance(stream);

@@ -60,7 +60,7 @@ struct UpdateKernel {
   const LossScaleState* scale;  ///< Of the gradients; nullptr: they are not scaled.
   const float* squared_length;  ///< Of all gradients; nullptr: not clipped.
   const float* gradient;
-  const float* decays;
+  const float* decay;  ///< Of every element, times the optimiser's.
   float* value;
   float* first;
   float* second;
@@ -86,12 +86,12 @@ struct UpdateKernel {
       const float length = std::sqrt(*squared_length) * factor;
       if (length > o.clip) g *= o.clip / length;
     }
-    const float decay = o.weight_decay * decays[i];
+    const float weight_decay = o.weight_decay * decay[i];
     float v = value[i];
     if (o.kind == OptimizerKind::adamw) {
-      v -= rate * decay * v;
+      v -= rate * weight_decay * v;
     } else {
-      g += decay * v;
+      g += weight_decay * v;
     }
     if (o.kind == OptimizerKind::sgd) {
       first[i] = o.momentum * first[i] + g;

@@ -43,7 +43,7 @@ void Parameters::allocate(const exec::Stream& stream, std::uint64_t seed) {
       float value = p.initial == Initial::ones ? 1.0f : 0.0f;
       if (is_random) value = bound * (2.0f * uniform(key, j) - 1.0f);
       values[p.offset + j] = value;
-      decay[p.offset + j] = p.decays ? 1.0f : 0.0f;
+      decay[p.offset + j] = p.decay;
     }
   }
   const exec::Device& device = stream.device();

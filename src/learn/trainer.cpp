@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/learn/trainer.hpp"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <filesystem>
@@ -89,13 +90,23 @@ double slowest(team::Team& team, double seconds) {
   return team.all_reduce(seconds, [](double a, double b) { return std::max(a, b); });
 }
 
-void check_loss(double loss, std::uint64_t epoch, const TrainOptions& options) {
-  if (std::isfinite(loss)) return;
+void Trainer::Parts::diverged(const std::string& what, std::uint64_t epoch) const {
   throw UsageError(fmt::format(
-      "the loss is {} in epoch {}: the training has diverged; a smaller --lr may help{}{}", loss,
-      epoch,
+      "{} in epoch {}: the training has diverged; a smaller --lr may help{}{}", what, epoch,
       options.type == NumberType::float16 ? ", or --type bfloat16, which holds larger numbers" : "",
-      options.checkpoint.empty() ? "" : "; the checkpoint is the last good one"));
+      has_checkpoint ? "; the checkpoint is the last good one" : ""));
+}
+
+void Trainer::Parts::check_losses(const EpochRecord& record) const {
+  if (!std::isfinite(record.loss))
+    diverged(fmt::format("the loss is {}", record.loss), record.epoch);
+  static constexpr const char* kNames[] = {"training", "validation", "test"};
+  for (std::size_t s = 0; s < kSplits; ++s) {
+    if (!std::isfinite(record.scores.at(s).loss))
+      diverged(
+          fmt::format("after the update the {} loss is {}", kNames[s], record.scores.at(s).loss),
+          record.epoch);
+  }
 }
 
 namespace {
@@ -192,6 +203,18 @@ Context& Trainer::context() { return parts_->context(); }
 std::uint64_t Trainer::batches() const { return parts_->sampled ? parts_->sampled->batches() : 0; }
 double Trainer::hit_rate() const { return parts_->sampled ? parts_->sampled->hit_rate() : 0.0; }
 
+namespace {
+
+/// A timeline's seconds of an epoch by what they were spent on.
+void trace_parts(int rank, const EpochRecord& record) {
+  if (!trace_enabled()) return;
+  static constexpr std::array<const char*, kParts> kNames = {"aggregate", "dense", "communicate"};
+  for (std::size_t i = 0; i < kParts; ++i)
+    trace_counter(fmt::format("{} seconds", kNames.at(i)), rank, record.part_seconds.at(i));
+}
+
+}  // namespace
+
 EpochRecord Trainer::epoch() {
   Parts& p = *parts_;
   Context& context = p.context();
@@ -211,7 +234,8 @@ EpochRecord Trainer::epoch() {
                           (batch + 1) % p.options.checkpoint_batches == 0 && batch + 1 != batches;
       if (!is_due || p.options.checkpoint.empty()) return;
       p.progress.standing = p.sampled->standing();
-      check_loss(p.progress.standing.sums[0], record.epoch, p.options);
+      if (const double sum = p.progress.standing.sums[0]; !std::isfinite(sum))
+        p.diverged(fmt::format("the loss is {}", sum), record.epoch);
       save();
     });
     p.progress.standing = {};
@@ -225,20 +249,24 @@ EpochRecord Trainer::epoch() {
     record.is_captured = p.whole->training_pass.is_captured();
   }
   stream.synchronize();
+  trace_parts(context.team().rank(), record);
   record.seconds = slowest(context.team(), p.end.seconds_since(p.begin));
   if (p.scale) {
     const LossScaleState state = p.scale->state(stream);
     record.loss_scale = state.factor;
     record.skipped_steps = state.skipped;
   }
-  check_loss(record.loss, record.epoch, p.options);
+  p.check_losses(record);
   record.scores = evaluate();
+  // The loss was of before the update, which may have been the one that went wrong.
+  p.check_losses(record);
   p.progress.epochs = record.epoch;
   return record;
 }
 
 Scores Trainer::evaluate() {
   Parts& p = *parts_;
+  const TraceSpan span("evaluate", p.context().team().rank());
   if (p.sampled) return p.sampled->evaluate(p.whole.get());
   p.context().stream().synchronize();
   return p.whole->evaluate(p.options.model.seed);

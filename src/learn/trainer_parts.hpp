@@ -17,8 +17,6 @@ namespace warren::learn {
 [[nodiscard]] double slowest(team::Team& team, double seconds);
 /// The most vertices that sampling a batch begins from.
 [[nodiscard]] std::uint64_t seeds_of_batch(const TrainOptions& options, std::uint64_t vertices);
-/// Throws UsageError, saying the epoch, for a loss that is no number.
-void check_loss(double loss, std::uint64_t epoch, const TrainOptions& options);
 
 /// The whole graph on the devices, with a model over it.
 struct WholeGraph {
@@ -88,6 +86,12 @@ struct Trainer::Parts {
   void train_whole(std::uint64_t epoch, float rate);
   /// By the parameters' gradients, for the step that the optimizer has begun. Collective.
   void update();
+  /// Throws UsageError: `what` says what is no number any more.
+  [[noreturn]] void diverged(const std::string& what, std::uint64_t epoch) const;
+  /// Throws UsageError, saying the epoch, for a loss that is no number.
+  void check_losses(const EpochRecord& record) const;
+  /// The same of what a checkpoint is to keep.
+  void check_state(const TensorFile& state) const;
 
   struct Progress {
     std::uint64_t epochs = 0, best_epoch = 0;
@@ -103,6 +107,7 @@ struct Trainer::Parts {
   memory::Buffer<float> best;
   exec::Event begin, end;
   Progress progress;
+  bool has_checkpoint = false;  // Of this training: resumed from, or written.
 };
 
 }  // namespace warren::learn

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints of a training: what is written, and what is asked of what is read.
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/trace.hpp"
 
 #include "learn/trainer_parts.hpp"
 
@@ -49,6 +52,8 @@ void take(const TensorFile& file, const std::string& path, const std::string& pr
 std::string bits(double value) { return fmt::format("{}", std::bit_cast<std::uint64_t>(value)); }
 double from_bits(std::uint64_t value) { return std::bit_cast<double>(value); }
 
+constexpr const char* kSkip = "skip";  // Absent: 0.
+
 void describe(TensorFile& file, const ModelOptions& options) {
   auto& m = file.metadata;
   m["model"] = name_of(options.kind);
@@ -61,9 +66,11 @@ void describe(TensorFile& file, const ModelOptions& options) {
   m["norm"] = name_of(options.norm);
   m["residual"] = std::to_string(options.residual ? 1 : 0);
   m["seed"] = std::to_string(options.seed);
+  if (options.skip) m.emplace(kSkip, "1");
 }
 
-constexpr const char* kTask = "task";  // Absent: classes of vertices.
+constexpr const char* kTask = "task";            // Absent: classes of vertices.
+constexpr const char* kOptimizer = "optimizer";  // Absent in old states.
 
 /// What the model is for.
 void describe_task(TensorFile& file, const TrainOptions& options) {
@@ -80,6 +87,9 @@ void check_model(const TensorFile& file, const std::string& path, const TrainOpt
     throw InputError(fmt::format("{}: its model is of {}, but this one's task is {}", path,
                                  is_of_links(file) ? "links" : "classes of vertices",
                                  trained.links ? "link" : "node"));
+  if (file.metadata.contains(kSkip) != options.skip)
+    throw InputError(fmt::format("{}: its layers have {}skip matrices, but this model's have {}",
+                                 path, options.skip ? "no " : "", options.skip ? "some" : "none"));
   TensorFile expected;
   describe(expected, options);
   for (const auto& [key, value] : expected.metadata) {
@@ -90,7 +100,41 @@ void check_model(const TensorFile& file, const std::string& path, const TrainOpt
   }
 }
 
+/// One optimiser's means say nothing to another.
+void check_optimizer(const TensorFile& file, const std::string& path, OptimizerKind kind) {
+  const auto found = file.metadata.find(kOptimizer);
+  // States that do not say it have squares' means of all optimisers but SGD.
+  const bool has_squares =
+      std::any_of(file.tensors.begin(), file.tensors.end(),
+                  [](const NamedTensor& tensor) { return tensor.name.starts_with("second."); });
+  const bool is_same = found != file.metadata.end() ? found->second == name_of(kind)
+                                                    : has_squares == (kind != OptimizerKind::sgd);
+  if (is_same) return;
+  const std::string before = found != file.metadata.end() ? found->second
+                             : has_squares                ? "adam or adamw"
+                                                          : "sgd";
+  throw InputError(
+      fmt::format("{}: it is the state of the optimizer {}, but this training's is {}: go on with "
+                  "the same --optimizer",
+                  path, before, name_of(kind)));
+}
+
 }  // namespace
+
+void Trainer::Parts::check_state(const TensorFile& state) const {
+  for (const NamedTensor& tensor : state.tensors) {
+    const auto bad = std::find_if_not(tensor.values.begin(), tensor.values.end(),
+                                      [](float value) { return std::isfinite(value); });
+    if (bad == tensor.values.end()) continue;
+    const std::uint64_t epoch = progress.epochs + (progress.standing.batches != 0 ? 1 : 0);
+    diverged(fmt::format("{} has become {}", tensor.name, *bad), epoch);
+  }
+}
+
+std::string name_of(OptimizerKind kind) {
+  static constexpr const char* kNames[] = {"sgd", "adam", "adamw"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 std::string name_of(NumberType type) {
   static constexpr const char* kNames[] = {"float32", "float16", "bfloat16"};
@@ -158,13 +202,14 @@ std::string batch_text(const TrainOptions& options, int ranks) {
 void Trainer::save() {
   Parts& p = *parts_;
   if (p.options.checkpoint.empty()) return;
+  const TraceSpan span("checkpoint", p.context().team().rank());
   // Every rank has the same: rank 0 writes, and the others wait for what may go wrong.
   if (p.context().team().rank() == 0) {
     const exec::Stream& stream = p.context().stream();
     const Parameters& parameters = p.model().parameters();
-    std::error_code error;
-    std::filesystem::create_directories(p.options.checkpoint, error);
-    const std::vector<float> best = p.best.to_host(stream);
+    const std::vector<float> current = parameters.values().to_host(stream);
+    // Within the first epoch there is no best one yet.
+    const std::vector<float> best = p.progress.best_epoch == 0 ? current : p.best.to_host(stream);
     TensorFile model;
     describe(model, p.options.model);
     describe_task(model, p.options);
@@ -180,6 +225,7 @@ void Trainer::save() {
     state.metadata["best_loss"] = bits(p.progress.best_loss);
     state.metadata["test_accuracy"] = bits(p.progress.test_accuracy);
     state.metadata["type"] = name_of(p.options.type);
+    state.metadata[kOptimizer] = name_of(p.options.optimizer.kind);
     if (p.scale) {
       const LossScaleState scale = p.scale->state(stream);
       state.metadata["loss_scale"] = bits(static_cast<double>(scale.factor));
@@ -193,15 +239,19 @@ void Trainer::save() {
     }
     if (p.options.sampled)
       state.metadata["batch"] = batch_text(p.options, p.context().team().size());
-    add(state, "current.", parameters, parameters.values().to_host(stream));
+    add(state, "current.", parameters, current);
     add(state, "best.", parameters, best);
     add(state, "first.", parameters, p.optimizer.first().to_host(stream));
     if (p.optimizer.second().size() != 0)
       add(state, "second.", parameters, p.optimizer.second().to_host(stream));
+    p.check_state(state);
+    std::error_code error;
+    std::filesystem::create_directories(p.options.checkpoint, error);
     write_tensors({{path_in(p.options.checkpoint, kModel), std::move(model)},
                    {path_in(p.options.checkpoint, kState), std::move(state)}});
   }
   p.context().team().barrier();
+  p.has_checkpoint = true;
 }
 
 void Trainer::resume() {
@@ -209,6 +259,7 @@ void Trainer::resume() {
   const std::string path = path_in(p.options.checkpoint, kState);
   const TensorFile file = read_tensors(path);
   check_model(file, path, p.options);
+  check_optimizer(file, path, p.options.optimizer.kind);
   Parameters& parameters = p.model().parameters();
   const exec::Stream& stream = p.context().stream();
   take(file, path, "current.", parameters, parameters.values(), stream);
@@ -229,6 +280,7 @@ void Trainer::resume() {
                   .good = static_cast<std::uint32_t>(file.number("loss_scale.good", path)),
                   .skipped = static_cast<std::uint32_t>(file.number("loss_scale.skipped", path))});
   }
+  p.has_checkpoint = true;
   if (!file.metadata.contains("batches")) return;
   if (!p.options.sampled ||
       file.text("batch", path) != batch_text(p.options, p.context().team().size()))
@@ -265,6 +317,7 @@ ModelOptions read_model_options(const std::string& folder) {
   options.aggregate = parse_aggregate(file.text("aggregate", path));
   options.norm = parse_norm(file.text("norm", path));
   options.residual = file.number("residual", path) != 0;
+  options.skip = file.metadata.contains(kSkip);
   options.seed = file.number("seed", path);
   return options;
 }

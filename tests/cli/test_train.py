@@ -11,12 +11,20 @@ import struct
 import subprocess
 import time
 import unittest
+import zipfile
 
 from support import DEVICE, PROGRAM, ProgramTest, npy
 
 FIELDS = {"graph": str, "vertices": int, "edges": int, "model": str, "epochs": list, "best_validation": float,
           "test_accuracy": float, "epoch_seconds": float, "breakdown": dict, "best_epoch": int}
 GENERATED = ["community:1000,5", "--features", 8, "--classes", 3]
+
+
+def npz(path, shape, offsets, columns, values):
+    """A matrix in SciPy's CSR form."""
+    with zipfile.ZipFile(path, "w") as file:
+        for name, kind, numbers in (("shape", "<i8", shape), ("indptr", "<i8", offsets), ("indices", "<i4", columns), ("data", "<f4", values)):
+            file.writestr(name + ".npy", npy(kind, (len(numbers),), numbers))
 
 
 class Train(ProgramTest):
@@ -80,12 +88,13 @@ class Train(ProgramTest):
         result = self.succeed_json("train", many, "--model", "sage", "--dropout", 0, "--epochs", 80)
         self.assertGreater(result["test_accuracy"], 0.9)
 
-    def test_ogb_folder(self):
-        def write(name, lines):
-            path = self.folder / "ogb" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+    def ogb(self, name, lines):
+        path = self.folder / "ogb" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
 
+    def test_ogb_folder(self):
+        write = self.ogb
         n = 40
         write("raw/num-node-list.csv.gz", [n])
         write("raw/edge.csv.gz", [f"{v},{(v + 1) % n}" for v in range(n)])
@@ -99,6 +108,20 @@ class Train(ProgramTest):
         self.assertEqual((result["vertices"], result["test_accuracy"]), (n, 1.0))
         write("split/time/test.csv.gz", [40])
         self.fail(2, "train", folder, says="line 1")
+        write("split/time/test.csv.gz", [30, 25])
+        self.fail(2, "train", folder, says=["test.csv.gz", "line 2", "vertex 25 stands in another split already"])
+        write("split/time/test.csv.gz", range(30, 40))
+        write("split/time/train.csv.gz", [])
+        self.fail(2, "train", folder, says="no training vertices")
+        write("split/time/train.csv.gz", range(20))
+        for bad in ("nan", "inf", "1e39"):
+            write("raw/node-feat.csv.gz", ["0,1,2", f"0,{bad},2", *["1,1,1"] * (n - 2)])
+            self.fail(2, "train", folder, says=["node-feat.csv.gz", "line 2", "column 1", "finite"])
+        write("raw/node-feat.csv.gz", ["0,1,2"] * (n - 1))
+        self.fail(2, "train", folder, says=f"there are {n} vertices")
+        write("raw/node-feat.csv.gz", ["0,1,2"] * n)
+        write("raw/node-label.csv.gz", ["0,1"] * (n - 1) + ["0,nan"])
+        self.fail(2, "train", folder, says=["node-label.csv.gz", f"line {n}", "0 or 1"])
 
     def test_checkpoint_resume_and_predict(self):
         self.check_resume_and_predict("gat", "layers.0.weight")
@@ -252,6 +275,57 @@ class Train(ProgramTest):
         predicted = self.succeed_json("predict", *GENERATED, "--checkpoint", self.folder / "half")
         self.assertGreater(predicted["test_accuracy"], 0)
 
+    def test_divergence_keeps_the_last_good_checkpoint(self):
+        options = ["train", *GENERATED, "--model", "gin", "--optimizer", "sgd", "--checkpoint", "kept", "--checkpoint-every", 1]
+        # The update of the last epoch is the one that goes wrong.
+        self.fail(2, *options, "--epochs", 1, "--lr", 1e6, "--weight-decay", 1e6, says=["in epoch 1", "diverged"])
+        self.assertFalse((self.folder / "kept").exists())
+        self.succeed(*options, "--epochs", 2)
+        before = self.kept()
+        self.fail(2, *options, "--epochs", 60, "--resume", "--lr", 1e6, "--weight-decay", 1e6, says="the checkpoint is the last good one")
+        for content in self.kept().values():
+            length = struct.unpack("<Q", content[:8])[0]
+            numbers = struct.unpack(f"<{(len(content) - 8 - length) // 4}f", content[8 + length:])
+            self.assertTrue(all(abs(number) < float("inf") for number in numbers))
+        self.assertEqual(set(self.kept()), set(before))
+
+    def test_other_optimizers_are_refused(self):
+        options = ["train", *GENERATED, "--checkpoint", "kept", "--epochs"]
+        self.succeed(*options, 1)
+        self.fail(2, *options, 2, "--resume", "--optimizer", "sgd", says=["optimizer adam", "sgd"])
+        self.succeed(*options, 2, "--resume")
+
+    def test_skip(self):
+        options = ["train", *GENERATED, "--checkpoint", "kept", "--layers", 3, "--skip"]
+        found = [self.losses(*options[1:], "--epochs", 4, "--devices", devices) for devices in (1, 3)]
+        for one, other in zip(*found):
+            self.assertAlmostEqual(one, other, places=4)
+        trained = self.succeed_json(*options, "--epochs", 6, "--resume", "--devices", 3)
+        self.assertEqual(len(trained["epochs"]), 2)
+        predicted = self.succeed_json("predict", *GENERATED, "--checkpoint", "kept")
+        self.assertAlmostEqual(predicted["test_accuracy"], trained["test_accuracy"], places=3)
+        self.fail(2, *options[:-1], "--epochs", 8, "--resume", says="skip")
+        self.fail(2, *options, "--residual", says="--residual")
+
+    def test_trace(self):
+        for mode in (("full",), ("sampled", "--fanout", "3,3", "--batch", 20)):
+            self.succeed("train", *GENERATED, "--mode", *mode, "--epochs", 3, "--devices", 2, "--checkpoint", "kept", "--quiet",
+                         "--trace", "t.json")
+            events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
+            names = [event["name"] for event in events]
+            for name in ("epoch", "evaluate"):
+                self.assertEqual(names.count(name), 3 * 2, name)
+            self.assertEqual(names.count("checkpoint"), 2)
+            for part in ("aggregate", "dense", "communicate"):
+                self.assertEqual(names.count(f"{part} seconds"), 3 * 2, part)
+
+    def test_predictions_that_do_not_fit_are_planned(self):
+        self.succeed("train", *GENERATED, "--hidden", 32768, "--epochs", 1, "--checkpoint", "kept")
+        failed = self.fail(3, "predict", "community:2000000,2", "--features", 8, "--classes", 3, "--checkpoint", "kept",
+                           says=["outputs of layers", "--devices N"])
+        for option in ("--hidden", "--type", "--recompute"):
+            self.assertNotIn(option, failed.err)
+
     def test_patience(self):
         result = self.succeed_json("train", *GENERATED, "--lr", 0, "--patience", 3)
         self.assertEqual((result["stopped_early"], len(result["epochs"])), (True, 4))
@@ -271,9 +345,19 @@ class Train(ProgramTest):
         self.fail(2, "train", self.folder_of(**good, **{"test.txt": "45\n7\n"}), says="stands in train.txt already")
         self.fail(2, "train", self.folder_of(**good, **{"test.txt": "60\n"}), says="line 1")
         self.fail(2, "train", self.folder_of(**good, **{"test.txt": "4x\n"}), says="4x")
-        self.fail(2, "train", self.folder_of(**good, **{"test.txt": ""}), says="no vertices")
+        for split in ("train.txt", "validation.txt", "test.txt"):
+            self.fail(2, "train", self.folder_of(**good, **{split: ""}), says=[split, "no vertices"])
+        self.fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (59,), labels[:-1])}), says=["labels.npy", "59 rows"])
         self.fail(2, "train", self.folder_of(**good, **{"test.txt": None}), says="no test.txt")
         self.fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (60,), [-1] * 60)}), says="tell apart")
+        folder = self.folder_of(**good, **{"features.npy": None})
+        for bad in (float("nan"), float("inf")):
+            values = [1.0] * 60
+            values[17] = bad
+            npz(self.folder / "set" / "features.npz", (60, 4), range(61), [v % 4 for v in range(60)], values)
+            self.fail(2, "train", folder, says=["features.npz", "row 17, column 1"])
+        (self.folder / "set" / "features.npz").unlink()
+        self.folder_of()
         unseen = npy("<i8", (60,), [*labels[:-1], 5])
         result = self.run_program("train", self.folder_of(**{"labels.npy": unseen}), "--epochs", 1)
         self.assertEqual(result.status, 0, result.err)

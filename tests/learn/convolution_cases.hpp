@@ -146,9 +146,23 @@ inline Case gatv2(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bo
           }};
 }
 
+inline Case linear(std::uint64_t in, std::uint64_t out, bool is_sparse) {
+  return {"linear",
+          in,
+          out,
+          is_sparse,
+          [](Context&, Parameters& p, const ConvolutionShape& s, const GraphPair&) {
+            return make_linear(p, s);
+          },
+          [](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
+            return reference::product(x, p[0], e.n, in_, out_);
+          }};
+}
+
 inline std::vector<Case> cases() {
-  return {gcn(3, 5, false), gcn(5, 2, false), gcn(4, 3, true), sage(2, 5, false, Weighting::mean),
-          sage(5, 2, false, Weighting::sum), sage(4, 3, true, Weighting::mean), sage_max(3, 2),
+  return {linear(5, 3, false), linear(4, 6, true), gcn(3, 5, false), gcn(5, 2, false),
+          gcn(4, 3, true), sage(2, 5, false, Weighting::mean), sage(5, 2, false, Weighting::sum),
+          sage(4, 3, true, Weighting::mean), sage_max(3, 2),
           // Rows of dy are scaled beforehand.
           gcn(8, 8, false), sage(9, 4, false, Weighting::mean), gin(2, 5, false), gin(5, 2, false),
           gin(3, 3, true), gin(4, 3, false, NormKind::batch), gin(2, 5, true, NormKind::batch),
@@ -198,12 +212,14 @@ inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOpti
     parameters.allocate(context.stream(), 7);
     if (team.rank() == 0) {
       list = parameters.list();
-      // Zeros would hide mistakes.
+      // Zeros would hide mistakes, and so would gains of one.
       auto all = parameters.values().to_host(context.stream());
       for (const Parameter& p : list) {
         Values one;
         for (std::uint64_t i = 0; i < p.size(); ++i) {
-          if (all[p.offset + i] == 0.0f) all[p.offset + i] = 0.25f;
+          float& value = all[p.offset + i];
+          if (value == 0.0f) value = 0.25f;
+          if (p.initial == learn::Initial::ones) value = gain(i);
           one.push_back(static_cast<double>(all[p.offset + i]));
         }
         if (draws) values.push_back(one);

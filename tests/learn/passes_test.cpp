@@ -177,16 +177,21 @@ void check_batch_norm(const team::TeamOptions& options) {
   for (std::uint64_t i = 0; i < n * k; ++i) mean[i % k] += x[i] / static_cast<double>(n);
   for (std::uint64_t i = 0; i < n * k; ++i)
     variance[i % k] += (x[i] - mean[i % k]) * (x[i] - mean[i % k]) / static_cast<double>(n);
-  Values normal(n * k), dx(n * k);
+  Values normal(n * k), y(n * k), dx(n * k);
   for (std::uint64_t i = 0; i < n * k; ++i) {
     normal[i] = (x[i] - mean[i % k]) / std::sqrt(variance[i % k] + 1e-5);
     sums[i % k] += dy[i];
     products[i % k] += dy[i] * normal[i];
   }
-  for (std::uint64_t i = 0; i < n * k; ++i)
-    dx[i] = (dy[i] - (sums[i % k] + normal[i] * products[i % k]) / static_cast<double>(n)) /
+  std::vector<float> gains;
+  for (std::uint64_t c = 0; c < k; ++c) gains.push_back(fixtures::gain(c));
+  for (std::uint64_t i = 0; i < n * k; ++i) {
+    const auto gain = static_cast<double>(gains[i % k]);
+    y[i] = gain * normal[i];
+    dx[i] = gain * (dy[i] - (sums[i % k] + normal[i] * products[i % k]) / static_cast<double>(n)) /
             std::sqrt(variance[i % k] + 1e-5);
-  std::vector<float> y_found, dx_found, bias_found;
+  }
+  std::vector<float> y_found, dx_found, residual_found, bias_found, gain_found;
   team::run_team(options, [&](team::Team& team) {
     Context context(team);
     const auto r = static_cast<std::uint64_t>(team.rank());
@@ -197,30 +202,41 @@ void check_batch_norm(const team::TeamOptions& options) {
     Parameters parameters;
     Norm norm(parameters, NormKind::batch, "n", k);
     parameters.allocate(context.stream(), 1);
+    exec::copy(context.stream(), parameters.value(0), gains.data(), k * sizeof(float));
+    context.stream().synchronize();
     context.begin(1, 1, true);
     const auto part = [&](const Values& v) {
       const auto from = v.begin() + static_cast<std::ptrdiff_t>(first * k);
       return Values(from, from + static_cast<std::ptrdiff_t>(rows * k));
     };
-    const auto y = zeros(context.stream(), rows * k);
+    const auto y_there = zeros(context.stream(), rows * k);
+    const auto residual = zeros(context.stream(), rows * k);
     const auto x_there = device(context.stream(), part(x));
     const auto dy_there = device(context.stream(), part(dy));
     const auto bias = zeros(context.stream(), k);
-    exec::copy(context.stream(), norm.input(context, rows, y.data()).raw(), x_there.data(),
+    exec::copy(context.stream(), norm.input(context, rows, y_there.data()).raw(), x_there.data(),
                x_there.bytes());
-    norm.forward(context, {}, rows, y.data());
-    norm.backward(context, {}, rows, y.data(), dy_there.data(), bias.data());
+    norm.forward(context, {}, rows, y_there.data());
+    norm.backward(context, {}, rows, y_there.data(), dy_there.data(), bias.data(), residual.data());
+    parameters.reduce_gradients(context);
+    const auto gradients = parameters.gradients().to_host(context.stream());
     const auto gather = [&](const memory::Buffer<float>& buffer, std::vector<float>& to) {
       const auto local = buffer.to_host(context.stream());
       for (const auto& one : team.all_gather_v(std::span<const float>(local))) {
         if (team.rank() == 0) to.insert(to.end(), one.begin(), one.end());
       }
     };
-    gather(y, y_found);
+    gather(y_there, y_found);
+    gather(residual, residual_found);
+    if (team.rank() == 0)
+      gain_found.assign(gradients.begin(), gradients.begin() + static_cast<std::ptrdiff_t>(k));
     gather(dy_there, dx_found);
     gather(bias, bias_found);
   });
-  expect_near(y_found, normal, 2e-3, "y");
+  expect_near(y_found, y, 2e-3, "y");
+  // With nothing to activate, a residual's gradient is dy.
+  expect_near(residual_found, dy, 0.0, "residual");
+  expect_near(gain_found, products, 1e-2, "gradient of the gain");
   expect_near(dx_found, dx, 2e-3, "dx");
   for (int q = 1; q < options.ranks; ++q) {
     for (std::uint64_t c = 0; c < k; ++c)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses, updates, masks, and whole trainings: equal on teams of all sizes, and when gone on with
-// from a checkpoint.
-#include <filesystem>
-#include <fstream>
+// Losses, updates, masks, and whole trainings: equal on teams of all sizes.
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -234,7 +231,9 @@ TEST(Optimizers, FollowTheirPapers) {
       Parameters parameters;
       parameters.add({.name = "w", .rows = 3, .columns = 2, .initial = Initial::glorot});
       parameters.add(
-          {.name = "b", .rows = 1, .columns = 2, .initial = Initial::ones, .decays = false});
+          {.name = "b", .rows = 1, .columns = 2, .initial = Initial::ones, .decay = 0.0f});
+      parameters.add(
+          {.name = "a", .rows = 2, .columns = 2, .initial = Initial::ones, .decay = 2.5f});
       parameters.allocate(stream, 3);
       OptimizerOptions options;
       options.kind = kind;
@@ -248,7 +247,7 @@ TEST(Optimizers, FollowTheirPapers) {
       for (std::uint64_t step = 1; step <= 4; ++step) {
         double squares = 0.0;
         for (std::uint64_t i = 0; i < size; ++i) {
-          g[i] = i < 6 || (i >= 8 && i < 10)
+          g[i] = i < 6 || (i >= 8 && i < 10) || i >= 12
                      ? static_cast<float>(std::sin(static_cast<double>(3 * i + step)))
                      : 0.0f;
           squares += static_cast<double>(g[i] * g[i]);
@@ -258,7 +257,7 @@ TEST(Optimizers, FollowTheirPapers) {
           double slope = static_cast<double>(g[i]);
           if (clip > 0.0f && std::sqrt(squares) > static_cast<double>(clip))
             slope *= static_cast<double>(clip) / std::sqrt(squares);
-          const double decay = i < 6 ? 0.1 : 0.0;
+          const double decay = i < 6 ? 0.1 : (i >= 12 ? 0.25 : 0.0);
           if (kind == OptimizerKind::adamw) {
             value[i] *= 1.0 - rate * decay;
           } else {
@@ -296,6 +295,10 @@ TEST(Optimizers, RatesFollowTheSchedule) {
   EXPECT_NEAR(static_cast<double>(rate_at(options, 50, 100)), 0.1, 1e-6);
 }
 
+bool is_max(const TrainOptions& options) {
+  return options.model.kind == ModelKind::sage && options.model.aggregate == SageAggregate::max;
+}
+
 TEST(Training, IsTheSameOnTeamsOfAllSizes) {
   for (const ModelKind kind : fixtures::kAllKinds) {
     for (const bool is_directed : {false, true}) {
@@ -319,6 +322,34 @@ TEST(Training, IsTheSameOnTeamsOfAllSizes) {
               << size << " ranks, number " << i;
       }
     }
+  }
+}
+
+/// Every model of the CPU's numbers, on teams of GPUs, products in full float32.
+TEST(TrainingCuda, IsTheSameAsOnTheCpu) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  const auto check = [&](TrainOptions options, bool is_directed) {
+    const Problem p = problem(is_directed, is_directed && !is_max(options), false);
+    options.allow_tf32 = false;
+    // As above.
+    if (options.model.kind == ModelKind::gin) options.optimizer.kind = OptimizerKind::sgd;
+    if (testing_support::is_small()) options.epochs = 3;
+    const Trained cpu = train_on(p, options, 1);
+    for (const auto& team : gpus) {
+      SCOPED_TRACE(name_of(options.model.kind) + (is_directed ? ", directed, " : ", ") +
+                   testing_support::name_of(team));
+      const Trained gpu = train_on(p, options, team, team.ranks == 3);
+      ASSERT_EQ(gpu.numbers.size(), cpu.numbers.size());
+      for (std::size_t i = 0; i < cpu.numbers.size(); ++i)
+        ASSERT_NEAR(gpu.numbers[i], cpu.numbers[i], 2e-4 * (1.0 + cpu.numbers[i])) << i;
+    }
+  };
+  for (const bool is_directed : {false, true}) {
+    for (const ModelKind kind : fixtures::kAllKinds) check(quick(kind), is_directed);
+    TrainOptions largest = quick(ModelKind::sage);
+    largest.model.aggregate = SageAggregate::max;
+    check(largest, is_directed);
   }
 }
 
@@ -347,67 +378,6 @@ TEST(Training, LearnsWhatCanBeLearnt) {
     options.epochs = 60;
     EXPECT_GT(train_on(p, options, 2).result.test_accuracy, 0.7) << name_of(kind);
   }
-}
-
-class Checkpoints : public fixtures::InFolder {};
-
-TEST_F(Checkpoints, GoOnBitForBit) {
-  const Problem p = problem(true, false, false);
-  for (const int size : {1, 3}) {
-    std::filesystem::remove_all(folder_);
-    TrainOptions options = quick(ModelKind::gat);
-    const Trained whole = train_on(p, options, size);
-    options.checkpoint = folder_;
-    options.epochs = 5;
-    (void)train_on(p, options, size);
-    options.epochs = 8;
-    const Trained rest = train_on(p, options, size, false, true);
-    EXPECT_EQ(rest.numbers, std::vector<double>(whole.numbers.begin() + 20, whole.numbers.end()));
-    EXPECT_EQ(rest.parameters, whole.parameters);
-    EXPECT_EQ(rest.result.best_epoch, whole.result.best_epoch);
-    EXPECT_EQ(rest.result.test_accuracy, whole.result.test_accuracy);
-  }
-}
-
-TEST_F(Checkpoints, OfOtherModelsAreRefused) {
-  const Problem p = problem(false, false, false);
-  TrainOptions options = quick(ModelKind::gcn);
-  options.checkpoint = folder_;
-  options.epochs = 1;
-  (void)train_on(p, options, 1);
-  EXPECT_EQ(read_model_options(folder_).hidden, 16u);
-  options.model.hidden = 32;
-  try {
-    (void)train_on(p, options, 1, false, true);
-    FAIL() << "another width was taken";
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("hidden"), std::string::npos) << error.what();
-  }
-  // Cut off anywhere, it is refused and not read.
-  const std::string path = folder_ + "/model.safetensors";
-  const auto size = std::filesystem::file_size(path);
-  for (const std::uintmax_t kept : {std::uintmax_t{0}, std::uintmax_t{7}, size / 3, size - 1}) {
-    std::filesystem::resize_file(path, kept);
-    EXPECT_THROW((void)read_tensors(path), InputError) << kept;
-  }
-}
-
-TEST_F(Checkpoints, StayWhereALossIsNoNumber) {
-  const Problem p = problem(false, false, false);
-  TrainOptions options = quick(ModelKind::gin);
-  options.checkpoint = folder_;
-  options.checkpoint_every = 1;
-  options.epochs = 2;
-  (void)train_on(p, options, 2);
-  options.epochs = 60;
-  options.optimizer.rate = 1e30f;
-  try {
-    (void)train_on(p, options, 2, false, true);
-    FAIL() << "infinite rates went unnoticed";
-  } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("epoch"), std::string::npos) << error.what();
-  }
-  (void)read_tensors(folder_ + "/state.safetensors");
 }
 
 TEST(Training, StopsWhereItGetsNoBetter) {

@@ -45,7 +45,7 @@ struct ConvolutionShape {
   std::uint64_t in = 0, out = 0;
   bool is_sparse = false;  ///< The operand is: it is transformed first.
   bool needs_input_gradient = true;
-  bool decays = true;         ///< Weight decay applies to its weights.
+  float decay = 1.0f;         ///< Parameter::decay of its weights.
   std::uint64_t purpose = 0;  ///< Of its random numbers; it may use the eight from here.
   /// Where it keeps what backward() needs of forward(); nullptr: in memory of its own.
   std::shared_ptr<Kept> kept = nullptr;

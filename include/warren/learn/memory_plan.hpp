@@ -20,16 +20,22 @@ struct MemoryPlan {
   /// Options of `train` that need less, those that change nothing else first, and the total with
   /// each.
   std::vector<std::pair<std::string, std::uint64_t>> alternatives;
+  /// What else would help, where none of them does.
+  std::string otherwise =
+      "a smaller --hidden or fewer --layers need less, and on GPUs each of --devices N holds a "
+      "part";
   [[nodiscard]] std::uint64_t total() const;
   /// "outputs 2.50 GiB, features 1.00 GiB, ...", the largest first.
   [[nodiscard]] std::string text() const;
 };
 
-/// Of the rank with the most rows and edges, the rows that it gets of others aside.
+/// Of a rank with the most rows and edges, and the most rows that it gets of others (the halo) and
+/// gives to them, that any has. Goes through the edges where there are several ranks.
 [[nodiscard]] MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
                                      const TrainOptions& options);
-/// Throws MemoryError with the plan, and the first alternative that would fit, where `ranks` such
-/// parts on `device` (all of them on the CPU, one on each GPU) are more than is free.
+/// Throws MemoryError with the plan, and the first alternative that would fit (else what helps
+/// otherwise), where `ranks` such parts on `device` (all of them on the CPU, one on each GPU) are
+/// more than is free.
 void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks);
 
 }  // namespace warren::learn

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct ModelOptions {
   SageAggregate aggregate = SageAggregate::mean;
   NormKind norm = NormKind::none;  ///< Of hidden layers, before activation; GIN's within, too.
   bool residual = false;  ///< Adds a hidden layer's input where it is as wide as its output.
+  bool skip = false;      ///< Adds a layer's input times a matrix of its own, of every layer.
   std::uint64_t seed = 1;
   /// Of the whole graph: layers share the memory for what they keep for backward() beside their
   /// outputs, and backward() makes that again, layer by layer, where another one has taken it: less
@@ -113,6 +115,7 @@ class Model {
     float dropout = 0.0f;  ///< Of the output.
     std::uint64_t purpose = 0;
     bool has_residual = false;
+    std::optional<std::size_t> skip;  ///< Its matrix.
     NumberBuffer output;
   };
   [[nodiscard]] bool takes_edges() const;
@@ -123,7 +126,8 @@ class Model {
   ConstNumbers forward(Context& context);
   void keep_gradients(Context& context);
   void repeat(Context& context, Layer& layer, const Operand& x, ConstNumbers dy);
-  [[nodiscard]] Epilogue epilogue(Context& context, const Layer& layer, ConstNumbers input) const;
+  [[nodiscard]] ConstNumbers added(Context& context, const Layer& layer, const Operand& x) const;
+  [[nodiscard]] Epilogue epilogue(Context& context, const Layer& layer, ConstNumbers added) const;
   [[nodiscard]] Operand input_of(std::size_t l) const;
 
   ModelOptions options_;

@@ -26,7 +26,7 @@ enum class Schedule {
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::adam;
   float rate = 0.01f;
-  float weight_decay = 5e-4f;  ///< Of the parameters that decay.
+  float weight_decay = 5e-4f;  ///< Times Parameter::decay.
   float momentum = 0.9f;       ///< SGD's.
   float beta1 = 0.9f, beta2 = 0.999f, epsilon = 1e-8f;
   float clip = 0.0f;  ///< Largest length of all gradients together; 0: any.

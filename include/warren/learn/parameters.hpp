@@ -26,7 +26,9 @@ struct Parameter {
   std::uint64_t offset = 0;  ///< In floats.
   Initial initial = Initial::zeros;
   std::uint64_t fan_in = 1;
-  bool decays = true;  ///< Weight decay applies to it.
+  /// Its weight decay is the optimiser's times this: groups of parameters have rates of their own,
+  /// 0 for those that do not decay.
+  float decay = 1.0f;
   [[nodiscard]] std::uint64_t size() const { return rows * columns; }
 };
 
@@ -52,8 +54,8 @@ class Parameters {
   [[nodiscard]] memory::Buffer<float>& values() { return storage_->values; }
   [[nodiscard]] const memory::Buffer<float>& values() const { return storage_->values; }
   [[nodiscard]] memory::Buffer<float>& gradients() { return storage_->gradients; }
-  /// 1 for every element that weight decay applies to, else 0.
-  [[nodiscard]] const float* decay_mask() const { return storage_->decay.data(); }
+  /// Of every element its parameter's `decay`.
+  [[nodiscard]] const float* decay_factors() const { return storage_->decay.data(); }
 
   void clear_gradients(const exec::Stream& stream) const;
   /// Gradients <- their sums over the ranks: the same bits on all. Collective.

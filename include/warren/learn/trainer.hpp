@@ -112,7 +112,8 @@ class Trainer {
   Trainer& operator=(const Trainer&) = delete;
 
   /// One epoch: the numbers are the same on every rank and, up to rounding, for every team. Throws
-  /// UsageError, saying the epoch, when the loss is no number any more.
+  /// UsageError, saying the epoch, when a loss is no number any more, before the update or after
+  /// it.
   EpochRecord epoch();
   /// Epochs until the last, or until validation does not get better. `seen` is called after each.
   /// The best epoch is the one of the highest validation accuracy, of the lowest validation loss
@@ -130,12 +131,14 @@ class Trainer {
   /// evaluation is sampled.
   [[nodiscard]] std::vector<float> predict();
 
-  /// Writes the checkpoint, by rank 0. Throws InputError; what was there stays then.
+  /// Writes the checkpoint, by rank 0; before an epoch has ended, the parameters as they are stand
+  /// in for the best ones. Throws InputError, and UsageError where a number to be kept is not
+  /// finite; what was there stays then.
   void save();
   /// Goes on from state.safetensors: bit for bit on a team of the same size with the same type. The
   /// state of a training with another type is taken up as it is, being float32; the loss's scale
-  /// then begins anew. Throws InputError for the state of another model: the message says which
-  /// shape differs.
+  /// then begins anew. Throws InputError for the state of another model or optimiser: the message
+  /// says what differs.
   void resume();
   /// Takes the parameters of model.safetensors.
   void load_model();
@@ -155,6 +158,7 @@ class Trainer {
 [[nodiscard]] NumberType parse_type(const std::string& name);  ///< "bf16" and "fp16", too.
 [[nodiscard]] ModelKind parse_model(const std::string& name);
 [[nodiscard]] std::string name_of(ModelKind kind);
+[[nodiscard]] std::string name_of(OptimizerKind kind);
 [[nodiscard]] NormKind parse_norm(const std::string& name);
 [[nodiscard]] std::string name_of(NormKind norm);
 [[nodiscard]] SageAggregate parse_aggregate(const std::string& name);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints: trainings that go on from them, what they keep of trainings that diverge or are cut
+// off, and those that are refused.
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "warren/core/error.hpp"
+#include "warren/learn/trainer.hpp"
+
+#include "learn/problems.hpp"
+#include "support/size.hpp"
+
+namespace warren::learn {
+namespace {
+
+using fixtures::Problem;
+using fixtures::problem;
+using fixtures::quick;
+using fixtures::train_on;
+using fixtures::Trained;
+
+class Checkpoints : public fixtures::InFolder {};
+
+TEST_F(Checkpoints, GoOnBitForBit) {
+  const Problem p = problem(true, false, false);
+  for (const int size : {1, 3}) {
+    std::filesystem::remove_all(folder_);
+    TrainOptions options = quick(ModelKind::gat);
+    const Trained whole = train_on(p, options, size);
+    options.checkpoint = folder_;
+    options.epochs = 5;
+    (void)train_on(p, options, size);
+    options.epochs = 8;
+    const Trained rest = train_on(p, options, size, false, true);
+    EXPECT_EQ(rest.numbers, std::vector<double>(whole.numbers.begin() + 20, whole.numbers.end()));
+    EXPECT_EQ(rest.parameters, whole.parameters);
+    EXPECT_EQ(rest.result.best_epoch, whole.result.best_epoch);
+    EXPECT_EQ(rest.result.test_accuracy, whole.result.test_accuracy);
+  }
+}
+
+TEST_F(Checkpoints, OfOtherModelsAreRefused) {
+  const Problem p = problem(false, false, false);
+  TrainOptions options = quick(ModelKind::gcn);
+  options.checkpoint = folder_;
+  options.epochs = 1;
+  (void)train_on(p, options, 1);
+  EXPECT_EQ(read_model_options(folder_).hidden, 16u);
+  options.model.hidden = 32;
+  try {
+    (void)train_on(p, options, 1, false, true);
+    FAIL() << "another width was taken";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("hidden"), std::string::npos) << error.what();
+  }
+  // Cut off anywhere, it is refused and not read.
+  const std::string path = folder_ + "/model.safetensors";
+  const auto size = std::filesystem::file_size(path);
+  for (const std::uintmax_t kept : {std::uintmax_t{0}, std::uintmax_t{7}, size / 3, size - 1}) {
+    std::filesystem::resize_file(path, kept);
+    EXPECT_THROW((void)read_tensors(path), InputError) << kept;
+  }
+}
+
+/// Of what a training may not do.
+template <class Error, class F>
+std::string message_of(F&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST_F(Checkpoints, GoOnInValueOnOtherTeams) {
+  const Problem p = problem(true, false, false);
+  for (const ModelKind kind : fixtures::kAllKinds) {
+    std::filesystem::remove_all(folder_);
+    TrainOptions options = quick(kind);
+    // Adam makes whole steps of gradients that are nothing but rounding, of which a batch norm
+    // makes some.
+    if (kind == ModelKind::gin) options.optimizer.kind = OptimizerKind::sgd;
+    const Trained whole = train_on(p, options, 2);
+    options.checkpoint = folder_;
+    options.epochs = 3;
+    (void)train_on(p, options, 2);
+    options.epochs = 8;
+    for (const int size : {1, 3, 4}) {
+      const std::string copy = folder_ + "/of_" + std::to_string(size);
+      std::filesystem::create_directories(copy);
+      std::filesystem::copy_file(folder_ + "/state.safetensors", copy + "/state.safetensors");
+      TrainOptions other = options;
+      other.checkpoint = copy;
+      const Trained rest = train_on(p, other, size, size == 3, true);
+      ASSERT_EQ(rest.numbers.size() + 12, whole.numbers.size());
+      for (std::size_t i = 0; i < rest.numbers.size(); ++i)
+        ASSERT_NEAR(rest.numbers[i], whole.numbers[12 + i], 1e-4 * (1.0 + whole.numbers[12 + i]))
+            << name_of(kind) << " on " << size << " ranks, number " << i;
+    }
+  }
+}
+
+TEST_F(Checkpoints, AreGoodOnesWhereTrainingsDiverge) {
+  const Problem p = problem(false, false, false);
+  for (const ModelKind kind : {ModelKind::gin, ModelKind::sage}) {
+    std::filesystem::remove_all(folder_);
+    TrainOptions options = quick(kind);
+    options.checkpoint = folder_;
+    options.checkpoint_every = 1;
+    options.epochs = 2;
+    (void)train_on(p, options, 2);
+    const float sane = options.optimizer.rate;
+    options.optimizer.rate = 1e30f;
+    // Its update is the one that goes wrong, and there is no epoch after it.
+    options.epochs = 3;
+    const std::string message =
+        message_of<UsageError>([&] { (void)train_on(p, options, 2, false, true); });
+    EXPECT_THAT(message, ::testing::HasSubstr("in epoch 3"));
+    EXPECT_THAT(message, ::testing::HasSubstr("the checkpoint is the last good one"));
+    const std::string path = folder_ + "/state.safetensors";
+    const TensorFile state = read_tensors(path);
+    EXPECT_EQ(state.number("epoch", path), 2u);
+    for (const NamedTensor& tensor : state.tensors) {
+      for (const float value : tensor.values) ASSERT_TRUE(std::isfinite(value)) << tensor.name;
+    }
+    options.optimizer.rate = sane;
+    options.epochs = 4;
+    EXPECT_EQ(train_on(p, options, 2, false, true).result.epochs, 4u);
+  }
+}
+
+TEST_F(Checkpoints, AreNotWrittenOfNumbersThatAreNotFinite) {
+  const Problem p = problem(false, false, false);
+  TrainOptions options = quick(ModelKind::gcn);
+  options.checkpoint = folder_;
+  const GraphPair graphs = fixtures::pair_of(p.graph, 1);
+  team::run_team(fixtures::ranks(1), [&](team::Team& team) {
+    Trainer trainer(team, graphs, p.dataset, options);
+    // A loss need not show it: rectifiers make zeros of it.
+    trainer.model().parameters().value(0)[1] = -std::numeric_limits<float>::infinity();
+    const std::string message = message_of<UsageError>([&] { trainer.save(); });
+    EXPECT_THAT(message, ::testing::HasSubstr("layers.0"));
+    EXPECT_THAT(message, ::testing::Not(::testing::HasSubstr("the checkpoint")));
+    EXPECT_FALSE(std::filesystem::exists(folder_));
+  });
+}
+
+TEST_F(Checkpoints, WithinTheFirstEpochHaveItsParameters) {
+  const Problem p = problem(false, false, false);
+  TrainOptions options = quick(ModelKind::sage);
+  options.model.layers = 2;
+  options.epochs = 1;
+  options.sampled.emplace();
+  options.sampled->fanouts = {3, 3};
+  options.sampled->batch = 20;
+  options.checkpoint = folder_;
+  options.checkpoint_batches = 1;
+  const GraphPair graphs = fixtures::pair_of(p.graph, 2);
+  team::run_team(fixtures::ranks(2), [&](team::Team& team) {
+    Trainer trainer(team, graphs, p.dataset, options);
+    (void)trainer.run([&](const EpochRecord&) {
+      // The last checkpoint so far is one within the epoch.
+      const std::string path = folder_ + "/model.safetensors";
+      const TensorFile model = read_tensors(path);
+      const TensorFile state = read_tensors(folder_ + "/state.safetensors");
+      EXPECT_TRUE(state.metadata.contains("batches"));
+      EXPECT_EQ(model.number("epoch", path), 0u);
+      const auto is_weight = [](const NamedTensor& t) { return t.name == "layers.0.self.weight"; };
+      EXPECT_TRUE(std::any_of(model.tensors.begin(), model.tensors.end(), is_weight));
+      for (const NamedTensor& tensor : model.tensors) {
+        EXPECT_EQ(tensor.values, state.tensor("current." + tensor.name, path).values);
+        const auto is_zero = [](float value) { return value == 0.0f; };
+        EXPECT_FALSE(std::all_of(tensor.values.begin(), tensor.values.end(), is_zero))
+            << tensor.name;
+      }
+    });
+  });
+}
+
+TEST_F(Checkpoints, KnowSkips) {
+  const Problem p = problem(true, false, false);
+  TrainOptions options = quick(ModelKind::sage);
+  options.model.residual = false;
+  options.model.skip = true;
+  const Trained whole = train_on(p, options, 2);
+  options.checkpoint = folder_;
+  options.epochs = 5;
+  (void)train_on(p, options, 2);
+  EXPECT_TRUE(read_model_options(folder_).skip);
+  TrainOptions other = options;
+  other.model.skip = false;
+  EXPECT_THAT(message_of<InputError>([&] { (void)train_on(p, other, 2, false, true); }),
+              ::testing::HasSubstr("skip"));
+  options.epochs = 8;
+  const Trained rest = train_on(p, options, 2, false, true);
+  EXPECT_EQ(rest.numbers, std::vector<double>(whole.numbers.begin() + 20, whole.numbers.end()));
+  EXPECT_EQ(rest.parameters, whole.parameters);
+}
+
+TEST_F(Checkpoints, OfOtherOptimizersAreRefused) {
+  const Problem p = problem(false, false, false);
+  const auto resumed = [&](OptimizerKind kind) {
+    TrainOptions options = quick(ModelKind::gcn);
+    options.checkpoint = folder_;
+    options.epochs = 2;
+    options.optimizer.kind = kind;
+    return message_of<InputError>([&] { (void)train_on(p, options, 2, false, true); });
+  };
+  constexpr OptimizerKind kKinds[] = {OptimizerKind::sgd, OptimizerKind::adam,
+                                      OptimizerKind::adamw};
+  const std::string path = folder_ + "/state.safetensors";
+  for (const OptimizerKind first : kKinds) {
+    std::filesystem::remove_all(folder_);
+    TrainOptions options = quick(ModelKind::gcn);
+    options.checkpoint = folder_;
+    options.epochs = 1;
+    options.optimizer.kind = first;
+    (void)train_on(p, options, 2);
+    TensorFile state = read_tensors(path);
+    for (const OptimizerKind second : kKinds) {
+      if (second == first) continue;
+      EXPECT_THAT(resumed(second),
+                  ::testing::HasSubstr("of the optimizer " + name_of(first) +
+                                       ", but this training's is " + name_of(second)));
+    }
+    // One that does not say it is taken for what it may be.
+    state.metadata.erase("optimizer");
+    write_tensors(path, state);
+    const OptimizerKind other =
+        first == OptimizerKind::sgd ? OptimizerKind::adam : OptimizerKind::sgd;
+    EXPECT_THAT(resumed(other), ::testing::HasSubstr("--optimizer"));
+    EXPECT_EQ(resumed(first), "nothing was refused");
+  }
+}
+
+}  // namespace
+}  // namespace warren::learn
