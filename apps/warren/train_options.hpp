@@ -46,6 +46,7 @@ struct TrainCommand {
   bool residual = false;
   bool recompute = false;
   bool no_capture = false;
+  bool capture_batches = false;
   bool tensor_sums = false;
   bool no_tensor_sums = false;
   bool exact_products = false;

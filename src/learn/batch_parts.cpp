@@ -70,12 +70,11 @@ EpochTimer::EpochTimer(BatchParts& parts, std::uint64_t first, std::uint64_t cou
     : parts_(parts), first_(first), count_(count), start_(parts.loader.times()) {}
 
 bool EpochTimer::begin(std::uint64_t i) {
-  constexpr std::uint64_t kMeasured = 64;
   const exec::Stream& stream = parts_.context.stream();
   while (parts_.spans.size() <= i - first_)
     parts_.spans.emplace_back(exec::Event(stream.device()), exec::Event(stream.device()));
   parts_.spans[i - first_].first.record(stream);
-  const bool is_measured = i % kMeasured == std::min(kMeasured, count_) / 2;
+  const bool is_measured = measures(i);
   parts_.context.set_measuring(is_measured);
   return is_measured;
 }

@@ -29,12 +29,23 @@ using GatherFeatures =
     std::function<void(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
                        const Dropout& dropout, Numbers out)>;
 
+/// What batches are padded to.
+struct BatchShape {
+  std::vector<std::uint64_t> vertices;  ///< Of a batch before the first hop, and after each.
+  std::vector<std::uint64_t> edges;     ///< Of each hop: what blocks say that they have.
+};
+
 /// A batch on the device. Blocks are in the order of layers: the first one's sources are all of the
-/// batch's vertices, the last one's targets its seeds.
+/// batch's vertices, the last one's targets its seeds. Padding stands behind: its features are 0,
+/// no row of the batch has it as a neighbour, and where the scores of its rows have gradients of 0,
+/// it adds nothing to those of the parameters.
 struct Batch {
-  std::uint64_t seeds = 0, vertices = 0, edges = 0;
-  Numbers features = {};              ///< vertices x width, after their dropout.
-  const Vertex* input_ids = nullptr;  ///< Of its vertices.
+  std::uint64_t seeds = 0, vertices = 0, edges = 0;  ///< Without padding.
+  std::uint64_t rows = 0, feature_rows = 0;          ///< Seeds and vertices, with padding.
+  bool is_padded = false;
+  std::size_t place = 0;              ///< Which of the loader's kPlaces it stands in.
+  Numbers features = {};              ///< feature_rows x width, after their dropout.
+  const Vertex* input_ids = nullptr;  ///< Of its vertices, of padding any.
   std::vector<Block> blocks;
 };
 
@@ -49,6 +60,7 @@ struct LoaderTimes {
 /// is collective.
 class BatchLoader {
  public:
+  static constexpr std::size_t kPlaces = 2;
   /// `store` and what `gather` reads must outlive the loader. `input_ids` (on the device): the
   /// input's id of each of the store's vertices; nullptr: the same. Throws as
   /// sample::NeighbourSampler, MemoryError.
@@ -62,6 +74,14 @@ class BatchLoader {
   /// sample::NeighbourSampler::counts().
   void start(const Vertex* seeds, std::uint64_t count, std::uint64_t number,
              const Dropout& dropout = {});
+  /// Batches begun from here on have this shape, but those of no seeds or that are larger
+  /// anywhere: these have their own. Padded batches in one place have all they point at where the
+  /// one before had it, as long as memory_changes() stands still. nullptr: no shape.
+  void pad_to(const BatchShape* shape);
+  /// How much start() would sample. Synchronises; for times when no batch was begun that is not
+  /// released. Throws as start().
+  [[nodiscard]] sample::BatchCounts count(const Vertex* seeds, std::uint64_t count,
+                                          std::uint64_t number);
   /// The batch begun first that was not taken yet; what is put on `stream` from here on waits for
   /// it.
   Batch& take(const exec::Stream& stream);
@@ -84,13 +104,18 @@ class BatchLoader {
     bool is_timed = false, is_used = false;
   };
   void add_times(Slot& slot);
+  /// Whether the shape has room for such a batch.
+  [[nodiscard]] bool has_room(const sample::BatchCounts& counts) const;
+  /// The input's ids of a batch's vertices, and any of its padding.
+  void name(Slot& slot, const Vertex* vertices);
 
   exec::Stream stream_;
   sample::StoreView store_;
   GatherFeatures gather_;
   const Vertex* input_ids_;
   LoaderOptions options_;
-  std::array<Slot, 2> slots_;
+  const BatchShape* shape_ = nullptr;
+  std::array<Slot, kPlaces> slots_;
   std::size_t started_ = 0, taken_ = 0;
   LoaderTimes times_;
 };
