@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/learn/batch_loader.hpp"
 
+#include <algorithm>
+
 #include "warren/core/error.hpp"
 #include "warren/learn/elementwise.hpp"
 
@@ -13,15 +15,15 @@ sample::SamplerOptions sampler_options(const LoaderOptions& options) {
   sample::SamplerOptions sampler;
   sampler.fanouts = options.fanouts;
   sampler.batch = options.batch;
+  sampler.in_flight = options.in_flight;
   sampler.seed = options.seed;
   return sampler;
 }
 
 }  // namespace
 
-BatchLoader::Slot::Slot(const exec::Device& device, const sample::GraphStore& store,
-                        const sample::SamplerOptions& options, std::size_t layers)
-    : sampler(device, store, options), begin(device), sampled(device), ready(device), used(device) {
+BatchLoader::Slot::Slot(const exec::Device& device, std::size_t layers)
+    : begin(device), sampled(device), ready(device), used(device) {
   batch.blocks.resize(layers);
 }
 
@@ -33,8 +35,9 @@ BatchLoader::BatchLoader(const exec::Device& device, const sample::GraphStore& s
       gather_(std::move(gather)),
       input_ids_(input_ids),
       options_(options),
-      slots_{Slot{device, store, sampler_options(options), options.fanouts.size()},
-             Slot{device, store, sampler_options(options), options.fanouts.size()}} {
+      flights_{Flight{{device, store, sampler_options(options)}},
+               Flight{{device, store, sampler_options(options)}}},
+      slots_{Slot{device, options.fanouts.size()}, Slot{device, options.fanouts.size()}} {
   require(options.blocks.size() == options.fanouts.size(), "a batch has a hop for every layer");
   for (std::size_t i = 0; i < slots_.size(); ++i) slots_.at(i).batch.place = i;
 }
@@ -56,10 +59,32 @@ bool BatchLoader::has_room(const sample::BatchCounts& counts) const {
 
 sample::BatchCounts BatchLoader::count(const Vertex* seeds, std::uint64_t count,
                                        std::uint64_t number) {
-  Slot& slot = slots_[started_ % slots_.size()];
-  if (slot.is_used) slot.used.synchronize();
-  slot.sampler.run(stream_, seeds, count, number);
-  return count == 0 ? sample::BatchCounts{} : slot.sampler.counts(stream_)[0];
+  for (Slot& slot : slots_) {
+    if (slot.is_used) slot.used.synchronize();
+  }
+  if (count == 0) return {};
+  // No batch that is begun asks for those of the flight before the last.
+  sample::NeighbourSampler& sampler = flights_[flights_begun_ % flights_.size()].sampler;
+  sampler.run(stream_, seeds, count, number);
+  return sampler.counts(stream_)[0];
+}
+
+BatchLoader::Flight& BatchLoader::flight_of(const Vertex* seeds, std::uint64_t number,
+                                            std::uint64_t ahead) {
+  if (flights_begun_ != 0) {
+    Flight& last = flights_[(flights_begun_ - 1) % flights_.size()];
+    const std::size_t b = last.begun;
+    if (b < last.counts.size() && number == last.number + b &&
+        seeds == last.seeds + b * options_.batch)
+      return last;
+  }
+  Flight& flight = flights_[flights_begun_++ % flights_.size()];
+  flight.seeds = seeds;
+  flight.number = number;
+  flight.begun = 0;
+  flight.sampler.run(stream_, seeds, std::min(ahead, options_.batch * options_.in_flight), number);
+  flight.counts = flight.sampler.counts(stream_);
+  return flight;
 }
 
 void BatchLoader::name(Slot& slot, const Vertex* vertices) {
@@ -87,7 +112,7 @@ void BatchLoader::add_times(Slot& slot) {
 }
 
 void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t number,
-                        const Dropout& dropout) {
+                        const Dropout& dropout, std::uint64_t ahead) {
   require(started_ < taken_ + 2, "a loader makes two batches at a time");
   Slot& slot = slots_[started_++ % slots_.size()];
   if (slot.is_used) slot.used.synchronize();
@@ -96,12 +121,13 @@ void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t 
   const std::size_t layers = options_.fanouts.size();
   Batch& batch = slot.batch;
   slot.begin.record(stream_);
-  slot.sampler.run(stream_, seeds, count, number);
   sample::BatchCounts counts;
   sample::SampledBatch sampled;
   if (count != 0) {
-    counts = slot.sampler.counts(stream_)[0];
-    sampled = slot.sampler.batch(0);
+    // The flight before the last was of batches that the slot's, or older ones, were the last of.
+    Flight& flight = flight_of(seeds, number, std::max(count, ahead));
+    counts = flight.counts[flight.begun];
+    sampled = flight.sampler.batch(static_cast<std::uint32_t>(flight.begun++));
   } else {
     sampled.hops.resize(layers);
   }

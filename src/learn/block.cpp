@@ -6,6 +6,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/exec/algorithms.hpp"
+#include "warren/exec/memory.hpp"
 
 #include "learn/block_kernels.hpp"
 #include "learn/room.hpp"
@@ -75,7 +76,10 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
     keep_more(stream.device(), offsets_, size.targets + 1);
     run<exec::Thread>(stream, size.targets + 1,
                       detail::PadOffsetsKernel{sampled.targets, hop.row_offsets, offsets_.data()});
+    keep_more(stream.device(), columns_, size.edges);
+    exec::copy(stream, columns_.data(), hop.columns, sampled.edges * sizeof(Vertex));
     out_.view.offsets = offsets_.data();
+    out_.view.column_ids = columns_.data();
   }
   out_plan_.assign(stream, out_.view.offsets, size.targets, rows_each(size.targets, out_.entries));
   if (options.is_transposed) transpose(stream, hop.duplicates, options.self_loops);

@@ -67,10 +67,13 @@ class VertexPasses final : public SampledPasses {
     bring(list);
     const std::uint64_t rank = parts_.rank();
     const std::uint64_t start = shares_.share(list.size(), rank);
+    const std::uint64_t end = shares_.share(list.size(), rank + 1);
+    // A rank's numbers follow each other, so that it can have several batches sampled together.
+    const std::uint64_t of_rank = number + rank * shares_.iterations(list.size());
     const auto begin = [&](std::uint64_t i) {
       const auto [at, size] = shares_.batch_of(list.size(), rank, i);
-      parts_.loader.start(size == 0 ? nullptr : seeds_.data() + (at - start), size,
-                          number + i * shares_.ranks + rank, dropout(i));
+      parts_.loader.start(size == 0 ? nullptr : seeds_.data() + (at - start), size, of_rank + i,
+                          dropout(i), end - at);
     };
     parts_.each_batch(first, shares_.iterations(list.size()), begin,
                       [&](std::uint64_t i, Batch& batch) {
@@ -159,9 +162,9 @@ void VertexPasses::choose_shape() {
     if (i == 0) bring(shuffled(look / batches() + 1));
     const auto [at, size] = shares_.batch_of(training_.size(), rank, i);
     if (size == 0) continue;
-    const sample::BatchCounts counts =
-        parts_.loader.count(seeds_.data() + (at - shares_.share(training_.size(), rank)), size,
-                            look * shares_.ranks + rank);
+    const std::uint64_t number = (look - i) * shares_.ranks + rank * batches() + i;
+    const sample::BatchCounts counts = parts_.loader.count(
+        seeds_.data() + (at - shares_.share(training_.size(), rank)), size, number);
     for (std::size_t h = 0; h <= hops; ++h)
       shape_.vertices[h] = std::max<std::uint64_t>(shape_.vertices[h], counts.vertices[h]);
     for (std::size_t h = 0; h < hops; ++h)

@@ -17,6 +17,7 @@ namespace warren::learn {
 struct LoaderOptions {
   std::vector<std::int64_t> fanouts;  ///< From the seeds outwards; one a layer.
   std::uint64_t batch = 1024;         ///< Most seeds of a batch.
+  std::uint32_t in_flight = 1;        ///< Most batches that are sampled by one call.
   std::uint64_t seed = 1;
   std::vector<BlockOptions> blocks;       ///< Of layers, the one that reads the features first.
   std::uint64_t width = 0;                ///< Of features.
@@ -72,8 +73,12 @@ class BatchLoader {
   /// not used any more, and for the sampling (not for the features). `dropout`: of the features, by
   /// their vertices' ids in the input; its `row_ids` are not read. Throws as
   /// sample::NeighbourSampler::counts().
+  ///
+  /// `ahead`: how many seeds stand there for this batch and those that are begun next, full ones
+  /// but the last, with the numbers that follow. These may then be sampled already: their seeds
+  /// must stay as they are until they are begun.
   void start(const Vertex* seeds, std::uint64_t count, std::uint64_t number,
-             const Dropout& dropout = {});
+             const Dropout& dropout = {}, std::uint64_t ahead = 0);
   /// Batches begun from here on have this shape, but those of no seeds or that are larger
   /// anywhere: these have their own. Padded batches in one place have all they point at where the
   /// one before had it, as long as memory_changes() stands still. nullptr: no shape.
@@ -93,10 +98,16 @@ class BatchLoader {
   [[nodiscard]] const exec::Stream& stream() const { return stream_; }
 
  private:
-  struct Slot {
-    Slot(const exec::Device& device, const sample::GraphStore& store,
-         const sample::SamplerOptions& options, std::size_t layers);
+  /// Batches sampled by one call.
+  struct Flight {
     sample::NeighbourSampler sampler;
+    const Vertex* seeds = nullptr;
+    std::uint64_t number = 0;  ///< Of the first.
+    std::vector<sample::BatchCounts> counts = {};
+    std::size_t begun = 0;  ///< Of the batches.
+  };
+  struct Slot {
+    Slot(const exec::Device& device, std::size_t layers);
     Batch batch;
     NumberBuffer features;
     memory::Buffer<Vertex> input_ids;
@@ -104,6 +115,8 @@ class BatchLoader {
     bool is_timed = false, is_used = false;
   };
   void add_times(Slot& slot);
+  /// The flight that has the batch next, sampled here where none was.
+  Flight& flight_of(const Vertex* seeds, std::uint64_t number, std::uint64_t ahead);
   /// Whether the shape has room for such a batch.
   [[nodiscard]] bool has_room(const sample::BatchCounts& counts) const;
   /// The input's ids of a batch's vertices, and any of its padding.
@@ -115,8 +128,10 @@ class BatchLoader {
   const Vertex* input_ids_;
   LoaderOptions options_;
   const BatchShape* shape_ = nullptr;
+  // What is sampled for batches to come stands beside what the batches in use were made of.
+  std::array<Flight, 2> flights_;
   std::array<Slot, kPlaces> slots_;
-  std::size_t started_ = 0, taken_ = 0;
+  std::size_t started_ = 0, taken_ = 0, flights_begun_ = 0;
   LoaderTimes times_;
 };
 
