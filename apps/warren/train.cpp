@@ -148,10 +148,18 @@ void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
   json["train_share"] = share;
   json["sampled_edges"] = edges / outcome.epochs.size();
   if (train.sampled->cached > 0.0) json["hit_rate"] = outcome.hit_rate;
+  const learn::EpochRecord& last = outcome.epochs.back();
+  if (train.sampled->pad) {
+    json["padded_batches"] = last.padded_batches;
+    json["captured_batches"] = last.captured_batches;
+  }
   const auto& parts = json["breakdown"];
   table.row("batches", fmt::format("{} an epoch of {} {} a rank, fanouts {}", outcome.batches,
                                    train.sampled->batch, train.links ? "edges" : "vertices",
                                    fmt::join(train.sampled->fanouts, ",")));
+  if (train.sampled->pad)
+    table.row("captured", fmt::format("{} of the last epoch's, {} padded", last.captured_batches,
+                                      last.padded_batches));
   table.row("beside",
             fmt::format("sample {}, gather {}; {:.1f}% of an epoch trains",
                         duration(parts["sample"]), duration(parts["gather"]), 100.0 * share));

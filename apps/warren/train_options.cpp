@@ -116,6 +116,13 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
   train.add_option("--cached", o.cached, "Of --placement cached: the share of rows (0.1)")
       ->type_name("SHARE")
       ->check(CLI::Range(0.0, 1.0));
+  train
+      .add_flag(
+          "--capture-batches", o.capture_batches,
+          "Of sampled, --task node: pad batches to one shape, so that on GPUs a batch's forward "
+          "and backward pass is started by one call; for batches so small that starting their "
+          "kernels takes longer than running them. Not with --norm batch")
+      ->excludes("--no-capture");
   add_number(train, "--checkpoint-batches", o.checkpoint_batches,
              "Of sampled: batches between checkpoints within an epoch (0: none)", "N", 0, 1 << 30);
 }
@@ -138,6 +145,7 @@ void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
   if (o.placement == "replicated") sampled.features = memory::Placement::replicated;
   if (o.placement == "host" || o.placement == "cached") sampled.features = memory::Placement::host;
   if (o.placement == "cached") sampled.cached = o.cached;
+  sampled.pad = o.capture_batches;
   train.checkpoint_batches = o.checkpoint_batches;
   train.sampled = sampled;
 }
@@ -166,15 +174,20 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   check_choice("--schedule", o.schedule, {"constant", "cosine", "step"}, {});
   const bool is_sampled = o.mode == "sampled";
   require(is_sampled || !(o.has_fanout || o.batch || o.has_evaluation || o.has_placement ||
-                          o.has_cached || o.checkpoint_batches != 0),
-          "--fanout, --batch, --evaluation, --placement, --cached and --checkpoint-batches are for "
-          "--mode sampled");
+                          o.has_cached || o.checkpoint_batches != 0 || o.capture_batches),
+          "--fanout, --batch, --evaluation, --placement, --cached, --checkpoint-batches and "
+          "--capture-batches are for --mode sampled");
+  require(!o.capture_batches || !is_link, "--capture-batches is for --task node");
   require(!is_sampled || !o.recompute,
           "--recompute is for --mode full: batches' layers keep little, and the layers of exact "
           "evaluation keep nothing");
   require(!o.resume || !o.checkpoint.empty(), "--resume needs --checkpoint DIR");
   const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "batch" : "none");
   check_choice("--norm", norm, {"none", "batch", "layer"}, {});
+  require(!o.capture_batches || norm != "batch",
+          fmt::format("--capture-batches pads batches, whose rows --norm batch{} would count: give "
+                      "--norm none or layer",
+                      o.norm.empty() ? " (gin's default)" : ""));
   learn::TrainOptions train;
   train.model.kind = learn::parse_model(o.model);
   const bool attends = learn::is_attention(train.model.kind);

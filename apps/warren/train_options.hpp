@@ -47,6 +47,7 @@ struct TrainCommand {
   bool skip = false;
   bool recompute = false;
   bool no_capture = false;
+  bool capture_batches = false;
   bool tensor_sums = false;
   bool no_tensor_sums = false;
   bool exact_products = false;

@@ -23,8 +23,10 @@ graph::Shard shard_of(team::Team& team, const GraphPair& graphs, ModelKind kind)
       team, {is_attention(kind) ? without_loops(graphs.out) : graphs.out, nullptr, graphs.cuts});
 }
 
-LoaderOptions loader_options(const Model& model, const TrainOptions& options, std::uint64_t seeds) {
+LoaderOptions loader_options(const Model& model, const TrainOptions& options, std::uint64_t seeds,
+                             const graph::Graph& graph) {
   LoaderOptions loader;
+  loader.in_flight = batches_in_flight(options, graph.vertices, graph.targets.size());
   loader.type = options.type;
   loader.fanouts = options.sampled->fanouts;
   loader.batch = seeds;
@@ -44,6 +46,23 @@ std::uint64_t seeds_of_batch(const TrainOptions& options, std::uint64_t vertices
   return std::min(exec::bytes_of(batch, options.links->negatives + 2), vertices);
 }
 
+std::uint32_t batches_in_flight(const TrainOptions& options, std::uint64_t vertices,
+                                std::uint64_t edges) {
+  constexpr std::uint64_t kMost = 8;
+  constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 21;
+  if (!options.sampled->pad) return 1;
+  std::uint64_t rows = options.sampled->batch;
+  std::uint64_t all = 0;
+  for (const std::int64_t fanout : options.sampled->fanouts) {
+    const std::uint64_t each = fanout < 0 ? edges : static_cast<std::uint64_t>(fanout);
+    const std::uint64_t of_hop = std::min(exec::bytes_of(rows, each), edges);
+    all += of_hop;
+    rows = std::min(rows + of_hop, vertices);
+  }
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(kMostEdges / std::max<std::uint64_t>(all, 1), 1, kMost));
+}
+
 BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                        const TrainOptions& given, std::uint64_t seeds)
     : options(given),
@@ -59,7 +78,7 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
                  const Dropout& dropout,
                  Numbers out) { features->gather(stream, vertices, count, dropout, out); },
           graphs.input_ids.empty() ? nullptr : input_ids.data(),
-          loader_options(model, given, seeds)),
+          loader_options(model, given, seeds, *graphs.out)),
       store_id(graphs.input_ids) {
   context.set_tensor_sums(given.tensor_sums);
   upload(context.stream(), input_ids, graphs.input_ids);
@@ -70,12 +89,11 @@ EpochTimer::EpochTimer(BatchParts& parts, std::uint64_t first, std::uint64_t cou
     : parts_(parts), first_(first), count_(count), start_(parts.loader.times()) {}
 
 bool EpochTimer::begin(std::uint64_t i) {
-  constexpr std::uint64_t kMeasured = 64;
   const exec::Stream& stream = parts_.context.stream();
   while (parts_.spans.size() <= i - first_)
     parts_.spans.emplace_back(exec::Event(stream.device()), exec::Event(stream.device()));
   parts_.spans[i - first_].first.record(stream);
-  const bool is_measured = i % kMeasured == std::min(kMeasured, count_) / 2;
+  const bool is_measured = measures(i);
   parts_.context.set_measuring(is_measured);
   return is_measured;
 }

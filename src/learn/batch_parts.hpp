@@ -63,7 +63,7 @@ struct BatchParts {
     if (first < count) start(first);
     for (std::uint64_t i = first; i < count; ++i) {
       Batch& batch = loader.take(context.stream());
-      context.set_rows(batch.seeds, batch.input_ids);
+      context.set_rows(batch.rows, batch.input_ids);
       for (std::size_t l = 0; l < batch.blocks.size(); ++l) model.set_block(l, batch.blocks[l]);
       run(i, batch);
       loader.release(context.stream());
@@ -93,6 +93,11 @@ class EpochTimer {
     const bool is_measured = begin(i);
     train();
     end(i, is_measured);
+  }
+  /// Whether the parts of batch i's time are measured.
+  [[nodiscard]] bool measures(std::uint64_t i) const {
+    constexpr std::uint64_t kMeasured = 64;
+    return i % kMeasured == std::min(kMeasured, count_) / 2;
   }
   /// Synchronises.
   void finish(EpochRecord& record);

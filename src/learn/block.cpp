@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "warren/core/error.hpp"
 #include "warren/exec/algorithms.hpp"
+#include "warren/exec/memory.hpp"
 
 #include "learn/block_kernels.hpp"
 #include "learn/room.hpp"
@@ -29,8 +31,16 @@ std::uint32_t rows_each(std::uint64_t rows, std::uint64_t entries) {
 }  // namespace
 
 void Block::make(const exec::Stream& stream, const sample::StoreView& store, const Vertex* vertices,
-                 const Vertex* input_ids, const sample::SampledHop& hop, const BlockSize& size,
-                 const BlockOptions& options) {
+                 const Vertex* input_ids, const sample::SampledHop& hop, const BlockSize& sampled,
+                 const BlockOptions& options, const BlockSize& least) {
+  const BlockSize size{std::max(sampled.targets, least.targets),
+                       std::max(sampled.sources, least.sources),
+                       std::max(sampled.edges, least.edges)};
+  // Also where nothing is added: what points at the block's own arrays does so in every batch.
+  const bool is_padded = least.targets != 0;
+  require(size.targets <= size.sources, "a block's targets are the first of its sources");
+  require(!is_padded || sampled.targets != 0, "a block of nothing is not padded");
+  sampled_ = sampled;
   size_ = size;
   out_ = in_ = {};
   weights_ = {};
@@ -52,7 +62,7 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
     }
     run<exec::Thread>(
         stream, is_symmetric ? size.sources : size.targets,
-        detail::BlockWeightsKernel{store, vertices, hop.row_offsets, size.targets,
+        detail::BlockWeightsKernel{store, vertices, hop.row_offsets, sampled, size.targets,
                                    options.weighting, row_.data(), column_.data(), self_.data()});
     weights_.row = row_.data();
     if (is_symmetric) {
@@ -60,7 +70,17 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
       weights_.self = self_.data();
     }
   }
-  if (options.self_loops) add_loops(stream, hop);
+  if (options.self_loops) {
+    add_loops(stream, hop);
+  } else if (is_padded) {
+    keep_more(stream.device(), offsets_, size.targets + 1);
+    run<exec::Thread>(stream, size.targets + 1,
+                      detail::PadOffsetsKernel{sampled.targets, hop.row_offsets, offsets_.data()});
+    keep_more(stream.device(), columns_, size.edges);
+    exec::copy(stream, columns_.data(), hop.columns, sampled.edges * sizeof(Vertex));
+    out_.view.offsets = offsets_.data();
+    out_.view.column_ids = columns_.data();
+  }
   out_plan_.assign(stream, out_.view.offsets, size.targets, rows_each(size.targets, out_.entries));
   if (options.is_transposed) transpose(stream, hop.duplicates, options.self_loops);
 }
@@ -70,8 +90,8 @@ void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop)
   keep_more(stream.device(), offsets_, size_.targets + 1);
   keep_more(stream.device(), columns_, out_.entries);
   run<exec::Tile<8>>(stream, size_.targets,
-                     detail::AddLoopsKernel{size_.targets, hop.row_offsets, hop.columns,
-                                            offsets_.data(), columns_.data()});
+                     detail::AddLoopsKernel{sampled_.targets, size_.targets, hop.row_offsets,
+                                            hop.columns, offsets_.data(), columns_.data()});
   out_.view.offsets = offsets_.data();
   out_.view.column_ids = columns_.data();
 }
@@ -81,12 +101,12 @@ void Block::transpose(const exec::Stream& stream, const std::uint32_t* duplicate
   const std::uint64_t chunks = (sources + detail::kChunk - 1) / detail::kChunk;
   keep_more(stream.device(), in_offsets_, sources + 1);
   keep_more(stream.device(), chunk_sums_, chunks);
-  const detail::SourceCounts counts{duplicates, has_loops ? size_.targets : 0};
+  const detail::SourceCounts counts{duplicates, sampled_.sources, has_loops ? size_.targets : 0};
   run<exec::Block>(stream, chunks, detail::ChunkSumKernel{counts, sources, chunk_sums_.data()});
   run<exec::Block>(stream, chunks == 0 ? 0 : 1, detail::ScanSumsKernel{chunks, chunk_sums_.data()});
   run<exec::Block>(stream, chunks,
                    detail::OffsetsKernel{counts, sources, chunk_sums_.data(), in_offsets_.data()});
-  sort_by_source(stream);
+  sort_by_source(stream, sampled_.edges + (has_loops ? size_.targets : 0));
   in_.view.rows = sources;
   in_.view.offsets = in_offsets_.data();
   in_.view.column_ids = in_rows_.data();
@@ -95,13 +115,13 @@ void Block::transpose(const exec::Stream& stream, const std::uint32_t* duplicate
 }
 
 /// Entries stand by rows already, so that those of a source keep that order.
-void Block::sort_by_source(const exec::Stream& stream) {
-  const std::uint64_t entries = out_.entries;
+void Block::sort_by_source(const exec::Stream& stream, std::uint64_t entries) {
+  const std::uint64_t room = out_.entries;
   const int bits = static_cast<int>(std::bit_width(size_.sources));
-  keep_more(stream.device(), in_rows_, entries);
-  keep_more(stream.device(), entry_rows_, entries);
-  keep_more(stream.device(), sorted_sources_, entries);
-  keep_more(stream.device(), scratch_, exec::sort_pairs_scratch(stream, entries, bits));
+  keep_more(stream.device(), in_rows_, room);
+  keep_more(stream.device(), entry_rows_, room);
+  keep_more(stream.device(), sorted_sources_, room);
+  keep_more(stream.device(), scratch_, exec::sort_pairs_scratch(stream, room, bits));
   run<exec::Tile<8>>(stream, size_.targets,
                      detail::EntryRowsKernel{out_.view.offsets, entry_rows_.data()});
   exec::sort_pairs(stream, out_.view.column_ids, sorted_sources_.data(), entry_rows_.data(),

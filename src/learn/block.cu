@@ -6,6 +6,8 @@ namespace warren::learn::detail {
 
 template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
                                                   const BlockWeightsKernel&);
+template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
+                                                  const PadOffsetsKernel&);
 template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
                                                    const AddLoopsKernel&);
 template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,

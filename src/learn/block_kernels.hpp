@@ -18,8 +18,9 @@ using sample::detail::Stretch;
 struct BlockWeightsKernel {
   sample::StoreView store;
   const Vertex* vertices;
-  const EdgeOffset* offsets;
-  std::uint64_t targets;
+  const EdgeOffset* offsets;  ///< Of the targets that were sampled.
+  BlockSize sampled;
+  std::uint64_t targets;  ///< With padding, whose weights are 0.
   Weighting weighting;
   float* row;
   float* column;
@@ -28,21 +29,35 @@ struct BlockWeightsKernel {
   template <class W>
   WARREN_HD void operator()(const W&, std::uint64_t i) const {
     const bool is_symmetric = weighting == Weighting::symmetric;
-    const auto degree =
-        weighting == Weighting::mean ? 0.0f : static_cast<float>(store.list(vertices[i]).degree);
+    const bool has_degree = weighting != Weighting::mean && i < sampled.sources;
+    const auto degree = has_degree ? static_cast<float>(store.list(vertices[i]).degree) : 0.0f;
     const float scale = is_symmetric ? 1.0f / std::sqrt(degree + 1.0f) : 1.0f;
-    if (is_symmetric) column[i] = scale;
+    if (is_symmetric) column[i] = i < sampled.sources ? scale : 0.0f;
     if (i >= targets) return;
-    const auto sampled = static_cast<float>(offsets[i + 1] - offsets[i]);
+    const bool is_sampled = i < sampled.targets;
+    const float edges = is_sampled ? static_cast<float>(offsets[i + 1] - offsets[i]) : 0.0f;
     const float whole = weighting == Weighting::mean ? 1.0f : degree;
-    row[i] = sampled == 0.0f ? 0.0f : whole / sampled * scale;
-    if (is_symmetric) self[i] = scale * scale;
+    row[i] = edges == 0.0f ? 0.0f : whole / edges * scale;
+    if (is_symmetric) self[i] = is_sampled ? scale * scale : 0.0f;
   }
 };
 
-/// Rows with their own vertex before their entries.
+/// Offsets of more rows than were sampled: those have no entries. A task for each offset.
+struct PadOffsetsKernel {
+  std::uint64_t sampled;  ///< Rows.
+  const EdgeOffset* from;
+  EdgeOffset* offsets;
+
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t i) const {
+    offsets[i] = from[i < sampled ? i : sampled];
+  }
+};
+
+/// Rows with their own vertex before their entries, of which those behind the sampled rows have
+/// none.
 struct AddLoopsKernel {
-  std::uint64_t targets;
+  std::uint64_t sampled, targets;  ///< Rows, without and with padding.
   const EdgeOffset* from_offsets;
   const Vertex* from;
   EdgeOffset* offsets;
@@ -50,24 +65,25 @@ struct AddLoopsKernel {
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
-    const EdgeOffset begin = from_offsets[row];
+    const EdgeOffset begin = from_offsets[row < sampled ? row : sampled];
+    const EdgeOffset end = from_offsets[row < sampled ? row + 1 : sampled];
     const EdgeOffset to = begin + row;
     if (worker.lane() == 0) {
       offsets[row] = to;
       columns[to] = static_cast<Vertex>(row);
-      if (row + 1 == targets) offsets[targets] = from_offsets[targets] + targets;
+      if (row + 1 == targets) offsets[targets] = end + targets;
     }
-    worker.for_each(from_offsets[row + 1] - begin,
-                    [&](std::uint64_t i) { columns[to + 1 + i] = from[begin + i]; });
+    worker.for_each(end - begin, [&](std::uint64_t i) { columns[to + 1 + i] = from[begin + i]; });
   }
 };
 
 /// How many entries end at each source; their sums make the transpose's offsets.
 struct SourceCounts {
   const std::uint32_t* duplicates;
-  std::uint64_t loops;  ///< The first so many have one more.
+  std::uint64_t sampled;  ///< Those behind have none.
+  std::uint64_t loops;    ///< The first so many have one more.
   [[nodiscard]] WARREN_HD std::uint32_t operator()(std::uint64_t i) const {
-    return duplicates[i] + (i < loops ? 1u : 0u);
+    return (i < sampled ? duplicates[i] : 0u) + (i < loops ? 1u : 0u);
   }
 };
 
@@ -145,6 +161,8 @@ void run_block(const exec::Stream& stream, std::uint64_t tasks, const Kernel& ke
 #if WARREN_HAS_CUDA
 extern template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
                                                          const BlockWeightsKernel&);
+extern template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
+                                                         const PadOffsetsKernel&);
 extern template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
                                                           const AddLoopsKernel&);
 extern template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,

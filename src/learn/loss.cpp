@@ -29,14 +29,13 @@ void Loss::begin_batches(Context& context, std::uint64_t rows, const Sums& sums)
 }
 
 void Loss::run(Context& context, const Targets& targets, ConstNumbers scores, std::uint64_t columns,
-               Numbers gradient, const float* factor) {
+               Numbers gradient, const float* factor, const float* share) {
   const exec::Stream& stream = context.stream();
   const std::uint64_t n = context.rows();
   if (rows_.size() < n * detail::kRowNumbers) {
     require(!adds_, "a batch has more rows than were said at first");
     take(stream.device(), n);
   }
-  const float share = targets.counts[0] == 0 ? 0.0f : 1.0f / static_cast<float>(targets.counts[0]);
   exec::with_backend(stream.device(), [&](auto backend) {
     using Backend = decltype(backend);
     with_type(scores.type(), [&]<class T>(T) {
@@ -44,7 +43,7 @@ void Loss::run(Context& context, const Targets& targets, ConstNumbers scores, st
           stream, n,
           detail::LossKernel<T>{kind_, columns, scores.as<T>(), targets.classes.data(),
                                 targets.values.data(), targets.splits.data(), gradient.as<T>(),
-                                share, factor, rows_.data()});
+                                share_of(targets.counts[0]), share, factor, rows_.data()});
     });
     detail::run_loss<Backend>(
         stream, adds_ ? chunks_of(n) : chunks_,

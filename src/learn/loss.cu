@@ -14,4 +14,5 @@ template void run_update<exec::Cuda>(const exec::Stream&, std::uint64_t, const O
 template void run_update<exec::Cuda>(const exec::Stream&, std::uint64_t, const LossScaleKernel&);
 template void run_set<exec::Cuda>(const exec::Stream&, const SetKernel<std::uint64_t>&);
 template void run_set<exec::Cuda>(const exec::Stream&, const SetKernel<UpdateStep>&);
+template void run_set<exec::Cuda>(const exec::Stream&, const SetKernel<float>&);
 }  // namespace warren::learn::detail

@@ -25,8 +25,9 @@ struct LossKernel {
   const float* values;
   const std::uint8_t* splits;
   T* gradient;
-  float share;          ///< One over the number of training vertices.
-  const float* factor;  ///< Of gradients, beside that; nullptr: 1.
+  float share;              ///< One over the number of training vertices.
+  const float* read_share;  ///< The same where it is read when the kernel runs; nullptr: `share`.
+  const float* factor;      ///< Of gradients, beside that; nullptr: 1.
   float* rows;
 
   template <class W>
@@ -45,7 +46,8 @@ struct LossKernel {
 
  private:
   [[nodiscard]] WARREN_HD float weight() const {
-    return factor == nullptr ? share : share * *factor;
+    const float each = read_share == nullptr ? share : *read_share;
+    return factor == nullptr ? each : each * *factor;
   }
   template <class W>
   WARREN_HD void cross_entropy(const W& worker, std::uint64_t row, const T* x, T* dx,

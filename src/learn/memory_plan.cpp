@@ -263,6 +263,7 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
                    : 0,
                dataset.width, size);
   const std::uint64_t seeds = seeds_of_batch(options, all);
+  const std::uint64_t flights = 2ull * batches_in_flight(options, all, m);
   std::uint64_t rows = seeds;
   const ModelKind kind = options.model.kind;
   const std::uint64_t copies = (kind == ModelKind::gatv2 ? 7
@@ -275,10 +276,10 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
     const std::uint64_t after = std::min(rows + edges, all);
     // Outputs, gradients and scratch of the layer whose targets these are.
     layers.add(rows, copies * (h == 0 ? std::max(hidden, dataset.classes) : hidden), size);
-    sampler.add(edges, 2 * (2 * sizeof(Vertex) + sizeof(std::uint32_t)), 1);
+    sampler.add(edges, flights * (2 * sizeof(Vertex) + sizeof(std::uint32_t)), 1);
     rows = after;
   }
-  sampler.add(rows, 2 * (2 * sizeof(Vertex) + sizeof(std::uint64_t)), 1);
+  sampler.add(rows, flights * (2 * sizeof(Vertex) + sizeof(std::uint64_t)), 1);
   features.add(rows, 2 * dataset.width, size);
   plan.parts.emplace_back("store", store.value);
   plan.parts.emplace_back("features of batches", features.value);

@@ -13,7 +13,7 @@ bool RepeatedPass::is_ready(Context& context) {
   const bool stands = has_run_ && changes == changes_;
   has_run_ = true;
   changes_ = changes;
-  if (team.size() == 1) return stands;
+  if (team.size() == 1 || is_alone_) return stands;
   // Other carriers wait on the host. All ranks have the same one.
   if (std::string_view(team.collectives_name()) != "nccl") return false;
   return team.all_reduce(stands ? 1 : 0, [](int a, int b) { return std::min(a, b); }) == 1;

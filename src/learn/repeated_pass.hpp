@@ -11,12 +11,15 @@ namespace warren::learn {
 /// and leaves nothing on the host but what each run leaves alike.
 class RepeatedPass {
  public:
-  /// `captures`: whether it may capture, on every rank the same.
-  explicit RepeatedPass(bool captures) : captures_(captures) {}
+  /// `captures`: whether it may capture, on every rank the same. `is_alone`: whether ranks do so
+  /// each by itself, since the pass exchanges nothing.
+  explicit RepeatedPass(bool captures, bool is_alone = false)
+      : captures_(captures), is_alone_(is_alone) {}
 
   /// Whether it ran as captured work the last time.
   [[nodiscard]] bool is_captured() const { return static_cast<bool>(work_); }
-  /// Collective: all ranks capture, or none does. Asynchronous where captured work is run.
+  /// Collective, but of a pass that is alone: all ranks capture, or none does. Asynchronous where
+  /// captured work is run.
   template <class F>
   void run(Context& context, F&& pass) {
     const exec::Stream& stream = context.stream();
@@ -37,7 +40,7 @@ class RepeatedPass {
   /// Whether the pass can be captured, and no memory has changed hands since it ran last.
   [[nodiscard]] bool is_ready(Context& context);
 
-  bool captures_;
+  bool captures_, is_alone_;
   exec::CapturedWork work_;
   std::size_t spans_ = 0;
   std::uint64_t changes_ = 0;

@@ -28,6 +28,7 @@ void run_set(const exec::Stream& stream, const SetKernel<T>& kernel) {
 // In loss.cu.
 extern template void run_set<exec::Cuda>(const exec::Stream&, const SetKernel<std::uint64_t>&);
 extern template void run_set<exec::Cuda>(const exec::Stream&, const SetKernel<UpdateStep>&);
+extern template void run_set<exec::Cuda>(const exec::Stream&, const SetKernel<float>&);
 #endif
 
 /// Asynchronous.

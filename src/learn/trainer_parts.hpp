@@ -17,6 +17,10 @@ namespace warren::learn {
 [[nodiscard]] double slowest(team::Team& team, double seconds);
 /// The most vertices that sampling a batch begins from.
 [[nodiscard]] std::uint64_t seeds_of_batch(const TrainOptions& options, std::uint64_t vertices);
+/// Batches that are sampled together: several where they are small and padded, since starting their
+/// kernels then takes longer than running them.
+[[nodiscard]] std::uint32_t batches_in_flight(const TrainOptions& options, std::uint64_t vertices,
+                                              std::uint64_t edges);
 
 /// The whole graph on the devices, with a model over it.
 struct WholeGraph {

@@ -3,6 +3,7 @@
 #include "warren/core/error.hpp"
 
 #include "learn/batch_parts.hpp"
+#include "learn/set_kernel.hpp"
 
 namespace warren::learn {
 namespace {
@@ -21,12 +22,16 @@ class VertexPasses final : public SampledPasses {
         values_(dataset.targets),
         splits_(dataset.splits),
         training_loss_(dataset.loss),
-        evaluation_loss_(dataset.loss) {
+        evaluation_loss_(dataset.loss),
+        share_(team.device(), 1) {
     for (Vertex v = 0; v < splits_.size(); ++v) {
       if (splits_[v] != kNoSplit) labelled_.push_back(v);
       if (splits_[v] == kTrain) training_.push_back(v);
     }
     targets_.counts = counts_;
+    // Where ranks share a GPU NCCL does not carry what they exchange.
+    const bool is_apart = team.size() == 1 || std::string_view(team.collectives_name()) == "nccl";
+    passes_.assign(2 * BatchLoader::kPlaces, RepeatedPass(options.capture && is_apart, true));
   }
 
   Context& context() override { return parts_.context; }
@@ -47,8 +52,13 @@ class VertexPasses final : public SampledPasses {
  private:
   /// Puts a rank's part of the list, with its labels, on the device.
   void bring(const std::vector<Vertex>& list);
-  /// The labels of the batch that begins at `at` of the rank's part.
-  void set_targets(std::uint64_t at, std::uint64_t count);
+  /// The labels of the batch that begins at `at` of the rank's part; none of padding.
+  void set_targets(std::uint64_t at, const Batch& batch);
+  /// From the first batches that are trained on, so that it is the same where training goes on.
+  void choose_shape();
+  /// Forward and backward pass of a batch of `training` vertices over the team.
+  void train_batch(const Batch& batch, bool is_measured, std::uint64_t training,
+                   const float* factor, EpochRecord& record);
   /// run(iteration, batch) for every batch of the list from `first` on, whose features are dropped
   /// by dropout(iteration).
   template <class Drop, class Run>
@@ -57,16 +67,19 @@ class VertexPasses final : public SampledPasses {
     bring(list);
     const std::uint64_t rank = parts_.rank();
     const std::uint64_t start = shares_.share(list.size(), rank);
+    const std::uint64_t end = shares_.share(list.size(), rank + 1);
+    // A rank's numbers follow each other, so that it can have several batches sampled together.
+    const std::uint64_t of_rank = number + rank * shares_.iterations(list.size());
     const auto begin = [&](std::uint64_t i) {
       const auto [at, size] = shares_.batch_of(list.size(), rank, i);
-      parts_.loader.start(size == 0 ? nullptr : seeds_.data() + (at - start), size,
-                          number + i * shares_.ranks + rank, dropout(i));
+      parts_.loader.start(size == 0 ? nullptr : seeds_.data() + (at - start), size, of_rank + i,
+                          dropout(i), end - at);
     };
-    parts_.each_batch(
-        first, shares_.iterations(list.size()), begin, [&](std::uint64_t i, Batch& batch) {
-          set_targets(shares_.batch_of(list.size(), rank, i).first - start, batch.seeds);
-          run(i, batch);
-        });
+    parts_.each_batch(first, shares_.iterations(list.size()), begin,
+                      [&](std::uint64_t i, Batch& batch) {
+                        set_targets(shares_.batch_of(list.size(), rank, i).first - start, batch);
+                        run(i, batch);
+                      });
   }
   /// The training vertices in an epoch's order.
   [[nodiscard]] std::vector<Vertex> shuffled(std::uint64_t epoch) const {
@@ -91,6 +104,10 @@ class VertexPasses final : public SampledPasses {
   Targets targets_;
   Loss training_loss_, evaluation_loss_;
   std::uint64_t trained_ = 0;  // Batches of the epoch.
+  // Of padded batches.
+  BatchShape shape_;
+  memory::Buffer<float> share_;       // One over an iteration's training vertices.
+  std::vector<RepeatedPass> passes_;  // Of each of the loader's places, without and with times.
 };
 
 void VertexPasses::bring(const std::vector<Vertex>& list) {
@@ -117,7 +134,8 @@ void VertexPasses::bring(const std::vector<Vertex>& list) {
   stream.synchronize();
 }
 
-void VertexPasses::set_targets(std::uint64_t at, std::uint64_t count) {
+void VertexPasses::set_targets(std::uint64_t at, const Batch& batch) {
+  const std::uint64_t count = batch.seeds;
   const auto copy = [&]<class T>(memory::Buffer<T>& to, const memory::Buffer<T>& from,
                                  std::uint64_t width) {
     if (from.size() == 0) return;
@@ -128,6 +146,66 @@ void VertexPasses::set_targets(std::uint64_t at, std::uint64_t count) {
   copy(targets_.classes, all_classes_, 1);
   copy(targets_.values, all_values_, parts_.model.options().classes);
   copy(targets_.splits, all_splits_, 1);
+  if (batch.rows != count)
+    exec::fill_bytes(parts_.context.stream(), targets_.splits.data() + count, kNoSplit,
+                     batch.rows - count);
+}
+
+void VertexPasses::choose_shape() {
+  constexpr std::uint64_t kLooks = 16;
+  const std::size_t hops = parts_.options.sampled->fanouts.size();
+  const std::uint64_t rank = parts_.rank();
+  shape_.vertices.assign(hops + 1, 0);
+  shape_.edges.assign(hops, 0);
+  for (std::uint64_t look = 0; look < kLooks && !training_.empty(); ++look) {
+    const std::uint64_t i = look % batches();
+    if (i == 0) bring(shuffled(look / batches() + 1));
+    const auto [at, size] = shares_.batch_of(training_.size(), rank, i);
+    if (size == 0) continue;
+    const std::uint64_t number = (look - i) * shares_.ranks + rank * batches() + i;
+    const sample::BatchCounts counts = parts_.loader.count(
+        seeds_.data() + (at - shares_.share(training_.size(), rank)), size, number);
+    for (std::size_t h = 0; h <= hops; ++h)
+      shape_.vertices[h] = std::max<std::uint64_t>(shape_.vertices[h], counts.vertices[h]);
+    for (std::size_t h = 0; h < hops; ++h)
+      shape_.edges[h] = std::max<std::uint64_t>(shape_.edges[h], counts.edges[h]);
+  }
+  const auto with_margin = [](std::uint64_t most, std::uint64_t limit) {
+    constexpr std::uint64_t kUnit = 64;
+    return std::min(limit, (most + most / 8 + kUnit - 1) / kUnit * kUnit);
+  };
+  shape_.vertices[0] = shares_.batch;
+  const std::uint64_t most = splits_.size();
+  for (std::size_t h = 0; h < hops; ++h) {
+    // No batch has more than that.
+    const std::int64_t fanout = parts_.options.sampled->fanouts[h];
+    const std::uint64_t edges =
+        exec::bytes_of(shape_.vertices[h], fanout < 0 ? most : static_cast<std::uint64_t>(fanout));
+    shape_.edges[h] = with_margin(shape_.edges[h], edges);
+    shape_.vertices[h + 1] =
+        std::max(shape_.vertices[h],
+                 with_margin(shape_.vertices[h + 1], std::min(most, shape_.vertices[h] + edges)));
+  }
+}
+
+void VertexPasses::train_batch(const Batch& batch, bool is_measured, std::uint64_t training,
+                               const float* factor, EpochRecord& record) {
+  BatchParts& p = parts_;
+  const auto pass = [&](const float* share) {
+    p.model.parameters().clear_gradients(p.context.stream());
+    const ConstNumbers scores = p.model.forward(p.context, batch.feature_rows, batch.features);
+    const Numbers gradient = p.model.scores_gradient();
+    training_loss_.run(p.context, targets_, scores, p.model.options().classes, gradient, factor,
+                       share);
+    p.model.backward(p.context, gradient);
+  };
+  targets_.counts[0] = training;
+  if (!batch.is_padded) return pass(nullptr);
+  detail::set_value(p.context.stream(), Loss::share_of(training), share_.data());
+  RepeatedPass& repeated = passes_[2 * batch.place + (is_measured ? 1 : 0)];
+  repeated.run(p.context, [&] { pass(share_.data()); });
+  ++record.padded_batches;
+  record.captured_batches += repeated.is_captured() ? 1 : 0;
 }
 
 void VertexPasses::train(EpochRecord& record, const Standing& standing, const float* factor,
@@ -138,25 +216,22 @@ void VertexPasses::train(EpochRecord& record, const Standing& standing, const fl
   training_loss_.begin_batches(p.context, shares_.batch, standing.sums);
   trained_ = standing.batches;
   EpochTimer timer(p, standing.batches, count);
+  if (p.options.sampled->pad && shape_.vertices.empty()) choose_shape();
+  p.loader.pad_to(p.options.sampled->pad ? &shape_ : nullptr);
   const std::uint64_t seed = p.options.model.seed;
   const auto dropout = [&](std::uint64_t i) { return p.model.input_dropout(seed, before + i + 1); };
   each_batch(shuffled(record.epoch), standing.batches, before * shares_.ranks, dropout,
              [&](std::uint64_t i, Batch& batch) {
                timer.batch(i, [&] {
                  p.context.begin(seed, before + i + 1, true);
-                 p.model.parameters().clear_gradients(p.context.stream());
-                 const ConstNumbers scores =
-                     p.model.forward(p.context, batch.vertices, batch.features);
-                 targets_.counts[0] = shares_.count_of(training_.size(), i);
-                 const Numbers gradient = p.model.scores_gradient();
-                 training_loss_.run(p.context, targets_, scores, p.model.options().classes,
-                                    gradient, factor);
-                 p.model.backward(p.context, gradient);
+                 train_batch(batch, timer.measures(i), shares_.count_of(training_.size(), i),
+                             factor, record);
                  trained_ = i + 1;
                  update(i);
                });
              });
   timer.finish(record);
+  p.loader.pad_to(nullptr);
   targets_.counts = counts_;
   record.loss = training_loss_.result(p.context, targets_)[0].loss;
 }
@@ -187,6 +262,9 @@ std::unique_ptr<SampledPasses> make_sampled_passes(team::Team& team, const Graph
           "sampling needs one fanout for each layer");
   require(sampled.batch >= 1, "a batch has one seed at least");
   require(sampled.cached >= 0.0 && sampled.cached <= 1.0, "a share of rows is from 0 to 1");
+  require(!sampled.pad || !options.links, "batches of links are not padded");
+  require(!sampled.pad || options.model.norm != NormKind::batch,
+          "batches with batch norms are not padded: their moments would be of padding, too");
   if (options.links) return make_link_passes(team, graphs, dataset, options);
   return std::make_unique<VertexPasses>(team, graphs, dataset, options);
 }

@@ -239,12 +239,13 @@ TEST(SampledTraining, OfUnevenBatchesEndsAndLearns) {
   }
 }
 
-TEST(SampledTraining, GoesOnFromTheMiddleOfAnEpoch) {
+void check_going_on(bool pads) {
   const Problem p = problem(true, false, false);
   const std::string folder =
       (std::filesystem::temp_directory_path() / ("warren_sampled_" + std::to_string(::getpid())))
           .string();
   TrainOptions options = in_batches(ModelKind::sage, 3, 4);
+  options.sampled->pad = pads;
   options.epochs = 3;
   const Trained whole = train_on(p, options, 2);
   options.checkpoint = folder;
@@ -286,6 +287,9 @@ TEST(SampledTraining, GoesOnFromTheMiddleOfAnEpoch) {
   }
   std::filesystem::remove_all(folder);
 }
+
+TEST(SampledTraining, GoesOnFromTheMiddleOfAnEpoch) { check_going_on(false); }
+TEST(SampledTraining, GoesOnFromTheMiddleOfAnEpochOfPaddedBatches) { check_going_on(true); }
 
 TEST(SampledTraining, RefusesWhatDoesNotFitTogether) {
   const Problem p = problem(false, false, false);

@@ -19,7 +19,7 @@ struct BlockOptions {
   bool is_transposed = false;  ///< in() is made, too.
 };
 
-/// How much of a hop there is.
+/// How much of a hop there is, or how much of one a block has room for.
 struct BlockSize {
   std::uint64_t targets = 0, sources = 0, edges = 0;
 };
@@ -36,12 +36,19 @@ class Block {
   ///              x_i / (d_i + 1)
   ///
   /// whose expectation is the whole neighbourhood's, and which is that where all are sampled.
+  ///
+  /// Of `least` the matrices have that many rows and columns at least, and say so many entries,
+  /// whatever was sampled: rows behind the hop's targets have weights of 0 and no entries but their
+  /// self-loop, columns behind its sources weights of 0 and no others. Blocks with the same
+  /// size() then have the same addresses, too, as long as no memory is taken.
+  ///
   /// Asynchronous; what it points at must stand until the block is not used any more. Repeats bit
-  /// for bit. Throws MemoryError.
+  /// for bit. Throws MemoryError, UsageError for a padded block of nothing.
   void make(const exec::Stream& stream, const sample::StoreView& store, const Vertex* vertices,
             const Vertex* input_ids, const sample::SampledHop& hop, const BlockSize& size,
-            const BlockOptions& options);
+            const BlockOptions& options, const BlockSize& least = {});
 
+  /// With padding.
   [[nodiscard]] const BlockSize& size() const { return size_; }
   [[nodiscard]] const BlockMatrix& out() const { return out_; }
   /// Its transpose: rows are sources, entries ascend. Empty where it was not asked for.
@@ -51,9 +58,9 @@ class Block {
  private:
   void add_loops(const exec::Stream& stream, const sample::SampledHop& hop);
   void transpose(const exec::Stream& stream, const std::uint32_t* duplicates, bool has_loops);
-  void sort_by_source(const exec::Stream& stream);
+  void sort_by_source(const exec::Stream& stream, std::uint64_t entries);
 
-  BlockSize size_;
+  BlockSize sampled_, size_;
   BlockMatrix out_, in_;
   BlockWeights weights_;
   sparse::SpmmPlan out_plan_, in_plan_;

@@ -47,8 +47,14 @@ class Loss {
   /// gradient (rows x columns, may be nullptr) of the mean loss over the team's training vertices
   /// by `scores` (rows x columns), both of one type, and what result() tells; the gradient times
   /// *factor (on the device; nullptr: 1). Computed in float32. Asynchronous; repeats bit for bit.
+  /// `share`: one over the training vertices where the device has it, so that captured runs read
+  /// it anew; nullptr: as targets.counts says.
   void run(Context& context, const Targets& targets, ConstNumbers scores, std::uint64_t columns,
-           Numbers gradient, const float* factor = nullptr);
+           Numbers gradient, const float* factor = nullptr, const float* share = nullptr);
+  /// One over `training` vertices; of none 0.
+  [[nodiscard]] static float share_of(std::uint64_t training) {
+    return training == 0 ? 0.0f : 1.0f / static_cast<float>(training);
+  }
   /// Of the last run, over the team: the same on every rank. Collective. Synchronises.
   [[nodiscard]] Scores result(Context& context, const Targets& targets) const;
 

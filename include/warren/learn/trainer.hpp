@@ -32,6 +32,12 @@ struct SampledOptions {
   memory::Placement features = memory::Placement::device;
   /// Of features in host memory: the share of rows, by degree, that devices keep.
   double cached = 0.0;
+  /// Training batches are padded to one shape, somewhat larger than the largest of some that are
+  /// looked at first, each rank's own; larger ones stay as they are. Numbers are the same up to
+  /// rounding, and repeat as well. With TrainOptions::capture their forward and backward passes are
+  /// then captured, on GPUs, where no two ranks share one. Neither of links nor with batch norms,
+  /// whose moments would be of padding, too.
+  bool pad = false;
 };
 
 /// Batches of edges: which pairs of vertices are linked is learnt, instead of classes. A rank's
@@ -61,7 +67,7 @@ struct TrainOptions {
   LossScaleOptions loss_scale;
   /// GPUs, passes over the whole graph: once an epoch takes no more memory, its training and its
   /// evaluation are captured and started by one call each, with the same numbers. With several
-  /// ranks where NCCL carries what they exchange.
+  /// ranks where NCCL carries what they exchange. Of sampled batches see SampledOptions::pad.
   bool capture = true;
   /// A folder for model.safetensors (the best epoch's parameters) and state.safetensors (all that
   /// it takes to go on); empty: none.
@@ -86,9 +92,11 @@ struct EpochRecord {
   double sample_seconds = 0.0;  ///< Of the loader, most of it meanwhile.
   double gather_seconds = 0.0;
   std::uint64_t sampled_edges = 0;
-  float loss_scale = 1.0f;          ///< After the epoch.
-  std::uint32_t skipped_steps = 0;  ///< So far: updates left out because gradients overflowed.
-  bool is_captured = false;         ///< Whether it was started by one call.
+  float loss_scale = 1.0f;             ///< After the epoch.
+  std::uint32_t skipped_steps = 0;     ///< So far: updates left out because gradients overflowed.
+  bool is_captured = false;            ///< Whether it was started by one call.
+  std::uint64_t padded_batches = 0;    ///< This rank's, of SampledOptions::pad.
+  std::uint64_t captured_batches = 0;  ///< Of these: which were started by one call.
 };
 
 struct TrainResult {
