@@ -26,7 +26,7 @@ using testing_support::strided;
 /// The shapes, and rows long enough for a block.
 std::vector<fixtures::Named> graphs() {
   auto all = fixtures::matrices();
-  all.push_back({"long star", fixtures::star(5000, true)});
+  all.push_back({"long star", fixtures::star(testing_support::is_tiny() ? 2200 : 5000, true)});
   return all;
 }
 
@@ -62,8 +62,10 @@ void check_sddmm(const exec::Stream& stream, const graph::Graph& graph, std::uin
 void check_sddmm(const exec::Stream& stream) {
   for (const auto& named : graphs()) {
     SCOPED_TRACE(named.name);
-    for (const std::uint64_t k : {1, 3, 8, 16, 31, 64, 100, 200})
+    for (const std::uint64_t k : {1, 3, 8, 16, 31, 64, 100, 200}) {
+      if (testing_support::is_tiny() && k % 3 != 1) continue;  // 1, 16, 31, 64, 100.
       check_sddmm<float>(stream, named.graph, k, k % 3);
+    }
     check_sddmm<float>(stream, named.graph, 24, 8);
     check_sddmm<Half>(stream, named.graph, 40, 0);
     check_sddmm<BFloat16>(stream, named.graph, 17, 1);
