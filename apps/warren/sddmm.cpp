@@ -108,6 +108,10 @@ void add_sddmm(CLI::App& program, Action& action) {
   CLI::App* sddmm = add_command(
       program, "sddmm", "Products of rows of a dense matrix, where a sparse one has entries");
   add_sparse_options(*sddmm, *options);
+  sddmm
+      ->add_option("--strategy", options->strategy,
+                   "How rows come to the ranks that need them: auto or staged, which are the same")
+      ->type_name("NAME");
   sddmm->footer("Example:\n  warren sddmm debian --k 64 --verify");
   sddmm->callback([options, &action] { action = [options] { return run_sddmm(*options); }; });
 }

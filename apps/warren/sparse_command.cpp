@@ -59,12 +59,6 @@ void add_sparse_options(CLI::App& command, SparseOptions& options) {
   command.add_option("--type", options.type, "Storage: float32, float16, bfloat16")
       ->type_name("TYPE");
   command
-      .add_option("--strategy", options.strategy,
-                  "How rows come to the ranks that need them: auto, broadcast, "
-                  "broadcast-pipelined, pull, once, staged, fused, cover; parameters follow as in "
-                  "pull:ps=64:dist=2:wpb=8, staged:chunks=2")
-      ->type_name("NAME");
-  command
       .add_option("--method", options.method,
                   "Partition over the ranks: ranges, random, degree, rabbit, metis")
       ->type_name("NAME");
@@ -72,13 +66,22 @@ void add_sparse_options(CLI::App& command, SparseOptions& options) {
       .add_option("--reorder", options.reorder,
                   "Order of the vertices before they are cut: none, rabbit, degree, random")
       ->type_name("NAME");
-  add_number(command, "--workgroup", options.workgroup,
-             "Ranks of a workgroup, between which links are slow (all)", "N", 1, kMaxRanks);
   command.add_flag("--verify", options.verify,
                    "Compare with a product in double precision (exit status 4)");
+  add_common_options(command, options.common);
+}
+
+void add_strategy_options(CLI::App& command, SparseOptions& options) {
+  command
+      .add_option("--strategy", options.strategy,
+                  "How rows come to the ranks that need them: auto, broadcast, "
+                  "broadcast-pipelined, pull, once, staged, fused, cover; parameters follow as in "
+                  "pull:ps=64:dist=2:wpb=8, staged:chunks=2")
+      ->type_name("NAME");
+  add_number(command, "--workgroup", options.workgroup,
+             "Ranks of a workgroup, between which links are slow (all)", "N", 1, kMaxRanks);
   command.add_flag("--explain", options.explain,
                    "Of --strategy auto: the ways looked at, with predicted and measured times");
-  add_common_options(command, options.common);
 }
 
 void add_slow_option(CLI::App& command, SparseOptions& options) {

@@ -36,6 +36,8 @@ struct SparseOptions {
   bool explain = false;
 };
 void add_sparse_options(CLI::App& command, SparseOptions& options);
+/// Of spmm alone.
+void add_strategy_options(CLI::App& command, SparseOptions& options);
 void add_slow_option(CLI::App& command, SparseOptions& options);
 /// Throws UsageError for a value that is none.
 void check_sparse_options(const SparseOptions& options);

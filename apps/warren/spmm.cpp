@@ -168,6 +168,7 @@ void add_spmm(CLI::App& program, Action& action) {
   auto options = std::make_shared<SparseOptions>();
   CLI::App* spmm = add_command(program, "spmm", "A sparse matrix times a dense one");
   add_sparse_options(*spmm, *options);
+  add_strategy_options(*spmm, *options);
   add_slow_option(*spmm, *options);
   spmm->footer("Example:\n  warren spmm debian --k 64 --devices 2 --strategy staged --verify");
   spmm->callback([options, &action] { action = [options] { return run_spmm(*options); }; });

@@ -106,7 +106,9 @@ struct SegmentMax {
       for (EdgeOffset e = begin; e < end; ++e) {
         const std::uint64_t column = a.column(e);
         const float value = b[column * k + j];
-        if (of == kNoVertex || value > largest) {
+        // A NaN, which is the first entry's, gives way to any number.
+        const bool is_first_number = largest != largest && value == value;
+        if (of == kNoVertex || value > largest || is_first_number) {
           largest = value;
           of = static_cast<Vertex>(column);
         }

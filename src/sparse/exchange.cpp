@@ -5,14 +5,25 @@
 #include <atomic>
 
 #include "warren/core/error.hpp"
-#include "warren/graph/vertex_cover.hpp"
 
-#include "sparse/blocks.hpp"
+#include "sparse/row_moves.hpp"
 
 namespace warren::sparse {
 namespace {
 
 constexpr std::uint64_t kGrain = std::uint64_t{1} << 10;
+
+/// Entries in columns of other workgroups.
+std::uint64_t far_entries(const Rows& rows, const Workgroup& group, exec::ThreadPool& pool) {
+  std::atomic<std::uint64_t> count{0};
+  if (group.is_team) return 0;
+  pool.parallel_for(0, rows.entries(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t mine = 0;
+    for (std::uint64_t e = begin; e < end; ++e) mine += group.has_row(rows.columns[e]) ? 0 : 1;
+    count.fetch_add(mine, std::memory_order_relaxed);
+  });
+  return count.load();
+}
 
 }  // namespace
 
@@ -54,10 +65,11 @@ std::span<const Vertex> Exchange::halo_of(int q) const {
 
 std::uint64_t Exchange::place(Vertex column) const { return place_[column]; }
 
-graph::MovedRows Exchange::volumes(team::Team& team, const Rows& rows, int workgroup,
-                                   bool with_cover) const {
+Volumes Exchange::volumes(team::Team& team, const Rows& rows, int workgroup,
+                          bool with_cover) const {
   graph::check_workgroup(workgroup, team.size());
   const auto ranks = static_cast<std::uint64_t>(team.size());
+  const Workgroup group(team, rows, workgroup);
   graph::MovedRows mine;
   graph::MovedRows between;
   // Each owner is told who needs its rows, and counts them.
@@ -74,16 +86,23 @@ graph::MovedRows Exchange::volumes(team::Team& team, const Rows& rows, int workg
   for (const std::uint32_t set : needing)
     graph::count_row(team.rank(), set, team.size(), workgroup, mine, between);
   mine.per_edge = remote_entries_;
+  between.per_edge = far_entries(rows, group, team.device().pool());
   mine.broadcast = rows.count * (ranks - 1);
+  between.broadcast = rows.count * (ranks - static_cast<std::uint64_t>(workgroup));
   if (with_cover) {
+    const auto& covers = rows.covers(team.device().pool());
     for (int q = 0; q < team.size(); ++q) {
-      if (q != team.rank())
-        mine.cover += graph::smallest_vertex_cover(cover_block(rows, q).block).size;
+      const std::uint64_t size = covers[static_cast<std::size_t>(q)].size;
+      mine.cover += size;
+      if (!group.has_rank(q)) between.cover += size;
     }
   }
-  std::uint64_t sums[] = {mine.broadcast, mine.per_edge, mine.once, mine.fused, mine.cover};
+  std::uint64_t sums[] = {mine.broadcast, mine.per_edge,     mine.once,        mine.fused,
+                          mine.cover,     between.broadcast, between.per_edge, between.once,
+                          between.fused,  between.cover};
   team.sum(sums);
-  return {sums[0], sums[1], sums[2], sums[3], sums[4]};
+  return {{sums[0], sums[1], sums[2], sums[3], sums[4]},
+          {sums[5], sums[6], sums[7], sums[8], sums[9]}};
 }
 
 }  // namespace warren::sparse

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sparse/lookup_job.hpp"
+#include "sparse/row_table.hpp"
 
 namespace warren::sparse {
 std::span<const EdgeOffset> checked_bags(std::span<const EdgeOffset> offsets) {
@@ -24,21 +25,12 @@ BagLookup::BagLookup(const exec::Stream& stream, std::span<const EdgeOffset> off
 template <class T>
 void BagLookup::run(const exec::Stream& stream, const memory::GlobalView<T>& table,
                     const Vertex* indices, T* out, std::uint64_t* rows_moved) const {
-  RowTable<T> rows;
-  rows.stride = table.width;
-  rows.parts = table.is_replicated ? 1 : table.ranks;
-  rows.own = table.is_replicated ? 0 : table.rank;
-  for (int q = 0; q < rows.parts; ++q) {
-    const T* base = table.base[table.is_replicated ? table.rank : q];
-    rows.first[q] = table.is_replicated ? 0 : table.cuts[q];
-    rows.origin[q] = reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(base) -
-                                                rows.first[q] * table.width * sizeof(T));
-  }
   MatrixView bags;
   bags.rows = offsets_.size() - 1;
   bags.offsets = offsets_.data();
   bags.column_ids = indices;
-  spmm(stream, bags, plan_, rows, out, table.width, table.width, {.rows_moved = rows_moved});
+  spmm(stream, bags, plan_, table_of(table), out, table.width, table.width,
+       {.rows_moved = rows_moved});
 }
 
 template void BagLookup::run(const exec::Stream&, const memory::GlobalView<float>&, const Vertex*,

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
 #include "warren/graph/transform.hpp"
+
+#include "sparse/degree_scale.hpp"
 
 namespace warren::sparse {
 namespace {
@@ -65,8 +66,7 @@ Scales scales_of(const graph::Graph& graph, const Normalization& normalization, 
         for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
           degree += static_cast<double>(weights[e]);
       }
-      const double root = normalization.kind == Kind::symmetric ? std::sqrt(degree) : degree;
-      scales.row[v] = degree == 0.0 ? 0.0f : static_cast<float>(1.0 / root);
+      scales.row[v] = degree_scale(normalization.kind, degree, v);
     }
   });
   if (normalization.kind == Kind::symmetric) {

@@ -22,22 +22,48 @@ Json load(const std::string& path, const std::string& machine, std::string& prob
   return {{"format", team::kCacheFormat}, {"machine", machine}, {"plans", Json::object()}};
 }
 
-/// Throws where the entry is not what write_plan() writes.
-DistributedOptions parse(const Json& entry) {
+Json describe(const DistributedOptions& options) {
+  return {{"strategy", name_of(options.strategy)},
+          {"workgroup", options.workgroup},
+          {"chunks", options.chunks},
+          {"copy_processors", options.copy_processors},
+          {"piece_entries", options.piece_entries},
+          {"interleave", options.interleave},
+          {"warps_per_block", options.warps_per_block}};
+}
+
+/// Throws where the entry is not what describe() makes.
+DistributedOptions parse_options(const Json& entry) {
   DistributedOptions options;
   options.strategy = parse_strategy(entry.at("strategy").get<std::string>());
-  options.workgroup = entry.at("workgroup").get<int>();
-  const auto positive = [&](const char* name) {
+  const auto number = [&](const char* name, std::int64_t least) {
     const auto value = entry.at(name).get<std::int64_t>();
-    require(value >= 1 && value <= 1 << 20, "a number out of range");
+    require(value >= least && value <= 1 << 20, "a number out of range");
     return static_cast<std::uint32_t>(value);
   };
-  options.chunks = positive("chunks");
-  options.copy_processors = positive("copy_processors");
-  options.piece_entries = positive("piece_entries");
-  options.interleave = positive("interleave");
-  options.warps_per_block = positive("warps_per_block");
+  options.workgroup = static_cast<int>(number("workgroup", 0));
+  options.chunks = number("chunks", 1);
+  options.copy_processors = number("copy_processors", 1);
+  options.piece_entries = number("piece_entries", 1);
+  options.interleave = number("interleave", 1);
+  options.warps_per_block = number("warps_per_block", 1);
   return options;
+}
+
+/// Throws where the entry is not what write_plan() writes.
+KnownPlan parse(const Json& entry) {
+  KnownPlan plan{parse_options(entry), {}};
+  const auto seconds = [](const Json& value) {
+    const auto number = value.get<double>();
+    require(number >= 0.0, "a time out of range");
+    return number;
+  };
+  for (const Json& candidate : entry.at("candidates")) {
+    plan.candidates.push_back(
+        {parse_options(candidate), candidate.at("rows_moved").get<std::uint64_t>(),
+         seconds(candidate.at("predicted_seconds")), seconds(candidate.at("measured_seconds"))});
+  }
+  return plan;
 }
 
 void warn(const std::string& path, const std::string& problem) {
@@ -53,8 +79,8 @@ std::string machine_of(const team::Team& team) {
   return fmt::format("{} x {}", devices, team.device().model());
 }
 
-std::optional<DistributedOptions> read_plan(const std::string& path, const std::string& machine,
-                                            const std::string& key) {
+std::optional<KnownPlan> read_plan(const std::string& path, const std::string& machine,
+                                   const std::string& key) {
   if (path.empty()) return std::nullopt;
   std::string problem;
   const Json content = load(path, machine, problem);
@@ -63,7 +89,9 @@ std::optional<DistributedOptions> read_plan(const std::string& path, const std::
     return std::nullopt;
   }
   const Json& plans = content["plans"];
-  if (!plans.contains(key)) return std::nullopt;
+  // Entries without candidates are of before these were kept.
+  if (!plans.contains(key) || (plans[key].is_object() && !plans[key].contains("candidates")))
+    return std::nullopt;
   try {
     return parse(plans[key]);
   } catch (const std::exception&) {
@@ -73,17 +101,20 @@ std::optional<DistributedOptions> read_plan(const std::string& path, const std::
 }
 
 void write_plan(const std::string& path, const std::string& machine, const std::string& key,
-                const DistributedOptions& options) noexcept {
+                const KnownPlan& plan) noexcept {
   team::replace_cache_file(path, "the way to multiply is", [&] {
     std::string problem;
     Json content = load(path, machine, problem);
-    content["plans"][key] = {{"strategy", name_of(options.strategy)},
-                             {"workgroup", options.workgroup},
-                             {"chunks", options.chunks},
-                             {"copy_processors", options.copy_processors},
-                             {"piece_entries", options.piece_entries},
-                             {"interleave", options.interleave},
-                             {"warps_per_block", options.warps_per_block}};
+    Json entry = describe(plan.best);
+    entry["candidates"] = Json::array();
+    for (const Candidate& candidate : plan.candidates) {
+      Json one = describe(candidate.options);
+      one["rows_moved"] = candidate.rows_moved;
+      one["predicted_seconds"] = candidate.predicted_seconds;
+      one["measured_seconds"] = candidate.measured_seconds;
+      entry["candidates"].push_back(one);
+    }
+    content["plans"][key] = entry;
     return content;
   });
 }

@@ -26,8 +26,9 @@ class CoverProduct final : public ProductBase<T> {
     sent_.resize(ranks);
     partial_rows_.resize(ranks);
     place_.assign(rows.cuts.back(), kNoVertex);
+    const auto& covers = rows.covers(this->team_.device().pool());
     for (std::size_t q = 0; q < ranks; ++q) {
-      if (static_cast<int>(q) != this->team_.rank()) choose(rows, q);
+      if (static_cast<int>(q) != this->team_.rank()) choose(rows, q, covers[q]);
     }
     halo_ = RowList(this->stream_, std::span<const Vertex>(halo_rows_), this->moves_.group());
     prepare_partials(rows);
@@ -63,10 +64,9 @@ class CoverProduct final : public ProductBase<T> {
     std::uint64_t begin = 0, rows = 0;
   };
 
-  /// Covers the block of rank q's columns.
-  void choose(const Rows& rows, std::size_t q) {
+  /// Takes what the block of rank q's columns needs by its cover.
+  void choose(const Rows& rows, std::size_t q, const graph::VertexCover& cover) {
     const CoverBlock block = cover_block(rows, static_cast<int>(q));
-    const graph::VertexCover cover = graph::smallest_vertex_cover(block.block);
     for (Vertex c = 0; c < block.block.column_count; ++c) {
       if (cover.column_chosen[c] == 0) continue;
       place_[rows.cuts[q] + c] = static_cast<Vertex>(halo_rows_.size());

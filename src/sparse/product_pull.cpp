@@ -9,6 +9,7 @@
 #include "warren/core/error.hpp"
 
 #include "sparse/product.hpp"
+#include "sparse/row_table.hpp"
 
 namespace warren::sparse {
 namespace {
@@ -114,7 +115,6 @@ class PullProduct final : public ProductBase<T> {
  public:
   explicit PullProduct(const Preparation& given)
       : ProductBase<T>(given),
-        cuts_(given.rows.cuts),
         threads_(given.options.warps_per_block * 32),
         counter_(given.team.device(), 1) {
     require(given.options.piece_entries >= 1 && given.options.interleave >= 1,
@@ -129,15 +129,6 @@ class PullProduct final : public ProductBase<T> {
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
     const memory::GlobalView<T>& view = b.view();
-    RowTable<T> table;
-    table.stride = this->k_;
-    table.parts = view.ranks;
-    table.own = view.rank;
-    for (int q = 0; q < view.ranks; ++q) {
-      table.first[q] = cuts_[static_cast<std::size_t>(q)];
-      table.origin[q] = reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(view.base[q]) -
-                                                   table.first[q] * this->k_ * sizeof(T));
-    }
     MatrixView matrix = block_.view();
     matrix.self_first = this->first_;
     exec::fill_bytes(this->stream_, counter_.data(), 0, sizeof(std::uint64_t));
@@ -145,7 +136,7 @@ class PullProduct final : public ProductBase<T> {
       this->copies_wait();
       far_reads_.repeat(this->copy_stream_, view);
     }
-    spmm(this->stream_, matrix, plan_, table, c, this->k_, this->k_,
+    spmm(this->stream_, matrix, plan_, table_of(view), c, this->k_, this->k_,
          {.alpha = alpha,
           .beta = beta,
           .threads_per_block = threads_,
@@ -158,7 +149,6 @@ class PullProduct final : public ProductBase<T> {
   [[nodiscard]] std::uint64_t rows_between() const override { return far_reads_.size(); }
 
  private:
-  std::vector<std::uint64_t> cuts_;
   std::uint32_t threads_;
   DeviceBlock block_;
   SpmmPlan plan_;

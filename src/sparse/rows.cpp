@@ -2,9 +2,14 @@
 #include "warren/sparse/rows.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <atomic>
+
+#include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+
+#include "sparse/blocks.hpp"
+#include "sparse/degree_scale.hpp"
 
 namespace warren::sparse {
 namespace {
@@ -25,6 +30,16 @@ memory::HostArray<T> in_host_memory(const exec::Stream& stream, const T* data, E
   exec::copy(stream, copy.data(), data + first, count * sizeof(T));
   stream.synchronize();
   return copy;
+}
+
+/// A shard is as good as the graph that it was cut from, which nobody need have looked at.
+void check_offsets(const Rows& rows) {
+  for (std::uint64_t r = 0; r < rows.count; ++r) {
+    if (rows.offsets[r] <= rows.offsets[r + 1]) continue;
+    throw InputError(
+        fmt::format("the matrix's offsets fall from {} to {} in row {}; they should ascend",
+                    rows.offsets[r], rows.offsets[r + 1], rows.first + r));
+  }
 }
 
 void read_weights(const exec::Stream& stream, const graph::CsrView& csr, Rows& rows) {
@@ -52,8 +67,7 @@ void normalize(team::Team& team, const Normalization& normalization, Rows& rows)
     double degree = normalization.self_loops ? 1.0 : 0.0;
     for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e)
       degree += static_cast<double>(rows.value(e));
-    const double root = normalization.kind == Kind::symmetric ? std::sqrt(degree) : degree;
-    rows.row_scale[r] = degree == 0.0 ? 0.0f : static_cast<float>(1.0 / root);
+    rows.row_scale[r] = degree_scale(normalization.kind, degree, rows.first + r);
   }
   if (normalization.kind != Kind::symmetric) return;
   if (normalization.self_loops) rows.self = rows.row_scale;
@@ -71,9 +85,42 @@ void normalize(team::Team& team, const Normalization& normalization, Rows& rows)
 
 }  // namespace
 
+void check_columns(const Rows& rows, exec::ThreadPool& pool) {
+  const std::uint64_t columns = rows.cuts.back();
+  std::atomic<bool> is_good{true};
+  pool.parallel_for(0, rows.entries(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    Vertex largest = 0;
+    for (std::uint64_t e = begin; e < end; ++e) largest = std::max(largest, rows.columns[e]);
+    if (largest >= columns) is_good.store(false, std::memory_order_relaxed);
+  });
+  if (is_good.load()) return;
+  for (std::uint64_t r = 0; r < rows.count; ++r) {
+    for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e) {
+      if (rows.columns[e] < columns) continue;
+      throw InputError(
+          fmt::format("row {} of the matrix has an entry in column {}; columns should be below {}",
+                      rows.first + r, rows.columns[e], columns));
+    }
+  }
+}
+
 int Rows::owner(std::uint64_t column) const {
   const auto after = std::upper_bound(cuts.begin() + 1, cuts.end() - 1, column);
   return static_cast<int>(after - cuts.begin()) - 1;
+}
+
+const std::vector<graph::VertexCover>& Rows::covers(exec::ThreadPool& pool) const {
+  const std::size_t ranks = cuts.size() - 1;
+  if (!kept_covers.empty()) return kept_covers;
+  std::vector<graph::VertexCover> found(ranks);
+  pool.parallel_for(0, ranks, 1, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t q = begin; q < end; ++q) {
+      if (cuts[q] == first && cuts[q + 1] == first + count) continue;
+      found[q] = graph::smallest_vertex_cover(cover_block(*this, static_cast<int>(q)).block);
+    }
+  });
+  kept_covers = std::move(found);
+  return kept_covers;
 }
 
 Rows make_rows(team::Team& team, const graph::Shard& shard, const Normalization& normalization,
@@ -86,8 +133,10 @@ Rows make_rows(team::Team& team, const graph::Shard& shard, const Normalization&
   rows.count = shard.out.count;
   rows.offsets = in_host_memory(stream, shard.out.offsets, 0, rows.count + 1);
   require(!rows.offsets.empty(), "a sparse product needs a shard with offsets");
+  check_offsets(rows);
   rows.columns = in_host_memory(stream, shard.out.targets, rows.offsets[0],
                                 rows.offsets[rows.count] - rows.offsets[0]);
+  check_columns(rows, team.device().pool());
   if (use_weights) read_weights(stream, shard.out, rows);
   normalize(team, normalization, rows);
   return rows;

@@ -16,65 +16,8 @@
 namespace warren::sparse {
 namespace {
 
-/// Entries of a team beyond which cover's matchings cost more than they are worth finding unasked.
-constexpr std::uint64_t kMostToCover = 20'000'000;
-constexpr double kWithin =
-    2.0;  // What is predicted to take longer than this times the best is left out.
-
-/// What a rank's time follows from.
-struct RankLoad {
-  double own_entries = 0, remote_entries = 0, rows = 0, others = 0, halo = 0;
-};
-
-struct Model {
-  double row_bytes, memory, link, far;  // Bytes a second.
-  double ranks, fused_near, fused_far, cover;
-
-  [[nodiscard]] double multiply(double entries, double rows) const {
-    return (entries * (row_bytes + 4) + rows * 2 * row_bytes) / memory;
-  }
-  [[nodiscard]] double move(double rows) const { return rows * row_bytes / link; }
-};
-
-double time_of(Strategy strategy, const RankLoad& a, const Model& m) {
-  const double own = m.multiply(a.own_entries, a.rows);
-  const double remote = m.multiply(a.remote_entries, a.rows);
-  const double passes = m.multiply(0, a.rows) * (m.ranks - 1);
-  switch (strategy) {
-    case Strategy::broadcast:
-      return own + remote + passes + m.move(a.others);
-    case Strategy::broadcast_pipelined:
-      return std::max(own + remote + passes, m.move(a.others));
-    case Strategy::pull:
-      return std::max(own + remote, m.move(a.remote_entries)) + 2 * m.multiply(0, a.rows);
-    case Strategy::once:
-    case Strategy::staged:
-      return std::max(own, m.move(a.halo)) + remote;
-    case Strategy::fused:
-      return std::max(own, m.fused_far * m.row_bytes / m.far) + m.move(m.fused_near) + remote;
-    case Strategy::cover:
-      return own + m.move(m.cover) + remote;
-  }
-  return 0.0;
-}
-
-std::uint64_t rows_of(Strategy strategy, const graph::MovedRows& moved) {
-  switch (strategy) {
-    case Strategy::broadcast:
-    case Strategy::broadcast_pipelined:
-      return moved.broadcast;
-    case Strategy::pull:
-      return moved.per_edge;
-    case Strategy::once:
-    case Strategy::staged:
-      return moved.once;
-    case Strategy::fused:
-      return moved.fused;
-    case Strategy::cover:
-      return moved.cover;
-  }
-  return 0;
-}
+/// What is predicted to take longer than this times the best is left out.
+constexpr double kWithin = 2.0;
 
 class Hash {
  public:
@@ -156,6 +99,8 @@ std::string tuning_key(team::Team& team, const Rows& rows, std::uint64_t k,
   Hash hash;
   for (const std::uint64_t cut : rows.cuts) hash.add(cut);
   hash.add(rows.entries());
+  hash.add((rows.values.empty() ? 0 : 1) + (rows.row_scale.empty() ? 0 : 2) +
+           (rows.self.empty() ? 0 : 4));
   const std::uint64_t row_step = rows.count / kSamples + 1;
   for (std::uint64_t r = 0; r < rows.count; r += row_step) hash.add(rows.end(r));
   const std::uint64_t entry_step = rows.entries() / kSamples + 1;
@@ -166,55 +111,29 @@ std::string tuning_key(team::Team& team, const Rows& rows, std::uint64_t k,
                      team.device().processors());
 }
 
-std::vector<Candidate> predict(team::Team& team, const Rows& rows, std::uint64_t k,
-                               std::uint64_t element_bytes, const team::Links& links,
-                               int workgroup) {
-  const int group = workgroup == 0 ? team.size() : workgroup;
-  const Exchange exchange(team, rows);
-  const RankLoad mine{static_cast<double>(rows.entries() - exchange.remote_entries()),
-                      static_cast<double>(exchange.remote_entries()),
-                      static_cast<double>(rows.count),
-                      static_cast<double>(rows.cuts.back() - rows.count),
-                      static_cast<double>(exchange.halo().size())};
-  const std::vector<RankLoad> loads = team.all_gather(mine);
-  std::uint64_t sums[] = {exchange.remote_entries()};
-  team.sum(sums);
-  const bool with_cover = sums[0] <= kMostToCover;
-  const graph::MovedRows moved = exchange.volumes(team, rows, group, with_cover);
-  // Of workgroups that are all of the team, the slow link is as fast as any.
-  const auto bandwidth = [&](int a, int b) {
-    return std::max(1e-3, links.between(a, b).gigabytes_per_second) * 1e9;
+namespace {
+
+/// What the table says, on all ranks what rank 0 reads there.
+std::optional<KnownPlan> recall(team::Team& team, const TuneOptions& options,
+                                const std::string& key) {
+  std::optional<KnownPlan> known;
+  if (team.rank() == 0) known = read_plan(options.table, machine_of(team), key);
+  struct Answer {
+    bool is_known;
+    DistributedOptions best;
   };
-  const int last = team.size() - 1;
-  Model model{};
-  model.row_bytes = static_cast<double>(k * element_bytes);
-  model.memory = 2 * bandwidth(0, 0);
-  model.link = team.size() > 1 ? bandwidth(0, 1) : bandwidth(0, 0);
-  model.far = group < team.size() ? bandwidth(0, last) : model.link;
-  model.ranks = static_cast<double>(team.size());
-  const bool has_groups = group < team.size();
-  model.fused_far = has_groups ? static_cast<double>(moved.fused) / model.ranks / 2 : 0.0;
-  model.fused_near = static_cast<double>(moved.fused) / model.ranks - model.fused_far;
-  model.cover = static_cast<double>(moved.cover) / model.ranks;
-  std::vector<Candidate> all;
-  for (const Strategy strategy : all_strategies()) {
-    if (strategy == Strategy::once || (strategy == Strategy::fused && !has_groups)) continue;
-    if (strategy == Strategy::cover && !with_cover) continue;
-    Candidate candidate;
-    candidate.options.strategy = strategy;
-    candidate.options.workgroup = workgroup;
-    candidate.rows_moved = rows_of(strategy, moved);
-    for (const RankLoad& load : loads) {
-      candidate.predicted_seconds =
-          std::max(candidate.predicted_seconds, time_of(strategy, load, model));
-    }
-    all.push_back(candidate);
-  }
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.predicted_seconds < b.predicted_seconds;
-  });
-  return all;
+  const Answer answer =
+      team.all_gather(Answer{known.has_value(), known.value_or(KnownPlan{}).best})[0];
+  if (!answer.is_known) return std::nullopt;
+  const int group = answer.best.workgroup;
+  const bool is_asked = options.workgroup == group || options.workgroup == 0;
+  if (!is_asked || (group != 0 && team.size() % group != 0)) return std::nullopt;
+  if (!known) known = KnownPlan{answer.best, {}};
+  known->candidates = team.all_gather_v(std::span<const Candidate>(known->candidates)).front();
+  return known;
 }
+
+}  // namespace
 
 template <class T>
 Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b, T* c,
@@ -226,21 +145,15 @@ Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b,
                                                           : "bfloat16";
   Tuning tuning;
   tuning.key = fmt::format("{} w{}", tuning_key(team, rows, k, kType), options.workgroup);
-  // One rank reads, so that all know the same.
-  std::optional<DistributedOptions> known;
-  if (team.rank() == 0) known = read_plan(options.table, machine_of(team), tuning.key);
-  struct Answer {
-    bool is_known;
-    DistributedOptions options;
-  };
-  const Answer answer =
-      team.all_gather(Answer{known.has_value(), known.value_or(DistributedOptions{})})[0];
-  if (answer.is_known && answer.options.workgroup == options.workgroup) {
-    tuning.best = answer.options;
+  if (const auto known = recall(team, options, tuning.key)) {
+    tuning.best = known->best;
+    tuning.candidates = known->candidates;
     tuning.is_remembered = true;
     return tuning;
   }
-  tuning.candidates = predict(team, rows, k, sizeof(T), team::known_links(team), options.workgroup);
+  const team::Links links = options.links ? *options.links : team::known_links(team);
+  const int workgroup = options.workgroup != 0 ? options.workgroup : workgroup_of(links);
+  tuning.candidates = predict(team, rows, k, sizeof(T), links, workgroup);
   tuning.best = tuning.candidates.front().options;
   if (options.tries == 0) return tuning;
 
@@ -276,7 +189,9 @@ Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b,
       if (!is_better) break;
     }
   }
-  if (team.rank() == 0) write_plan(options.table, machine_of(team), tuning.key, tuning.best);
+  if (team.rank() == 0) {
+    write_plan(options.table, machine_of(team), tuning.key, {tuning.best, tuning.candidates});
+  }
   return tuning;
 }
 

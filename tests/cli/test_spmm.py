@@ -184,6 +184,8 @@ class Spmm(ProgramTest):
             self.fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", strategy, says=says)
         self.fail(2, "spmm", "kron:5", "--devices", 2, "--workgroup", 1, "--slow", 2, says="--slow")
         self.fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", "pull", "--slow", 2, says="--slow")
+        for option in (("--workgroup", 2), ("--explain",), ("--slow", 2)):
+            self.fail(2, "sddmm", "kron:5", "--devices", 2, *option, says=option[0])
         self.fail(2, "spmm", "kron:5", "--type", "float64", says="float64")
         self.fail(2, "spmm", "kron:5", "--strategy", "push", says="push")
         self.fail(2, "spmm", "kron:5", "--method", "spectral", says="metis")

@@ -192,6 +192,29 @@ void check_types_and_scales(const team::TeamOptions& team_options) {
   }
 }
 
+/// Every strategy, on rows wider than tiles of columns.
+void check_widths(const team::TeamOptions& team_options) {
+  const graph::Graph graph = fixtures::weighted(fixtures::generated("kron:6,4", true), 2);
+  const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
+  graph::Partition partition;
+  partition.cuts = source.cuts;
+  team::run_team(team_options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    for (const DistributedOptions& options : strategies(team.size())) {
+      exec::ThreadPool own(1);
+      const auto quality =
+          graph::partition_quality(graph, partition, own, {options.workgroup, true});
+      Scenario s;
+      s.options = options;
+      for (const std::uint64_t k : {129, 300, 1030}) {
+        s.k = k;
+        check_rank<float>(team, graph, shard, s, quality);
+        check_rank<Half>(team, graph, shard, s, quality);
+      }
+    }
+  });
+}
+
 /// Every strategy over slow links between workgroups: results and counts are those of fast ones.
 void check_slow_links(const team::TeamOptions& team_options, int workgroup) {
   for (const auto& graph : {fixtures::generated("kron:8", true), fixtures::star(3000, true),
@@ -254,7 +277,7 @@ void check_sddmm(const team::TeamOptions& team_options) {
       }
       const Exchange exchange(team, rows);
       const auto moved = exchange.volumes(team, rows, team.size(), false);
-      EXPECT_EQ(product.rows_moved(), moved.once);
+      EXPECT_EQ(product.rows_moved(), moved.moved.once);
     });
   }
 }
@@ -294,16 +317,19 @@ TEST(Volumes, OfATeamAreThoseOfTheGraph) {
     exec::ThreadPool pool(2);
     for (const int group : {1, 2, 3}) {
       if (options.ranks % group != 0) continue;
-      const auto expected = graph::partition_quality(graph, partition, pool, {group, true}).moved;
+      const auto quality = graph::partition_quality(graph, partition, pool, {group, true});
       team::run_team(options, [&](team::Team& team) {
         const graph::Shard shard = graph::make_shard(team, source);
         const Rows rows = make_rows(team, shard);
-        const auto found = Exchange(team, rows).volumes(team, rows, group, true);
-        EXPECT_EQ(found.broadcast, expected.broadcast);
-        EXPECT_EQ(found.per_edge, expected.per_edge);
-        EXPECT_EQ(found.once, expected.once);
-        EXPECT_EQ(found.fused, expected.fused);
-        EXPECT_EQ(found.cover, expected.cover);
+        const Volumes volumes = Exchange(team, rows).volumes(team, rows, group, true);
+        for (const auto& [found, expected] : {std::pair{volumes.moved, quality.moved},
+                                              std::pair{volumes.between, quality.between}}) {
+          EXPECT_EQ(found.broadcast, expected.broadcast);
+          EXPECT_EQ(found.per_edge, expected.per_edge);
+          EXPECT_EQ(found.once, expected.once);
+          EXPECT_EQ(found.fused, expected.fused);
+          EXPECT_EQ(found.cover, expected.cover);
+        }
       });
     }
   }
@@ -341,6 +367,10 @@ TEST(DistributedSpmm, LongColumns) {
   check_team(options, "star", fixtures::star(6000, true));
 }
 
+TEST(DistributedSpmm, WideRows) {
+  for (const auto& options : cpu_teams()) check_widths(options);
+}
+
 TEST(DistributedSpmm, TypesAndNormalizations) {
   for (const auto& options : cpu_teams()) check_types_and_scales(options);
 }
@@ -357,46 +387,28 @@ TEST(DistributedSddmm, MatchesReference) {
   for (const auto& options : cpu_teams()) check_sddmm(options);
 }
 
-TEST(DistributedSpmm, RefusesWhatMakesNoSense) {
-  const graph::Graph graph = fixtures::path(12);
-  const graph::ShardSource source = fixtures::shard_source(graph, 4);
-  team::TeamOptions options;
-  options.ranks = 4;
-  options.threads = 4;
-  const auto run = [&](std::uint64_t k, DistributedOptions product, std::uint64_t b_width) {
-    team::run_team(options, [&](team::Team& team) {
-      const graph::Shard shard = graph::make_shard(team, source);
-      const Rows rows = make_rows(team, shard);
-      DistributedSpmm<float> spmm(team, rows, k, product);
-      memory::GlobalArray<float> b(team, shard.cuts, b_width, memory::Placement::device);
-      memory::Buffer<float> c(team.device(), shard.out.count * k);
-      spmm.run(b, c.data());
-    });
-  };
-  EXPECT_NO_THROW(run(4, {}, 4));
-  EXPECT_THROW(run(0, {}, 4), UsageError);
-  EXPECT_THROW(run(4, {}, 5), UsageError);
-  EXPECT_THROW(run(4, {Strategy::fused, 3}, 4), UsageError);
-  EXPECT_THROW(run(4, {Strategy::fused, 8}, 4), UsageError);
-  DistributedOptions slow;
-  slow.slow_between = 0;
-  EXPECT_THROW(run(4, slow, 4), UsageError);
-  DistributedOptions pull;
-  pull.strategy = Strategy::pull;
-  pull.piece_entries = 0;
-  EXPECT_THROW(run(4, pull, 4), UsageError);
-  EXPECT_THROW((void)parse_strategy("push"), UsageError);
-  for (const Strategy strategy : all_strategies())
-    EXPECT_EQ(parse_strategy(name_of(strategy)), strategy);
-}
-
 TEST(DistributedSpmmCuda, MatchesReferenceWithEveryStrategyAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   for (const auto& options : fixtures::cuda_teams()) {
     for (const auto& named : fixtures::matrices()) check_team(options, named.name, named.graph);
     check_types_and_scales(options);
+    check_widths(options);
     check_slow_links(options, 1);
-    if (options.ranks == 4) check_slow_links(options, 2);
+    check_sddmm(options);
+  }
+}
+
+/// Teams of which there are workgroups, on as many GPUs or on fewer that they share.
+TEST(DistributedSpmmCuda, Workgroups) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const int ranks : {4, 6}) {
+    if (testing_support::is_tiny() && ranks > exec::cuda_device_count()) continue;
+    const team::TeamOptions options = fixtures::cuda_team(ranks);
+    check_team(options, "kronecker", fixtures::generated("kron:8", true));
+    check_types_and_scales(options);
+    check_widths(options);
+    check_slow_links(options, 2);
+    if (ranks == 6) check_slow_links(options, 3);
     check_sddmm(options);
   }
 }

@@ -2,7 +2,9 @@
 // Sums of bags of rows against plain loops, on teams of every size.
 #include "warren/sparse/lookup.hpp"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -129,6 +131,7 @@ void check(team::Team& team, std::uint64_t k, memory::Placement placement, bool 
 void check_team(const team::TeamOptions& options) {
   team::run_team(options, [](team::Team& team) {
     for (const std::uint64_t k : {1, 5, 16, 33, 64, 132}) {
+      if (testing_support::is_tiny() && k != 5 && k != 64) continue;
       for (const bool skew : {false, true}) {
         check<float>(team, k, memory::Placement::device, skew);
         check<Half>(team, k, memory::Placement::device, skew);
@@ -146,6 +149,44 @@ void check_team(const team::TeamOptions& options) {
   });
 }
 
+/// An infinite row makes its bags' sums infinite, one that is NaN or both infinities NaN, and other
+/// bags are as they are without.
+void check_non_finite(const team::TeamOptions& options) {
+  team::run_team(options, [](team::Team& team) {
+    constexpr std::uint64_t kRows = 40;
+    constexpr std::uint64_t kWide = 6;
+    const float infinity = std::numeric_limits<float>::infinity();
+    const exec::Stream stream(team.device());
+    memory::GlobalArray<float> table(team, graph::dealt_cuts(kRows, team.size()), kWide,
+                                     memory::Placement::device);
+    std::vector<float> rows;
+    for (std::uint64_t r = table.view().first(); r < kRows; ++r) {
+      for (std::uint64_t c = 0; c < kWide && rows.size() < table.view().local_rows() * kWide; ++c)
+        rows.push_back(r == 3 ? infinity : r == 20 ? -infinity : r == 39 ? std::nanf("") : 1.0f);
+    }
+    table.buffer().upload(stream, rows);
+    stream.synchronize();
+    team.barrier();
+    const std::vector<EdgeOffset> offsets{0, 2, 4, 6, 8, 9};
+    const auto indices = on_device(stream, std::vector<Vertex>{3, 7, 20, 20, 3, 20, 1, 2, 39});
+    for (const LookupStrategy strategy : all_lookup_strategies()) {
+      SCOPED_TRACE(name_of(strategy));
+      const auto way = make_lookup<float>(team, stream, offsets, kWide, strategy);
+      memory::Buffer<float> out(team.device(), 5 * kWide);
+      way->run(table.view(), indices.data(), out.data());
+      const std::vector<float> found = out.to_host(stream);
+      for (std::uint64_t c = 0; c < kWide; ++c) {
+        EXPECT_EQ(found[c], infinity);
+        EXPECT_EQ(found[kWide + c], -infinity);
+        EXPECT_TRUE(std::isnan(found[2 * kWide + c]));
+        EXPECT_EQ(found[3 * kWide + c], 2.0f);
+        EXPECT_TRUE(std::isnan(found[4 * kWide + c]));
+      }
+      team.barrier();
+    }
+  });
+}
+
 /// The teams of all tests, and one of six.
 std::vector<team::TeamOptions> cpu_teams() {
   auto teams = fixtures::cpu_teams();
@@ -155,6 +196,10 @@ std::vector<team::TeamOptions> cpu_teams() {
 
 TEST(BagLookup, MatchesReferenceOnEveryTeam) {
   for (const auto& options : cpu_teams()) check_team(options);
+}
+
+TEST(BagLookup, NonFiniteRowsStayInTheirBags) {
+  for (const auto& options : cpu_teams()) check_non_finite(options);
 }
 
 TEST(BagLookup, ChoosesByWhatCrosses) {
@@ -212,7 +257,16 @@ TEST(BagLookup, RefusesOffsetsThatDoNotAscend) {
 
 TEST(BagLookupCuda, MatchesReferenceOnEveryTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  for (const auto& options : fixtures::cuda_teams()) check_team(options);
+  std::vector<team::TeamOptions> teams = fixtures::cuda_teams();
+  // Ranks that share GPUs, where there are not as many.
+  for (const int ranks : {4, 6}) {
+    const bool is_among = ranks <= exec::cuda_device_count() + 2;
+    if (!is_among && !testing_support::is_small()) teams.push_back(fixtures::cuda_team(ranks));
+  }
+  for (const auto& options : teams) {
+    check_team(options);
+    check_non_finite(options);
+  }
 }
 
 }  // namespace

@@ -100,7 +100,9 @@ const std::vector<Case>& cases() {
                                         {18, 0, 0, 1.0f, 1.0f, 3},
                                         {64, 0, 0, 1.0f, 0.5f, 1},
                                         {6, 0, 0, 1.0f, 0.0f, 7}};
-  return all;
+  static const std::vector<Case> few = {
+      {1}, {5, 3, 0}, {8, 0, 8}, {33}, {129}, {20, 0, 0, 0.5f, 1.0f}, {64, 0, 0, 1.0f, 0.5f, 1}};
+  return testing_support::is_tiny() ? few : all;
 }
 
 void check_shapes(const exec::Stream& stream) {
@@ -128,20 +130,41 @@ void check_types(const exec::Stream& stream) {
   }
 }
 
+/// Wider than most tiles of columns together.
+template <class T>
+void check_widest(const exec::Stream& stream) {
+  const graph::Graph graph = fixtures::weighted(fixtures::generated("kron:6,4", true), 2);
+  graph::Graph plain = graph;
+  graph::drop_weights(plain);
+  const Matrix weighted(stream, graph);
+  const Matrix pattern(stream, plain);
+  const std::vector<Case> widths = {{1024},
+                                    {1025},
+                                    {1500},
+                                    {1024, 0, 0, 2.0f, 0.5f, 3},
+                                    {1025, 7, 7, 1.0f, 1.0f},
+                                    {1500, 4, 4, 1.0f, 0.0f, 5}};
+  for (const Case& c : widths) {
+    check<T>(stream, weighted, reference::entries_of(graph), c);
+    check<T>(stream, pattern, reference::entries_of(plain), c);
+  }
+}
+
 /// Rows of 16 bits that fill warps, also in pieces.
 template <class T>
 void check_wide(const exec::Stream& stream) {
-  const std::vector<Case> wide = {{40},
-                                  {64},
-                                  {72, 8, 8},
-                                  {128},
-                                  {136, 0, 8},
-                                  {192},
-                                  {256, 8, 0},
-                                  {64, 0, 0, 1.0f, 0.0f, 1},
-                                  {128, 0, 0, 0.5f, 0.0f, 3},
-                                  {64, 0, 0, 2.0f, 0.5f, 17},
-                                  {128, 0, 0, -1.0f, 1.0f, 64}};
+  std::vector<Case> wide = {{40},
+                            {64},
+                            {72, 8, 8},
+                            {128},
+                            {136, 0, 8},
+                            {192},
+                            {256, 8, 0},
+                            {64, 0, 0, 1.0f, 0.0f, 1},
+                            {128, 0, 0, 0.5f, 0.0f, 3},
+                            {64, 0, 0, 2.0f, 0.5f, 17},
+                            {128, 0, 0, -1.0f, 1.0f, 64}};
+  if (testing_support::is_tiny()) wide = {{40}, {136, 0, 8}, {64, 0, 0, 2.0f, 0.5f, 17}};
   for (const auto& named : fixtures::matrices()) {
     if (named.name.find("star") != std::string::npos && std::is_same_v<T, Half>) continue;
     SCOPED_TRACE(named.name);
@@ -231,6 +254,13 @@ TEST(Spmm, SixteenBitRowsThatAreWide) {
   check_wide<BFloat16>(stream);
 }
 
+TEST(Spmm, WidestRows) {
+  const exec::Stream stream(exec::Device::cpu(2));
+  check_widest<float>(stream);
+  check_widest<Half>(stream);
+  check_widest<BFloat16>(stream);
+}
+
 TEST(Spmm, UnweightedWhereAsked) {
   const exec::Stream stream(exec::Device::cpu(1));
   const graph::Graph graph = fixtures::weighted(fixtures::generated("urand:6,4", false), 1);
@@ -275,6 +305,13 @@ TEST(Spmm, RefusesWhatMakesNoSense) {
   graph::Graph broken = fixtures::path(4);
   broken.targets = memory::HostArray<Vertex>(3, 9);
   EXPECT_THROW(Matrix(stream, broken), Error);
+  graph::Graph negative = fixtures::float_weighted(fixtures::path(4));
+  EXPECT_THROW(Matrix(stream, negative, {Kind::symmetric, false}), UsageError);
+  EXPECT_NO_THROW(Matrix(stream, negative, {Kind::symmetric, true}));
+  negative.weights_float[0] = std::nanf("");
+  negative.weights_float[1] = 1.0f;
+  negative.weights_float[2] = 1.0f;
+  EXPECT_NO_THROW(Matrix(stream, negative, {Kind::symmetric, false}));
   graph::Graph heavy = fixtures::path(3);
   heavy.weight_type = graph::WeightType::int32;
   heavy.weights_int = memory::HostArray<std::int32_t>(2, (1 << 24) + 1);
@@ -334,6 +371,9 @@ TEST(SpmmCuda, MatchesReference) {
   check_normalizations(stream);
   check_wide<Half>(stream);
   check_wide<BFloat16>(stream);
+  check_widest<float>(stream);
+  check_widest<Half>(stream);
+  check_widest<BFloat16>(stream);
   check_non_finite<float>(stream);
   check_non_finite<Half>(stream);
   check_non_finite<BFloat16>(stream);

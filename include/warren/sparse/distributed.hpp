@@ -35,7 +35,8 @@ enum class Strategy {
 
 struct DistributedOptions {
   Strategy strategy = Strategy::staged;
-  /// Ranks of a workgroup, consecutive ones, within which links are fast; 0: all are one.
+  /// Ranks of a workgroup, consecutive ones, within which links are fast (workgroup_of() finds
+  /// them); 0: all are one.
   int workgroup = 0;
   bool deterministic = false;  ///< `once` without atomics.
   std::uint32_t chunks = 1;    ///< staged: parts that the copies are cut into, to overlap.

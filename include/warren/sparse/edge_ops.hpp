@@ -39,8 +39,9 @@ class RowPlan {
 /// y[e][h] = exp(x[e][h] - m) / s for the entries e of each row, where m is the row's largest
 /// x[.][h] and s the sum that makes the row's y[.][h] add up to 1. x and y: entries x heads,
 /// float32, row-major, indexed as the offsets say, on the stream's device; may be the same.
-/// Asynchronous; repeats bit for bit. Throws UsageError for no heads, DeviceError when a launch
-/// fails.
+/// -infinity among numbers makes 0; a row of which one x[.][h] is NaN or +infinity, or all are
+/// -infinity, has NaN for all its y[.][h], and no other row or head has. Asynchronous; repeats bit
+/// for bit. Throws UsageError for no heads, DeviceError when a launch fails.
 void edge_softmax(const exec::Stream& stream, const MatrixView& a, const RowPlan& plan,
                   std::uint64_t heads, const float* x, float* y);
 /// dx[e][h] = y[e][h] (dy[e][h] - sum over the row of y dy). As edge_softmax(); dx may be dy.
@@ -48,9 +49,10 @@ void edge_softmax_backward(const exec::Stream& stream, const MatrixView& a, cons
                            std::uint64_t heads, const float* y, const float* dy, float* dx);
 
 /// c[r][j] = max over the entries e of row r of b[column(e)][j], and arg[r][j] = the column that it
-/// is of, the first among equals; 0 and kNoVertex for a row without entries. A NaN is never larger.
-/// b and c row-major, float32, k wide without gaps; arg may be nullptr. Asynchronous; repeats bit
-/// for bit. Throws UsageError for k = 0, DeviceError when a launch fails.
+/// is of, the first among equals; 0 and kNoVertex for a row without entries. A NaN is smaller than
+/// any number, -infinity among them, whatever the order; of NaNs alone the result is NaN, and of
+/// the first. b and c row-major, float32, k wide without gaps; arg may be nullptr. Asynchronous;
+/// repeats bit for bit. Throws UsageError for k = 0, DeviceError when a launch fails.
 void segment_max(const exec::Stream& stream, const MatrixView& a, const RowPlan& plan,
                  std::uint64_t k, const float* b, float* c, Vertex* arg);
 /// db[j][i] = sum of dc[r][i] over the rows r of which arg[r][i] = j: of each row of

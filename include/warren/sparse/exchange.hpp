@@ -10,10 +10,16 @@
 
 namespace warren::sparse {
 
+/// Rows moved in one product by each way, summed over the team.
+struct Volumes {
+  graph::MovedRows moved;
+  graph::MovedRows between;  ///< Of these, between ranks of different workgroups.
+};
+
 /// The rows of B that each rank needs of every other to make its rows of A B.
 class Exchange {
  public:
-  /// Collective.
+  /// Of columns that check_columns() has seen. Collective.
   Exchange(team::Team& team, const Rows& rows);
 
   /// Rows of B that this rank needs of others, ascending, so that those of one owner stand
@@ -28,11 +34,11 @@ class Exchange {
   /// This rank's entries in others' columns.
   [[nodiscard]] std::uint64_t remote_entries() const { return remote_entries_; }
 
-  /// Rows moved in one product by each way, summed over the team, in all and between workgroups of
-  /// `workgroup` ranks. As graph::partition_quality() computes them from the whole graph; `cover`
-  /// where asked for, since it takes matchings of all blocks. Collective.
-  [[nodiscard]] graph::MovedRows volumes(team::Team& team, const Rows& rows, int workgroup,
-                                         bool with_cover) const;
+  /// The volumes of every way, with workgroups of `workgroup` ranks, as graph::partition_quality()
+  /// computes them from the whole graph; `cover` where asked for, since it takes matchings of all
+  /// blocks, which the rows keep. Collective.
+  [[nodiscard]] Volumes volumes(team::Team& team, const Rows& rows, int workgroup,
+                                bool with_cover) const;
 
  private:
   std::vector<Vertex> halo_;

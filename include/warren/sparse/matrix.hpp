@@ -54,7 +54,8 @@ struct MatrixView {
 
 /// How the adjacency matrix A (with A + I instead where `self_loops`: loops that the graph has
 /// stay) becomes the matrix that is multiplied. Degrees are sums of the weights of a row, 1 for an
-/// implicit one; rows and columns of degree 0 stay 0.
+/// implicit one; rows and columns of degree 0 stay 0. The symmetric one throws UsageError for a
+/// negative degree, which has no root; degrees that are no numbers are carried through.
 struct Normalization {
   enum class Kind {
     none,
@@ -82,7 +83,8 @@ struct Scales {
 class Matrix {
  public:
   /// With the graph's weights where `use_weights` and it has some. Synchronises. Throws
-  /// MemoryError; InputError for offsets that do not ascend or targets out of range.
+  /// MemoryError; InputError for offsets that do not ascend or targets out of range; UsageError as
+  /// Normalization says.
   Matrix(const exec::Stream& stream, const graph::Graph& graph,
          const Normalization& normalization = {}, bool use_weights = true);
   ~Matrix();

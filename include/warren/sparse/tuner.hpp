@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,30 +22,41 @@ struct Candidate {
 };
 
 struct TuneOptions {
-  int workgroup = 0;         ///< 0: all ranks are one.
+  int workgroup = 0;         ///< 0: workgroup_of() the links.
   std::uint32_t tries = 12;  ///< Most ways that are measured; 0: the model alone decides.
   /// The table; empty: none is read or written.
   std::string table;
+  std::optional<team::Links> links;  ///< None: team::known_links().
 };
 
 struct Tuning {
   DistributedOptions best;
-  std::vector<Candidate> candidates;  ///< By predicted time; then those tried around the best.
-  bool is_remembered = false;         ///< Taken from the table: nothing was measured.
-  std::string key;                    ///< Of the table's entry.
+  /// By predicted time; then those tried around the best. Of a table's entry, what it was chosen
+  /// from.
+  std::vector<Candidate> candidates;
+  bool is_remembered = false;  ///< Taken from the table: nothing was measured.
+  std::string key;             ///< Of the table's entry.
 };
 
 /// $XDG_CACHE_HOME/warren/sparse-plans.json, or ~/.cache/warren/sparse-plans.json; empty where
 /// neither is set.
 [[nodiscard]] std::string plan_table_path();
 
-/// What a table's entry is for: a hash of the matrix and its cuts, k, type and team. Collective.
+/// What a table's entry is for: a hash of the matrix and its cuts (whether it has weights, scales
+/// and self-loops, not which), k, type and team. Collective.
 [[nodiscard]] std::string tuning_key(team::Team& team, const Rows& rows, std::uint64_t k,
                                      const std::string& type);
 
-/// The candidates by predicted time, least first. Time is bytes over measured bandwidths: what the
-/// fullest rank multiplies, what it receives, and which of the two hide each other. Those that add
-/// with atomics are left out; `cover` is where its matchings are cheap to find. Collective.
+/// Ranks of a workgroup by the links: of consecutive ones, as many in each as in every other. 0
+/// where groups of well-linked ranks are not like that, where there is one, or none of two ranks.
+[[nodiscard]] int workgroup_of(const team::Links& links);
+
+/// The candidates by predicted time, least first. Time is bytes over measured bandwidths, those of
+/// the slowest link within workgroups and of the slowest between them: what the fullest rank
+/// multiplies, what it receives, and which of the two hide each other. `once` is left out, since
+/// its sums do not repeat bit for bit; so are `fused` without workgroups, and `cover` where its
+/// matchings would take more than some ten seconds to find (250 million entries of one rank in
+/// others' columns). Collective.
 [[nodiscard]] std::vector<Candidate> predict(team::Team& team, const Rows& rows, std::uint64_t k,
                                              std::uint64_t element_bytes, const team::Links& links,
                                              int workgroup);
