@@ -6,8 +6,8 @@
 
 namespace warren::testing_support {
 
-/// Graphs, datasets and their golden answers: $WARREN_TEST_DATA, else what the build was told. Tests
-/// skip themselves where it is absent.
+/// Graphs, datasets and their golden answers: $WARREN_TEST_DATA, else what the build was told.
+/// Tests skip themselves where it is absent.
 std::filesystem::path data_folder();
 
 /// The project's.
