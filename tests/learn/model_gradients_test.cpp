@@ -91,11 +91,11 @@ class Objective {
     const auto rank = static_cast<std::size_t>(context.team().rank());
     const Values all = fixtures::random_values(kVertices * kFeatures, 1);
     std::vector<float> mine;
-    for (std::uint64_t i = graphs.cuts[rank] * kFeatures; i < graphs.cuts[rank + 1] * kFeatures; ++i)
+    for (std::uint64_t i = graphs.cuts[rank] * kFeatures; i < graphs.cuts[rank + 1] * kFeatures;
+         ++i)
       mine.push_back(is_sparse && i % 3 == 0 ? 0.0f : static_cast<float>(all[i]));
     if (!is_sparse) return {context.stream(), mine, kFeatures};
-    return {context.stream(),
-            fixtures::sparse_rows(mine, mine.size() / kFeatures, kFeatures)};
+    return {context.stream(), fixtures::sparse_rows(mine, mine.size() / kFeatures, kFeatures)};
   }
 
   Context context_;
@@ -113,9 +113,9 @@ double length_of(const Values& v) {
 /// it, so that neither a wrong length nor a missing part passes.
 void check_model(const ModelOptions& options, const team::TeamOptions& team_options,
                  bool is_sparse) {
-  const GraphPair graphs = fixtures::pair_of(
-      fixtures::random_graph(kVertices, 500, 5, options.norm == NormKind::batch),
-      team_options.ranks);
+  const GraphPair graphs =
+      fixtures::pair_of(fixtures::random_graph(kVertices, 500, 5, options.norm == NormKind::batch),
+                        team_options.ranks);
   team::run_team(team_options, [&](team::Team& team) {
     Objective objective(team, graphs, options, is_sparse);
     const Values gradient = objective.gradient();
@@ -171,15 +171,13 @@ void check_models(const std::vector<team::TeamOptions>& teams) {
           // More and fewer than the hidden layers have: gradients then lie elsewhere.
           options.classes = norm == NormKind::batch ? 11 : 3;
           options.dropout = 0.3f;
-          const bool is_sparse =
-              norm == NormKind::layer && kind.aggregate != SageAggregate::max;
+          const bool is_sparse = norm == NormKind::layer && kind.aggregate != SageAggregate::max;
           const std::size_t first = testing_support::is_small() ? teams.size() - 1 : 0;
           for (std::size_t t = first; t < teams.size(); ++t) {
-            SCOPED_TRACE(std::string(kind.name) + ", norm " +
-                         std::to_string(static_cast<int>(norm)) + ", added " +
-                         std::to_string(static_cast<int>(added)) +
-                         (recomputes ? ", recomputed, " : ", ") +
-                         testing_support::name_of(teams[t]));
+            SCOPED_TRACE(
+                std::string(kind.name) + ", norm " + std::to_string(static_cast<int>(norm)) +
+                ", added " + std::to_string(static_cast<int>(added)) +
+                (recomputes ? ", recomputed, " : ", ") + testing_support::name_of(teams[t]));
             check_model(options, teams[t], is_sparse);
           }
         }
