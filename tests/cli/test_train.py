@@ -306,6 +306,12 @@ class Train(ProgramTest):
         self.assertAlmostEqual(predicted["test_accuracy"], trained["test_accuracy"], places=3)
         self.fail(2, *options[:-1], "--epochs", 8, "--resume", says="skip")
         self.fail(2, *options, "--residual", says="--residual")
+        # Batches of everything are the whole graph.
+        for model in ("gcn", "sage", "gat", "gatv2", "gin"):
+            same = [*GENERATED, "--model", model, "--skip", "--dropout", 0, "--norm", "none", "--epochs", 3]
+            batches = self.losses(*same, "--mode", "sampled", "--fanout=-1,-1,-1", "--devices", 2)
+            for one, other in zip(self.losses(*same, "--layers", 3), batches):
+                self.assertAlmostEqual(one, other, places=4)
 
     def test_trace(self):
         for mode in (("full",), ("sampled", "--fanout", "3,3", "--batch", 20)):

@@ -186,10 +186,11 @@ struct Found {
 
 /// Runs the convolution on every rank with this dy, on rows stored as `type`; what its parameters
 /// are goes to `list`, and to `values` where that is empty: else it has them.
+/// `has_gains`: norms begin with others than 1.
 inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOptions& options,
                  const Values& x, const Values& dy, std::vector<Parameter>& list,
                  std::vector<Values>& values, learn::NumberType type = learn::NumberType::float32,
-                 bool tensor_sums = false) {
+                 bool tensor_sums = false, bool has_gains = true) {
   Found found;
   const std::uint64_t in = test.in;
   const std::uint64_t out = test.out;
@@ -219,7 +220,7 @@ inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOpti
         for (std::uint64_t i = 0; i < p.size(); ++i) {
           float& value = all[p.offset + i];
           if (value == 0.0f) value = 0.25f;
-          if (p.initial == learn::Initial::ones) value = gain(i);
+          if (has_gains && p.initial == learn::Initial::ones) value = gain(i);
           one.push_back(static_cast<double>(all[p.offset + i]));
         }
         if (draws) values.push_back(one);

@@ -79,6 +79,7 @@ void check_models(const std::vector<team::TeamOptions>& teams) {
       const Problem p = problem(is_directed, false, false);
       TrainOptions options = deep(kind, norm);
       options.model.residual = norm != NormKind::layer;
+      options.model.skip = norm == NormKind::layer;
       for (const auto& team : teams) {
         for (const NumberType type : types_of(team)) {
           options.type = type;
