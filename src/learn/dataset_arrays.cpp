@@ -69,6 +69,19 @@ std::uint64_t read_count(graph::io::NpyStream stream, std::uint64_t most) {
   return static_cast<std::uint64_t>(count);
 }
 
+std::string read_text(graph::io::NpyStream stream) {
+  const graph::io::NpyArray text = stream.next();
+  if (text.count != 1 || (text.kind != 'S' && text.kind != 'U'))
+    stream.fail("this is no string; save the matrix with scipy.sparse.save_npz");
+  constexpr std::size_t kLongest = 24;
+  std::string shown;
+  for (std::uint64_t i = 0; i < text.width; i += text.kind == 'U' ? 4 : 1) {
+    const char letter = text.data[i];
+    if (letter >= 0x20 && letter < 0x7f && shown.size() < kLongest) shown += letter;
+  }
+  return shown;
+}
+
 std::uint64_t feature_rows(const graph::io::NpyStream& stream) {
   const auto& shape = stream.array().shape;
   if (shape.size() != 2 || shape[1] == 0 || shape[0] == 0 || shape[0] > kMaxVertices)

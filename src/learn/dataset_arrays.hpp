@@ -71,6 +71,10 @@ void check_integers(const graph::io::NpyStream& stream);
 /// The number in an array of one, from 1 to `most`. Throws InputError.
 [[nodiscard]] std::uint64_t read_count(graph::io::NpyStream stream, std::uint64_t most);
 
+/// A string of bytes or of characters of four, such as "csr": what can be printed of it, 24 at
+/// most. Throws InputError.
+[[nodiscard]] std::string read_text(graph::io::NpyStream stream);
+
 /// Of features, vertices x columns: of how many vertices. Throws InputError for another shape.
 [[nodiscard]] std::uint64_t feature_rows(const graph::io::NpyStream& stream);
 

@@ -48,19 +48,11 @@ std::uint64_t read_vertices(const Archive& matrix) {
   return static_cast<std::uint64_t>(sizes[0]);
 }
 
-/// "coo", "csr", ..., a string of bytes or of characters of four.
 std::string read_format(const Archive& matrix) {
-  auto format = matrix.array("format");
-  const io::NpyArray text = format.next();
-  if (text.count != 1 || (text.kind != 'S' && text.kind != 'U'))
-    format.fail("the format is no string; save the matrix with scipy.sparse.save_npz");
-  std::string name;
-  for (std::uint64_t i = 0; i < text.width; i += text.kind == 'U' ? 4 : 1) {
-    if (text.data[i] >= 0x20 && text.data[i] < 0x7f) name += text.data[i];
-  }
+  const std::string name = read_text(matrix.array("format"));
   if (name != "coo" && name != "csr" && name != "csc")
-    format.fail(fmt::format("the matrix is in '{}' form; COO, CSR and CSC can be read",
-                            name.substr(0, 24)));
+    throw InputError(fmt::format("{}: the matrix is in '{}' form; COO, CSR and CSC can be read",
+                                 matrix.file.path(), name));
   return name;
 }
 

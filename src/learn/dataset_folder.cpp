@@ -11,7 +11,6 @@
 #include "warren/learn/dataset.hpp"
 
 #include "graph/io/mapped_file.hpp"
-#include "graph/io/zip_reader.hpp"
 #include "learn/dataset_arrays.hpp"
 
 namespace warren::learn {
@@ -55,68 +54,64 @@ void read_dense(const std::string& path, Dataset& dataset) {
   });
 }
 
-/// A member of an .npz file and the array in it.
-struct Member {
-  Member(const io::ZipReader& zip, const std::string& path, const char* name)
-      : label(path + ": " + name),
-        bytes(zip.load(std::string(name) + ".npy")),
-        array(io::parse_npy(bytes.data, bytes.size, label)) {}
-  template <class F>
-  void each(F&& f) const {
-    with_elements(array, label, [&](auto&& read) {
-      for (std::uint64_t i = 0; i < array.count; ++i) f(i, read(i));
-    });
-  }
-  [[noreturn]] void fail(const std::string& what) const { throw InputError(label + ": " + what); }
-  std::string label;
-  io::ZipMember bytes;
-  io::NpyArray array;
-};
-
-void read_sparse(const std::string& path, Dataset& dataset) {
-  const io::MappedFile file(path);
-  const io::ZipReader zip(file);
-  const Member shape(zip, path, "shape");
-  double size[2] = {-1.0, -1.0};
-  if (shape.array.count != 2) shape.fail("two sizes would be right");
-  shape.each([&](std::uint64_t i, double value) { size[i] = value; });
-  if (size[0] < 0.0 || size[1] < 1.0 || size[1] > 4294967294.0)
+/// Sizes of the matrix, vertices x features.
+void read_shape(const Archive& archive, Dataset& dataset) {
+  auto shape = archive.array("shape");
+  check_integers(shape);
+  double size[2] = {0.0, 0.0};
+  if (shape.array().count != 2) shape.fail("two sizes would be right");
+  each_element(shape, [&](std::uint64_t i, double value) { size[i] = value; });
+  if (!(size[0] >= 0.0) || !(size[1] >= 1.0 && size[1] <= 4294967294.0))
     shape.fail("sizes must be vertices and 1 to 4294967294 features");
-  SparseRows& rows = dataset.sparse;
-  rows.rows = static_cast<std::uint64_t>(size[0]);
-  dataset.width = rows.columns = static_cast<std::uint64_t>(size[1]);
-  check_rows(path, rows.rows, dataset.vertices);
-  const Member indptr(zip, path, "indptr");
-  const Member indices(zip, path, "indices");
-  const Member data(zip, path, "data");
-  if (indptr.array.count != rows.rows + 1)
+  dataset.sparse.rows = static_cast<std::uint64_t>(size[0]);
+  dataset.width = dataset.sparse.columns = static_cast<std::uint64_t>(size[1]);
+  check_rows(archive.file.path(), dataset.sparse.rows, dataset.vertices);
+}
+
+void read_offsets(io::NpyStream indptr, std::uint64_t entries, SparseRows& rows) {
+  check_integers(indptr);
+  if (indptr.array().count != rows.rows + 1)
     indptr.fail(fmt::format("{} elements; {} would be right (is the matrix in CSR form?)",
-                            indptr.array.count, rows.rows + 1));
-  if (indices.array.count != data.array.count)
-    indices.fail(
-        fmt::format("{} column indices for {} values", indices.array.count, data.array.count));
+                            indptr.array().count, rows.rows + 1));
   rows.offsets.resize(rows.rows + 1);
   double before = 0.0;
-  indptr.each([&](std::uint64_t i, double value) {
-    if (value < before || (i == 0 && value != 0.0) || value > static_cast<double>(data.array.count))
-      indptr.fail(
-          fmt::format("element {} is {}; offsets ascend from 0 to {}", i, value, data.array.count));
+  each_element(indptr, [&](std::uint64_t i, double value) {
+    const double last = static_cast<double>(entries);
+    if (value < before || value > last || (i == 0 && value != 0.0) ||
+        (i == rows.rows && value != last))
+      indptr.fail(fmt::format("element {} is {}; offsets ascend from 0 to {}", i, value, entries));
     before = value;
     rows.offsets[i] = static_cast<EdgeOffset>(value);
   });
-  if (rows.offsets.back() != data.array.count)
-    indptr.fail(fmt::format("the last element is {}, but there are {} values", rows.offsets.back(),
-                            data.array.count));
-  rows.column_ids.resize(indices.array.count);
-  indices.each([&](std::uint64_t i, double value) {
-    if (value < 0.0 || value >= size[1])
+}
+
+void read_sparse(const std::string& path, Dataset& dataset) {
+  const Archive archive(path);
+  if (archive.contains("format")) {
+    const std::string format = read_text(archive.array("format"));
+    if (format != "csr")
+      throw InputError(fmt::format(
+          "{}: the matrix is in '{}' form; save it as CSR: save_npz(file, matrix.tocsr())", path,
+          format));
+  }
+  read_shape(archive, dataset);
+  SparseRows& rows = dataset.sparse;
+  auto indices = archive.array("indices"), data = archive.array("data");
+  const std::uint64_t entries = data.array().count;
+  if (indices.array().count != entries)
+    indices.fail(fmt::format("{} column indices for {} values", indices.array().count, entries));
+  check_integers(indices);
+  read_offsets(archive.array("indptr"), entries, rows);
+  rows.column_ids.resize(entries);
+  each_element(indices, [&](std::uint64_t i, double value) {
+    if (!is_index(value, rows.columns))
       indices.fail(
           fmt::format("element {} is {}; columns go from 0 to {}", i, value, rows.columns - 1));
     rows.column_ids[i] = static_cast<Vertex>(value);
   });
-  rows.values.resize(data.array.count);
+  rows.values.resize(entries);
   std::uint64_t row = 0;
-  data.each([&](std::uint64_t i, double value) {
+  each_element(data, [&](std::uint64_t i, double value) {
     while (rows.offsets[row + 1] <= i) ++row;
     if (!fits_float(value)) refuse_element(path, row, rows.column_ids[i], value);
     rows.values[i] = static_cast<float>(value);

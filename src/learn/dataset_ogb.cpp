@@ -37,6 +37,11 @@ fs::path split_folder(const std::string& folder) {
 }
 
 void read_features(const std::string& folder, Dataset& dataset) {
+  std::error_code error;
+  if (!fs::exists(raw(folder, "node-feat.csv.gz"), error))
+    throw InputError(folder +
+                     ": there is no raw/node-feat.csv.gz; a set whose vertices have no features "
+                     "(ogbn-proteins) cannot be read");
   const CsvFile csv(raw(folder, "node-feat.csv.gz"));
   const std::uint64_t lines = csv.each([&](std::uint64_t line, std::uint64_t column, double value) {
     if (!fits_float(value))

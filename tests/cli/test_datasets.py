@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training on datasets that are archives of NumPy arrays: the Open Graph Benchmark's binary form (ogbn-papers100M), and Reddit as the
-Deep Graph Library packs it; what is damaged, missing or out of range."""
+"""Training on every form of dataset: folders with a graph of any format and arrays, the Open Graph Benchmark's (also the binary form of
+ogbn-papers100M), Reddit as the Deep Graph Library packs it, names and generators; what is damaged, missing or out of range."""
 
 import gzip
 import io
@@ -25,6 +25,110 @@ def with_value(kind, shape, at, value, base=1.0):
     values = [base] * count
     values[at] = value
     return npy(kind, shape, values)
+
+
+def one_hot(columns=20, count=N, form=b"csr", **changed):
+    """SciPy's matrix with a one a row, few enough to stay sparse; and the same as an array."""
+    members = {"format": npy("|S3", "()", form), "shape": npy("<i8", (2,), [count, columns]), "indptr": npy("<i4", (count + 1,), range(count + 1)),
+               "indices": npy("<i4", (count,), [v % 3 for v in range(count)]), "data": npy("<f4", (count,), [1.0] * count)}
+    members.update(changed)
+    return npz({name: content for name, content in members.items() if content is not None}, True)
+
+
+class Folder(ProgramTest):
+    """The ring with sixty vertices, both ways."""
+
+    def folder_of(self, name="set", **changed):
+        files = {"graph.el": "".join(f"{v} {(v + 1) % N}\n{(v + 1) % N} {v}\n" for v in range(N)).encode(), "features.npy": features(),
+                 "labels.npy": npy("<i8", (N,), [v % 3 for v in range(N)]), "train.txt": b"".join(b"%d\n" % v for v in range(30)),
+                 "validation.txt": b"".join(b"%d\n" % v for v in range(30, 40)), "test.txt": b"".join(b"%d\n" % v for v in range(40, N))}
+        files.update(changed)
+        folder = self.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            path.unlink()
+        for path, content in files.items():
+            if content is not None:
+                (folder / path).write_bytes(content)
+        return str(folder)
+
+    def losses(self, folder, *options, **environment):
+        result = self.succeed_json("train", folder, "--model", "sage", "--dropout", 0, "--epochs", 8, *options, environment=environment)
+        self.assertEqual((result["vertices"], result["edges"], result["classes"]), (N, 2 * N, 3))
+        return [e["loss"] for e in result["epochs"]]
+
+    def test_graphs_of_every_format(self):
+        expected = self.losses(self.folder_of())
+        self.succeed("convert", self.folder / "set/graph.el", "weighted.wel", "--weights", "uniform:1:9", "--quiet")
+        for ending in ("mtx", "el.gz", "wel", "txt", "tsv.zst", "gr", "graph", "sg", "wsg", "npz", "wgr", "packed.wgr"):
+            name = f"graph.{ending}"
+            source = "weighted.wel" if ending in ("wel", "gr", "wsg") else self.folder / "ring.el"
+            self.file("ring.el", "".join(f"{v} {(v + 1) % N}\n{(v + 1) % N} {v}\n" for v in range(N)))
+            self.succeed("convert", source, name, "--quiet", *(["--compress"] if ending == "packed.wgr" else []))
+            folder = self.folder_of(**{"graph.el": None, name: (self.folder / name).read_bytes()})
+            self.assertEqual(self.losses(folder), expected, ending)
+
+    def test_graph_options(self):
+        one_way = "".join(f"{v} {(v + 1) % N}\n" for v in range(N)) + "5 5\n"
+        folder = self.folder_of(**{"graph.el": one_way.encode()})
+        self.assertEqual(self.losses(folder, "--symmetrize", "--drop-self-loops"), self.losses(self.folder_of()))
+
+    def test_sparse_features(self):
+        dense = self.folder_of(**{"features.npy": npy("<f4", (N, 20), [float(v % 3 == c) for v in range(N) for c in range(20)])})
+        expected = self.losses(dense)
+        for changed in ({}, {"data": npy("<f8", (N,), [1.0] * N)}, {"format": None}, {"indices": npy("<i8", (N,), [v % 3 for v in range(N)])}):
+            found = self.losses(self.folder_of(**{"features.npy": None, "features.npz": one_hot(**changed)}))
+            for one, other in zip(found, expected):
+                self.assertAlmostEqual(one, other, places=4)
+        result = self.succeed("train", self.folder_of(**{"features.npy": None, "features.npz": one_hot()}), "--epochs", 1)
+        self.assertIn("20 features (sparse)", result.out)
+
+    def test_bad_sparse_features(self):
+        for changed, says in (({"format": npy("|S3", "()", b"csc")}, "'csc' form; save it as CSR"), ({"shape": npy("<i8", (2,), [N - 1, 20])}, "59 rows"),
+                              ({"shape": npy("<f8", (2,), [NAN, 20.0])}, "type f8"), ({"shape": npy("<i8", (1,), [N])}, "two sizes"),
+                              ({"indptr": npy("<f8", (N + 1,), [NAN] * (N + 1))}, "type f8"), ({"indptr": npy("<i4", (N,), [0] * N)}, "61 would be right"),
+                              ({"indptr": npy("<i4", (N + 1,), [1] * N + [N])}, "element 0 is 1"), ({"indptr": npy("<i4", (N + 1,), [0] * (N + 1))}, "element 60 is 0"),
+                              ({"indices": with_value("<i4", (N,), 9, 20, 1)}, "element 9 is 20"), ({"indices": with_value("<i4", (N,), 9, -1, 1)}, "element 9 is -1"),
+                              ({"indices": npy("<i4", (2,), [1, 2])}, "2 column indices for 60 values"), ({"indices": with_value("<f8", (N,), 9, NAN)}, "type f8"),
+                              ({"data": with_value("<f4", (N,), 9, NAN)}, "row 9, column 0"), ({"data": with_value("<f8", (N,), 9, 1e39)}, "row 9, column 0"),
+                              ({"data": None}, "no member 'data.npy'")):
+            self.fail(2, "train", self.folder_of(**{"features.npy": None, "features.npz": one_hot(**changed)}), says=["features.npz", says])
+        self.fail(2, "train", self.folder_of(**{"features.npy": None, "features.npz": one_hot()[:-1]}), says=["features.npz", "byte"])
+        self.fail(2, "train", self.folder_of(**{"features.npy": None}), says=["features.npy", "features.npz"])
+
+    def test_types_of_labels(self):
+        expected = self.losses(self.folder_of())
+        values = [v % 3 for v in range(N)]
+        for kind in ("<i4", "|u1", "<f4"):
+            for shape in ((N,), (N, 1)):
+                self.assertEqual(self.losses(self.folder_of(**{"labels.npy": npy(kind, shape, values)})), expected)
+        self.fail(2, "train", self.folder_of(**{"labels.npy": with_value("<f4", (N,), 7, NAN)}), says=["labels.npy", "vertex 7"])
+        self.fail(2, "train", self.folder_of(**{"labels.npy": with_value("<f4", (N,), 7, 0.5)}), says="vertex 7 is 0.5")
+        self.fail(2, "train", self.folder_of(**{"labels.npy": with_value("<i8", (N, 2), 7, 2, 1)}), says="row 3, column 1 is 2")
+        self.fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (N, 2, 1), [1] * 2 * N)}), says="3 dimensions")
+
+    def test_lists_of_vertices(self):
+        expected = self.losses(self.folder_of())
+        lines = b"# for training\r\n\r\n" + b"\r\n".join(b"%d" % v for v in reversed(range(30)))
+        self.assertEqual(self.losses(self.folder_of(**{"train.txt": lines})), expected)
+
+    def test_names(self):
+        expected = self.losses(self.folder_of())
+        self.folder_of(name="data/ring")
+        self.assertEqual(self.losses("ring"), expected)
+        self.folder_of(name="root/circle")
+        self.assertEqual(self.losses("circle", WARREN_DATA=str(self.folder / "root")), expected)
+        self.folder_of(name="home/.cache/warren/cycle")
+        self.assertEqual(self.losses("cycle", HOME=str(self.folder / "home"), WARREN_DATA=""), expected)
+        self.fail(2, "train", "cycle", says=["\"cycle\" is no dataset", "ring"])
+        self.fail(2, "train", self.folder, says="no file graph.*")
+        self.succeed_json("train", "debian", "--epochs", 1)
+
+    def test_generators(self):
+        for graph, vertices in (("kron:9", 512), ("kron:9,4", 512), ("urand:9", 512), ("grid:20x30", 600), ("community:600,2.5", 600)):
+            result = self.succeed_json("train", graph, "--features", 6, "--classes", 3, "--epochs", 1)
+            self.assertEqual((result["vertices"], result["features"], result["classes"]), (vertices, 6, 3))
+        self.fail(2, "train", self.folder_of(), "--features", 6, "--classes", 3, says="has its own")
 
 
 class Binary(ProgramTest):
@@ -84,6 +188,16 @@ class Binary(ProgramTest):
                                    "--model", "sage", "--epochs", 60, "--devices", 2)
         self.assertGreater(result["test_accuracy"], 0.9)
         self.succeed_json("train", folder, "--task", "link", "--mode", "sampled", "--model", "sage", "--epochs", 1)
+
+    def test_predicts(self):
+        folder = self.folder_of()
+        options = [folder, "--symmetrize", "--checkpoint", "kept"]
+        trained = self.succeed_json("train", *options, "--model", "sage", "--dropout", 0, "--epochs", 60)
+        found = self.succeed_json("predict", *options, "--output", "classes.txt")
+        self.assertEqual((found["test_accuracy"], trained["test_accuracy"]), (1.0, 1.0))
+        # Of vertices without a label, too.
+        lines = (self.folder / "classes.txt").read_text().splitlines()
+        self.assertEqual([int(line.split()[1]) for line in lines], [v % 3 for v in range(N)])
 
     def test_other_types(self):
         for changed in ({"node_feat": features("<f2")}, {"node_feat": features("<f8")}, {"num_nodes_list": None, "num_edges_list": None},
