@@ -124,7 +124,7 @@ void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t 
   sample::BatchCounts counts;
   sample::SampledBatch sampled;
   if (count != 0) {
-    // The flight before the last was of batches that the slot's, or older ones, were the last of.
+    // A new flight takes the place of one that ended with this slot's batch, or before.
     Flight& flight = flight_of(seeds, number, std::max(count, ahead));
     counts = flight.counts[flight.begun];
     sampled = flight.sampler.batch(static_cast<std::uint32_t>(flight.begun++));

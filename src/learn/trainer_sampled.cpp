@@ -174,7 +174,8 @@ void VertexPasses::choose_shape() {
     constexpr std::uint64_t kUnit = 64;
     return std::min(limit, (most + most / 8 + kUnit - 1) / kUnit * kUnit);
   };
-  shape_.vertices[0] = shares_.batch;
+  const std::uint64_t most_of_rank = (training_.size() + shares_.ranks - 1) / shares_.ranks;
+  shape_.vertices[0] = std::min(shares_.batch, std::max<std::uint64_t>(1, most_of_rank));
   const std::uint64_t most = splits_.size();
   for (std::size_t h = 0; h < hops; ++h) {
     // No batch has more than that.
