@@ -47,8 +47,7 @@ double time_of_fused(const RankLoad& a, const Model& m) {
   const double first = m.move({a.halo.near, 0}) + far / m.phases;
   const double copies = m.move({std::max(0.0, m.fused.near - a.halo.near), 0});
   return std::max(m.multiply(a.own_entries, a.rows), first) +
-         std::max(copies + m.multiply(a.remote_entries, a.rows),
-                  far * (m.phases - 1) / m.phases);
+         std::max(copies + m.multiply(a.remote_entries, a.rows), far * (m.phases - 1) / m.phases);
 }
 
 double time_of(Strategy strategy, const RankLoad& a, const Model& m) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes whose products pass 2^32 and 2^40: rows at such places are read and written in address
 // space of which only the pages that are touched have memory; and what cannot be had is refused.
-#include <sys/mman.h>
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "warren/core/error.hpp"
 #include "warren/exec/row_address.hpp"
@@ -59,8 +58,7 @@ float value_at(std::uint64_t row, std::uint64_t column) {
 /// B has values in the columns that are looked at of the rows that are named.
 void fill(const Vast<float>& b) {
   for (const Vertex row : kPlaces) {
-    for (const std::uint64_t column : kSeen)
-      b[row * kColumns + column] = value_at(row, column);
+    for (const std::uint64_t column : kSeen) b[row * kColumns + column] = value_at(row, column);
   }
 }
 
@@ -150,8 +148,8 @@ TEST(Sizes, TablesOfPartsAddressRowsFarAway) {
   for (const std::uint64_t row : {std::uint64_t{0}, std::uint64_t{4}, std::uint64_t{5}, kRows / 2,
                                   kRows / 2 + 1, kRows - 1}) {
     const int q = row < cuts[1] ? 0 : row < cuts[2] ? 1 : 2;
-    const auto expected = reinterpret_cast<std::uintptr_t>(base(q)) +
-                          (row - cuts[q]) * kColumns * sizeof(float);
+    const auto expected =
+        reinterpret_cast<std::uintptr_t>(base(q)) + (row - cuts[q]) * kColumns * sizeof(float);
     EXPECT_EQ(table.part(row), q);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(lane.address(row)), expected) << row;
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(view.row(row)), expected) << row;
