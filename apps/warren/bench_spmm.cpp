@@ -46,8 +46,8 @@ void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& bench) {
       ->type_name("NAME");
   command.add_option("--reorder", bench.options.reorder, "Order of the vertices: see spmm")
       ->type_name("NAME");
-  add_number(command, "--workgroup", bench.options.workgroup, "Ranks of a workgroup (all)", "N", 1,
-             kMaxRanks);
+  add_number(command, "--workgroup", bench.options.workgroup,
+             "Ranks of a workgroup (by the measured links)", "N", 1, kMaxRanks);
   add_slow_option(command, bench.options);
   command.add_flag("--verify", bench.options.verify, "Compare with double precision");
 }

@@ -19,7 +19,9 @@ constexpr std::uint64_t kMostTimes = 1000;
 
 Json describe(const sparse::Candidate& candidate) {
   return {{"strategy", sparse::name_of(candidate.options.strategy)},
+          {"workgroup", candidate.options.workgroup},
           {"chunks", candidate.options.chunks},
+          {"copy", candidate.options.copy_processors},
           {"ps", candidate.options.piece_entries},
           {"dist", candidate.options.interleave},
           {"wpb", candidate.options.warps_per_block},
@@ -33,22 +35,30 @@ Json describe(const sparse::Candidate& candidate) {
 void explain(Session& session, const SparseOutcome& outcome) {
   Json list = Json::array();
   if (outcome.candidates.empty()) {
-    session.print(
-        "\nnothing to choose: one rank, a strategy that was named, or one from the table\n");
+    session.print("\nnothing to choose: one rank, a strategy that was named, or --deterministic\n");
   } else {
-    session.print("\n{:<20} {:>4} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n", "strategy", "chunks",
-                  "ps", "dist", "wpb", "rows moved", "predicted", "measured");
+    session.print("\n{:<20} {:>9} {:>6} {:>4} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n", "strategy",
+                  "workgroup", "chunks", "copy", "ps", "dist", "wpb", "rows moved", "predicted",
+                  "measured");
   }
   for (const sparse::Candidate& candidate : outcome.candidates) {
     list.push_back(describe(candidate));
     const auto& o = candidate.options;
-    session.print("{:<20} {:>6} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n",
-                  sparse::name_of(o.strategy), o.chunks, o.piece_entries, o.interleave,
-                  o.warps_per_block, thousands(candidate.rows_moved),
-                  duration(candidate.predicted_seconds),
+    session.print("{:<20} {:>9} {:>6} {:>4} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n",
+                  sparse::name_of(o.strategy),
+                  o.workgroup == 0 ? "all" : std::to_string(o.workgroup), o.chunks,
+                  o.copy_processors, o.piece_entries, o.interleave, o.warps_per_block,
+                  thousands(candidate.rows_moved), duration(candidate.predicted_seconds),
                   candidate.measured_seconds > 0.0 ? duration(candidate.measured_seconds) : "-");
   }
+  if (!outcome.candidates.empty()) {
+    if (outcome.is_remembered)
+      session.print("looked at and measured before: {}\n", sparse::plan_table_path());
+    session.print(
+        "not looked at: once, whose sums do not repeat bit for bit (--strategy once takes it)\n");
+  }
   session.json()["candidates"] = list;
+  session.json()["remembered"] = outcome.is_remembered;
 }
 
 }  // namespace
@@ -76,10 +86,12 @@ void add_strategy_options(CLI::App& command, SparseOptions& options) {
       .add_option("--strategy", options.strategy,
                   "How rows come to the ranks that need them: auto, broadcast, "
                   "broadcast-pipelined, pull, once, staged, fused, cover; parameters follow as in "
-                  "pull:ps=64:dist=2:wpb=8, staged:chunks=2")
+                  "pull:ps=64:dist=2:wpb=8, staged:chunks=2:copy=48 (copy: processors of a GPU "
+                  "that copy, of once, fused and cover, too)")
       ->type_name("NAME");
   add_number(command, "--workgroup", options.workgroup,
-             "Ranks of a workgroup, between which links are slow (all)", "N", 1, kMaxRanks);
+             "Ranks of a workgroup, between which links are slow (by the measured links)", "N", 1,
+             kMaxRanks);
   command.add_flag("--explain", options.explain,
                    "Of --strategy auto: the ways looked at, with predicted and measured times");
 }

@@ -115,7 +115,8 @@ struct SparseOutcome {
   double sum = 0.0, sumsq = 0.0;
   double error = 0.0;
   std::string strategy;
-  std::vector<sparse::Candidate> candidates;  ///< Of auto, where it looked for itself.
+  std::vector<sparse::Candidate> candidates;  ///< Of auto.
+  bool is_remembered = false;                 ///< They were measured by an earlier run.
 };
 /// Runs and times the product on the session's team.
 [[nodiscard]] SparseOutcome measure_spmm(const Session& session, const SparseOptions& options,

@@ -69,9 +69,14 @@ class SpmmRank {
       const sparse::Tuning tuning = sparse::tune<T>(team_, rows, b, c.data(), tune);
       product_options = tuning.best;
       mine.candidates = tuning.candidates;
+      mine.is_remembered = tuning.is_remembered;
       begin = now_seconds();
     }
-    product_options.workgroup = options_.workgroup;
+    if (options_.workgroup != 0) {
+      product_options.workgroup = options_.workgroup;
+    } else if (strategy_name(options_.strategy) == "fused" && team_.size() > 1) {
+      product_options.workgroup = sparse::workgroup_of(team::known_links(team_));
+    }
     product_options.deterministic = options_.common.deterministic;
     product_options.slow_between = options_.slow;
     sparse::DistributedSpmm<T> product(team_, rows, options_.k, product_options);

@@ -17,6 +17,10 @@ struct Parameter {
 };
 constexpr Parameter kParameters[] = {
     {"chunks", sparse::Strategy::staged, &sparse::DistributedOptions::chunks},
+    {"copy", sparse::Strategy::staged, &sparse::DistributedOptions::copy_processors},
+    {"copy", sparse::Strategy::once, &sparse::DistributedOptions::copy_processors},
+    {"copy", sparse::Strategy::fused, &sparse::DistributedOptions::copy_processors},
+    {"copy", sparse::Strategy::cover, &sparse::DistributedOptions::copy_processors},
     {"ps", sparse::Strategy::pull, &sparse::DistributedOptions::piece_entries},
     {"dist", sparse::Strategy::pull, &sparse::DistributedOptions::interleave},
     {"wpb", sparse::Strategy::pull, &sparse::DistributedOptions::warps_per_block}};
@@ -37,7 +41,8 @@ void set_parameter(const std::string& part, sparse::DistributedOptions& options)
     return;
   }
   throw UsageError(fmt::format(
-      "strategy {} has no parameter \"{}\"; pull has ps, dist and wpb, staged has chunks",
+      "strategy {} has no parameter \"{}\"; pull has ps, dist and wpb, staged has chunks and copy, "
+      "once, fused and cover have copy",
       sparse::name_of(options.strategy), part.substr(0, equals)));
 }
 

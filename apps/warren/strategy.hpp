@@ -8,8 +8,8 @@
 
 namespace warren::app {
 
-/// NAME or NAME:PARAMETER=N:..., such as "pull:ps=16:dist=2:wpb=4" or "staged:chunks=2", without
-/// "auto". Throws UsageError for names, parameters and numbers that there are not.
+/// NAME or NAME:PARAMETER=N:..., such as "pull:ps=16:dist=2:wpb=4" or "staged:chunks=2:copy=48",
+/// without "auto". Throws UsageError for names, parameters and numbers that there are not.
 [[nodiscard]] sparse::DistributedOptions parse_product(const std::string& text);
 
 /// The name before the parameters.

@@ -12,6 +12,8 @@ from support import ProgramTest
 DATA = Path(os.environ.get("WARREN_TEST_DATA", ""))
 TEAMS = (1, 3)
 RELATIVE = 1e-6
+STRATEGIES = ("broadcast", "broadcast-pipelined", "pull", "once", "staged", "fused", "cover")
+SMALL_ENTRIES = 120_000
 
 
 def graph_options(golden, path):
@@ -150,6 +152,23 @@ class Golden(ProgramTest):
                     result = self.succeed_json("spmm", *graph, "--k", wanted["k"], "--verify", *options)
                     for field in ("sum", "sumsq"):
                         self.assertEqual(result[field], wanted[field], field)
+
+    def test_spmm_strategies(self):
+        """Every strategy on every team, on the small graphs."""
+        for name, wanted in self.products.items():
+            if wanted["nnz"] > SMALL_ENTRIES:
+                continue
+            path = DATA / "graphs" / self.graphs[name]["file"]
+            graph = [path, *graph_options(self.graphs[name], path), "--k", wanted["k"], "--verify"]
+            for devices in (1, 2, 3, 4, 6):
+                groups = ("--workgroup", 2) if devices in (4, 6) else ()
+                for strategy in STRATEGIES:
+                    with self.subTest(name, devices=devices, strategy=strategy):
+                        result = self.succeed_json("spmm", *graph, "--devices", devices, "--strategy", strategy, *groups)
+                        self.assertIs(result["verified"], True)
+                        self.assertEqual(result["strategy"], strategy)
+                        for field in ("sum", "sumsq"):
+                            self.assertEqual(result[field], wanted[field], field)
 
     def test_spmm_with_values(self):
         for name, wanted in self.matrices.items():

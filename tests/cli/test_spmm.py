@@ -115,7 +115,9 @@ class Spmm(ProgramTest):
         self.assertEqual(first["strategy"], fastest["strategy"])
         self.assertTrue((self.folder / "warren" / "sparse-plans.json").is_file())
         again = self.succeed_json(*options, environment=here)
-        self.assertEqual((again["strategy"], again["candidates"]), (first["strategy"], []))
+        self.assertEqual((again["strategy"], again["candidates"]), (first["strategy"], first["candidates"]))
+        self.assertEqual((first["remembered"], again["remembered"]), (False, True))
+        self.assertIn("measured before", self.succeed(*options, environment=here).out)
         (self.folder / "warren" / "sparse-plans.json").write_text("{")
         result = self.run_program(*options, "--json", "-", environment=here)
         self.assertEqual(result.status, 0)
@@ -163,7 +165,7 @@ class Spmm(ProgramTest):
 
     def test_slow_links(self):
         graph = ["community:400,9", "--devices", 4, "--workgroup", 2]
-        names = list(STRATEGIES) + ["pull:ps=4294967295:dist=3:wpb=2", "staged:chunks=3"]
+        names = list(STRATEGIES) + ["pull:ps=4294967295:dist=3:wpb=2", "staged:chunks=3:copy=48", "cover:copy=1"]
         result = self.succeed_json("bench", "spmm", *graph, "--ks", 8, "--strategies", ",".join(names), "--slow", 10, "--verify")
         self.assertEqual((result["workgroup"], result["slow"]), (2, 10))
         self.assertEqual([row["strategy"] for row in result["results"]], names)
@@ -180,7 +182,7 @@ class Spmm(ProgramTest):
     def test_refused(self):
         self.fail(2, "spmm", "kron:5", "--k", 0, says="--k")
         for strategy, says in (("pull:ps=0", "ps=N"), ("pull:ps", "ps=N"), ("pull:ps=x", "ps=N"), ("pull:", "parameter"),
-                               ("pull:chunks=2", "chunks"), ("pull:wpb=64", "warps"), ("auto:ps=1", "strateg")):
+                               ("pull:chunks=2", "chunks"), ("pull:wpb=64", "warps"), ("pull:copy=4", "copy"), ("staged:copy=0", "copy=N"), ("auto:ps=1", "strateg")):
             self.fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", strategy, says=says)
         self.fail(2, "spmm", "kron:5", "--devices", 2, "--workgroup", 1, "--slow", 2, says="--slow")
         self.fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", "pull", "--slow", 2, says="--slow")
