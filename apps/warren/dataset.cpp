@@ -103,8 +103,8 @@ std::string find_training_folder(const std::string& name) {
           "{0} is not on this machine: \"warren fetch {0}\" brings it where there is a network, or "
           "put "
           "its folder into $WARREN_DATA or ~/.cache/warren (graph.*, "
-          "features.npy or .npz, labels.npy, train.txt, validation.txt, test.txt, or as the Open "
-          "Graph Benchmark packs it)",
+          "features.npy or .npz, labels.npy, train.txt, validation.txt, test.txt, or as its "
+          "authors publish it)",
           name));
     }
   }

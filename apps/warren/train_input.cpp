@@ -90,9 +90,8 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
   add_graph_options(command, options.graph);
   command.get_option("graph")->type_name("DATASET")->description(
       "A folder (graph.*, features.npy or .npz, labels.npy, train.txt, validation.txt, "
-      "test.txt), a folder that fetch brought or of the Open Graph Benchmark, a name such as "
-      "debian, or a generator "
-      "with --features and --classes");
+      "test.txt), one of the Open Graph Benchmark or that fetch brought, a name such as debian, or "
+      "a generator with --features and --classes");
   add_number(command, "--features", options.features, "Of a generator: columns of features", "F", 1,
              kMostColumns);
   add_number(command, "--classes", options.classes, "Of a generator: classes", "C", 2,

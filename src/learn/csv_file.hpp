@@ -51,7 +51,8 @@ class CsvFile {
       if (p == end || *p == '\n') {
         if (line == 0) columns = column;
         if (column != columns)
-          fail(line, fmt::format("{} numbers, but the first line has {}", column + 1, columns + 1));
+          fail(line, fmt::format("as many numbers as in the first line ({}) would be right, not {}",
+                                 columns + 1, column + 1));
         ++line;
         column = 0;
       } else if (*p == ',') {

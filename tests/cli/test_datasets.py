@@ -131,6 +131,50 @@ class Folder(ProgramTest):
         self.fail(2, "train", self.folder_of(), "--features", 6, "--classes", 3, says="has its own")
 
 
+class Csv(ProgramTest):
+    """The Open Graph Benchmark's other form: lines of numbers."""
+
+    def folder_of(self, **changed):
+        files = {"raw/num-node-list": [N], "raw/edge": [f"{v},{(v + 1) % N}" for v in range(N)],
+                 "raw/node-feat": [f"{int(v % 3 == 0)},{int(v % 3 == 1)},-1.5e-1" for v in range(N)], "raw/node-label": [v % 3 for v in range(N)],
+                 "split/any/train": range(30), "split/any/valid": range(30, 40), "split/any/test": range(40, N)}
+        files.update({next(name for name in files if name.endswith(part.replace("_", "-"))): lines for part, lines in changed.items()})
+        for name, lines in files.items():
+            path = self.folder / "ogb" / f"{name}.csv.gz"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            if lines is not None:
+                path.write_bytes(gzip.compress("".join(f"{line}\n" for line in lines).encode()))
+        return str(self.folder / "ogb")
+
+    def test_learns(self):
+        options = ["--symmetrize", "--model", "sage", "--dropout", 0, "--epochs", 60]
+        self.assertEqual(self.succeed_json("train", self.folder_of(), *options)["test_accuracy"], 1.0)
+        # Without a label outside of the splits.
+        partly = self.folder_of(node_label=[v % 3 if v < 50 else "" for v in range(N)], test=range(40, 50))
+        self.assertEqual(self.succeed_json("train", partly, *options)["test_accuracy"], 1.0)
+        several = self.folder_of(node_label=[",".join(str(int(v % 3 <= c)) for c in range(3)) for v in range(N)])
+        self.assertGreater(self.succeed_json("train", several, *options)["test_accuracy"], 0.9)
+
+    def test_refused(self):
+        features, labels, edges = ["1,0,1"] * N, [v % 3 for v in range(N)], ["0,1"] * N
+        for changed, says in (({"num_node_list": []}, "one number of vertices"), ({"num_node_list": [N, N]}, "line 2"), ({"num_node_list": ["2.5"]}, "line 1"),
+                              ({"edge": [*edges, "0,60"]}, ["edge.csv.gz", "line 61"]), ({"edge": [*edges, "0,1.5"]}, "line 61"),
+                              ({"edge": [*edges, "0"]}, ["line 61", "as in the first line (2)"]), ({"edge": ["0"] * N}, "two vertices a line"),
+                              ({"edge": ["0,1,2"] * N}, "line 1"), ({"node_feat": [*features[:-1], "1,0"]}, ["node-feat.csv.gz", "line 60"]),
+                              ({"node_feat": [*features[:-1], "1,nan,0"]}, ["line 60", "column 1 is nan"]), ({"node_feat": ["1,1e39,0", *features[1:]]}, "column 1"),
+                              ({"node_feat": features[1:]}, "59 lines"), ({"node_feat": None}, "no raw/node-feat.csv.gz"),
+                              ({"node_label": [*labels[:-1], 1.5]}, ["node-label.csv.gz", "line 60", "1.5"]), ({"node_label": [0] * N}, "tell apart"),
+                              ({"node_label": ["1,0"] * 59 + ["1,2"]}, ["line 60", "column 1 is 2"]), ({"node_label": ["1,0"] * 59 + ["1,"]}, "column 1 is nan"),
+                              ({"node_label": ["", *labels[1:]]}, ["train.csv.gz", "line 1", "vertex 0 has no label"]), ({"node_label": labels[1:]}, "59 lines"),
+                              ({"valid": [29]}, "vertex 29 stands in train.csv.gz already"), ({"valid": []}, "no validation vertices")):
+            self.fail(2, "train", self.folder_of(**changed), says=says)
+        whole = (self.folder / "ogb/raw/edge.csv.gz").read_bytes()
+        self.folder_of()
+        (self.folder / "ogb/raw/edge.csv.gz").write_bytes(whole[:-12])
+        self.fail(2, "train", self.folder / "ogb", says=["edge.csv.gz", "byte"])
+
+
 class Binary(ProgramTest):
     """A ring of sixty vertices, of which 50 to 59 have no label and stand in no split."""
 
