@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
-#include "warren/team/links.hpp"
 
 namespace warren::schedule {
 namespace {
@@ -33,6 +32,9 @@ void validate(const QueueOptions& options, bool on_gpu) {
                       options.fetch));
   require(options.together >= 1 && options.together <= 1 << 16,
           fmt::format("pushes of {} tasks for each lane: give from 1 to 65536", options.together));
+  require(options.threads_per_processor <= detail::kMostThreadsPerProcessor,
+          fmt::format("{} threads of a processor: give up to {}, or 0 for all that it has",
+                      options.threads_per_processor, detail::kMostThreadsPerProcessor));
   require(options.levels >= 1 && options.levels <= kMaxLevels,
           fmt::format("{} levels of priority: give from 1 to {}", options.levels, kMaxLevels));
   require(options.delta > 0.0, fmt::format("a delta of {}: give a number above 0", options.delta));
@@ -45,27 +47,30 @@ void validate(const QueueOptions& options, bool on_gpu) {
                       options.batch, options.receive_capacity));
 }
 
-std::uint32_t slow_links(team::Team& team, Gather gather) {
+std::uint32_t slow_links(const team::Links& links, int rank) {
   std::uint32_t slow = 0;
-  if (team.size() == 1 || gather == Gather::never) return 0;
-  if (gather == Gather::measured && !team.device().is_cuda()) return 0;  // One memory.
-  for (int q = 0; q < team.size(); ++q) {
-    if (q != team.rank()) slow |= 1u << static_cast<unsigned>(q);
-  }
-  if (gather == Gather::always) return slow;
-  const team::Links links = team::known_links(team);
-  for (int q = 0; q < team.size(); ++q) {
-    if (links.between(team.rank(), q).microseconds <= kSlowMicroseconds)
-      slow &= ~(1u << static_cast<unsigned>(q));
+  for (int q = 0; q < links.size(); ++q) {
+    if (q != rank && links.between(rank, q).microseconds > kSlowMicroseconds)
+      slow |= 1u << static_cast<unsigned>(q);
   }
   return slow;
 }
 
+std::uint32_t slow_links(team::Team& team, Gather gather) {
+  if (team.size() == 1 || gather == Gather::never) return 0;
+  if (gather == Gather::measured && !team.device().is_cuda()) return 0;  // One memory.
+  if (gather == Gather::measured) return slow_links(team::known_links(team), team.rank());
+  std::uint32_t others = 0;
+  for (int q = 0; q < team.size(); ++q) {
+    if (q != team.rank()) others |= 1u << static_cast<unsigned>(q);
+  }
+  return others;
+}
+
 namespace detail {
 
-std::uint64_t pushing_threads(const exec::Device& device) {
-  constexpr std::uint64_t kThreadsPerProcessor = 2048;
-  return device.is_cuda() ? static_cast<std::uint64_t>(device.processors()) * kThreadsPerProcessor
+std::uint64_t pushing_threads(const exec::Device& device, std::uint32_t per_processor) {
+  return device.is_cuda() ? static_cast<std::uint64_t>(device.processors()) * per_processor
                           : static_cast<std::uint64_t>(device.pool().size());
 }
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "warren/core/trace.hpp"
 #include "warren/graph/edge_chunks.hpp"
@@ -22,6 +24,7 @@ namespace warren::traverse {
                                                           EdgeOffset own_edges, double delta) {
   constexpr std::uint64_t kLeast = 1 << 13;
   constexpr std::uint64_t kMostReceived = 1 << 20;
+  constexpr std::uint64_t kBatch = 4096;
   schedule::QueueOptions queue;
   const std::uint64_t fitting =
       std::max(kLeast, std::uint64_t{shard.out.count} + own_edges / kTaskEdges);
@@ -32,8 +35,9 @@ namespace warren::traverse {
   queue.levels = std::max(1u, options.levels);
   queue.delta = delta;
   queue.gather = options.gather;
-  queue.batch =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(options.batch, queue.receive_capacity));
+  queue.batch = options.batch != 0
+                    ? options.batch
+                    : static_cast<std::uint32_t>(std::min(kBatch, queue.receive_capacity));
   queue.wait = options.wait;
   queue.slow_nanoseconds = options.slow_nanoseconds;
   queue.stumble_nanoseconds = options.stumble_nanoseconds;
@@ -57,14 +61,21 @@ inline void add_tally(team::Team& team, const exec::Stream& stream, const WorkTa
   }
 }
 
+/// What the rank did, and for each rank what it sent there.
 inline void trace_report(const char* name, int rank, double begin, double end,
                          const AsyncReport& report) {
   const auto me = static_cast<std::size_t>(rank);
+  const std::size_t ranks = report.queue.rank_tasks.size();
+  const auto row = [&](const std::vector<std::uint64_t>& of_pairs) {
+    return std::span(of_pairs).subspan(me * ranks, ranks);
+  };
   trace_span(
       name, rank, begin, end,
-      fmt::format("{{\"tasks\":{},\"rounds\":{},\"redundancy\":{:.3f},\"idle_seconds\":{:.6f}}}",
+      fmt::format("{{\"tasks\":{},\"rounds\":{},\"redundancy\":{:.3f},"
+                  "\"idle_seconds\":{:.6f},\"messages\":[{}],\"message_bytes\":[{}]}}",
                   report.queue.rank_tasks[me], report.queue.rounds, report.redundancy,
-                  report.queue.rank_idle_seconds[me]));
+                  report.queue.rank_idle_seconds[me], fmt::join(row(report.queue.messages), ","),
+                  fmt::join(row(report.queue.bytes), ",")));
 }
 
 template <class T>

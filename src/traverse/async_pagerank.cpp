@@ -34,17 +34,35 @@ void add_report(schedule::QueueReport& total, const schedule::QueueReport& part)
   add_vector(total.bytes, part.bytes);
 }
 
-/// A chunk is in the queue once at most, and always with its own rank.
+/// A chunk is in the queue once at most, and always with its own rank. There is room for all:
+/// chunks come back for ever, and one that was spilled would wait for room for as long.
 schedule::QueueOptions queue_of_chunks(const AsyncOptions& options, std::uint64_t chunks) {
+  constexpr std::uint64_t kLeast = 1 << 10;
   schedule::QueueOptions queue;
-  queue.local_capacity = std::max({std::uint64_t{1} << 10, options.capacity, chunks});
+  queue.local_capacity = std::max(options.capacity != 0 ? options.capacity : kLeast, chunks);
   queue.receive_capacity = 1;
   queue.batch = 1;
   queue.most_pushes = 1;
   queue.fetch = 1;
+  queue.threads_per_processor = schedule::threads_per_processor<RankingFunction<double>>();
   queue.gather = schedule::Gather::never;
   queue.stumble_nanoseconds = options.stumble_nanoseconds;
   return queue;
+}
+
+/// Contributions are stored at every other rank, each by itself: messages that are in no queue.
+void add_stores(schedule::QueueReport& report, const std::vector<RankingBoard>& boards,
+                std::uint64_t bytes) {
+  const std::size_t ranks = boards.size();
+  for (std::size_t p = 0; p < ranks; ++p) {
+    for (std::size_t q = 0; q < ranks; ++q) {
+      if (p == q) continue;
+      report.messages[p * ranks + q] += boards[p].stored;
+      report.bytes[p * ranks + q] += boards[p].stored * bytes;
+      report.messages_sent += boards[p].stored;
+      report.bytes_sent += boards[p].stored * bytes;
+    }
+  }
 }
 
 std::vector<std::uint64_t> one_for_each(int ranks) {
@@ -80,6 +98,11 @@ class AsyncPageRankMemory {
   }
   /// Of a contribution.
   [[nodiscard]] double rounding() const { return single_ ? 0x1p-24 : 0x1p-50; }
+
+  /// Of a contribution, as it is stored.
+  [[nodiscard]] std::uint64_t contribution_bytes() const {
+    return single_ ? sizeof(float) : sizeof(double);
+  }
 
   /// All ranks' boards, as a run has left them. Collective.
   [[nodiscard]] std::vector<RankingBoard> read_boards(team::Team& team,
@@ -156,6 +179,7 @@ PageRankResult AsyncPageRank::run() {
   team_.barrier();
   const double begin = now_seconds();
   report_ = {};
+  std::vector<RankingBoard> boards;
   for (std::uint32_t done = 0; done < options_.max_iterations;) {
     const std::uint32_t left = options_.max_iterations - done;
     memory.with_function(shard_, [&](auto function) {
@@ -169,7 +193,7 @@ PageRankResult AsyncPageRank::run() {
                                                                      function, form_));
       });
     });
-    const std::vector<RankingBoard> boards = memory.read_boards(team_, stream_);
+    boards = memory.read_boards(team_, stream_);
     result.residual = units.bound(team_.size(), [&](int q) -> const RankingBoard& {
       return boards[static_cast<std::size_t>(q)];
     });
@@ -185,6 +209,7 @@ PageRankResult AsyncPageRank::run() {
   }
   result.seconds = now_seconds() - begin;
   add_tally(team_, stream_, memory.tally.data(), report_);
+  add_stores(report_.queue, boards, memory.contribution_bytes());
   double sum = 0.0;
   for (const double value : memory.value.to_host(stream_)) sum += value;
   memory.scale = 1.0 / team_.all_reduce(sum, std::plus<double>());

@@ -139,6 +139,7 @@ struct RankingFunction {
     double moved = 0.0;
     double spread = 0.0;
     double sum = 0.0;
+    std::uint32_t stored = 0;  ///< Contributions.
     // Of the whole worker.
     std::uint64_t rows = 0;
     std::uint64_t edges = 0;
@@ -307,6 +308,7 @@ struct RankingFunction {
     value[row] = after;
     run.spread += (after - made.before) * (made.out_degree == 0 ? 1.0 : 1.0 - damping);
     if (made.out_degree == 0) return;
+    ++run.stored;
     const auto each = static_cast<Real>(after / static_cast<double>(made.out_degree));
     for (int q = 0; q < contribution.ranks; ++q)
       exec::atomic_store<Order::relaxed, Scope::system>(
@@ -319,9 +321,11 @@ struct RankingFunction {
     run.moved = worker.reduce(run.moved, exec::Plus{});
     run.sum = worker.reduce(run.sum, exec::Plus{});
     run.spread = worker.reduce(run.spread, exec::Plus{});
+    run.stored = worker.reduce(run.stored, exec::Plus{});
     worker.sync();
     if (worker.lane() != 0) return;
     RankingBoard& mine = *board.base[rank];
+    exec::atomic_store_add(mine.stored, std::uint64_t{run.stored});
     exec::atomic_add<Order::relaxed, Scope::system>(mine.sum, units.change(run.sum));
     exec::atomic_add<Order::relaxed, Scope::system>(mine.spread, units.change(run.spread));
     exec::atomic_add<Order::release, Scope::system>(mine.moved, units.size(run.moved));

@@ -120,6 +120,7 @@ class SearchWords {
     // What is taken together is worked off together.
     if (problem_.keep > 0) queue.fetch = std::min(queue.fetch, problem_.keep);
     queue.shares_few = problem_.keep > 0;
+    queue.threads_per_processor = schedule::threads_per_processor<Function>();
     queue.together =
         on_gpu ? (Function::kMostFar + Lists::kLanes - 1) / Lists::kLanes : Function::kMostFar;
   }

@@ -40,6 +40,7 @@ struct RankingBoard {
   alignas(128) std::uint64_t moved;  ///< The size of all changes made; as the others, in units.
   std::uint64_t spread;              ///< n b: what is spread over all vertices.
   std::uint64_t sum;                 ///< Of the values.
+  std::uint64_t stored;              ///< Contributions, at each rank: of nothing but reports.
   /// Sweeps that all chunks have had; kAll where there are none.
   alignas(128) std::uint64_t completed;
   std::uint64_t seen[kMaxRanks];  ///< Of each rank's `moved`, by all chunks in the last of them.

@@ -32,6 +32,10 @@ class Async(ProgramTest):
                 self.assertGreater(result[few], 0)
                 self.assertEqual([len(row) for row in result["messages"]], [3, 3, 3])
                 self.assertEqual([result["messages"][p][p] for p in range(3)], [0, 0, 0])
+                if command == "pagerank":  # Contributions in float32, at every other rank.
+                    self.assertGreater(result["messages"][0][1], 0)
+                    for messages, count in zip(result["messages"], result["message_bytes"]):
+                        self.assertEqual([4 * each for each in messages], count)
         self.assertGreaterEqual(self.succeed_json("bfs", "kron:8", "--mode", "async")["redundancy"], 1.0)
 
     def test_searches_agree(self):
@@ -68,7 +72,14 @@ class Async(ProgramTest):
             self.assertEqual(self.both("bfs", one, "--source", 0, "--devices", devices)[1]["reached"], 1)
             self.assertEqual(self.both("bfs", two, "--source", 0, "--devices", devices)[1]["reached"], 2)
             self.assertEqual(self.both("sssp", two, "--source", 0, "--devices", devices)[1]["max_distance"], 5)
+            self.assertEqual(self.both("sssp", one, "--source", 0, "--weights", "uniform:1:9", "--devices", devices)[1]["reached"], 1)
             self.assertEqual(self.both("pagerank", one, "--devices", devices)[1]["top"], [[0, 1.0]])
+
+    def test_graphs_without_vertices(self):
+        none = self.file("none.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n")
+        for command, more in (("bfs", []), ("sssp", ["--weights", "uniform:1:9"]), ("pagerank", [])):
+            for devices in (1, 3):
+                self.fail(2, command, none, "--mode", "async", "--devices", devices, *more, says="no vertices")
 
     def test_auto_says_why(self):
         for command, more in (("bfs", []), ("sssp", ["--weights", "uniform:1:9"]), ("pagerank", [])):
@@ -84,6 +95,15 @@ class Async(ProgramTest):
         runs = [event for event in events if event.get("name") == "bfs (asynchronous)"]
         self.assertGreaterEqual(len(runs), 2)
         self.assertIn("tasks", runs[0]["args"])
+        sent = 0
+        for run in runs:
+            messages, sizes = run["args"]["messages"], run["args"]["message_bytes"]
+            self.assertEqual([len(messages), len(sizes)], [2, 2])
+            self.assertEqual([messages[run["tid"]], sizes[run["tid"]]], [0, 0])
+            for count, size in zip(messages, sizes):
+                self.assertGreaterEqual(size, 16 * count)  # A message is a task or more.
+            sent += sum(messages)
+        self.assertGreater(sent, 0)
 
     def test_bad_input(self):
         self.fail(2, "bfs", "kron:6", "--mode", "async", "--edges", "compressed-host", says=["async", "plain lists"])

@@ -31,9 +31,9 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
   };
 
   template <class W, class Function = TreeFunction>
-  static void expect_tree(const TeamOptions& team_options, const QueueOptions& options,
-                          const Tree& tree, Form form = Form::automatic,
-                          std::uint64_t* spilled = nullptr) {
+  static void expect_tree(const TeamOptions& team_options, QueueOptions options, const Tree& tree,
+                          Form form = Form::automatic, std::uint64_t* spilled = nullptr) {
+    options.threads_per_processor = threads_per_processor<Function>();
     std::vector<std::uint64_t> expected(37, 0);
     const std::uint64_t tasks = TreeFunction::expected(
         tree.roots, static_cast<std::uint64_t>(team_options.ranks), tree.last, expected);
@@ -67,17 +67,27 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
       }
     });
   }
+  template <class W, class Held>
+  static void expect_held(const TeamOptions& team_options, const QueueOptions& options,
+                          const Tree& tree, Form form, std::uint64_t* spilled) {
+    constexpr std::uint32_t kLanes = detail::lanes_of<W>(detail::threads_of<Held>());
+    QueueOptions larger = options;
+    larger.together = (Held::kTasks + kLanes - 1) / kLanes;
+    larger.most_pushes = larger.together + 3;
+    expect_tree<W, Held>(team_options, larger, tree, form, spilled);
+  }
   /// With workers of every kind.
   static void expect_tree(const TeamOptions& team_options, const QueueOptions& options,
                           const Tree& tree, Form form = Form::automatic,
                           std::uint64_t* spilled = nullptr) {
     SCOPED_TRACE(name_of(team_options));
     if (tree.holds) {
-      using W = std::conditional_t<kIsCuda<Backend>, exec::Warp, exec::Serial>;
-      using Held = TreeFunction::Held;
-      QueueOptions larger = options;
-      larger.most_pushes = larger.together = Held::kTasks;
-      expect_tree<W, Held>(team_options, larger, tree, form, spilled);
+      if constexpr (kIsCuda<Backend>) {
+        expect_held<exec::Warp, HeldTree<160>>(team_options, options, tree, form, spilled);
+        expect_held<exec::Block, HeldTree<1024>>(team_options, options, tree, form, spilled);
+      } else {
+        expect_held<exec::Serial, HeldTree<160>>(team_options, options, tree, form, spilled);
+      }
     } else if constexpr (kIsCuda<Backend>) {
       expect_tree<exec::Thread>(team_options, options, tree, form, spilled);
       expect_tree<exec::Warp>(team_options, options, tree, form, spilled);
@@ -222,6 +232,40 @@ TYPED_TEST_P(ScheduleTest, GatheringSendsFewerMessages) {
   EXPECT_GT(messages[0], 20 * messages[1]);
 }
 
+/// A rank that is always busy sends what it has gathered all the same: its task goes round until
+/// the other's answer is there.
+TYPED_TEST_P(ScheduleTest, FewMessagesOfABusyRankAreSent) {
+  const TeamOptions pair{kIsCuda<TypeParam> ? exec::DeviceKind::cuda : exec::DeviceKind::cpu, 2, 2,
+                         team::Sharing::side_by_side};
+  if (kIsCuda<TypeParam> && testing_support::is_small()) GTEST_SKIP() << "GPUs are not shared";
+  team::run_team(pair, [&](Team& team) {
+    if (!team.kernels_may_wait()) return;
+    const exec::Stream stream(team.device());
+    memory::GlobalArray<std::uint64_t> answers(team, std::vector<std::uint64_t>{0, 1, 2}, 1,
+                                               memory::Placement::device);
+    exec::fill_bytes(stream, answers.local_data(), 0, sizeof(std::uint64_t));
+    stream.synchronize();
+    QueueOptions options;
+    options.gather = Gather::always;
+    options.batch = 512;
+    options.wait = 20;
+    options.local_capacity = 1 << 18;
+    TaskQueue<AskingFunction::Task> queue(team, options);
+    AskingFunction function;
+    function.answers = answers.view();
+    function.rank = team.rank();
+    // All of rank 0's workers are to be busy.
+    function.askers = kIsCuda<TypeParam> ? 1 << 17 : 1;
+    using W = std::conditional_t<kIsCuda<TypeParam>, exec::Thread, exec::Serial>;
+    (void)schedule::run<TypeParam, W>(team, stream, queue, function);
+    const auto found = answers.to_host(team, stream);
+    if (team.rank() == 0) {
+      EXPECT_EQ(found[0], AskingFunction::kAnswered);
+    }
+    team.barrier();
+  });
+}
+
 TYPED_TEST_P(ScheduleTest, TheIdleFunctionMakesWork) {
   for (const TeamOptions& team_options : this->small_teams()) {
     SCOPED_TRACE(name_of(team_options));
@@ -258,19 +302,26 @@ TYPED_TEST_P(ScheduleTest, APushToNoRankIsNamed) {
   for (const TeamOptions& team_options : this->small_teams()) {
     SCOPED_TRACE(name_of(team_options));
     for (const int stray : {team_options.ranks, -1, 1000}) {
-      EXPECT_THAT(
-          [&] {
-            team::run_team(team_options, [&](Team& team) {
-              const exec::Stream stream(team.device());
-              TaskQueue<StrayFunction::Task> queue(team, {});
-              using W = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
-              (void)schedule::run<TypeParam, W>(team, stream, queue,
-                                                StrayFunction{team.rank(), team.size(), stray});
-              ADD_FAILURE() << "rank " << team.rank() << " did not notice";
-            });
-          },
-          ::testing::ThrowsMessage<UsageError>(
-              ::testing::HasSubstr("pushed to rank " + std::to_string(stray) + ",")));
+      for (const bool in_list : {false, true}) {
+        SCOPED_TRACE(in_list ? "in a list" : "by itself");
+        EXPECT_THAT(
+            [&] {
+              team::run_team(team_options, [&](Team& team) {
+                const exec::Stream stream(team.device());
+                using W = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
+                QueueOptions options;
+                options.fetch = 1;
+                options.together = 3 * StrayFunction::kList;
+                options.threads_per_processor = threads_per_processor<StrayFunction>();
+                TaskQueue<StrayFunction::Task> queue(team, options);
+                const StrayFunction function{team.rank(), team.size(), stray, in_list};
+                (void)schedule::run<TypeParam, W>(team, stream, queue, function);
+                ADD_FAILURE() << "rank " << team.rank() << " did not notice";
+              });
+            },
+            ::testing::ThrowsMessage<UsageError>(
+                ::testing::HasSubstr("pushed to rank " + std::to_string(stray) + ",")));
+      }
     }
   }
 }
@@ -295,6 +346,7 @@ TYPED_TEST_P(ScheduleTest, OptionsThatCannotBe) {
   expect_error([](QueueOptions& o) { o.batch = 70000; }, "batch of 70000");
   expect_error([](QueueOptions& o) { o.fetch = 0; }, "fetch of 0");
   expect_error([](QueueOptions& o) { o.together = 0; }, "pushes of 0 tasks");
+  expect_error([](QueueOptions& o) { o.threads_per_processor = 2049; }, "2049 threads");
   expect_error([](QueueOptions& o) { o.slow_bandwidth = -1.0; }, "slowed link of -1");
   expect_error([](QueueOptions& o) { o.levels = 0; }, "0 levels");
   expect_error([](QueueOptions& o) { o.levels = 9; }, "9 levels");
@@ -330,7 +382,8 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
 
 REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, WithoutAnyTask,
                             FullRingsLoseNothing, Priorities, WorkersHoldWhatTheyFind,
-                            GatheredMessages, GatheringSendsFewerMessages, TheIdleFunctionMakesWork,
+                            GatheredMessages, GatheringSendsFewerMessages,
+                            FewMessagesOfABusyRankAreSent, TheIdleFunctionMakesWork,
                             APushToNoRankIsNamed, OptionsThatCannotBe, RandomRunsWithPauses);
 
 }  // namespace warren::schedule

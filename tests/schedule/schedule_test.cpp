@@ -77,5 +77,31 @@ TEST(ScheduleFailure, AnAbortEndsARunThatWouldNot) {
   }
 }
 
+/// The way from 0 to 1 is slow, the way back is not; 2 is far from all; a copy of 25 microseconds
+/// is not slow yet.
+TEST(ScheduleLinks, SlowOnesAreFoundInWhatWasMeasured) {
+  const std::vector<exec::Device> devices(3, exec::Device::cpu(1));
+  const double microseconds[3][3] = {{900.0, 26.0, 80.0}, {25.0, 0.0, 80.0}, {90.0, 25.5, 1.0}};
+  std::vector<team::Link> table;
+  for (const auto& row : microseconds) {
+    for (const double each : row) table.push_back({10.0, each});
+  }
+  const team::Links links(devices, table, std::vector<team::Link>(3));
+  EXPECT_EQ(slow_links(links, 0), 0b110u);
+  EXPECT_EQ(slow_links(links, 1), 0b100u);
+  EXPECT_EQ(slow_links(links, 2), 0b011u);
+}
+
+TEST(ScheduleLinks, GatheredAsAsked) {
+  team::run_team({exec::DeviceKind::cpu, 3, 3}, [](Team& team) {
+    const std::uint32_t me = 1u << static_cast<unsigned>(team.rank());
+    EXPECT_EQ(slow_links(team, Gather::always), 0b111u & ~me);
+    EXPECT_EQ(slow_links(team, Gather::never), 0u);
+    EXPECT_EQ(slow_links(team, Gather::measured), 0u) << "CPUs have one memory";
+  });
+  team::run_team({exec::DeviceKind::cpu, 1, 1},
+                 [](Team& team) { EXPECT_EQ(slow_links(team, Gather::always), 0u); });
+}
+
 }  // namespace
 }  // namespace warren::schedule

@@ -11,6 +11,11 @@
  *   DEFECT 2: a task is counted after it was pushed.
  *   DEFECT 3: a task is counted as finished before what it pushes is counted.
  *   DEFECT 4: the watcher says so after two looks at idle workers, without counters.
+ *
+ * With LIVENESS, and fewer pushes: every run ends in which each rank that can go on does so sometime,
+ * and all workers leave. Mistakes that must be found then:
+ *   STALL 1: a worker tells what it has finished only when it takes the next task.
+ *   STALL 2: the watcher looks at the counters only once.
  */
 #ifndef DEFECT
 #define DEFECT 0
@@ -21,6 +26,9 @@
 #ifndef BUDGET
 #define BUDGET 3
 #endif
+#ifndef STALL
+#define STALL 0
+#endif
 
 byte created[RANKS];   /* Written by the rank's worker alone. */
 byte finished[RANKS];
@@ -29,6 +37,10 @@ byte running;          /* Workers that are in a task. */
 byte budget = BUDGET;  /* Pushes that are left to all tasks together. */
 bool idle[RANKS];
 bool done;
+#ifdef LIVENESS
+byte gone;             /* Workers that have left. */
+ltl ends { <> (gone == RANKS) }
+#endif
 
 inline push(me, to) {
 #if DEFECT == 2
@@ -58,10 +70,19 @@ proctype worker(byte me) {
 #endif
      running--;
      /* Finished tasks are told at any time later. */
-  :: uncounted > 0 && !done -> atomic { finished[me] = finished[me] + uncounted; uncounted = 0 }
+#if STALL == 1
+  :: uncounted > 0 && waiting[me] > 0 && !done -> atomic {
+#else
+  :: uncounted > 0 && !done -> atomic {
+#endif
+      finished[me] = finished[me] + uncounted; uncounted = 0 }
   :: waiting[me] == 0 && uncounted == 0 && !idle[me] && !done -> idle[me] = true
   :: done -> break
   od
+#ifdef LIVENESS
+  ;
+  gone++
+#endif
 }
 
 proctype watcher() {
@@ -109,7 +130,11 @@ proctype watcher() {
 #endif
      if
      :: sum_finished == sum_created -> break
+#if STALL == 2
+     :: else -> false
+#else
      :: else
+#endif
      fi
 #endif
   od;

@@ -60,9 +60,6 @@ struct TreeFunction {
     }
   }
 
-  /// The same with the children of several runs pushed together.
-  struct Held;
-
   /// What the rows hold in the end, and the number of tasks.
   static std::uint64_t expected(std::uint64_t roots, std::uint64_t ranks, std::uint32_t last,
                                 std::vector<std::uint64_t>& rows) {
@@ -83,12 +80,14 @@ struct TreeFunction {
   }
 };
 
-struct TreeFunction::Held : TreeFunction {
+/// The same with the children of several runs pushed together: of a worker's up to `Tasks`.
+template <std::uint32_t Tasks>
+struct HeldTree : TreeFunction {
   struct List {
-    Task tasks[160];
+    Task tasks[Tasks];
     std::uint32_t count;
   };
-  static constexpr std::uint32_t kTasks = sizeof(List::tasks) / sizeof(Task);
+  static constexpr std::uint32_t kTasks = Tasks;
   static constexpr std::uint32_t kScratchBytes = sizeof(List);
 
   template <class W, class C>
@@ -158,12 +157,51 @@ struct PotFunction {
   }
 };
 
-/// Pushes to a rank that does not exist, at the 100th task.
+/// Rank 0 asks rank 1, once, and its tasks go round until the answer is there, or for some seconds.
+struct AskingFunction {
+  using Task = std::uint64_t;  ///< When it was first pushed, odd in the one that asks; or the
+                               ///< question, 0.
+  static constexpr std::uint64_t kAnswered = 1, kTooLate = 2;
+  static constexpr std::uint64_t kNanoseconds = 5'000'000'000;
+
+  memory::GlobalView<std::uint64_t> answers;  ///< A row for each rank; rank 0's counts.
+  int rank = 0;
+  std::uint64_t askers = 1;
+
+  WARREN_HD std::uint64_t seeds() const { return rank == 0 ? askers : 0; }
+  template <class W, class C>
+  WARREN_HD void seed(const W& worker, C& context, std::uint64_t i) const {
+    const Task now = exec::clock_nanoseconds() & ~Task{1};
+    context.push(worker, worker.lane() == 0, 0, now | (i == 0 ? 1u : 0u));
+  }
+  template <class W, class C>
+  WARREN_HD void operator()(const W& worker, C& context, bool active, const Task& task) const {
+    if (rank == 1) {
+      if (active) answer(kAnswered);
+      return;
+    }
+    const bool is_open = exec::atomic_load<Order::relaxed, Scope::system>(answers.local(0)) == 0;
+    const bool has_waited = exec::clock_nanoseconds() - task > kNanoseconds;
+    if (active && has_waited) answer(kTooLate);
+    context.push(worker, active && is_open && !has_waited, 0, task & ~Task{1});
+    context.push(worker, active && (task & 1u) != 0, 1, Task{0});
+  }
+  WARREN_HD void answer(std::uint64_t what) const {
+    std::uint64_t none = 0;
+    (void)exec::atomic_compare_exchange<Order::relaxed, Scope::system>(*answers.base[0], none,
+                                                                       what);
+  }
+};
+
+/// Pushes to a rank that does not exist, at the 100th task; with `in_list` as the last of several.
 struct StrayFunction {
   using Task = std::uint64_t;
   int rank = 0;
   int ranks = 1;
   int stray = 0;
+  bool in_list = false;
+
+  static constexpr std::uint32_t kList = 32;
 
   WARREN_HD std::uint64_t seeds() const { return rank == 0 ? 1 : 0; }
   template <class W, class C>
@@ -172,8 +210,21 @@ struct StrayFunction {
   }
   template <class W, class C>
   WARREN_HD void operator()(const W& worker, C& context, bool active, const Task& task) const {
-    context.push(worker, active,
-                 task < 100 ? static_cast<int>(task % static_cast<Task>(ranks)) : stray, task + 1);
+    if (!in_list) {
+      context.push(worker, active, next(task), task + 1);
+      return;
+    }
+    // The task is lane 0's. At the end many for ranks that exist, whose tasks go no further, and
+    // one that does not.
+    const Task mine = worker.broadcast(task, 0);
+    const std::uint32_t count = !worker.any(active) || mine > 100 ? 0 : mine < 100 ? 1 : 3 * kList;
+    context.push_list(worker, count, [&](std::uint32_t i) -> typename C::Item {
+      const bool is_last = i + 1 == count;
+      return {mine + 1, is_last ? next(mine) : static_cast<int>(i) % ranks, 0.0};
+    });
+  }
+  WARREN_HD int next(const Task& task) const {
+    return task < 100 ? static_cast<int>(task % static_cast<Task>(ranks)) : stray;
   }
 };
 

@@ -48,13 +48,13 @@ class WorkerLoop {
         if (idle_since != 0) end_idling(idle_since);
         idle_turns_ = 0;
         was_busy = true;
-        if (turn % 8 == 0 || table_.is_slow != 0) (void)move_traffic(false);
+        if (turn % 8 == 0 || table_.is_slow != 0) (void)move_traffic(false, turn);
         continue;
       }
       if (flush()) continue;
       if (idle_since == 0 && worker_.lane() == 0) idle_since = exec::clock_nanoseconds();
       ++idle_turns_;
-      if (move_traffic(!persistent)) continue;
+      if (move_traffic(!persistent, turn)) continue;
       if (was_busy) {
         was_busy = false;
         run_idle_function();
@@ -246,12 +246,13 @@ class WorkerLoop {
 
   /// Sends what the aggregator holds where a batch is full or has waited (or `now`), and gives
   /// spilled tasks another try. True if anything moved.
-  WARREN_HD bool move_traffic(bool now) {
+  WARREN_HD bool move_traffic(bool now, std::uint32_t turn) {
     bool has_moved = false;
     if (table_.is_slow != 0) {
+      // While all are busy, for as long as they like, one of them sees to it.
+      now = now || idle_turns_ >= table_.wait || (index_ == 0 && turn % table_.wait == 0);
       for (int q = 0; q < table_.ranks; ++q) {
-        if (context_.is_slow(q) && send_batch(q, now || idle_turns_ >= table_.wait))
-          has_moved = true;
+        if (context_.is_slow(q) && send_batch(q, now)) has_moved = true;
       }
     }
     if (move_spilled()) has_moved = true;

@@ -10,6 +10,7 @@
 
 #include "warren/memory/buffer.hpp"
 #include "warren/schedule/context.hpp"
+#include "warren/team/links.hpp"
 #include "warren/team/team.hpp"
 
 namespace warren::schedule {
@@ -22,15 +23,21 @@ enum class Gather {
 };
 
 struct QueueOptions {
-  /// Tasks in a local ring and in each receive ring. At least 1.
+  /// Tasks in a local ring and in each receive ring, past which pushes are spilled. At least 1. The
+  /// memory of a ring is more: see TaskQueue.
   std::uint64_t local_capacity = 1 << 16;
   std::uint64_t receive_capacity = 1 << 16;
   /// Spilled tasks past which the run pauses and the host doubles the memory. At least 1.
   std::uint64_t spill_capacity = 1 << 12;
   /// Most tasks that running one task pushes: sizes the memory behind the spill's capacity.
   std::uint64_t most_pushes = 64;
-  /// Most tasks of one Context::push_list(), for each lane of the worker.
+  /// Most tasks of one Context::push_list(), for each lane of the worker: without priorities they
+  /// take their places together, and rings have room for so many of each thread.
   std::uint32_t together = 1;
+  /// GPUs: threads of a processor that run tasks at a time, threads_per_processor<Function>() of
+  /// run.hpp; 0: as many as a processor has, 2048. Rings have places for those beyond their
+  /// capacities.
+  std::uint32_t threads_per_processor = 0;
   /// Most tasks that a worker fetches at once. On a GPU at most the worker's lanes.
   std::uint32_t fetch = 32;
   /// GPUs: where few tasks of its rank wait, a worker takes a share of them only, for tasks that
@@ -40,7 +47,8 @@ struct QueueOptions {
   /// level is empty. 1: no priorities.
   std::uint32_t levels = 1;
   double delta = 1.0;
-  /// The aggregator: tasks that make a batch, and turns of an idle worker after which fewer go.
+  /// The aggregator: tasks that make a batch, and turns of a worker after which fewer go: of any
+  /// that is idle, and while all are busy of the rank's first.
   Gather gather = Gather::measured;
   std::uint32_t batch = 4096;
   std::uint32_t wait = 32;
@@ -68,19 +76,26 @@ struct QueueReport {
 };
 
 /// Throws UsageError: a capacity of 0 or beyond 2^40, a batch of 0 or larger than the receive ring,
-/// a fetch of 0 (or, on a GPU, above 1024), levels outside 1 .. 8, a delta not above 0.
+/// a fetch of 0 (or, on a GPU, above 1024), pushes together of 0 or above 2^16, more threads than a
+/// processor has, levels outside 1 .. 8, a delta not above 0.
 void validate(const QueueOptions& options, bool on_gpu);
 
 /// Ranks whose small messages are slow on the way from `rank`: those to which a copy of 8 bytes
-/// takes longer than `kSlowMicroseconds`, or that have no direct path. A bit each.
+/// takes longer than 25 microseconds. A bit each.
+[[nodiscard]] std::uint32_t slow_links(const team::Links& links, int rank);
+/// Ranks to which this one gathers messages: none or all others, or by team::known_links() those
+/// over slow links, of which CPUs have none. A bit each. Collective.
 [[nodiscard]] std::uint32_t slow_links(team::Team& team, Gather gather);
 
 namespace detail {
 
 inline constexpr std::uint64_t kMostCapacity = std::uint64_t{1} << 40;
 
-/// Threads of a device that may push at once.
-[[nodiscard]] std::uint64_t pushing_threads(const exec::Device& device);
+inline constexpr std::uint32_t kMostThreadsPerProcessor = 2048;
+
+/// Threads of a device that may push at once; of a GPU so many of each processor.
+[[nodiscard]] std::uint64_t pushing_threads(const exec::Device& device,
+                                            std::uint32_t per_processor = kMostThreadsPerProcessor);
 /// Places of a ring that heeds `capacity` while `overshoot` tasks may pass it.
 [[nodiscard]] std::uint64_t ring_places(std::uint64_t capacity, std::uint64_t overshoot);
 
@@ -136,10 +151,23 @@ class Rings {
 }  // namespace detail
 
 /// Tasks of one type, trivially copyable, in the memory of the team's devices. Construction and
-/// clear() are collective. A rank holds, besides its rings, places for one task of each of its
-/// device's threads in every ring (GPUs: 2048 for each processor), and in the spill for
-/// `most_pushes` of each. Throws UsageError (validate(), kernels that cannot reach another device),
-/// MemoryError.
+/// clear() are collective. Throws UsageError (validate(), kernels that cannot reach another
+/// device), MemoryError.
+///
+/// A rank holds `levels` local rings, a receive ring for each rank, and as many outboxes where it
+/// gathers messages. With t the threads that may run tasks at a time, of the rank that has most (on
+/// GPUs threads_per_processor on each processor, else those of the pool), a ring has the next power
+/// of two of
+///
+///   capacity + 2 t together + 512
+///
+/// places of one task (receive rings: also twice a batch; with priorities `together` counts as 1,
+/// as tasks take their places one for each lane then). Twice, since who looks at a ring that is
+/// about to be full may push once more before it sees what others have pushed. The spill has, in
+/// place of 2 t together, 2 t (f (most_pushes + 1) + 1) places of a task and 4 bytes, f being 1 on
+/// GPUs and else `fetch`: what workers push before they see that it is full. So 1 MB holds 65,536
+/// tasks of 16 bytes, and on a GPU of 132 processors t is at most 270,336: whoever gives a large
+/// `together` or `most_pushes` should give threads_per_processor, too.
 template <class Task>
 class TaskQueue {
   static_assert(std::is_trivially_copyable_v<Task>);
@@ -151,6 +179,11 @@ class TaskQueue {
   void clear(team::Team& team, const exec::Stream& stream);
   [[nodiscard]] const QueueTable<Task>& table() const { return table_; }
   [[nodiscard]] const QueueOptions& options() const { return options_; }
+  /// Of a GPU's processor, those that there is room for.
+  [[nodiscard]] std::uint32_t threads_per_processor() const {
+    return options_.threads_per_processor != 0 ? options_.threads_per_processor
+                                               : detail::kMostThreadsPerProcessor;
+  }
 
   /// After a pause: doubles the spill where more than half of its capacity is taken, and lets the
   /// workers go on. Synchronises. Throws MemoryError.
@@ -177,8 +210,9 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   validate(options, team.device().is_cuda());
   const exec::Device& device = team.device();
   const auto ranks = static_cast<std::size_t>(team.size());
-  const std::uint64_t threads =
-      team.all_reduce(detail::pushing_threads(device) * options.together, exec::Maximum{});
+  const std::uint64_t together = options.levels == 1 ? options.together : 1;
+  const std::uint64_t threads = team.all_reduce(
+      detail::pushing_threads(device, threads_per_processor()) * together, exec::Maximum{});
   table_.rank = team.rank();
   table_.ranks = team.size();
   table_.abort_flag = team.abort_flag();
@@ -242,7 +276,7 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
 
 template <class Task>
 void TaskQueue<Task>::make_spill(const exec::Device& device, std::uint64_t capacity) {
-  const std::uint64_t threads = detail::pushing_threads(device);
+  const std::uint64_t threads = detail::pushing_threads(device, threads_per_processor());
   const std::uint64_t fetched = device.is_cuda() ? 1 : options_.fetch;
   spill_ = std::make_unique<detail::Rings<SpilledTask<Task>>>(
       device, 1, capacity,

@@ -10,7 +10,9 @@
 //   void operator()(worker, context, bool active, const Task& task) const;
 //   double priority(const Task&) const;                      // optional; least first
 //   void idle(worker, context) const;                        // optional
-//   static constexpr std::uint32_t kScratchBytes;            // optional: context.scratch()
+//   void begin(worker, context) const;                       // optional, with flush()
+//   bool flush(worker, context) const;                       // pushes what is held; true if any
+//   was static constexpr std::uint32_t kScratchBytes;            // optional: context.scratch()
 //   static constexpr std::uint32_t kBlocksPerProcessor;      // optional: fewer have more registers
 //   static constexpr std::uint32_t kThreadsPerBlock;         // optional: of GPUs, else 256
 //
@@ -18,6 +20,13 @@
 // false (a worker that fetches one task has it in lane 0). It may read and update what views reach,
 // and context.push() tasks to any rank. On the CPU a worker has one lane. seed() is called by all
 // lanes of a worker, too. idle() is called when a worker has run out of tasks, once for each time.
+//
+// A function with begin() and flush() may hold what it has found in the worker's scratch and push
+// it later, many together (context.push_list()). begin() is called by all lanes before the first
+// task of each kernel, when the scratch is undefined, and not before seed(), which holds nothing.
+// flush() is called by all lanes when the worker finds no task to fetch, and before it leaves: it
+// pushes all that is held and says whether that was anything, the same in all lanes. What is held
+// keeps the tasks that found it from being told to be finished, so that the run cannot end before.
 //
 // Persistent: one kernel on each device until the end, found by counted tasks
 // (docs/termination.md). Discrete: kernels of the same function in which workers run until they
@@ -89,6 +98,13 @@ template <class Function>
 }
 
 }  // namespace detail
+
+/// Threads of a GPU's processor that run `Function` at a time, at most: what
+/// QueueOptions::threads_per_processor should say of a queue that runs nothing else.
+template <class Function>
+[[nodiscard]] constexpr std::uint32_t threads_per_processor() {
+  return detail::threads_of<Function>() * detail::blocks_of<Function>();
+}
 
 /// The run as a step program: the first step pushes the seeds, then a step is a kernel.
 template <class W, class Function>
@@ -169,6 +185,18 @@ template <class Backend, class W, class Function>
   }
 }
 
+/// Whether the threads that run `Function` at a time are those that the queue has room for.
+template <class Backend, class Function, class Task>
+void check_threads(const TaskQueue<Task>& queue) {
+  if constexpr (!std::is_same_v<Backend, exec::Cpu>) {
+    require(threads_per_processor<Function>() <= queue.threads_per_processor(),
+            "the queue is made for " + std::to_string(queue.threads_per_processor()) +
+                " threads of a processor, and the task function runs " +
+                std::to_string(threads_per_processor<Function>()) +
+                ": set QueueOptions::threads_per_processor to that");
+  }
+}
+
 /// Few waiting tasks are for many workers, but not for all: those that claim at once stand in line.
 /// The binary logarithm of how many.
 template <class Backend, class W, class Function>
@@ -185,14 +213,16 @@ template <class Backend, class W, class Function>
 
 /// Pushes the seeds and runs tasks with workers of type W (Serial on the CPU) until none is left
 /// anywhere. Collective, synchronous; `queue` is cleared first. Throws UsageError where a task was
-/// pushed to no rank, MemoryError where spilled tasks outgrow the memory, TeamError where another
-/// rank failed; what a task throws on the CPU ends the team.
+/// pushed to no rank or the queue is made for fewer threads, MemoryError where spilled tasks
+/// outgrow the memory, TeamError where another rank failed; what a task throws on the CPU ends the
+/// team.
 template <class Backend, class W, class Function>
 QueueReport run(team::Team& team, const exec::Stream& stream,
                 TaskQueue<typename Function::Task>& queue, const Function& function,
                 Form form = Form::automatic) {
   require(form != Form::persistent || team.kernels_may_wait(),
           "ranks that share a GPU cannot wait for each other in kernels: run in the discrete form");
+  detail::check_threads<Backend, Function>(queue);
   // A lane takes one task at a time.
   const std::uint32_t most = detail::most_fetched<Backend, W, Function>();
   RunProgram<W, Function> program{

@@ -26,10 +26,12 @@ enum class SearchWorkers {
 
 struct AsyncOptions {
   schedule::Form form = schedule::Form::automatic;
-  /// Tasks in each local and each receive ring; 0: by the shard's size.
+  /// Tasks in each local and each receive ring; 0: by the shard's size. PageRank: no
+  /// fewer than its chunks.
   std::uint64_t capacity = 0;
   /// Levels of priority: depths or distances of width `delta` (0: 1 for depths, for distances as
-  /// the synchronous form chooses). 0: chosen, 1 for workers of blocks, else 4. PageRank has none.
+  /// the synchronous form chooses). 0: chosen, 1 for workers of blocks that go on by themselves and
+  /// for BFS whose workers do not (`leap` 0), else 4. PageRank has none.
   std::uint32_t levels = 0;
   double delta = 0.0;
   /// How much farther than the task it took (levels; widths of a bin) a worker of BFS or SSSP goes
@@ -42,7 +44,9 @@ struct AsyncOptions {
   /// Vertices that a worker has of its own at most; 0: chosen. No more than it has room for.
   std::uint32_t keep = 0;
   schedule::Gather gather = schedule::Gather::measured;
-  std::uint32_t batch = 4096;  ///< Of the aggregator: tasks, and turns of an idle worker.
+  /// Of the aggregator: tasks of a batch (at most what a receive ring holds; 0: 4096, or what it
+  /// holds), and turns of a worker after which fewer go.
+  std::uint32_t batch = 0;
   std::uint32_t wait = 32;
   std::uint32_t slow_nanoseconds = 0;     ///< Tests: see schedule::QueueOptions.
   std::uint32_t stumble_nanoseconds = 0;  ///< Tests.
@@ -60,9 +64,13 @@ struct AsyncReport {
 class AsyncSearchMemory;
 
 /// As Bfs: the same depths, whatever the order of the tasks; parents are one of the possible ones,
-/// not always the same. Holds, on each device, 8 bytes for every vertex of the graph, and rings: of
-/// 16 bytes for every own vertex a level of priority, and 16 for up to 2^20 messages from each
-/// peer.
+/// not always the same. Holds, on each device, 8 bytes for every vertex of the graph (9 where
+/// workers keep nothing: `leap` 0), and rings of tasks of 16 bytes: for each level of priority one
+/// of own vertices and pieces of lists, and one for each rank of as many but at most 2^20, twice
+/// where messages are gathered. A ring has places beyond these, up to the next power of two, for
+/// what the device's threads push at once, and there is a spill for what they push before they see
+/// that it is full (schedule::TaskQueue): on a GPU of 132 processors up to 2^21 more places a ring,
+/// and a spill of 0.4 to 0.8 GB.
 class AsyncBfs {
  public:
   /// Collective. `shard` must outlive this; its lists must not be compressed. Throws UsageError,
@@ -89,7 +97,8 @@ class AsyncBfs {
   AsyncReport report_;
 };
 
-/// As Sssp: the same distances, in 64-bit words.
+/// As Sssp: the same distances, in 64-bit words. Holds 8 bytes for every vertex of the graph, and
+/// rings and a spill as AsyncBfs.
 class AsyncSssp {
  public:
   /// Collective. As Sssp. `options.delta` of 0: twice the mean weight.
@@ -127,7 +136,8 @@ class AsyncPageRankMemory;
 /// contributions float32 where the tolerance is 1e-6 or more. Does not repeat bit for bit.
 /// `iterations` counts the work in iterations over all edges, rounded up. Holds, on each device, 8
 /// bytes for every own vertex and 4 or 8 for every vertex of the graph. Of the options `form` and
-/// `capacity` count: tasks stay with their ranks.
+/// `capacity` count: tasks stay with their ranks. Contributions go to every other rank as they are
+/// made: in the report each is a message of 4 or 8 bytes.
 class AsyncPageRank {
  public:
   /// Collective. As PageRank, but the tolerance must be above 0 and lists not compressed.
