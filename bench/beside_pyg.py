@@ -4,25 +4,35 @@
 
     bench/beside_pyg.py accuracy --data FOLDER [--seeds 5] [--out FILE] DATASET:MODEL ...
     bench/beside_pyg.py epoch --graph GRAPH.npz --features 100 --classes 47 [--hidden 256] [--layers 3] [--out FILE] MODEL ...
+    bench/beside_pyg.py train --warren PROGRAM --data data/debian [--threads 2] [--rounds 5] [--epochs N] [--out FILE] quickstart defaults
 
 Settings, initialisation aside, are those of `warren train`: features row-normalised, full graph, Adam, test accuracy of the epoch of the best
 validation accuracy. GRAPH.npz is what `warren convert GRAPH GRAPH.npz` writes; epoch times are medians of forward, backward and update.
+Of `epoch`, the model gcn-by-hand is GCN in plain torch with its CSR product, for symmetric graphs. `train` is on the CPU: whole trainings
+by warren and by PyTorch Geometric, in turns, with as many threads; the graph as list of edges and as sparse tensor.
 """
 
 import argparse
 import json
+import os
+import resource
 import statistics
+import subprocess
 import time
+from datetime import date
 from pathlib import Path
 
 import numpy
 import scipy.io
 import scipy.sparse
 import torch
+import torch_geometric
 from torch import nn
 from torch.nn import functional
 from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
 
+# Of `train`, by name: hidden units, dropout, rate, weight decay of the first layer, epochs.
+TRAININGS = {"quickstart": (64, 0.2, 0.05, 0.0, 100), "defaults": (16, 0.5, 0.01, 5e-4, 200)}
 EPOCHS = {"gcn": 200, "gat": 300, "sage": 200, "gin": 200}
 
 
@@ -56,11 +66,60 @@ class Net(nn.Module):
                 x = functional.dropout(x, self.dropout, self.training)
         return x
 
-    def optimizer(self):
-        decay = [{"params": conv.parameters(), "weight_decay": 5e-4 if self.model != "gcn" or i == 0 else 0.0}
+    def optimizer(self, rate=None, weight_decay=5e-4):
+        decay = [{"params": conv.parameters(), "weight_decay": weight_decay if self.model != "gcn" or i == 0 else 0.0}
                  for i, conv in enumerate(self.convs)]
         decay.append({"params": self.norms.parameters(), "weight_decay": 0.0})
-        return torch.optim.Adam(decay, lr=0.005 if self.model == "gat" else 0.01)
+        return torch.optim.Adam(decay, lr=rate or (0.005 if self.model == "gat" else 0.01))
+
+
+class SymmetricProduct(torch.autograd.Function):
+    """A x, with A x again for the gradient."""
+
+    @staticmethod
+    def forward(context, matrix, x):
+        context.matrix = matrix
+        return matrix @ x
+
+    @staticmethod
+    def backward(context, gradient):
+        return None, context.matrix @ gradient
+
+
+class GcnByHand(nn.Module):
+    """GCN without a library: a layer multiplies by A before or after W, whichever has fewer columns."""
+
+    def __init__(self, width, classes, hidden, layers, dropout):
+        super().__init__()
+        widths = [width, *[hidden] * (layers - 1), classes]
+        self.layers = nn.ModuleList(nn.Linear(into, out) for into, out in zip(widths, widths[1:]))
+        self.dropout = dropout
+
+    def forward(self, x, matrix):
+        x = functional.dropout(x, self.dropout, self.training)
+        for number, layer in enumerate(self.layers):
+            if layer.in_features < layer.out_features:
+                x = layer(SymmetricProduct.apply(matrix, x))
+            else:
+                x = SymmetricProduct.apply(matrix, functional.linear(x, layer.weight)) + layer.bias
+            if number + 1 < len(self.layers):
+                x = functional.dropout(functional.relu(x), self.dropout, self.training)
+        return x
+
+    def optimizer(self):
+        decay = [{"params": layer.parameters(), "weight_decay": 5e-4 if number == 0 else 0.0} for number, layer in enumerate(self.layers)]
+        return torch.optim.Adam(decay, lr=0.01)
+
+
+def normalised_of(matrix, device):
+    """D^-1/2 (A + I) D^-1/2 in CSR with 32-bit numbers."""
+    matrix = matrix.tocsr().astype(numpy.float32)
+    matrix.data[:] = 1.0
+    matrix = (matrix + scipy.sparse.identity(matrix.shape[0], numpy.float32, "csr")).tocsr()
+    scale = scipy.sparse.diags(1.0 / numpy.sqrt(numpy.asarray(matrix.sum(1)).ravel()).astype(numpy.float32))
+    matrix = (scale @ matrix @ scale).tocsr().astype(numpy.float32)
+    return torch.sparse_csr_tensor(torch.from_numpy(matrix.indptr.astype(numpy.int32)), torch.from_numpy(matrix.indices.astype(numpy.int32)),
+                                   torch.from_numpy(matrix.data), size=matrix.shape).to(device)
 
 
 def edges_of(matrix, device):
@@ -84,36 +143,112 @@ def step(net, optimizer, x, edges, labels, train):
     optimizer.step()
 
 
+def read_dataset(folder, device):
+    """The graph as SciPy has it; features, labels and splits on the device."""
+    features = scipy.sparse.load_npz(folder / "features.npz").toarray().astype(numpy.float32)
+    features /= numpy.maximum(numpy.abs(features).sum(1, keepdims=True), 1e-30)
+    labels = torch.from_numpy(numpy.load(folder / "labels.npy").astype(numpy.int64)).to(device)
+    splits = [torch.from_numpy(numpy.loadtxt(folder / f"{split}.txt", dtype=numpy.int64)).to(device) for split in ("train", "validation", "test")]
+    return scipy.io.mmread(str(folder / "graph.mtx.gz")), torch.from_numpy(features).to(device), labels, splits
+
+
+def training(net, optimizer, x, edges, labels, splits, epochs):
+    """Test accuracy at the best epoch, and seconds of each epoch's forward, backward and update."""
+    train, validation, test = splits
+    best, kept, seconds = (-1.0, 0.0), 0.0, []
+    for _ in range(epochs):
+        begin = time.perf_counter()
+        step(net, optimizer, x, edges, labels, train)
+        seconds.append(time.perf_counter() - begin)
+        net.eval()
+        with torch.no_grad():
+            scores = net(x, edges)
+        right = scores.argmax(1) == labels
+        seen = (right[validation].float().mean().item(), -functional.cross_entropy(scores[validation], labels[validation]).item())
+        if seen > best:
+            best, kept = seen, right[test].float().mean().item()
+    return kept, seconds
+
+
 def accuracy(options):
     results = []
     for case in options.cases:
         name, model = case.split(":")
         folder = Path(options.data) / name if not Path(name).is_dir() else Path(name)
-        edges = edges_of(scipy.io.mmread(str(folder / "graph.mtx.gz")), options.device)
-        features = scipy.sparse.load_npz(folder / "features.npz").toarray().astype(numpy.float32)
-        features /= numpy.maximum(numpy.abs(features).sum(1, keepdims=True), 1e-30)
-        x = torch.from_numpy(features).to(options.device)
-        labels = torch.from_numpy(numpy.load(folder / "labels.npy").astype(numpy.int64)).to(options.device)
-        train, validation, test = (torch.from_numpy(numpy.loadtxt(folder / f"{split}.txt", dtype=numpy.int64)).to(options.device)
-                                   for split in ("train", "validation", "test"))
+        matrix, x, labels, splits = read_dataset(folder, options.device)
+        edges = edges_of(matrix, options.device)
         found = []
         for seed in range(1, options.seeds + 1):
             torch.manual_seed(seed)
             net = Net(model, x.shape[1], int(labels.max()) + 1, 16 if model == "gcn" else 64, 2, 0.6 if model == "gat" else 0.5).to(options.device)
-            optimizer, best, kept = net.optimizer(), (-1.0, 0.0), 0.0
-            for _ in range(EPOCHS[model]):
-                step(net, optimizer, x, edges, labels, train)
-                net.eval()
-                with torch.no_grad():
-                    scores = net(x, edges)
-                right = scores.argmax(1) == labels
-                seen = (right[validation].float().mean().item(), -functional.cross_entropy(scores[validation], labels[validation]).item())
-                if seen > best:
-                    best, kept = seen, right[test].float().mean().item()
-            found.append(kept)
+            found.append(training(net, net.optimizer(), x, edges, labels, splits, EPOCHS[model])[0])
         results.append({"dataset": name, "model": model, "test_accuracy": statistics.mean(found), "deviation": statistics.pstdev(found), "runs": found})
         print(f"PyTorch Geometric {case:24} test {100 * results[-1]['test_accuracy']:.2f} +- {100 * results[-1]['deviation']:.2f}", flush=True)
     return results
+
+
+def train_ours(options, settings):
+    hidden, dropout, rate, weight_decay, epochs = settings
+    epochs = options.epochs or epochs
+    arguments = f"--model gcn --hidden {hidden} --lr {rate} --weight-decay {weight_decay} --dropout {dropout} --epochs {epochs}".split()
+    begin, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = subprocess.run([options.warren, "train", options.data, *arguments, "--device", "cpu", "--threads", str(options.threads), "--json", "-"], check=True, stdout=subprocess.PIPE)
+    whole = time.perf_counter() - begin
+    result, after = json.loads(run.stdout), resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
+    return {"epochs": epochs, "whole_seconds": whole, "processor_seconds": processor, "epoch_seconds": result["epoch_seconds"], "test_accuracy": result["test_accuracy"]}
+
+
+def train_theirs(options, settings, form, seed):
+    hidden, dropout, rate, weight_decay, epochs = settings
+    torch.manual_seed(seed)
+    epochs = options.epochs or epochs
+    begin, ticks = time.perf_counter(), time.process_time()
+    matrix, x, labels, splits = read_dataset(Path(options.data), "cpu")
+    edges = form(matrix, "cpu")
+    net = Net("gcn", x.shape[1], int(labels.max()) + 1, hidden, 2, dropout)
+    found, seconds = training(net, net.optimizer(rate, weight_decay), x, edges, labels, splits, epochs)
+    return {"epochs": epochs, "whole_seconds": time.perf_counter() - begin, "processor_seconds": time.process_time() - ticks, "epoch_seconds": statistics.median(seconds), "test_accuracy": found}
+
+
+def train(options):
+    """Reading, epochs and evaluation after each: what imports take is left out of PyTorch's."""
+    torch.set_num_threads(options.threads)
+    results = []
+    for case in options.cases:
+        ways = {"warren": lambda seed: train_ours(options, TRAININGS[case]),
+                "PyTorch Geometric, edges": lambda seed: train_theirs(options, TRAININGS[case], edges_of, seed),
+                "PyTorch Geometric, sparse tensor": lambda seed: train_theirs(options, TRAININGS[case], adjacency_of, seed)}
+        runs = {way: [] for way in ways if way == "warren" or not options.alone}
+        for turn in range(options.rounds):
+            for way, found in runs.items():
+                found.append(ways[way](turn + 1))
+        for way, found in runs.items():
+            row = {"training": case, "dataset": Path(options.data).name, "by": way, **{field: statistics.median(run[field] for run in found) for field in found[0]}, "runs": found}
+            results.append(row)
+            print(f"{case:12} {way:34} {row['whole_seconds']:.2f} s, {row['processor_seconds']:.2f} s of processors, an epoch {1e3 * row['epoch_seconds']:.1f} ms, test {100 * row['test_accuracy']:.1f}", flush=True)
+    return results
+
+
+def write(path, suite, part, results):
+    """Into the file's other parts; rows of other cases stay."""
+    def case(row):
+        return [row.get(field) for field in ("training", "dataset", "model", "by", "epochs")]
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    made = [case(row) for row in results]
+    kept |= {**suite, part: [row for row in kept.get(part, []) if case(row) not in made] + results}
+    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def cpu_name():
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return "CPU"
+
+
+def by(model):
+    return "torch" if model.endswith("-by-hand") else "PyTorch Geometric"
 
 
 def epoch(options):
@@ -129,9 +264,11 @@ def epoch(options):
         torch.cuda.reset_peak_memory_stats()
         times, net, optimizer, edges = [], None, None, None
         try:
-            net = Net(model, options.features, options.classes, options.hidden, options.layers, 0.5, heads=4).to(options.device)
+            shape = (options.features, options.classes, options.hidden, options.layers, 0.5)
+            net = (GcnByHand(*shape) if model == "gcn-by-hand" else Net(model, *shape, heads=4)).to(options.device)
             optimizer = net.optimizer()
-            edges = (edges_of if model == "gat" else adjacency_of)(matrix, options.device)
+            form = {"gat": edges_of, "gcn-by-hand": normalised_of}.get(model, adjacency_of)
+            edges = form(matrix, options.device)
             for _ in range(6):
                 torch.cuda.synchronize()
                 begin = time.perf_counter()
@@ -139,30 +276,35 @@ def epoch(options):
                 torch.cuda.synchronize()
                 times.append(time.perf_counter() - begin)
             results.append({"model": model, "epoch_seconds": statistics.median(times), "seconds": times, "peak_memory": torch.cuda.max_memory_allocated()})
-            print(f"PyTorch Geometric {model}: {1e3 * results[-1]['epoch_seconds']:.1f} ms, {results[-1]['peak_memory'] / 1e9:.1f} GB", flush=True)
+            print(f"{by(model)} {model}: {1e3 * results[-1]['epoch_seconds']:.1f} ms, {results[-1]['peak_memory'] / 1e9:.1f} GB", flush=True)
         except torch.cuda.OutOfMemoryError:
             results.append({"model": model, "out_of_memory": True})
-            print(f"PyTorch Geometric {model}: out of memory", flush=True)
+            print(f"{by(model)} {model}: out of memory", flush=True)
         del net, optimizer, edges
     return results
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("accuracy", "epoch"))
+    parser.add_argument("what", choices=("accuracy", "epoch", "train"))
     parser.add_argument("--data", default=".")
     parser.add_argument("--graph")
-    for name, default in (("seeds", 5), ("features", 100), ("classes", 47), ("hidden", 256), ("layers", 3)):
+    parser.add_argument("--warren", default="build/cpu/warren")
+    for name, default in (("seeds", 5), ("features", 100), ("classes", 47), ("hidden", 256), ("layers", 3), ("threads", 2), ("rounds", 5), ("epochs", 0)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--alone", action="store_true", help="of train: warren's trainings only")
+    parser.add_argument("--note", default="", help="of the machine, such as: other work beside")
     parser.add_argument("--out")
     parser.add_argument("cases", nargs="+")
     options = parser.parse_args()
-    results = accuracy(options) if options.what == "accuracy" else epoch(options)
+    results = {"accuracy": accuracy, "epoch": epoch, "train": train}[options.what](options)
     if options.out:
-        device = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
-        text = json.dumps({"machine": device, "torch": torch.__version__, "results": results}, indent=1)
-        Path(options.out).write_text(text + "\n", encoding="utf-8")
+        on_gpu = options.device == "cuda" and options.what != "train"
+        suite = {"machine": torch.cuda.get_device_name() if on_gpu else cpu_name(), "torch": torch.__version__, "pytorch_geometric": torch_geometric.__version__}
+        if options.what == "train":
+            suite |= {"threads": options.threads, "date": date.today().isoformat(), "load": os.getloadavg()[0], "note": options.note}
+        write(Path(options.out), suite, {"train": "results", "epoch": "epochs"}.get(options.what, options.what), results)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,12 @@ template <>
 constexpr cudaDataType kType<Half> = CUDA_R_16F;
 template <>
 constexpr cudaDataType kType<BFloat16> = CUDA_R_16BF;
+template <class T>
+constexpr const char* kTypeName = "float32";
+template <>
+constexpr const char* kTypeName<Half> = "float16";
+template <>
+constexpr const char* kTypeName<BFloat16> = "bfloat16";
 
 class Bench {
  public:
@@ -119,7 +125,7 @@ class Bench {
     json result{{"operation", "spmm"},
                 {"graph", name_},
                 {"k", k},
-                {"bytes", sizeof(T)},
+                {"type", kTypeName<T>},
                 {"milliseconds", ours}};
     if (with_rival) {
       const auto [best, algorithm] = rival_spmm(b, other, k);
@@ -167,7 +173,7 @@ class Bench {
     return {{"operation", "sddmm"},
             {"graph", name_},
             {"k", k},
-            {"bytes", sizeof(float)},
+            {"type", kTypeName<float>},
             {"milliseconds", ours},
             {"cusparse_milliseconds", rival},
             {"cusparse_algorithm", "default"},
@@ -280,10 +286,10 @@ class Bench {
 void print(const json& row) {
   const double ours = row["milliseconds"];
   const double rival = row.value("cusparse_milliseconds", 0.0);
-  fmt::print("{:<6} {:<28} {:>5} {:>2} B {:>9.3f} ms {:>9.3f} ms {:>6.2f}x  {:.1e} {}\n",
+  fmt::print("{:<6} {:<28} {:>5} {:<8} {:>9.3f} ms {:>9.3f} ms {:>6.2f}x  {:.1e} {}\n",
              row["operation"].get<std::string>(), row["graph"].get<std::string>(),
-             row["k"].get<std::uint64_t>(), row["bytes"].get<int>(), ours, rival, rival / ours,
-             row.value("difference", 0.0), row.value("cusparse_algorithm", ""));
+             row["k"].get<std::uint64_t>(), row["type"].get<std::string>(), ours, rival,
+             rival / ours, row.value("difference", 0.0), row.value("cusparse_algorithm", ""));
   std::fflush(stdout);
 }
 

@@ -102,6 +102,8 @@ void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
              {"rows_between_workgroups",
               options.workgroup != 0 ? Json(outcome.rows_between) : Json(nullptr)},
              {"plan_seconds", outcome.plan_seconds},
+             {"plan_in_products", in_products(outcome.plan_seconds, middle)},
+             {"order_in_products", in_products(input.order_times().all(), middle)},
              {"max_relative_error", options.verify ? Json(outcome.error) : Json(nullptr)}});
         session.print("{:<10} {:>6} {:<20} {:>12} {:>10.2f} {:>14}\n", type, k, outcome.strategy,
                       duration(middle), gflops, thousands(outcome.rows_moved));

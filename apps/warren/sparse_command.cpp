@@ -31,6 +31,11 @@ Json describe(const sparse::Candidate& candidate) {
            candidate.measured_seconds > 0.0 ? Json(candidate.measured_seconds) : Json(nullptr)}};
 }
 
+std::string with_products(double seconds, double product_seconds) {
+  if (!(product_seconds > 0.0)) return duration(seconds);
+  return fmt::format("{}, {:.3g} products", duration(seconds), seconds / product_seconds);
+}
+
 /// The ways that auto looked at.
 void explain(Session& session, const SparseOutcome& outcome) {
   Json list = Json::array();
@@ -134,6 +139,17 @@ double total(team::Team& team, double value) {
   return team.all_reduce(value, [](double a, double b) { return a + b; });
 }
 
+Json in_products(double seconds, double product_seconds) {
+  return product_seconds > 0.0 ? Json(seconds / product_seconds) : Json(nullptr);
+}
+
+void describe_order(Json& json, const OrderTimes& times, double product_seconds) {
+  json["reorder_seconds"] = times.reorder;
+  json["partition_seconds"] = times.partition;
+  json["relabel_seconds"] = times.relabel;
+  json["order_in_products"] = in_products(times.all(), product_seconds);
+}
+
 ExitStatus report_sparse(Session& session, const SparseOptions& options, const SparseInput& input,
                          const SparseOutcome& outcome) {
   const double middle = median(outcome.seconds);
@@ -156,15 +172,17 @@ ExitStatus report_sparse(Session& session, const SparseOptions& options, const S
   json["sumsq"] = outcome.sumsq;
   json["verified"] = options.verify ? Json(is_right) : Json(nullptr);
   json["plan_seconds"] = outcome.plan_seconds;
-  json["reorder_seconds"] = input.reorder_seconds();
+  json["plan_in_products"] = in_products(outcome.plan_seconds, middle);
+  describe_order(json, input.order_times(), middle);
 
   Table table;
   table.row("product", fmt::format("k = {}, {}, on {}", options.k, options.type, session.place()));
   table.row("strategy", fmt::format("{}, {} moved between ranks", outcome.strategy,
                                     counted(outcome.rows_moved, "row", "rows")));
   table.row("time", fmt::format("{}, {:.2f} GFLOP/s", duration(middle), gflops));
-  table.row("preparation", duration(outcome.plan_seconds));
-  if (options.reorder != "none") table.row("reordering", duration(input.reorder_seconds()));
+  table.row("preparation", with_products(outcome.plan_seconds, middle));
+  if (options.reorder != "none" || options.method != "ranges")
+    table.row("order and partition", with_products(input.order_times().all(), middle));
   table.row("sum, of squares", fmt::format("{:.10g}, {:.10g}", outcome.sum, outcome.sumsq));
   if (options.verify) {
     table.row("verified", fmt::format("{}, largest error {:.3g} of |A||B|", is_right ? "yes" : "NO",

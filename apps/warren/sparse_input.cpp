@@ -8,6 +8,15 @@
 namespace warren::app {
 namespace {
 
+/// The graph by new ids; adds the seconds to `seconds`.
+graph::Graph relabelled(const graph::Graph& graph, std::span<const Vertex> new_id,
+                        exec::ThreadPool& pool, double& seconds) {
+  const double begin = now_seconds();
+  graph::Graph result = graph::relabel(graph, new_id, pool);
+  seconds += now_seconds() - begin;
+  return result;
+}
+
 /// True if the file holds a matrix, whose values are meant to be multiplied.
 bool is_matrix(std::string path) {
   for (const char* packed : {".gz", ".zst"}) {
@@ -26,13 +35,16 @@ SparseInput::SparseInput(Session& session, const SparseOptions& options) {
   const auto progress = session.progress("preparing");
   const TraceSpan span("order and cut", 0);
   const std::uint64_t seed = session.options().seed;
-  const double begin = now_seconds();
+  double begin = now_seconds();
   const auto order = graph::make_order(graph, options.reorder, seed, session.pool());
-  reorder_seconds_ = now_seconds() - begin;
-  if (!order.empty()) graph = graph::relabel(graph, order.span(), session.pool());
+  order_times_.reorder = now_seconds() - begin;
+  double& relabel = order_times_.relabel;
+  if (!order.empty()) graph = relabelled(graph, order.span(), session.pool(), relabel);
+  begin = now_seconds();
   const graph::Partition cut =
       graph::make_partition(graph, options.method, session.team().ranks, seed);
-  if (!cut.identity()) graph = graph::relabel(graph, cut.new_id.span(), session.pool());
+  order_times_.partition = now_seconds() - begin;
+  if (!cut.identity()) graph = relabelled(graph, cut.new_id.span(), session.pool(), relabel);
   partition_ = graph::after_order(order, cut);
   source_.out = std::make_shared<const graph::Graph>(std::move(graph));
   source_.cuts = partition_.cuts;

@@ -47,6 +47,15 @@ void check_sparse_options(const SparseOptions& options);
   return static_cast<float>(static_cast<std::int64_t>((7 * (j % 17) + 13 * (c % 17)) % 17) - 8);
 }
 
+/// Seconds that a graph's order took.
+struct OrderTimes {
+  double reorder = 0.0;    ///< Making the order of --reorder.
+  double partition = 0.0;  ///< Making --method's partition, its order included.
+  double relabel = 0.0;    ///< Renumbering the graph by either.
+
+  [[nodiscard]] double all() const { return reorder + partition + relabel; }
+};
+
 class SparseInput {
  public:
   /// Reads the graph, orders and cuts it. Its values count where the file is a matrix (.mtx, .npz,
@@ -64,7 +73,7 @@ class SparseInput {
   [[nodiscard]] std::uint64_t count(int rank) const { return first(rank + 1) - first(rank); }
   /// The input's vertex that the ranks call v.
   [[nodiscard]] Vertex to_user(Vertex v) const { return partition_.to_old(v); }
-  [[nodiscard]] double reorder_seconds() const { return reorder_seconds_; }
+  [[nodiscard]] const OrderTimes& order_times() const { return order_times_; }
   /// Rows that a product moves by each way, counted in the graph; `cover` where asked for.
   [[nodiscard]] graph::PartitionQuality quality(exec::ThreadPool& pool, int workgroup,
                                                 bool with_cover) const;
@@ -92,7 +101,7 @@ class SparseInput {
  private:
   graph::Partition partition_;
   graph::ShardSource source_;
-  double reorder_seconds_ = 0.0;
+  OrderTimes order_times_;
 };
 
 /// Calls f(T{}) with the storage type of the name.
@@ -121,6 +130,10 @@ struct SparseOutcome {
 /// Runs and times the product on the session's team.
 [[nodiscard]] SparseOutcome measure_spmm(const Session& session, const SparseOptions& options,
                                          const SparseInput& input);
+/// Seconds of preparation as a multiple of one product's; null where that took no measurable time.
+[[nodiscard]] Json in_products(double seconds, double product_seconds);
+/// What making and applying the order took, in seconds and as a multiple of one product.
+void describe_order(Json& json, const OrderTimes& times, double product_seconds);
 /// JSON, text and exit status of a product of `work` operations.
 [[nodiscard]] ExitStatus report_sparse(Session& session, const SparseOptions& options,
                                        const SparseInput& input, const SparseOutcome& outcome);
