@@ -114,7 +114,7 @@ def main():
     parser.add_argument("--out")
     parser.add_argument("graphs", nargs="+")
     options = parser.parse_args()
-    results, about = [], {}
+    results = []
     for graph in options.graphs:
         with tempfile.TemporaryDirectory() as folder:
             program = Program(options.program, graph, options.threads, folder)
@@ -129,10 +129,10 @@ def main():
                                   for name, seconds in row["seconds"].items())
                 print(f"{row['graph']:32} {k:4}  {times}", flush=True)
             program.close()
-    if options.out:
-        suite = {"machine": about["model"], "threads": about["threads"], "date": date.today().isoformat(), "load": os.getloadavg()[0], "note": options.note,
-                 "scipy": scipy.__version__, "rounds": options.rounds, "calls": options.calls, "results": results}
-        Path(options.out).write_text(json.dumps(suite, indent=1) + "\n", encoding="utf-8")
+        if options.out:
+            suite = {"machine": about["model"], "threads": about["threads"], "date": date.today().isoformat(), "load": os.getloadavg()[0], "note": options.note,
+                     "scipy": scipy.__version__, "rounds": options.rounds, "calls": options.calls, "results": results}
+            Path(options.out).write_text(json.dumps(suite, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

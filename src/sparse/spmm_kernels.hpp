@@ -56,6 +56,19 @@ struct RowWalk {
   }
 };
 
+/// sum += factor * from, a SIMD register at a time: a whole row that is loaded first goes through
+/// memory.
+template <std::uint32_t kWidth, class T>
+[[gnu::always_inline]] inline void add_row(exec::FloatPack<kWidth>& sum, float factor,
+                                           const T* from) {
+  using Pack = exec::FloatPack<kWidth>;
+  for (std::uint32_t i = 0; i < Pack::kParts; ++i) {
+    exec::FloatPack<Pack::kWide> piece;
+    piece.load(from + i * Pack::kWide);
+    sum.part[i] += factor * piece.part[0];
+  }
+}
+
 /// A task in the columns of each lane, by a thread of the CPU: the rows of B that come next are
 /// asked for ahead of their use.
 template <std::uint32_t kWidth, class T>
@@ -74,9 +87,38 @@ inline void multiply_serially(const SpmmJob<T>& job, const SpmmTask& task, LaneC
         __builtin_prefetch(ahead + at);
     }
     const std::uint64_t column = job.a.column(e);
-    exec::FloatPack<kWidth> row;
-    row.load(lane.address(column) + columns.column);
-    walk.sum.add(is_weighted ? job.a.weight(e, column) : 1.0f, row);
+    add_row(walk.sum, is_weighted ? job.a.weight(e, column) : 1.0f,
+            lane.address(column) + columns.column);
+  }
+  walk.end();
+}
+
+/// The same where all of B's rows are in one place, entry by entry of a row, so that nothing but
+/// its column is looked up for an entry and the sums stay in registers.
+template <bool kWeighted, std::uint32_t kWidth, class T>
+inline void multiply_in_one_place(const SpmmJob<T>& job, const SpmmTask& task,
+                                  LaneColumns columns) {
+  constexpr EdgeOffset kAhead = kWidth * sizeof(T) > 64 ? 16 : 32;
+  constexpr std::uint64_t kLine = 64;
+  const SpmmLane<T, kWidth> lane{job, columns};
+  RowWalk<T, kWidth> walk(lane, task);
+  const MatrixView a = job.a;
+  const T* const rows = job.b.origin[0] + columns.column;
+  const std::uint64_t stride = job.b.stride;
+  for (EdgeOffset e = task.begin; e < task.end;) {
+    walk.reach(e);
+    const EdgeOffset end = walk.row_end < task.end ? walk.row_end : task.end;
+    exec::FloatPack<kWidth> sum;
+    sum.clear();
+    for (; e < end; ++e) {
+      const EdgeOffset next = e + kAhead < task.end ? e + kAhead : task.end - 1;
+      const auto* ahead = reinterpret_cast<const char*>(rows + a.column_ids[next] * stride);
+      for (std::uint64_t at = 0; at < kWidth * sizeof(T); at += kLine)
+        __builtin_prefetch(ahead + at);
+      const std::uint64_t column = a.column_ids[e];
+      add_row(sum, kWeighted ? a.weight(e, column) : 1.0f, rows + column * stride);
+    }
+    walk.sum = sum;
   }
   walk.end();
 }
@@ -92,9 +134,13 @@ inline void count_moved(const SpmmJob<T>& job, const SpmmTask& task) {
 
 /// Calls f.template operator()<kWidth>(columns) for column tiles that cover [0, k): as wide as fit;
 /// a last one of 4 or more overlaps the one before.
-template <class F>
+template <std::uint32_t kWidest = 128, class F>
 inline void each_tile(std::uint64_t k, F&& f) {
   std::uint64_t column = 0;
+  if constexpr (kWidest >= 256) {
+    for (; k - column >= 256; column += 256)
+      f.template operator()<256>(LaneColumns{column, 0, true});
+  }
   for (; k - column >= 128; column += 128) f.template operator()<128>(LaneColumns{column, 0, true});
   for (; k - column >= 64; column += 64) f.template operator()<64>(LaneColumns{column, 0, true});
   for (; k - column >= 32; column += 32) f.template operator()<32>(LaneColumns{column, 0, true});
@@ -123,10 +169,26 @@ struct SpmmOnCpu {
   template <class W>
   void operator()(const W&, std::uint64_t index) const {
     const SpmmTask task = job.tasks[index];
+    if (job.b.parts == 1 && job.a.column_ids != nullptr) {
+      if (job.a.is_weighted()) {
+        in_one_place<true>(task);
+      } else {
+        in_one_place<false>(task);
+      }
+      return;
+    }
     each_tile(job.k, [&]<std::uint32_t kWidth>(LaneColumns columns) {
       multiply_serially<kWidth>(job, task, columns);
     });
     count_moved(job, task);
+  }
+
+  template <bool kWeighted>
+  void in_one_place(const SpmmTask& task) const {
+    // Rows of 1 KiB are read from end to end while their pages are at hand.
+    each_tile<sizeof(T) == 4 ? 256 : 128>(job.k, [&]<std::uint32_t kWidth>(LaneColumns columns) {
+      multiply_in_one_place<kWeighted, kWidth>(job, task, columns);
+    });
   }
 };
 

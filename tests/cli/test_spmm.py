@@ -8,7 +8,8 @@ from support import MTX, SYMMETRIC, ProgramTest
 
 KEPT = tempfile.TemporaryDirectory()
 FIELDS = {"graph": str, "vertices": int, "edges": int, "k": int, "type": str, "strategy": str, "gflops": float,
-          "rows_moved": int, "sum": float, "sumsq": float}
+          "rows_moved": int, "sum": float, "sumsq": float, "plan_seconds": float, "plan_in_products": float,
+          "reorder_seconds": float, "partition_seconds": float, "relabel_seconds": float, "order_in_products": float}
 STRATEGIES = {"broadcast": "broadcast", "broadcast-pipelined": "broadcast", "pull": "per_edge", "once": "once",
               "staged": "once", "fused": "fused", "cover": "cover"}
 VALUES = """%%MatrixMarket matrix coordinate real general
