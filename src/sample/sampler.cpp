@@ -41,7 +41,7 @@ std::uint64_t times_at_most(std::uint64_t a, std::uint64_t b) { return exec::byt
 namespace detail {
 
 std::uint64_t scratch_bytes(const FlightRun& run, std::uint32_t fanout, std::uint32_t lanes) {
-  if (fanout == kAllNeighbours) return 0;
+  if (fanout == kAllNeighbours || run.replace) return 0;
   if (run.weighted) return keyed_bytes(fanout, lanes);
   return fanout > kFewDraws ? path_doubling_bytes(fanout) : 0;
 }
@@ -110,7 +110,7 @@ void NeighbourSampler::take(const exec::Device& device) {
   vertices_ = memory::Buffer<Vertex>(device, all(most_vertices()));
   begins_ = memory::Buffer<EdgeOffset>(device, all(most_targets));
   degrees_ = memory::Buffer<std::uint32_t>(device, all(most_targets));
-  chunk_sums_ = memory::Buffer<std::uint32_t>(device, all(chunks_));
+  chunk_sums_ = memory::Buffer<std::uint64_t>(device, all(chunks_));
   for (const HopPlan& hop : plan_) {
     HopBuffers buffers;
     buffers.row_offsets = memory::Buffer<EdgeOffset>(device, all(hop.targets + 1));
@@ -123,6 +123,7 @@ void NeighbourSampler::take(const exec::Device& device) {
   constexpr std::uint32_t kLanes = 256;
   detail::FlightRun run;
   run.weighted = options_.weighted;
+  run.replace = options_.replace;
   std::uint64_t scratch = 0;
   for (const HopPlan& hop : plan_)
     scratch = std::max(scratch, detail::scratch_bytes(run, hop.fanout, kLanes));

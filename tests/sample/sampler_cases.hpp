@@ -379,9 +379,37 @@ TYPED_TEST_P(SamplerTest, SaysWhatDoesNotFit) {
               });
 }
 
+TYPED_TEST_P(SamplerTest, SaysSumsAbove32BitsThatDoNotFit) {
+  on_one_rank(sampling_teams<TypeParam>().front(), fixtures::star(1000, true),
+              [](team::Team& team, const graph::Shard& shard) {
+                const exec::Stream stream(team.device());
+                const GraphStore store(team, shard);
+                // 2^32 in one chunk of targets; and in the chunks together, each of which has less.
+                for (const std::uint64_t each : {std::uint64_t{1} << 30, std::uint64_t{1} << 21}) {
+                  const std::uint64_t count = (std::uint64_t{1} << 32) / each;
+                  NeighbourSampler sampler(team.device(), store,
+                                           {.fanouts = {static_cast<std::int64_t>(each), 2},
+                                            .batch = count,
+                                            .replace = true,
+                                            .max_edges = 1000});
+                  const auto seeds =
+                      testing_support::on_device(stream, std::vector<Vertex>(count, 7));
+                  sampler.run(stream, seeds.data(), count, 0);
+                  try {
+                    (void)sampler.counts(stream);
+                    FAIL() << "of fanout " << each;
+                  } catch (const UsageError& error) {
+                    EXPECT_NE(std::string(error.what()).find("4294967296"), std::string::npos)
+                        << error.what();
+                  }
+                }
+              });
+}
+
 REGISTER_TYPED_TEST_SUITE_P(SamplerTest, UniformOnEveryGraphAndTeam, EveryWidthOfFanout,
                             ChoicesTooLargeForAWorkersOwnMemory, ManyTargets, WithReplacement,
                             Weighted, DisjointTrees, NotLaterThanTheSeed, EdgesInHostMemory,
-                            RefusesWhatMakesNoSense, SaysWhatDoesNotFit);
+                            RefusesWhatMakesNoSense, SaysWhatDoesNotFit,
+                            SaysSumsAbove32BitsThatDoNotFit);
 
 }  // namespace warren::sample

@@ -129,7 +129,7 @@ class NeighbourSampler {
   memory::Buffer<EdgeOffset> begins_;
   memory::Buffer<std::uint32_t> degrees_;
   memory::Buffer<std::uint32_t> slots_;
-  memory::Buffer<std::uint32_t> chunk_sums_;
+  memory::Buffer<std::uint64_t> chunk_sums_;
   memory::Buffer<std::uint64_t> table_;
   memory::Buffer<std::uint64_t> scratch_;
 };
