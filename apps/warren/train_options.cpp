@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 
 #include "command.hpp"
 #include "fanouts.hpp"
@@ -112,6 +113,19 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
   train.add_option("--cached", o.cached, "Of --placement cached: the share of rows (0.1)")
       ->type_name("SHARE")
       ->check(CLI::Range(0.0, 1.0));
+  train
+      .add_option("--cache-by", o.cache_by,
+                  "Of --placement cached, which rows: degree (most edges lead to them) or "
+                  "presampling (most wanted by batches sampled beforehand) (degree)")
+      ->type_name("HOW");
+  train
+      .add_option("--edges", o.edges,
+                  "Of sampled, where the lists that are sampled lie: device or host (device)")
+      ->type_name("WHERE");
+  train.add_flag("--replace", o.replace,
+                 "Of sampled: each draw is of all neighbours: the same one may come again");
+  train.add_flag("--weighted", o.weighted,
+                 "Of sampled: draws in proportion to the weights of the graph (--weights)");
   add_number(train, "--checkpoint-batches", o.checkpoint_batches,
              "Of sampled: batches between checkpoints within an epoch (0: none)", "N", 0, 1 << 30);
 }
@@ -120,7 +134,10 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
 void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
   check_choice("--evaluation", o.evaluation, {"exact", "sampled"}, {});
   check_choice("--placement", o.placement, {"device", "replicated", "host", "cached"}, {});
-  require(!o.has_cached || o.placement == "cached", "--cached is for --placement cached");
+  check_choice("--cache-by", o.cache_by, {"degree", "presampling"}, {});
+  check_choice("--edges", o.edges, {"device", "host"}, {});
+  require(!(o.has_cached || o.has_cache_by) || o.placement == "cached",
+          "--cached and --cache-by are for --placement cached");
   learn::SampledOptions sampled;
   sampled.fanouts = parse_fanouts(o.fanout);
   if (o.layers && sampled.fanouts.size() == 1)
@@ -134,6 +151,10 @@ void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
   if (o.placement == "replicated") sampled.features = memory::Placement::replicated;
   if (o.placement == "host" || o.placement == "cached") sampled.features = memory::Placement::host;
   if (o.placement == "cached") sampled.cached = o.cached;
+  if (o.cache_by == "presampling") sampled.cache_by = learn::CacheBy::presampling;
+  if (o.edges == "host") sampled.edges = graph::EdgesPlacement::host;
+  sampled.replace = o.replace;
+  sampled.weighted = o.weighted;
   train.checkpoint_batches = o.checkpoint_batches;
   train.sampled = sampled;
 }
@@ -162,9 +183,10 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   check_choice("--schedule", o.schedule, {"constant", "cosine", "step"}, {});
   const bool is_sampled = o.mode == "sampled";
   require(is_sampled || !(o.has_fanout || o.batch || o.has_evaluation || o.has_placement ||
-                          o.has_cached || o.checkpoint_batches != 0),
-          "--fanout, --batch, --evaluation, --placement, --cached and --checkpoint-batches are for "
-          "--mode sampled");
+                          o.has_cached || o.has_cache_by || o.has_edges || o.replace ||
+                          o.weighted || o.checkpoint_batches != 0),
+          "--fanout, --batch, --evaluation, --placement, --cached, --cache-by, --edges, --replace, "
+          "--weighted and --checkpoint-batches are for --mode sampled");
   require(!is_sampled || !o.recompute,
           "--recompute is for --mode full: batches' layers keep little, and the layers of exact "
           "evaluation keep nothing");
@@ -217,8 +239,13 @@ void fit_to(const TrainInput& input, const TrainCommand& command, int ranks,
   require(!command.batch || *command.batch <= training,
           fmt::format("--batch {}: there are {} training {}; a batch has that many at most",
                       command.batch.value_or(0), training, train.links ? "edges" : "vertices"));
-  train.sampled->batch =
-      std::min(train.sampled->batch, std::max<std::uint64_t>(1, (training + count - 1) / count));
+  const std::uint64_t share = std::max<std::uint64_t>(1, (training + count - 1) / count);
+  if (command.batch && *command.batch > share)
+    log_warning(
+        fmt::format("--batch {}: each of {} ranks has {} training {} at most; batches are "
+                    "of that many",
+                    *command.batch, ranks, share, train.links ? "edges" : "vertices"));
+  train.sampled->batch = std::min(train.sampled->batch, share);
 }
 
 }  // namespace warren::app

@@ -14,6 +14,8 @@ sample::SamplerOptions sampler_options(const LoaderOptions& options) {
   sampler.fanouts = options.fanouts;
   sampler.batch = options.batch;
   sampler.seed = options.seed;
+  sampler.replace = options.replace;
+  sampler.weighted = options.weighted;
   return sampler;
 }
 
