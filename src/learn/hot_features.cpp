@@ -60,8 +60,8 @@ std::vector<std::uint64_t> by_presampling(Context& context, const GraphPair& gra
   const exec::Stream& stream = context.stream();
   const BatchShares shares{static_cast<std::uint64_t>(team.size()), batch};
   const auto rank = static_cast<std::uint64_t>(team.rank());
-  std::vector<Vertex> seeds = presampled_seeds(
-      dataset, options, exec::bytes_of(kPresampledBatches * batch, shares.ranks));
+  std::vector<Vertex> seeds =
+      presampled_seeds(dataset, options, exec::bytes_of(kPresampledBatches * batch, shares.ranks));
   const Places store_id(graphs.input_ids);
   for (Vertex& v : seeds) v = store_id(v);
   sample::SamplerOptions sampling;

@@ -77,8 +77,7 @@ Found run_on(Context& context, const Case& test, const Block& block, const Value
   const std::uint64_t targets = block.size().targets, sources = block.size().sources;
   const auto out = std::make_shared<Neighbours>(), in = std::make_shared<Neighbours>();
   const Neighbourhood neighbourhood(out, in);
-  const auto aggregation =
-      test.weighting ? std::make_shared<Aggregation>(neighbourhood) : nullptr;
+  const auto aggregation = test.weighting ? std::make_shared<Aggregation>(neighbourhood) : nullptr;
   Parameters parameters;
   const auto convolution = test.on(parameters,
                                    {.name = "c",
@@ -130,8 +129,7 @@ Found run_on(Context& context, const Case& test, const Block& block, const Value
           parameters.gradients().to_host(stream)};
 }
 
-void check_block_of(Context& context, const Case& test, const Block& block,
-                    const HostBlock& host) {
+void check_block_of(Context& context, const Case& test, const Block& block, const HostBlock& host) {
   SCOPED_TRACE(std::string(test.name) + " " + std::to_string(test.in) + " -> " +
                std::to_string(test.out));
   Values x = fixtures::random_values(block.size().sources * test.in, 1);
@@ -154,7 +152,8 @@ void check_block_of(Context& context, const Case& test, const Block& block,
   const std::size_t step = (1 + x.size() / 60) * few;
   for (std::size_t i = 0; test.has_input_gradient() && i < x.size(); i += step) {
     const double slope = reference::derivative(objective, x[i]);
-    ASSERT_TRUE(near(found.dx[i], slope, 1e-4)) << "dx " << i << ": " << found.dx[i] << ", not " << slope;
+    ASSERT_TRUE(near(found.dx[i], slope, 1e-4))
+        << "dx " << i << ": " << found.dx[i] << ", not " << slope;
   }
   for (std::size_t p = 0; p < list.size(); ++p) {
     for (std::size_t i = 0; i < values[p].size(); i += few) {
@@ -214,8 +213,8 @@ void check_blocks(const team::TeamOptions& options, const fixtures::Named& named
         if (test.is_sparse) continue;  // Features of batches are dense.
         Block block;
         block.make(stream, store.view(), batch.vertices, batch.vertices, batch.hops[hop], size,
-                   {test.weighting.value_or(Weighting::sum), test.weighting.has_value(),
-                    test.loops, true});
+                   {test.weighting.value_or(Weighting::sum), test.weighting.has_value(), test.loops,
+                    true});
         HostBlock looped = host;
         for (std::uint64_t i = 0; test.loops && i < size.targets; ++i)
           looped.edges.list.emplace_back(i, i);
