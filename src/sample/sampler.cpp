@@ -100,8 +100,7 @@ void NeighbourSampler::take(const exec::Device& device) {
     is_direct_ = options_.table == Table::direct ||
                  (options_.table == Table::automatic && store_.vertices() <= 2 * hashed);
     table_entries_ = is_direct_ ? std::max<std::uint64_t>(store_.vertices(), 1) : hashed;
-    const std::uint64_t entries = all(table_entries_);
-    table_ = memory::Buffer<std::uint64_t>(device, is_direct_ ? entries / 2 + 1 : entries);
+    take_table(device, all(table_entries_));
     if (!is_direct_) slots_ = memory::Buffer<std::uint32_t>(device, all(most_edges));
   } else {
     trees_ = memory::Buffer<std::uint32_t>(device, all(most_vertices()));
@@ -130,6 +129,20 @@ void NeighbourSampler::take(const exec::Device& device) {
   if (scratch > detail::kOwnScratch)
     scratch_ = memory::Buffer<std::uint64_t>(
         device, times_at_most((scratch + 7) / 8, detail::FlightRun::kScratchTasks));
+}
+
+void NeighbourSampler::take_table(const exec::Device& device, std::uint64_t entries) {
+  try {
+    table_ = memory::Buffer<std::uint64_t>(device, is_direct_ ? entries / 2 + 1 : entries);
+  } catch (const MemoryError& error) {
+    const std::string each = std::to_string(table_entries_);
+    throw MemoryError(device.name(), error.bytes_asked(), error.bytes_free(),
+                      "for " +
+                          (is_direct_ ? "the table of all " + each + " vertices"
+                                      : "the hash table of " + each + " entries") +
+                          " for each of " + std::to_string(options_.in_flight) +
+                          " batches in flight");
+  }
 }
 
 void NeighbourSampler::run(const exec::Stream& stream, const Vertex* seeds, std::uint64_t count,
