@@ -79,17 +79,6 @@ GraphInput find_by_name(const std::string& name) {
       name, shipped.empty() ? "none" : fmt::format("{}", fmt::join(shipped, ", "))));
 }
 
-void set_weights(graph::Graph& graph, const GraphOptions& options, const Session& session) {
-  if (const auto uniform = parse_weights(options.weights)) {
-    graph::set_uniform_weights(graph, uniform->low, uniform->high, session.options().seed,
-                               session.pool());
-  } else if (options.weights == "file" && graph.weight_type == graph::WeightType::none) {
-    throw InputError(
-        fmt::format("{}: it has no weights for --weights file; --weights uniform:LO:HI draws some",
-                    options.graph));
-  }
-}
-
 }  // namespace
 
 GraphInput find_graph(const Session& session, const GraphOptions& options) {
@@ -129,6 +118,17 @@ graph::Graph load_graph(const Session& session, const GraphInput& input,
   }
   log_info(fmt::format("{}: loaded in {}", options.graph, duration(now_seconds() - begin)));
   return graph;
+}
+
+void set_weights(graph::Graph& graph, const GraphOptions& options, const Session& session) {
+  if (const auto uniform = parse_weights(options.weights)) {
+    graph::set_uniform_weights(graph, uniform->low, uniform->high, session.options().seed,
+                               session.pool());
+  } else if (options.weights == "file" && graph.weight_type == graph::WeightType::none) {
+    throw InputError(
+        fmt::format("{}: it has no weights for --weights file; --weights uniform:LO:HI draws some",
+                    options.graph));
+  }
 }
 
 void describe_graph(Session& session, const GraphOptions& options, std::uint64_t vertices,

@@ -30,6 +30,10 @@ struct GraphInput {
 [[nodiscard]] graph::Graph load_graph(const Session& session, const GraphInput& input,
                                       const GraphOptions& options, bool wants_weights);
 
+/// Draws weights where `options.weights` says so. Throws InputError where it wants those of the
+/// file, which has none.
+void set_weights(graph::Graph& graph, const GraphOptions& options, const Session& session);
+
 /// Sets `graph`, `vertices` and `edges` of the session's JSON and prints the line on the graph.
 void describe_graph(Session& session, const GraphOptions& options, std::uint64_t vertices,
                     std::uint64_t edges);

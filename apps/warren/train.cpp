@@ -147,6 +147,9 @@ void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
   json["batches"] = outcome.batches;
   json["train_share"] = share;
   json["sampled_edges"] = edges / outcome.epochs.size();
+  json["replace"] = train.sampled->replace;
+  json["weighted"] = train.sampled->weighted;
+  json["edges_placement"] = train.sampled->edges == graph::EdgesPlacement::host ? "host" : "device";
   if (train.sampled->cached > 0.0) json["hit_rate"] = outcome.hit_rate;
   const learn::EpochRecord& last = outcome.epochs.back();
   if (train.sampled->pad) {
@@ -283,7 +286,8 @@ ExitStatus run_train(const TrainCommand& options) {
                       train.model.aggregate == learn::SageAggregate::max;
   const bool needs_dense = is_max || train.sampled.has_value();
   const TrainInput input(session, options.dataset, needs_dense,
-                         train.links ? std::optional(train.model.hidden) : std::nullopt);
+                         train.links ? std::optional(train.model.hidden) : std::nullopt,
+                         options.weighted);
   fit_to(input, options, session.team().ranks, train);
   const Outcome outcome = measure(session, input, train, options.resume);
   report(session, options, train, input, outcome);
@@ -306,6 +310,8 @@ void add_train(CLI::App& program, Action& action) {
     options->has_evaluation = train->count("--evaluation") != 0;
     options->has_placement = train->count("--placement") != 0;
     options->has_cached = train->count("--cached") != 0;
+    options->has_cache_by = train->count("--cache-by") != 0;
+    options->has_edges = train->count("--edges") != 0;
     action = [options] { return run_train(*options); };
   });
 }

@@ -26,7 +26,7 @@ struct Loaded {
 };
 
 Loaded draw(Session& session, const GraphInput& input, const DatasetOptions& options,
-            learn::Contents contents) {
+            learn::Contents contents, bool wants_weights) {
   // Means of features are of classes, of which links need nothing more.
   const bool is_of_links = contents == learn::Contents::features;
   const std::uint64_t classes =
@@ -36,14 +36,14 @@ Loaded draw(Session& session, const GraphInput& input, const DatasetOptions& opt
               ? "a generated graph has no features: give --features F"
               : "a generated graph has no features and labels: give --features F and --classes C");
   Loaded loaded;
-  loaded.graph = load_graph(session, input, options.graph, false);
+  loaded.graph = load_graph(session, input, options.graph, wants_weights);
   loaded.dataset = learn::generate_dataset(loaded.graph.vertices, options.features, classes,
                                            session.options().seed, session.pool(), contents);
   return loaded;
 }
 
 Loaded read(Session& session, const std::string& folder, const DatasetOptions& options,
-            learn::Contents contents) {
+            learn::Contents contents, bool wants_weights) {
   require(options.features == 0 && options.classes == 0,
           "--features and --classes are for generated graphs; a dataset has its own");
   Loaded loaded;
@@ -54,12 +54,14 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
   if (learn::is_planetoid_folder(folder)) {
     const auto progress = session.progress("reading " + options.graph.graph);
     loaded.graph = learn::read_planetoid_graph(folder, build, session.pool());
+    if (wants_weights) set_weights(loaded.graph, options.graph, session);
     loaded.dataset = learn::read_planetoid_dataset(folder, loaded.graph.vertices, contents);
     return loaded;
   }
   if (learn::is_ogb_folder(folder)) {
     const auto progress = session.progress("reading " + options.graph.graph);
     loaded.graph = learn::read_ogb_graph(folder, build, session.pool());
+    if (wants_weights) set_weights(loaded.graph, options.graph, session);
     loaded.dataset = learn::read_ogb_dataset(folder, loaded.graph.vertices, contents);
     return loaded;
   }
@@ -71,17 +73,18 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
   }
   GraphOptions named = options.graph;
   named.graph = folder;
-  loaded.graph = load_graph(session, find_graph(session, named), named, false);
+  loaded.graph = load_graph(session, find_graph(session, named), named, wants_weights);
   const auto progress = session.progress("reading " + options.graph.graph);
   loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices, contents);
   return loaded;
 }
 
-Loaded load(Session& session, const DatasetOptions& options, learn::Contents contents) {
+Loaded load(Session& session, const DatasetOptions& options, learn::Contents contents,
+            bool wants_weights) {
   if (const auto generator = graph::parse_generator(options.graph.graph, session.options().seed)) {
-    return draw(session, find_graph(session, options.graph), options, contents);
+    return draw(session, find_graph(session, options.graph), options, contents, wants_weights);
   }
-  return read(session, find_training_folder(options.graph.graph), options, contents);
+  return read(session, find_training_folder(options.graph.graph), options, contents, wants_weights);
 }
 
 }  // namespace
@@ -110,12 +113,15 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
 }
 
 TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool needs_dense,
-                       std::optional<std::uint64_t> embedding) {
+                       std::optional<std::uint64_t> embedding, bool needs_weights) {
   check_choice("--normalize", options.normalize, {"rows", "none"}, {});
   check_method(options.method);
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
-  Loaded loaded =
-      load(session, options, embedding ? learn::Contents::features : learn::Contents::all);
+  Loaded loaded = load(session, options,
+                       embedding ? learn::Contents::features : learn::Contents::all, needs_weights);
+  require(!needs_weights || loaded.graph.weight_type != graph::WeightType::none,
+          options.graph.graph +
+              ": --weighted needs edges with weights; --weights uniform:LO:HI draws some");
   describe_graph(session, options.graph, loaded.graph.vertices, loaded.graph.edges());
   if (embedding) learn::drop_labels(loaded.dataset, *embedding);
   for (const std::string& warning : loaded.dataset.warnings) log_warning(warning);

@@ -29,10 +29,10 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options);
 
 struct TrainInput {
   /// `needs_dense`: the model's first layer reads dense features. `embedding`: links are learnt,
-  /// by embeddings of so many numbers: there need be no labels, and edges are held out. Says
-  /// warnings of the dataset. Throws UsageError, InputError.
+  /// by embeddings of so many numbers: there need be no labels, and edges are held out.
+  /// `needs_weights`: of the edges. Says warnings of the dataset. Throws UsageError, InputError.
   TrainInput(Session& session, const DatasetOptions& options, bool needs_dense,
-             std::optional<std::uint64_t> embedding = {});
+             std::optional<std::uint64_t> embedding = {}, bool needs_weights = false);
 
   learn::Dataset dataset;
   learn::GraphPair graphs;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 
 #include "command.hpp"
 #include "fanouts.hpp"
@@ -123,6 +124,19 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
           "and backward pass is started by one call; for batches so small that starting their "
           "kernels takes longer than running them. Not with --norm batch")
       ->excludes("--no-capture");
+  train
+      .add_option("--cache-by", o.cache_by,
+                  "Of --placement cached, which rows: degree (most edges lead to them) or "
+                  "presampling (most wanted by batches sampled beforehand) (degree)")
+      ->type_name("HOW");
+  train
+      .add_option("--edges", o.edges,
+                  "Of sampled, where the lists that are sampled lie: device or host (device)")
+      ->type_name("WHERE");
+  train.add_flag("--replace", o.replace,
+                 "Of sampled: each draw is of all neighbours: the same one may come again");
+  train.add_flag("--weighted", o.weighted,
+                 "Of sampled: draws in proportion to the weights of the graph (--weights)");
   add_number(train, "--checkpoint-batches", o.checkpoint_batches,
              "Of sampled: batches between checkpoints within an epoch (0: none)", "N", 0, 1 << 30);
 }
@@ -131,7 +145,10 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
 void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
   check_choice("--evaluation", o.evaluation, {"exact", "sampled"}, {});
   check_choice("--placement", o.placement, {"device", "replicated", "host", "cached"}, {});
-  require(!o.has_cached || o.placement == "cached", "--cached is for --placement cached");
+  check_choice("--cache-by", o.cache_by, {"degree", "presampling"}, {});
+  check_choice("--edges", o.edges, {"device", "host"}, {});
+  require(!(o.has_cached || o.has_cache_by) || o.placement == "cached",
+          "--cached and --cache-by are for --placement cached");
   learn::SampledOptions sampled;
   sampled.fanouts = parse_fanouts(o.fanout);
   if (o.layers && sampled.fanouts.size() == 1)
@@ -146,6 +163,10 @@ void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
   if (o.placement == "host" || o.placement == "cached") sampled.features = memory::Placement::host;
   if (o.placement == "cached") sampled.cached = o.cached;
   sampled.pad = o.capture_batches;
+  if (o.cache_by == "presampling") sampled.cache_by = learn::CacheBy::presampling;
+  if (o.edges == "host") sampled.edges = graph::EdgesPlacement::host;
+  sampled.replace = o.replace;
+  sampled.weighted = o.weighted;
   train.checkpoint_batches = o.checkpoint_batches;
   train.sampled = sampled;
 }
@@ -174,9 +195,10 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   check_choice("--schedule", o.schedule, {"constant", "cosine", "step"}, {});
   const bool is_sampled = o.mode == "sampled";
   require(is_sampled || !(o.has_fanout || o.batch || o.has_evaluation || o.has_placement ||
-                          o.has_cached || o.checkpoint_batches != 0 || o.capture_batches),
-          "--fanout, --batch, --evaluation, --placement, --cached, --checkpoint-batches and "
-          "--capture-batches are for --mode sampled");
+                          o.has_cached || o.has_cache_by || o.has_edges || o.replace ||
+                          o.weighted || o.checkpoint_batches != 0 || o.capture_batches),
+          "--fanout, --batch, --evaluation, --placement, --cached, --cache-by, --edges, --replace, "
+          "--weighted, --checkpoint-batches and --capture-batches are for --mode sampled");
   require(!o.capture_batches || !is_link, "--capture-batches is for --task node");
   require(!is_sampled || !o.recompute,
           "--recompute is for --mode full: batches' layers keep little, and the layers of exact "
@@ -235,8 +257,13 @@ void fit_to(const TrainInput& input, const TrainCommand& command, int ranks,
   require(!command.batch || *command.batch <= training,
           fmt::format("--batch {}: there are {} training {}; a batch has that many at most",
                       command.batch.value_or(0), training, train.links ? "edges" : "vertices"));
-  train.sampled->batch =
-      std::min(train.sampled->batch, std::max<std::uint64_t>(1, (training + count - 1) / count));
+  const std::uint64_t share = std::max<std::uint64_t>(1, (training + count - 1) / count);
+  if (command.batch && *command.batch > share)
+    log_warning(
+        fmt::format("--batch {}: each of {} ranks has {} training {} at most; batches are "
+                    "of that many",
+                    *command.batch, ranks, share, train.links ? "edges" : "vertices"));
+  train.sampled->batch = std::min(train.sampled->batch, share);
 }
 
 }  // namespace warren::app

@@ -35,6 +35,8 @@ struct TrainCommand {
   std::string fanout = "15,10";
   std::string evaluation = "exact";
   std::string placement = "device";
+  std::string cache_by = "degree";
+  std::string edges = "device";
   double cached = 0.1;
   std::optional<std::uint64_t> batch;
   std::optional<std::uint64_t> negatives;
@@ -42,6 +44,9 @@ struct TrainCommand {
   std::uint64_t checkpoint_every = 20;
   std::uint64_t checkpoint_batches = 0;
   bool has_fanout = false, has_placement = false, has_evaluation = false, has_cached = false;
+  bool has_cache_by = false, has_edges = false;
+  bool replace = false;
+  bool weighted = false;
   bool resume = false;
   bool residual = false;
   bool skip = false;

@@ -17,6 +17,8 @@ sample::SamplerOptions sampler_options(const LoaderOptions& options) {
   sampler.batch = options.batch;
   sampler.in_flight = options.in_flight;
   sampler.seed = options.seed;
+  sampler.replace = options.replace;
+  sampler.weighted = options.weighted;
   return sampler;
 }
 

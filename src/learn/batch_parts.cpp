@@ -18,9 +18,13 @@ std::shared_ptr<const graph::Graph> without_loops(std::shared_ptr<const graph::G
       filtered(*graph, [](Vertex v, Vertex w) { return v != w; }));
 }
 
-graph::Shard shard_of(team::Team& team, const GraphPair& graphs, ModelKind kind) {
-  return graph::make_shard(
-      team, {is_attention(kind) ? without_loops(graphs.out) : graphs.out, nullptr, graphs.cuts});
+graph::Shard shard_of(team::Team& team, const GraphPair& graphs, const TrainOptions& options) {
+  const auto& graph = is_attention(options.model.kind) ? without_loops(graphs.out) : graphs.out;
+  return graph::make_shard(team, {graph, nullptr, graphs.cuts}, {options.sampled->edges, 0});
+}
+
+sample::StoreOptions store_options(const SampledOptions& options) {
+  return {.weights = options.weighted, .cumulative = options.weighted && options.replace};
 }
 
 LoaderOptions loader_options(const Model& model, const TrainOptions& options, std::uint64_t seeds,
@@ -31,6 +35,8 @@ LoaderOptions loader_options(const Model& model, const TrainOptions& options, st
   loader.fanouts = options.sampled->fanouts;
   loader.batch = seeds;
   loader.seed = options.model.seed;
+  loader.replace = options.sampled->replace;
+  loader.weighted = options.sampled->weighted;
   loader.width = model.options().features;
   for (std::size_t l = 0; l < model.options().layers; ++l)
     loader.blocks.push_back(model.block_options(l));
@@ -67,9 +73,11 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
                        const TrainOptions& given, std::uint64_t seeds)
     : options(given),
       context(team, {.allow_tf32 = given.allow_tf32}, given.type),
-      shard(shard_of(team, graphs, given.model.kind)),
-      store(team, shard),
-      features(make_table(context, graphs, dataset, shard, *given.sampled)),
+      shard(shard_of(team, graphs, given)),
+      store(team, shard, store_options(*given.sampled)),
+      features(make_table(context, graphs, dataset,
+                          hot_features(context, graphs, dataset, store, given, seeds),
+                          *given.sampled)),
       input_ids(team.device(), graphs.input_ids.size()),
       model(context, sized(given.model, dataset)),
       loader(

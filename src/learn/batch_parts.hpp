@@ -11,6 +11,7 @@
 #include "warren/learn/batch_loader.hpp"
 
 #include "learn/feature_table.hpp"
+#include "learn/hot_features.hpp"
 #include "learn/input_graph.hpp"
 #include "learn/trainer_parts.hpp"
 
@@ -120,7 +121,7 @@ void upload(const exec::Stream& stream, memory::Buffer<T>& buffer, const std::ve
   if (!values.empty()) exec::copy(stream, buffer.data(), values.data(), values.size() * sizeof(T));
 }
 
-/// The edges (v, w) for which keep(v, w): without weights, lists in the same order.
+/// The edges (v, w) for which keep(v, w), lists in the same order.
 template <class Keep>
 [[nodiscard]] graph::Graph filtered(const graph::Graph& graph, Keep&& keep) {
   graph::Graph result;
@@ -128,16 +129,23 @@ template <class Keep>
   result.symmetry = graph.symmetry;
   result.offsets = memory::HostArray<EdgeOffset>(graph.vertices + 1ull);
   result.offsets[0] = 0;
-  std::vector<Vertex> targets;
-  targets.reserve(graph.targets.size());
+  std::vector<EdgeOffset> kept;
+  kept.reserve(graph.targets.size());
   for (Vertex v = 0; v < graph.vertices; ++v) {
-    for (const Vertex w : graph.neighbours(v)) {
-      if (keep(v, w)) targets.push_back(w);
+    for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1ull]; ++e) {
+      if (keep(v, graph.targets[e])) kept.push_back(e);
     }
-    result.offsets[v + 1ull] = targets.size();
+    result.offsets[v + 1ull] = kept.size();
   }
-  result.targets = memory::HostArray<Vertex>(targets.size());
-  std::copy(targets.begin(), targets.end(), result.targets.data());
+  const auto copy = [&]<class T>(const memory::HostArray<T>& from, memory::HostArray<T>& to) {
+    if (from.size() == 0) return;
+    to = memory::HostArray<T>(kept.size());
+    for (std::size_t e = 0; e < kept.size(); ++e) to[e] = from[kept[e]];
+  };
+  result.weight_type = graph.weight_type;
+  copy(graph.targets, result.targets);
+  copy(graph.weights_int, result.weights_int);
+  copy(graph.weights_float, result.weights_float);
   return result;
 }
 

@@ -4,13 +4,13 @@
 
 #include <bit>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "warren/core/error.hpp"
 #include "warren/learn/elementwise.hpp"
 #include "warren/learn/trainer.hpp"
 #include "warren/memory/cached_array.hpp"
-#include "warren/sample/hot_rows.hpp"
 
 #include "learn/gather_dropped.hpp"
 
@@ -32,7 +32,8 @@ class TypedTable final : public FeatureTable {
  public:
   static_assert(sizeof(T) == sizeof(Bits));
   TypedTable(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
-             const Dataset& dataset, const graph::Shard& shard, const SampledOptions& options)
+             const Dataset& dataset, std::span<const std::uint64_t> hot,
+             const SampledOptions& options)
       : table_(team, graphs.cuts, dataset.width, options.features) {
     const bool is_all = options.features == memory::Placement::replicated;
     const auto rank = static_cast<std::size_t>(team.rank());
@@ -50,10 +51,7 @@ class TypedTable final : public FeatureTable {
     stream.synchronize();
     team.barrier();
     if (options.features != memory::Placement::host || options.cached <= 0.0) return;
-    const auto hot =
-        static_cast<std::uint64_t>(options.cached * static_cast<double>(graphs.cuts.back()));
-    cached_ = std::make_unique<memory::CachedArray<Bits>>(
-        team, table_, sample::hot_rows_by_degree(team, shard, hot));
+    cached_ = std::make_unique<memory::CachedArray<Bits>>(team, table_, hot);
   }
 
   void gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
@@ -83,15 +81,17 @@ class TypedTable final : public FeatureTable {
   memory::OrderedGather ordered_;
 };
 
-/// As the context's type. Collective. Throws UsageError for sparse features, MemoryError.
+/// As the context's type. `hot`: the rows that devices keep where the options say so, the same on
+/// all ranks. Collective. Throws UsageError for sparse features, MemoryError.
 inline std::unique_ptr<FeatureTable> make_table(Context& context, const GraphPair& graphs,
-                                                const Dataset& dataset, const graph::Shard& shard,
+                                                const Dataset& dataset,
+                                                std::span<const std::uint64_t> hot,
                                                 const SampledOptions& options) {
   require(!dataset.is_sparse(), "sampled batches are of dense features");
   return with_type(context.type(), [&]<class T>(T) -> std::unique_ptr<FeatureTable> {
     using Bits = std::conditional_t<sizeof(T) == sizeof(float), float, std::uint16_t>;
     return std::make_unique<TypedTable<T, Bits>>(context.team(), context.stream(), graphs, dataset,
-                                                 shard, options);
+                                                 hot, options);
   });
 }
 

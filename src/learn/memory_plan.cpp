@@ -254,7 +254,10 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
   const std::uint64_t hidden = options.model.hidden;
   const std::uint64_t size = size_of(options.type);
   Bytes store, features, sampler, layers;
-  store.add(m, 1, sizeof(Vertex));
+  // What an edge has: its target, a weight, the sum of weights up to it.
+  const std::uint64_t edge = sizeof(Vertex) + (sampled.weighted ? sizeof(float) : 0) +
+                             (sampled.weighted && sampled.replace ? sizeof(double) : 0);
+  if (sampled.edges == graph::EdgesPlacement::device) store.add(m, edge, 1);
   store.add(n, 1, sizeof(EdgeOffset));
   if (sampled.features != memory::Placement::host)
     features.add(sampled.features == memory::Placement::replicated ? all : n, dataset.width, size);
@@ -309,6 +312,11 @@ std::vector<Alternative> alternatives_to(const TrainOptions& given) {
   if (!recomputes) add("--recompute", recompute);
   if (given.sampled && given.sampled->exact_evaluation)
     add("--evaluation sampled", [](TrainOptions& o) { o.sampled->exact_evaluation = false; });
+  if (given.sampled && given.sampled->edges == graph::EdgesPlacement::device)
+    add("--evaluation sampled --edges host", [](TrainOptions& o) {
+      o.sampled->exact_evaluation = false;
+      o.sampled->edges = graph::EdgesPlacement::host;
+    });
   if (!is_half) add("--type bfloat16", halve);
   if (!recomputes && !is_half)
     add("--recompute --type bfloat16", [&](TrainOptions& o) {

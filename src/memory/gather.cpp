@@ -44,10 +44,11 @@ void gather(const exec::Stream& stream, const GlobalView<T>& table, const std::u
 template <class T>
 void gather_vertices(const exec::Stream& stream, const GlobalView<T>& table, const Vertex* vertices,
                      std::uint64_t count, T* out, std::uint64_t* out_of_range,
-                     const std::uint32_t* count_at) {
+                     const std::uint32_t* count_at, std::uint32_t processors) {
   RowMove job = describe(table, count, static_cast<const T*>(out), out_of_range);
   job.vertices = vertices;
   job.count_at = count_at;
+  job.processors = processors;
   detail::run_move<Direction::gather>(stream, job);
 }
 
@@ -60,37 +61,43 @@ void scatter(const exec::Stream& stream, const GlobalView<T>& table, const std::
 template void gather(const exec::Stream&, const GlobalView<float>&, const std::uint64_t*,
                      std::uint64_t, float*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<float>&, const Vertex*,
-                              std::uint64_t, float*, std::uint64_t*, const std::uint32_t*);
+                              std::uint64_t, float*, std::uint64_t*, const std::uint32_t*,
+                              std::uint32_t);
 template void scatter(const exec::Stream&, const GlobalView<float>&, const std::uint64_t*,
                       std::uint64_t, const float*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<double>&, const std::uint64_t*,
                      std::uint64_t, double*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<double>&, const Vertex*,
-                              std::uint64_t, double*, std::uint64_t*, const std::uint32_t*);
+                              std::uint64_t, double*, std::uint64_t*, const std::uint32_t*,
+                              std::uint32_t);
 template void scatter(const exec::Stream&, const GlobalView<double>&, const std::uint64_t*,
                       std::uint64_t, const double*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::uint16_t>&, const std::uint64_t*,
                      std::uint64_t, std::uint16_t*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::uint16_t>&, const Vertex*,
-                              std::uint64_t, std::uint16_t*, std::uint64_t*, const std::uint32_t*);
+                              std::uint64_t, std::uint16_t*, std::uint64_t*, const std::uint32_t*,
+                              std::uint32_t);
 template void scatter(const exec::Stream&, const GlobalView<std::uint16_t>&, const std::uint64_t*,
                       std::uint64_t, const std::uint16_t*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::int32_t>&, const std::uint64_t*,
                      std::uint64_t, std::int32_t*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::int32_t>&, const Vertex*,
-                              std::uint64_t, std::int32_t*, std::uint64_t*, const std::uint32_t*);
+                              std::uint64_t, std::int32_t*, std::uint64_t*, const std::uint32_t*,
+                              std::uint32_t);
 template void scatter(const exec::Stream&, const GlobalView<std::int32_t>&, const std::uint64_t*,
                       std::uint64_t, const std::int32_t*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::uint32_t>&, const std::uint64_t*,
                      std::uint64_t, std::uint32_t*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::uint32_t>&, const Vertex*,
-                              std::uint64_t, std::uint32_t*, std::uint64_t*, const std::uint32_t*);
+                              std::uint64_t, std::uint32_t*, std::uint64_t*, const std::uint32_t*,
+                              std::uint32_t);
 template void scatter(const exec::Stream&, const GlobalView<std::uint32_t>&, const std::uint64_t*,
                       std::uint64_t, const std::uint32_t*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::uint64_t>&, const std::uint64_t*,
                      std::uint64_t, std::uint64_t*, std::uint64_t*, std::uint32_t);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::uint64_t>&, const Vertex*,
-                              std::uint64_t, std::uint64_t*, std::uint64_t*, const std::uint32_t*);
+                              std::uint64_t, std::uint64_t*, std::uint64_t*, const std::uint32_t*,
+                              std::uint32_t);
 template void scatter(const exec::Stream&, const GlobalView<std::uint64_t>&, const std::uint64_t*,
                       std::uint64_t, const std::uint64_t*, std::uint64_t*);
 

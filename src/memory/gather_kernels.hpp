@@ -136,11 +136,8 @@ void launch_move(const exec::Stream& stream, const RowMove& job, std::uint32_t l
   if constexpr (!std::is_same_v<Backend, exec::Cpu>) {
     // As many as run at a time, so that each has a next batch to look forward to.
     constexpr std::uint32_t kThreadsPerProcessor = 1024;
-    auto processors = static_cast<std::uint64_t>(stream.device().processors());
-    if (job.processors != 0 && job.processors < processors) {
-      processors = job.processors;
-      options.threads_per_block = kThreadsPerProcessor;  // A block a processor.
-    }
+    const std::uint64_t processors = processors_for(stream.device(), job);
+    if (is_held(stream.device(), job)) options.threads_per_block = kThreadsPerProcessor;
     groups = std::min(batches, processors * kThreadsPerProcessor / lanes);
   }
   const MoveRows<kDirection, kUnitBytes, kRows> kernel{

@@ -38,6 +38,7 @@ detail::RowMove describe(const detail::NearAndFar& table, const detail::GatherJo
   move.count_at = job.count_at;
   move.local = static_cast<unsigned char*>(job.out);
   move.out_of_range = job.out_of_range;
+  move.processors = job.processors;
   if (table.near != nullptr) detail::append_rows(*table.near, move.table);
   if (table.far != nullptr) detail::append_rows(*table.far, move.table);
   detail::choose_unit(move);

@@ -152,8 +152,7 @@ inline GroupsOf groups_of(const exec::Device& device, const OrderedMove& job, st
   constexpr std::uint64_t kThreadsPerProcessor = 1024;
   constexpr std::uint64_t kRows = kRowsAtOnce<exec::Cuda>;
   const std::uint64_t batches = (job.move.count + kRows - 1) / kRows;
-  const std::uint64_t resident =
-      static_cast<std::uint64_t>(device.processors()) * kThreadsPerProcessor / lanes;
+  const std::uint64_t resident = processors_for(device, job.move) * kThreadsPerProcessor / lanes;
   const bool has_near = job.far_from > 0;
   const std::uint64_t turn =
       kRows * std::min<std::uint64_t>(job.move.table.row_bytes, lanes * job.move.unit_bytes);
@@ -180,8 +179,10 @@ void gather_in_order(const exec::Stream& stream, const OrderedMove& job) {
       groups = groups_of(stream.device(), job, lanes_for(units));
     const GatherInOrder<decltype(unit)::value, kRows> kernel{
         job.move, job.sorted_places, job.far_rows, groups.far, groups.near, units};
+    exec::LaunchOptions options;
+    if (is_held(stream.device(), job.move)) options.threads_per_block = kernel.kMostThreads;
     exec::launch<Backend, typename decltype(workers)::type>(stream, groups.far + groups.near,
-                                                            kernel);
+                                                            kernel, options);
   });
 }
 

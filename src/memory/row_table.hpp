@@ -36,6 +36,15 @@ struct RowMove {
   std::uint32_t unit_bytes = 16;  ///< 16, 8, 4 or 2: divides all addresses and the row.
 };
 
+/// Whether a move is held to some of a GPU's processors: it then has blocks as large as a processor
+/// takes, one for each of them.
+[[nodiscard]] inline bool is_held(const exec::Device& device, const RowMove& job) {
+  return job.processors != 0 && job.processors < static_cast<std::uint32_t>(device.processors());
+}
+[[nodiscard]] inline std::uint64_t processors_for(const exec::Device& device, const RowMove& job) {
+  return is_held(device, job) ? job.processors : static_cast<std::uint64_t>(device.processors());
+}
+
 /// A piece of a row, whatever its elements are.
 template <std::uint32_t kBytes>
 struct Unit;

@@ -29,7 +29,7 @@ struct Flight {
   std::uint64_t target_stride = 0;
   std::uint32_t* slots = nullptr;  ///< Of each edge: where its vertex is in the table.
   std::uint64_t slot_stride = 0;
-  std::uint32_t* chunk_sums = nullptr;
+  std::uint64_t* chunk_sums = nullptr;  ///< May be 2^32 and more where edges do not fit.
   std::uint64_t chunk_stride = 0;
   std::uint64_t* table = nullptr;
   std::uint64_t table_entries = 0;

@@ -7,10 +7,8 @@
 #include "sample/hot_rows_kernels.hpp"
 
 namespace warren::sample {
-namespace {
-
-/// The rows of the largest scores.
-std::vector<std::uint64_t> largest(const std::vector<std::uint64_t>& scores, std::uint64_t count) {
+std::vector<std::uint64_t> hot_rows_by_score(std::span<const std::uint64_t> scores,
+                                             std::uint64_t count) {
   std::vector<std::uint64_t> rows(scores.size());
   std::iota(rows.begin(), rows.end(), std::uint64_t{0});
   const auto kept = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(count, rows.size()));
@@ -21,8 +19,6 @@ std::vector<std::uint64_t> largest(const std::vector<std::uint64_t>& scores, std
   rows.resize(static_cast<std::size_t>(kept));
   return rows;
 }
-
-}  // namespace
 
 std::vector<std::uint64_t> hot_rows_by_degree(team::Team& team, const graph::Shard& shard,
                                               std::uint64_t count) {
@@ -37,7 +33,7 @@ std::vector<std::uint64_t> hot_rows_by_degree(team::Team& team, const graph::Sha
   std::vector<std::uint64_t> all;
   for (const auto& part : team.all_gather_v(std::span<const std::uint64_t>(degrees)))
     all.insert(all.end(), part.begin(), part.end());
-  return largest(all, count);
+  return hot_rows_by_score(all, count);
 }
 
 UseCounter::UseCounter(const exec::Device& device, std::uint64_t vertices)
@@ -65,7 +61,7 @@ std::vector<std::uint64_t> UseCounter::hot_rows(team::Team& team, const exec::St
   for (const auto& part : team.all_gather_v(std::span<const std::uint32_t>(mine))) {
     for (std::size_t v = 0; v < sums.size(); ++v) sums[v] += part[v];
   }
-  return largest(sums, count);
+  return hot_rows_by_score(sums, count);
 }
 
 }  // namespace warren::sample

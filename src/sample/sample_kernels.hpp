@@ -87,7 +87,7 @@ struct CountNeighbours {
     const Vertex* const vertices = flight.vertices + at.batch * flight.vertex_stride;
     EdgeOffset* const rows = hop.row_offsets + at.batch * hop.row_stride;
     const Stretch<W> mine(worker, at.chunk, targets);
-    std::uint32_t sum = 0;
+    std::uint64_t sum = 0;
     for (std::uint64_t i = mine.begin; i < mine.end; ++i) {
       if constexpr (kIsSerial<W>) foresee(vertices, i, mine.end);
       NeighbourList list = store.list(vertices[i]);
@@ -104,13 +104,13 @@ struct CountNeighbours {
       rows[i] = taken;
       sum += taken;
     }
-    std::uint32_t before = worker.exclusive_scan(sum);
+    std::uint64_t before = worker.exclusive_scan(sum);
     for (std::uint64_t i = mine.begin; i < mine.end; ++i) {
-      const auto taken = static_cast<std::uint32_t>(rows[i]);
+      const EdgeOffset taken = rows[i];
       rows[i] = before;
       before += taken;
     }
-    const std::uint32_t total = worker.reduce(sum, exec::Plus{});
+    const std::uint64_t total = worker.reduce(sum, exec::Plus{});
     if (worker.lane() == 0) flight.chunk_sums[at.batch * flight.chunk_stride + at.chunk] = total;
   }
 
@@ -137,7 +137,7 @@ struct ScanChunks {
     if (counts.status != kGood) return;
     const std::uint64_t targets = counts.vertices[hop.index];
     const std::uint64_t chunks = chunk_count(of_targets ? targets : counts.edges[hop.index]);
-    std::uint32_t* const sums = flight.chunk_sums + batch * flight.chunk_stride;
+    std::uint64_t* const sums = flight.chunk_sums + batch * flight.chunk_stride;
     const std::uint64_t each = (chunks + worker.size() - 1) / worker.size();
     const std::uint64_t begin = worker.lane() * each;
     const std::uint64_t end = begin + each < chunks ? begin + each : chunks;
@@ -146,8 +146,8 @@ struct ScanChunks {
     std::uint64_t before = worker.exclusive_scan(sum);
     const std::uint64_t total = worker.reduce(sum, exec::Plus{});
     for (std::uint64_t c = begin; c < end; ++c) {
-      const std::uint32_t own = sums[c];
-      sums[c] = static_cast<std::uint32_t>(before);
+      const std::uint64_t own = sums[c];
+      sums[c] = before;
       before += own;
     }
     worker.sync();

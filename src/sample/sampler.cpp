@@ -41,7 +41,7 @@ std::uint64_t times_at_most(std::uint64_t a, std::uint64_t b) { return exec::byt
 namespace detail {
 
 std::uint64_t scratch_bytes(const FlightRun& run, std::uint32_t fanout, std::uint32_t lanes) {
-  if (fanout == kAllNeighbours) return 0;
+  if (fanout == kAllNeighbours || run.replace) return 0;
   if (run.weighted) return keyed_bytes(fanout, lanes);
   return fanout > kFewDraws ? path_doubling_bytes(fanout) : 0;
 }
@@ -100,8 +100,7 @@ void NeighbourSampler::take(const exec::Device& device) {
     is_direct_ = options_.table == Table::direct ||
                  (options_.table == Table::automatic && store_.vertices() <= 2 * hashed);
     table_entries_ = is_direct_ ? std::max<std::uint64_t>(store_.vertices(), 1) : hashed;
-    const std::uint64_t entries = all(table_entries_);
-    table_ = memory::Buffer<std::uint64_t>(device, is_direct_ ? entries / 2 + 1 : entries);
+    take_table(device, all(table_entries_));
     if (!is_direct_) slots_ = memory::Buffer<std::uint32_t>(device, all(most_edges));
   } else {
     trees_ = memory::Buffer<std::uint32_t>(device, all(most_vertices()));
@@ -110,7 +109,7 @@ void NeighbourSampler::take(const exec::Device& device) {
   vertices_ = memory::Buffer<Vertex>(device, all(most_vertices()));
   begins_ = memory::Buffer<EdgeOffset>(device, all(most_targets));
   degrees_ = memory::Buffer<std::uint32_t>(device, all(most_targets));
-  chunk_sums_ = memory::Buffer<std::uint32_t>(device, all(chunks_));
+  chunk_sums_ = memory::Buffer<std::uint64_t>(device, all(chunks_));
   for (const HopPlan& hop : plan_) {
     HopBuffers buffers;
     buffers.row_offsets = memory::Buffer<EdgeOffset>(device, all(hop.targets + 1));
@@ -123,12 +122,27 @@ void NeighbourSampler::take(const exec::Device& device) {
   constexpr std::uint32_t kLanes = 256;
   detail::FlightRun run;
   run.weighted = options_.weighted;
+  run.replace = options_.replace;
   std::uint64_t scratch = 0;
   for (const HopPlan& hop : plan_)
     scratch = std::max(scratch, detail::scratch_bytes(run, hop.fanout, kLanes));
   if (scratch > detail::kOwnScratch)
     scratch_ = memory::Buffer<std::uint64_t>(
         device, times_at_most((scratch + 7) / 8, detail::FlightRun::kScratchTasks));
+}
+
+void NeighbourSampler::take_table(const exec::Device& device, std::uint64_t entries) {
+  try {
+    table_ = memory::Buffer<std::uint64_t>(device, is_direct_ ? entries / 2 + 1 : entries);
+  } catch (const MemoryError& error) {
+    const std::string each = std::to_string(table_entries_);
+    throw MemoryError(device.name(), error.bytes_asked(), error.bytes_free(),
+                      "for " +
+                          (is_direct_ ? "the table of all " + each + " vertices"
+                                      : "the hash table of " + each + " entries") +
+                          " for each of " + std::to_string(options_.in_flight) +
+                          " batches in flight");
+  }
 }
 
 void NeighbourSampler::run(const exec::Stream& stream, const Vertex* seeds, std::uint64_t count,

@@ -386,8 +386,22 @@ class Train(ProgramTest):
         for placement in ("replicated", "host", "cached"):
             self.assertEqual(expected, self.losses(*options, "--placement", placement))
         self.assertEqual(expected, self.losses(*options, "--evaluation", "sampled"))
-        result = self.succeed_json("train", *options, "--placement", "cached", "--cached", 0.5)
-        self.assertGreater(result["hit_rate"], 0.5)
+        self.assertEqual(expected, self.losses(*options, "--evaluation", "sampled", "--edges", "host"))
+        for by in ("degree", "presampling"):
+            result = self.succeed_json("train", *options, "--placement", "cached", "--cached", 0.5, "--cache-by", by)
+            self.assertEqual(expected, [e["loss"] for e in result["epochs"]])
+            self.assertGreater(result["hit_rate"], 0.5)
+        self.assertEqual((result["edges_placement"], result["replace"], result["weighted"]), ("device", False, False))
+        # Drawn otherwise, other losses.
+        drawn = {tuple(self.losses(*options, *how)) for how in
+                 ([], ["--replace"], ["--weighted", "--weights", "uniform:0:9"], ["--replace", "--weighted", "--weights", "uniform:0:9"])}
+        self.assertEqual(len(drawn), 4)
+        # Batches are no larger than a rank's share, which is said where others were asked for.
+        training = self.succeed_json("train", *GENERATED, "--mode", "sampled", "--epochs", 1)["batch"]
+        asked = self.run_program("train", *GENERATED, "--mode", "sampled", "--epochs", 1, "--devices", 2, "--batch", training)
+        self.assertEqual(asked.status, 0, asked.err)
+        self.assertIn(f"--batch {training}", asked.err)
+        self.assertNotIn("--batch", self.run_program("train", *GENERATED, "--mode", "sampled", "--epochs", 1, "--devices", 2).err)
         # An only fanout is every layer's; a small training set makes one batch.
         result = self.succeed_json("train", *GENERATED, "--mode", "sampled", "--layers", 3, "--fanout", 2, "--epochs", 1)
         self.assertEqual((result["fanout"], result["batches"]), ([2, 2, 2], 1))
@@ -414,6 +428,12 @@ class Train(ProgramTest):
         self.fail(2, *sampled, "--batch", 0, says="--batch")
         self.fail(2, *sampled, "--placement", "disk", says="disk")
         self.fail(2, *sampled, "--cached", 0.5, says="--placement cached")
+        self.fail(2, *sampled, "--cache-by", "presampling", says="--placement cached")
+        self.fail(2, *sampled, "--placement", "cached", "--cache-by", "age", says=["age", "degree, presampling"])
+        self.fail(2, *sampled, "--edges", "compressed-host", says=["compressed-host", "device, host"])
+        self.fail(2, *sampled, "--weighted", says=["--weighted", "--weights uniform"])
+        for only in (["--edges", "host"], ["--replace"], ["--weighted"], ["--cache-by", "degree"]):
+            self.fail(2, "train", *GENERATED, *only, says="--mode sampled")
         self.fail(2, *sampled, "--evaluation", "none", says="none")
         self.fail(2, "train", *GENERATED, "--fanout", "5,5", says="--mode sampled")
         self.fail(2, "train", *GENERATED, "--batch", 5, says="--mode sampled")

@@ -2,6 +2,10 @@
 // Convolutions with their references, and one forward and backward pass of them on a team.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include "warren/learn/convolution.hpp"
@@ -28,30 +32,42 @@ struct Case {
   const char* name;
   std::uint64_t in, out;
   bool is_sparse;
-  std::function<std::unique_ptr<Convolution>(Context&, Parameters&, const ConvolutionShape&,
-                                             const GraphPair&)>
-      make;
+  std::optional<Weighting> weighting;  ///< Of its sums over neighbours; none: it looks at edges.
+  bool loops;                          ///< Every vertex is a neighbour of its own.
+  /// Of a matrix, and of the sums over it where they have a weighting.
+  std::function<std::unique_ptr<Convolution>(Parameters&, const ConvolutionShape&,
+                                             const Neighbourhood&,
+                                             std::shared_ptr<const Aggregation>)>
+      on;
   std::function<Values(const reference::Edges&, const Values& x, const std::vector<Values>& p,
                        std::uint64_t in, std::uint64_t out)>
       reference;
   bool is_first = false;  ///< Of a model's layers, so that the input has no gradient.
 
   [[nodiscard]] bool has_input_gradient() const { return !is_sparse && !is_first; }
+  /// Of a whole graph.
+  [[nodiscard]] std::unique_ptr<Convolution> make(Context& context, Parameters& parameters,
+                                                  const ConvolutionShape& shape,
+                                                  const GraphPair& graphs) const {
+    const Neighbourhood neighbourhood(
+        context.team(), context.stream(),
+        loops ? with_self_loops(graphs, context.team().device().pool()) : graphs);
+    return on(parameters, shape, neighbourhood,
+              weighting
+                  ? std::make_shared<const Aggregation>(context, neighbourhood, graphs, *weighting)
+                  : nullptr);
+  }
 };
-
-inline std::shared_ptr<const Aggregation> aggregation(Context& context, const GraphPair& graphs,
-                                                      Weighting weighting) {
-  const Neighbourhood neighbourhood(context.team(), context.stream(), graphs);
-  return std::make_shared<const Aggregation>(context, neighbourhood, graphs, weighting);
-}
 
 inline Case gcn(std::uint64_t in, std::uint64_t out, bool is_sparse) {
   return {"gcn",
           in,
           out,
           is_sparse,
-          [](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
-            return make_gcn(p, s, aggregation(c, g, Weighting::symmetric));
+          Weighting::symmetric,
+          false,
+          [](Parameters& p, const ConvolutionShape& s, const Neighbourhood&, auto sums) {
+            return make_gcn(p, s, sums);
           },
           [](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
             return reference::gcn(e, x, p[0], in_, out_);
@@ -63,8 +79,10 @@ inline Case sage(std::uint64_t in, std::uint64_t out, bool is_sparse, Weighting 
           in,
           out,
           is_sparse,
-          [weighting](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
-            return make_sage(p, s, aggregation(c, g, weighting));
+          weighting,
+          false,
+          [](Parameters& p, const ConvolutionShape& s, const Neighbourhood&, auto sums) {
+            return make_sage(p, s, sums);
           },
           [weighting](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
             const Values gathered = weighting == Weighting::sum
@@ -80,8 +98,10 @@ inline Case sage_max(std::uint64_t in, std::uint64_t out) {
           in,
           out,
           false,
-          [](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
-            return make_sage_max(p, s, Neighbourhood(c.team(), c.stream(), g));
+          std::nullopt,
+          false,
+          [](Parameters& p, const ConvolutionShape& s, const Neighbourhood& edges, const auto&) {
+            return make_sage_max(p, s, edges);
           },
           [](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
             return reference::sum_of(
@@ -96,8 +116,10 @@ inline Case gin(std::uint64_t in, std::uint64_t out, bool is_sparse,
           in,
           out,
           is_sparse,
-          [norm](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
-            return make_gin(p, s, aggregation(c, g, Weighting::sum), norm);
+          Weighting::sum,
+          false,
+          [norm](Parameters& p, const ConvolutionShape& s, const Neighbourhood&, auto sums) {
+            return make_gin(p, s, sums, norm);
           },
           [norm](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
             return reference::gin(e, x, p[0][0], p[1], p[2], p[3], in_, out_,
@@ -111,10 +133,10 @@ inline Case gat(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bool
           in,
           heads * width,
           is_sparse,
-          [=](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
-            const GraphPair looped = with_self_loops(g, c.team().device().pool());
-            return make_gat(p, s, Neighbourhood(c.team(), c.stream(), looped),
-                            {.heads = heads, .width = width}, edge_dropout);
+          std::nullopt,
+          true,
+          [=](Parameters& p, const ConvolutionShape& s, const Neighbourhood& edges, const auto&) {
+            return make_gat(p, s, edges, {.heads = heads, .width = width}, edge_dropout);
           },
           [heads, width](const auto& e, const Values& x, const auto& p, auto in_, auto) {
             return reference::gat(e, x, p[0], p[1], p[2], in_, heads, width);
@@ -135,10 +157,10 @@ inline Case gatv2(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bo
           in,
           heads * width,
           is_sparse,
-          [=](Context& c, Parameters& p, const ConvolutionShape& s, const GraphPair& g) {
-            const GraphPair looped = loops ? with_self_loops(g, c.team().device().pool()) : g;
-            return make_gatv2(p, s, Neighbourhood(c.team(), c.stream(), looped),
-                              {.heads = heads, .width = width}, edge_dropout);
+          std::nullopt,
+          loops,
+          [=](Parameters& p, const ConvolutionShape& s, const Neighbourhood& edges, const auto&) {
+            return make_gatv2(p, s, edges, {.heads = heads, .width = width}, edge_dropout);
           },
           [=](const auto& e, const Values& x, const auto& p, auto in_, auto) {
             return reference::gatv2(loops ? reference::with_loops(e) : e, x, p[0], p[1], p[2], in_,

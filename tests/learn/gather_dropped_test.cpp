@@ -89,8 +89,9 @@ void check_tables(const team::TeamOptions& options) {
           const std::vector<Vertex> vertices = some(333, 600), ids = some(333, 1000000);
           team::run_team(options, [&](team::Team& team) {
             Context context(team, {}, type);
-            const graph::Shard shard = graph::make_shard(team, {graphs.out, nullptr, graphs.cuts});
-            const auto table = make_table(context, graphs, dataset, shard, sampled);
+            std::vector<std::uint64_t> hot;
+            for (std::uint64_t row = 0; cached > 0.0 && row < 600; row += 3) hot.push_back(row);
+            const auto table = make_table(context, graphs, dataset, hot, sampled);
             const exec::Stream& stream = context.stream();
             const auto of = testing_support::on_device(stream, vertices);
             const auto row_ids = testing_support::on_device(stream, ids);

@@ -408,15 +408,16 @@ TEST(LinkTrainingCuda, InSixteenBitsIsNearThatInThirtyTwo) {
   check_types({gpus.front()});
 }
 
-TEST(LinkTraining, OfUnevenBatchesEndsAndRepeats) {
+void check_uneven(const std::vector<team::TeamOptions>& teams) {
   const Problem p = problem(false, false, false);
   for (const ModelKind kind : {ModelKind::sage, ModelKind::gin}) {
-    for (const int size : {1, 3, 5}) {
+    for (const auto& team : teams) {
+      SCOPED_TRACE(name_of(kind) + ", " + testing_support::name_of(team));
       TrainOptions options = of_links(kind, 3, 211);
       options.epochs = 2;
-      options.sampled->exact_evaluation = size != 3;
-      const Trained one = train_links(p, options, ranks(size));
-      const Trained other = train_links(p, options, ranks(size));
+      options.sampled->exact_evaluation = team.ranks != 3;
+      const Trained one = train_links(p, options, team);
+      const Trained other = train_links(p, options, team);
       EXPECT_EQ(one.result.epochs, 2u);
       EXPECT_EQ(one.numbers, other.numbers);
       EXPECT_EQ(one.parameters, other.parameters);
@@ -424,15 +425,22 @@ TEST(LinkTraining, OfUnevenBatchesEndsAndRepeats) {
   }
 }
 
+TEST(LinkTraining, OfUnevenBatchesEndsAndRepeats) { check_uneven({ranks(1), ranks(3), ranks(5)}); }
+TEST(LinkTrainingCuda, OfUnevenBatchesEndsAndRepeats) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_uneven(gpus);
+}
+
 /// A ring of a few vertices: fewer training edges than ranks, and false targets that repeat.
-TEST(LinkTraining, OfFewerEdgesThanRanks) {
+void check_few_edges(const team::TeamOptions& team_options) {
   Problem p;
   p.graph = fixtures::from_list(3, {{0, 1}, {1, 2}, {2, 0}});
   exec::ThreadPool pool(1);
   p.dataset.vertices = 3;
   p.dataset.width = 2;
   p.dataset.dense = {1.0f, 0.0f, 0.0f, 1.0f, 1.0f, 1.0f};
-  GraphPair graphs = fixtures::pair_of(p.graph, 4);
+  GraphPair graphs = fixtures::pair_of(p.graph, team_options.ranks);
   std::uint64_t seed = 1;
   std::shared_ptr<const LinkSplit> split;
   for (; split == nullptr; ++seed) {
@@ -447,29 +455,36 @@ TEST(LinkTraining, OfFewerEdgesThanRanks) {
   options.links->split = split;
   options.model.hidden = 4;
   options.epochs = 2;
-  team::run_team(ranks(4), [&](team::Team& team) {
+  team::run_team(team_options, [&](team::Team& team) {
     Trainer trainer(team, graphs, p.dataset, options);
     EXPECT_EQ(trainer.run([](const EpochRecord&) {}).epochs, 2u);
   });
 }
 
-TEST(LinkTraining, GoesOnFromTheMiddleOfAnEpoch) {
+TEST(LinkTraining, OfFewerEdgesThanRanks) { check_few_edges(ranks(4)); }
+TEST(LinkTrainingCuda, OfFewerEdgesThanRanks) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_few_edges(gpus.back());
+}
+
+void check_going_on(const team::TeamOptions& team_options) {
   const Problem p = problem(true, false, false);
   const std::string folder =
       (std::filesystem::temp_directory_path() / ("warren_links_" + std::to_string(::getpid())))
           .string();
   TrainOptions options = of_links(ModelKind::sage, 3, 300);
   options.epochs = 3;
-  const Trained whole = train_links(p, options, ranks(2));
+  const Trained whole = train_links(p, options, team_options);
   options.checkpoint = folder;
   options.checkpoint_batches = 2;
   options.checkpoint_every = 100;
   struct Stopped {};
-  GraphPair graphs = fixtures::pair_of(p.graph, 2);
+  GraphPair graphs = fixtures::pair_of(p.graph, team_options.ranks);
   options.links->split = std::make_shared<const LinkSplit>(held_out(graphs));
   Dataset dataset = p.dataset;
   drop_labels(dataset, 16);
-  team::run_team(ranks(2), [&](team::Team& team) {
+  team::run_team(team_options, [&](team::Team& team) {
     Trainer trainer(team, graphs, dataset, options);
     try {
       (void)trainer.run([](const EpochRecord& record) {
@@ -480,7 +495,7 @@ TEST(LinkTraining, GoesOnFromTheMiddleOfAnEpoch) {
   });
   EXPECT_NE(read_tensors(folder + "/state.safetensors").text("batches", folder), "0");
   EXPECT_TRUE(is_link_model(folder));
-  const Trained rest = train_links(p, options, ranks(2), true, true);
+  const Trained rest = train_links(p, options, team_options, true, true);
   ASSERT_EQ(rest.numbers.size() * 3, whole.numbers.size() * 2);
   for (std::size_t i = 0; i < rest.numbers.size(); ++i)
     EXPECT_NEAR(rest.numbers[i], whole.numbers[i + whole.numbers.size() / 3], 1e-12) << i;
@@ -489,8 +504,15 @@ TEST(LinkTraining, GoesOnFromTheMiddleOfAnEpoch) {
   // Not for classes of vertices.
   TrainOptions other = options;
   other.links.reset();
-  EXPECT_THROW((void)fixtures::train_on(p, other, 2, false, true), InputError);
+  EXPECT_THROW((void)fixtures::train_on(p, other, team_options, false, true), InputError);
   std::filesystem::remove_all(folder);
+}
+
+TEST(LinkTraining, GoesOnFromTheMiddleOfAnEpoch) { check_going_on(ranks(2)); }
+TEST(LinkTrainingCuda, GoesOnFromTheMiddleOfAnEpoch) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  for (const auto& team : gpus) check_going_on(team);
 }
 
 TEST(LinkTraining, RefusesWhatDoesNotFitTogether) {

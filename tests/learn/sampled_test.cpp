@@ -9,6 +9,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/learn/batch_loader.hpp"
+#include "warren/learn/memory_plan.hpp"
 
 #include "learn/problems.hpp"
 
@@ -197,18 +198,27 @@ TEST(SampledTrainingCuda, OfOneBatchOfAllIsThatOfTheWholeGraph) {
   check_whole(gpus);
 }
 
-TEST(SampledTraining, RepeatsBitForBit) {
+void check_repeats(const team::TeamOptions& team) {
   const Problem p = problem(false, false, false);
   for (const ModelKind kind : fixtures::kAllKinds) {
     const TrainOptions options = in_batches(kind, 3, 7);
-    const Trained one = train_on(p, options, 2);
-    const Trained other = train_on(p, options, 2);
+    const Trained one = train_on(p, options, team);
+    const Trained other = train_on(p, options, team);
     EXPECT_EQ(one.numbers, other.numbers) << name_of(kind);
     EXPECT_EQ(one.parameters, other.parameters) << name_of(kind);
   }
 }
 
-TEST(SampledTraining, OfUnevenBatchesEndsAndLearns) {
+TEST(SampledTraining, RepeatsBitForBit) { check_repeats(ranks(2)); }
+TEST(SampledTrainingCuda, RepeatsBitForBit) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  for (const auto& team : gpus) check_repeats(team);
+}
+
+/// Teams of as many ranks as leave some without vertices in the last batches, and (`few`) more
+/// ranks than training vertices.
+void check_uneven(const std::vector<team::TeamOptions>& teams, const team::TeamOptions& few) {
   Problem p = problem(false, false, false);
   for (const ModelKind kind : fixtures::kAllKinds) {
     TrainOptions options = in_batches(kind, 5, 8);
@@ -216,10 +226,10 @@ TEST(SampledTraining, OfUnevenBatchesEndsAndLearns) {
     options.sampled->fanouts = {5, 4};
     options.model.dropout = 0.1f;
     options.epochs = 25;
-    // As many ranks as leave some without vertices in the last batches.
-    for (const int size : {1, 3, 5}) {
-      const Trained found = train_on(p, options, size);
-      EXPECT_GT(found.result.test_accuracy, 0.55) << name_of(kind) << " on " << size;
+    for (const auto& team : teams) {
+      const Trained found = train_on(p, options, team);
+      EXPECT_GT(found.result.test_accuracy, 0.55)
+          << name_of(kind) << " on " << testing_support::name_of(team);
     }
   }
   // Fewer training vertices than ranks.
@@ -234,12 +244,21 @@ TEST(SampledTraining, OfUnevenBatchesEndsAndLearns) {
     options.epochs = 2;
     for (const bool is_exact : {false, true}) {
       options.sampled->exact_evaluation = is_exact;
-      EXPECT_EQ(train_on(p, options, 4).result.epochs, 2u) << name_of(kind);
+      EXPECT_EQ(train_on(p, options, few).result.epochs, 2u) << name_of(kind);
     }
   }
 }
 
-void check_going_on(bool pads) {
+TEST(SampledTraining, OfUnevenBatchesEndsAndLearns) {
+  check_uneven({ranks(1), ranks(3), ranks(5)}, ranks(4));
+}
+TEST(SampledTrainingCuda, OfUnevenBatchesEndsAndLearns) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_uneven(gpus, gpus.back());
+}
+
+void check_going_on(const team::TeamOptions& team_options, bool pads = false) {
   const Problem p = problem(true, false, false);
   const std::string folder =
       (std::filesystem::temp_directory_path() / ("warren_sampled_" + std::to_string(::getpid())))
@@ -247,15 +266,15 @@ void check_going_on(bool pads) {
   TrainOptions options = in_batches(ModelKind::sage, 3, 4);
   options.sampled->pad = pads;
   options.epochs = 3;
-  const Trained whole = train_on(p, options, 2);
+  const Trained whole = train_on(p, options, team_options);
   options.checkpoint = folder;
   options.checkpoint_batches = 2;
   options.checkpoint_every = 100;
   // Ends after its second epoch, before that is noted: the last checkpoint is within it.
   struct Stopped {};
   std::uint64_t batches = 0;
-  const GraphPair graphs = fixtures::pair_of(p.graph, 2);
-  team::run_team(ranks(2), [&](team::Team& team) {
+  const GraphPair graphs = fixtures::pair_of(p.graph, team_options.ranks);
+  team::run_team(team_options, [&](team::Team& team) {
     Trainer trainer(team, graphs, p.dataset, options);
     if (team.rank() == 0) batches = trainer.batches();
     try {
@@ -269,7 +288,7 @@ void check_going_on(bool pads) {
   const TensorFile state = read_tensors(folder + "/state.safetensors");
   EXPECT_EQ(state.text("epoch", folder), "1");
   EXPECT_NE(state.text("batches", folder), "0");
-  const Trained rest = train_on(p, options, 2, false, true);
+  const Trained rest = train_on(p, options, team_options, false, true);
   ASSERT_EQ(rest.numbers.size(), 8u);
   for (std::size_t i = 0; i < rest.numbers.size(); ++i)
     EXPECT_NEAR(rest.numbers[i], whole.numbers[i + 4], 1e-12) << i;
@@ -278,18 +297,190 @@ void check_going_on(bool pads) {
   TrainOptions other = options;
   {
     std::filesystem::remove_all(folder);
-    team::run_team(ranks(2), [&](team::Team& team) {
+    team::run_team(team_options, [&](team::Team& team) {
       Trainer trainer(team, graphs, p.dataset, options);
       (void)trainer.epoch();
     });
     other.sampled->batch = 5;
-    EXPECT_THROW((void)train_on(p, other, 2, false, true), InputError);
+    EXPECT_THROW((void)train_on(p, other, team_options, false, true), InputError);
   }
   std::filesystem::remove_all(folder);
 }
 
-TEST(SampledTraining, GoesOnFromTheMiddleOfAnEpoch) { check_going_on(false); }
-TEST(SampledTraining, GoesOnFromTheMiddleOfAnEpochOfPaddedBatches) { check_going_on(true); }
+TEST(SampledTraining, GoesOnFromTheMiddleOfAnEpoch) { check_going_on(ranks(2)); }
+TEST(SampledTraining, GoesOnFromTheMiddleOfAnEpochOfPaddedBatches) {
+  check_going_on(ranks(2), true);
+}
+TEST(SampledTrainingCuda, GoesOnFromTheMiddleOfAnEpoch) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  for (const auto& team : gpus) {
+    check_going_on(team);
+    check_going_on(team, true);
+  }
+}
+
+/// Lists in host memory are the same lists.
+void check_edges_in_host_memory(const std::vector<team::TeamOptions>& teams) {
+  const Problem p = problem(true, false, false);
+  for (const ModelKind kind : {ModelKind::gcn, ModelKind::gat}) {
+    for (const auto& team : teams) {
+      SCOPED_TRACE(name_of(kind) + ", " + testing_support::name_of(team));
+      TrainOptions options = in_batches(kind, 4, 30);
+      options.epochs = 3;
+      options.sampled->exact_evaluation = kind == ModelKind::gcn;
+      const Trained near = train_on(p, options, team);
+      const MemoryPlan plan = plan_memory(fixtures::pair_of(p.graph, 1), p.dataset, options);
+      options.sampled->edges = graph::EdgesPlacement::host;
+      const Trained far = train_on(p, options, team);
+      EXPECT_EQ(far.numbers, near.numbers);
+      EXPECT_EQ(far.parameters, near.parameters);
+      // Only offsets are on the device.
+      const MemoryPlan other = plan_memory(fixtures::pair_of(p.graph, 1), p.dataset, options);
+      EXPECT_GE(plan.total(), other.total() + p.graph.edges() * sizeof(Vertex));
+    }
+  }
+}
+
+TEST(SampledTraining, OfEdgesInHostMemoryIsTheSame) {
+  check_edges_in_host_memory({ranks(1), ranks(2)});
+}
+TEST(SampledTrainingCuda, OfEdgesInHostMemoryIsTheSame) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_edges_in_host_memory(gpus);
+}
+
+/// The least of all ranks' hit rates after an epoch, of one layer over all neighbours with eight
+/// cached rows.
+double hit_rate(const Problem& p, CacheBy by, const team::TeamOptions& team_options) {
+  TrainOptions options = in_batches(ModelKind::sage, -1, 8);
+  options.model.layers = 1;
+  options.sampled->fanouts = {-1};
+  options.sampled->features = memory::Placement::host;
+  options.sampled->cached = 8.5 / 600.0;
+  options.sampled->cache_by = by;
+  const GraphPair graphs = fixtures::in_random_order(p.graph, team_options.ranks);
+  double least = 1.0;
+  team::run_team(team_options, [&](team::Team& team) {
+    Trainer trainer(team, graphs, p.dataset, options);
+    (void)trainer.epoch();
+    const double all =
+        team.all_reduce(trainer.hit_rate(), [](double a, double b) { return std::min(a, b); });
+    if (team.rank() == 0) least = all;
+  });
+  return least;
+}
+
+void check_hit_rates(const std::vector<team::TeamOptions>& teams) {
+  constexpr Vertex kHubs = 8;
+  Problem p = problem(true, false, false);
+  // A star for each hub, which has no edge of its own: half of a batch's rows are hubs.
+  std::vector<graph::Edge> stars;
+  // And one where training vertices' hubs are others than those of most edges.
+  std::vector<graph::Edge> apart;
+  for (Vertex v = 2 * kHubs; v < 600; ++v) {
+    stars.push_back({v, v % kHubs});
+    const bool is_trained = p.dataset.splits[v] == kTrain;
+    if (is_trained) apart.push_back({v, kHubs + v % kHubs});
+    for (Vertex hub = 0; hub < kHubs && !is_trained; ++hub) apart.push_back({v, hub});
+  }
+  for (const auto& team : teams) {
+    SCOPED_TRACE(testing_support::name_of(team));
+    p.graph = fixtures::from_list(600, stars);
+    EXPECT_GT(hit_rate(p, CacheBy::degree, team), 0.3);
+    EXPECT_GT(hit_rate(p, CacheBy::presampling, team), 0.3);
+    p.graph = fixtures::from_list(600, apart);
+    EXPECT_LT(hit_rate(p, CacheBy::degree, team), 0.1);
+    EXPECT_GT(hit_rate(p, CacheBy::presampling, team), 0.3);
+  }
+}
+
+TEST(SampledTraining, CachesTheRowsThatBatchesWant) { check_hit_rates({ranks(1), ranks(3)}); }
+TEST(SampledTrainingCuda, CachesTheRowsThatBatchesWant) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_hit_rates({gpus.front(), gpus.back()});
+}
+
+/// Edges of weight 0 are as if they were not there.
+void check_weighted(const team::TeamOptions& team) {
+  Problem weighted = problem(true, false, false);
+  std::vector<graph::Edge> all{{7, 7}}, kept{{7, 7}};  // A loop, which attention takes out.
+  for (Vertex v = 0; v < 600; ++v) {
+    for (const Vertex w : weighted.graph.neighbours(v)) {
+      all.push_back({v, w});
+      if ((v + w) % 3 != 0 && v != w) kept.push_back({v, w});
+    }
+  }
+  weighted.graph = fixtures::from_list(600, all);
+  weighted.graph.weight_type = graph::WeightType::int32;
+  weighted.graph.weights_int = memory::HostArray<std::int32_t>(weighted.graph.edges());
+  Problem plain = weighted;
+  plain.graph = fixtures::from_list(600, kept);
+  for (Vertex v = 0; v < 600; ++v) {
+    const auto list = plain.graph.neighbours(v);
+    for (EdgeOffset e = weighted.graph.offsets[v]; e < weighted.graph.offsets[v + 1ull]; ++e) {
+      const bool is_kept = std::binary_search(list.begin(), list.end(), weighted.graph.targets[e]);
+      weighted.graph.weights_int[e] = is_kept ? 5 : 0;
+    }
+  }
+  for (const ModelKind kind : {ModelKind::sage, ModelKind::gat}) {
+    SCOPED_TRACE(name_of(kind));
+    TrainOptions options = in_batches(kind, -1, 50);
+    options.epochs = 2;
+    options.sampled->exact_evaluation = false;
+    const Trained expected = train_on(plain, options, team);
+    EXPECT_NE(train_on(weighted, options, team).numbers, expected.numbers);
+    options.sampled->weighted = true;
+    const Trained found = train_on(weighted, options, team);
+    EXPECT_EQ(found.numbers, expected.numbers);
+    EXPECT_EQ(found.parameters, expected.parameters);
+    EXPECT_THROW((void)train_on(plain, options, team), UsageError);
+  }
+}
+
+/// Of one neighbour each, drawn three times.
+void check_replaced(const team::TeamOptions& team_options) {
+  Problem p = problem(true, false, false);
+  std::vector<graph::Edge> ring;
+  for (Vertex v = 0; v < 600; ++v) ring.push_back({v, (v + 1) % 600});
+  p.graph = fixtures::from_list(600, ring);
+  p.graph.weight_type = graph::WeightType::float32;
+  p.graph.weights_float = memory::HostArray<float>(600);
+  for (std::uint64_t e = 0; e < 600; ++e) p.graph.weights_float[e] = 0.5f;
+  const GraphPair graphs = fixtures::pair_of(p.graph, team_options.ranks);
+  TrainOptions options = in_batches(ModelKind::sage, 3, 50);
+  options.model.layers = 1;
+  options.sampled->fanouts = {3};
+  const auto first = [&] {
+    EpochRecord record;
+    team::run_team(team_options, [&](team::Team& team) {
+      const EpochRecord mine = Trainer(team, graphs, p.dataset, options).epoch();
+      if (team.rank() == 0) record = mine;
+    });
+    return record;
+  };
+  const EpochRecord once = first();
+  options.sampled->replace = true;
+  for (const bool weighted : {false, true}) {
+    options.sampled->weighted = weighted;
+    const EpochRecord thrice = first();
+    EXPECT_EQ(thrice.sampled_edges, 3 * once.sampled_edges);
+    EXPECT_NEAR(thrice.loss, once.loss, 1e-5);
+  }
+}
+
+TEST(SampledTraining, DrawsByWeightsAndWithReplacement) {
+  check_weighted(ranks(2));
+  check_replaced(ranks(2));
+}
+TEST(SampledTrainingCuda, DrawsByWeightsAndWithReplacement) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_weighted(gpus.front());
+  check_replaced(gpus.front());
+}
 
 TEST(SampledTraining, RefusesWhatDoesNotFitTogether) {
   const Problem p = problem(false, false, false);

@@ -179,7 +179,32 @@ TYPED_TEST_P(GatherTest, NullArraysAreRefused) {
   });
 }
 
+/// The same comes out, by row numbers of either size.
+TYPED_TEST_P(GatherTest, OnFewProcessors) {
+  constexpr std::uint64_t kRows = 3000, kWidth = 24, kCount = 20'000;
+  team::run_team(teams<TypeParam>().front(), [](team::Team& team) {
+    const exec::Stream stream(team.device());
+    const GlobalArray<float> table =
+        make_table<float>(team, stream, kRows, kWidth, Placement::device);
+    std::vector<std::uint64_t> indices = random_rows(kCount, kRows, 1);
+    for (std::uint64_t& index : indices) index = std::min<std::uint64_t>(index, kRows + 7);
+    const auto expected = reference::gather(whole_table<float>(kRows, kWidth), kWidth, indices);
+    const auto where = on_device(stream, indices);
+    const auto vertices = on_device(stream, std::vector<Vertex>(indices.begin(), indices.end()));
+    for (const std::uint32_t processors : {1u, 3u, 1u << 20}) {
+      Buffer<float> out = on_device(stream, std::vector<float>(kCount * kWidth, 77.0f));
+      gather(stream, table.view(), where.data(), kCount, out.data(), nullptr, processors);
+      EXPECT_EQ(out.to_host(stream), expected);
+      out = on_device(stream, std::vector<float>(kCount * kWidth, 77.0f));
+      gather_vertices(stream, table.view(), vertices.data(), kCount, out.data(), nullptr, nullptr,
+                      processors);
+      EXPECT_EQ(out.to_host(stream), expected);
+    }
+  });
+}
+
 REGISTER_TYPED_TEST_SUITE_P(GatherTest, EveryWidth, EveryTeamAndPlacement, EveryType,
-                            OutputsThatAreNotAligned, FewAndManyRows, NullArraysAreRefused);
+                            OutputsThatAreNotAligned, FewAndManyRows, NullArraysAreRefused,
+                            OnFewProcessors);
 
 }  // namespace warren::memory

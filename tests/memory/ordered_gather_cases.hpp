@@ -105,6 +105,9 @@ void check_orders(team::Team& team, const exec::Stream& stream, std::uint64_t ro
         check_few(stream, batch, few, [&](auto* vertices, auto size, T* out, auto* count_at) {
           ordered.gather_vertices(stream, table, vertices, size, out, nullptr, count_at);
         });
+        check_few(stream, batch, few, [&](auto* vertices, auto size, T* out, auto* count_at) {
+          ordered.gather_vertices(stream, table, vertices, size, out, nullptr, count_at, 2);
+        });
       }
     }
   }
@@ -130,9 +133,11 @@ void check_cached_orders(team::Team& team, const exec::Stream& stream, std::uint
         array.gather(stream, indices, size, out, missing);
       });
     }
-    check_few(stream, batch, 50, [&](auto* vertices, auto size, T* out, auto* count_at) {
-      array.gather_vertices(stream, vertices, size, out, nullptr, count_at);
-    });
+    for (const std::uint32_t processors : {0u, 1u, 5u}) {
+      check_few(stream, batch, 50, [&](auto* vertices, auto size, T* out, auto* count_at) {
+        array.gather_vertices(stream, vertices, size, out, nullptr, count_at, processors);
+      });
+    }
     team.barrier();
   }
 }

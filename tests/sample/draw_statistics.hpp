@@ -74,11 +74,30 @@ inline std::vector<double> shares(std::vector<double> weights) {
   return weights;
 }
 
-/// Of the first of m weighted draws without replacement.
-inline double weighted_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m,
-                         std::uint64_t trials) {
+/// The second of draws without replacement takes place j with the probability
+///   w_j sum_{i != j} w_i / (W (W - w_i)),
+/// over all i that the first may have taken; W is the weights' sum. Needs two weights above 0.
+inline std::vector<double> second_shares(const std::vector<double>& weights) {
+  double all = 0.0;
+  for (const double weight : weights) all += weight;
+  double sum = 0.0;
+  for (const double weight : weights) sum += weight / (all - weight);
+  std::vector<double> result;
+  for (const double weight : weights)
+    result.push_back(weight / all * (sum - weight / (all - weight)));
+  return result;
+}
+
+struct WeightedP {
+  double first = 1.0;
+  double second = 1.0;  ///< Where there are two places of a weight and m is 2 or more.
+};
+/// Of the first two of m weighted draws without replacement.
+inline WeightedP weighted_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m,
+                            std::uint64_t trials) {
   const std::vector<double> weights = uneven_weights(n);
-  std::vector<std::uint64_t> first(n);
+  std::vector<std::uint64_t> counts[2] = {std::vector<std::uint64_t>(n),
+                                          std::vector<std::uint64_t>(n)};
   for_each_trial(
       seed, trials, m,
       [&](const TargetDraws& draws, std::uint64_t* scratch, auto&& emit) {
@@ -87,9 +106,12 @@ inline double weighted_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m,
             [&](std::uint32_t place) { return weights[place]; }, emit);
       },
       [&](std::uint64_t, std::uint32_t slot, std::uint32_t place) {
-        if (slot == 0) ++first[place];
+        if (slot < 2) ++counts[slot][place];
       });
-  return reference::multinomial_p(first, shares(weights));
+  WeightedP result;
+  result.first = reference::multinomial_p(counts[0], shares(weights));
+  if (n >= 2 && m >= 2) result.second = reference::multinomial_p(counts[1], second_shares(weights));
+  return result;
 }
 
 inline double weighted_replacement_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m,

@@ -379,9 +379,67 @@ TYPED_TEST_P(SamplerTest, SaysWhatDoesNotFit) {
               });
 }
 
+TYPED_TEST_P(SamplerTest, NamesTheTableThatDoesNotFit) {
+  on_one_rank(
+      sampling_teams<TypeParam>().front(), fixtures::star(1024, true),
+      [](team::Team& team, const graph::Shard& shard) {
+        using Table = SamplerOptions::Table;
+        const GraphStore store(team, shard);
+        const auto message = [&](Table table) {
+          const std::uint64_t held = exec::memory_use(team.device()).current;
+          exec::set_memory_limit(team.device(), held + 10'000'000);
+          std::string what;
+          try {
+            const NeighbourSampler sampler(
+                team.device(), store,
+                {.fanouts = {-1}, .batch = 1, .in_flight = 4096, .table = table});
+          } catch (const MemoryError& error) {
+            what = error.what();
+          }
+          exec::set_memory_limit(team.device(), 0);
+          return what;
+        };
+        // 1,024 vertices at most: 2^11 entries of 8 bytes for each batch.
+        for (const char* part :
+             {"the hash table of 2048 entries for each of 4096 batches", "67108864 bytes asked"})
+          EXPECT_NE(message(Table::hash).find(part), std::string::npos) << message(Table::hash);
+        for (const char* part :
+             {"the table of all 1024 vertices for each of 4096 batches", "16777224 bytes asked"})
+          EXPECT_NE(message(Table::direct).find(part), std::string::npos) << message(Table::direct);
+      });
+}
+
+TYPED_TEST_P(SamplerTest, SaysSumsAbove32BitsThatDoNotFit) {
+  on_one_rank(sampling_teams<TypeParam>().front(), fixtures::star(1000, true),
+              [](team::Team& team, const graph::Shard& shard) {
+                const exec::Stream stream(team.device());
+                const GraphStore store(team, shard);
+                // 2^32 in one chunk of targets; and in the chunks together, each of which has less.
+                for (const std::uint64_t each : {std::uint64_t{1} << 30, std::uint64_t{1} << 21}) {
+                  const std::uint64_t count = (std::uint64_t{1} << 32) / each;
+                  NeighbourSampler sampler(team.device(), store,
+                                           {.fanouts = {static_cast<std::int64_t>(each), 2},
+                                            .batch = count,
+                                            .replace = true,
+                                            .max_edges = 1000});
+                  const auto seeds =
+                      testing_support::on_device(stream, std::vector<Vertex>(count, 7));
+                  sampler.run(stream, seeds.data(), count, 0);
+                  try {
+                    (void)sampler.counts(stream);
+                    FAIL() << "of fanout " << each;
+                  } catch (const UsageError& error) {
+                    EXPECT_NE(std::string(error.what()).find("4294967296"), std::string::npos)
+                        << error.what();
+                  }
+                }
+              });
+}
+
 REGISTER_TYPED_TEST_SUITE_P(SamplerTest, UniformOnEveryGraphAndTeam, EveryWidthOfFanout,
                             ChoicesTooLargeForAWorkersOwnMemory, ManyTargets, WithReplacement,
                             Weighted, DisjointTrees, NotLaterThanTheSeed, EdgesInHostMemory,
-                            RefusesWhatMakesNoSense, SaysWhatDoesNotFit);
+                            RefusesWhatMakesNoSense, SaysWhatDoesNotFit,
+                            SaysSumsAbove32BitsThatDoNotFit, NamesTheTableThatDoesNotFit);
 
 }  // namespace warren::sample

@@ -79,11 +79,29 @@ TEST(Distribution, WithReplacement) {
   }
 }
 
-TEST(Distribution, WeightedFirstDraws) {
+TEST(Distribution, WeightedFirstAndSecondDraws) {
   for (const std::uint32_t n : {2u, 10u, 50u, 257u}) {
-    for (const std::uint32_t m : {1u, 5u, 33u})
-      EXPECT_GT(weighted_p(4, n, m, kDraws / n + n * 40), kLeastP) << n << " " << m;
+    for (std::uint32_t m = 1; m <= 256; m *= 2) {
+      const WeightedP p = weighted_p(4, n, m, kDraws / n + n * 40);
+      EXPECT_GT(p.first, kLeastP) << n << " " << m;
+      EXPECT_GT(p.second, kLeastP) << n << " " << m;
+    }
   }
+}
+
+TEST(Distribution, SecondSharesAreSumsOverTheFirst) {
+  const std::vector<double> weights = {1.0, 0.0, 2.0, 5.0};
+  const std::vector<double> found = second_shares(weights);
+  double sum = 0.0;
+  for (std::size_t j = 0; j < weights.size(); ++j) {
+    double expected = 0.0;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      if (i != j) expected += weights[i] / 8.0 * weights[j] / (8.0 - weights[i]);
+    }
+    EXPECT_NEAR(found[j], expected, 1e-15);
+    sum += found[j];
+  }
+  EXPECT_NEAR(sum, 1.0, 1e-15);
 }
 
 TEST(Distribution, WeightedInEveryOrder) {

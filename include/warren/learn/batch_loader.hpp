@@ -19,9 +19,10 @@ struct LoaderOptions {
   std::uint64_t batch = 1024;         ///< Most seeds of a batch.
   std::uint32_t in_flight = 1;        ///< Most batches that are sampled by one call.
   std::uint64_t seed = 1;
-  std::vector<BlockOptions> blocks;       ///< Of layers, the one that reads the features first.
-  std::uint64_t width = 0;                ///< Of features.
-  NumberType type = NumberType::float32;  ///< They are stored as.
+  bool replace = false, weighted = false;  ///< As sample::SamplerOptions.
+  std::vector<BlockOptions> blocks;        ///< Of layers, the one that reads the features first.
+  std::uint64_t width = 0;                 ///< Of features.
+  NumberType type = NumberType::float32;   ///< They are stored as.
 };
 
 /// out[i][c] = the features of vertices[i] (ids in the store) times what dropout has for row i and

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "warren/graph/shard.hpp"
 #include "warren/learn/checkpoint.hpp"
 #include "warren/learn/dataset.hpp"
 #include "warren/learn/links.hpp"
@@ -20,18 +21,32 @@
 
 namespace warren::learn {
 
+/// Which rows of features in host memory devices keep.
+enum class CacheBy {
+  degree,      ///< Those of the vertices that most edges lead to.
+  presampling  ///< Those that occurred most in batches sampled beforehand (Trainer's constructor).
+};
+
 /// Mini-batches of training vertices with sampled neighbourhoods.
 struct SampledOptions {
   /// Neighbours of each vertex, hop by hop from the batch's own vertices: one a layer, -1 for all.
   std::vector<std::int64_t> fanouts;
   std::uint64_t batch = 1024;  ///< Vertices (of links: edges) of a batch, on each rank.
+  /// Each draw is of all neighbours: the same one may come again.
+  bool replace = false;
+  /// Draws have probabilities in proportion to the edges' weights, which the graphs must have.
+  /// With `replace`, a mean over those sampled is then, on average, the weighted mean of all.
+  bool weighted = false;
+  /// Where the lists that are sampled lie: device, or host.
+  graph::EdgesPlacement edges = graph::EdgesPlacement::device;
   /// Evaluation by passes over the whole graph, which then stands on the devices with all of its
   /// layers' outputs; else by sampled batches, too.
   bool exact_evaluation = true;
   /// Of the features: device, replicated, host.
   memory::Placement features = memory::Placement::device;
-  /// Of features in host memory: the share of rows, by degree, that devices keep.
+  /// Of features in host memory: the share of rows that devices keep, and which ones.
   double cached = 0.0;
+  CacheBy cache_by = CacheBy::degree;
   /// Training batches are padded to one shape, somewhat larger than the largest of some that are
   /// looked at first, each rank's own; larger ones stay as they are. Numbers are the same up to
   /// rounding, and repeat as well. With TrainOptions::capture their forward and backward passes are

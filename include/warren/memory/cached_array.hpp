@@ -88,16 +88,17 @@ class CachedArray {
   }
 
   /// out[i][:] = array[indices[i]][:], from the cache where it has the row; else as
-  /// memory::gather(), but calls of one array are of one stream at a time.
+  /// memory::gather(), but calls of one array are of one stream at a time. `processors` hold of
+  /// the rows' move.
   void gather(const exec::Stream& stream, const std::uint64_t* indices, std::uint64_t count, T* out,
-              std::uint64_t* out_of_range = nullptr) {
-    run(stream, {indices, nullptr, count, nullptr, out, out_of_range});
+              std::uint64_t* out_of_range = nullptr, std::uint32_t processors = 0) {
+    run(stream, {indices, nullptr, count, nullptr, out, out_of_range, processors});
   }
   /// As memory::gather_vertices().
   void gather_vertices(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
                        T* out, std::uint64_t* out_of_range = nullptr,
-                       const std::uint32_t* count_at = nullptr) {
-    run(stream, {nullptr, vertices, count, count_at, out, out_of_range});
+                       const std::uint32_t* count_at = nullptr, std::uint32_t processors = 0) {
+    run(stream, {nullptr, vertices, count, count_at, out, out_of_range, processors});
   }
 
   /// Of this rank's gathers. Synchronises.

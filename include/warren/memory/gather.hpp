@@ -28,7 +28,7 @@ void gather(const exec::Stream& stream, const GlobalView<T>& table, const std::u
 template <class T>
 void gather_vertices(const exec::Stream& stream, const GlobalView<T>& table, const Vertex* vertices,
                      std::uint64_t count, T* out, std::uint64_t* out_of_range = nullptr,
-                     const std::uint32_t* count_at = nullptr);
+                     const std::uint32_t* count_at = nullptr, std::uint32_t processors = 0);
 
 /// table[indices[i]][:] = rows[i][:]. Rows out of range are skipped and counted. Where an index
 /// occurs twice, each piece of the row (16 bytes where width and addresses allow) comes from one of

@@ -50,6 +50,7 @@ struct GatherJob {
   const std::uint32_t* count_at = nullptr;
   void* out = nullptr;
   std::uint64_t* out_of_range = nullptr;
+  std::uint32_t processors = 0;
 };
 
 /// A table as bytes: first the rows in the devices' memory, then those in the host's. Either may be
@@ -95,19 +96,21 @@ class OrderedGather {
   explicit OrderedGather(const OrderOptions& options = {});
 
   /// As memory::gather(); rows of arrays in host memory are read in the order of the options.
-  /// Throws UsageError for 2^32 rows and more that are to be sorted in any case.
+  /// `processors` hold of the rows' move, not of the sort. Throws UsageError for 2^32 rows and more
+  /// that are to be sorted in any case.
   template <class T>
   void gather(const exec::Stream& stream, const GlobalArray<T>& table, const std::uint64_t* indices,
-              std::uint64_t count, T* out, std::uint64_t* out_of_range = nullptr) {
-    run(stream, table, {indices, nullptr, count, nullptr, out, out_of_range});
+              std::uint64_t count, T* out, std::uint64_t* out_of_range = nullptr,
+              std::uint32_t processors = 0) {
+    run(stream, table, {indices, nullptr, count, nullptr, out, out_of_range, processors});
   }
   /// As memory::gather_vertices(), likewise.
   template <class T>
   void gather_vertices(const exec::Stream& stream, const GlobalArray<T>& table,
                        const Vertex* vertices, std::uint64_t count, T* out,
                        std::uint64_t* out_of_range = nullptr,
-                       const std::uint32_t* count_at = nullptr) {
-    run(stream, table, {nullptr, vertices, count, count_at, out, out_of_range});
+                       const std::uint32_t* count_at = nullptr, std::uint32_t processors = 0) {
+    run(stream, table, {nullptr, vertices, count, count_at, out, out_of_range, processors});
   }
 
   /// True where such a batch is sorted. `far`: the rows in host memory.

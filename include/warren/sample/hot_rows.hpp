@@ -3,11 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "warren/sample/sampler.hpp"
 
 namespace warren::sample {
+
+/// The `count` rows (or all) of the largest scores, largest first; of equal ones the smallest
+/// numbers.
+[[nodiscard]] std::vector<std::uint64_t> hot_rows_by_score(std::span<const std::uint64_t> scores,
+                                                           std::uint64_t count);
 
 /// The `count` vertices (or all) of the most in-edges, where the shards have them, else out-edges;
 /// of equal ones the smallest ids. The same on all ranks. Collective; synchronises. Deterministic.

@@ -72,7 +72,7 @@ class NeighbourSampler {
  public:
   /// Takes the device memory that the largest batches need (for full neighbourhoods that is up to
   /// the graph's own size). Throws UsageError for options that make no sense or that `store` has no
-  /// data for; MemoryError.
+  /// data for; MemoryError, which names the table of vertices and its size where that does not fit.
   NeighbourSampler(const exec::Device& device, const GraphStore& store,
                    const SamplerOptions& options);
 
@@ -114,6 +114,7 @@ class NeighbourSampler {
 
   void plan(const GraphStore& store);
   void take(const exec::Device& device);
+  void take_table(const exec::Device& device, std::uint64_t entries);
 
   SamplerOptions options_;
   StoreView store_;
@@ -129,7 +130,7 @@ class NeighbourSampler {
   memory::Buffer<EdgeOffset> begins_;
   memory::Buffer<std::uint32_t> degrees_;
   memory::Buffer<std::uint32_t> slots_;
-  memory::Buffer<std::uint32_t> chunk_sums_;
+  memory::Buffer<std::uint64_t> chunk_sums_;
   memory::Buffer<std::uint64_t> table_;
   memory::Buffer<std::uint64_t> scratch_;
 };
