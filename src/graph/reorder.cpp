@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/worker.hpp"
 #include "warren/graph/transform.hpp"
 
 namespace warren::graph {
@@ -146,19 +147,42 @@ class Rabbit {
     thread.weight[r] += weight;
   }
 
+  /// An edge is three accesses one after the other, anywhere in memory: those of edges to come are
+  /// asked for ahead. `at(i)` is an edge.
+  template <class At>
+  void add_all(std::size_t count, PerThread& thread, At&& at) {
+    constexpr std::size_t kAhead = 16;
+    for (std::size_t i = 0; i < std::min(count, 2 * kAhead); ++i)
+      exec::prefetch(&parent_[at(i).to]);
+    for (std::size_t i = 0; i < std::min(count, kAhead); ++i) expect_root(at(i).to, thread);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + 2 * kAhead < count) exec::prefetch(&parent_[at(i + 2 * kAhead).to]);
+      if (i + kAhead < count) expect_root(at(i + kAhead).to, thread);
+      add(at(i).to, at(i).weight, thread);
+    }
+  }
+  /// Mostly a vertex has joined a root.
+  void expect_root(Vertex v, const PerThread& thread) {
+    const Vertex up = std::atomic_ref<Vertex>(parent_[v]).load(std::memory_order_relaxed);
+    exec::prefetch(&parent_[up]);
+    exec::prefetch(&thread.weight[up]);
+  }
+
   /// Gathers v's edges and those of all that has joined it into one list, and chooses whom to join:
   /// v itself for nobody.
   Vertex look(Vertex v, PerThread& thread) {
     if (!is_remaining_) {
-      for (const Vertex u : graph_.neighbours(v)) add(u, 1.0f, thread);
+      const auto neighbours = graph_.neighbours(v);
+      add_all(neighbours.size(), thread, [&](std::size_t i) {
+        return Bundle{neighbours[i], 1.0f};
+      });
     }
     thread.open.assign(1, v);
     while (!thread.open.empty()) {
       const Vertex x = thread.open.back();
       thread.open.pop_back();
       const List list = bundles_[x];
-      for (std::size_t i = 0; i < list.count; ++i)
-        add(list.first[i].to, list.first[i].weight, thread);
+      add_all(list.count, thread, [&](std::size_t i) { return list.first[i]; });
       for (Vertex c = child_[x]; c != absorbed_[x]; c = sibling_[c]) thread.open.push_back(c);
     }
     absorbed_[v] = child_[v];

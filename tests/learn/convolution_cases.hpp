@@ -173,7 +173,9 @@ inline Case linear(std::uint64_t in, std::uint64_t out, bool is_sparse) {
           in,
           out,
           is_sparse,
-          [](Context&, Parameters& p, const ConvolutionShape& s, const GraphPair&) {
+          std::nullopt,
+          false,
+          [](Parameters& p, const ConvolutionShape& s, const Neighbourhood&, const auto&) {
             return make_linear(p, s);
           },
           [](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
