@@ -444,11 +444,20 @@ struct SearchFunction : SearchProblem<MetricType> {
   template <class W, class C>
   WARREN_GPU_NOINLINE WARREN_HD void push_list(const W& worker, C& context, const Far* list,
                                                std::uint32_t count) const {
-    context.push_list(worker, count, [&](std::uint32_t i) -> typename C::Item {
+    const auto item = [&](std::uint32_t i) -> typename C::Item {
       const Far far = list[i];
       const int to = owner(far.vertex);
       return {{far.vertex, to == rank ? kRootNode : 0, far.word}, to, Metric::priority(far.word)};
-    });
+    };
+    if constexpr (kKeeps) {
+      // Seldom more than a task for each lane, and no registers to spare.
+      for (std::uint32_t i = worker.lane(); i < count + worker.lane(); i += worker.size()) {
+        const typename C::Item one = i < count ? item(i) : typename C::Item{};
+        context.push(worker, i < count, one.to, one.task, one.priority);
+      }
+    } else {
+      context.push_list(worker, count, item);
+    }
   }
 
   /// False for what is no better than what its vertex has.

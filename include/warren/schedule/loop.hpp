@@ -5,7 +5,7 @@
 
 #include <concepts>
 
-#include "warren/schedule/context.hpp"
+#include "warren/schedule/aggregator.hpp"
 
 namespace warren::schedule {
 
@@ -110,59 +110,53 @@ class WorkerLoop {
     return static_cast<Signal>(worker_.broadcast(signal, 0));
   }
 
-  /// What other ranks sent comes first. One call of the task function for all rings: kernels are
-  /// as long as what is inlined into them.
+  /// What other ranks sent comes first; without priorities, what most wait for. One call of the
+  /// task function for all rings: kernels are as long as what is inlined into them, and with two
+  /// calls nothing is.
   [[nodiscard]] WARREN_HD bool fetch_and_run(std::uint32_t turn) {
     const int ranks = table_.ranks;
-    if (!kHasPriorities || table_.levels == 1) {
-      if (ranks > 1 && worker_.size() >= static_cast<std::uint32_t>(ranks))
-        return fetch_where_most_wait(turn);
-    }
-    for (int i = ranks > 1 ? 0 : ranks; i <= ranks; ++i) {
-      const bool is_received = i < ranks;
+    const bool sees_all = ranks > 1 && worker_.size() >= static_cast<std::uint32_t>(ranks) &&
+                          (!kHasPriorities || table_.levels == 1);
+    for (int i = ranks > 1 && !sees_all ? 0 : ranks; i <= ranks; ++i) {
+      bool is_received = i < ranks;
       int from = table_.rank;
-      if (is_received) {
+      std::uint64_t waiting = 0;
+      if (sees_all) {
+        from = where_most_wait(turn, waiting);
+        is_received = from != table_.rank;
+      } else if (is_received) {
         from = static_cast<int>((index_ + turn + static_cast<std::uint64_t>(i)) %
                                 static_cast<std::uint64_t>(ranks));
         if (from == table_.rank) continue;
+        waiting = worker_.lane() == 0 ? table_.from[from].waiting() : 0;
       }
-      std::uint64_t waiting = 0;
-      const RingView<Task>& ring = is_received ? received_ring(from, waiting) : own_ring(waiting);
+      const RingView<Task>& ring = is_received ? table_.from[from]
+                                   : sees_all  ? table_.local[0]
+                                               : own_ring(waiting);
       if (run_from(ring, is_received, waiting)) return true;
     }
     return false;
   }
 
-  /// Without priorities: a lane looks at each ring. Where many wait in several, workers take turns.
-  [[nodiscard]] WARREN_HD bool fetch_where_most_wait(std::uint32_t turn) {
+  /// A lane looks at each rank's ring. Where many wait in several, workers take turns.
+  [[nodiscard]] WARREN_HD int where_most_wait(std::uint32_t turn, std::uint64_t& waiting) const {
     constexpr std::uint32_t kPlenty = 1 << 12;
     const auto ranks = static_cast<std::uint32_t>(table_.ranks);
     const std::uint32_t q = worker_.lane();
     std::uint32_t mine = 0;
     if (q < ranks) {
       const bool is_own = q == static_cast<std::uint32_t>(table_.rank);
-      const std::uint64_t waiting = (is_own ? table_.local[0] : table_.from[q]).waiting();
-      const auto here = static_cast<std::uint32_t>(waiting < kPlenty ? waiting : kPlenty);
+      const std::uint64_t there = (is_own ? table_.local[0] : table_.from[q]).waiting();
+      const auto here = static_cast<std::uint32_t>(there < kPlenty ? there : kPlenty);
       const auto behind = static_cast<std::uint32_t>((index_ + turn + q) % ranks);
       if (here > 0) mine = (here * ranks + behind) * ranks + q;
     }
     const std::uint32_t most = worker_.reduce(mine, exec::Maximum{});
-    if (most == 0) return false;
-    const auto chosen = static_cast<int>(most % ranks);
-    const bool is_received = chosen != table_.rank;
-    return run_from(is_received ? table_.from[chosen] : table_.local[0], is_received,
-                    most / ranks / ranks);
+    waiting = most / ranks / ranks;
+    return most == 0 ? table_.rank : static_cast<int>(most % ranks);
   }
 
-  /// `waiting`: how many tasks lane 0 sees there.
-  [[nodiscard]] WARREN_HD const RingView<Task>& received_ring(int from,
-                                                              std::uint64_t& waiting) const {
-    const RingView<Task>& ring = table_.from[from];
-    waiting = worker_.lane() == 0 ? ring.waiting() : 0;
-    return ring;
-  }
-
-  /// The first of the priorities' rings that has tasks.
+  /// The first of the priorities' rings that has tasks; `waiting`: how many lane 0 sees there.
   [[nodiscard]] WARREN_HD const RingView<Task>& own_ring(std::uint64_t& waiting) const {
     if (table_.levels == 1) {
       const RingView<Task>& ring = table_.local[0];
@@ -252,75 +246,12 @@ class WorkerLoop {
       // While all are busy, for as long as they like, one of them sees to it.
       now = now || idle_turns_ >= table_.wait || (index_ == 0 && turn % table_.wait == 0);
       for (int q = 0; q < table_.ranks; ++q) {
-        if (context_.is_slow(q) && send_batch(q, now)) has_moved = true;
+        if (context_.is_slow(q) && send_batch(worker_, table_, mine_, context_, q, now))
+          has_moved = true;
       }
     }
     if (move_spilled()) has_moved = true;
     return has_moved;
-  }
-
-  /// Several workers may be sending batches at a time; they take them one after the other, since
-  /// the second to see a batch would find the rest of one.
-  WARREN_GPU_NOINLINE WARREN_HD bool send_batch(int to, bool now) {
-    const RingView<Task>& outbox = table_.outbox[to];
-    const RingView<Task>& ring = table_.to[to];
-    Claim source{};
-    std::uint64_t target = 0;
-    std::uint64_t arrival = 0;
-    if (worker_.lane() == 0 && is_due(to, now)) {
-      const std::uint64_t limit = ring.room();
-      if (limit != 0) source = outbox.take(table_.batch);
-      if (source.count > 0) {
-        target = ring.reserve(source.count, limit);
-        exec::atomic_store_add(mine_.under_way[to], 1u);
-        arrival = context_.take_link(to, source.count);
-      }
-      exec::atomic_store<Order::release>(mine_.sending[to], 0u);
-    }
-    source = worker_.broadcast(source, 0);
-    if (source.count == 0) return false;
-    target = worker_.broadcast(target, 0);
-    if (!outbox.await(worker_, source)) return false;
-    copy_tasks(outbox, source, ring, target);
-    worker_.sync();
-    if (worker_.lane() == 0) {
-      outbox.release(source);
-      while (arrival != 0 && exec::clock_nanoseconds() < arrival) exec::back_off();
-      ring.publish(target, source.count);
-      ring.announce(source.count);
-      exec::atomic_store_add(mine_.under_way[to], ~0u);
-      context_.tally(to, source.count);
-    }
-    return true;
-  }
-
-  /// A batch is to go and nobody else is taking it: the caller gives `sending` back. Less than a
-  /// batch waits while others are under way: the link has something to do. By one lane.
-  [[nodiscard]] WARREN_HD bool is_due(int to, bool now) {
-    const std::uint64_t waiting = table_.outbox[to].waiting();
-    if (waiting == 0) return false;
-    if (waiting < table_.batch && (!now || exec::atomic_load(mine_.under_way[to]) != 0))
-      return false;
-    std::uint32_t unlocked = exec::atomic_load(mine_.sending[to]);
-    return unlocked == 0 &&
-           exec::atomic_compare_exchange<Order::acquire>(mine_.sending[to], unlocked, 1u);
-  }
-
-  /// Several of a lane under way: one after the other would wait for the memory each.
-  WARREN_HD void copy_tasks(const RingView<Task>& from, const Claim& source,
-                            const RingView<Task>& to, std::uint64_t target) const {
-    constexpr std::uint32_t kAtOnce = sizeof(Task) <= 16 ? 8 : 2;
-    const std::uint64_t lanes = worker_.size();
-    std::uint64_t i = worker_.lane();
-    for (; i + (kAtOnce - 1) * lanes < source.count; i += kAtOnce * lanes) {
-      Task tasks[kAtOnce];
-      WARREN_UNROLL
-      for (std::uint32_t j = 0; j < kAtOnce; ++j)
-        tasks[j] = from.place(source.first + i + j * lanes);
-      WARREN_UNROLL
-      for (std::uint32_t j = 0; j < kAtOnce; ++j) to.place(target + i + j * lanes) = tasks[j];
-    }
-    for (; i < source.count; i += lanes) to.place(target + i) = from.place(source.first + i);
   }
 
   WARREN_HD bool move_spilled() {

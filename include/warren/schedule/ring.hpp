@@ -192,14 +192,16 @@ struct RingView {
   // Of writers.
 
   /// 0 where the ring is full; else the end of the places that may be written by what this lane has
-  /// seen read. By one lane.
+  /// seen read. By one lane. Writers of batches look at several segments at a time, which would
+  /// cost those of tasks registers.
+  template <std::uint32_t kLooks = 1>
   [[nodiscard]] WARREN_HD std::uint64_t room() const {
     const std::uint64_t filled = exec::atomic_load(writer->filled);
     std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
     if (filled >= freed + capacity) {
       const std::uint64_t tail = exec::atomic_load(writer->tail);
       if (tail >= freed + capacity)
-        freed = find_freed(freed, tail, tail - capacity + kLooksAhead * kSegmentTasks);
+        freed = find_freed<kLooks>(freed, tail, tail - capacity + kLooksAhead * kSegmentTasks);
       if (tail >= freed + capacity) return 0;
     }
     return limit_of(freed);
@@ -209,12 +211,13 @@ struct RingView {
   [[nodiscard]] WARREN_HD std::uint64_t used() const {
     const std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
     const std::uint64_t tail = exec::atomic_load(writer->tail);
-    return tail - find_freed(freed, tail, tail);
+    return tail - find_freed<1>(freed, tail, tail);
   }
   /// The first of `count` places, which no reader comes for before they are announced. By one lane,
   /// after room() gave `limit` (0: after no such look, where the storage has room for sure). Where
   /// others have taken the ring on meanwhile, the places lie beyond the limit: they have been read,
   /// but this lane must see that before it writes.
+  template <std::uint32_t kLooks = 1>
   [[nodiscard]] WARREN_HD std::uint64_t reserve(std::uint64_t count, std::uint64_t limit) const {
     const std::uint64_t first = exec::atomic_add(writer->tail, count);
     detail::stumble(stumble);
@@ -223,7 +226,7 @@ struct RingView {
       limit = limit_of(freed);
       if (first + count > limit) {
         const std::uint64_t needed = first + count - (mask + 1);
-        limit = limit_of(find_freed(freed, first, needed + kLooksAhead * kSegmentTasks));
+        limit = limit_of(find_freed<kLooks>(freed, first, needed + kLooksAhead * kSegmentTasks));
       }
       if (first + count > limit) exec::back_off();
     }
@@ -416,9 +419,9 @@ struct RingView {
   /// Moves `freed` on as far as places have been read, or to `enough`: nobody looks for who comes
   /// later, whom a look at each segment of the ring would have wait. Several looks are under way at
   /// a time: a batch may need many segments, of which each is a way to the memory.
+  template <std::uint32_t kLooks>
   WARREN_HD std::uint64_t find_freed(std::uint64_t freed, std::uint64_t tail,
                                      std::uint64_t enough) const {
-    constexpr std::uint32_t kLooks = 4;
     std::uint64_t now = freed;
     bool is_whole = true;
     while (is_whole && now < tail && now < enough) {
