@@ -109,7 +109,7 @@ class Train(ProgramTest):
         write("split/time/test.csv.gz", [40])
         self.fail(2, "train", folder, says="line 1")
         write("split/time/test.csv.gz", [30, 25])
-        self.fail(2, "train", folder, says=["test.csv.gz", "line 2", "vertex 25 stands in another split already"])
+        self.fail(2, "train", folder, says=["test.csv.gz", "line 2", "vertex 25 stands in valid.csv.gz already"])
         write("split/time/test.csv.gz", range(30, 40))
         write("split/time/train.csv.gz", [])
         self.fail(2, "train", folder, says="no training vertices")
