@@ -84,6 +84,7 @@ WARREN_HD void choose_by_path_doubling(const W& worker, const TargetDraws& draws
   });
   worker.sync();
   for (std::uint32_t step = 1; step < m; step *= 2) {
+    // What others have written by now is farther along the same path: that does no harm.
     worker.for_each(m, [&](std::uint64_t i) {
       const std::uint32_t next = exec::atomic_load(chain[exec::atomic_load(chain[i])]);
       exec::atomic_store(chain[i], next);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How gathered tasks cross a slow link. Apart from the workers' loop: its members are registers only
-// as long as no function is called that could reach them.
+// How gathered tasks cross a slow link. Apart from the workers' loop: its members are registers
+// only as long as no function is called that could reach them.
 #pragma once
 
 #include "warren/schedule/context.hpp"
@@ -8,8 +8,8 @@
 namespace warren::schedule::detail {
 
 /// Whether a batch for rank `to` is to go and nobody else is taking it: the caller gives `sending`
-/// back. Less than a batch waits while others are under way, unless `now`: the link has something to
-/// do. By one lane.
+/// back. Less than a batch waits while others are under way, unless `now`: the link has something
+/// to do. By one lane.
 template <class Task>
 [[nodiscard]] WARREN_HD bool is_due(const QueueTable<Task>& table, RankCounters& mine, int to,
                                     bool now) {
@@ -39,8 +39,8 @@ WARREN_HD void copy_tasks(const W& worker, const RingView<Task>& from, const Cla
 }
 
 /// Sends a batch to rank `to` where one is due; true if it did. Several workers may be sending
-/// batches at a time; they take them one after the other, since the second to see a batch would find
-/// the rest of one. Collective.
+/// batches at a time; they take them one after the other, since the second to see a batch would
+/// find the rest of one. Collective.
 template <class W, class Task>
 WARREN_GPU_NOINLINE WARREN_HD bool send_batch(const W& worker, const QueueTable<Task>& table,
                                               RankCounters& mine, Context<W, Task>& context, int to,
