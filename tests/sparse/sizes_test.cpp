@@ -155,8 +155,8 @@ TEST(Sizes, TablesOfPartsAddressRowsFarAway) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(view.row(row)), expected) << row;
   }
   const unsigned char* const first = reinterpret_cast<const unsigned char*>(base(0));
-  EXPECT_EQ(static_cast<std::uint64_t>(exec::row_address(first, 0xfffffffeu, 0xfffffff0u) - first),
-            std::uint64_t{0xfffffffe} * 0xfffffff0u);
+  EXPECT_EQ(static_cast<std::uint64_t>(exec::row_address(first, 0xfffffffeu, 0x10004u) - first),
+            std::uint64_t{0xfffffffe} * 0x10004u);
 }
 
 /// Sums of a long row's pieces, of which there are up to 2^32.
