@@ -31,38 +31,37 @@ std::uint32_t rows_each(std::uint64_t rows, std::uint64_t entries) {
 }  // namespace
 
 void Block::make(const exec::Stream& stream, const sample::StoreView& store, const Vertex* vertices,
-                 const Vertex* input_ids, const sample::SampledHop& hop, const BlockSize& sampled,
+                 const Vertex* input_ids, const sample::SampledHop& hop, const BlockSize& size,
                  const BlockOptions& options, const BlockSize& least) {
-  const BlockSize size{std::max(sampled.targets, least.targets),
-                       std::max(sampled.sources, least.sources),
-                       std::max(sampled.edges, least.edges)};
+  const BlockSize padded{std::max(size.targets, least.targets),
+                         std::max(size.sources, least.sources), std::max(size.edges, least.edges)};
   // Also where nothing is added: what points at the block's own arrays does so in every batch.
   const bool is_padded = least.targets != 0;
-  require(size.targets <= size.sources, "a block's targets are the first of its sources");
-  require(!is_padded || sampled.targets != 0, "a block of nothing is not padded");
-  sampled_ = sampled;
-  size_ = size;
+  require(padded.targets <= padded.sources, "a block's targets are the first of its sources");
+  require(!is_padded || size.targets != 0, "a block of nothing is not padded");
+  sampled_ = size;
+  size_ = padded;
   out_ = in_ = {};
   weights_ = {};
-  out_.view.rows = size.targets;
+  out_.view.rows = padded.targets;
   out_.view.offsets = hop.row_offsets;
   out_.view.column_ids = hop.columns;
-  out_.columns = size.sources;
-  out_.entries = size.edges;
+  out_.columns = padded.sources;
+  out_.entries = padded.edges;
   out_.input_ids = in_.input_ids = input_ids;
   out_.plan = &out_plan_;
   in_.plan = &in_plan_;
-  in_.columns = size.targets;
+  in_.columns = padded.targets;
   if (options.has_weights) {
     const bool is_symmetric = options.weighting == Weighting::symmetric;
-    keep_more(stream.device(), row_, size.targets);
+    keep_more(stream.device(), row_, padded.targets);
     if (is_symmetric) {
-      keep_more(stream.device(), column_, size.sources);
-      keep_more(stream.device(), self_, size.targets);
+      keep_more(stream.device(), column_, padded.sources);
+      keep_more(stream.device(), self_, padded.targets);
     }
     run<exec::Thread>(
-        stream, is_symmetric ? size.sources : size.targets,
-        detail::BlockWeightsKernel{store, vertices, hop.row_offsets, sampled, size.targets,
+        stream, is_symmetric ? padded.sources : padded.targets,
+        detail::BlockWeightsKernel{store, vertices, hop.row_offsets, size, padded.targets,
                                    options.weighting, row_.data(), column_.data(), self_.data()});
     weights_.row = row_.data();
     if (is_symmetric) {
@@ -73,15 +72,16 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
   if (options.self_loops) {
     add_loops(stream, hop);
   } else if (is_padded) {
-    keep_more(stream.device(), offsets_, size.targets + 1);
-    run<exec::Thread>(stream, size.targets + 1,
-                      detail::PadOffsetsKernel{sampled.targets, hop.row_offsets, offsets_.data()});
-    keep_more(stream.device(), columns_, size.edges);
-    exec::copy(stream, columns_.data(), hop.columns, sampled.edges * sizeof(Vertex));
+    keep_more(stream.device(), offsets_, padded.targets + 1);
+    run<exec::Thread>(stream, padded.targets + 1,
+                      detail::PadOffsetsKernel{size.targets, hop.row_offsets, offsets_.data()});
+    keep_more(stream.device(), columns_, padded.edges);
+    exec::copy(stream, columns_.data(), hop.columns, size.edges * sizeof(Vertex));
     out_.view.offsets = offsets_.data();
     out_.view.column_ids = columns_.data();
   }
-  out_plan_.assign(stream, out_.view.offsets, size.targets, rows_each(size.targets, out_.entries));
+  out_plan_.assign(stream, out_.view.offsets, padded.targets,
+                   rows_each(padded.targets, out_.entries));
   if (options.is_transposed) transpose(stream, hop.duplicates, options.self_loops);
 }
 

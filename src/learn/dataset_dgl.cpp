@@ -49,7 +49,7 @@ std::uint64_t read_vertices(const Archive& matrix) {
 }
 
 std::string read_format(const Archive& matrix) {
-  const std::string name = read_text(matrix.array("format"));
+  std::string name = read_text(matrix.array("format"));
   if (name != "coo" && name != "csr" && name != "csc")
     throw InputError(fmt::format("{}: the matrix is in '{}' form; COO, CSR and CSC can be read",
                                  matrix.file.path(), name));

@@ -96,7 +96,8 @@ RankLoad load_of(const team::Team& team, const Rows& rows, const Exchange& excha
   mine.remote_entries = static_cast<double>(exchange.remote_entries());
   mine.own_entries = static_cast<double>(rows.entries()) - mine.remote_entries;
   mine.rows = static_cast<double>(rows.count);
-  const auto first = static_cast<std::size_t>(team.rank() / group * group);
+  const int leader = team.rank() / group * group;
+  const auto first = static_cast<std::size_t>(leader);
   const auto last = first + static_cast<std::size_t>(group);
   const auto part = [&](const std::vector<std::uint64_t>& begins, double own) {
     const auto near = static_cast<double>(begins[last] - begins[first]);
