@@ -140,10 +140,11 @@ std::vector<DistributedOptions> strategies(int ranks) {
   return all;
 }
 
-void check_team(const team::TeamOptions& team_options, const std::string& name,
-                const graph::Graph& graph) {
-  SCOPED_TRACE(name);
-  exec::ThreadPool pool(1);
+/// check(team, shard, s, quality) with a scenario of each strategy, on ranks that have the graph in
+/// ranges.
+template <class Check>
+void for_each_strategy(const team::TeamOptions& team_options, const graph::Graph& graph,
+                       Check&& check) {
   const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
   graph::Partition partition;
   partition.cuts = source.cuts;
@@ -155,40 +156,37 @@ void check_team(const team::TeamOptions& team_options, const std::string& name,
           graph::partition_quality(graph, partition, own, {options.workgroup, true});
       Scenario s;
       s.options = options;
-      s.k = 5;
-      check_rank<float>(team, graph, shard, s, quality);
-      s.k = 16;
-      s.alpha = 2.0f;
-      s.beta = 0.5f;
-      check_rank<float>(team, graph, shard, s, quality);
+      check(team, shard, s, quality);
     }
+  });
+}
+
+void check_team(const team::TeamOptions& team_options, const std::string& name,
+                const graph::Graph& graph) {
+  SCOPED_TRACE(name);
+  for_each_strategy(team_options, graph, [&](auto& team, auto& shard, Scenario s, auto& quality) {
+    s.k = 5;
+    check_rank<float>(team, graph, shard, s, quality);
+    s.k = 16;
+    s.alpha = 2.0f;
+    s.beta = 0.5f;
+    check_rank<float>(team, graph, shard, s, quality);
   });
 }
 
 void check_types_and_scales(const team::TeamOptions& team_options) {
   for (const auto& graph : {fixtures::generated("community:300,7", true),
                             fixtures::weighted(fixtures::random_graph(200, 1500, 3, false), 4)}) {
-    const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
-    graph::Partition partition;
-    partition.cuts = source.cuts;
-    team::run_team(team_options, [&](team::Team& team) {
-      const graph::Shard shard = graph::make_shard(team, source);
-      for (const DistributedOptions& options : strategies(team.size())) {
-        exec::ThreadPool own(1);
-        const auto quality =
-            graph::partition_quality(graph, partition, own, {options.workgroup, true});
-        Scenario s;
-        s.options = options;
-        s.k = 24;
-        check_rank<Half>(team, graph, shard, s, quality);
-        check_rank<BFloat16>(team, graph, shard, s, quality);
-        s.normalization = {Kind::row_mean, false};
-        s.norm = reference::Norm::row_mean;
-        check_rank<float>(team, graph, shard, s, quality);
-        s.normalization = {Kind::symmetric, true};
-        s.norm = reference::Norm::symmetric;
-        check_rank<float>(team, graph, shard, s, quality);
-      }
+    for_each_strategy(team_options, graph, [&](auto& team, auto& shard, Scenario s, auto& quality) {
+      s.k = 24;
+      check_rank<Half>(team, graph, shard, s, quality);
+      check_rank<BFloat16>(team, graph, shard, s, quality);
+      s.normalization = {Kind::row_mean, false};
+      s.norm = reference::Norm::row_mean;
+      check_rank<float>(team, graph, shard, s, quality);
+      s.normalization = {Kind::symmetric, true};
+      s.norm = reference::Norm::symmetric;
+      check_rank<float>(team, graph, shard, s, quality);
     });
   }
 }
@@ -196,23 +194,12 @@ void check_types_and_scales(const team::TeamOptions& team_options) {
 /// Every strategy, on rows wider than tiles of columns.
 void check_widths(const team::TeamOptions& team_options) {
   const graph::Graph graph = fixtures::weighted(fixtures::generated("kron:6,4", true), 2);
-  const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
-  graph::Partition partition;
-  partition.cuts = source.cuts;
-  team::run_team(team_options, [&](team::Team& team) {
-    const graph::Shard shard = graph::make_shard(team, source);
-    for (const DistributedOptions& options : strategies(team.size())) {
-      exec::ThreadPool own(1);
-      const auto quality =
-          graph::partition_quality(graph, partition, own, {options.workgroup, true});
-      Scenario s;
-      s.options = options;
-      for (const std::uint64_t k : {129, 300, 1030}) {
-        if (testing_support::is_tiny() && k != 129) continue;
-        s.k = k;
-        check_rank<float>(team, graph, shard, s, quality);
-        check_rank<Half>(team, graph, shard, s, quality);
-      }
+  for_each_strategy(team_options, graph, [&](auto& team, auto& shard, Scenario s, auto& quality) {
+    for (const std::uint64_t k : {129, 300, 1030}) {
+      if (testing_support::is_tiny() && k != 129) continue;
+      s.k = k;
+      check_rank<float>(team, graph, shard, s, quality);
+      check_rank<Half>(team, graph, shard, s, quality);
     }
   });
 }
