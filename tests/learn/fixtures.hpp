@@ -8,6 +8,7 @@
 
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
+#include "warren/learn/model.hpp"
 #include "warren/learn/neighbours.hpp"
 #include "warren/learn/operand.hpp"
 
@@ -17,6 +18,19 @@
 #include "traverse/fixtures.hpp"
 
 namespace warren::fixtures {
+
+/// Models, GraphSAGE by both of its sums that differ in what they keep.
+struct Kind {
+  const char* name;
+  learn::ModelKind kind;
+  learn::SageAggregate aggregate = learn::SageAggregate::mean;
+};
+inline constexpr Kind kKinds[] = {{"gcn", learn::ModelKind::gcn},
+                                  {"sage, mean", learn::ModelKind::sage},
+                                  {"sage, max", learn::ModelKind::sage, learn::SageAggregate::max},
+                                  {"gat", learn::ModelKind::gat},
+                                  {"gatv2", learn::ModelKind::gatv2},
+                                  {"gin", learn::ModelKind::gin}};
 
 inline std::vector<double> random_values(std::uint64_t size, std::uint64_t seed) {
   std::mt19937_64 draw(seed);

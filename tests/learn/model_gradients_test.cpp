@@ -15,22 +15,12 @@
 namespace warren::learn {
 namespace {
 
+using fixtures::Kind;
+using fixtures::kKinds;
 using reference::Values;
 
 constexpr std::uint64_t kVertices = 90;
 constexpr std::uint64_t kFeatures = 7;
-
-struct Kind {
-  const char* name;
-  ModelKind kind;
-  SageAggregate aggregate = SageAggregate::mean;
-};
-constexpr Kind kKinds[] = {{"gcn", ModelKind::gcn},
-                           {"sage, mean", ModelKind::sage},
-                           {"sage, max", ModelKind::sage, SageAggregate::max},
-                           {"gat", ModelKind::gat},
-                           {"gatv2", ModelKind::gatv2},
-                           {"gin", ModelKind::gin}};
 
 /// One rank's model, and sum(scores x weights) over all ranks as a function of its parameters.
 class Objective {

@@ -17,23 +17,14 @@
 namespace warren::learn {
 namespace {
 
+using fixtures::Kind;
+using fixtures::kKinds;
 using fixtures::Problem;
 using fixtures::problem;
 using fixtures::ranks;
 using fixtures::train_on;
 using fixtures::Trained;
 
-struct Kind {
-  const char* name;
-  ModelKind kind;
-  SageAggregate aggregate = SageAggregate::mean;
-};
-constexpr Kind kKinds[] = {{"gcn", ModelKind::gcn},
-                           {"sage, mean", ModelKind::sage},
-                           {"sage, max", ModelKind::sage, SageAggregate::max},
-                           {"gat", ModelKind::gat},
-                           {"gatv2", ModelKind::gatv2},
-                           {"gin", ModelKind::gin}};
 constexpr NormKind kNorms[] = {NormKind::none, NormKind::batch, NormKind::layer};
 
 TrainOptions deep(const Kind& kind, NormKind norm) {
