@@ -103,12 +103,6 @@ team::TeamOptions team_of(const Shape& shape) {
   return {exec::DeviceKind::cpu, shape.ranks, shape.ranks * shape.workers * shape.lanes};
 }
 
-struct Tree {
-  std::uint64_t roots;
-  std::uint32_t last;
-  bool has_priorities = false;
-};
-
 template <class Function>
 QueueReport expect_tree(const Shape& shape, const QueueOptions& options, const Tree& tree) {
   SCOPED_TRACE(testing::Message() << shape.ranks << " ranks, " << shape.workers << " workers, "
@@ -119,21 +113,12 @@ QueueReport expect_tree(const Shape& shape, const QueueOptions& options, const T
   QueueReport result;
   team::run_team(team_of(shape), [&](Team& team) {
     const exec::Stream stream(team.device());
-    std::vector<std::uint64_t> cuts(1, 0);
-    for (int q = 1; q <= team.size(); ++q)
-      cuts.push_back(expected.size() * static_cast<std::size_t>(q) /
-                     static_cast<std::size_t>(team.size()));
-    memory::GlobalArray<std::uint64_t> rows(team, cuts, 1, memory::Placement::device);
+    memory::GlobalArray<std::uint64_t> rows(team, shared_out(expected.size(), team.size()), 1,
+                                            memory::Placement::device);
     exec::fill_bytes(stream, rows.local_data(), 0, rows.local_size() * sizeof(std::uint64_t));
     stream.synchronize();
     TaskQueue<TreeFunction::Task> queue(team, options);
-    Function function;
-    function.rows = rows.view();
-    function.last = tree.last;
-    function.roots = tree.roots;
-    function.rank = team.rank();
-    function.ranks = team.size();
-    function.has_priorities = tree.has_priorities;
+    const auto function = tree_function<Function>(team, rows.view(), tree);
     const QueueReport report = run_lanes(team, stream, queue, function, shape);
     const auto found = rows.to_host(team, stream);
     if (team.rank() == 0) {

@@ -23,12 +23,6 @@ template <class Backend>
 class ScheduleTest : public testing_support::OnBackend<Backend> {
  protected:
   using Cpu = std::bool_constant<std::is_same_v<Backend, exec::Cpu>>;
-  struct Tree {
-    std::uint64_t roots = 20;
-    std::uint32_t last = 8;
-    bool has_priorities = false;
-    bool holds = false;  ///< Workers push what they have found in several tasks.
-  };
 
   template <class W, class Function = TreeFunction>
   static void expect_tree(const TeamOptions& team_options, QueueOptions options, const Tree& tree,
@@ -39,19 +33,10 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
         tree.roots, static_cast<std::uint64_t>(team_options.ranks), tree.last, expected);
     team::run_team(team_options, [&](Team& team) {
       const exec::Stream stream(team.device());
-      std::vector<std::uint64_t> cuts(1, 0);
-      for (int q = 1; q <= team.size(); ++q)
-        cuts.push_back(expected.size() * static_cast<std::size_t>(q) /
-                       static_cast<std::size_t>(team.size()));
-      memory::GlobalArray<std::uint64_t> rows(team, cuts, 1, memory::Placement::device);
+      memory::GlobalArray<std::uint64_t> rows(team, shared_out(expected.size(), team.size()), 1,
+                                              memory::Placement::device);
       TaskQueue<TreeFunction::Task> queue(team, options);
-      Function function;
-      function.rows = rows.view();
-      function.last = tree.last;
-      function.roots = tree.roots;
-      function.rank = team.rank();
-      function.ranks = team.size();
-      function.has_priorities = tree.has_priorities;
+      const auto function = tree_function<Function>(team, rows.view(), tree);
       for (int run = 0; run < 2; ++run) {
         exec::fill_bytes(stream, rows.local_data(), 0, rows.local_size() * sizeof(std::uint64_t));
         stream.synchronize();

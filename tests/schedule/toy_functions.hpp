@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <vector>
 
 #include "warren/memory/global_array.hpp"
 #include "warren/schedule/run.hpp"
@@ -79,6 +80,35 @@ struct TreeFunction {
     return tasks;
   }
 };
+
+/// What tree is grown.
+struct Tree {
+  std::uint64_t roots = 20;  ///< Of each rank.
+  std::uint32_t last = 8;
+  bool has_priorities = false;
+  bool holds = false;  ///< Workers push what they have found in several tasks.
+};
+
+/// Where each rank's rows begin, of so many shared out evenly, and the last one's end.
+inline std::vector<std::uint64_t> shared_out(std::uint64_t rows, int ranks) {
+  std::vector<std::uint64_t> cuts;
+  for (int q = 0; q <= ranks; ++q)
+    cuts.push_back(rows * static_cast<std::uint64_t>(q) / static_cast<std::uint64_t>(ranks));
+  return cuts;
+}
+
+template <class Function>
+Function tree_function(const team::Team& team, const memory::GlobalView<std::uint64_t>& rows,
+                       const Tree& tree) {
+  Function function;
+  function.rows = rows;
+  function.last = tree.last;
+  function.roots = tree.roots;
+  function.rank = team.rank();
+  function.ranks = team.size();
+  function.has_priorities = tree.has_priorities;
+  return function;
+}
 
 /// The same with the children of several runs pushed together: of a worker's up to `Tasks`.
 template <std::uint32_t Tasks>
