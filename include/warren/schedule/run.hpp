@@ -12,7 +12,7 @@
 //   void idle(worker, context) const;                        // optional
 //   void begin(worker, context) const;                       // optional, with flush()
 //   bool flush(worker, context) const;                       // pushes what is held; true if any
-//   was static constexpr std::uint32_t kScratchBytes;            // optional: context.scratch()
+//   static constexpr std::uint32_t kScratchBytes;            // optional: context.scratch()
 //   static constexpr std::uint32_t kBlocksPerProcessor;      // optional: fewer have more registers
 //   static constexpr std::uint32_t kThreadsPerBlock;         // optional: of GPUs, else 256
 //
