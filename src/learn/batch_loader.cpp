@@ -55,6 +55,8 @@ bool BatchLoader::has_room(const sample::BatchCounts& counts) const {
   if (shape_ == nullptr || counts.vertices[0] == 0) return false;
   for (std::size_t h = 0; h < shape_->vertices.size(); ++h) {
     if (counts.vertices[h] > shape_->vertices[h]) return false;
+    // What a product's tasks are follows from what blocks say that they have.
+    if (h < shape_->edges.size() && counts.edges[h] > shape_->edges[h]) return false;
   }
   return true;
 }

@@ -160,6 +160,59 @@ TEST(PaddedBlocksCuda, AreTheSameWithEmptyRowsBehind) {
   check_blocks(gpus.front());
 }
 
+/// A shape has room for a batch that has as much of everything, and not for one that has more.
+void check_room(const team::TeamOptions& options) {
+  const GraphPair pair = fixtures::pair_of(fixtures::random_graph(40, 300, 5, false), 1);
+  team::run_team(options, [&](team::Team& team) {
+    const exec::Stream stream(team.device());
+    const graph::Shard shard = graph::make_shard(team, {pair.out, nullptr, pair.cuts});
+    const sample::GraphStore store(team, shard);
+    LoaderOptions loading;
+    loading.fanouts = {3, 2};
+    loading.batch = 4;
+    loading.blocks.resize(2);
+    loading.width = 1;
+    BatchLoader loader(
+        team.device(), store,
+        [](const exec::Stream& on, const Vertex*, std::uint64_t count, const Dropout&,
+           Numbers out) { exec::fill_bytes(on, out.raw(), 0, count * sizeof(float)); },
+        nullptr, loading);
+    const auto seeds = testing_support::on_device(stream, std::vector<Vertex>{7, 3, 9, 21});
+    const sample::BatchCounts counts = loader.count(seeds.data(), 4, 5);
+    BatchShape whole;
+    whole.vertices.assign(counts.vertices, counts.vertices + 3);
+    whole.edges.assign(counts.edges, counts.edges + 2);
+    const auto is_padded = [&](const BatchShape& shape) {
+      loader.pad_to(&shape);
+      loader.start(seeds.data(), 4, 5, {}, 4);
+      const bool found = loader.take(stream).is_padded;
+      loader.release(stream);
+      return found;
+    };
+    EXPECT_TRUE(is_padded(whole));
+    for (std::uint64_t& vertices : whole.vertices) {
+      --vertices;
+      EXPECT_FALSE(is_padded(whole));
+      ++vertices;
+    }
+    for (std::uint64_t& edges : whole.edges) {
+      --edges;
+      EXPECT_FALSE(is_padded(whole));
+      ++edges;
+    }
+    EXPECT_TRUE(is_padded(whole));
+    loader.pad_to(nullptr);
+    stream.synchronize();
+  });
+}
+
+TEST(PaddedBatches, HaveRoomInTheirShape) { check_room(ranks(1)); }
+TEST(PaddedBatchesCuda, HaveRoomInTheirShape) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_room(gpus.front());
+}
+
 TrainOptions in_batches(ModelKind kind, std::uint64_t batch) {
   TrainOptions options = quick(kind);
   if (kind == ModelKind::gin) options.model.norm = NormKind::layer;
@@ -235,7 +288,6 @@ void check_trainings(const std::vector<team::TeamOptions>& teams, double roundin
       // Attention by larger steps goes apart a million times as far as its rounding in four epochs.
       const bool attends = kind == ModelKind::gat || kind == ModelKind::gatv2;
       options.optimizer.rate = attends ? 0.004f : 0.02f;
-      options.allow_tf32 = false;
       if (kind == ModelKind::sage && !is_directed) options.model.aggregate = SageAggregate::max;
       if (is_directed) options.model.norm = NormKind::none;
       options.sampled->exact_evaluation = !is_directed;

@@ -31,7 +31,7 @@ using GatherFeatures =
     std::function<void(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
                        const Dropout& dropout, Numbers out)>;
 
-/// What batches are padded to.
+/// What batches are padded to; one that has more of anything stays as it is.
 struct BatchShape {
   std::vector<std::uint64_t> vertices;  ///< Of a batch before the first hop, and after each.
   std::vector<std::uint64_t> edges;     ///< Of each hop: what blocks say that they have.
