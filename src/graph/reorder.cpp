@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <memory>
 #include <numeric>
 
@@ -44,24 +45,76 @@ class Arena {
   std::size_t left_ = 0;
 };
 
+/// A community by its root: what it is linked with by, and its size (the sum of its degrees).
+struct Linked {
+  Vertex root;
+  float weight, strength;
+};
+
+/// Weights by root, summed: a hash table as large as one vertex's links need, so that it stays in
+/// the first caches where an array over all vertices would not.
+class Links {
+ public:
+  /// Room for `count` communities before the table has to grow.
+  void expect(std::size_t count) {
+    if (2 * count > slots()) resize(2 * count);
+  }
+  void add(Vertex root, float weight, float strength) {
+    std::size_t slot = place(root);
+    for (; table_[slot] != kEmpty; slot = (slot + 1) & (slots() - 1)) {
+      Linked& there = linked_[table_[slot]];
+      if (there.root != root) continue;
+      there.weight += weight;
+      return;
+    }
+    table_[slot] = static_cast<std::uint32_t>(linked_.size());
+    linked_.push_back({root, weight, strength});
+    if (2 * linked_.size() > slots()) resize(2 * slots());
+  }
+  /// In the order of their first edges.
+  [[nodiscard]] std::span<const Linked> all() const { return linked_; }
+  void clear() {
+    linked_.clear();
+    resize(kLeast);
+  }
+
+ private:
+  static constexpr std::uint32_t kEmpty = ~std::uint32_t{0};
+  static constexpr std::size_t kLeast = 64;
+
+  [[nodiscard]] std::size_t slots() const { return std::size_t{1} << bits_; }
+  [[nodiscard]] std::size_t place(Vertex root) const {
+    return static_cast<std::uint32_t>(root * 0x9E3779B1u) >> (32 - bits_);
+  }
+  void resize(std::size_t least) {
+    bits_ = static_cast<int>(std::bit_width(std::max(least, kLeast) - 1));
+    table_.assign(slots(), kEmpty);
+    for (std::uint32_t i = 0; i < linked_.size(); ++i) {
+      std::size_t slot = place(linked_[i].root);
+      while (table_[slot] != kEmpty) slot = (slot + 1) & (slots() - 1);
+      table_[slot] = i;
+    }
+  }
+
+  int bits_ = static_cast<int>(std::bit_width(kLeast - 1));
+  std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(kLeast, kEmpty);
+  std::vector<Linked> linked_;
+};
+
 class Rabbit {
  public:
   Rabbit(const Graph& graph, exec::ThreadPool& pool)
       : graph_(graph),
         pool_(pool),
-        parent_(graph.vertices),
+        communities_(graph.vertices),
         child_(graph.vertices, kNoVertex),
         absorbed_(graph.vertices, kNoVertex),
         sibling_(graph.vertices, kNoVertex),
-        strength_(graph.vertices),
-        bundles_(graph.vertices) {
-    std::iota(parent_.begin(), parent_.end(), Vertex{0});
-    for (Vertex v = 0; v < graph.vertices; ++v) strength_[v] = static_cast<float>(graph.degree(v));
+        bundles_(graph.vertices, List{}) {
+    for (Vertex v = 0; v < graph.vertices; ++v)
+      communities_[v] = {v, static_cast<float>(graph.degree(v))};
     total_ = static_cast<double>(std::max<EdgeOffset>(graph.edges(), 1));
-    for (int t = 0; t < pool.size(); ++t) {
-      threads_.push_back(std::make_unique<PerThread>());
-      threads_.back()->weight.assign(graph.vertices, 0.0f);
-    }
+    for (int t = 0; t < pool.size(); ++t) threads_.push_back(std::make_unique<PerThread>());
   }
 
   [[nodiscard]] memory::HostArray<Vertex> order() {
@@ -96,10 +149,12 @@ class Rabbit {
   void join_remaining() {
     std::vector<Vertex> roots;
     for (Vertex v = 0; v < graph_.vertices; ++v) {
-      if (parent_[v] == v && graph_.degree(v) > 0) roots.push_back(v);
+      if (communities_[v].parent == v && graph_.degree(v) > 0) roots.push_back(v);
     }
     std::stable_sort(roots.begin(), roots.end(),
-                     [&](Vertex a, Vertex b) { return strength_[a] < strength_[b]; });
+                     [&](Vertex a, Vertex b) {
+                       return communities_[a].strength < communities_[b].strength;
+                     });
     is_remaining_ = true;
     for (const Vertex v : roots) join(v, look(v, *threads_.front()));
   }
@@ -107,10 +162,16 @@ class Rabbit {
   static constexpr std::size_t kGrain = 32;
 
   struct PerThread {
-    std::vector<float> weight;  // By root; zero between two vertices.
-    std::vector<Vertex> touched, open;
+    Links links;
+    std::vector<Vertex> open;
     Arena arena;
   };
+  /// Of a vertex: itself, or what it has joined. Of a root: the sum of its vertices' degrees.
+  struct Community {
+    Vertex parent;
+    float strength;
+  };
+  /// What is left of the edges of a vertex that was looked at; without a first one they are its row.
   struct List {
     const Bundle* first = nullptr;
     std::size_t count = 0;
@@ -132,89 +193,96 @@ class Rabbit {
   /// to the same root.
   Vertex root(Vertex v) {
     for (;;) {
-      const std::atomic_ref<Vertex> mine(parent_[v]);
+      const std::atomic_ref<Vertex> mine(communities_[v].parent);
       const Vertex up = mine.load(std::memory_order_relaxed);
-      const Vertex over = std::atomic_ref<Vertex>(parent_[up]).load(std::memory_order_relaxed);
+      const Vertex over = parent(up);
       if (over == up) return up;
       mine.store(over, std::memory_order_relaxed);
       v = over;
     }
   }
-
-  void add(Vertex to, float weight, PerThread& thread) {
-    const Vertex r = root(to);
-    if (thread.weight[r] == 0.0f) thread.touched.push_back(r);
-    thread.weight[r] += weight;
+  [[nodiscard]] Vertex parent(Vertex v) {
+    return std::atomic_ref<Vertex>(communities_[v].parent).load(std::memory_order_relaxed);
   }
 
-  /// An edge is three accesses one after the other, anywhere in memory: those of edges to come are
-  /// asked for ahead. `at(i)` is an edge.
+  /// Adds a list of edges to `links`. An edge is two accesses one after the other, anywhere in
+  /// memory: those of edges to come are asked for ahead. `at(i)` is an edge.
   template <class At>
-  void add_all(std::size_t count, PerThread& thread, At&& at) {
+  void add_all(std::size_t count, Links& links, At&& at) {
     constexpr std::size_t kAhead = 16;
     for (std::size_t i = 0; i < std::min(count, 2 * kAhead); ++i)
-      exec::prefetch(&parent_[at(i).to]);
-    for (std::size_t i = 0; i < std::min(count, kAhead); ++i) expect_root(at(i).to, thread);
+      exec::prefetch(&communities_[at(i).to]);
+    // Mostly a vertex has joined a root.
+    const auto expect_root = [&](std::size_t i) {
+      exec::prefetch(&communities_[parent(at(i).to)]);
+    };
+    for (std::size_t i = 0; i < std::min(count, kAhead); ++i) expect_root(i);
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + 2 * kAhead < count) exec::prefetch(&parent_[at(i + 2 * kAhead).to]);
-      if (i + kAhead < count) expect_root(at(i + kAhead).to, thread);
-      add(at(i).to, at(i).weight, thread);
+      if (i + 2 * kAhead < count) exec::prefetch(&communities_[at(i + 2 * kAhead).to]);
+      if (i + kAhead < count) expect_root(i + kAhead);
+      const Vertex r = root(at(i).to);
+      links.add(r, at(i).weight, communities_[r].strength);
     }
   }
-  /// Mostly a vertex has joined a root.
-  void expect_root(Vertex v, const PerThread& thread) {
-    const Vertex up = std::atomic_ref<Vertex>(parent_[v]).load(std::memory_order_relaxed);
-    exec::prefetch(&parent_[up]);
-    exec::prefetch(&thread.weight[up]);
+  /// The edges of x and of what it had absorbed when it was looked at.
+  void add_edges(Vertex x, Links& links) {
+    const List list = bundles_[x];
+    if (list.first != nullptr) {
+      add_all(list.count, links, [&](std::size_t i) { return list.first[i]; });
+      return;
+    }
+    const auto row = graph_.neighbours(x);
+    add_all(row.size(), links, [&](std::size_t i) { return Bundle{row[i], 1.0f}; });
   }
 
   /// Gathers v's edges and those of all that has joined it into one list, and chooses whom to join:
   /// v itself for nobody.
   Vertex look(Vertex v, PerThread& thread) {
-    if (!is_remaining_) {
-      const auto neighbours = graph_.neighbours(v);
-      add_all(neighbours.size(), thread, [&](std::size_t i) {
-        return Bundle{neighbours[i], 1.0f};
-      });
-    }
+    Links& links = thread.links;
+    links.expect(graph_.degree(v));
     thread.open.assign(1, v);
     while (!thread.open.empty()) {
       const Vertex x = thread.open.back();
       thread.open.pop_back();
-      const List list = bundles_[x];
-      add_all(list.count, thread, [&](std::size_t i) { return list.first[i]; });
+      add_edges(x, links);
       for (Vertex c = child_[x]; c != absorbed_[x]; c = sibling_[c]) thread.open.push_back(c);
     }
     absorbed_[v] = child_[v];
     Vertex best = v;
     double gain = 0.0;
-    Bundle* kept = thread.arena.take(thread.touched.size());
-    List mine{kept, 0};
-    for (const Vertex r : thread.touched) {
-      const float weight = std::exchange(thread.weight[r], 0.0f);
-      if (r == v) continue;
-      kept[mine.count++] = {r, weight};
-      const auto links = static_cast<double>(weight);
-      const auto size = static_cast<double>(strength_[r]);
-      const double better =
-          is_remaining_ ? links / size : links - static_cast<double>(strength_[v]) * size / total_;
-      if (better > gain || (better == gain && best != v && r < best)) {
+    const auto own = static_cast<double>(communities_[v].strength);
+    for (const Linked& other : links.all()) {
+      if (other.root == v) continue;
+      const auto weight = static_cast<double>(other.weight);
+      const auto size = static_cast<double>(other.strength);
+      const double better = is_remaining_ ? weight / size : weight - own * size / total_;
+      if (better > gain || (better == gain && best != v && other.root < best)) {
         gain = better;
-        best = r;
+        best = other.root;
       }
     }
-    thread.touched.clear();
-    bundles_[v] = mine;
+    // A list that is hardly shorter than v's row is not worth its memory.
+    if (child_[v] != kNoVertex || 2 * links.all().size() < graph_.degree(v))
+      bundles_[v] = bundle(v, links.all(), thread.arena);
+    links.clear();
     return best;
+  }
+  static List bundle(Vertex v, std::span<const Linked> links, Arena& arena) {
+    Bundle* kept = arena.take(links.size());
+    List list{kept, 0};
+    for (const Linked& other : links) {
+      if (other.root != v) kept[list.count++] = {other.root, other.weight};
+    }
+    return list;
   }
 
   void join(Vertex v, Vertex target) {
     const Vertex to = root(target);
     if (to == v) return;
-    parent_[v] = to;
+    communities_[v].parent = to;
     sibling_[v] = child_[to];
     child_[to] = v;
-    strength_[to] += strength_[v];
+    communities_[to].strength += communities_[v].strength;
   }
 
   /// Depth first over the communities of no other, each before those that joined it.
@@ -223,7 +291,7 @@ class Rabbit {
     Vertex next = 0;
     std::vector<Vertex> open;
     for (Vertex v = 0; v < graph_.vertices; ++v) {
-      if (parent_[v] != v) continue;
+      if (communities_[v].parent != v) continue;
       open.push_back(v);
       while (!open.empty()) {
         const Vertex x = open.back();
@@ -237,11 +305,11 @@ class Rabbit {
 
   const Graph& graph_;
   exec::ThreadPool& pool_;
-  std::vector<Vertex> parent_, child_;
-  std::vector<Vertex> absorbed_;  // Children from here on are in the list of bundles.
-  std::vector<Vertex> sibling_;
-  std::vector<float> strength_;
-  std::vector<List> bundles_;
+  memory::HostArray<Community> communities_;
+  memory::HostArray<Vertex> child_;
+  memory::HostArray<Vertex> absorbed_;  // Children from here on are in the list of bundles.
+  memory::HostArray<Vertex> sibling_;
+  memory::HostArray<List> bundles_;
   double total_ = 1.0;
   bool is_remaining_ = false;
   std::vector<std::unique_ptr<PerThread>> threads_;

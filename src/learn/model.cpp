@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -136,6 +137,7 @@ void Model::keep_gradients(Context& context) {
 void Model::add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix) {
   const bool is_last = l + 1 == options_.layers;
   Layer layer;
+  layer.parameters_begin = parameters_.size();
   layer.matrix = matrix;
   layer.in = l == 0 ? options_.features : options_.hidden;
   layer.out = is_last ? options_.classes : options_.hidden;
@@ -286,7 +288,23 @@ void Model::repeat(Context& context, Layer& layer, const Operand& x, ConstNumber
   context.lend(nullptr, 0);
 }
 
-void Model::backward(Context& context, Numbers scores_gradient) {
+/// On the second stream, behind what the first one has to do so far.
+void Model::sum_gradients(Context& context, std::size_t l) const {
+  const bool is_last = l + 1 == layers_.size();
+  context.fork_side();
+  parameters_.reduce_gradients(context.team(), context.side(), layers_[l].parameters_begin,
+                               is_last ? parameters_.size() : layers_[l + 1].parameters_begin);
+  context.end_side();
+}
+
+void Model::backward(Context& context, Numbers scores_gradient, GradientSums sums) {
+  require(sums == GradientSums::of_rank || context.is_in_batches(),
+          "gradients are summed beside a backward pass of batches alone");
+  // Other carriers have the host wait, and the layers below with it.
+  team::Team& team = context.team();
+  const bool is_beside = sums == GradientSums::of_team && team.size() > 1 &&
+                         (!team.device().is_cuda() ||
+                          std::string_view(team.collectives_name()) == "nccl");
   Numbers dy = scores_gradient;
   for (std::size_t l = layers_.size(); l-- > 0;) {
     Layer& layer = layers_[l];
@@ -331,8 +349,17 @@ void Model::backward(Context& context, Numbers scores_gradient) {
         input_gradient(context, n, residual, parameters_.value(*layer.skip), dx, layer.in,
                        layer.out, 1.0f);
     }
+    if (is_beside) sum_gradients(context, l);
     dy = dx;
   }
+  if (sums == GradientSums::of_rank) return;
+  context.measured(Part::communicate, [&] {
+    if (is_beside) {
+      context.join_side();
+    } else {
+      parameters_.reduce_gradients(context);
+    }
+  });
 }
 
 }  // namespace warren::learn

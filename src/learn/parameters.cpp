@@ -71,10 +71,15 @@ void Parameters::clear_gradients(const exec::Stream& stream) const {
 }
 
 void Parameters::reduce_gradients(Context& context) const {
-  if (context.team().size() == 1) return;
-  context.team().all_reduce(context.stream(), storage_->gradients.data(),
-                            storage_->gradients.data(), size_, team::DataType::float32,
-                            team::ReduceOp::sum);
+  reduce_gradients(context.team(), context.stream(), 0, size_);
+}
+
+void Parameters::reduce_gradients(team::Team& team, const exec::Stream& stream,
+                                  std::uint64_t begin, std::uint64_t end) const {
+  if (team.size() == 1 || begin == end) return;
+  float* const gradients = storage_->gradients.data() + begin;
+  team.all_reduce(stream, gradients, gradients, end - begin, team::DataType::float32,
+                  team::ReduceOp::sum);
 }
 
 }  // namespace warren::learn

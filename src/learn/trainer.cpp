@@ -182,14 +182,13 @@ void Trainer::Parts::train_whole(std::uint64_t epoch, float rate) {
     const Numbers gradient = whole->model.scores_gradient();
     whole->training_loss.run(c, whole->targets, scores, options.model.classes, gradient, factor());
     whole->model.backward(c, gradient);
+    c.measured(Part::communicate, [&] { model().parameters().reduce_gradients(c); });
     update();
   });
 }
 
 void Trainer::Parts::update() {
-  Context& c = context();
-  c.measured(Part::communicate, [&] { model().parameters().reduce_gradients(c); });
-  optimizer.update(c.stream(), scale ? &*scale : nullptr);
+  optimizer.update(context().stream(), scale ? &*scale : nullptr);
 }
 
 Trainer::Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,

@@ -127,7 +127,7 @@ void LinkPasses::train_batch(const Batch& batch, std::uint64_t number, std::uint
     convert(p.context.stream(), pairs.seeds, width, dz, gradient);
   }
   slots_.release(p.context.stream());
-  p.model.backward(p.context, gradient);
+  p.model.backward(p.context, gradient, GradientSums::of_team);
 }
 
 void LinkPasses::train(EpochRecord& record, const Standing& standing, const float* factor,

@@ -57,7 +57,7 @@ class SampledPasses {
     Loss::Sums sums{};
   };
   /// Trains from `standing` to the epoch's end; `update(batch)` after each batch's gradients are
-  /// there; gradients times *factor (nullptr: 1). Collective.
+  /// there, summed over the ranks; gradients times *factor (nullptr: 1). Collective.
   virtual void train(EpochRecord& record, const Standing& standing, const float* factor,
                      const std::function<void(std::uint64_t batch)>& update) = 0;
   /// What was trained of the epoch so far. Collective. Synchronises.
@@ -88,7 +88,7 @@ struct Trainer::Parts {
   [[nodiscard]] const float* factor() const { return scale ? scale->factor() : nullptr; }
   /// A pass over the whole graph and the update after it.
   void train_whole(std::uint64_t epoch, float rate);
-  /// By the parameters' gradients, for the step that the optimizer has begun. Collective.
+  /// By the parameters' gradients, summed over the ranks, for the step that the optimizer has begun.
   void update();
   /// Throws UsageError: `what` says what is no number any more.
   [[noreturn]] void diverged(const std::string& what, std::uint64_t epoch) const;

@@ -192,19 +192,32 @@ void VertexPasses::choose_shape() {
 void VertexPasses::train_batch(const Batch& batch, bool is_measured, std::uint64_t training,
                                const float* factor, EpochRecord& record) {
   BatchParts& p = parts_;
+  // What is captured waits for no other rank, whose batch may not fit its shape: all ranks then sum
+  // all gradients after the pass.
+  const bool sums_after = p.options.sampled->pad;
   const auto pass = [&](const float* share) {
     p.model.parameters().clear_gradients(p.context.stream());
     const ConstNumbers scores = p.model.forward(p.context, batch.feature_rows, batch.features);
     const Numbers gradient = p.model.scores_gradient();
     training_loss_.run(p.context, targets_, scores, p.model.options().classes, gradient, factor,
                        share);
-    p.model.backward(p.context, gradient);
+    p.model.backward(p.context, gradient,
+                     sums_after ? GradientSums::of_rank : GradientSums::of_team);
   };
   targets_.counts[0] = training;
-  if (!batch.is_padded) return pass(nullptr);
+  const auto sum = [&] {
+    if (sums_after)
+      p.context.measured(Part::communicate,
+                         [&] { p.model.parameters().reduce_gradients(p.context); });
+  };
+  if (!batch.is_padded) {
+    pass(nullptr);
+    return sum();
+  }
   detail::set_value(p.context.stream(), Loss::share_of(training), share_.data());
   RepeatedPass& repeated = passes_[2 * batch.place + (is_measured ? 1 : 0)];
   repeated.run(p.context, [&] { pass(share_.data()); });
+  sum();
   ++record.padded_batches;
   record.captured_batches += repeated.is_captured() ? 1 : 0;
 }

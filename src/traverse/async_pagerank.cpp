@@ -34,12 +34,11 @@ void add_report(schedule::QueueReport& total, const schedule::QueueReport& part)
   add_vector(total.bytes, part.bytes);
 }
 
-/// A chunk is in the queue once at most, and always with its own rank. There is room for all:
-/// chunks come back for ever, and one that was spilled would wait for room for as long.
+/// A chunk is in the queue once at most, and always with its own rank.
 schedule::QueueOptions queue_of_chunks(const AsyncOptions& options, std::uint64_t chunks) {
   constexpr std::uint64_t kLeast = 1 << 10;
   schedule::QueueOptions queue;
-  queue.local_capacity = std::max(options.capacity != 0 ? options.capacity : kLeast, chunks);
+  queue.local_capacity = options.capacity != 0 ? options.capacity : std::max(kLeast, chunks);
   queue.receive_capacity = 1;
   queue.batch = 1;
   queue.most_pushes = 1;

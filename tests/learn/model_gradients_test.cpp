@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "warren/core/error.hpp"
 #include "warren/learn/model.hpp"
 
 #include "learn/fixtures.hpp"
@@ -184,6 +185,19 @@ TEST(ModelsCuda, FollowDifferences) {
   const auto gpus = fixtures::cuda_teams();
   if (gpus.empty()) GTEST_SKIP() << "no GPU";
   check_models({gpus.front()});
+}
+
+TEST(Models, SumGradientsBesideBatchesAlone) {
+  ModelOptions options;
+  options.features = kFeatures;
+  options.classes = 2;
+  const GraphPair graphs = fixtures::pair_of(fixtures::random_graph(kVertices, 500, 5, false), 1);
+  team::run_team({exec::DeviceKind::cpu, 1, 1}, [&](team::Team& team) {
+    Context context(team);
+    Model model(context, graphs, options, false);
+    EXPECT_THROW(model.backward(context, model.scores_gradient(), GradientSums::of_team),
+                 UsageError);
+  });
 }
 
 TEST(Models, AddTheirInputsOneWay) {

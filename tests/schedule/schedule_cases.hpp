@@ -251,6 +251,37 @@ TYPED_TEST_P(ScheduleTest, FewMessagesOfABusyRankAreSent) {
   });
 }
 
+TYPED_TEST_P(ScheduleTest, SpilledTasksHaveTheirTurn) {
+  for (const TeamOptions& team_options : this->small_teams()) {
+    SCOPED_TRACE(name_of(team_options));
+    for (const std::uint64_t capacity : {1, 5, 300}) {
+      SCOPED_TRACE(capacity);
+      team::run_team(team_options, [&](Team& team) {
+        const exec::Stream stream(team.device());
+        std::vector<std::uint64_t> cuts;
+        for (int q = 0; q <= team.size(); ++q) cuts.push_back(static_cast<std::uint64_t>(q));
+        memory::GlobalArray<std::uint64_t> counts(team, cuts, 2, memory::Placement::device);
+        exec::fill_bytes(stream, counts.local_data(), 0, 2 * sizeof(std::uint64_t));
+        stream.synchronize();
+        QueueOptions options;
+        options.local_capacity = options.spill_capacity = capacity;
+        options.fetch = 1;
+        options.threads_per_processor = threads_per_processor<RoundFunction>();
+        TaskQueue<RoundFunction::Task> queue(team, options);
+        const RoundFunction function{counts.view(), team.rank(),
+                                     kIsCuda<TypeParam> ? 1u << 14 : 400u};
+        using W = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
+        const QueueReport report = schedule::run<TypeParam, W>(team, stream, queue, function);
+        const auto found = counts.to_host(team, stream);
+        for (std::size_t i = 0; i < found.size(); ++i)
+          EXPECT_EQ(found[i], i % 2 == 0 ? function.tasks : 0) << "rank " << i / 2;
+        EXPECT_GT(report.spilled, 0u);
+        team.barrier();
+      });
+    }
+  }
+}
+
 TYPED_TEST_P(ScheduleTest, TheIdleFunctionMakesWork) {
   for (const TeamOptions& team_options : this->small_teams()) {
     SCOPED_TRACE(name_of(team_options));
@@ -368,7 +399,8 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
 REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, WithoutAnyTask,
                             FullRingsLoseNothing, Priorities, WorkersHoldWhatTheyFind,
                             GatheredMessages, GatheringSendsFewerMessages,
-                            FewMessagesOfABusyRankAreSent, TheIdleFunctionMakesWork,
+                            FewMessagesOfABusyRankAreSent, SpilledTasksHaveTheirTurn,
+                            TheIdleFunctionMakesWork,
                             APushToNoRankIsNamed, OptionsThatCannotBe, RandomRunsWithPauses);
 
 }  // namespace warren::schedule

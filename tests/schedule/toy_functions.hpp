@@ -223,6 +223,31 @@ struct AskingFunction {
   }
 };
 
+/// A rank's tasks go round until each has been run once, or for some seconds.
+struct RoundFunction {
+  using Task = std::uint64_t;  ///< When it was first pushed, odd where it has not been run.
+  static constexpr std::uint64_t kNanoseconds = 10'000'000'000;
+
+  memory::GlobalView<std::uint64_t> counts;  ///< A row for each rank: of tasks run, and too late.
+  int rank = 0;
+  std::uint64_t tasks = 1;
+
+  WARREN_HD std::uint64_t seeds() const { return tasks; }
+  template <class W, class C>
+  WARREN_HD void seed(const W& worker, C& context, std::uint64_t) const {
+    context.push(worker, worker.lane() == 0, rank, exec::clock_nanoseconds() | 1u);
+  }
+  template <class W, class C>
+  WARREN_HD void operator()(const W& worker, C& context, bool active, const Task& task) const {
+    std::uint64_t* const mine = &counts.local(0);
+    if (active && (task & 1u) != 0) exec::atomic_add(mine[0], std::uint64_t{1});
+    const bool is_open = exec::atomic_load(mine[0]) < tasks;
+    const bool is_late = exec::clock_nanoseconds() - (task & ~Task{1}) > kNanoseconds;
+    if (active && is_open && is_late) exec::atomic_add(mine[1], std::uint64_t{1});
+    context.push(worker, active && is_open && !is_late, rank, task & ~Task{1});
+  }
+};
+
 /// Pushes to a rank that does not exist, at the 100th task; with `in_list` as the last of several.
 struct StrayFunction {
   using Task = std::uint64_t;

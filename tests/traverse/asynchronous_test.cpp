@@ -368,8 +368,8 @@ TEST(AsyncPageRank, IsNearTheSynchronousOne) {
 }
 
 /// Rings that are full as soon as all chunks wait.
-TEST(AsyncPageRank, QueuesThatJustHoldTheChunks) {
-  const fixtures::Named named{"kronecker", fixtures::generated("kron:12", true)};
+TEST(AsyncPageRank, QueuesOfThreeChunks) {
+  const fixtures::Named named{"kronecker", fixtures::generated("kron:14", true)};
   for (const std::size_t team_index : {0u, 1u, 3u}) {
     const team::TeamOptions team_options = fixtures::cpu_teams()[team_index];
     for (const auto form : {schedule::Form::automatic, schedule::Form::discrete}) {

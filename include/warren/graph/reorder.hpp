@@ -16,8 +16,7 @@ namespace warren::graph {
 /// the neighbouring community that raises modularity most. They are looked at in batches: all of a
 /// batch on the state before it, on the pool's threads, then joined one after the other, so that
 /// the order is the same for every number of threads. Of a directed graph, with its edges taken
-/// both ways. Holds about 8 bytes for each edge and 32 for each vertex, and 4 for each vertex and
-/// thread.
+/// both ways. Holds about 8 bytes for each edge and 40 for each vertex.
 [[nodiscard]] memory::HostArray<Vertex> rabbit_order(const Graph& graph, exec::ThreadPool& pool);
 /// By descending out-degree, ties by id.
 [[nodiscard]] memory::HostArray<Vertex> degree_order(const Graph& graph);

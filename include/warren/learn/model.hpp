@@ -38,6 +38,9 @@ struct ModelOptions {
   bool recompute = false;
 };
 
+/// Which gradients a backward pass leaves: of a rank's own vertices, or of all ranks'.
+enum class GradientSums : std::uint8_t { of_rank, of_team };
+
 /// Throws UsageError for options that make no model.
 void check(const ModelOptions& options);
 
@@ -92,8 +95,12 @@ class Model {
   /// gathered before.
   [[nodiscard]] Dropout input_dropout(std::uint64_t seed, std::uint64_t epoch) const;
   /// Adds the parameters' gradients of the last forward(), from those of the scores, which it
-  /// overwrites. Collective.
-  void backward(Context& context, Numbers scores_gradient);
+  /// overwrites. Collective. `of_team`: then sums them over the ranks (see
+  /// Parameters::reduce_gradients()), a layer's on the context's second stream while the gradients
+  /// of the layers below are made. Of batches only: kernels of the whole graph may wait for those
+  /// of other ranks, which must find room beside them.
+  void backward(Context& context, Numbers scores_gradient,
+                GradientSums sums = GradientSums::of_rank);
   /// Room for the scores' gradient.
   [[nodiscard]] Numbers scores_gradient() { return gradients_[0].data(); }
 
@@ -110,6 +117,7 @@ class Model {
     std::unique_ptr<Convolution> convolution;
     std::unique_ptr<Norm> norm;
     std::uint64_t in = 0, out = 0;
+    std::uint64_t parameters_begin = 0;  ///< In floats; they end where the next layer's begin.
     std::size_t bias = 0;
     Activation activation = Activation::none;
     float dropout = 0.0f;  ///< Of the output.
@@ -125,6 +133,7 @@ class Model {
                                                               const Matrix& matrix, bool is_last);
   ConstNumbers forward(Context& context);
   void keep_gradients(Context& context);
+  void sum_gradients(Context& context, std::size_t l) const;
   void repeat(Context& context, Layer& layer, const Operand& x, ConstNumbers dy);
   [[nodiscard]] ConstNumbers added(Context& context, const Layer& layer, const Operand& x) const;
   [[nodiscard]] Epilogue epilogue(Context& context, const Layer& layer, ConstNumbers added) const;

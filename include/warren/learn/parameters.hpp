@@ -60,6 +60,9 @@ class Parameters {
   void clear_gradients(const exec::Stream& stream) const;
   /// Gradients <- their sums over the ranks: the same bits on all. Collective.
   void reduce_gradients(Context& context) const;
+  /// The same of the floats [begin, end), in `stream`'s order.
+  void reduce_gradients(team::Team& team, const exec::Stream& stream, std::uint64_t begin,
+                        std::uint64_t end) const;
 
  private:
   std::vector<Parameter> list_;

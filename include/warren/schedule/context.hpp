@@ -198,15 +198,14 @@ class Context {
     }
   }
 
-  /// Into a peer's ring, or the outbox of a slow link. Tasks that find no room are spilled.
-  WARREN_GPU_NOINLINE WARREN_HD void push_remote(const W& worker, bool has, int to,
+  /// Into a peer's ring, or the outbox of a slow link. Tasks that find no room are spilled: false.
+  WARREN_GPU_NOINLINE WARREN_HD bool push_remote(const W& worker, bool has, int to,
                                                  const Task& task) {
-    if (is_slow(to)) {
-      deliver(worker, has, table_.outbox[to], to, task);
-      return;
-    }
+    if (is_slow(to)) return deliver(worker, has, table_.outbox[to], to, task);
     const std::uint32_t count = worker.count(has);
-    if (deliver(worker, has, table_.to[to], to, task) && worker.lane() == 0) tally(to, count);
+    const bool is_there = deliver(worker, has, table_.to[to], to, task);
+    if (is_there && worker.lane() == 0) tally(to, count);
+    return is_there;
   }
 
   /// Buckets beyond the current one, as far as there are levels.
@@ -254,13 +253,17 @@ class Context {
   WARREN_GPU_NOINLINE WARREN_HD bool deliver(const W& worker, bool has, const RingView<Task>& ring,
                                              int to, const Task& task) {
     if (ring.try_push(worker, has, task)) return true;
+    spill(worker, has, to, task);
+    return false;
+  }
+  /// Keeps tasks for rank `to` until there is room. Past the spill's capacity the run pauses.
+  WARREN_HD void spill(const W& worker, bool has, int to, const Task& task) {
     const std::uint32_t count = worker.count(has);
     table_.spill.push(worker, has, {task, static_cast<std::uint32_t>(to)});
     if (worker.lane() == 0) {
       exec::atomic_store_add(mine_.spilled, std::uint64_t{count});
       if (table_.spill.used() > table_.spill.capacity) signal_all(Signal::pause);
     }
-    return false;
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <concepts>
 
 #include "warren/schedule/aggregator.hpp"
+#include "warren/schedule/spill.hpp"
 
 namespace warren::schedule {
 
@@ -258,34 +259,7 @@ class WorkerLoop {
     Claim claim{};
     if (worker_.lane() == 0) claim = table_.spill.claim(worker_.size());
     claim = worker_.broadcast(claim, 0);
-    if (claim.count == 0) return false;
-    const bool has = worker_.lane() < claim.count;
-    SpilledTask<Task> spilled{};
-    if (!table_.spill.read(worker_, claim.first, static_cast<std::uint32_t>(claim.count), spilled))
-      return false;
-    worker_.sync();
-    bool has_moved = false;
-    for (int q = 0; q < table_.ranks; ++q) {
-      const bool is_for_q = has && spilled.to == static_cast<std::uint32_t>(q);
-      if (!worker_.any(is_for_q)) continue;
-      if (deliver_again(is_for_q, q, spilled.task)) has_moved = true;
-    }
-    return has_moved;
-  }
-
-  [[nodiscard]] WARREN_HD bool deliver_again(bool has, int to, const Task& task) {
-    if (to != table_.rank) {
-      const bool slow = context_.is_slow(to);
-      const RingView<Task>& ring = slow ? table_.outbox[to] : table_.to[to];
-      const std::uint32_t count = worker_.count(has);
-      const bool is_there = context_.deliver(worker_, has, ring, to, task);
-      if (is_there && !slow && worker_.lane() == 0) context_.tally(to, count);
-      return is_there;
-    }
-    // A spilled task is late already: it goes to the bucket that is being worked off.
-    const std::uint64_t bucket =
-        table_.levels == 1 ? 0 : worker_.broadcast(exec::atomic_load(mine_.bucket), 0);
-    return context_.deliver(worker_, has, table_.local[bucket % table_.levels], to, task);
+    return claim.count > 0 && detail::move_spilled(worker_, table_, mine_, context_, claim);
   }
 
   /// What the function does in a worker that has run out of tasks. Counted like a task, so that

@@ -164,7 +164,7 @@ class Rings {
 /// places of one task (receive rings: also twice a batch; with priorities `together` counts as 1,
 /// as tasks take their places one for each lane then). Twice, since who looks at a ring that is
 /// about to be full may push once more before it sees what others have pushed. The spill has, in
-/// place of 2 t together, 2 t (f (most_pushes + 1) + 1) places of a task and 4 bytes, f being 1 on
+/// place of 2 t together, 2 t (f (most_pushes + 1) + 2) places of a task and 4 bytes, f being 1 on
 /// GPUs and else `fetch`: what workers push before they see that it is full. So 1 MB holds 65,536
 /// tasks of 16 bytes, and on a GPU of 132 processors t is at most 270,336: whoever gives a large
 /// `together` or `most_pushes` should give threads_per_processor, too.
@@ -280,7 +280,7 @@ void TaskQueue<Task>::make_spill(const exec::Device& device, std::uint64_t capac
   const std::uint64_t fetched = device.is_cuda() ? 1 : options_.fetch;
   spill_ = std::make_unique<detail::Rings<SpilledTask<Task>>>(
       device, 1, capacity,
-      detail::ring_places(capacity, threads * (fetched * (options_.most_pushes + 1) + 1)));
+      detail::ring_places(capacity, threads * (fetched * (options_.most_pushes + 1) + 2)));
   table_.spill = spill_->view(0, table_.stumble, table_.abort_flag);
 }
 
