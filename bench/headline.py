@@ -81,9 +81,6 @@ SAMPLED = "--mode sampled --fanout 30,30,30 --batch 512 --hidden 256 --epochs 3"
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 
 
-EARLIER = {"gcn": "torch by hand, taken earlier: 94.4 ms, 20.0 GB"}  # Until it is recorded.
-
-
 def pytorch(model):
     """What bench/beside_pyg.py has recorded of an epoch of the same shape on one GPU, by PyTorch Geometric and by hand."""
     found = []
@@ -91,8 +88,6 @@ def pytorch(model):
         name = {model: "PyTorch Geometric", f"{model}-by-hand": "torch by hand"}.get(row["model"])
         if name:
             found.append(f"{name}: out of memory on 140 GB" if row.get("out_of_memory") else f"{name}: {row['epoch_seconds'] * 1e3:.0f} ms, {row['peak_memory'] / 1e9:.1f} GB")
-    if model in EARLIER and not any(text.startswith("torch by hand") for text in found):
-        found.append(EARLIER[model])
     return "; ".join(found)
 
 

@@ -2,12 +2,11 @@
 // The GPU's kernels of the sparse-dense product.
 #pragma once
 
-#include <algorithm>
-
 #include "warren/exec/beside.hpp"
 #include "warren/exec/row_address.hpp"
 
 #include "sparse/spmm_job.hpp"
+#include "sparse/tile_launch.hpp"
 #include "sparse/tile_pieces.hpp"
 #include "sparse/tile_rows.hpp"
 
@@ -237,19 +236,6 @@ struct SumsOnTile {
   }
 };
 
-/// Small blocks where large ones would not be some for each processor: these end at more different
-/// times.
-inline exec::LaunchOptions shape_of(const exec::Stream& stream, std::uint64_t tasks,
-                                    std::uint32_t lanes, const exec::LaunchOptions& options) {
-  constexpr std::uint64_t kBlocksPerProcessor = 16;
-  constexpr std::uint32_t kFewThreads = 128;
-  exec::LaunchOptions shape = options;
-  const std::uint64_t blocks = tasks * lanes / options.threads_per_block;
-  if (blocks < kBlocksPerProcessor * static_cast<std::uint64_t>(stream.device().processors()))
-    shape.threads_per_block = std::min(shape.threads_per_block, kFewThreads);
-  return shape;
-}
-
 template <class W, class T, std::uint32_t kWidth>
 void launch_lanes(const exec::Stream& stream, const SpmmJob<T>& job,
                   const exec::LaunchOptions& options) {
@@ -271,10 +257,7 @@ template <class T, std::uint32_t kWidth>
 void launch_width(const exec::Stream& stream, const SpmmJob<T>& job,
                   const exec::LaunchOptions& options) {
   const std::uint64_t lanes = (job.k + kWidth - 1) / kWidth;
-  if (lanes > 16) return launch_lanes<exec::Warp, T, kWidth>(stream, job, options);
-  if (lanes > 8) return launch_lanes<exec::Tile<16>, T, kWidth>(stream, job, options);
-  if (lanes > 4) return launch_lanes<exec::Tile<8>, T, kWidth>(stream, job, options);
-  return launch_lanes<exec::Tile<4>, T, kWidth>(stream, job, options);
+  with_lanes(lanes, [&]<class W>() { launch_lanes<W, T, kWidth>(stream, job, options); });
 }
 
 /// A lane reads 16 bytes of a row at once where all addresses allow; 8 where only that is possible,

@@ -66,8 +66,12 @@ void check_sddmm(const exec::Stream& stream) {
       if (testing_support::is_tiny() && k % 3 != 1) continue;  // 1, 16, 31, 64, 100.
       check_sddmm<float>(stream, named.graph, k, k % 3);
     }
-    check_sddmm<float>(stream, named.graph, 24, 8);
-    check_sddmm<Half>(stream, named.graph, 40, 0);
+    // Rows that begin at multiples of 16 bytes: a group of lanes for each size, and two packs a lane.
+    for (const std::uint64_t k : {12, 24, 64, 100, 128, 200, 256, 260}) {
+      if (testing_support::is_tiny() && k % 100 != 0) continue;
+      check_sddmm<float>(stream, named.graph, k, 8);
+    }
+    for (const std::uint64_t k : {40, 200, 512}) check_sddmm<Half>(stream, named.graph, k, 0);
     check_sddmm<BFloat16>(stream, named.graph, 17, 1);
   }
   const graph::Graph wide = fixtures::weighted(fixtures::generated("kron:6,4", true), 2);
