@@ -151,10 +151,9 @@ class Rabbit {
     for (Vertex v = 0; v < graph_.vertices; ++v) {
       if (communities_[v].parent == v && graph_.degree(v) > 0) roots.push_back(v);
     }
-    std::stable_sort(roots.begin(), roots.end(),
-                     [&](Vertex a, Vertex b) {
-                       return communities_[a].strength < communities_[b].strength;
-                     });
+    std::stable_sort(roots.begin(), roots.end(), [&](Vertex a, Vertex b) {
+      return communities_[a].strength < communities_[b].strength;
+    });
     is_remaining_ = true;
     for (const Vertex v : roots) join(v, look(v, *threads_.front()));
   }
@@ -171,7 +170,8 @@ class Rabbit {
     Vertex parent;
     float strength;
   };
-  /// What is left of the edges of a vertex that was looked at; without a first one they are its row.
+  /// What is left of the edges of a vertex that was looked at; without a first one they are its
+  /// row.
   struct List {
     const Bundle* first = nullptr;
     std::size_t count = 0;

@@ -159,7 +159,9 @@ void BatchLoader::start(const Vertex* seeds, std::uint64_t count, std::uint64_t 
   if (batch.vertices != 0) {
     Dropout of_rows = dropout;
     of_rows.row_ids = batch.input_ids;
-    gather_(stream_, sampled.vertices, batch.vertices, of_rows, batch.features);
+    gather_(stream_, sampled.vertices, batch.vertices, of_rows,
+            options_.blocks[0].are_sources_scaled ? batch.blocks[0].weights().column : nullptr,
+            batch.features);
   }
   if (batch.is_padded)
     exec::fill_bytes(

@@ -83,8 +83,8 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
       loader(
           team.device(), store,
           [this](const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
-                 const Dropout& dropout,
-                 Numbers out) { features->gather(stream, vertices, count, dropout, out); },
+                 const Dropout& dropout, const float* scale,
+                 Numbers out) { features->gather(stream, vertices, count, dropout, scale, out); },
           graphs.input_ids.empty() ? nullptr : input_ids.data(),
           loader_options(model, given, seeds, *graphs.out)),
       store_id(graphs.input_ids) {

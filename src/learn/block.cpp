@@ -59,10 +59,10 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
       keep_more(stream.device(), column_, padded.sources);
       keep_more(stream.device(), self_, padded.targets);
     }
-    run<exec::Thread>(
-        stream, is_symmetric ? padded.sources : padded.targets,
-        detail::BlockWeightsKernel{store, vertices, hop.row_offsets, size, padded.targets,
-                                   options.weighting, row_.data(), column_.data(), self_.data()});
+    run<exec::Thread>(stream, is_symmetric ? padded.sources : padded.targets,
+                      detail::BlockWeightsKernel{
+                          store, vertices, hop.row_offsets, size, padded.targets, options.weighting,
+                          row_.data(), column_.data(), self_.data(), options.are_sources_scaled});
     weights_.row = row_.data();
     if (is_symmetric) {
       weights_.column = column_.data();

@@ -25,6 +25,7 @@ struct BlockWeightsKernel {
   float* row;
   float* column;
   float* self;
+  bool are_sources_scaled;
 
   template <class W>
   WARREN_HD void operator()(const W&, std::uint64_t i) const {
@@ -38,7 +39,7 @@ struct BlockWeightsKernel {
     const float edges = is_sampled ? static_cast<float>(offsets[i + 1] - offsets[i]) : 0.0f;
     const float whole = weighting == Weighting::mean ? 1.0f : degree;
     row[i] = edges == 0.0f ? 0.0f : whole / edges * scale;
-    if (is_symmetric) self[i] = is_sampled ? scale * scale : 0.0f;
+    if (is_symmetric) self[i] = is_sampled ? (are_sources_scaled ? scale : scale * scale) : 0.0f;
   }
 };
 

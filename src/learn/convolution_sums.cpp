@@ -64,7 +64,8 @@ class Gcn final : public Convolution {
         kept_->take(context, KeptSlot::aggregated, exec::bytes_of(aggregation_->rows(), shape_.in));
     // y is made last.
     const bool fits = x.rows == aggregation_->rows() && context.padded(shape_.in) <= shape_.out;
-    aggregation_->forward(context, x.dense, sums, shape_.in, 0.0f, {.room = fits ? y : Numbers()});
+    aggregation_->forward(context, x.dense, sums, shape_.in, 0.0f,
+                          {.room = fits ? y : Numbers(), .is_scaled = x.is_scaled});
   }
 
   void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {

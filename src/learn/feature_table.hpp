@@ -22,7 +22,7 @@ class FeatureTable {
   virtual ~FeatureTable() = default;
   /// As GatherFeatures.
   virtual void gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
-                      const Dropout& dropout, Numbers out) = 0;
+                      const Dropout& dropout, const float* scale, Numbers out) = 0;
   [[nodiscard]] virtual double hit_rate(const exec::Stream& stream) const = 0;
 };
 
@@ -55,10 +55,12 @@ class TypedTable final : public FeatureTable {
   }
 
   void gather(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
-              const Dropout& dropout, Numbers out) override {
+              const Dropout& dropout, const float* scale, Numbers out) override {
     const std::uint64_t width = table_.view().width;
-    if (dropout.is_on() && table_.placement() != memory::Placement::host && width % 4 == 0) {
-      const detail::GatherDropped<T> kernel{table_.view(), vertices, count, dropout, out.as<T>()};
+    if ((dropout.is_on() || scale != nullptr) && table_.placement() != memory::Placement::host &&
+        width % 4 == 0) {
+      const detail::GatherDropped<T> kernel{table_.view(), vertices,    count,
+                                            dropout,       out.as<T>(), scale};
       return exec::with_backend(stream.device(), [&](auto backend) {
         detail::run_kernel<decltype(backend)>(stream, kernel.tasks(), kernel);
       });
@@ -70,6 +72,7 @@ class TypedTable final : public FeatureTable {
       ordered_.gather_vertices(stream, table_, vertices, count, to);
     }
     if (dropout.is_on()) drop(stream, dropout, count, width, out, out);
+    if (scale != nullptr) scale_rows(stream, count, width, width, scale, out, out);
   }
   [[nodiscard]] double hit_rate(const exec::Stream& stream) const override {
     return cached_ == nullptr ? 0.0 : cached_->use(stream).hit_rate();

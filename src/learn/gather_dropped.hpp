@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a table, gathered with dropout on the way: out[i][c] = table[vertices[i]][c] times what
-// the mask has for it, as memory::gather_vertices() and then drop() would leave it.
+// the mask has for it, as memory::gather_vertices() and then drop() would leave it; and times a
+// number for each row.
 #pragma once
 
 #include "warren/memory/global_array.hpp"
@@ -20,8 +21,9 @@ struct GatherDropped {
   memory::GlobalView<Bits> table;  ///< In the devices' memory; its width is a multiple of four.
   const Vertex* vertices;          ///< Rows of the table.
   std::uint64_t count;
-  Dropout dropout;  ///< Row i is that of vertices[i].
-  T* out;           ///< count x width.
+  Dropout dropout;               ///< Row i is that of vertices[i].
+  T* out;                        ///< count x width.
+  const float* scale = nullptr;  ///< Of row i; nullptr: 1.
 
   [[nodiscard]] std::uint64_t tasks() const { return (count + kRows - 1) / kRows; }
 
@@ -32,7 +34,7 @@ struct GatherDropped {
     const auto here = static_cast<std::uint32_t>(left < kRows ? left : kRows);
     if constexpr (std::is_same_v<W, exec::Serial>) {
       for (std::uint64_t i = first; i < first + here; ++i)
-        drop_row(dropout.row_key(i), row(i), out + i * table.width);
+        drop_row(dropout.row_key(i), scale_of(i), row(i), out + i * table.width);
     } else {
       rows_together(worker, first, here);
     }
@@ -42,11 +44,14 @@ struct GatherDropped {
   [[nodiscard]] WARREN_HD const T* row(std::uint64_t i) const {
     return reinterpret_cast<const T*>(table.row(vertices[i]));
   }
-  WARREN_HD void drop_row(std::uint64_t key, const T* from, T* __restrict to) const {
+  [[nodiscard]] WARREN_HD float scale_of(std::uint64_t i) const {
+    return scale == nullptr ? 1.0f : scale[i];
+  }
+  WARREN_HD void drop_row(std::uint64_t key, float by, const T* from, T* __restrict to) const {
     const std::uint64_t width = table.width;
     const Dropout mask = dropout;
     for (std::uint64_t c = 0; c < width; ++c)
-      to[c] = from_float<T>(to_float(from[c]) * mask.factor(key, c));
+      to[c] = from_float<T>(to_float(from[c]) * mask.factor(key, c) * by);
   }
 
   template <class W>
@@ -67,6 +72,7 @@ struct GatherDropped {
     for (std::uint32_t base = 0; base < total; base += kInFlight * kRows) {
       Pack<T, 4> loaded[kInFlight];
       std::uint64_t key[kInFlight];
+      float by[kInFlight];
       std::uint32_t pack_of[kInFlight];
       WARREN_UNROLL
       for (std::uint32_t u = 0; u < kInFlight; ++u) {
@@ -74,6 +80,7 @@ struct GatherDropped {
         const auto* from = reinterpret_cast<const T*>(worker.broadcast(own_row, at_row));
         key[u] = worker.broadcast(own_key, at_row);
         pack_of[u] = pack;
+        by[u] = at_row < here ? scale_of(first + at_row) : 1.0f;
         if (at_row < here) loaded[u] = load_pack<4>(from + std::uint64_t{pack} * 4);
         at_row += rows_on;
         pack += packs_on;
@@ -89,7 +96,8 @@ struct GatherDropped {
         Floats<4> result;
         WARREN_UNROLL
         for (std::uint32_t c = 0; c < 4; ++c)
-          result.at[c] = loaded[u].get(c) * mask.factor(key[u], std::uint64_t{pack_of[u]} * 4 + c);
+          result.at[c] =
+              loaded[u].get(c) * mask.factor(key[u], std::uint64_t{pack_of[u]} * 4 + c) * by[u];
         store_pack<4>(result, to + std::uint64_t{item} * 4);
       }
     }

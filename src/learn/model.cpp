@@ -200,6 +200,7 @@ BlockOptions Model::block_options(std::size_t l) const {
   options.weighting = weighting();
   options.has_weights = !takes_edges();
   options.self_loops = is_attention(options_.kind);
+  options.are_sources_scaled = l == 0 && scales_features();
   // Below the first layer nothing is asked for, but that gradients go through the sources of all
   // whose product comes first.
   options.is_transposed = l > 0 ||
@@ -250,8 +251,15 @@ Dropout Model::input_dropout(std::uint64_t seed, std::uint64_t epoch) const {
   return {random_key(seed, epoch, kInputPurpose), drops_input(options_) ? options_.dropout : 0.0f};
 }
 
+bool Model::scales_features() const {
+  const Layer& first = layers_.front();
+  return options_.kind == ModelKind::gcn && !first.skip &&
+         aggregates_first(false, false, first.in, first.out);
+}
+
 ConstNumbers Model::forward(Context& context, std::uint64_t rows, ConstNumbers features) {
   features_ = Operand::of(rows, features, options_.features);
+  features_.is_scaled = context.is_in_batches() && scales_features();
   return forward(context);
 }
 
@@ -302,9 +310,9 @@ void Model::backward(Context& context, Numbers scores_gradient, GradientSums sum
           "gradients are summed beside a backward pass of batches alone");
   // Other carriers have the host wait, and the layers below with it.
   team::Team& team = context.team();
-  const bool is_beside = sums == GradientSums::of_team && team.size() > 1 &&
-                         (!team.device().is_cuda() ||
-                          std::string_view(team.collectives_name()) == "nccl");
+  const bool is_beside =
+      sums == GradientSums::of_team && team.size() > 1 &&
+      (!team.device().is_cuda() || std::string_view(team.collectives_name()) == "nccl");
   Numbers dy = scores_gradient;
   for (std::size_t l = layers_.size(); l-- > 0;) {
     Layer& layer = layers_[l];

@@ -74,8 +74,8 @@ void Parameters::reduce_gradients(Context& context) const {
   reduce_gradients(context.team(), context.stream(), 0, size_);
 }
 
-void Parameters::reduce_gradients(team::Team& team, const exec::Stream& stream,
-                                  std::uint64_t begin, std::uint64_t end) const {
+void Parameters::reduce_gradients(team::Team& team, const exec::Stream& stream, std::uint64_t begin,
+                                  std::uint64_t end) const {
   if (team.size() == 1 || begin == end) return;
   float* const gradients = storage_->gradients.data() + begin;
   team.all_reduce(stream, gradients, gradients, end - begin, team::DataType::float32,

@@ -187,9 +187,7 @@ void Trainer::Parts::train_whole(std::uint64_t epoch, float rate) {
   });
 }
 
-void Trainer::Parts::update() {
-  optimizer.update(context().stream(), scale ? &*scale : nullptr);
-}
+void Trainer::Parts::update() { optimizer.update(context().stream(), scale ? &*scale : nullptr); }
 
 Trainer::Trainer(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                  const TrainOptions& options)

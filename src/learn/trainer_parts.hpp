@@ -88,7 +88,8 @@ struct Trainer::Parts {
   [[nodiscard]] const float* factor() const { return scale ? scale->factor() : nullptr; }
   /// A pass over the whole graph and the update after it.
   void train_whole(std::uint64_t epoch, float rate);
-  /// By the parameters' gradients, summed over the ranks, for the step that the optimizer has begun.
+  /// By the parameters' gradients, summed over the ranks, for the step that the optimizer has
+  /// begun.
   void update();
   /// Throws UsageError: `what` says what is no number any more.
   [[noreturn]] void diverged(const std::string& what, std::uint64_t epoch) const;

@@ -110,8 +110,8 @@ struct SddmmOnTile {
 };
 
 /// The same where the products are plain ones and a group has the row of X in its registers:
-/// instructions, of which there are fewer here, take as long as bytes do. Of wider rows a launch for
-/// each tile of columns adds to what those before it made.
+/// instructions, of which there are fewer here, take as long as bytes do. Of wider rows a launch
+/// for each tile of columns adds to what those before it made.
 template <class T, std::uint32_t kWidth>
 struct DotsOnTile {
   static constexpr std::uint32_t kInFlight = 4;

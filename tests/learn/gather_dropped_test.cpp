@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Features gathered with dropout against a gather and a pass of dropout behind it: the same bits.
+// And with a factor for each row.
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -59,6 +61,23 @@ void check_kernel(std::uint64_t count, std::uint64_t width, bool is_replicated) 
   exec::ThreadPool pool(32);
   exec::launch_cpu_block(pool, kernel.tasks(), kernel);
   EXPECT_EQ(std::memcmp(together.data(), expected.data(), expected.size() * sizeof(T)), 0);
+
+  std::vector<float> scale(count);
+  for (float& by : scale) by = uniform(draw);
+  kernel.scale = scale.data();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    for (std::uint64_t c = 0; c < width; ++c) {
+      const float dropped = to_float(rows[vertices[i] * width + c]) *
+                            kernel.dropout.factor(kernel.dropout.row_key(i), c);
+      expected[i * width + c] = from_float<T>(dropped * scale[i]);
+    }
+  }
+  exec::launch_cpu_block(pool, kernel.tasks(), kernel);
+  EXPECT_EQ(std::memcmp(together.data(), expected.data(), expected.size() * sizeof(T)), 0);
+  kernel.out = alone.data();
+  detail::run_kernel<exec::Cpu>(stream, kernel.tasks(), kernel);
+  stream.synchronize();
+  EXPECT_EQ(std::memcmp(alone.data(), expected.data(), expected.size() * sizeof(T)), 0);
 }
 
 TEST(GatherDropped, IsAGatherAndAPassOfDropout) {
@@ -99,14 +118,33 @@ void check_tables(const team::TeamOptions& options) {
             const std::uint64_t count = vertices.size();
             const NumberBuffer expected(team.device(), type, count * width);
             const NumberBuffer found(team.device(), type, count * width);
-            table->gather(stream, of.data(), count, {}, expected.data());
+            table->gather(stream, of.data(), count, {}, nullptr, expected.data());
             drop(stream, dropout, count, width, expected.data(), expected.data());
-            table->gather(stream, of.data(), count, dropout, found.data());
+            table->gather(stream, of.data(), count, dropout, nullptr, found.data());
             std::vector<std::byte> a(expected.bytes()), b(found.bytes());
             exec::copy(stream, a.data(), expected.data().raw(), a.size());
             exec::copy(stream, b.data(), found.data().raw(), b.size());
             stream.synchronize();
             EXPECT_EQ(a, b);
+            // Rounded once or twice.
+            std::vector<float> scale(count);
+            for (std::uint64_t i = 0; i < count; ++i)
+              scale[i] = 0.1f + 0.01f * static_cast<float>(i);
+            const auto scales = testing_support::on_device(stream, scale);
+            table->gather(stream, of.data(), count, dropout, scales.data(), found.data());
+            memory::Buffer<float> wide(team.device(), count * width);
+            const auto widened = [&](const NumberBuffer& of_rows) {
+              scale_rows(stream, count, width, width, nullptr, of_rows.data(),
+                         {wide.data(), NumberType::float32});
+              return wide.to_host(stream);
+            };
+            const std::vector<float> plain = widened(expected), scaled = widened(found);
+            const float off = type == NumberType::float32   ? 1e-6f
+                              : type == NumberType::float16 ? 2e-3f
+                                                            : 1.6e-2f;
+            for (std::uint64_t i = 0; i < scaled.size(); ++i)
+              ASSERT_NEAR(scaled[i], plain[i] * scale[i / width],
+                          off * std::abs(scaled[i]) + 1e-6f);
             team.barrier();
           });
         }

@@ -174,7 +174,7 @@ void check_room(const team::TeamOptions& options) {
     loading.width = 1;
     BatchLoader loader(
         team.device(), store,
-        [](const exec::Stream& on, const Vertex*, std::uint64_t count, const Dropout&,
+        [](const exec::Stream& on, const Vertex*, std::uint64_t count, const Dropout&, const float*,
            Numbers out) { exec::fill_bytes(on, out.raw(), 0, count * sizeof(float)); },
         nullptr, loading);
     const auto seeds = testing_support::on_device(stream, std::vector<Vertex>{7, 3, 9, 21});

@@ -400,7 +400,7 @@ REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, WithoutAn
                             FullRingsLoseNothing, Priorities, WorkersHoldWhatTheyFind,
                             GatheredMessages, GatheringSendsFewerMessages,
                             FewMessagesOfABusyRankAreSent, SpilledTasksHaveTheirTurn,
-                            TheIdleFunctionMakesWork,
-                            APushToNoRankIsNamed, OptionsThatCannotBe, RandomRunsWithPauses);
+                            TheIdleFunctionMakesWork, APushToNoRankIsNamed, OptionsThatCannotBe,
+                            RandomRunsWithPauses);
 
 }  // namespace warren::schedule

@@ -26,10 +26,11 @@ struct LoaderOptions {
 };
 
 /// out[i][c] = the features of vertices[i] (ids in the store) times what dropout has for row i and
-/// column c, rounded to the type; on the stream's device.
+/// column c, times scale[i] (nullptr: 1), rounded to the type, after each factor where they are
+/// made one after the other; on the stream's device.
 using GatherFeatures =
     std::function<void(const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
-                       const Dropout& dropout, Numbers out)>;
+                       const Dropout& dropout, const float* scale, Numbers out)>;
 
 /// What batches are padded to; one that has more of anything stays as it is.
 struct BatchShape {
@@ -45,8 +46,10 @@ struct Batch {
   std::uint64_t seeds = 0, vertices = 0, edges = 0;  ///< Without padding.
   std::uint64_t rows = 0, feature_rows = 0;          ///< Seeds and vertices, with padding.
   bool is_padded = false;
-  std::size_t place = 0;              ///< Which of the loader's kPlaces it stands in.
-  Numbers features = {};              ///< feature_rows x width, after their dropout.
+  std::size_t place = 0;  ///< Which of the loader's kPlaces it stands in.
+  /// feature_rows x width, after their dropout, and times the first block's weights of columns
+  /// where its BlockOptions::are_sources_scaled.
+  Numbers features = {};
   const Vertex* input_ids = nullptr;  ///< Of its vertices, of padding any.
   std::vector<Block> blocks;
 };

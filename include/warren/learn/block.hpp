@@ -17,6 +17,9 @@ struct BlockOptions {
   bool has_weights = true;     ///< Else weights() are nothing: layers that look at edges.
   bool self_loops = false;     ///< Every target is a neighbour of its own, first in its row.
   bool is_transposed = false;  ///< in() is made, too.
+  /// Of Weighting::symmetric: weights().self is for rows times weights().column, by which who reads
+  /// the block's sources has them already.
+  bool are_sources_scaled = false;
 };
 
 /// How much of a hop there is, or how much of one a block has room for.

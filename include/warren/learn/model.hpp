@@ -89,7 +89,8 @@ class Model {
   /// asynchronous but for what ranks exchange. Of the context's type, as dense features are.
   ConstNumbers forward(Context& context, Features& features);
   /// The same for rows x options().features of the context's type on the device, after
-  /// input_dropout() while the context is training. They must stay until backward() is over.
+  /// input_dropout() while the context is training, and times the weights of the first block's
+  /// columns where block_options(0).are_sources_scaled. They must stay until backward() is over.
   ConstNumbers forward(Context& context, std::uint64_t rows, ConstNumbers features);
   /// What drops the features in training, of what Context::begin() is given: for features that are
   /// gathered before.
@@ -127,6 +128,9 @@ class Model {
     NumberBuffer output;
   };
   [[nodiscard]] bool takes_edges() const;
+  /// Whether the first layer would scale a batch's features by the weights of its block's columns
+  /// before all else, and reads them scaled alone.
+  [[nodiscard]] bool scales_features() const;
   [[nodiscard]] Weighting weighting() const;
   void add_layer(std::uint64_t l, bool is_sparse, const Matrix& matrix);
   [[nodiscard]] std::unique_ptr<Convolution> make_convolution(const ConvolutionShape& shape,

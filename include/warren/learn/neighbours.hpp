@@ -143,7 +143,9 @@ struct BlockWeights {
 struct AggregateRows {
   std::uint64_t x_stride = 0, y_stride = 0;
   Numbers room = {};
-  bool is_scaled = false;  ///< x is by backward_scale() already. Of backward() alone.
+  /// x is by what scales its rows already: of backward() by backward_scale(), of forward() by
+  /// BlockWeights::column, of blocks whose BlockOptions::are_sources_scaled alone.
+  bool is_scaled = false;
 };
 
 /// y = A x for a weighted adjacency matrix, x and y this rank's rows of one type, weights and sums
@@ -165,7 +167,7 @@ class Aggregation {
   /// y = A x + beta y, k wide. Collective; repeats bit for bit.
   void forward(Context& context, ConstNumbers x, Numbers y, std::uint64_t k, float beta = 0.0f,
                const AggregateRows& lie = {}) const {
-    product(context, *out_, out_view_, before_out_, x, y, k, beta, lie);
+    product(context, *out_, out_view_, lie.is_scaled ? nullptr : before_out_, x, y, k, beta, lie);
   }
   /// What backward() scales the rows of x by before all else, if it does, and then reads them
   /// scaled alone.

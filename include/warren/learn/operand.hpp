@@ -58,13 +58,15 @@ struct Operand {
   /// Not 0: the same rows wherever an operand has this number, those that other ranks have
   /// included: what is made of them may be kept, which all ranks then do alike.
   std::uint64_t constant = 0;
+  /// Dense rows of a batch are by their columns' weights in the block that reads them already.
+  bool is_scaled = false;
 
   [[nodiscard]] static Operand of(std::uint64_t rows, ConstNumbers values, std::uint64_t width) {
-    return {rows, values, nullptr, width, 0};
+    return {rows, values, nullptr, width, 0, false};
   }
   /// Its first rows. Of dense ones only.
   [[nodiscard]] Operand first(std::uint64_t count) const {
-    return {count, dense, sparse, width, 0};
+    return {count, dense, sparse, width, 0, is_scaled};
   }
 };
 
