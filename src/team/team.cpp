@@ -25,14 +25,12 @@ Team::~Team() = default;
 
 void Team::all_gather(const exec::Stream& stream, const void* send, void* recv,
                       std::uint64_t bytes) {
-  if (!collectives_) collectives_ = make_device_collectives(*this);
-  collectives_->all_gather(stream, send, recv, bytes);
+  collectives().all_gather(stream, send, recv, bytes);
 }
 
 void Team::all_reduce(const exec::Stream& stream, const void* send, void* recv, std::uint64_t count,
                       DataType type, ReduceOp op) {
-  if (!collectives_) collectives_ = make_device_collectives(*this);
-  collectives_->all_reduce(stream, send, recv, count, type, op);
+  collectives().all_reduce(stream, send, recv, count, type, op);
 }
 
 void Team::all_to_all_v(const exec::Stream& stream, const void* send,
@@ -41,12 +39,14 @@ void Team::all_to_all_v(const exec::Stream& stream, const void* send,
   const auto expected = static_cast<std::size_t>(size()) + 1;
   require(send_offsets.size() == expected && recv_offsets.size() == expected,
           "all_to_all_v needs one offset more than there are ranks");
-  if (!collectives_) collectives_ = make_device_collectives(*this);
-  collectives_->all_to_all_v(stream, send, send_offsets, recv, recv_offsets);
+  collectives().all_to_all_v(stream, send, send_offsets, recv, recv_offsets);
 }
 
-const char* Team::collectives_name() const {
-  return collectives_ ? collectives_->name() : "none yet";
+const char* Team::collectives_name() { return collectives().name(); }
+
+DeviceCollectives& Team::collectives() {
+  if (!collectives_) collectives_ = make_device_collectives(*this);
+  return *collectives_;
 }
 
 const BarrierView& Team::barrier_view() {

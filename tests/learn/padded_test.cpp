@@ -2,6 +2,7 @@
 // Sampled batches that are padded to one shape: blocks, trainings, and on GPUs trainings whose
 // batches are captured.
 #include <cmath>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -385,8 +386,16 @@ TEST(PaddedTraining, IsRefusedWherePaddingWouldCount) {
   EXPECT_THROW((void)train(p, options, ranks(1)), UsageError);
 }
 
-/// Where ranks share a GPU nothing is captured.
-bool may_capture(const team::TeamOptions& team) { return team.sharing == team::Sharing::refused; }
+/// Where NCCL does not carry what ranks exchange nothing is captured.
+bool may_capture(const team::TeamOptions& options) {
+  bool may = options.ranks == 1;
+  if (may) return true;
+  team::run_team(options, [&](team::Team& team) {
+    const bool is_nccl = std::string_view(team.collectives_name()) == "nccl";
+    if (team.rank() == 0) may = is_nccl;
+  });
+  return may;
+}
 
 TEST(CapturedBatchesCuda, AreTheSameOfEveryModelAndType) {
   if (fixtures::cuda_teams().empty()) GTEST_SKIP() << "no GPU";

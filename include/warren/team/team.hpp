@@ -185,8 +185,8 @@ class Team {
   void all_to_all_v(const exec::Stream& stream, const void* send,
                     std::span<const std::uint64_t> send_offsets, void* recv,
                     std::span<const std::uint64_t> recv_offsets);
-  /// "nccl", "copies" or "memory": what carries the device collectives.
-  [[nodiscard]] const char* collectives_name() const;
+  /// "nccl", "copies" or "memory": what carries the device collectives. Collective.
+  [[nodiscard]] const char* collectives_name();
 
   /// The in-kernel barrier's memory, made at the first call.
   const BarrierView& barrier_view();
@@ -203,6 +203,9 @@ class Team {
     }
     return result;
   }
+
+  /// Made by the first call.
+  DeviceCollectives& collectives();
 
   std::unique_ptr<Transport> transport_;
   exec::Device device_;
