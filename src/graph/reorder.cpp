@@ -55,9 +55,10 @@ struct Linked {
 /// the first caches where an array over all vertices would not.
 class Links {
  public:
-  /// Room for `count` communities before the table has to grow.
-  void expect(std::size_t count) {
-    if (2 * count > slots()) resize(2 * count);
+  /// Of none, with room for `count` communities before the table has to grow.
+  void clear(std::size_t count) {
+    linked_.clear();
+    resize(2 * count);
   }
   void add(Vertex root, float weight, float strength) {
     std::size_t slot = place(root);
@@ -73,10 +74,6 @@ class Links {
   }
   /// In the order of their first edges.
   [[nodiscard]] std::span<const Linked> all() const { return linked_; }
-  void clear() {
-    linked_.clear();
-    resize(kLeast);
-  }
 
  private:
   static constexpr std::uint32_t kEmpty = ~std::uint32_t{0};
@@ -96,8 +93,8 @@ class Links {
     }
   }
 
-  int bits_ = static_cast<int>(std::bit_width(kLeast - 1));
-  std::vector<std::uint32_t> table_ = std::vector<std::uint32_t>(kLeast, kEmpty);
+  int bits_ = 0;
+  std::vector<std::uint32_t> table_;
   std::vector<Linked> linked_;
 };
 
@@ -239,7 +236,7 @@ class Rabbit {
   /// v itself for nobody.
   Vertex look(Vertex v, PerThread& thread) {
     Links& links = thread.links;
-    links.expect(graph_.degree(v));
+    links.clear(graph_.degree(v));
     thread.open.assign(1, v);
     while (!thread.open.empty()) {
       const Vertex x = thread.open.back();
@@ -264,7 +261,6 @@ class Rabbit {
     // A list that is hardly shorter than v's row is not worth its memory.
     if (child_[v] != kNoVertex || 2 * links.all().size() < graph_.degree(v))
       bundles_[v] = bundle(v, links.all(), thread.arena);
-    links.clear();
     return best;
   }
   static List bundle(Vertex v, std::span<const Linked> links, Arena& arena) {

@@ -361,13 +361,8 @@ void Model::backward(Context& context, Numbers scores_gradient, GradientSums sum
     dy = dx;
   }
   if (sums == GradientSums::of_rank) return;
-  context.measured(Part::communicate, [&] {
-    if (is_beside) {
-      context.join_side();
-    } else {
-      parameters_.reduce_gradients(context);
-    }
-  });
+  if (!is_beside) return parameters_.reduce_gradients(context);
+  context.measured(Part::communicate, [&] { context.join_side(); });
 }
 
 }  // namespace warren::learn

@@ -71,7 +71,8 @@ void Parameters::clear_gradients(const exec::Stream& stream) const {
 }
 
 void Parameters::reduce_gradients(Context& context) const {
-  reduce_gradients(context.team(), context.stream(), 0, size_);
+  context.measured(Part::communicate,
+                   [&] { reduce_gradients(context.team(), context.stream(), 0, size_); });
 }
 
 void Parameters::reduce_gradients(team::Team& team, const exec::Stream& stream, std::uint64_t begin,

@@ -182,7 +182,7 @@ void Trainer::Parts::train_whole(std::uint64_t epoch, float rate) {
     const Numbers gradient = whole->model.scores_gradient();
     whole->training_loss.run(c, whole->targets, scores, options.model.classes, gradient, factor());
     whole->model.backward(c, gradient);
-    c.measured(Part::communicate, [&] { model().parameters().reduce_gradients(c); });
+    model().parameters().reduce_gradients(c);
     update();
   });
 }

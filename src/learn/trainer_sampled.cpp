@@ -205,21 +205,16 @@ void VertexPasses::train_batch(const Batch& batch, bool is_measured, std::uint64
                      sums_after ? GradientSums::of_rank : GradientSums::of_team);
   };
   targets_.counts[0] = training;
-  const auto sum = [&] {
-    if (sums_after)
-      p.context.measured(Part::communicate,
-                         [&] { p.model.parameters().reduce_gradients(p.context); });
-  };
-  if (!batch.is_padded) {
+  if (batch.is_padded) {
+    detail::set_value(p.context.stream(), Loss::share_of(training), share_.data());
+    RepeatedPass& repeated = passes_[2 * batch.place + (is_measured ? 1 : 0)];
+    repeated.run(p.context, [&] { pass(share_.data()); });
+    ++record.padded_batches;
+    record.captured_batches += repeated.is_captured() ? 1 : 0;
+  } else {
     pass(nullptr);
-    return sum();
   }
-  detail::set_value(p.context.stream(), Loss::share_of(training), share_.data());
-  RepeatedPass& repeated = passes_[2 * batch.place + (is_measured ? 1 : 0)];
-  repeated.run(p.context, [&] { pass(share_.data()); });
-  sum();
-  ++record.padded_batches;
-  record.captured_batches += repeated.is_captured() ? 1 : 0;
+  if (sums_after) p.model.parameters().reduce_gradients(p.context);
 }
 
 void VertexPasses::train(EpochRecord& record, const Standing& standing, const float* factor,

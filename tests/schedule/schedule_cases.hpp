@@ -258,8 +258,7 @@ TYPED_TEST_P(ScheduleTest, SpilledTasksHaveTheirTurn) {
       SCOPED_TRACE(capacity);
       team::run_team(team_options, [&](Team& team) {
         const exec::Stream stream(team.device());
-        std::vector<std::uint64_t> cuts;
-        for (int q = 0; q <= team.size(); ++q) cuts.push_back(static_cast<std::uint64_t>(q));
+        const auto cuts = shared_out(static_cast<std::uint64_t>(team.size()), team.size());
         memory::GlobalArray<std::uint64_t> counts(team, cuts, 2, memory::Placement::device);
         exec::fill_bytes(stream, counts.local_data(), 0, 2 * sizeof(std::uint64_t));
         stream.synchronize();
@@ -288,8 +287,7 @@ TYPED_TEST_P(ScheduleTest, TheIdleFunctionMakesWork) {
     for (const Form form : {Form::automatic, Form::discrete}) {
       team::run_team(team_options, [&](Team& team) {
         const exec::Stream stream(team.device());
-        std::vector<std::uint64_t> cuts;
-        for (int q = 0; q <= team.size(); ++q) cuts.push_back(static_cast<std::uint64_t>(q));
+        const auto cuts = shared_out(static_cast<std::uint64_t>(team.size()), team.size());
         memory::GlobalArray<std::uint64_t> pots(team, cuts, 1, memory::Placement::device);
         memory::GlobalArray<std::uint64_t> done(team, cuts, 1, memory::Placement::device);
         const std::uint64_t jobs = 100;

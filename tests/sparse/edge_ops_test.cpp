@@ -66,8 +66,7 @@ void check_sddmm(const exec::Stream& stream) {
       if (testing_support::is_tiny() && k % 3 != 1) continue;  // 1, 16, 31, 64, 100.
       check_sddmm<float>(stream, named.graph, k, k % 3);
     }
-    // Rows that begin at multiples of 16 bytes: a group of lanes for each size, and two packs a
-    // lane.
+    // Rows that begin at multiples of 16 bytes: for groups of lanes of each size, and wider ones.
     for (const std::uint64_t k : {12, 24, 64, 100, 128, 200, 256, 260}) {
       if (testing_support::is_tiny() && k % 100 != 0) continue;
       check_sddmm<float>(stream, named.graph, k, 8);

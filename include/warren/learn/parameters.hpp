@@ -58,7 +58,8 @@ class Parameters {
   [[nodiscard]] const float* decay_factors() const { return storage_->decay.data(); }
 
   void clear_gradients(const exec::Stream& stream) const;
-  /// Gradients <- their sums over the ranks: the same bits on all. Collective.
+  /// Gradients <- their sums over the ranks: the same bits on all. Collective; its time counts as
+  /// Part::communicate.
   void reduce_gradients(Context& context) const;
   /// The same of the floats [begin, end), in `stream`'s order.
   void reduce_gradients(team::Team& team, const exec::Stream& stream, std::uint64_t begin,
