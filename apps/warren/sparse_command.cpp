@@ -51,9 +51,10 @@ void explain(Session& session, const SparseOutcome& outcome) {
     const auto& o = candidate.options;
     session.print("{:<20} {:>9} {:>6} {:>4} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n",
                   sparse::name_of(o.strategy),
-                  o.workgroup == 0 ? "all" : std::to_string(o.workgroup), o.chunks,
-                  o.copy_processors, o.piece_entries, o.interleave, o.warps_per_block,
-                  thousands(candidate.rows_moved), duration(candidate.predicted_seconds),
+                  o.workgroup == 0 ? "all" : std::to_string(o.workgroup),
+                  o.chunks == 0 ? "auto" : std::to_string(o.chunks), o.copy_processors,
+                  o.piece_entries, o.interleave, o.warps_per_block, thousands(candidate.rows_moved),
+                  duration(candidate.predicted_seconds),
                   candidate.measured_seconds > 0.0 ? duration(candidate.measured_seconds) : "-");
   }
   if (!outcome.candidates.empty()) {

@@ -76,7 +76,7 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape, co
   context.measured(Part::communicate, [&] { pulled = n.begin_pull(context, x, k); });
   job.part = detail::WalkPart::first;
   run_job(context, job, split->own(n.view()), split->own_plan());
-  context.measured(Part::communicate, [&] { context.join_side(); });
+  context.measured(Part::communicate, [&] { n.end_pull(context); });
   job.x.pulled = pulled.as<T>();
   job.part = detail::WalkPart::rest;
   run_job(context, job, split->halo(n.view()), split->halo_plan());

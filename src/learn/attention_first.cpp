@@ -63,7 +63,7 @@ class GatFirst final : public Convolution {
     with_type(x.dense.type(), [&]<class T>(T type) {
       set_logits(type, x.dense, 0, n.own_columns(), rows);
       if (n.is_shared()) {
-        context.measured(Part::communicate, [&] { context.join_side(); });
+        context.measured(Part::communicate, [&] { n.end_pull(context); });
         set_logits(type, pulled_, n.own_columns(), n.halo(), 0);
       }
       largest(context, l);
@@ -81,7 +81,7 @@ class GatFirst final : public Convolution {
     float* to_blocks = context.floats(kGradientBlocksSlot, width() * shape_.out);
     exec::fill_bytes(stream, to_blocks, 0, width() * shape_.out * sizeof(float));
     add_weight_gradient(context, sums(), dy, to_blocks, shape_.out);
-    if (out_->is_shared()) context.measured(Part::communicate, [&] { context.join_side(); });
+    if (out_->is_shared()) context.measured(Part::communicate, [&] { out_->end_pull(context); });
     std::uint64_t workers = 0;
     float* partials = nullptr;
     with_type(x.dense.type(), [&]<class T>(T) {

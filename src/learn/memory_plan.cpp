@@ -98,44 +98,25 @@ struct Scratch {
   }
 };
 
-/// Rows that ranks exchange in a pass, of one matrix of neighbours.
-struct Halo {
-  std::uint64_t received = 0, sent = 0;  ///< The most of any rank.
-};
-
-/// Of the edges that leave a rank's vertices.
-Halo halo_of(const graph::Graph& graph, const std::vector<std::uint64_t>& cuts) {
+/// The most rows of others that a rank's edges name, of one matrix of neighbours.
+std::uint64_t halo_of(const graph::Graph& graph, const std::vector<std::uint64_t>& cuts) {
   const std::size_t ranks = cuts.size() - 1;
-  Halo halo;
-  if (ranks == 1) return halo;
+  if (ranks == 1) return 0;
   const auto threads =
       std::min<std::size_t>(ranks, std::max(1u, std::thread::hardware_concurrency()));
   exec::ThreadPool pool(static_cast<int>(threads));
-  std::vector<std::vector<std::uint64_t>> needed(ranks, std::vector<std::uint64_t>(ranks, 0));
+  std::vector<std::uint64_t> needed(ranks, 0);
   pool.parallel_for(0, ranks, 1, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t q = begin; q < end; ++q) {
       std::vector<bool> is_needed(cuts.back(), false);
       for (EdgeOffset e = graph.offsets[cuts[q]]; e < graph.offsets[cuts[q + 1]]; ++e)
         is_needed[graph.targets[e]] = true;
-      for (std::size_t p = 0; p < ranks; ++p) {
-        if (p == q) continue;
-        needed[q][p] = static_cast<std::uint64_t>(
-            std::count(is_needed.begin() + static_cast<std::ptrdiff_t>(cuts[p]),
-                       is_needed.begin() + static_cast<std::ptrdiff_t>(cuts[p + 1]), true));
-      }
+      std::fill(is_needed.begin() + static_cast<std::ptrdiff_t>(cuts[q]),
+                is_needed.begin() + static_cast<std::ptrdiff_t>(cuts[q + 1]), false);
+      needed[q] = static_cast<std::uint64_t>(std::count(is_needed.begin(), is_needed.end(), true));
     }
   });
-  for (std::size_t q = 0; q < ranks; ++q) {
-    std::uint64_t received = 0;
-    std::uint64_t sent = 0;
-    for (std::size_t p = 0; p < ranks; ++p) {
-      received += needed[q][p];
-      sent += needed[p][q];
-    }
-    halo.received = std::max(halo.received, received);
-    halo.sent = std::max(halo.sent, sent);
-  }
-  return halo;
+  return *std::max_element(needed.begin(), needed.end());
 }
 
 /// Both matrices', which are one where the graph is symmetric.
@@ -143,11 +124,11 @@ struct Halos {
   explicit Halos(const GraphPair& graphs) : out(halo_of(*graphs.out, graphs.cuts)) {
     if (!graphs.is_symmetric()) in = halo_of(*graphs.in, graphs.cuts);
   }
-  Halo out, in;
+  std::uint64_t out = 0, in = 0;
 };
 
-/// Bytes of a row of the halo: of what is received, in the slots of one exchange, of the widest
-/// that is sent, and of copies beside the own rows.
+/// Bytes of a row of the halo: of what is received, in the slots of one exchange, and of copies
+/// beside the own rows.
 struct HaloRow {
   std::array<std::uint64_t, 3> slots{};
   std::uint64_t copies = 0;
@@ -156,7 +137,6 @@ struct HaloRow {
     slots.at(slot) = std::max(slots.at(slot), exec::bytes_of(columns, size));
   }
   [[nodiscard]] std::uint64_t received() const { return slots[0] + slots[1] + slots[2] + copies; }
-  [[nodiscard]] std::uint64_t sent() const { return std::max({slots[0], slots[1], slots[2]}); }
 };
 
 /// What a layer exchanges, forward by `out` and backward by `in`.
@@ -385,18 +365,14 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
       for (std::size_t i = 0; i < halo_in.slots.size(); ++i)
         halo_out.add(i, halo_in.slots.at(i), 1);
     } else {
-      halo.add(halos.in.received, halo_in.received() + 2 * sizeof(Vertex), 1);
-      halo.add(halos.in.sent, halo_in.sent() + sizeof(Vertex), 1);
+      halo.add(halos.in, halo_in.received() + 2 * sizeof(Vertex), 1);
     }
-    halo.add(halos.out.received, halo_out.received() + 2 * sizeof(Vertex), 1);
-    halo.add(halos.out.sent, halo_out.sent() + sizeof(Vertex), 1);
-    // The matrix in two, where work on own columns goes on meanwhile.
-    const bool splits = model.kind != ModelKind::gatv2 &&
-                        !(model.kind == ModelKind::sage && model.aggregate == SageAggregate::max);
-    if (splits) {
+    halo.add(halos.out, halo_out.received() + 2 * sizeof(Vertex), 1);
+    if (model.kind == ModelKind::gat) {
+      // The matrix in two, for walks over own columns while the halo's rows come.
       halo.add(m, directions, sizeof(Vertex));
       halo.add(n, directions, 2 * sizeof(EdgeOffset));
-      if (model.kind == ModelKind::gat) halo.add(n, 2 * model.heads);
+      halo.add(n, 2 * model.heads);
     }
   }
   plan.parts.emplace_back("parameters", parameters.value);

@@ -8,8 +8,10 @@
 #include "warren/learn/elementwise.hpp"
 #include "warren/sparse/exchange.hpp"
 
+#include "learn/halo_pull.hpp"
 #include "learn/halo_split.hpp"
 #include "sparse/blocks.hpp"
+#include "sparse/part_streams.hpp"
 
 namespace warren::learn {
 namespace {
@@ -67,30 +69,42 @@ GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool) {
   return result;
 }
 
+/// The matrix part by part, and the rows that come for it.
+struct HaloParts {
+  explicit HaloParts(const exec::Device& device) : streams(device) {}
+  sparse::PipelinedPlan plan;
+  sparse::PartStreams streams;
+  std::unique_ptr<HaloPull> pull;
+};
+
+namespace {
+
+/// Whether every rank's device can address every other's memory.
+bool has_direct_paths(team::Team& team, void* own_memory) {
+  const std::vector<void*> table = team.share(own_memory);
+  const bool mine = std::find(table.begin(), table.end(), nullptr) == table.end();
+  return team.all_reduce(mine ? 1 : 0, [](int a, int b) { return std::min(a, b); }) == 1;
+}
+
+/// In how many parts a halo comes, where that can be in several.
+std::uint32_t parts_of(std::uint64_t halo) {
+  constexpr std::uint64_t kFew = std::uint64_t{1} << 14;
+  constexpr std::uint32_t kParts = 8;
+  return halo > kFew ? kParts : 1;
+}
+
+}  // namespace
+
+Neighbours::Neighbours() = default;
+Neighbours::~Neighbours() = default;
+
 Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
-                       const GraphPair& graphs)
+                       const GraphPair& graphs, HaloBy by)
     : rank_(team.rank()), ranks_(team.size()) {
   const sparse::Rows rows = window(graph, graphs.cuts, rank_);
   rows_ = own_columns_ = rows.count;
   first_ = rows.first;
   const sparse::Exchange exchange(team, rows);
-  halo_ids_ = exchange.halo();
-  receive_begin_ = exchange.halo_begin();
-
-  // Each owner is told which of its rows are needed.
-  std::vector<std::vector<Vertex>> needed;
-  for (int q = 0; q < ranks_; ++q) {
-    const auto part = exchange.halo_of(q);
-    needed.emplace_back(part.begin(), part.end());
-  }
-  std::vector<Vertex> send_rows;
-  send_begin_.assign(1, 0);
-  for (const auto& part : team.all_to_all_v(needed)) {
-    for (const Vertex v : part) send_rows.push_back(static_cast<Vertex>(v - first_));
-    send_begin_.push_back(send_rows.size());
-  }
-  send_rows_ = sparse::to_device(stream, send_rows);
-
   std::vector<Vertex> columns(rows.entries());
   team.device().pool().parallel_for(
       0, rows.entries(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
@@ -101,18 +115,35 @@ Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph
                                                : rows_ + exchange.place(column));
         }
       });
-  columns_ = sparse::to_device(stream, columns);
   entries_ = columns.size();
   std::vector<EdgeOffset> offsets(rows_ + 1);
   for (std::uint64_t r = 0; r <= rows_; ++r) offsets[r] = rows.offsets[r] - rows.offsets[0];
   offsets_ = sparse::to_device(stream, offsets);
-  own_plan_ = sparse::SpmmPlan(stream, offsets);
   row_plan_ = sparse::RowPlan(stream, offsets);
+  halo_ids_ = exchange.halo();
+  bool is_direct = false;
+  if (is_shared()) {
+    is_direct = by == HaloBy::automatic && has_direct_paths(team, offsets_.data());
+    parts_ = std::make_unique<HaloParts>(team.device());
+    parts_->plan = sparse::PipelinedPlan(stream, offsets, columns,
+                                         {.own = rows_,
+                                          .ghosts = halo_ids_.size(),
+                                          .parts = is_direct ? parts_of(halo_ids_.size()) : 1});
+    plan_ = &parts_->plan.plan();
+    for (std::size_t i = 0; i < halo_ids_.size(); ++i)
+      halo_ids_[i] = exchange.halo()[parts_->plan.order()[i]];
+  } else {
+    own_plan_ = sparse::SpmmPlan(stream, offsets);
+  }
+  columns_ = sparse::to_device(stream, columns);
 
   std::vector<Vertex> vertices(rows_);
   for (std::uint64_t r = 0; r < rows_; ++r) vertices[r] = static_cast<Vertex>(first_ + r);
   vertices.insert(vertices.end(), halo_ids_.begin(), halo_ids_.end());
   vertices_ = sparse::to_device(stream, vertices);
+  if (is_shared())
+    parts_->pull = std::make_unique<HaloPull>(team, stream, graphs.cuts, halo_ids_,
+                                              vertices_.data() + rows_, parts_->plan, is_direct);
   if (!graphs.input_ids.empty()) {
     for (Vertex& v : vertices) v = graphs.input_ids[v];
   }
@@ -135,38 +166,54 @@ void Neighbours::set(const BlockMatrix& block) {
   row_plan_ = sparse::RowPlan::all_rows();
 }
 
-const void* Neighbours::exchange(Context& context, const exec::Stream& stream, const void* x,
-                                 std::uint64_t row_bytes, std::size_t slot) const {
-  const auto grow = [&](memory::Buffer<std::byte>& buffer, std::uint64_t rows) {
-    if (buffer.size() >= rows * row_bytes) return;
-    buffer.reset();
-    buffer = memory::Buffer<std::byte>(context.team().device(), exec::bytes_of(rows, row_bytes));
-  };
-  memory::Buffer<std::byte>& received = received_.at(slot);
-  grow(send_, send_rows_.size());
-  grow(received, halo());
-  std::vector<std::uint64_t> send_bytes, receive_bytes;
-  for (const std::uint64_t row : send_begin_) send_bytes.push_back(row * row_bytes);
-  for (const std::uint64_t row : receive_begin_) receive_bytes.push_back(row * row_bytes);
-  gather_rows(stream, send_rows_.size(), row_bytes, send_rows_.data(), x, send_.data());
-  context.team().all_to_all_v(stream, send_.data(), send_bytes, received.data(), receive_bytes);
-  return received.data();
-}
-
 const void* Neighbours::pull_rows(Context& context, const void* x, std::uint64_t row_bytes,
                                   std::size_t slot) const {
   if (!is_shared()) return nullptr;
   const void* pulled = nullptr;
-  context.measured(Part::communicate,
-                   [&] { pulled = exchange(context, context.stream(), x, row_bytes, slot); });
+  context.measured(Part::communicate, [&] {
+    pulled = parts_->pull->begin(context, context.stream(), x, row_bytes, slot, false);
+    parts_->pull->end(context.stream());
+  });
   return pulled;
 }
 
 ConstNumbers Neighbours::begin_pull(Context& context, ConstNumbers x, std::uint64_t k) const {
   context.fork_side();
-  const void* pulled = exchange(context, context.side(), x.raw(), k * size_of(x.type()), 0);
+  const void* pulled =
+      parts_->pull->begin(context, context.side(), x.raw(), k * size_of(x.type()), 0, true);
   context.end_side();
   return {pulled, x.type()};
+}
+
+void Neighbours::end_pull(Context& context) const {
+  context.join_side();
+  parts_->pull->end(context.stream());
+}
+
+void Neighbours::multiply_pulling(Context& context, const sparse::MatrixView& view, ConstNumbers x,
+                                  std::uint64_t stride, Numbers y, std::uint64_t y_stride,
+                                  float beta) const {
+  const auto parts = parts_->plan.parts();
+  const auto multiply = [&](const exec::Stream& stream, std::size_t i, ConstNumbers pulled) {
+    with_type(y.type(), [&]<class T>(T) {
+      const sparse::RowTable<T> rows(x.as<T>(), own_columns_, pulled.as<T>(), stride);
+      // Columns of padding are sums of zeros.
+      sparse::spmm(stream, view, plan(), rows, y.as<T>(), y_stride, y_stride,
+                   {.beta = beta, .first_task = parts[i].first_task, .tasks = parts[i].tasks});
+    });
+  };
+  context.measured_waiting([&] {
+    const ConstNumbers pulled = begin_pull(context, x, stride);
+    sparse::PartStreams& streams = parts_->streams;
+    streams.begin(context.stream());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const exec::Stream& stream = streams.of(context.stream(), i);
+      if (parts[i].ghosts > 0) parts_->pull->wait_for(stream, i);
+      context.measured(Part::aggregate, stream, [&] { multiply(stream, i, pulled); });
+    }
+    streams.end(context.stream());
+    end_pull(context);
+  });
 }
 
 const HaloSplit* Neighbours::split(const exec::Stream& stream) const {
@@ -174,11 +221,12 @@ const HaloSplit* Neighbours::split(const exec::Stream& stream) const {
   return split_.get();
 }
 
-Neighbourhood::Neighbourhood(team::Team& team, const exec::Stream& stream,
-                             const GraphPair& graphs) {
-  out = std::make_shared<const Neighbours>(team, stream, *graphs.out, graphs);
-  in = graphs.is_symmetric() ? out
-                             : std::make_shared<const Neighbours>(team, stream, *graphs.in, graphs);
+Neighbourhood::Neighbourhood(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
+                             HaloBy by) {
+  out = std::make_shared<const Neighbours>(team, stream, *graphs.out, graphs, by);
+  in = graphs.is_symmetric()
+           ? out
+           : std::make_shared<const Neighbours>(team, stream, *graphs.in, graphs, by);
 }
 
 Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
@@ -186,7 +234,6 @@ Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
     : out_(neighbourhood.out), in_(neighbourhood.in) {
   out_view_ = out_->view();
   in_view_ = in_->view();
-  for (const auto& part : {out_, in_}) (void)part->split(context.stream());
   if (weighting == Weighting::sum) return;
   const bool is_symmetric = weighting == Weighting::symmetric;
   const auto scale_of = [&](Vertex v) {
@@ -247,32 +294,16 @@ void Aggregation::product(Context& context, const Neighbours& neighbours,
     });
     x = scaled;
   }
-  // y = part of the matrix times rows from column `first` on, + kept y.
-  const auto multiply = [&](const sparse::MatrixView& part, const sparse::SpmmPlan& plan,
-                            ConstNumbers rows, std::uint64_t first, float kept) {
-    with_type(y.type(), [&]<class T>(T) {
-      // Columns of padding are sums of zeros.
-      sparse::spmm(context.stream(), part, plan,
-                   sparse::RowTable<T>(rows.as<T>() - first * stride, stride), y.as<T>(), y_stride,
-                   y_stride, {.beta = kept});
-    });
-  };
-  if (const HaloSplit* split = neighbours.split(context.stream()); split != nullptr) {
-    ConstNumbers halo;
-    context.measured(Part::communicate, [&] { halo = neighbours.begin_pull(context, x, stride); });
-    const auto add = [&](const sparse::MatrixView& part, const sparse::SpmmPlan& plan,
-                         ConstNumbers rows, std::uint64_t first, float kept) {
-      if (neighbours.rows() == 0) return;
-      context.measured(Part::aggregate, [&] { multiply(part, plan, rows, first, kept); });
-    };
-    add(split->own(view), split->own_plan(), x, 0, beta);
-    context.measured(Part::communicate, [&] { context.join_side(); });
-    if (neighbours.halo() > 0) add(split->halo(view), split->halo_plan(), halo, own, 1.0f);
-    return;
-  }
+  if (neighbours.is_shared())
+    return neighbours.multiply_pulling(context, view, x, stride, y, y_stride, beta);
   if (neighbours.rows() == 0) return;
   context.measured(Part::aggregate, [&] {
-    multiply(matrix, neighbours.plan(), x, 0, beta);
+    with_type(y.type(), [&]<class T>(T) {
+      // Columns of padding are sums of zeros.
+      sparse::spmm(context.stream(), matrix, neighbours.plan(),
+                   sparse::RowTable<T>(x.as<T>(), stride), y.as<T>(), y_stride, y_stride,
+                   {.beta = beta});
+    });
     if (self_ != nullptr)
       add_scaled_rows(context.stream(), std::min(own, neighbours.rows()), k, self_, given, x_stride,
                       y, y_stride);

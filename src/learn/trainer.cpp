@@ -212,7 +212,15 @@ void trace_parts(int rank, const EpochRecord& record) {
 
 }  // namespace
 
+// Ranks read each other's rows in the order of their streams: one that fails must not take its
+// memory down before the others have stopped.
 EpochRecord Trainer::epoch() {
+  EpochRecord record;
+  context().team().with_peer_memory([&] { record = train_epoch(); });
+  return record;
+}
+
+EpochRecord Trainer::train_epoch() {
   Parts& p = *parts_;
   Context& context = p.context();
   const exec::Stream& stream = context.stream();
@@ -264,9 +272,16 @@ EpochRecord Trainer::epoch() {
 Scores Trainer::evaluate() {
   Parts& p = *parts_;
   const TraceSpan span("evaluate", p.context().team().rank());
-  if (p.sampled) return p.sampled->evaluate(p.whole.get());
-  p.context().stream().synchronize();
-  return p.whole->evaluate(p.options.model.seed);
+  Scores scores;
+  p.context().team().with_peer_memory([&] {
+    if (p.sampled) {
+      scores = p.sampled->evaluate(p.whole.get());
+      return;
+    }
+    p.context().stream().synchronize();
+    scores = p.whole->evaluate(p.options.model.seed);
+  });
+  return scores;
 }
 
 std::vector<float> Trainer::predict() {
@@ -275,7 +290,11 @@ std::vector<float> Trainer::predict() {
   p.context().stream().synchronize();
   Context& context = p.whole->context;
   context.begin(p.options.model.seed, 0, false);
-  const ConstNumbers scores = p.whole->model.forward(context, p.whole->features);
+  ConstNumbers scores;
+  context.team().with_peer_memory([&] {
+    scores = p.whole->model.forward(context, p.whole->features);
+    context.stream().synchronize();
+  });
   std::vector<float> result(context.rows() * p.options.model.classes);
   with_type(scores.type(), [&]<class T>(T) {
     std::vector<T> there(result.size());

@@ -26,10 +26,11 @@ RowMove describe(const GlobalView<T>& table, std::uint64_t count, const T* local
 template <Direction kDirection, class T>
 void run(const exec::Stream& stream, const GlobalView<T>& table, const std::uint64_t* indices,
          std::uint64_t count, const T* local, std::uint64_t* out_of_range,
-         std::uint32_t processors = 0) {
+         std::uint32_t processors = 0, bool is_beside = false) {
   RowMove job = describe(table, count, local, out_of_range);
   job.indices = indices;
   job.processors = processors;
+  job.is_beside = is_beside;
   detail::run_move<kDirection>(stream, job);
 }
 
@@ -37,18 +38,21 @@ void run(const exec::Stream& stream, const GlobalView<T>& table, const std::uint
 
 template <class T>
 void gather(const exec::Stream& stream, const GlobalView<T>& table, const std::uint64_t* indices,
-            std::uint64_t count, T* out, std::uint64_t* out_of_range, std::uint32_t processors) {
-  run<Direction::gather, T>(stream, table, indices, count, out, out_of_range, processors);
+            std::uint64_t count, T* out, std::uint64_t* out_of_range, std::uint32_t processors,
+            bool is_beside) {
+  run<Direction::gather, T>(stream, table, indices, count, out, out_of_range, processors,
+                            is_beside);
 }
 
 template <class T>
 void gather_vertices(const exec::Stream& stream, const GlobalView<T>& table, const Vertex* vertices,
                      std::uint64_t count, T* out, std::uint64_t* out_of_range,
-                     const std::uint32_t* count_at, std::uint32_t processors) {
+                     const std::uint32_t* count_at, std::uint32_t processors, bool is_beside) {
   RowMove job = describe(table, count, static_cast<const T*>(out), out_of_range);
   job.vertices = vertices;
   job.count_at = count_at;
   job.processors = processors;
+  job.is_beside = is_beside;
   detail::run_move<Direction::gather>(stream, job);
 }
 
@@ -59,45 +63,45 @@ void scatter(const exec::Stream& stream, const GlobalView<T>& table, const std::
 }
 
 template void gather(const exec::Stream&, const GlobalView<float>&, const std::uint64_t*,
-                     std::uint64_t, float*, std::uint64_t*, std::uint32_t);
+                     std::uint64_t, float*, std::uint64_t*, std::uint32_t, bool);
 template void gather_vertices(const exec::Stream&, const GlobalView<float>&, const Vertex*,
                               std::uint64_t, float*, std::uint64_t*, const std::uint32_t*,
-                              std::uint32_t);
+                              std::uint32_t, bool);
 template void scatter(const exec::Stream&, const GlobalView<float>&, const std::uint64_t*,
                       std::uint64_t, const float*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<double>&, const std::uint64_t*,
-                     std::uint64_t, double*, std::uint64_t*, std::uint32_t);
+                     std::uint64_t, double*, std::uint64_t*, std::uint32_t, bool);
 template void gather_vertices(const exec::Stream&, const GlobalView<double>&, const Vertex*,
                               std::uint64_t, double*, std::uint64_t*, const std::uint32_t*,
-                              std::uint32_t);
+                              std::uint32_t, bool);
 template void scatter(const exec::Stream&, const GlobalView<double>&, const std::uint64_t*,
                       std::uint64_t, const double*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::uint16_t>&, const std::uint64_t*,
-                     std::uint64_t, std::uint16_t*, std::uint64_t*, std::uint32_t);
+                     std::uint64_t, std::uint16_t*, std::uint64_t*, std::uint32_t, bool);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::uint16_t>&, const Vertex*,
                               std::uint64_t, std::uint16_t*, std::uint64_t*, const std::uint32_t*,
-                              std::uint32_t);
+                              std::uint32_t, bool);
 template void scatter(const exec::Stream&, const GlobalView<std::uint16_t>&, const std::uint64_t*,
                       std::uint64_t, const std::uint16_t*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::int32_t>&, const std::uint64_t*,
-                     std::uint64_t, std::int32_t*, std::uint64_t*, std::uint32_t);
+                     std::uint64_t, std::int32_t*, std::uint64_t*, std::uint32_t, bool);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::int32_t>&, const Vertex*,
                               std::uint64_t, std::int32_t*, std::uint64_t*, const std::uint32_t*,
-                              std::uint32_t);
+                              std::uint32_t, bool);
 template void scatter(const exec::Stream&, const GlobalView<std::int32_t>&, const std::uint64_t*,
                       std::uint64_t, const std::int32_t*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::uint32_t>&, const std::uint64_t*,
-                     std::uint64_t, std::uint32_t*, std::uint64_t*, std::uint32_t);
+                     std::uint64_t, std::uint32_t*, std::uint64_t*, std::uint32_t, bool);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::uint32_t>&, const Vertex*,
                               std::uint64_t, std::uint32_t*, std::uint64_t*, const std::uint32_t*,
-                              std::uint32_t);
+                              std::uint32_t, bool);
 template void scatter(const exec::Stream&, const GlobalView<std::uint32_t>&, const std::uint64_t*,
                       std::uint64_t, const std::uint32_t*, std::uint64_t*);
 template void gather(const exec::Stream&, const GlobalView<std::uint64_t>&, const std::uint64_t*,
-                     std::uint64_t, std::uint64_t*, std::uint64_t*, std::uint32_t);
+                     std::uint64_t, std::uint64_t*, std::uint64_t*, std::uint32_t, bool);
 template void gather_vertices(const exec::Stream&, const GlobalView<std::uint64_t>&, const Vertex*,
                               std::uint64_t, std::uint64_t*, std::uint64_t*, const std::uint32_t*,
-                              std::uint32_t);
+                              std::uint32_t, bool);
 template void scatter(const exec::Stream&, const GlobalView<std::uint64_t>&, const std::uint64_t*,
                       std::uint64_t, const std::uint64_t*, std::uint64_t*);
 

@@ -137,7 +137,8 @@ void launch_move(const exec::Stream& stream, const RowMove& job, std::uint32_t l
     // As many as run at a time, so that each has a next batch to look forward to.
     constexpr std::uint32_t kThreadsPerProcessor = 1024;
     const std::uint64_t processors = processors_for(stream.device(), job);
-    if (is_held(stream.device(), job)) options.threads_per_block = kThreadsPerProcessor;
+    if (is_held(stream.device(), job) && !job.is_beside)
+      options.threads_per_block = kThreadsPerProcessor;
     groups = std::min(batches, processors * kThreadsPerProcessor / lanes);
   }
   const MoveRows<kDirection, kUnitBytes, kRows> kernel{

@@ -33,6 +33,7 @@ struct RowMove {
   unsigned char* local = nullptr;
   std::uint64_t* out_of_range = nullptr;
   std::uint32_t processors = 0;   ///< Of a GPU, at most; 0: all.
+  bool is_beside = false;         ///< As many threads, in small blocks on any processors.
   std::uint32_t unit_bytes = 16;  ///< 16, 8, 4 or 2: divides all addresses and the row.
 };
 

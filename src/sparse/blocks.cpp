@@ -46,4 +46,20 @@ DeviceBlock::DeviceBlock(const exec::Stream& stream, const HostBlock& block, con
   view_.self = self;
 }
 
+PipelinedBlock::PipelinedBlock(const exec::Stream& stream, HostBlock block,
+                               const PipelineShape& shape, const float* row_scale,
+                               const float* self)
+    : offsets_(to_device(stream, block.offsets)),
+      values_(to_device(stream, block.values)),
+      own_(shape.own),
+      plan_(stream, block.offsets, block.columns, shape) {
+  columns_ = to_device(stream, block.columns);
+  view_.rows = block.offsets.size() - 1;
+  view_.offsets = offsets_.data();
+  view_.column_ids = columns_.data();
+  view_.values = values_.data();
+  view_.row_scale = row_scale;
+  view_.self = self;
+}
+
 }  // namespace warren::sparse

@@ -10,6 +10,8 @@
 #include "warren/sparse/rows.hpp"
 #include "warren/sparse/spmm.hpp"
 
+#include "sparse/pipelined_plan.hpp"
+
 namespace warren::sparse {
 
 /// Chosen entries of some rows.
@@ -104,6 +106,32 @@ class DeviceBlock {
   memory::Buffer<float> values_;
   MatrixView view_;
   SpmmPlan plan_;
+};
+
+/// All of a rank's rows, in own columns and in ghosts', on a device, multiplied part by part as the
+/// latter come.
+class PipelinedBlock {
+ public:
+  PipelinedBlock() = default;
+  /// `block` with columns as `shape` has them; all rows. `row_scale` and `self` stay the caller's.
+  PipelinedBlock(const exec::Stream& stream, HostBlock block, const PipelineShape& shape,
+                 const float* row_scale, const float* self);
+  [[nodiscard]] const PipelinedPlan& plan() const { return plan_; }
+  /// The part's rows of C = alpha A B + beta C, k wide and apart.
+  template <class T>
+  void multiply(const exec::Stream& stream, const PipelinedPlan::Part& part, const T* own,
+                const T* ghosts, T* c, std::uint64_t k, float alpha, float beta) const {
+    spmm(stream, view_, plan_.plan(), RowTable<T>(own, own_, ghosts, k), c, k, k,
+         {.alpha = alpha, .beta = beta, .first_task = part.first_task, .tasks = part.tasks});
+  }
+
+ private:
+  memory::Buffer<EdgeOffset> offsets_;
+  memory::Buffer<Vertex> columns_;
+  memory::Buffer<float> values_;
+  std::uint64_t own_ = 0;
+  MatrixView view_;
+  PipelinedPlan plan_;
 };
 
 /// A vector on the stream's device. Synchronises.

@@ -103,7 +103,6 @@ DistributedSpmm<T>::DistributedSpmm(team::Team& team, const Rows& rows, std::uin
     : team_(team), k_(k), cuts_(rows.cuts) {
   require(k > 0, "a product needs k of at least 1; B and C have no columns otherwise");
   if (options.workgroup != 0) graph::check_workgroup(options.workgroup, team.size());
-  require(options.chunks >= 1, "staged: at least one chunk");
   require(options.slow_between >= 1, "what crosses between workgroups is moved at least once");
   team.with_peer_memory([&] {
     team.barrier();

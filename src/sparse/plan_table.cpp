@@ -42,7 +42,7 @@ DistributedOptions parse_options(const Json& entry) {
     return static_cast<std::uint32_t>(value);
   };
   options.workgroup = static_cast<int>(number("workgroup", 0));
-  options.chunks = number("chunks", 1);
+  options.chunks = number("chunks", 0);
   options.copy_processors = number("copy_processors", 1);
   options.piece_entries = number("piece_entries", 1);
   options.interleave = number("interleave", 1);

@@ -17,9 +17,7 @@ namespace {
 /// The rows with local entries first, then those with remote ones, as one CSR with global columns.
 struct SplitRows {
   HostBlock block;
-  std::vector<SpmmTask> tasks;
-  std::vector<SplitRow> splits;
-  std::uint64_t pieces = 0;
+  SpmmTasks packed;
 };
 
 /// Entries and rows of a task of short rows, at most: pieces may be whole rows of any length.
@@ -70,6 +68,7 @@ SplitRows split_rows(const Rows& rows, exec::ThreadPool& pool, const Distributed
   block.values.insert(block.values.end(), remote.values.begin(), remote.values.end());
 
   const std::uint32_t most = options.piece_entries;
+  std::uint64_t& pieces = split.packed.pieces;
   std::vector<SpmmTask> local_tasks;
   std::vector<SpmmTask> remote_tasks;
   std::size_t next_remote = 0;
@@ -94,19 +93,19 @@ SplitRows split_rows(const Rows& rows, exec::ThreadPool& pool, const Distributed
       continue;
     }
     may_grow = false;
-    SplitRow whole{row, static_cast<std::uint32_t>(split.pieces), 0};
-    append_pieces(begin, end, row, most, split.pieces, local_tasks);
+    SplitRow whole{row, static_cast<std::uint32_t>(pieces), 0};
+    append_pieces(begin, end, row, most, pieces, local_tasks);
     if (has_remote) {
-      append_pieces(
-          own_entries + remote.offsets[next_remote], own_entries + remote.offsets[next_remote + 1],
-          static_cast<Vertex>(rows.count + next_remote), most, split.pieces, remote_tasks);
+      append_pieces(own_entries + remote.offsets[next_remote],
+                    own_entries + remote.offsets[next_remote + 1],
+                    static_cast<Vertex>(rows.count + next_remote), most, pieces, remote_tasks);
       ++next_remote;
     }
-    require(split.pieces < SpmmTask::kWhole, "pull: 2^32 pieces of rows or more");
-    whole.count = static_cast<std::uint32_t>(split.pieces) - whole.first;
-    split.splits.push_back(whole);
+    require(pieces < SpmmTask::kWhole, "pull: 2^32 pieces of rows or more");
+    whole.count = static_cast<std::uint32_t>(pieces) - whole.first;
+    split.packed.splits.push_back(whole);
   }
-  split.tasks = interleaved(local_tasks, remote_tasks, options.interleave);
+  split.packed.tasks = interleaved(local_tasks, remote_tasks, options.interleave);
   return split;
 }
 
@@ -124,7 +123,7 @@ class PullProduct final : public ProductBase<T> {
     SplitRows split = split_rows(given.rows, this->team_.device().pool(), given.options);
     block_ = DeviceBlock(this->stream_, split.block, this->row_scale_.data(), this->self_.data());
     far_reads_ = FarReads<T>(this->stream_, this->moves_, given.rows.columns, this->k_);
-    plan_ = SpmmPlan(this->stream_, std::move(split.tasks), split.splits, split.pieces);
+    plan_ = SpmmPlan(this->stream_, std::move(split.packed));
   }
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products for which every remote row is copied once, in bulk, while local rows are multiplied;
-// then remote entries are multiplied row by row, without atomics, as the copies arrive.
+// Products for which every remote row is copied once, in bulk, in parts: rows that name none are
+// multiplied meanwhile, the others as theirs have come. A row is summed in one pass, without
+// atomics.
 #include <algorithm>
 
 #include "sparse/product.hpp"
@@ -12,58 +13,49 @@ template <class T>
 class StagedProduct final : public ProductBase<T> {
  public:
   explicit StagedProduct(const Preparation& given) : ProductBase<T>(given) {
-    this->take_own(given.rows);
     const Exchange exchange(this->team_, given.rows);
-    halo_ = RowList(this->stream_, exchange.halo(), this->moves_.group());
-    buffer_ = memory::Buffer<T>(this->team_.device(), exec::bytes_of(halo_.size(), this->k_));
-    const std::uint64_t chunks = std::clamp<std::uint64_t>(
-        given.options.chunks, 1, std::max<std::uint64_t>(1, halo_.size()));
-    for (std::uint64_t i = 0; i < chunks; ++i) {
-      Chunk chunk{.arrived = exec::Event(this->team_.device())};
-      chunk.begin = halo_.size() * i / chunks;
-      chunk.end = halo_.size() * (i + 1) / chunks;
-      const auto block =
-          choose_entries(given.rows, this->team_.device().pool(), {},
-                         [&](EdgeOffset, Vertex column, Vertex& new_column) {
-                           if (column >= this->first_ && column < this->first_ + this->count_)
-                             return false;
-                           new_column = static_cast<Vertex>(exchange.place(column));
-                           return new_column >= chunk.begin && new_column < chunk.end;
-                         });
-      chunk.block = DeviceBlock(this->stream_, block, this->row_scale_.data());
-      chunks_.push_back(std::move(chunk));
-    }
+    const std::vector<Vertex>& halo = exchange.halo();
+    buffer_ = memory::Buffer<T>(this->team_.device(), exec::bytes_of(halo.size(), this->k_));
+    is_beside_ = buffer_.bytes() > this->kFewBytes;
+    HostBlock block = choose_entries(
+        given.rows, this->team_.device().pool(), {.compact = false},
+        [&](EdgeOffset, Vertex column, Vertex& new_column) {
+          const bool is_own = column >= this->first_ && column < this->first_ + this->count_;
+          new_column = static_cast<Vertex>(is_own ? column - this->first_
+                                                  : this->count_ + exchange.place(column));
+          return true;
+        });
+    block_ = PipelinedBlock(this->stream_, std::move(block),
+                            {.own = this->count_,
+                             .ghosts = halo.size(),
+                             .parts = this->parts_of(buffer_.bytes(), given.options)},
+                            this->row_scale_.data(), this->self_.data());
+    std::vector<Vertex> rows;
+    for (const Vertex ghost : block_.plan().order()) rows.push_back(halo[ghost]);
+    halo_ = RowList(this->stream_, rows, this->moves_.group());
+    for (std::size_t i = 0; i < block_.plan().parts().size(); ++i)
+      arrived_.emplace_back(this->team_.device());
   }
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
     this->moves_.restart();
-    const bool is_beside = buffer_.bytes() > kFewBytes;
-    const exec::Stream& copies = is_beside ? this->copy_stream_ : this->stream_;
-    if (is_beside) this->copies_wait();
-    for (Chunk& chunk : chunks_) {
-      this->moves_.gather(copies, halo_, b.view(), buffer_.data(), chunk.begin, chunk.end);
-      if (is_beside) chunk.arrived.record(copies);
-    }
-    this->multiply_own(b, c, alpha, beta);
-    for (const Chunk& chunk : chunks_) {
-      if (is_beside) this->stream_.wait(chunk.arrived);
-      this->multiply(chunk.block, buffer_.data(), c, alpha, 1.0f);
-    }
+    const auto parts = block_.plan().parts();
+    if (is_beside_) this->copies_wait();
+    this->gather_parts(is_beside_ ? this->copy_stream_ : this->stream_, parts, halo_, b.view(),
+                       buffer_.data(), arrived_);
+    if (is_beside_)
+      return this->multiply_parts(block_, parts, arrived_, b, buffer_.data(), c, alpha, beta);
+    for (const PipelinedPlan::Part& part : parts)
+      block_.multiply(this->stream_, part, b.local_data(), buffer_.data(), c, this->k_, alpha,
+                      beta);
   }
 
  private:
-  /// A halo that is copied in less time than two streams take to wait for each other.
-  static constexpr std::uint64_t kFewBytes = std::uint64_t{512} << 10;
-
-  struct Chunk {
-    std::uint64_t begin = 0, end = 0;  // Of the halo.
-    DeviceBlock block = {};
-    exec::Event arrived;
-  };
-
+  bool is_beside_ = false;
   RowList halo_;
   memory::Buffer<T> buffer_;
-  std::vector<Chunk> chunks_;
+  PipelinedBlock block_;
+  std::vector<exec::Event> arrived_;  // By part.
 };
 
 }  // namespace

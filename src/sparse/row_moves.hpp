@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "warren/memory/gather.hpp"
 #include "warren/sparse/distributed.hpp"
@@ -69,31 +70,37 @@ class RowList {
   RowList() = default;
   /// None of them from other workgroups.
   RowList(const exec::Stream& stream, const std::vector<std::uint64_t>& rows)
-      : rows_(to_device(stream, rows)), near_{0, rows.size()} {}
+      : rows_(to_device(stream, rows)) {}
   RowList(const exec::Stream& stream, std::span<const Vertex> rows)
       : RowList(stream, std::vector<std::uint64_t>(rows.begin(), rows.end())) {}
-  /// Of all ranks, ascending.
+  /// Of all ranks, ascending within each part that is gathered at once.
   RowList(const exec::Stream& stream, std::span<const Vertex> rows, const Workgroup& group)
       : RowList(stream, rows) {
-    const auto place = [&](std::uint64_t row) {
-      return static_cast<std::uint64_t>(std::lower_bound(rows.begin(), rows.end(), row) -
-                                        rows.begin());
-    };
-    near_ = {place(group.first_row), place(group.end_row)};
+    if (group.is_team) return;
+    host_rows_.assign(rows.begin(), rows.end());
+    near_ = {group.first_row, group.end_row};
   }
   [[nodiscard]] std::uint64_t size() const { return rows_.size(); }
-  /// Which of [begin, end) are other workgroups'.
+  /// Which of a part, [begin, end), are other workgroups'.
   [[nodiscard]] std::array<Range, 2> far(std::uint64_t begin, std::uint64_t end) const {
-    return {Range{begin, std::clamp(near_.begin, begin, end)},
-            Range{std::clamp(near_.end, begin, end), end}};
+    if (host_rows_.empty()) return {};
+    const auto place = [&](std::uint64_t row) {
+      const auto from = host_rows_.begin();
+      return static_cast<std::uint64_t>(std::lower_bound(from + static_cast<std::ptrdiff_t>(begin),
+                                                         from + static_cast<std::ptrdiff_t>(end),
+                                                         row) -
+                                        from);
+    };
+    return {Range{begin, place(near_.begin)}, Range{place(near_.end), end}};
   }
   /// to[i] = table[row i], by `processors` at most of a GPU (0: all).
   template <class T>
   void gather(const exec::Stream& stream, const memory::GlobalView<T>& table, T* to,
-              std::uint64_t begin, std::uint64_t end, std::uint32_t processors = 0) const {
+              std::uint64_t begin, std::uint64_t end, std::uint32_t processors = 0,
+              bool is_beside = false) const {
     if (begin == end) return;
     memory::gather(stream, movable(table), rows_.data() + begin, end - begin,
-                   movable(to + begin * table.width), nullptr, processors);
+                   movable(to + begin * table.width), nullptr, processors, is_beside);
   }
   template <class T>
   void gather(const exec::Stream& stream, const memory::GlobalView<T>& table, T* to,
@@ -103,7 +110,8 @@ class RowList {
 
  private:
   memory::Buffer<std::uint64_t> rows_;
-  Range near_;
+  std::vector<Vertex> host_rows_;  ///< Where there are other workgroups.
+  Range near_;                     ///< The workgroup's vertices.
 };
 
 /// Copies rows from wherever this device can read; on the CPU with all of the rank's threads.
@@ -135,15 +143,15 @@ class RowMoves {
   [[nodiscard]] std::uint64_t between() const { return between_; }
   void restart() { moved_ = between_ = 0; }
 
-  /// to[i] = table[row i] for i in [begin, end).
+  /// to[i] = table[row i] for i in [begin, end). `is_beside`: a kernel may be running already.
   void gather(const exec::Stream& stream, const RowList& list, const memory::GlobalView<T>& table,
-              T* to, std::uint64_t begin, std::uint64_t end) {
-    list.gather(stream, table, to, begin, end, processors_);
+              T* to, std::uint64_t begin, std::uint64_t end, bool is_beside = false) {
+    list.gather(stream, table, to, begin, end, processors_, is_beside);
     moved_ += end - begin;
     for (const RowList::Range& far : list.far(begin, end)) {
       between_ += far.size();
       for (std::uint32_t i = 1; i < times_; ++i)
-        list.gather(stream, table, to, far.begin, far.end, processors_);
+        list.gather(stream, table, to, far.begin, far.end, processors_, is_beside);
     }
   }
   void gather(const exec::Stream& stream, const RowList& list, const memory::GlobalView<T>& table,

@@ -17,17 +17,10 @@ namespace {
 constexpr std::uint32_t kMostEntries = 512;
 constexpr std::uint64_t kMostRows = std::uint64_t{1} << 16;
 
-/// What a run of rows becomes.
-struct PlanPart {
-  std::vector<SpmmTask> tasks;
-  std::vector<SplitRow> splits;
-  std::uint64_t pieces = 0;
-};
-
 /// Packs rows [first, last) into tasks. A row costs as much as an entry: its result is written.
-PlanPart pack(std::span<const EdgeOffset> offsets, std::uint64_t first, std::uint64_t last,
-              std::uint32_t entries) {
-  PlanPart part;
+SpmmTasks pack(std::span<const EdgeOffset> offsets, std::uint64_t first, std::uint64_t last,
+               std::uint32_t entries) {
+  SpmmTasks part;
   std::uint64_t row = first;
   while (row < last) {
     if (const EdgeOffset degree = offsets[row + 1] - offsets[row]; degree > entries) {
@@ -59,11 +52,12 @@ PlanPart pack(std::span<const EdgeOffset> offsets, std::uint64_t first, std::uin
   return part;
 }
 
-std::uint32_t choose_entries(const exec::Device& device, EdgeOffset entries, std::uint64_t rows) {
+std::uint32_t choose_entries(const exec::Device& device, EdgeOffset entries, std::uint64_t rows,
+                             std::uint32_t parts) {
   // Some tasks for each group of lanes that is resident at a time, so that they end together.
   const std::uint64_t groups =
       static_cast<std::uint64_t>(device.processors()) * (device.is_cuda() ? 1024 : 64);
-  const std::uint64_t even = (entries + rows) / groups;
+  const std::uint64_t even = (entries + rows) / groups / parts;
   // About ten rows: where rows are longer, pieces would be many; where they are shorter, a group
   // would wait for one row after the other.
   const std::uint64_t ten_rows =
@@ -74,55 +68,59 @@ std::uint32_t choose_entries(const exec::Device& device, EdgeOffset entries, std
 
 }  // namespace
 
-SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offsets,
-                   const SpmmPlanOptions& options) {
+SpmmTasks pack_tasks(const exec::Device& device, std::span<const EdgeOffset> offsets,
+                     const SpmmPlanOptions& options) {
   require(!offsets.empty(), "a plan needs a matrix's offsets, one more than it has rows");
   const std::uint64_t rows = offsets.size() - 1;
   require(rows <= kMaxVertices, "a plan's matrix has at most 2^32 - 1 rows");
   const std::uint32_t entries =
-      options.entries != 0 ? options.entries
-                           : choose_entries(stream.device(), offsets[rows] - offsets[0], rows);
-  exec::ThreadPool& pool = stream.device().pool();
+      options.entries != 0
+          ? options.entries
+          : choose_entries(device, offsets[rows] - offsets[0], rows, std::max(1u, options.parts));
+  exec::ThreadPool& pool = device.pool();
   const auto parts = static_cast<std::uint64_t>(pool.size()) * 4;
-  std::vector<PlanPart> made(parts);
+  std::vector<SpmmTasks> made(parts);
   pool.parallel_for(0, parts, 1, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t p = begin; p < end; ++p)
       made[p] = pack(offsets, rows * p / parts, rows * (p + 1) / parts, entries);
   });
-  std::vector<SpmmTask> tasks;
-  std::vector<SplitRow> splits;
-  for (PlanPart& part : made) {
+  SpmmTasks all;
+  for (SpmmTasks& part : made) {
     for (SpmmTask& task : part.tasks) {
-      if (task.partial != SpmmTask::kWhole) task.partial += static_cast<std::uint32_t>(pieces_);
-      tasks.push_back(task);
+      if (task.partial != SpmmTask::kWhole) task.partial += static_cast<std::uint32_t>(all.pieces);
+      all.tasks.push_back(task);
     }
     for (SplitRow& split : part.splits) {
-      split.first += static_cast<std::uint32_t>(pieces_);
-      splits.push_back(split);
+      split.first += static_cast<std::uint32_t>(all.pieces);
+      all.splits.push_back(split);
     }
-    pieces_ += part.pieces;
+    all.pieces += part.pieces;
     require(
-        pieces_ < SpmmTask::kWhole,
+        all.pieces < SpmmTask::kWhole,
         fmt::format("{} entries make 2^32 pieces or more; ask for more than {} entries of a task",
                     offsets[rows], entries));
   }
-  *this = SpmmPlan(stream, std::move(tasks), splits, pieces_);
+  return all;
 }
 
-SpmmPlan::SpmmPlan(const exec::Stream& stream, std::vector<SpmmTask> tasks,
-                   std::span<const SplitRow> splits, std::uint64_t pieces)
-    : tasks_(stream.device(), tasks.size()),
-      count_(tasks.size()),
-      splits_(stream.device(), splits.size()),
-      pieces_(pieces) {
-  std::vector<std::uint32_t> split_of(pieces);
-  for (std::size_t i = 0; i < splits.size(); ++i)
-    std::fill_n(split_of.begin() + splits[i].first, splits[i].count, static_cast<std::uint32_t>(i));
-  for (SpmmTask& task : tasks) {
+SpmmPlan::SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offsets,
+                   const SpmmPlanOptions& options)
+    : SpmmPlan(stream, pack_tasks(stream.device(), offsets, options)) {}
+
+SpmmPlan::SpmmPlan(const exec::Stream& stream, SpmmTasks all)
+    : tasks_(stream.device(), all.tasks.size()),
+      count_(all.tasks.size()),
+      splits_(stream.device(), all.splits.size()),
+      pieces_(all.pieces) {
+  std::vector<std::uint32_t> split_of(pieces_);
+  for (std::size_t i = 0; i < all.splits.size(); ++i)
+    std::fill_n(split_of.begin() + all.splits[i].first, all.splits[i].count,
+                static_cast<std::uint32_t>(i));
+  for (SpmmTask& task : all.tasks) {
     if (task.partial != SpmmTask::kWhole) task.split = split_of[task.partial];
   }
-  tasks_.upload(stream, tasks);
-  splits_.upload(stream, splits);
+  tasks_.upload(stream, all.tasks);
+  splits_.upload(stream, all.splits);
   stream.synchronize();
 }
 
@@ -169,16 +167,21 @@ void spmm(const exec::Stream& stream, const MatrixView& a, const SpmmPlan& plan,
   require(std::max(b.stride, c_stride) < (std::uint64_t{1} << 32),
           fmt::format("spmm: strides of {} and {} elements; fewer than 2^32 can be", b.stride,
                       c_stride));
-  if (plan.tasks() == 0) return;
+  require(options.first_task <= plan.tasks(),
+          fmt::format("spmm: task {} of a plan of {}", options.first_task, plan.tasks()));
+  const std::uint64_t tasks = std::min(options.tasks, plan.tasks() - options.first_task);
+  if (tasks == 0) return;
   detail::SpmmJob<T> job;
   job.a = a;
   job.b = b;
   job.c = c;
   job.c_stride = c_stride;
   job.k = k;
-  job.tasks = plan.task_data();
-  job.task_count = plan.tasks();
+  job.tasks = plan.task_data() + options.first_task;
+  job.task_count = tasks;
+  job.all_tasks = plan.tasks();
   job.splits = plan.split_data();
+  job.is_last = options.first_task + tasks == plan.tasks();
   job.split_count = plan.splits();
   job.partial_stride = (k + 7) / 8 * 8;
   job.partials = plan.partials(stream, job.partial_stride);

@@ -21,6 +21,8 @@ struct SpmmJob {
   std::uint64_t k = 0;
   const SpmmTask* tasks = nullptr;
   std::uint64_t task_count = 0;
+  std::uint64_t all_tasks = 0;  ///< Of the plan: what comes before and after runs beside these.
+  bool is_last = true;          ///< Of the plan's tasks none come after these.
   const SplitRow* splits = nullptr;
   std::uint64_t split_count = 0;
   float* partials = nullptr;

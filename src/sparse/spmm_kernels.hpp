@@ -93,18 +93,22 @@ inline void multiply_serially(const SpmmJob<T>& job, const SpmmTask& task, LaneC
   walk.end();
 }
 
-/// The same where all of B's rows are in one place, entry by entry of a row, so that nothing but
-/// its column is looked up for an entry and the sums stay in registers.
-template <bool kWeighted, std::uint32_t kWidth, class T>
-inline void multiply_in_one_place(const SpmmJob<T>& job, const SpmmTask& task,
-                                  LaneColumns columns) {
+/// The same where B's rows are in one place, or own ones and ghosts in two, entry by entry of a
+/// row, so that nothing but its column is looked up for an entry and the sums stay in registers.
+template <bool kWeighted, int kParts, std::uint32_t kWidth, class T>
+inline void multiply_in_place(const SpmmJob<T>& job, const SpmmTask& task, LaneColumns columns) {
   constexpr EdgeOffset kAhead = kWidth * sizeof(T) > 64 ? 16 : 32;
   constexpr std::uint64_t kLine = 64;
   const SpmmLane<T, kWidth> lane{job, columns};
   RowWalk<T, kWidth> walk(lane, task);
   const MatrixView a = job.a;
-  const T* const rows = job.b.origin[0] + columns.column;
+  const T* const rows[] = {job.b.origin[0] + columns.column,
+                           job.b.origin[kParts - 1] + columns.column};
   const std::uint64_t stride = job.b.stride;
+  const std::uint64_t first_ghost = job.b.first[1];
+  const auto row_of = [&](std::uint64_t column) {
+    return rows[kParts == 2 && column >= first_ghost ? 1 : 0] + column * stride;
+  };
   for (EdgeOffset e = task.begin; e < task.end;) {
     walk.reach(e);
     const EdgeOffset end = walk.row_end < task.end ? walk.row_end : task.end;
@@ -112,11 +116,11 @@ inline void multiply_in_one_place(const SpmmJob<T>& job, const SpmmTask& task,
     sum.clear();
     for (; e < end; ++e) {
       const EdgeOffset next = e + kAhead < task.end ? e + kAhead : task.end - 1;
-      const auto* ahead = reinterpret_cast<const char*>(rows + a.column_ids[next] * stride);
+      const auto* ahead = reinterpret_cast<const char*>(row_of(a.column_ids[next]));
       for (std::uint64_t at = 0; at < kWidth * sizeof(T); at += kLine)
         __builtin_prefetch(ahead + at);
       const std::uint64_t column = a.column_ids[e];
-      add_row(sum, kWeighted ? a.weight(e, column) : 1.0f, rows + column * stride);
+      add_row(sum, kWeighted ? a.weight(e, column) : 1.0f, row_of(column));
     }
     walk.sum = sum;
   }
@@ -169,13 +173,9 @@ struct SpmmOnCpu {
   template <class W>
   void operator()(const W&, std::uint64_t index) const {
     const SpmmTask task = job.tasks[index];
-    if (job.b.parts == 1 && job.a.column_ids != nullptr) {
-      if (job.a.is_weighted()) {
-        in_one_place<true>(task);
-      } else {
-        in_one_place<false>(task);
-      }
-      return;
+    if (job.a.column_ids != nullptr) {
+      if (job.b.parts == 1) return in_place<1>(task);
+      if (job.b.parts == 2 && job.rows_moved == nullptr) return in_place<2>(task);
     }
     each_tile(job.k, [&]<std::uint32_t kWidth>(LaneColumns columns) {
       multiply_serially<kWidth>(job, task, columns);
@@ -183,11 +183,19 @@ struct SpmmOnCpu {
     count_moved(job, task);
   }
 
-  template <bool kWeighted>
-  void in_one_place(const SpmmTask& task) const {
+  template <int kParts>
+  void in_place(const SpmmTask& task) const {
+    if (job.a.is_weighted()) {
+      in_place<true, kParts>(task);
+    } else {
+      in_place<false, kParts>(task);
+    }
+  }
+  template <bool kWeighted, int kParts>
+  void in_place(const SpmmTask& task) const {
     // Rows of 1 KiB are read from end to end while their pages are at hand.
     each_tile<sizeof(T) == 4 ? 256 : 128>(job.k, [&]<std::uint32_t kWidth>(LaneColumns columns) {
-      multiply_in_one_place<kWeighted, kWidth>(job, task, columns);
+      multiply_in_place<kWeighted, kParts, kWidth>(job, task, columns);
     });
   }
 };
@@ -244,6 +252,7 @@ void run_spmm(const exec::Stream& stream, const SpmmJob<T>& job,
   if constexpr (std::is_same_v<Backend, exec::Cpu>) {
     exec::launch_wide<exec::Cpu, exec::Serial>(stream, job.task_count, SpmmOnCpu<T>{job},
                                                {.grain = 1});
+    if (!job.is_last) return;
     exec::launch_wide<exec::Cpu, exec::Serial>(stream, job.split_count, CombineOnCpu<T>{job},
                                                {.grain = 1});
   } else {

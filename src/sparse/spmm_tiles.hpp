@@ -155,9 +155,9 @@ struct SpmmOnTile {
   }
 };
 
-/// The same where entries have numbers of columns and no weights, and B has one part: instructions,
-/// of which there are fewer here, take as long as bytes do.
-template <class T, std::uint32_t kWidth, bool kPlain>
+/// The same where entries have numbers of columns and no weights, and B has one part, or own rows
+/// and ghosts: instructions, of which there are fewer here, take as long as bytes do.
+template <class T, std::uint32_t kWidth, bool kPlain, int kParts>
 struct SumsOnTile {
   static constexpr std::uint32_t kInFlight = 4;
   static constexpr std::uint32_t kMostThreads = 1024;
@@ -165,8 +165,8 @@ struct SumsOnTile {
 
   static bool allows(const SpmmJob<T>& job) {
     constexpr std::uint64_t kMost = (std::uint64_t{1} << 32) / sizeof(T);  // Bytes fit 32 bits.
-    return !job.a.is_weighted() && job.a.column_ids != nullptr && job.b.parts == 1 &&
-           job.b.stride < kMost &&
+    return !job.a.is_weighted() && job.a.column_ids != nullptr && job.b.parts == kParts &&
+           (kParts == 1 || job.rows_moved == nullptr) && job.b.stride < kMost &&
            (!kPlain || (job.is_plain && job.a.row_ids == nullptr && job.c_stride < kMost));
   }
 
@@ -181,8 +181,12 @@ struct SumsOnTile {
     const Vertex* ids = exec::kept_pointer(job.a.column_ids + mine.task.begin);
     const auto* const origin = exec::kept_pointer(
         reinterpret_cast<const unsigned char*>(job.b.origin[0] + mine.columns.column));
+    const auto* const ghosts = exec::kept_pointer(
+        reinterpret_cast<const unsigned char*>(job.b.origin[kParts - 1] + mine.columns.column));
+    const auto first_ghost = static_cast<Vertex>(job.b.first[kParts - 1]);
     const auto row_of = [&](Vertex column) {
-      return *reinterpret_cast<const Raw*>(exec::row_address(origin, column, job.b_bytes));
+      const auto* const from = kParts == 1 || column < first_ghost ? origin : ghosts;
+      return *reinterpret_cast<const Raw*>(exec::row_address(from, column, job.b_bytes));
     };
     const auto add = [&](const Raw& raw) {
       exec::FloatPack<kWidth> values;
@@ -243,14 +247,17 @@ void launch_lanes(const exec::Stream& stream, const SpmmJob<T>& job,
   constexpr std::uint64_t kColumns = std::uint64_t{kLanes} * kWidth;
   const std::uint64_t tiles = (job.k + kColumns - 1) / kColumns;
   const std::uint64_t all = job.task_count * tiles;
-  const exec::LaunchOptions shape = shape_of(stream, all, kLanes, options);
-  if (SumsOnTile<T, kWidth, true>::allows(job)) {
-    exec::launch<exec::Cuda, W>(stream, all, SumsOnTile<T, kWidth, true>{job}, shape);
-  } else if (SumsOnTile<T, kWidth, false>::allows(job)) {
-    exec::launch<exec::Cuda, W>(stream, all, SumsOnTile<T, kWidth, false>{job}, shape);
-  } else {
-    exec::launch<exec::Cuda, W>(stream, all, SpmmOnTile<T, kWidth>{job}, shape);
-  }
+  const exec::LaunchOptions shape = shape_of(stream, job.all_tasks * tiles, kLanes, options);
+  const auto with_sums = [&]<bool kPlain, int kParts>() {
+    using Sums = SumsOnTile<T, kWidth, kPlain, kParts>;
+    if (!Sums::allows(job)) return false;
+    exec::launch<exec::Cuda, W>(stream, all, Sums{job}, shape);
+    return true;
+  };
+  if (with_sums.template operator()<true, 1>() || with_sums.template operator()<false, 1>() ||
+      with_sums.template operator()<true, 2>() || with_sums.template operator()<false, 2>())
+    return;
+  exec::launch<exec::Cuda, W>(stream, all, SpmmOnTile<T, kWidth>{job}, shape);
 }
 
 template <class T, std::uint32_t kWidth>

@@ -77,7 +77,7 @@ struct Parameter {
 std::vector<Parameter> parameters_of(const DistributedOptions& options, bool is_cuda) {
   if (options.strategy == Strategy::staged)
     return {{&DistributedOptions::copy_processors, {48, 132}},
-            {&DistributedOptions::chunks, {2, 4}}};
+            {&DistributedOptions::chunks, {3, 12}}};
   if (options.strategy != Strategy::pull) return {};
   std::vector<Parameter> all = {{&DistributedOptions::piece_entries, {256, 512}},
                                 {&DistributedOptions::interleave, {2, 4}}};

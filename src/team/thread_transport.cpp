@@ -93,6 +93,11 @@ void ThreadTransport::end_access(bool has_failed) noexcept {
     mine.fetch_sub(1);
     return;
   }
+  try {
+    device_.synchronize();  // Kernels that wait see that the team has ended.
+  } catch (const std::exception&) {
+    // What failed on the device is what is being thrown, or came of it.
+  }
   // Also out of the accesses around this one: the exception is on its way through them.
   mine.store(0);
   for (const auto& slot : hub_->slots) {

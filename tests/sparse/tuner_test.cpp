@@ -137,7 +137,7 @@ TEST_F(Tuner, IgnoresTablesThatCannotBeUsed) {
        {std::string("{"), std::string("[]"), std::string(),
         replaced("\"format\": 1", "\"format\": 2"),
         replaced("\"machine\": \"", "\"machine\": \"abacus "),
-        replaced(strategy, "\"strategy\": \"push\""), replaced("\"chunks\": ", "\"chunks\": -"),
+        replaced(strategy, "\"strategy\": \"push\""), replaced("\"chunks\": ", "\"chunks\": -1"),
         good.substr(0, good.size() / 2)}) {
     write(text);
     testing::internal::CaptureStderr();

@@ -119,11 +119,24 @@ class Context {
   /// Runs work(), which puts work on the stream, and has its time counted for a part.
   template <class F>
   void measured(Part part, F&& work) {
+    measured(part, stream_, work);
+  }
+  /// The same of work on another stream.
+  template <class F>
+  void measured(Part part, const exec::Stream& stream, F&& work) {
     if (!is_measuring_) return work();
     Span& span = next_span(part);
-    exec::record_time(span.begin, stream_);
+    exec::record_time(span.begin, stream);
     work();
-    exec::record_time(span.end, stream_);
+    exec::record_time(span.end, stream);
+  }
+  /// Runs work(), which measures parts of itself, on several streams maybe: the time in which none
+  /// of these goes on is counted as communication.
+  template <class F>
+  void measured_waiting(F&& work) {
+    const std::size_t outer = spans_used_;
+    measured(Part::communicate, work);
+    if (is_measuring_) spans_[outer].inner = spans_used_ - outer - 1;
   }
   /// Whether measured() measures from here on.
   void set_measuring(bool measures) { is_measuring_ = measures; }
@@ -136,9 +149,7 @@ class Context {
     std::array<double, kParts> seconds{};
     if (spans_used_ == 0) return seconds;
     stream_.synchronize();
-    for (std::size_t i = 0; i < spans_used_; ++i)
-      seconds.at(static_cast<std::size_t>(spans_[i].part)) +=
-          spans_[i].end.seconds_since(spans_[i].begin);
+    for (std::size_t i = 0; i < spans_used_; i += 1 + spans_[i].inner) add_seconds(i, seconds);
     spans_used_ = 0;
     return seconds;
   }
@@ -147,14 +158,18 @@ class Context {
   struct Span {
     Part part;
     exec::Event begin, end;
+    std::size_t inner = 0;  ///< Of the next ones, those that are within it.
   };
   Span& next_span(Part part) {
     if (spans_used_ == spans_.size())
       spans_.push_back({part, exec::Event(team_.device()), exec::Event(team_.device())});
     Span& span = spans_[spans_used_++];
     span.part = part;
+    span.inner = 0;
     return span;
   }
+  /// A span's, and those of the ones within it.
+  void add_seconds(std::size_t i, std::array<double, kParts>& seconds) const;
 
   team::Team& team_;
   NumberType type_;

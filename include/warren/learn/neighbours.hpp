@@ -40,16 +40,24 @@ struct BlockMatrix {
 };
 
 class HaloSplit;
+struct HaloParts;
+
+/// What brings rows of other ranks.
+enum class HaloBy {
+  automatic,   ///< Reads where all ranks have a direct path to each other, else a collective.
+  collectives  ///< An all-to-all of rows that their owners have gathered.
+};
 
 /// The matrix of a rank's rows. Columns below own_columns() are the rank's own vertices; from there
-/// on those of other ranks that its rows name (the halo), ordered by owner.
+/// on those of other ranks that its rows name (the halo), in the order in which they come.
 class Neighbours {
  public:
   /// All rows of the rank's vertices. Collective. Throws MemoryError.
   Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
-             const GraphPair& graphs);
+             const GraphPair& graphs, HaloBy by = HaloBy::automatic);
   /// No rows, until set() is called.
-  Neighbours() = default;
+  Neighbours();
+  ~Neighbours();
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
   /// Takes the place of the matrix so far. Of those without a halo.
@@ -83,9 +91,15 @@ class Neighbours {
   ConstNumbers pull(Context& context, ConstNumbers x, std::uint64_t k, std::size_t slot = 0) const {
     return {pull_rows(context, x.raw(), k * size_of(x.type()), slot), x.type()};
   }
-  /// The same beside what the context's stream does from here on, which waits for it in
-  /// context.join_side().
+  /// The same beside what the context's stream does from here on, which waits for it in end_pull();
+  /// x stays as it is until then.
   ConstNumbers begin_pull(Context& context, ConstNumbers x, std::uint64_t k) const;
+  void end_pull(Context& context) const;
+  /// y = A x + beta y for the whole matrix, with `view`'s scales, while the halo's rows of x come:
+  /// own rows and theirs are `stride` apart, y's `y_stride`, of which as many columns are written.
+  /// Of several ranks; collective.
+  void multiply_pulling(Context& context, const sparse::MatrixView& view, ConstNumbers x,
+                        std::uint64_t stride, Numbers y, std::uint64_t y_stride, float beta) const;
   /// The matrix in two, for work on own columns while the halo's rows are on their way; of one rank
   /// alone nullptr. Made by the first call, which synchronises. Throws MemoryError.
   [[nodiscard]] const HaloSplit* split(const exec::Stream& stream) const;
@@ -93,8 +107,6 @@ class Neighbours {
  private:
   const void* pull_rows(Context& context, const void* x, std::uint64_t row_bytes,
                         std::size_t slot) const;
-  const void* exchange(Context& context, const exec::Stream& stream, const void* x,
-                       std::uint64_t row_bytes, std::size_t slot) const;
 
   std::uint64_t rows_ = 0, own_columns_ = 0, entries_ = 0, first_ = 0;
   int rank_ = 0, ranks_ = 1;
@@ -106,10 +118,7 @@ class Neighbours {
   const sparse::SpmmPlan* plan_ = &own_plan_;
   sparse::RowPlan row_plan_;
   std::vector<Vertex> halo_ids_;
-  std::vector<std::uint64_t> send_begin_, receive_begin_;  // Rows for and of each rank.
-  memory::Buffer<Vertex> send_rows_;                       // This rank's rows that others need.
-  mutable memory::Buffer<std::byte> send_;
-  mutable std::array<memory::Buffer<std::byte>, 3> received_;
+  std::unique_ptr<HaloParts> parts_;  // Of several ranks.
   mutable std::shared_ptr<const HaloSplit> split_;
 };
 
@@ -119,7 +128,8 @@ struct Neighbourhood {
   Neighbourhood(std::shared_ptr<const Neighbours> out_, std::shared_ptr<const Neighbours> in_)
       : out(std::move(out_)), in(std::move(in_)) {}
   /// Collective.
-  Neighbourhood(team::Team& team, const exec::Stream& stream, const GraphPair& graphs);
+  Neighbourhood(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
+                HaloBy by = HaloBy::automatic);
 };
 
 enum class Weighting {

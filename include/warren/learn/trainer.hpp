@@ -170,6 +170,7 @@ class Trainer {
   [[nodiscard]] Context& context();
 
  private:
+  EpochRecord train_epoch();
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };

@@ -16,11 +16,12 @@ namespace warren::memory {
 /// zero bytes and is added to *out_of_range (on the device; may be nullptr) rather than read
 /// elsewhere. Asynchronous. Throws UsageError for null arrays, DeviceError when the launch fails.
 /// Deterministic. (WholeGraph, section III-C.) `processors`: of a GPU, the most that work on it, so
-/// that what runs beside it keeps the others; 0 for all.
+/// that what runs beside it keeps the others; 0 for all. `is_beside`: as many threads as that, but
+/// in small blocks on any processors, which find room among those of a kernel that runs already.
 template <class T>
 void gather(const exec::Stream& stream, const GlobalView<T>& table, const std::uint64_t* indices,
             std::uint64_t count, T* out, std::uint64_t* out_of_range = nullptr,
-            std::uint32_t processors = 0);
+            std::uint32_t processors = 0, bool is_beside = false);
 
 /// The same for row numbers of 32 bits, such as sampled vertices. Where `count_at` (on the device)
 /// is given, of the first *count_at rows, `count` being the most there may be: the host need not
@@ -28,7 +29,8 @@ void gather(const exec::Stream& stream, const GlobalView<T>& table, const std::u
 template <class T>
 void gather_vertices(const exec::Stream& stream, const GlobalView<T>& table, const Vertex* vertices,
                      std::uint64_t count, T* out, std::uint64_t* out_of_range = nullptr,
-                     const std::uint32_t* count_at = nullptr, std::uint32_t processors = 0);
+                     const std::uint32_t* count_at = nullptr, std::uint32_t processors = 0,
+                     bool is_beside = false);
 
 /// table[indices[i]][:] = rows[i][:]. Rows out of range are skipped and counted. Where an index
 /// occurs twice, each piece of the row (16 bytes where width and addresses allow) comes from one of

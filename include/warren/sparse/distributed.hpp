@@ -39,7 +39,9 @@ struct DistributedOptions {
   /// them); 0: all are one.
   int workgroup = 0;
   bool deterministic = false;  ///< `once` without atomics.
-  std::uint32_t chunks = 1;    ///< staged: parts that the copies are cut into, to overlap.
+  /// staged: parts in which remote rows come while others are multiplied, at most; 0: as many as
+  /// pay for their number of bytes.
+  std::uint32_t chunks = 0;
   /// Of a GPU, those that copy rows at most while the others multiply (staged, once, cover, fused;
   /// with slow_between pull, too).
   std::uint32_t copy_processors = 24;

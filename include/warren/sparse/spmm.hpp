@@ -24,6 +24,16 @@ struct RowTable {
 
   RowTable() = default;
   RowTable(const T* rows, std::uint64_t stride_) : stride(stride_) { origin[0] = rows; }
+  /// Rows below `own_rows` are of `rows`, those from there on of `ghosts`, which has row own_rows
+  /// first.
+  RowTable(const T* rows, std::uint64_t own_rows, const T* ghosts, std::uint64_t stride_)
+      : stride(stride_), parts(2) {
+    origin[0] = rows;
+    first[1] = own_rows;
+    // Before the ghosts' memory, where no pointer may be computed.
+    origin[1] = reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(ghosts) -
+                                           own_rows * stride_ * sizeof(T));
+  }
 
   [[nodiscard]] WARREN_HD int part(std::uint64_t row) const {
     int q = 0;
@@ -52,7 +62,20 @@ struct SplitRow {
 struct SpmmPlanOptions {
   /// Most entries of a task; 0 chooses by sizes and device.
   std::uint32_t entries = 0;
+  /// In how many parts the tasks are multiplied: each should have enough of them.
+  std::uint32_t parts = 1;
 };
+
+/// A matrix's rows packed into tasks, in host memory. Tasks may be multiplied in any order.
+struct SpmmTasks {
+  std::vector<SpmmTask> tasks;
+  std::vector<SplitRow> splits;
+  std::uint64_t pieces = 0;
+};
+/// Tasks of about equal entries; rows that are longer are cut into pieces. On the host's threads.
+/// Throws UsageError for 2^32 pieces or more.
+[[nodiscard]] SpmmTasks pack_tasks(const exec::Device& device, std::span<const EdgeOffset> offsets,
+                                   const SpmmPlanOptions& options = {});
 
 /// What is prepared once for a matrix and used by every product with it, of any width and type:
 /// rows packed into tasks of about equal entries, and rows that are longer cut into pieces. One
@@ -67,8 +90,7 @@ class SpmmPlan {
   SpmmPlan(const exec::Stream& stream, std::span<const EdgeOffset> offsets,
            const SpmmPlanOptions& options = {});
   /// Of given tasks and splits, whose pieces need not name their split row.
-  SpmmPlan(const exec::Stream& stream, std::vector<SpmmTask> tasks,
-           std::span<const SplitRow> splits, std::uint64_t pieces);
+  SpmmPlan(const exec::Stream& stream, SpmmTasks all);
 
   /// Makes this the plan of another matrix, whose offsets are on the device alone: a task for every
   /// `rows_each` rows, whole ones, however long. Keeps its memory where that is enough.
@@ -100,6 +122,10 @@ struct SpmmOptions {
   float beta = 0.0f;                      ///< 0: C is not read.
   std::uint32_t threads_per_block = 512;  ///< GPUs only: 32 x MGG's warps per block.
   std::uint64_t* rows_moved = nullptr;    ///< On the device: rows of other parts read are added.
+  /// The plan's tasks that are multiplied: `tasks` from first_task on, no more than there are. All
+  /// of them make the product, each once, the last one in the last call.
+  std::uint64_t first_task = 0;
+  std::uint64_t tasks = ~std::uint64_t{0};
 };
 
 /// C = alpha A B + beta C, C (rows of A x k) and B row-major with strides of at least k elements,

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sparse/pipelined_plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace warren::sparse {
+namespace {
+
+constexpr std::uint64_t kGrain = std::uint64_t{1} << 10;
+
+/// By task, whether it names ghosts.
+std::vector<std::uint8_t> naming_ghosts(exec::ThreadPool& pool, const std::vector<SpmmTask>& tasks,
+                                        std::span<const Vertex> columns, std::uint64_t own) {
+  std::vector<std::uint8_t> result(tasks.size(), 0);
+  pool.parallel_for(0, tasks.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t t = begin; t < end; ++t) {
+      for (EdgeOffset e = tasks[t].begin; e < tasks[t].end; ++e) {
+        if (columns[e] >= own) result[t] = 1;
+      }
+    }
+  });
+  return result;
+}
+
+/// Numbers ghosts as tasks name them.
+class Numbering {
+ public:
+  Numbering(std::uint64_t own, std::uint64_t ghosts) : own_(own), places_(ghosts, kNoVertex) {}
+
+  void name(const SpmmTask& task, std::span<const Vertex> columns) {
+    for (EdgeOffset e = task.begin; e < task.end; ++e) {
+      if (columns[e] >= own_) take(static_cast<Vertex>(columns[e] - own_));
+    }
+  }
+  /// Ghosts that no task names.
+  void name_rest() {
+    for (Vertex ghost = 0; ghost < places_.size(); ++ghost) take(ghost);
+  }
+  [[nodiscard]] std::uint64_t named() const { return order_.size(); }
+  /// By place. Those of a part may be in any order: ascending, their rows lie side by side.
+  [[nodiscard]] std::vector<Vertex> order(std::span<const PipelinedPlan::Part> parts) && {
+    for (const PipelinedPlan::Part& part : parts) {
+      const auto begin = order_.begin() + static_cast<std::ptrdiff_t>(part.first_ghost);
+      std::sort(begin, begin + static_cast<std::ptrdiff_t>(part.ghosts));
+    }
+    return std::move(order_);
+  }
+
+ private:
+  void take(Vertex ghost) {
+    if (places_[ghost] != kNoVertex) return;
+    places_[ghost] = static_cast<Vertex>(order_.size());
+    order_.push_back(ghost);
+  }
+
+  std::uint64_t own_;
+  std::vector<Vertex> places_, order_;
+};
+
+void renumber(exec::ThreadPool& pool, std::span<Vertex> columns, std::uint64_t own,
+              const std::vector<Vertex>& order) {
+  std::vector<Vertex> places(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<Vertex>(i);
+  pool.parallel_for(0, columns.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t e = begin; e < end; ++e) {
+      if (columns[e] >= own) columns[e] = static_cast<Vertex>(own + places[columns[e] - own]);
+    }
+  });
+}
+
+}  // namespace
+
+PipelinedPlan::PipelinedPlan(const exec::Stream& stream, std::span<const EdgeOffset> offsets,
+                             std::span<Vertex> columns, const PipelineShape& shape) {
+  exec::ThreadPool& pool = stream.device().pool();
+  SpmmTasks all = pack_tasks(stream.device(), offsets, {.parts = shape.parts});
+  const std::vector<std::uint8_t> names = naming_ghosts(pool, all.tasks, columns, shape.own);
+  std::vector<SpmmTask> local, waiting;
+  for (std::size_t t = 0; t < names.size(); ++t)
+    (names[t] != 0 ? waiting : local).push_back(all.tasks[t]);
+
+  const std::uint32_t slices = shape.ghosts == 0 ? 1 : std::max(1u, shape.parts);
+  Numbering numbering(shape.own, shape.ghosts);
+  if (!local.empty()) parts_.push_back({0, local.size(), 0, 0});
+  // Slices' shares of the work and of the ghosts together. The first and the last ones are small:
+  // nothing is multiplied before the first ghosts are there, and no ghosts come behind the last.
+  const auto share_behind = [&](std::uint32_t slice) {
+    const auto weight = [&](std::uint32_t i) {
+      return static_cast<double>(std::min(i + 1, slices - i));
+    };
+    double before = 0.0, whole = 0.0;
+    for (std::uint32_t i = 0; i < slices; ++i) {
+      whole += weight(i);
+      if (i < slice) before += weight(i);
+    }
+    return before / whole;
+  };
+  const auto cost_of = [](const SpmmTask& task) {
+    return static_cast<double>(task.end - task.begin + task.rows);
+  };
+  const double work =
+      std::accumulate(waiting.begin(), waiting.end(), 0.0,
+                      [&](double sum, const SpmmTask& task) { return sum + cost_of(task); });
+  Part part{local.size(), 0, 0, 0};
+  double done = 0.0;
+  std::uint32_t slice = 1;
+  const auto close = [&] {
+    part.ghosts = numbering.named() - part.first_ghost;
+    parts_.push_back(part);
+    part = {part.first_task + part.tasks, 0, numbering.named(), 0};
+  };
+  for (const SpmmTask& task : waiting) {
+    if (slices > 1) numbering.name(task, columns);
+    done += cost_of(task);
+    ++part.tasks;
+    const double share =
+        (done / work + static_cast<double>(numbering.named()) /
+                           static_cast<double>(std::max<std::uint64_t>(1, shape.ghosts))) /
+        2.0;
+    if (slice < slices && share >= share_behind(slice)) {
+      close();
+      while (slice < slices && share >= share_behind(slice)) ++slice;
+    }
+  }
+  numbering.name_rest();
+  if (part.tasks > 0 || numbering.named() > part.first_ghost) close();
+  if (slices > 1) {
+    order_ = std::move(numbering).order(parts_);
+    renumber(pool, columns, shape.own, order_);
+  } else {
+    order_.resize(shape.ghosts);
+    std::iota(order_.begin(), order_.end(), Vertex{0});
+  }
+  all.tasks = std::move(local);
+  all.tasks.insert(all.tasks.end(), waiting.begin(), waiting.end());
+  plan_ = SpmmPlan(stream, std::move(all));
+}
+
+}  // namespace warren::sparse
