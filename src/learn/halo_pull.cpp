@@ -33,23 +33,22 @@ void gather_part(const exec::Stream& stream, const std::vector<std::uint64_t>& b
 }  // namespace
 
 HaloPull::HaloPull(team::Team& team, const exec::Stream& stream,
-                   const std::vector<std::uint64_t>& cuts, std::span<const Vertex> halo,
+                   const std::vector<std::uint64_t>& cuts, const sparse::Exchange& exchange,
                    const Vertex* ids, const sparse::PipelinedPlan& plan, bool is_direct)
     : cuts_(cuts),
       ids_(ids),
-      size_(halo.size()),
+      size_(exchange.halo().size()),
       is_direct_(is_direct),
       parts_(plan.parts().begin(), plan.parts().end()),
       barrier_(team) {
   for (std::size_t i = 0; i < parts_.size(); ++i) arrived_.emplace_back(team.device());
   if (is_direct_) return;
   // Each owner is told which of its rows are needed.
-  std::vector<std::vector<Vertex>> needed(static_cast<std::size_t>(team.size()));
-  receive_begin_.assign(1, 0);
-  for (std::size_t q = 0; q < needed.size(); ++q) {
-    const auto begin = std::lower_bound(halo.begin(), halo.end(), cuts[q]);
-    needed[q].assign(begin, std::lower_bound(begin, halo.end(), cuts[q + 1]));
-    receive_begin_.push_back(receive_begin_.back() + needed[q].size());
+  receive_begin_ = exchange.halo_begin();
+  std::vector<std::vector<Vertex>> needed;
+  for (int q = 0; q < team.size(); ++q) {
+    const auto part = exchange.halo_of(q);
+    needed.emplace_back(part.begin(), part.end());
   }
   std::vector<Vertex> send_rows;
   send_begin_.assign(1, 0);

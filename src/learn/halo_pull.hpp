@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "warren/learn/context.hpp"
 #include "warren/learn/neighbours.hpp"
+#include "warren/sparse/exchange.hpp"
 #include "warren/team/stream_barrier.hpp"
 
 #include "sparse/pipelined_plan.hpp"
@@ -23,10 +23,10 @@ class HaloPull {
  public:
   static constexpr std::size_t kSlots = 3;
 
-  /// `halo`: vertices of other ranks, `ids` the same on the device (the caller's), those of each
-  /// part ascending; in one part all of them. Collective. Throws MemoryError.
+  /// `ids`: the exchange's halo in the plan's order, on the device (the caller's). Where nothing is
+  /// read directly, the plan has one part. Collective. Throws MemoryError.
   HaloPull(team::Team& team, const exec::Stream& stream, const std::vector<std::uint64_t>& cuts,
-           std::span<const Vertex> halo, const Vertex* ids, const sparse::PipelinedPlan& plan,
+           const sparse::Exchange& exchange, const Vertex* ids, const sparse::PipelinedPlan& plan,
            bool is_direct);
 
   /// Rows of x, `row_bytes` each, of which this rank has its own, come to the result in the halo's

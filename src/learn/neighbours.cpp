@@ -142,7 +142,7 @@ Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph
   vertices.insert(vertices.end(), halo_ids_.begin(), halo_ids_.end());
   vertices_ = sparse::to_device(stream, vertices);
   if (is_shared())
-    parts_->pull = std::make_unique<HaloPull>(team, stream, graphs.cuts, halo_ids_,
+    parts_->pull = std::make_unique<HaloPull>(team, stream, graphs.cuts, exchange,
                                               vertices_.data() + rows_, parts_->plan, is_direct);
   if (!graphs.input_ids.empty()) {
     for (Vertex& v : vertices) v = graphs.input_ids[v];

@@ -32,11 +32,15 @@ CoverBlock cover_block(const Rows& rows, int q) {
 
 DeviceBlock::DeviceBlock(const exec::Stream& stream, const HostBlock& block, const float* row_scale,
                          const float* self)
+    : DeviceBlock(stream, block, SpmmPlan(stream, block.offsets), row_scale, self) {}
+
+DeviceBlock::DeviceBlock(const exec::Stream& stream, const HostBlock& block, SpmmPlan plan,
+                         const float* row_scale, const float* self)
     : offsets_(to_device(stream, block.offsets)),
       columns_(to_device(stream, block.columns)),
       row_ids_(to_device(stream, block.row_ids)),
       values_(to_device(stream, block.values)),
-      plan_(stream, block.offsets) {
+      plan_(std::move(plan)) {
   view_.rows = block.offsets.size() - 1;
   view_.offsets = offsets_.data();
   view_.column_ids = columns_.data();
@@ -49,17 +53,8 @@ DeviceBlock::DeviceBlock(const exec::Stream& stream, const HostBlock& block, con
 PipelinedBlock::PipelinedBlock(const exec::Stream& stream, HostBlock block,
                                const PipelineShape& shape, const float* row_scale,
                                const float* self)
-    : offsets_(to_device(stream, block.offsets)),
-      values_(to_device(stream, block.values)),
-      own_(shape.own),
-      plan_(stream, block.offsets, block.columns, shape) {
-  columns_ = to_device(stream, block.columns);
-  view_.rows = block.offsets.size() - 1;
-  view_.offsets = offsets_.data();
-  view_.column_ids = columns_.data();
-  view_.values = values_.data();
-  view_.row_scale = row_scale;
-  view_.self = self;
-}
+    : own_(shape.own),
+      plan_(stream, block.offsets, block.columns, shape),
+      block_(stream, block, SpmmPlan(), row_scale, self) {}
 
 }  // namespace warren::sparse

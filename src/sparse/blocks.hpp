@@ -88,6 +88,9 @@ class DeviceBlock {
   /// `row_scale` and `self` stay the caller's.
   DeviceBlock(const exec::Stream& stream, const HostBlock& block, const float* row_scale,
               const float* self = nullptr);
+  /// With a plan that there is already.
+  DeviceBlock(const exec::Stream& stream, const HostBlock& block, SpmmPlan plan,
+              const float* row_scale, const float* self);
   [[nodiscard]] const MatrixView& view() const { return view_; }
   [[nodiscard]] const SpmmPlan& plan() const { return plan_; }
   [[nodiscard]] std::uint64_t entries() const { return columns_.size(); }
@@ -121,17 +124,14 @@ class PipelinedBlock {
   template <class T>
   void multiply(const exec::Stream& stream, const PipelinedPlan::Part& part, const T* own,
                 const T* ghosts, T* c, std::uint64_t k, float alpha, float beta) const {
-    spmm(stream, view_, plan_.plan(), RowTable<T>(own, own_, ghosts, k), c, k, k,
+    spmm(stream, block_.view(), plan_.plan(), RowTable<T>(own, own_, ghosts, k), c, k, k,
          {.alpha = alpha, .beta = beta, .first_task = part.first_task, .tasks = part.tasks});
   }
 
  private:
-  memory::Buffer<EdgeOffset> offsets_;
-  memory::Buffer<Vertex> columns_;
-  memory::Buffer<float> values_;
   std::uint64_t own_ = 0;
-  MatrixView view_;
-  PipelinedPlan plan_;
+  PipelinedPlan plan_;  // First: it gives the columns of ghosts their numbers.
+  DeviceBlock block_;   // Without a plan.
 };
 
 /// A vector on the stream's device. Synchronises.

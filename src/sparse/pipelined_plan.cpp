@@ -85,17 +85,11 @@ PipelinedPlan::PipelinedPlan(const exec::Stream& stream, std::span<const EdgeOff
   if (!local.empty()) parts_.push_back({0, local.size(), 0, 0});
   // Slices' shares of the work and of the ghosts together. The first and the last ones are small:
   // nothing is multiplied before the first ghosts are there, and no ghosts come behind the last.
-  const auto share_behind = [&](std::uint32_t slice) {
-    const auto weight = [&](std::uint32_t i) {
-      return static_cast<double>(std::min(i + 1, slices - i));
-    };
-    double before = 0.0, whole = 0.0;
-    for (std::uint32_t i = 0; i < slices; ++i) {
-      whole += weight(i);
-      if (i < slice) before += weight(i);
-    }
-    return before / whole;
-  };
+  std::vector<double> share_behind;
+  double weights = 0.0;
+  for (std::uint32_t i = 0; i < slices; ++i)
+    share_behind.push_back(weights += static_cast<double>(std::min(i + 1, slices - i)));
+  for (double& share : share_behind) share /= weights;
   const auto cost_of = [](const SpmmTask& task) {
     return static_cast<double>(task.end - task.begin + task.rows);
   };
@@ -104,7 +98,7 @@ PipelinedPlan::PipelinedPlan(const exec::Stream& stream, std::span<const EdgeOff
                       [&](double sum, const SpmmTask& task) { return sum + cost_of(task); });
   Part part{local.size(), 0, 0, 0};
   double done = 0.0;
-  std::uint32_t slice = 1;
+  std::size_t slice = 0;
   const auto close = [&] {
     part.ghosts = numbering.named() - part.first_ghost;
     parts_.push_back(part);
@@ -118,10 +112,9 @@ PipelinedPlan::PipelinedPlan(const exec::Stream& stream, std::span<const EdgeOff
         (done / work + static_cast<double>(numbering.named()) /
                            static_cast<double>(std::max<std::uint64_t>(1, shape.ghosts))) /
         2.0;
-    if (slice < slices && share >= share_behind(slice)) {
-      close();
-      while (slice < slices && share >= share_behind(slice)) ++slice;
-    }
+    const auto is_passed = [&] { return slice + 1 < slices && share >= share_behind[slice]; };
+    if (is_passed()) close();
+    while (is_passed()) ++slice;
   }
   numbering.name_rest();
   if (part.tasks > 0 || numbering.named() > part.first_ghost) close();

@@ -3,13 +3,9 @@
 // own columns.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "warren/sparse/distributed.hpp"
 
 #include "sparse/blocks.hpp"
-#include "sparse/part_streams.hpp"
 #include "sparse/row_moves.hpp"
 
 namespace warren::sparse {
@@ -37,8 +33,7 @@ class ProductBase : public Product<T> {
         row_scale_(to_device(stream_, given.rows.row_scale)),
         self_(to_device(stream_, given.rows.self)),
         moves_(Workgroup(given.team, given.rows, given.options.workgroup),
-               given.options.slow_between, given.options.copy_processors),
-        part_streams_(given.team.device()) {}
+               given.options.slow_between, given.options.copy_processors) {}
 
   [[nodiscard]] std::uint64_t rows_moved() const override { return moves_.moved(); }
   [[nodiscard]] std::uint64_t rows_between() const override { return moves_.between(); }
@@ -54,37 +49,6 @@ class ProductBase : public Product<T> {
   }
   void multiply(const DeviceBlock& block, const T* b, T* c, float alpha, float beta) const {
     block.multiply(stream_, b, c, k_, k_, k_, alpha, beta);
-  }
-  /// In how many parts ghosts of so many bytes come.
-  [[nodiscard]] static std::uint32_t parts_of(std::uint64_t bytes,
-                                              const DistributedOptions& options) {
-    constexpr std::uint32_t kParts = 8;
-    if (options.chunks != 0) return options.chunks;
-    return bytes > kFewBytes ? kParts : 1;
-  }
-  /// Ghosts that are copied in less time than two streams take to wait for each other.
-  static constexpr std::uint64_t kFewBytes = std::uint64_t{512} << 10;
-  /// The parts' ghosts, part by part; each ends with its event.
-  void gather_parts(const exec::Stream& stream, std::span<const PipelinedPlan::Part> parts,
-                    const RowList& list, const memory::GlobalView<T>& table, T* to,
-                    std::vector<exec::Event>& arrived) {
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      moves_.gather(stream, list, table, to, parts[i].first_ghost,
-                    parts[i].first_ghost + parts[i].ghosts, true);
-      arrived[i].record(stream);
-    }
-  }
-  /// The parts' rows, each when its ghosts have come.
-  void multiply_parts(const PipelinedBlock& block, std::span<const PipelinedPlan::Part> parts,
-                      const std::vector<exec::Event>& arrived, const memory::GlobalArray<T>& b,
-                      const T* ghosts, T* c, float alpha, float beta) {
-    part_streams_.begin(stream_);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const exec::Stream& stream = part_streams_.of(stream_, i);
-      if (parts[i].ghosts > 0) stream.wait(arrived[i]);
-      block.multiply(stream, parts[i], b.local_data(), ghosts, c, k_, alpha, beta);
-    }
-    part_streams_.end(stream_);
   }
   /// Work on the main stream from here on follows the copies so far, and the other way round.
   void wait_for_copies() {
@@ -109,7 +73,6 @@ class ProductBase : public Product<T> {
   memory::Buffer<float> row_scale_, self_;
   DeviceBlock own_;
   RowMoves<T> moves_;
-  PartStreams part_streams_;
 };
 
 // Each in a file of its own; T is float, Half or BFloat16.

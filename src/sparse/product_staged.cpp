@@ -2,8 +2,7 @@
 // Products for which every remote row is copied once, in bulk, in parts: rows that name none are
 // multiplied meanwhile, the others as theirs have come. A row is summed in one pass, without
 // atomics.
-#include <algorithm>
-
+#include "sparse/part_streams.hpp"
 #include "sparse/product.hpp"
 
 namespace warren::sparse {
@@ -12,11 +11,12 @@ namespace {
 template <class T>
 class StagedProduct final : public ProductBase<T> {
  public:
-  explicit StagedProduct(const Preparation& given) : ProductBase<T>(given) {
+  explicit StagedProduct(const Preparation& given)
+      : ProductBase<T>(given), part_streams_(given.team.device()) {
     const Exchange exchange(this->team_, given.rows);
     const std::vector<Vertex>& halo = exchange.halo();
     buffer_ = memory::Buffer<T>(this->team_.device(), exec::bytes_of(halo.size(), this->k_));
-    is_beside_ = buffer_.bytes() > this->kFewBytes;
+    is_beside_ = buffer_.bytes() > kFewBytes;
     HostBlock block = choose_entries(
         given.rows, this->team_.device().pool(), {.compact = false},
         [&](EdgeOffset, Vertex column, Vertex& new_column) {
@@ -25,11 +25,12 @@ class StagedProduct final : public ProductBase<T> {
                                                   : this->count_ + exchange.place(column));
           return true;
         });
-    block_ = PipelinedBlock(this->stream_, std::move(block),
-                            {.own = this->count_,
-                             .ghosts = halo.size(),
-                             .parts = this->parts_of(buffer_.bytes(), given.options)},
-                            this->row_scale_.data(), this->self_.data());
+    const std::uint32_t parts = is_beside_ ? kParts : 1;
+    const std::uint32_t asked = given.options.chunks;
+    block_ = PipelinedBlock(
+        this->stream_, std::move(block),
+        {.own = this->count_, .ghosts = halo.size(), .parts = asked != 0 ? asked : parts},
+        this->row_scale_.data(), this->self_.data());
     std::vector<Vertex> rows;
     for (const Vertex ghost : block_.plan().order()) rows.push_back(halo[ghost]);
     halo_ = RowList(this->stream_, rows, this->moves_.group());
@@ -40,22 +41,49 @@ class StagedProduct final : public ProductBase<T> {
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
     this->moves_.restart();
     const auto parts = block_.plan().parts();
-    if (is_beside_) this->copies_wait();
-    this->gather_parts(is_beside_ ? this->copy_stream_ : this->stream_, parts, halo_, b.view(),
-                       buffer_.data(), arrived_);
-    if (is_beside_)
-      return this->multiply_parts(block_, parts, arrived_, b, buffer_.data(), c, alpha, beta);
-    for (const PipelinedPlan::Part& part : parts)
-      block_.multiply(this->stream_, part, b.local_data(), buffer_.data(), c, this->k_, alpha,
-                      beta);
+    if (!is_beside_) {
+      for (const PipelinedPlan::Part& part : parts) {
+        gather(this->stream_, b, part);
+        multiply(this->stream_, b, part, c, alpha, beta);
+      }
+      return;
+    }
+    this->copies_wait();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      gather(this->copy_stream_, b, parts[i]);
+      arrived_[i].record(this->copy_stream_);
+    }
+    part_streams_.begin(this->stream_);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const exec::Stream& stream = part_streams_.of(this->stream_, i);
+      if (parts[i].ghosts > 0) stream.wait(arrived_[i]);
+      multiply(stream, b, parts[i], c, alpha, beta);
+    }
+    part_streams_.end(this->stream_);
   }
 
  private:
+  void gather(const exec::Stream& stream, const memory::GlobalArray<T>& b,
+              const PipelinedPlan::Part& part) {
+    this->moves_.gather(stream, halo_, b.view(), buffer_.data(), part.first_ghost,
+                        part.first_ghost + part.ghosts, true);
+  }
+  void multiply(const exec::Stream& stream, const memory::GlobalArray<T>& b,
+                const PipelinedPlan::Part& part, T* c, float alpha, float beta) const {
+    block_.multiply(stream, part, b.local_data(), buffer_.data(), c, this->k_, alpha, beta);
+  }
+
+  /// Ghosts that are copied in less time than two streams take to wait for each other.
+  static constexpr std::uint64_t kFewBytes = std::uint64_t{512} << 10;
+  /// In which more of them come, where nothing else was asked for.
+  static constexpr std::uint32_t kParts = 8;
+
   bool is_beside_ = false;
   RowList halo_;
   memory::Buffer<T> buffer_;
   PipelinedBlock block_;
   std::vector<exec::Event> arrived_;  // By part.
+  PartStreams part_streams_;
 };
 
 }  // namespace

@@ -153,6 +153,7 @@ std::uint32_t* SpmmPlan::zeros(const exec::Stream& stream, std::uint64_t count) 
     zeros_.reset();
     zeros_ = memory::Buffer<std::uint32_t>(stream.device(), count);
     exec::fill_bytes(stream, zeros_.data(), 0, exec::bytes_of(count, sizeof(std::uint32_t)));
+    stream.synchronize();  // Another part of the product may be on another stream.
   }
   return zeros_.data();
 }

@@ -47,13 +47,8 @@ struct AwaitKernel {
   }
 };
 
-template <class Backend>
-void run_barrier(const exec::Stream& stream, int ranks, const ArriveKernel& kernel) {
-  exec::launch<Backend, exec::Thread>(stream, static_cast<std::uint64_t>(ranks), kernel,
-                                      {.threads_per_block = 32});
-}
-template <class Backend>
-void run_barrier(const exec::Stream& stream, int ranks, const AwaitKernel& kernel) {
+template <class Backend, class Kernel>
+void run_barrier(const exec::Stream& stream, int ranks, const Kernel& kernel) {
   exec::launch<Backend, exec::Thread>(stream, static_cast<std::uint64_t>(ranks), kernel,
                                       {.threads_per_block = 32});
 }

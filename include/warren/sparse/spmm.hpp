@@ -81,7 +81,7 @@ struct SpmmTasks {
 /// rows packed into tasks of about equal entries, and rows that are longer cut into pieces. One
 /// pass over the offsets, on the host's threads. Holds 32 bytes for each task and, from the first
 /// product on, four bytes for each piece and column and, on a GPU, for each piece and tile of
-/// columns. One stream uses a plan at a time.
+/// columns. One product uses a plan at a time.
 class SpmmPlan {
  public:
   SpmmPlan() = default;
