@@ -6,21 +6,6 @@
 #include "text.hpp"
 
 namespace warren::app {
-namespace {
-
-std::uint64_t max_degree(team::Team& team, const graph::Shard& shard) {
-  std::vector<EdgeOffset> offsets(std::uint64_t{shard.out.count} + 1);
-  const exec::Stream stream(team.device());
-  if (shard.out.count > 0)
-    exec::copy(stream, offsets.data(), shard.out.offsets, offsets.size() * sizeof(EdgeOffset));
-  stream.synchronize();
-  EdgeOffset most = 0;
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
-    most = std::max(most, offsets[i + 1] - offsets[i]);
-  return team.all_reduce(most, exec::Maximum{});
-}
-
-}  // namespace
 
 Mode choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reached,
                  std::uint64_t levels, bool is_weighted) {
@@ -33,7 +18,7 @@ Mode choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reac
   evidence.is_weighted = is_weighted;
   evidence.mean_degree = static_cast<double>(shard.edges) /
                          static_cast<double>(std::max<std::uint64_t>(1, shard.vertices));
-  if (evidence.on_gpu) evidence.max_degree = max_degree(team, shard);
+  if (evidence.on_gpu) evidence.max_degree = graph::max_out_degree(team, shard);
   const traverse::ModeChoice choice = traverse::choose_mode(evidence);
   return {choice.is_async, choice.reason};
 }

@@ -263,6 +263,18 @@ void pack(const exec::Stream& stream, CsrView& view, PackedRows& packed,
 
 }  // namespace
 
+EdgeOffset max_out_degree(team::Team& team, const Shard& shard) {
+  std::vector<EdgeOffset> offsets(std::uint64_t{shard.out.count} + 1);
+  const exec::Stream stream(team.device());
+  if (shard.out.count > 0)
+    exec::copy(stream, offsets.data(), shard.out.offsets, offsets.size() * sizeof(EdgeOffset));
+  stream.synchronize();
+  EdgeOffset most = 0;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
+    most = std::max(most, offsets[i + 1] - offsets[i]);
+  return team.all_reduce(most, exec::Maximum{});
+}
+
 void place_edges(team::Team& team, Shard& shard, const EdgesOptions& edges) {
   if (edges.placement == EdgesPlacement::device) return;
   const bool has_own_in = shard.has_in() && !shard.is_symmetric;

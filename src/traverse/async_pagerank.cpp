@@ -22,6 +22,7 @@ void add_vector(auto& total, const auto& part) {
 }
 
 void add_report(schedule::QueueReport& total, const schedule::QueueReport& part) {
+  total.seconds += part.seconds;
   total.tasks += part.tasks;
   total.spilled += part.spilled;
   total.messages_sent += part.messages_sent;
@@ -181,6 +182,7 @@ PageRankResult AsyncPageRank::run() {
   std::vector<RankingBoard> boards;
   for (std::uint32_t done = 0; done < options_.max_iterations;) {
     const std::uint32_t left = options_.max_iterations - done;
+    const double before = now_seconds() - begin - report_.queue.seconds;
     memory.with_function(shard_, [&](auto function) {
       function.is_first = done == 0;
       function.last_sweep = takes_turns ? 1 : left;
@@ -192,6 +194,7 @@ PageRankResult AsyncPageRank::run() {
                                                                      function, form_));
       });
     });
+    result.seconds = before + report_.queue.seconds;
     boards = memory.read_boards(team_, stream_);
     result.residual = units.bound(team_.size(), [&](int q) -> const RankingBoard& {
       return boards[static_cast<std::size_t>(q)];
@@ -206,7 +209,6 @@ PageRankResult AsyncPageRank::run() {
     board.begin_sweeps(has_chunks);
     memory.write_board(stream_, board);
   }
-  result.seconds = now_seconds() - begin;
   add_tally(team_, stream_, memory.tally.data(), report_);
   add_stores(report_.queue, boards, memory.contribution_bytes());
   double sum = 0.0;

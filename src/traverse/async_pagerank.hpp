@@ -75,14 +75,15 @@ struct RankingFunction {
   WARREN_HD void operator()(const W& worker, C& context, bool, Task task) const {
     task.chunk = worker.broadcast(task.chunk, 0);
     task.sweep = worker.broadcast(task.sweep, 0);
-    const Look<W> look(worker, board);
-    if (look.stops) return;
-    if (task.sweep > look.completed + 1 + RankingBoard::kLead) {
+    if (task.sweep > completed(worker) + 1 + RankingBoard::kLead) {
+      if (stops(worker)) return;
       if (worker.lane() == 0) exec::atomic_add(tally->put_back, std::uint64_t{1});
       exec::back_off(kPause);
       context.push(worker, worker.lane() == 0, rank, task);
       return;
     }
+    const Look<W> look(worker, board);
+    if (stops(worker)) return;
     tell(worker, look, task, run(worker, context, task.chunk, units.amount(look.spread)));
     ++task.sweep;
     context.push(worker, worker.lane() == 0 && task.sweep <= last_sweep, rank, task);
@@ -97,29 +98,17 @@ struct RankingFunction {
     static constexpr std::uint32_t kRanksOfLane =
         std::is_base_of_v<exec::Serial, W> ? kMaxRanks : 1;
     std::uint64_t moved[kRanksOfLane];
-    std::uint64_t completed;
     std::uint64_t spread;
-    bool stops;
 
     WARREN_HD Look(const W& worker, const memory::GlobalView<RankingBoard>& board) {
-      std::uint64_t least = RankingBoard::kAll;
       std::uint64_t part = 0;
       for_each_rank(worker, board.ranks, [&](std::uint32_t q, std::uint64_t& mine) {
         mine = exec::atomic_load<Order::acquire, Scope::system>(board.base[q]->moved);
-        const std::uint64_t sweeps =
-            exec::atomic_load<Order::acquire, Scope::system>(board.base[q]->completed);
-        least = sweeps < least ? sweeps : least;
         part += exec::atomic_load<Order::relaxed, Scope::system>(board.base[q]->spread);
       });
       spread = worker.reduce(part, exec::Plus{});
-      completed = worker.reduce(least, exec::Minimum{});
-      // Where there are no chunks at all.
-      if (completed > ~std::uint32_t{0}) completed = ~std::uint32_t{0};
-      const std::uint32_t told =
-          worker.lane() == 0
-              ? exec::atomic_load<Order::relaxed, Scope::system>(board.base[board.rank]->stop)
-              : 0;
-      stops = worker.broadcast(told, 0) != 0;
+      // Places for the sweep's counts were made before it was told that there are.
+      (void)exec::atomic_load<Order::acquire, Scope::system>(board.base[board.rank]->completed);
       worker.sync();  // What follows reads after the loads above.
     }
     template <class F>
@@ -131,6 +120,28 @@ struct RankingFunction {
       }
     }
   };
+
+  /// Sweeps that all of the team's chunks have had. Only a bound of how far ahead others go: what
+  /// they have told is read by Look, whose acquire empties the processor's first-level cache.
+  template <class W>
+  [[nodiscard]] WARREN_HD std::uint64_t completed(const W& worker) const {
+    // Where there are no chunks at all.
+    std::uint64_t least = ~std::uint32_t{0};
+    for (auto q = worker.lane(); q < static_cast<std::uint32_t>(board.ranks); q += worker.size()) {
+      const std::uint64_t sweeps =
+          exec::atomic_load<Order::relaxed, Scope::system>(board.base[q]->completed);
+      least = sweeps < least ? sweeps : least;
+    }
+    return worker.reduce(least, exec::Minimum{});
+  }
+  template <class W>
+  [[nodiscard]] WARREN_HD bool stops(const W& worker) const {
+    const std::uint32_t told =
+        worker.lane() == 0
+            ? exec::atomic_load<Order::relaxed, Scope::system>(board.base[board.rank]->stop)
+            : 0;
+    return worker.broadcast(told, 0) != 0;
+  }
 
   /// A run of a chunk, or the beginning of some rows.
   struct Run {

@@ -2,15 +2,21 @@
 // The host side of the asynchronous BFS and SSSP.
 #include "traverse/async_search.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <variant>
+
+#include "warren/memory/global_array.hpp"
 
 #include "traverse/async_memory.hpp"
 #include "traverse/sssp_weights.hpp"
 
 namespace warren::traverse {
 namespace {
+
+/// Degrees differ little up to so many times the mean one.
+constexpr double kEvenDegrees = 16.0;
 
 /// The memory of a search in one metric.
 template <class Metric>
@@ -20,10 +26,11 @@ class SearchWords {
 
   SearchWords(team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
               double delta, const exec::Stream& stream)
-      : best_(team.device(), shard.vertices), tally_(team.device(), 1) {
+      : best_(team, shard.cuts, 1, memory::Placement::replicated), tally_(team.device(), 1) {
     schedule::QueueOptions queue =
         queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta);
     const bool on_gpu = team.device().is_cuda();
+    is_even_ = has_even_degrees(team, shard);
     choose_leap(shard, options, delta, on_gpu);
     has_blocks_ = options.workers == SearchWorkers::automatic
                       ? on_gpu && problem_.leap > 0.0
@@ -37,35 +44,34 @@ class SearchWords {
     }
     queue_.emplace(team, queue);
     problem_.out = shard.out;
-    problem_.best = best_.data();
+    problem_.best = best_.buffer().data();
+    problem_.offers_are_tasks = queue_->table().is_slow;
     problem_.tally = tally_.data();
     problem_.rank = team.rank();
     problem_.ranks = team.size();
     for (std::size_t q = 0; q < shard.cuts.size(); ++q) problem_.cuts[q] = shard.cuts[q];
+    std::copy_n(best_.view().base, kMaxRanks, problem_.best_of);
   }
 
   double search(team::Team& team, const exec::Stream& stream, Vertex source, schedule::Form form,
                 AsyncReport& report) {
-    exec::fill_bytes(stream, best_.data(), 0xff, best_.bytes());
+    exec::fill_bytes(stream, best_.buffer().data(), 0xff, best_.buffer().bytes());
     exec::fill_bytes(stream, tally_.data(), 0, tally_.bytes());
-    stream.synchronize();
     problem_.source = source;
     team.barrier();
-    const double begin = now_seconds();
     exec::with_backend(team.device(), [&](auto backend) {
       using Backend = decltype(backend);
       report.queue = has_blocks_         ? run<Backend, BlockLists>(team, stream, form)
                      : problem_.keep > 0 ? run<Backend, WarpLists>(team, stream, form)
                                          : run<Backend, NoLists>(team, stream, form);
     });
-    const double end = now_seconds();
     add_tally(team, stream, tally_.data(), report);
-    return end - begin;
+    return report.queue.seconds;
   }
 
   [[nodiscard]] std::vector<Word> own(const exec::Stream& stream) const {
     std::vector<Word> words(problem_.out.count);
-    exec::copy(stream, words.data(), best_.data() + problem_.out.first,
+    exec::copy(stream, words.data(), best_.buffer().data() + problem_.out.first,
                words.size() * sizeof(Word));
     stream.synchronize();
     return words;
@@ -77,6 +83,10 @@ class SearchWords {
     return SearchRun<Backend, Metric, Lists>::run(team, stream, *queue_, {problem_}, form);
   }
 
+  [[nodiscard]] static bool has_even_degrees(team::Team& team, const graph::Shard& shard) {
+    return static_cast<double>(graph::max_out_degree(team, shard)) <=
+           kEvenDegrees * mean_degree(shard);
+  }
   [[nodiscard]] static double mean_degree(const graph::Shard& shard) {
     return std::max(1.0, static_cast<double>(shard.edges) / static_cast<double>(shard.vertices));
   }
@@ -119,7 +129,11 @@ class SearchWords {
     if (Lists::kLanes > queue.fetch) queue.fetch = Lists::kLanes;
     // What is taken together is worked off together.
     if (problem_.keep > 0) queue.fetch = std::min(queue.fetch, problem_.keep);
-    queue.shares_few = problem_.keep > 0;
+    // A front that grows from few tasks: to all workers at once, where no list is so long that
+    // those who are early would find ways around it.
+    constexpr std::uint32_t kSharers = 16;
+    queue.sharers = problem_.keep > 0 || is_even_ ? 0 : kSharers;
+    queue.shares_first = problem_.keep == 0;
     queue.threads_per_processor = schedule::threads_per_processor<Function>();
     queue.together =
         on_gpu ? (Function::kMostFar + Lists::kLanes - 1) / Lists::kLanes : Function::kMostFar;
@@ -136,11 +150,12 @@ class SearchWords {
   }
 
   static constexpr std::uint32_t kLevels = 4;  ///< Of priority.
-  memory::Buffer<Word> best_;
+  memory::GlobalArray<Word> best_;
   memory::Buffer<WorkTally> tally_;
   std::optional<schedule::TaskQueue<SearchTask<Word>>> queue_;
   SearchProblem<Metric> problem_;
   bool has_blocks_ = false;
+  bool is_even_ = false;
 };
 
 /// Vertices reached, and their out-edges, over the team.
@@ -376,7 +391,6 @@ std::vector<double> AsyncSssp::all_real_distances() const {
 ModeChoice choose_mode(const ModeEvidence& evidence) {
   constexpr std::uint64_t kManyLevels = 256;
   constexpr double kSmallLevel = 16384.0;
-  constexpr double kEvenDegrees = 16.0;
   const double level = static_cast<double>(evidence.reached) /
                        static_cast<double>(std::max<std::uint64_t>(1, evidence.levels));
   const bool is_even = static_cast<double>(evidence.max_degree) <=

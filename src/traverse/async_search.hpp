@@ -5,7 +5,9 @@
 //
 // Every rank keeps the best distance that it knows of every vertex: its own vertices' distances,
 // and of the others' what it has offered already, so that only an improvement crosses a link. An
-// offer to another rank's vertex is a task there.
+// offer betters the word at its vertex's owner, and is a task there if it did. Over links whose
+// messages are gathered it is a task that the owner compares, and so it is from workers that keep
+// lists: what they wait for the front of their search waits for, and they send little.
 #pragma once
 
 #include "warren/exec/block_scratch.hpp"
@@ -40,7 +42,9 @@ struct SearchProblem {
   using Word = typename Metric::Word;
 
   graph::CsrView out;
-  Word* best = nullptr;  ///< Of all vertices.
+  Word* best = nullptr;                ///< Of all vertices.
+  Word* best_of[kMaxRanks] = {};       ///< The same at each rank.
+  std::uint32_t offers_are_tasks = 0;  ///< A bit for each rank over a link that gathers.
   WorkTally* tally = nullptr;
   std::uint64_t cuts[kMaxRanks + 1] = {};
   Vertex source = 0;
@@ -64,8 +68,10 @@ struct SearchFunction : SearchProblem<MetricType> {
   using Word = typename Metric::Word;
   using Task = SearchTask<Word>;
   using Problem::best;
+  using Problem::best_of;
   using Problem::keep;
   using Problem::leap;
+  using Problem::offers_are_tasks;
   using Problem::out;
   using Problem::owner;
   using Problem::rank;
@@ -138,7 +144,8 @@ struct SearchFunction : SearchProblem<MetricType> {
   template <class W, class C>
   WARREN_HD void seed(const W& worker, C& context, std::uint64_t) const {
     const Task task{source, kRootNode, Metric::start(source)};
-    if (worker.lane() == 0) exec::atomic_store(best[source], task.word);
+    if (worker.lane() == 0)
+      exec::atomic_store<exec::Order::relaxed, kScope>(best[source], task.word);
     context.push(worker, worker.lane() == 0, rank, task);
   }
 
@@ -308,12 +315,12 @@ struct SearchFunction : SearchProblem<MetricType> {
       // A look first spares most atomic operations.
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < kAhead; ++i) {
-        if (base + i * worker.size() < total) now[i] = exec::atomic_load(best[next[i].vertex]);
+        if (base + i * worker.size() < total) now[i] = load_best(next[i].vertex);
       }
       WARREN_UNROLL
       for (std::uint32_t i = 0; i < kAhead; ++i) {
         if (base + i * worker.size() < total && Metric::is_less(next[i].word, now[i]) &&
-            Metric::is_less(next[i].word, exec::atomic_min(best[next[i].vertex], next[i].word))) {
+            Metric::is_less(next[i].word, better(best, next[i].vertex, next[i].word))) {
           if (kKeeps && kept_so_far(leap_of) < keep) {
             hand_on(leap_of, next[i], find_list(next[i]), work);
           } else {
@@ -374,7 +381,7 @@ struct SearchFunction : SearchProblem<MetricType> {
           mine[i] = vertices[edge.place];
           const EdgeOffset place = mine[i].begin + edge.number;
           next[i].vertex = out.list(place)[0];
-          now[i] = exec::atomic_load(best[mine[i].vertex]);
+          now[i] = load_best(mine[i].vertex);
           next[i].word = Metric::extend(mine[i].word, weights, place, mine[i].vertex);
           work.expanded += edge.number == 0 ? 1u : 0u;
         }
@@ -384,7 +391,7 @@ struct SearchFunction : SearchProblem<MetricType> {
           // A vertex that was bettered meanwhile is worked on by whoever did that.
           has[i] = has[i] && !Metric::is_less(now[i], mine[i].word);
           if (!has[i]) continue;
-          now[i] = exec::atomic_min(best[next[i].vertex], next[i].word);
+          now[i] = better(best, next[i].vertex, next[i].word);
           degree[i] = find_list(next[i]);
           ++work.edges;
         }
@@ -437,17 +444,62 @@ struct SearchFunction : SearchProblem<MetricType> {
   WARREN_HD void push_far(const W& worker, C& context, Leap& leap_of) const {
     worker.sync();
     if (leap_of.far == 0) return;
-    push_list(worker, context, in_scratch(leap_of).far, leap_of.far);
-    worker.sync();
+    Far* const list = in_scratch(leap_of).far;
+    std::uint32_t count = leap_of.far;
     leap_of.far = 0;
+    if (!kKeeps && ranks > 1) count = offer(worker, list, count);
+    if (count == 0) return;
+    push_list(worker, context, list, count);
+    worker.sync();
   }
+  /// Offers to other ranks' vertices are made at the owner; those that better nothing there leave
+  /// the list. How many are left.
+  template <class W>
+  WARREN_GPU_NOINLINE WARREN_HD std::uint32_t offer(const W& worker, Far* list,
+                                                    std::uint32_t count) const {
+    std::uint32_t left = 0;
+    // An offer is a way to another memory and back: several of a lane are under way.
+    for (std::uint32_t base = 0; base < count; base += kAhead * worker.size()) {
+      Far far[kAhead] = {};
+      bool stays[kAhead];
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kAhead; ++i) {
+        const std::uint32_t at = base + i * worker.size() + worker.lane();
+        stays[i] = at < count;
+        if (stays[i]) far[i] = list[at];
+      }
+      Word before[kAhead];
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kAhead; ++i) {
+        const int to = owner(far[i].vertex);
+        before[i] = Metric::kUnreached;
+        if (stays[i] && to != rank && !offers_tasks_to(to))
+          before[i] = better(best_of[to], far[i].vertex, far[i].word);
+      }
+      worker.sync();  // All have read what is written over now.
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < kAhead; ++i) {
+        stays[i] = stays[i] && Metric::is_less(far[i].word, before[i]);
+        const std::uint32_t place = left + worker.count_before(stays[i]);
+        if (stays[i]) list[place] = far[i];
+        left += worker.count(stays[i]);
+      }
+    }
+    worker.sync();
+    return left;
+  }
+  [[nodiscard]] WARREN_HD bool offers_tasks_to(int to) const {
+    return kKeeps || (offers_are_tasks >> static_cast<std::uint32_t>(to) & 1u) != 0;
+  }
+
   template <class W, class C>
   WARREN_GPU_NOINLINE WARREN_HD void push_list(const W& worker, C& context, const Far* list,
                                                std::uint32_t count) const {
     const auto item = [&](std::uint32_t i) -> typename C::Item {
       const Far far = list[i];
       const int to = owner(far.vertex);
-      return {{far.vertex, to == rank ? kRootNode : 0, far.word}, to, Metric::priority(far.word)};
+      const std::uint32_t node = to != rank && offers_tasks_to(to) ? 0 : kRootNode;
+      return {{far.vertex, node, far.word}, to, Metric::priority(far.word)};
     };
     if constexpr (kKeeps) {
       // Seldom more than a task for each lane, and no registers to spare.
@@ -460,10 +512,20 @@ struct SearchFunction : SearchProblem<MetricType> {
     }
   }
 
+  /// Other ranks better this one's words, too.
+  static constexpr exec::Scope kScope = exec::Scope::system;
+  [[nodiscard]] WARREN_HD Word load_best(Vertex v) const {
+    return exec::atomic_load<exec::Order::relaxed, kScope>(best[v]);
+  }
+  /// The word before.
+  [[nodiscard]] static WARREN_HD Word better(Word* words, Vertex v, Word word) {
+    return exec::atomic_min<exec::Order::relaxed, kScope>(words[v], word);
+  }
+
   /// False for what is no better than what its vertex has.
   [[nodiscard]] WARREN_HD bool accept(Task& task) const {
-    if (task.node != 0) return !Metric::is_less(exec::atomic_load(best[task.vertex]), task.word);
-    const Word old = exec::atomic_min(best[task.vertex], task.word);
+    if (task.node != 0) return !Metric::is_less(load_best(task.vertex), task.word);
+    const Word old = better(best, task.vertex, task.word);
     task.node = kRootNode;
     return Metric::is_less(task.word, old);
   }

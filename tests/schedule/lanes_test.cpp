@@ -46,8 +46,9 @@ struct LaneStep {
 
   void operator()(const CpuBlock& worker, std::uint64_t) const {
     Context<CpuBlock, Task> context(*table, worker.scratch<void>());
-    detail::WorkerLoop<CpuBlock, Task, Function> loop(worker, index, *table, *function, fetch, 0,
-                                                      context);
+    // Of a ring's first hundred tasks a worker takes one in four.
+    detail::WorkerLoop<CpuBlock, Task, Function> loop(worker, index, *table, *function, fetch, 2,
+                                                      100, context);
     if (is_seeding) {
       for (std::uint64_t i = 0; i < function->seeds(); ++i) loop.seed(i);
     } else {
@@ -78,7 +79,9 @@ template <class Function>
 QueueReport run_lanes(Team& team, const exec::Stream& stream,
                       TaskQueue<typename Function::Task>& queue, const Function& function,
                       const Shape& shape) {
-  queue.clear(team, stream);
+  queue.clear(stream);
+  stream.synchronize();
+  team.barrier();
   for (bool is_seeding = true;; is_seeding = false) {
     run_step(queue, function, shape, is_seeding);
     team.barrier();

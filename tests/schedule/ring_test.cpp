@@ -37,7 +37,10 @@ std::vector<std::uint64_t> pop(const RingView<std::uint64_t>& ring, std::uint64_
   std::vector<std::uint64_t> got(claim.count);
   EXPECT_TRUE(got.empty() || ring.await(exec::Serial{}, claim));
   for (std::size_t i = 0; i < got.size(); ++i) got[i] = ring.place(claim.first + i);
-  if (!got.empty()) ring.release(claim);
+  if (!got.empty()) {
+    ring.release(claim);
+    ring.tell_freed(exec::Serial{}, claim);
+  }
   return got;
 }
 
@@ -135,6 +138,19 @@ TEST(Ring, ThoseWhoLookTogetherPassTheCapacityOnce) {
     EXPECT_FALSE(ring.view.has_room());
     EXPECT_EQ(pop(ring.view, 10).size(), 10u);
     EXPECT_EQ(ring.view.used(), 0u);
+  }
+}
+
+TEST(Ring, ReadersTellWhatIsFree) {
+  constexpr std::uint64_t kCapacity = 1000;
+  HostRing ring(kCapacity, 4 * kSegmentTasks);
+  for (std::uint64_t done = 0; done < 20'000; done += 40) {
+    push(ring.view, std::vector<std::uint64_t>(40));
+    EXPECT_EQ(pop(ring.view, 40).size(), 40u);
+    // As far as the last segment that has been read to its end, after the first lap.
+    const std::uint64_t whole = (done + 40) / kSegmentTasks * kSegmentTasks;
+    if (done + 40 >= kCapacity + kSegmentTasks) EXPECT_GE(ring.writer.freed, whole) << done;
+    EXPECT_LE(ring.writer.freed, done + 40);
   }
 }
 

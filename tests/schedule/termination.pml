@@ -11,11 +11,13 @@
  *   DEFECT 2: a task is counted after it was pushed.
  *   DEFECT 3: a task is counted as finished before what it pushes is counted.
  *   DEFECT 4: the watcher says so after two looks at idle workers, without counters.
+ *   DEFECT 5: a worker pushes a task that it has counted ahead and taken back.
  *
  * With LIVENESS, and fewer pushes: every run ends in which each rank that can go on does so sometime,
  * and all workers leave. Mistakes that must be found then:
  *   STALL 1: a worker tells what it has finished only when it takes the next task.
  *   STALL 2: the watcher looks at the counters only once.
+ *   STALL 3: a worker does not take back what it has counted ahead.
  */
 #ifndef DEFECT
 #define DEFECT 0
@@ -47,13 +49,18 @@ inline push(me, to) {
   waiting[to]++;
   created[me]++;
 #else
-  created[me]++;
+  if
+  :: ahead > 0 -> ahead--
+  :: ahead == 0 -> created[me]++
+  :: ahead == 0 -> atomic { created[me] = created[me] + 2; ahead = 1 }
+  fi;
   waiting[to]++;
 #endif
 }
 
 proctype worker(byte me) {
   byte uncounted = 0;
+  byte ahead = 0;  /* Tasks that are counted and not pushed yet. */
   byte to;
   do
   :: atomic { waiting[me] > 0 && !done -> waiting[me]--; running++; idle[me] = false }
@@ -69,13 +76,25 @@ proctype worker(byte me) {
      uncounted++;
 #endif
      running--;
-     /* Finished tasks are told at any time later. */
+     /* Finished tasks are told at any time later, and with them what is not to be pushed. */
 #if STALL == 1
   :: uncounted > 0 && waiting[me] > 0 && !done -> atomic {
 #else
   :: uncounted > 0 && !done -> atomic {
 #endif
-      finished[me] = finished[me] + uncounted; uncounted = 0 }
+      finished[me] = finished[me] + uncounted;
+      uncounted = 0;
+#if STALL == 3
+      skip
+#else
+      finished[me] = finished[me] + ahead;
+#if DEFECT == 5
+      skip
+#else
+      ahead = 0
+#endif
+#endif
+    }
   :: waiting[me] == 0 && uncounted == 0 && !idle[me] && !done -> idle[me] = true
   :: done -> break
   od

@@ -134,6 +134,9 @@ void compress_lists(ShardSource& source, exec::ThreadPool& pool);
 /// Throws UsageError, naming the algorithm, for a shard whose lists are compressed.
 void require_plain_lists(const Shard& shard, const std::string& algorithm);
 
+/// The longest list of out-edges over the team. Collective. Copies the offsets to host memory.
+[[nodiscard]] EdgeOffset max_out_degree(team::Team& team, const Shard& shard);
+
 /// Moves the edges of a shard that stands on its device as `edges` says. Collective. Synchronises.
 /// For a compressed placement the graph passes through host memory. Throws as make_shard().
 void place_edges(team::Team& team, Shard& shard, const EdgesOptions& edges);

@@ -67,8 +67,9 @@ WARREN_GPU_NOINLINE WARREN_HD bool send_batch(const W& worker, const QueueTable<
   if (!outbox.await(worker, source)) return false;
   copy_tasks(worker, outbox, source, ring, target);
   worker.sync();
+  if (worker.lane() == 0) outbox.release(source);
+  outbox.tell_freed(worker, source);
   if (worker.lane() == 0) {
-    outbox.release(source);
     while (arrival != 0 && exec::clock_nanoseconds() < arrival) exec::back_off();
     ring.publish(target, source.count);
     ring.announce(source.count);

@@ -19,9 +19,9 @@ enum class Signal : std::uint32_t {
 /// One rank's counters, on its device. docs/termination.md says what `created` and `finished`
 /// decide.
 struct alignas(256) RankCounters {
-  std::uint64_t created;  ///< Tasks that this rank's workers have pushed.
+  std::uint64_t created;  ///< Tasks that this rank's workers have pushed, or may push.
   CounterGap<> behind_created;
-  std::uint64_t finished;  ///< Tasks that they have run.
+  std::uint64_t finished;  ///< Tasks that they have run, or will not push.
   CounterGap<> behind_finished;
   std::uint32_t signal;
   CounterGap<std::uint32_t> behind_signal;
@@ -170,6 +170,16 @@ class Context {
 
   /// Tasks that this worker has pushed; the same in every lane.
   [[nodiscard]] WARREN_HD std::uint64_t created() const { return created_; }
+  /// Tasks are counted so many at a time from now on, before they are pushed: a rank's workers all
+  /// count in one word.
+  WARREN_HD void count_ahead(std::uint32_t tasks) { ahead_ = tasks; }
+  /// Of those, the ones that have not been pushed are now taken back: the caller tells that they
+  /// are finished.
+  [[nodiscard]] WARREN_HD std::uint64_t take_back() {
+    const std::uint64_t left = counted_ - created_;
+    counted_ = created_;
+    return left;
+  }
   /// This lane has pushed a task to no rank.
   [[nodiscard]] WARREN_HD bool has_strayed() const { return has_strayed_; }
 
@@ -278,9 +288,13 @@ class Context {
   }
   /// Before a task can be seen it is counted: see docs/termination.md.
   WARREN_HD void count_created(const W& worker, std::uint32_t count) {
-    if (worker.lane() == 0)
-      exec::atomic_store_add<Order::relaxed, Scope::system>(mine_.created, std::uint64_t{count});
     created_ += count;
+    if (created_ > counted_) {
+      const std::uint64_t more = created_ - counted_ + ahead_;
+      counted_ += more;
+      if (worker.lane() == 0)
+        exec::atomic_store_add<Order::relaxed, Scope::system>(mine_.created, more);
+    }
     detail::stumble(table_.stumble);
   }
   /// Where tasks for a rank go, without priorities.
@@ -294,6 +308,8 @@ class Context {
   RankCounters& mine_;
   void* scratch_;
   std::uint64_t created_ = 0;
+  std::uint64_t counted_ = 0;  ///< As created.
+  std::uint32_t ahead_ = 0;
   bool has_strayed_ = false;
 };
 

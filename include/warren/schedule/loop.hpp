@@ -19,13 +19,14 @@ class WorkerLoop {
  public:
   WARREN_HD WorkerLoop(const W& worker, std::uint64_t index, const QueueTable<Task>& table,
                        const Function& function, std::uint32_t fetch, std::uint32_t share,
-                       Context<W, Task>& context)
+                       std::uint64_t shared_tasks, Context<W, Task>& context)
       : worker_(worker),
         index_(index),
         table_(table),
         function_(function),
         fetch_(fetch),
         share_(share),
+        shared_tasks_(shared_tasks),
         mine_(*table.counters[table.rank]),
         context_(context) {}
   /// A task that throws ends the run of its rank's other workers, too.
@@ -42,6 +43,7 @@ class WorkerLoop {
   WARREN_HD void run(bool persistent) {
     bool was_busy = true;
     std::uint64_t idle_since = 0;
+    context_.count_ahead(kCountedAhead);
     if constexpr (kHolds) function_.begin(worker_, context_);
     for (std::uint32_t turn = 1;; ++turn) {
       if (read_signal(turn) != Signal::run) break;
@@ -78,6 +80,10 @@ class WorkerLoop {
   WARREN_HD void end() { has_ended_ = true; }
 
  private:
+  /// Tasks: some pushes of a warp.
+  static constexpr std::uint32_t kCountedAhead = 1024;
+  /// Of a worker, one of which looks for batches that are due.
+  static constexpr std::uint32_t kSendTurns = 8;
   static constexpr std::uint32_t kEagerTurns = 4;
   static constexpr std::uint32_t kPatientTurns = 16;
   static constexpr std::uint64_t kMany = ~std::uint64_t{0};
@@ -193,8 +199,12 @@ class WorkerLoop {
   }
 
   /// Of so many tasks waiting, a worker takes what it may fetch, or where there are few a share:
-  /// others without work are about to look.
-  [[nodiscard]] WARREN_HD std::uint64_t share_of(std::uint64_t waiting) const {
+  /// others without work are about to look. By lane 0.
+  [[nodiscard]] WARREN_HD std::uint64_t share_of(const RingView<Task>& ring,
+                                                 std::uint64_t waiting) {
+    if (share_ > 0 && shared_tasks_ != kMany &&
+        exec::atomic_load(ring.reader->head) > shared_tasks_)
+      share_ = 0;
     const std::uint64_t share = (waiting >> share_) + (share_ > 0 ? 1 : 0);
     return share < fetch_ ? share : fetch_;
   }
@@ -203,8 +213,7 @@ class WorkerLoop {
   [[nodiscard]] WARREN_HD bool run_from(const RingView<Task>& ring, bool is_received,
                                         std::uint64_t waiting) {
     Claim claim{};
-    if (worker_.lane() == 0 && waiting > 0)
-      claim = ring.take(is_received ? fetch_ : share_of(waiting));
+    if (worker_.lane() == 0 && waiting > 0) claim = ring.take(share_of(ring, waiting));
     claim = worker_.broadcast(claim, 0);
     if constexpr (!kHasPriorities) {
       if (!is_received) was_full_ = claim.count == fetch_;
@@ -245,9 +254,13 @@ class WorkerLoop {
     bool has_moved = false;
     if (table_.is_slow != 0) {
       // While all are busy, for as long as they like, one of them sees to it.
-      now = now || idle_turns_ >= table_.wait || (index_ == 0 && turn % table_.wait == 0);
+      now = now || (index_ == 0 && turn % table_.wait == 0);
+      const bool has_waited = now || idle_turns_ >= table_.wait;
+      // Whoever takes a batch stands in line with those who look whether there is one.
+      const bool looks = now || worker_.size() == 1 || (index_ + turn) % kSendTurns == 0;
       for (int q = 0; q < table_.ranks; ++q) {
-        if (context_.is_slow(q) && send_batch(worker_, table_, mine_, context_, q, now))
+        if (looks && context_.is_slow(q) &&
+            send_batch(worker_, table_, mine_, context_, q, has_waited))
           has_moved = true;
       }
     }
@@ -276,7 +289,7 @@ class WorkerLoop {
   /// Tells what has been finished. A worker does so when it runs out of tasks, not after each: the
   /// end is decided when all have.
   WARREN_HD void count_finished() {
-    const std::uint64_t count = finished_ - counted_ + uncounted_;
+    const std::uint64_t count = finished_ - counted_ + uncounted_ + context_.take_back();
     if (count == 0) return;
     worker_.sync();
     detail::stumble(table_.stumble);
@@ -313,6 +326,7 @@ class WorkerLoop {
   const Function& function_;
   std::uint32_t fetch_;
   std::uint32_t share_;  ///< Of the tasks waiting: one in 2 to this power.
+  std::uint64_t shared_tasks_;
   RankCounters& mine_;
   Context<W, Task>& context_;
   std::uint64_t finished_ = 0;

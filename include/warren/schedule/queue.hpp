@@ -40,9 +40,14 @@ struct QueueOptions {
   std::uint32_t threads_per_processor = 0;
   /// Most tasks that a worker fetches at once. On a GPU at most the worker's lanes.
   std::uint32_t fetch = 32;
-  /// GPUs: where few tasks of its rank wait, a worker takes a share of them only, for tasks that
-  /// workers go on with by themselves.
-  bool shares_few = false;
+  /// Where few tasks wait, a worker takes one in so many of them (rounded down to a power of two)
+  /// and one more: others are about to look. 1: all that it may fetch. 0: chosen for tasks that
+  /// workers go on with by themselves, on a GPU a sixty-fourth of the workers, as those that claim
+  /// at once stand in line.
+  std::uint32_t sharers = 1;
+  /// Shares only a ring's first tasks, until every worker could have fetched all that it may: a
+  /// front that grows from few tasks reaches all workers sooner, and later fetches are full.
+  bool shares_first = false;
   /// Priorities: levels of width delta from the threshold on; the threshold rises by delta when its
   /// level is empty. 1: no priorities.
   std::uint32_t levels = 1;
@@ -63,6 +68,7 @@ struct QueueOptions {
 /// What became of a run. Of the whole team, but for the vectors, which have an entry for each rank
 /// (tasks, idle) or for each pair, row-major by the sender (messages, sent).
 struct QueueReport {
+  double seconds = 0.0;  ///< Of the run on this rank, the clearing of the queue included.
   std::uint64_t tasks = 0;
   std::uint64_t spilled = 0;
   std::uint64_t messages_sent = 0;  ///< Between ranks.
@@ -150,9 +156,9 @@ class Rings {
 
 }  // namespace detail
 
-/// Tasks of one type, trivially copyable, in the memory of the team's devices. Construction and
-/// clear() are collective. Throws UsageError (validate(), kernels that cannot reach another
-/// device), MemoryError.
+/// Tasks of one type, trivially copyable, in the memory of the team's devices. Construction is
+/// collective. Throws UsageError (validate(), kernels that cannot reach another device),
+/// MemoryError.
 ///
 /// A rank holds `levels` local rings, a receive ring for each rank, and as many outboxes where it
 /// gathers messages. With t the threads that may run tasks at a time, of the rank that has most (on
@@ -175,8 +181,9 @@ class TaskQueue {
  public:
   TaskQueue(team::Team& team, const QueueOptions& options);
 
-  /// Empty, counters 0. Synchronises.
-  void clear(team::Team& team, const exec::Stream& stream);
+  /// Empty, counters 0, once `stream` gets there: before any rank pushes, and when no rank uses the
+  /// rings any more.
+  void clear(const exec::Stream& stream);
   [[nodiscard]] const QueueTable<Task>& table() const { return table_; }
   [[nodiscard]] const QueueOptions& options() const { return options_; }
   /// Of a GPU's processor, those that there is room for.
@@ -247,6 +254,7 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   const std::vector<void*> tasks = team.share(receive_.tasks());
   const std::vector<void*> segments = team.share(receive_.segments());
   const std::vector<void*> readers = team.share(receive_.readers());
+  const std::vector<void*> senders = team.share(senders_.data());
   // Ranks may have chosen rings of different sizes.
   const std::vector<std::uint64_t> capacities = team.all_gather(receive_.capacity());
   const std::vector<std::uint64_t> places = team.all_gather(receive_.places());
@@ -259,7 +267,7 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
     if (q == me) continue;
     RingView<Task>& from = table_.from[q];
     from = receive_.view(q, table_.stumble, table_.abort_flag);
-    from.writer = nullptr;
+    from.writer = static_cast<RingWriter*>(senders[q]) + me;
     from.is_wide = true;
     RingView<Task>& to = table_.to[q];
     to = from;
@@ -285,16 +293,13 @@ void TaskQueue<Task>::make_spill(const exec::Device& device, std::uint64_t capac
 }
 
 template <class Task>
-void TaskQueue<Task>::clear(team::Team& team, const exec::Stream& stream) {
-  team.barrier();  // No rank is using its rings any more.
+void TaskQueue<Task>::clear(const exec::Stream& stream) {
   local_.clear(stream);
   receive_.clear(stream);
   outbox_.clear(stream);
   spill_->clear(stream);
   exec::fill_bytes(stream, senders_.data(), 0, senders_.bytes());
   exec::fill_bytes(stream, counters_.data(), 0, counters_.bytes());
-  stream.synchronize();
-  team.barrier();
 }
 
 template <class Task>

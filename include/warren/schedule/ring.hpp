@@ -17,10 +17,11 @@
 // `capacity` is what writers heed: a ring is full when so many places are taken. Additions to
 // `tail` follow one another, and so do looks at it; so who fills the ring says so in a word that is
 // seldom written, `filled`, and only where that lies behind what is free does anybody look at
-// `tail`. Several may pass the capacity together, each once before it sees its own word: by one
-// task for each thread of their device (or what each pushes together, or one batch of an
-// aggregator); the storage has room for
-// them.
+// `tail`. What is free the readers tell, who have the words at hand: after the first lap whoever
+// reads a segment's last place goes on from what has been told as far as places have been read.
+// Writers look for themselves where that is not far enough yet. Several may pass the capacity
+// together, each once before it sees its own word: by one task for each thread of their device (or
+// what each pushes together, or one batch of an aggregator); the storage has room for them.
 //
 // Orders: a task is written before its segment's word is added to with release, and read after the
 // word was read with acquire; it is read before its segment's second word is added to with release,
@@ -63,13 +64,15 @@ struct alignas(256) RingReader {
   CounterGap<> behind_available;
   std::uint64_t head;
   CounterGap<> behind_head;
+  std::uint64_t told;  ///< Writers have been told that all places before it have been read.
+  CounterGap<> behind_told;
 };
 
 /// What writers count; on their device.
 struct alignas(256) RingWriter {
   std::uint64_t tail;
   CounterGap<> behind_tail;
-  std::uint64_t freed;  ///< All places before it have been read.
+  std::uint64_t freed;  ///< All places before it have been read. Readers tell so, too.
   CounterGap<> behind_freed;
   /// The farthest end of a reservation that took the last place that its writer knew to be free.
   std::uint64_t filled;
@@ -169,7 +172,7 @@ struct Claim {
   std::uint64_t count;
 };
 
-/// What enters kernels. Plain members of one rank's end are nullptr at the other's.
+/// What enters kernels. Of the writer's words readers move `freed` alone.
 template <class Task>
 struct RingView {
   Task* tasks = nullptr;  ///< On the readers' device, as are the segments.
@@ -197,7 +200,7 @@ struct RingView {
   template <std::uint32_t kLooks = 1>
   [[nodiscard]] WARREN_HD std::uint64_t room() const {
     const std::uint64_t filled = exec::atomic_load(writer->filled);
-    std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
+    std::uint64_t freed = load_freed();
     if (filled >= freed + capacity) {
       const std::uint64_t tail = exec::atomic_load(writer->tail);
       if (tail >= freed + capacity)
@@ -209,7 +212,7 @@ struct RingView {
   [[nodiscard]] WARREN_HD bool has_room() const { return room() != 0; }
   /// Places taken.
   [[nodiscard]] WARREN_HD std::uint64_t used() const {
-    const std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
+    const std::uint64_t freed = load_freed();
     const std::uint64_t tail = exec::atomic_load(writer->tail);
     return tail - find_freed<1>(freed, tail, tail);
   }
@@ -222,7 +225,7 @@ struct RingView {
     const std::uint64_t first = exec::atomic_add(writer->tail, count);
     detail::stumble(stumble);
     while (first + count > limit) {
-      const std::uint64_t freed = exec::atomic_load<Order::acquire>(writer->freed);
+      const std::uint64_t freed = load_freed();
       limit = limit_of(freed);
       if (first + count > limit) {
         const std::uint64_t needed = first + count - (mask + 1);
@@ -332,11 +335,41 @@ struct RingView {
     }
     if (worker.sync_any(!is_there)) return false;
     if (is_teller(worker)) release({first, count});
+    tell_freed(worker, {first, count});
     return true;
   }
   /// What was claimed has been read. By one lane, which all that read have met.
   WARREN_HD void release(const Claim& claim) const {
     count_places(claim.first, claim.count, &RingSegment::read);
+  }
+  /// After release(): readers of a segment's last place tell the writers how far places have been
+  /// read from what was told before on, after the first lap. Called by all lanes, whose looks are
+  /// under way together: those of one after the other would never come up with what is read
+  /// meanwhile.
+  template <class W>
+  WARREN_HD void tell_freed(const W& worker, const Claim& claim) const {
+    const std::uint64_t end = claim.first + claim.count;
+    if (end < capacity || claim.first % kSegmentTasks + claim.count < kSegmentTasks) return;
+    std::uint64_t told = 0;
+    if (worker.lane() == 0) told = detail::load<Order::acquire>(reader->told, is_wide);
+    told = worker.broadcast(told, 0);
+    std::uint64_t now = told;
+    constexpr std::uint64_t kNone = ~std::uint64_t{0};
+    constexpr std::uint32_t kMostRounds = 8;
+    for (std::uint32_t round = 0; round < kMostRounds && now < end; ++round) {
+      const std::uint64_t begin = (now / kSegmentTasks + worker.lane()) * kSegmentTasks;
+      const std::uint32_t read = segment_read(begin);
+      if (read > 0) detail::fence_seen(is_wide);
+      const std::uint64_t hole = read < kSegmentTasks ? begin + read : kNone;
+      const std::uint64_t least = worker.reduce(hole, exec::Minimum{});
+      const std::uint64_t next = (now / kSegmentTasks + worker.size()) * kSegmentTasks;
+      now = least == kNone ? next : least > now ? least : now;
+      if (least != kNone) break;
+    }
+    worker.sync();
+    if (worker.lane() != 0 || now == told) return;
+    move_up(reader->told, now);
+    move_up(writer->freed, now);
   }
 
  private:
@@ -416,6 +449,16 @@ struct RingView {
     return freed / kSegmentTasks * kSegmentTasks + mask + 1;
   }
 
+  [[nodiscard]] WARREN_HD std::uint64_t load_freed() const {
+    return detail::load<Order::acquire>(writer->freed, is_wide);
+  }
+
+  /// Places of the segment from `begin` on that have been read, up to the first that has not.
+  [[nodiscard]] WARREN_HD std::uint32_t segment_read(std::uint64_t begin) const {
+    return detail::segment_prefix(
+        detail::load<detail::kSeen>(segments[(begin & mask) / kSegmentTasks].read, is_wide) -
+        lap_of(begin) * detail::kFullSegment);
+  }
   /// Moves `freed` on as far as places have been read, or to `enough`: nobody looks for who comes
   /// later, whom a look at each segment of the ring would have wait. Several looks are under way at
   /// a time: a batch may need many segments, of which each is a way to the memory.
@@ -426,27 +469,29 @@ struct RingView {
     bool is_whole = true;
     while (is_whole && now < tail && now < enough) {
       const std::uint64_t begin = now / kSegmentTasks * kSegmentTasks;
-      std::uint64_t words[kLooks];
+      std::uint32_t read[kLooks];
       WARREN_UNROLL
-      for (std::uint32_t j = 0; j < kLooks; ++j) {
-        const std::uint64_t at = begin + j * kSegmentTasks;
-        words[j] =
-            detail::load<detail::kSeen>(segments[(at & mask) / kSegmentTasks].read, is_wide) -
-            lap_of(at) * detail::kFullSegment;
-      }
+      for (std::uint32_t j = 0; j < kLooks; ++j) read[j] = segment_read(begin + j * kSegmentTasks);
       WARREN_UNROLL
       for (std::uint32_t j = 0; j < kLooks; ++j) {
         if (!is_whole) continue;
-        const std::uint64_t end = begin + j * kSegmentTasks + detail::segment_prefix(words[j]);
+        const std::uint64_t end = begin + j * kSegmentTasks + read[j];
         if (end > now) now = end;
-        is_whole = end % kSegmentTasks == 0 && end > begin + j * kSegmentTasks;
+        is_whole = read[j] == kSegmentTasks;
       }
     }
     if (now > freed) {
       detail::fence_seen(is_wide);
-      exec::atomic_max<Order::acq_rel>(writer->freed, now);
+      move_up(writer->freed, now);
     }
     return now;
+  }
+  WARREN_HD void move_up(std::uint64_t& word, std::uint64_t to) const {
+    if (is_wide) {
+      exec::atomic_max<Order::acq_rel, Scope::system>(word, to);
+    } else {
+      exec::atomic_max<Order::acq_rel>(word, to);
+    }
   }
 };
 

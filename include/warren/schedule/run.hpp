@@ -35,6 +35,7 @@
 
 #include <algorithm>
 
+#include "warren/core/trace.hpp"
 #include "warren/schedule/loop.hpp"
 #include "warren/schedule/queue.hpp"
 #include "warren/team/program.hpp"
@@ -122,6 +123,7 @@ struct RunProgram {
   QueueTable<Task> table;  ///< Among the kernel's arguments: looks at it wait for no memory.
   std::uint32_t fetch;
   std::uint32_t share;
+  std::uint64_t shared_tasks;
 
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {
@@ -140,7 +142,7 @@ struct RunProgram {
           using Worker = std::decay_t<decltype(worker)>;
           Context<Worker, Task> context(table, scratch);
           detail::WorkerLoop<Worker, Task, Function> loop(worker, i, table, function, fetch, share,
-                                                          context);
+                                                          shared_tasks, context);
           if (is_seeding) {
             loop.seed(i);
           } else {
@@ -197,16 +199,28 @@ void check_threads(const TaskQueue<Task>& queue) {
   }
 }
 
-/// Few waiting tasks are for many workers, but not for all: those that claim at once stand in line.
-/// The binary logarithm of how many.
+/// The binary logarithm of QueueOptions::sharers.
 template <class Backend, class W, class Function>
-[[nodiscard]] std::uint32_t sharers(const exec::Device& device) {
-  std::uint64_t count = pushing_threads(device);
-  if constexpr (!std::is_same_v<Backend, exec::Cpu>)
-    count /= 64 * lanes_of<W>(threads_of<Function>());
+[[nodiscard]] std::uint32_t log_sharers(const exec::Device& device, std::uint32_t chosen) {
+  std::uint64_t count = chosen;
+  if (chosen == 0) {
+    count = pushing_threads(device);
+    if constexpr (!std::is_same_v<Backend, exec::Cpu>)
+      count /= 64 * lanes_of<W>(threads_of<Function>());
+  }
   std::uint32_t power = 0;
   while (count >> (power + 1) != 0) ++power;
   return power;
+}
+
+/// Tasks of a ring that are shared out: none after them.
+template <class Backend, class W, class Function, class Task>
+[[nodiscard]] std::uint64_t shared_tasks(const exec::Device& device, const TaskQueue<Task>& queue,
+                                         std::uint32_t fetch) {
+  if (!queue.options().shares_first) return ~std::uint64_t{0};
+  std::uint64_t workers = pushing_threads(device, threads_per_processor<Function>());
+  if constexpr (!std::is_same_v<Backend, exec::Cpu>) workers /= lanes_of<W>(threads_of<Function>());
+  return workers * fetch;
 }
 
 }  // namespace detail
@@ -225,12 +239,17 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
   detail::check_threads<Backend, Function>(queue);
   // A lane takes one task at a time.
   const std::uint32_t most = detail::most_fetched<Backend, W, Function>();
+  const std::uint32_t fetch = std::min(queue.options().fetch, most);
   RunProgram<W, Function> program{
-      function, queue.table(), std::min(queue.options().fetch, most),
-      queue.options().shares_few ? detail::sharers<Backend, W, Function>(team.device()) : 0};
+      function, queue.table(), fetch,
+      detail::log_sharers<Backend, W, Function>(team.device(), queue.options().sharers),
+      detail::shared_tasks<Backend, W, Function>(team.device(), queue, fetch)};
   RunState state;
   state.is_persistent = form != Form::discrete && team.kernels_may_wait();
-  queue.clear(team, stream);
+  const double begin = now_seconds();
+  // A program ends when all ranks have, and begins when what they have asked of their streams is
+  // done: no rank uses its rings yet.
+  queue.clear(stream);
   for (;;) {
     state = team::run_program<Backend>(team, stream, program, state);
     if (state.has_failed) {
@@ -245,7 +264,9 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
     state.has_paused = false;
     team.barrier();
   }
+  const double seconds = now_seconds() - begin;
   QueueReport report = queue.report(team, stream);
+  report.seconds = seconds;
   report.rounds = state.rounds;
   report.is_persistent = state.is_persistent;
   return report;
