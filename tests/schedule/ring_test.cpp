@@ -149,7 +149,9 @@ TEST(Ring, ReadersTellWhatIsFree) {
     EXPECT_EQ(pop(ring.view, 40).size(), 40u);
     // As far as the last segment that has been read to its end, after the first lap.
     const std::uint64_t whole = (done + 40) / kSegmentTasks * kSegmentTasks;
-    if (done + 40 >= kCapacity + kSegmentTasks) EXPECT_GE(ring.writer.freed, whole) << done;
+    if (done + 40 >= kCapacity + kSegmentTasks) {
+      EXPECT_GE(ring.writer.freed, whole) << done;
+    }
     EXPECT_LE(ring.writer.freed, done + 40);
   }
 }
