@@ -254,7 +254,7 @@ class WorkerLoop {
     bool has_moved = false;
     if (table_.is_slow != 0) {
       // While all are busy, for as long as they like, one of them sees to it.
-      now = now || (index_ == 0 && turn % table_.wait == 0);
+      now = now || table_.wait == 0 || (index_ == 0 && turn % table_.wait == 0);
       const bool has_waited = now || idle_turns_ >= table_.wait;
       // Whoever takes a batch stands in line with those who look whether there is one.
       const bool looks = now || worker_.size() == 1 || (index_ + turn) % kSendTurns == 0;
