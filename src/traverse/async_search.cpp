@@ -15,8 +15,11 @@
 namespace warren::traverse {
 namespace {
 
-/// Degrees differ little up to so many times the mean one.
-constexpr double kEvenDegrees = 16.0;
+/// Whether degrees differ little.
+bool are_even(std::uint64_t most, double mean) {
+  constexpr double kEvenDegrees = 16.0;
+  return static_cast<double>(most) <= kEvenDegrees * std::max(1.0, mean);
+}
 
 /// The memory of a search in one metric.
 template <class Metric>
@@ -30,17 +33,16 @@ class SearchWords {
     schedule::QueueOptions queue =
         queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta);
     const bool on_gpu = team.device().is_cuda();
-    is_even_ = has_even_degrees(team, shard);
     choose_leap(shard, options, delta, on_gpu);
     has_blocks_ = options.workers == SearchWorkers::automatic
                       ? on_gpu && problem_.leap > 0.0
                       : options.workers == SearchWorkers::blocks;
     if (has_blocks_) {
-      set_up<BlockLists>(shard, options, on_gpu, queue);
+      set_up<BlockLists>(team, shard, options, on_gpu, queue);
     } else if (problem_.leap > 0.0) {
-      set_up<WarpLists>(shard, options, on_gpu, queue);
+      set_up<WarpLists>(team, shard, options, on_gpu, queue);
     } else {
-      set_up<NoLists>(shard, options, on_gpu, queue);
+      set_up<NoLists>(team, shard, options, on_gpu, queue);
     }
     queue_.emplace(team, queue);
     problem_.out = shard.out;
@@ -84,8 +86,7 @@ class SearchWords {
   }
 
   [[nodiscard]] static bool has_even_degrees(team::Team& team, const graph::Shard& shard) {
-    return static_cast<double>(graph::max_out_degree(team, shard)) <=
-           kEvenDegrees * mean_degree(shard);
+    return are_even(graph::max_out_degree(team, shard), mean_degree(shard));
   }
   [[nodiscard]] static double mean_degree(const graph::Shard& shard) {
     return std::max(1.0, static_cast<double>(shard.edges) / static_cast<double>(shard.vertices));
@@ -113,7 +114,7 @@ class SearchWords {
   }
 
   template <class Lists>
-  void set_up(const graph::Shard& shard, const AsyncOptions& options, bool on_gpu,
+  void set_up(team::Team& team, const graph::Shard& shard, const AsyncOptions& options, bool on_gpu,
               schedule::QueueOptions& queue) {
     using Function = SearchFunction<Metric, Lists>;
     if (problem_.leap > 0.0) {
@@ -132,7 +133,7 @@ class SearchWords {
     // A front that grows from few tasks: to all workers at once, where no list is so long that
     // those who are early would find ways around it.
     constexpr std::uint32_t kSharers = 16;
-    queue.sharers = problem_.keep > 0 || is_even_ ? 0 : kSharers;
+    queue.sharers = problem_.keep > 0 || has_even_degrees(team, shard) ? 0 : kSharers;
     queue.shares_first = problem_.keep == 0;
     queue.threads_per_processor = schedule::threads_per_processor<Function>();
     queue.together =
@@ -155,7 +156,6 @@ class SearchWords {
   std::optional<schedule::TaskQueue<SearchTask<Word>>> queue_;
   SearchProblem<Metric> problem_;
   bool has_blocks_ = false;
-  bool is_even_ = false;
 };
 
 /// Vertices reached, and their out-edges, over the team.
@@ -393,8 +393,7 @@ ModeChoice choose_mode(const ModeEvidence& evidence) {
   constexpr double kSmallLevel = 16384.0;
   const double level = static_cast<double>(evidence.reached) /
                        static_cast<double>(std::max<std::uint64_t>(1, evidence.levels));
-  const bool is_even = static_cast<double>(evidence.max_degree) <=
-                       kEvenDegrees * std::max(1.0, evidence.mean_degree);
+  const bool is_even = are_even(evidence.max_degree, evidence.mean_degree);
   const std::string levels =
       fmt::format("{} levels of {:.0f} vertices on average", evidence.levels, level);
   if (!evidence.on_gpu) return {false, "on the CPU a level costs little"};

@@ -354,17 +354,16 @@ struct RingView {
     if (worker.lane() == 0) told = detail::load<Order::acquire>(reader->told, is_wide);
     told = worker.broadcast(told, 0);
     std::uint64_t now = told;
-    constexpr std::uint64_t kNone = ~std::uint64_t{0};
     constexpr std::uint32_t kMostRounds = 8;
     for (std::uint32_t round = 0; round < kMostRounds && now < end; ++round) {
       const std::uint64_t begin = (now / kSegmentTasks + worker.lane()) * kSegmentTasks;
       const std::uint32_t read = segment_read(begin);
       if (read > 0) detail::fence_seen(is_wide);
-      const std::uint64_t hole = read < kSegmentTasks ? begin + read : kNone;
+      const std::uint64_t hole = read < kSegmentTasks ? begin + read : kNoPlace;
       const std::uint64_t least = worker.reduce(hole, exec::Minimum{});
       const std::uint64_t next = (now / kSegmentTasks + worker.size()) * kSegmentTasks;
-      now = least == kNone ? next : least > now ? least : now;
-      if (least != kNone) break;
+      now = least == kNoPlace ? next : least > now ? least : now;
+      if (least != kNoPlace) break;
     }
     worker.sync();
     if (worker.lane() != 0 || now == told) return;
