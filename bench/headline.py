@@ -78,6 +78,7 @@ TRAIN = f"train {COMM} --features 100 --classes 47 --dropout 0.5"
 COLA = f"train {COMM} --features 16 --classes 16 --dropout 0 --model gcn --layers 5 --hidden 32 --epochs 5"
 WHOLE = "--layers 3 --hidden 256 --epochs 5"
 SAMPLED = "--mode sampled --fanout 30,30,30 --batch 512 --hidden 256 --epochs 3"
+SPREAD = " --placement device"  # Features over all GPUs, as WholeGraph has them.
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 
 
@@ -107,12 +108,17 @@ SAMPLED_MODELS = [
 ]
 # (work, GPUs, arguments of warren, rival)
 TRAINING = [
-    (f"an epoch of {name}{what}{of_type}", gpus, f"{TRAIN} {model} {how}{with_type}",
+    (f"an epoch of {name}{what}{of_type}", gpus, f"{TRAIN} {model} {how}{with_type}{SPREAD if what and gpus > 1 else ''}",
      "the row in float32" if of_type else rival if gpus == 1 else "the row of one GPU")
     for models, what, how in ((WHOLE_MODELS, "", WHOLE), (SAMPLED_MODELS, ", sampled, fanouts 30,30,30, batches of 512", SAMPLED))
     for of_type, with_type in (("", ""), (", bfloat16", " --type bfloat16"))
     for gpus in (1, 2, 4)
     for name, model, rival in models
+] + [
+    (f"an epoch of {name}, sampled, features where they lie best{of_type}", gpus, f"{TRAIN} {model} {SAMPLED}{with_type}", "the row of features over all GPUs")
+    for of_type, with_type in (("", ""), (", bfloat16", " --type bfloat16"))
+    for gpus in (2, 4)
+    for name, model, _ in SAMPLED_MODELS
 ] + [
     (f"an epoch of CoLa's GCN, 5 layers, 16 in, 32 hidden, 16 out{of_type}", gpus, f"{COLA}{with_type}", "the row in float32" if of_type else "CoLa on 8 A800, ogbn-products: 660 ms")
     for of_type, with_type in (("", ""), (", bfloat16", " --type bfloat16"))

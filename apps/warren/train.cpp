@@ -130,6 +130,13 @@ Json breakdown(const Outcome& outcome) {
   return parts;
 }
 
+/// What --placement calls it.
+const char* name_of(memory::Placement placement) {
+  return placement == memory::Placement::replicated ? "replicated"
+         : placement == memory::Placement::host     ? "host"
+                                                    : "device";
+}
+
 /// What batches add to the report.
 void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
                     const Outcome& outcome) {
@@ -150,6 +157,7 @@ void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
   json["replace"] = train.sampled->replace;
   json["weighted"] = train.sampled->weighted;
   json["edges_placement"] = train.sampled->edges == graph::EdgesPlacement::host ? "host" : "device";
+  json["placement"] = train.sampled->cached > 0.0 ? "cached" : name_of(train.sampled->features);
   if (train.sampled->cached > 0.0) json["hit_rate"] = outcome.hit_rate;
   const learn::EpochRecord& last = outcome.epochs.back();
   if (train.sampled->pad) {
@@ -289,6 +297,10 @@ ExitStatus run_train(const TrainCommand& options) {
                          train.links ? std::optional(train.model.hidden) : std::nullopt,
                          options.weighted);
   fit_to(input, options, session.team().ranks, train);
+  if (train.sampled && options.placement == "auto")
+    train.sampled->features =
+        learn::features_placement(session.on_gpu() ? exec::Device::cuda(0).memory().total : 0,
+                                  session.team().ranks, input.dataset, train.type);
   const Outcome outcome = measure(session, input, train, options.resume);
   report(session, options, train, input, outcome);
   session.finish();

@@ -110,9 +110,12 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
                   "(exact)")
       ->type_name("HOW");
   train
-      .add_option("--placement", o.placement,
-                  "Of sampled, the features: device (spread over the devices), replicated, host, "
-                  "cached (in host memory, the most wanted rows on the devices, too) (device)")
+      .add_option(
+          "--placement", o.placement,
+          "Of sampled, the features: device (spread over the devices), replicated, host, "
+          "cached (in host memory, the most wanted rows on the devices, too), auto "
+          "(replicated on several GPUs of which they fill a sixteenth at most, else device) "
+          "(auto)")
       ->type_name("WHERE");
   train.add_option("--cached", o.cached, "Of --placement cached: the share of rows (0.1)")
       ->type_name("SHARE")
@@ -144,7 +147,7 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
 /// One hop for each layer: an only fanout is every layer's.
 void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
   check_choice("--evaluation", o.evaluation, {"exact", "sampled"}, {});
-  check_choice("--placement", o.placement, {"device", "replicated", "host", "cached"}, {});
+  check_choice("--placement", o.placement, {"auto", "device", "replicated", "host", "cached"}, {});
   check_choice("--cache-by", o.cache_by, {"degree", "presampling"}, {});
   check_choice("--edges", o.edges, {"device", "host"}, {});
   require(!(o.has_cached || o.has_cache_by) || o.placement == "cached",

@@ -34,7 +34,7 @@ struct TrainCommand {
   std::uint64_t patience = 0;
   std::string fanout = "15,10";
   std::string evaluation = "exact";
-  std::string placement = "device";
+  std::string placement = "auto";
   std::string cache_by = "degree";
   std::string edges = "device";
   double cached = 0.1;

@@ -426,6 +426,15 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
   return plan;
 }
 
+memory::Placement features_placement(std::uint64_t memory, int ranks, const Dataset& dataset,
+                                     NumberType type) {
+  constexpr std::uint64_t kShare = 16;
+  const std::uint64_t all =
+      exec::bytes_of(exec::bytes_of(dataset.vertices, dataset.width), size_of(type));
+  return ranks > 1 && all <= memory / kShare ? memory::Placement::replicated
+                                             : memory::Placement::device;
+}
+
 void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks) {
   const auto asked = [&](std::uint64_t total) {
     return exec::bytes_of(total, device.is_cuda() ? 1 : static_cast<std::uint64_t>(ranks));

@@ -383,8 +383,9 @@ class Train(ProgramTest):
         options = [*GENERATED, "--mode", "sampled", "--model", "sage", "--batch", 16, "--epochs", 4, "--devices", 2]
         expected = self.losses(*options)
         self.assertEqual(expected, self.losses(*options))
-        for placement in ("replicated", "host", "cached"):
-            self.assertEqual(expected, self.losses(*options, "--placement", placement))
+        for placement in ("device", "replicated", "host", "cached"):
+            result = self.succeed_json("train", *options, "--placement", placement)
+            self.assertEqual((expected, placement), ([e["loss"] for e in result["epochs"]], result["placement"]))
         self.assertEqual(expected, self.losses(*options, "--evaluation", "sampled"))
         self.assertEqual(expected, self.losses(*options, "--evaluation", "sampled", "--edges", "host"))
         for by in ("degree", "presampling"):

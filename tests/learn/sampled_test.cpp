@@ -320,6 +320,25 @@ TEST(SampledTrainingCuda, GoesOnFromTheMiddleOfAnEpoch) {
   }
 }
 
+TEST(SampledTraining, FeaturesLieOnEachGpuWhereTheyAreFew) {
+  Dataset dataset;
+  dataset.vertices = 1000;
+  dataset.width = 10;
+  const auto place = [&](std::uint64_t memory, int ranks, NumberType type) {
+    return features_placement(memory, ranks, dataset, type);
+  };
+  constexpr std::uint64_t kMemory = std::uint64_t{16} * 1000 * 10 * sizeof(float);
+  EXPECT_EQ(place(kMemory, 2, NumberType::float32), memory::Placement::replicated);
+  EXPECT_EQ(place(kMemory - 16, 2, NumberType::float32), memory::Placement::device);
+  EXPECT_EQ(place(kMemory / 2, 4, NumberType::bfloat16), memory::Placement::replicated);
+  EXPECT_EQ(place(kMemory, 1, NumberType::float32), memory::Placement::device);
+  // Ranks of the CPU share one memory.
+  EXPECT_EQ(place(0, 2, NumberType::float32), memory::Placement::device);
+  dataset.vertices = std::uint64_t{1} << 40;
+  dataset.width = std::uint64_t{1} << 20;
+  EXPECT_EQ(place(kMemory, 2, NumberType::float32), memory::Placement::device);
+}
+
 /// Lists in host memory are the same lists.
 void check_edges_in_host_memory(const std::vector<team::TeamOptions>& teams) {
   const Problem p = problem(true, false, false);

@@ -33,6 +33,12 @@ struct MemoryPlan {
 /// gives to them, that any has. Goes through the edges where there are several ranks.
 [[nodiscard]] MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
                                      const TrainOptions& options);
+/// Where features of sampled batches lie best: on each device (replicated) where `ranks` are
+/// several and all rows fill no more than a sixteenth of `memory`, so that none comes over a link;
+/// else spread over the devices. `memory`: bytes that a rank has of its own (of its GPU); 0 where
+/// ranks share one.
+[[nodiscard]] memory::Placement features_placement(std::uint64_t memory, int ranks,
+                                                   const Dataset& dataset, NumberType type);
 /// Throws MemoryError with the plan, and the first alternative that would fit (else what helps
 /// otherwise), where `ranks` such parts on `device` (all of them on the CPU, one on each GPU) are
 /// more than is free.
