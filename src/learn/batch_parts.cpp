@@ -72,7 +72,7 @@ std::uint32_t batches_in_flight(const TrainOptions& options, std::uint64_t verti
 BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                        const TrainOptions& given, std::uint64_t seeds)
     : options(given),
-      context(team, {.allow_tf32 = given.allow_tf32}, given.type, exec::Priority::high),
+      context(team, {.allow_tf32 = given.allow_tf32}, given.type),
       shard(shard_of(team, graphs, given)),
       store(team, shard, store_options(*given.sampled)),
       features(make_table(context, graphs, dataset,

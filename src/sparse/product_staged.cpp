@@ -2,6 +2,8 @@
 // Products for which every remote row is copied once, in bulk, in parts: rows that name none are
 // multiplied meanwhile, the others as theirs have come. A row is summed in one pass, without
 // atomics.
+#include <algorithm>
+
 #include "sparse/part_streams.hpp"
 #include "sparse/product.hpp"
 
@@ -25,7 +27,8 @@ class StagedProduct final : public ProductBase<T> {
                                                   : this->count_ + exchange.place(column));
           return true;
         });
-    const std::uint32_t parts = is_beside_ ? kParts : 1;
+    const auto parts = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(buffer_.bytes() / kPartBytes, 1, kMostParts));
     const std::uint32_t asked = given.options.chunks;
     block_ = PipelinedBlock(
         this->stream_, std::move(block),
@@ -75,8 +78,10 @@ class StagedProduct final : public ProductBase<T> {
 
   /// Ghosts that are copied in less time than two streams take to wait for each other.
   static constexpr std::uint64_t kFewBytes = std::uint64_t{512} << 10;
-  /// In which more of them come, where nothing else was asked for.
-  static constexpr std::uint32_t kParts = 8;
+  /// Of a part, and the most parts, where nothing else was asked for: starting a part's kernels
+  /// takes about as long as these bytes do over NVLink.
+  static constexpr std::uint64_t kPartBytes = std::uint64_t{4} << 20;
+  static constexpr std::uint32_t kMostParts = 8;
 
   bool is_beside_ = false;
   RowList halo_;

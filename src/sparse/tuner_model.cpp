@@ -174,7 +174,6 @@ std::vector<Candidate> predict(team::Team& team, const Rows& rows, std::uint64_t
   std::vector<Candidate> all;
   for (const Strategy strategy : all_strategies()) {
     if (strategy == Strategy::once) continue;
-    if (strategy == Strategy::fused && group == team.size()) continue;
     if (strategy == Strategy::cover && !with_cover) continue;
     Candidate candidate;
     candidate.options.strategy = strategy;

@@ -240,6 +240,8 @@ TEST(TunerModel, ProposesWhatSuitsTheLinks) {
   const auto equal = predicted(graph, 64, links_of({0, 0, 0, 0}, 100, 100), 0);
   EXPECT_EQ(equal.front().options.strategy, Strategy::cover);  // The fewest rows.
   EXPECT_LT(seconds_of(equal, Strategy::staged), seconds_of(equal, Strategy::pull));
+  // In one workgroup it moves what `staged` does, which has one pass for its two.
+  EXPECT_EQ(seconds_of(equal, Strategy::fused), seconds_of(equal, Strategy::staged));
   // Between groups the slow link decides: in order of the rows that cross it.
   const auto slow = predicted(graph, 64, links_of({0, 0, 1, 1}, 100, 1), 2);
   const graph::ShardSource source = fixtures::shard_source(graph, 4);

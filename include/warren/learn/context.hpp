@@ -24,14 +24,12 @@ inline constexpr std::size_t kParts = 3;
 /// stream's order, but for what ranks exchange where no library does that in the stream's order.
 class Context {
  public:
-  /// `type`: of the rows that layers read, keep and write, and of their gradients. `priority`: of
-  /// the stream, which is to be above what makes batches ready beside it.
+  /// `type`: of the rows that layers read, keep and write, and of their gradients.
   explicit Context(team::Team& team, const exec::DenseOptions& options = {},
-                   NumberType type = NumberType::float32,
-                   exec::Priority priority = exec::Priority::normal)
+                   NumberType type = NumberType::float32)
       : team_(team),
         type_(type),
-        stream_(team.device(), priority),
+        stream_(team.device()),
         side_(team.device(), exec::Priority::high),
         dense_(team.device(), options),
         forked_(team.device()),
