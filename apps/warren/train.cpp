@@ -296,11 +296,7 @@ ExitStatus run_train(const TrainCommand& options) {
   const TrainInput input(session, options.dataset, needs_dense,
                          train.links ? std::optional(train.model.hidden) : std::nullopt,
                          options.weighted);
-  fit_to(input, options, session.team().ranks, train);
-  if (train.sampled && options.placement == "auto")
-    train.sampled->features =
-        learn::features_placement(session.on_gpu() ? exec::Device::cuda(0).memory().total : 0,
-                                  session.team().ranks, input.dataset, train.type);
+  fit_to(session, input, options, train);
   const Outcome outcome = measure(session, input, train, options.resume);
   report(session, options, train, input, outcome);
   session.finish();

@@ -7,6 +7,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/learn/memory_plan.hpp"
 
 #include "command.hpp"
 #include "fanouts.hpp"
@@ -250,12 +251,13 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   return train;
 }
 
-void fit_to(const TrainInput& input, const TrainCommand& command, int ranks,
+void fit_to(const Session& session, const TrainInput& input, const TrainCommand& command,
             learn::TrainOptions& train) {
   if (!train.sampled) return;
   if (train.links) train.links->split = input.links;
   const std::uint64_t training =
       train.links ? input.links->training.size() : input.dataset.counts[0];
+  const int ranks = session.team().ranks;
   const auto count = static_cast<std::uint64_t>(ranks);
   require(!command.batch || *command.batch <= training,
           fmt::format("--batch {}: there are {} training {}; a batch has that many at most",
@@ -267,6 +269,10 @@ void fit_to(const TrainInput& input, const TrainCommand& command, int ranks,
                     "of that many",
                     *command.batch, ranks, share, train.links ? "edges" : "vertices"));
   train.sampled->batch = std::min(train.sampled->batch, share);
+  if (command.placement == "auto")
+    train.sampled->features =
+        learn::features_placement(session.on_gpu() ? exec::Device::cuda(0).memory().total : 0,
+                                  ranks, input.dataset, train.type);
 }
 
 }  // namespace warren::app

@@ -62,8 +62,9 @@ void add_train_options(CLI::App& train, TrainCommand& command);
 /// Throws UsageError for what does not fit together.
 [[nodiscard]] learn::TrainOptions train_options(const TrainCommand& o);
 /// What can only be said of the dataset: throws UsageError for batches larger than the training
-/// set, and takes smaller ones where none were asked for. Hands the split of links over.
-void fit_to(const TrainInput& input, const TrainCommand& command, int ranks,
+/// set, and takes smaller ones where none were asked for. Chooses where features lie, if it is left
+/// to choose. Hands the split of links over.
+void fit_to(const Session& session, const TrainInput& input, const TrainCommand& command,
             learn::TrainOptions& train);
 
 }  // namespace warren::app

@@ -54,9 +54,8 @@ struct Tuning {
 /// The candidates by predicted time, least first. Time is bytes over measured bandwidths, those of
 /// the slowest link within workgroups and of the slowest between them: what the fullest rank
 /// multiplies, what it receives, and which of the two hide each other. `once` is left out, since
-/// its sums do not repeat bit for bit; so are `fused` without workgroups, and `cover` where its
-/// matchings would take more than some ten seconds to find (250 million entries of one rank in
-/// others' columns). Collective.
+/// its sums do not repeat bit for bit; so is `cover` where its matchings would take more than some
+/// ten seconds to find (250 million entries of one rank in others' columns). Collective.
 [[nodiscard]] std::vector<Candidate> predict(team::Team& team, const Rows& rows, std::uint64_t k,
                                              std::uint64_t element_bytes, const team::Links& links,
                                              int workgroup);
