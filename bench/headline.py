@@ -78,7 +78,7 @@ TRAIN = f"train {COMM} --features 100 --classes 47 --dropout 0.5"
 COLA = f"train {COMM} --features 16 --classes 16 --dropout 0 --model gcn --layers 5 --hidden 32 --epochs 5"
 WHOLE = "--layers 3 --hidden 256 --epochs 5"
 SAMPLED = "--mode sampled --fanout 30,30,30 --batch 512 --hidden 256 --epochs 3"
-SPREAD = " --placement device"  # Features over all GPUs, as WholeGraph has them.
+SPREAD = " --placement device --edges device"  # Features and lists over all GPUs, as WholeGraph has them.
 RESULTS = pathlib.Path(__file__).resolve().parent / "results"
 
 

@@ -156,7 +156,9 @@ void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
   json["sampled_edges"] = edges / outcome.epochs.size();
   json["replace"] = train.sampled->replace;
   json["weighted"] = train.sampled->weighted;
-  json["edges_placement"] = train.sampled->edges == graph::EdgesPlacement::host ? "host" : "device";
+  json["edges_placement"] = train.sampled->edges == graph::EdgesPlacement::host ? "host"
+                            : train.sampled->replicate_edges                    ? "replicated"
+                                                                                : "device";
   json["placement"] = train.sampled->cached > 0.0 ? "cached" : name_of(train.sampled->features);
   if (train.sampled->cached > 0.0) json["hit_rate"] = outcome.hit_rate;
   const learn::EpochRecord& last = outcome.epochs.back();

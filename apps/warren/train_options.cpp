@@ -135,7 +135,8 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
       ->type_name("HOW");
   train
       .add_option("--edges", o.edges,
-                  "Of sampled, where the lists that are sampled lie: device or host (device)")
+                  "Of sampled, where the lists that are sampled lie: device (each device has its "
+                  "part), replicated, host, auto (as of --placement) (auto)")
       ->type_name("WHERE");
   train.add_flag("--replace", o.replace,
                  "Of sampled: each draw is of all neighbours: the same one may come again");
@@ -150,7 +151,7 @@ void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
   check_choice("--evaluation", o.evaluation, {"exact", "sampled"}, {});
   check_choice("--placement", o.placement, {"auto", "device", "replicated", "host", "cached"}, {});
   check_choice("--cache-by", o.cache_by, {"degree", "presampling"}, {});
-  check_choice("--edges", o.edges, {"device", "host"}, {});
+  check_choice("--edges", o.edges, {"auto", "device", "replicated", "host"}, {});
   require(!(o.has_cached || o.has_cache_by) || o.placement == "cached",
           "--cached and --cache-by are for --placement cached");
   learn::SampledOptions sampled;
@@ -169,6 +170,7 @@ void add_sampled(learn::TrainOptions& train, const TrainCommand& o) {
   sampled.pad = o.capture_batches;
   if (o.cache_by == "presampling") sampled.cache_by = learn::CacheBy::presampling;
   if (o.edges == "host") sampled.edges = graph::EdgesPlacement::host;
+  sampled.replicate_edges = o.edges == "replicated";
   sampled.replace = o.replace;
   sampled.weighted = o.weighted;
   train.checkpoint_batches = o.checkpoint_batches;
@@ -269,10 +271,12 @@ void fit_to(const Session& session, const TrainInput& input, const TrainCommand&
                     "of that many",
                     *command.batch, ranks, share, train.links ? "edges" : "vertices"));
   train.sampled->batch = std::min(train.sampled->batch, share);
+  const std::uint64_t memory = session.on_gpu() ? exec::Device::cuda(0).memory().total : 0;
   if (command.placement == "auto")
-    train.sampled->features =
-        learn::features_placement(session.on_gpu() ? exec::Device::cuda(0).memory().total : 0,
-                                  ranks, input.dataset, train.type);
+    train.sampled->features = learn::features_placement(memory, ranks, input.dataset, train.type);
+  if (command.edges == "auto")
+    train.sampled->replicate_edges =
+        learn::edges_are_replicated(memory, ranks, *input.graphs.out, *train.sampled);
 }
 
 }  // namespace warren::app

@@ -36,7 +36,7 @@ struct TrainCommand {
   std::string evaluation = "exact";
   std::string placement = "auto";
   std::string cache_by = "degree";
-  std::string edges = "device";
+  std::string edges = "auto";
   double cached = 0.1;
   std::optional<std::uint64_t> batch;
   std::optional<std::uint64_t> negatives;
@@ -62,8 +62,8 @@ void add_train_options(CLI::App& train, TrainCommand& command);
 /// Throws UsageError for what does not fit together.
 [[nodiscard]] learn::TrainOptions train_options(const TrainCommand& o);
 /// What can only be said of the dataset: throws UsageError for batches larger than the training
-/// set, and takes smaller ones where none were asked for. Chooses where features lie, if it is left
-/// to choose. Hands the split of links over.
+/// set, and takes smaller ones where none were asked for. Chooses where features and lists lie, if
+/// it is left to choose. Hands the split of links over.
 void fit_to(const Session& session, const TrainInput& input, const TrainCommand& command,
             learn::TrainOptions& train);
 

@@ -24,7 +24,9 @@ graph::Shard shard_of(team::Team& team, const GraphPair& graphs, const TrainOpti
 }
 
 sample::StoreOptions store_options(const SampledOptions& options) {
-  return {.weights = options.weighted, .cumulative = options.weighted && options.replace};
+  return {.weights = options.weighted,
+          .cumulative = options.weighted && options.replace,
+          .replicated = options.replicate_edges};
 }
 
 LoaderOptions loader_options(const Model& model, const TrainOptions& options, std::uint64_t seeds,

@@ -227,18 +227,22 @@ struct KeptBytes {
   }
 };
 
+/// What an edge has in the store: its target, a weight, the sum of weights up to it.
+std::uint64_t edge_bytes(const SampledOptions& sampled) {
+  return sizeof(Vertex) + (sampled.weighted ? sizeof(float) : 0) +
+         (sampled.weighted && sampled.replace ? sizeof(double) : 0);
+}
+
 /// What batches need beside the whole graph's parts: rows of layers as many as fanouts allow.
 void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& options,
-                 std::uint64_t n, std::uint64_t m, std::uint64_t all) {
+                 std::uint64_t n, std::uint64_t m, std::uint64_t all, std::uint64_t all_edges) {
   const SampledOptions& sampled = *options.sampled;
   const std::uint64_t hidden = options.model.hidden;
   const std::uint64_t size = size_of(options.type);
   Bytes store, features, sampler, layers;
-  // What an edge has: its target, a weight, the sum of weights up to it.
-  const std::uint64_t edge = sizeof(Vertex) + (sampled.weighted ? sizeof(float) : 0) +
-                             (sampled.weighted && sampled.replace ? sizeof(double) : 0);
-  if (sampled.edges == graph::EdgesPlacement::device) store.add(m, edge, 1);
-  store.add(n, 1, sizeof(EdgeOffset));
+  if (sampled.edges == graph::EdgesPlacement::device)
+    store.add(sampled.replicate_edges ? all_edges : m, edge_bytes(sampled), 1);
+  store.add(sampled.replicate_edges ? all : n, 1, sizeof(EdgeOffset));
   if (sampled.features != memory::Placement::host)
     features.add(sampled.features == memory::Placement::replicated ? all : n, dataset.width, size);
   features.add(sampled.cached > 0.0
@@ -296,6 +300,7 @@ std::vector<Alternative> alternatives_to(const TrainOptions& given) {
     add("--evaluation sampled --edges host", [](TrainOptions& o) {
       o.sampled->exact_evaluation = false;
       o.sampled->edges = graph::EdgesPlacement::host;
+      o.sampled->replicate_edges = false;
     });
   if (!is_half) add("--type bfloat16", halve);
   if (!recomputes && !is_half)
@@ -376,7 +381,8 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
     }
   }
   plan.parts.emplace_back("parameters", parameters.value);
-  if (options.sampled) add_batches(plan, dataset, options, n, m, graphs.cuts.back());
+  if (options.sampled)
+    add_batches(plan, dataset, options, n, m, graphs.cuts.back(), graphs.out->edges());
   if (options.sampled && !options.sampled->exact_evaluation) return plan;
   const auto kept_total = [&](bool is_shared) {
     Bytes sum;
@@ -396,6 +402,12 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
                                          {"scratch", scratch.value}});
   if (graphs.cuts.size() > 2) plan.parts.emplace_back("halo", halo.value);
   return plan;
+}
+
+/// Whether what has `bytes` in all should be on each of several devices.
+bool is_little(std::uint64_t bytes, std::uint64_t memory, int ranks) {
+  constexpr std::uint64_t kShare = 16;
+  return ranks > 1 && bytes <= memory / kShare;
 }
 
 }  // namespace
@@ -428,11 +440,17 @@ MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
 
 memory::Placement features_placement(std::uint64_t memory, int ranks, const Dataset& dataset,
                                      NumberType type) {
-  constexpr std::uint64_t kShare = 16;
   const std::uint64_t all =
       exec::bytes_of(exec::bytes_of(dataset.vertices, dataset.width), size_of(type));
-  return ranks > 1 && all <= memory / kShare ? memory::Placement::replicated
-                                             : memory::Placement::device;
+  return is_little(all, memory, ranks) ? memory::Placement::replicated : memory::Placement::device;
+}
+
+bool edges_are_replicated(std::uint64_t memory, int ranks, const graph::Graph& graph,
+                          const SampledOptions& sampled) {
+  Bytes all;
+  all.add(graph.edges(), edge_bytes(sampled), 1);
+  all.add(graph.vertices, 1, sizeof(EdgeOffset));
+  return sampled.edges == graph::EdgesPlacement::device && is_little(all.value, memory, ranks);
 }
 
 void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks) {

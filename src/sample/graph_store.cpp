@@ -21,6 +21,12 @@ const T* origin(const void* base, EdgeOffset first) {
   return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(base) - first * sizeof(T));
 }
 
+/// Of an array that is indexed so, edge `first`.
+template <class T>
+const T* at_edge(const T* array, EdgeOffset first) {
+  return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(array) + first * sizeof(T));
+}
+
 bool on_all_ranks(team::Team& team, bool holds) {
   return team.all_reduce(holds ? 1 : 0, [](int a, int b) { return a & b; }) != 0;
 }
@@ -74,6 +80,28 @@ void point_at(const memory::GlobalArray<T>& array, const T* (&table)[kMaxRanks])
   for (int q = 0; q < view.ranks; ++q) table[q] = origin<T>(view.base[q], view.cuts[q]);
 }
 
+/// Copies what table[q] leads to, counts[q] elements of every other rank q, and has the table lead
+/// to the copies. Arrays that a rank does not have stay away. Asynchronous.
+template <class T>
+memory::Buffer<std::byte> bring(const exec::Stream& stream, int rank,
+                                std::span<const std::uint64_t> counts,
+                                const T* (&table)[kMaxRanks]) {
+  const auto is_brought = [&](std::size_t q) {
+    return static_cast<int>(q) != rank && table[q] != nullptr;
+  };
+  std::uint64_t all = 0;
+  for (std::size_t q = 0; q < counts.size(); ++q) all += is_brought(q) ? counts[q] : 0;
+  memory::Buffer<std::byte> copies(stream.device(), exec::bytes_of(all, sizeof(T)));
+  auto* next = reinterpret_cast<T*>(copies.data());
+  for (std::size_t q = 0; q < counts.size(); ++q) {
+    if (!is_brought(q)) continue;
+    exec::copy(stream, next, table[q], counts[q] * sizeof(T));
+    table[q] = next;
+    next += counts[q];
+  }
+  return copies;
+}
+
 }  // namespace
 
 template <class T>
@@ -102,6 +130,8 @@ GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreO
   view_.ranks = team.size();
   for (std::size_t q = 0; q < shard.cuts.size(); ++q) view_.cuts[q] = shard.cuts[q];
   const bool is_far = shard.edges_placement == graph::EdgesPlacement::host;
+  require(!(is_far && options.replicated),
+          "lists in host memory are there for all devices: they are not replicated");
 
   const std::vector<void*> offsets = team.share(const_cast<EdgeOffset*>(shard.out.offsets));
   for (std::size_t q = 0; q < offsets.size(); ++q) {
@@ -132,6 +162,10 @@ GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreO
   if (options.cumulative) {
     require(options.weights, "sums of weights are kept of a store with weights");
     accumulate(team, stream, is_far ? memory::Placement::host : memory::Placement::device);
+  }
+  if (options.replicated) {
+    team.barrier();  // All sums of weights stand.
+    replicate(stream, team.rank());
   }
   team.barrier();
 }
@@ -194,6 +228,31 @@ void GraphStore::accumulate(team::Team& team, const exec::Stream& stream,
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::accumulate_weights<decltype(backend)>(stream, kernel, shard_.out.count);
   });
+  stream.synchronize();
+}
+
+void GraphStore::replicate(const exec::Stream& stream, int rank) {
+  const auto ranks = static_cast<std::size_t>(view_.ranks);
+  std::vector<std::uint64_t> rows, edges;
+  for (std::size_t q = 0; q < ranks; ++q) {
+    rows.push_back(view_.cuts[q + 1] - view_.cuts[q] + 1);
+    edges.push_back(edge_cuts_[q + 1] - edge_cuts_[q]);
+  }
+  copies_.push_back(bring(stream, rank, rows, view_.offsets));
+  const auto bring_edges = [&]<class T>(const T*(&table)[kMaxRanks]) {
+    const T* first[kMaxRanks] = {};
+    for (std::size_t q = 0; q < ranks; ++q)
+      first[q] = table[q] == nullptr ? nullptr : at_edge(table[q], edge_cuts_[q]);
+    copies_.push_back(bring(stream, rank, edges, first));
+    for (std::size_t q = 0; q < ranks; ++q)
+      table[q] = first[q] == nullptr ? nullptr : origin<T>(first[q], edge_cuts_[q]);
+  };
+  bring_edges(view_.targets);
+  bring_edges(view_.weights_int);
+  bring_edges(view_.weights_float);
+  bring_edges(view_.cumulative);
+  bring_edges(view_.times);
+  bring_edges(view_.edge_ids);
   stream.synchronize();
 }
 

@@ -387,7 +387,9 @@ class Train(ProgramTest):
             result = self.succeed_json("train", *options, "--placement", placement)
             self.assertEqual((expected, placement), ([e["loss"] for e in result["epochs"]], result["placement"]))
         self.assertEqual(expected, self.losses(*options, "--evaluation", "sampled"))
-        self.assertEqual(expected, self.losses(*options, "--evaluation", "sampled", "--edges", "host"))
+        for edges in ("device", "replicated", "host"):
+            result = self.succeed_json("train", *options, "--evaluation", "sampled", "--edges", edges)
+            self.assertEqual((expected, edges), ([e["loss"] for e in result["epochs"]], result["edges_placement"]))
         for by in ("degree", "presampling"):
             result = self.succeed_json("train", *options, "--placement", "cached", "--cached", 0.5, "--cache-by", by)
             self.assertEqual(expected, [e["loss"] for e in result["epochs"]])
@@ -431,7 +433,7 @@ class Train(ProgramTest):
         self.fail(2, *sampled, "--cached", 0.5, says="--placement cached")
         self.fail(2, *sampled, "--cache-by", "presampling", says="--placement cached")
         self.fail(2, *sampled, "--placement", "cached", "--cache-by", "age", says=["age", "degree, presampling"])
-        self.fail(2, *sampled, "--edges", "compressed-host", says=["compressed-host", "device, host"])
+        self.fail(2, *sampled, "--edges", "compressed-host", says=["compressed-host", "auto, device, replicated, host"])
         self.fail(2, *sampled, "--weighted", says=["--weighted", "--weights uniform"])
         for only in (["--edges", "host"], ["--replace"], ["--weighted"], ["--cache-by", "degree"]):
             self.fail(2, "train", *GENERATED, *only, says="--mode sampled")

@@ -339,8 +339,23 @@ TEST(SampledTraining, FeaturesLieOnEachGpuWhereTheyAreFew) {
   EXPECT_EQ(place(kMemory, 2, NumberType::float32), memory::Placement::device);
 }
 
-/// Lists in host memory are the same lists.
-void check_edges_in_host_memory(const std::vector<team::TeamOptions>& teams) {
+TEST(SampledTraining, ListsLieOnEachGpuWhereTheyAreFew) {
+  graph::Graph graph = fixtures::path(1000);
+  SampledOptions sampled;
+  const std::uint64_t bytes = graph.edges() * sizeof(Vertex) + 1000 * sizeof(EdgeOffset);
+  EXPECT_TRUE(edges_are_replicated(16 * bytes, 2, graph, sampled));
+  EXPECT_FALSE(edges_are_replicated(16 * bytes - 16, 2, graph, sampled));
+  EXPECT_FALSE(edges_are_replicated(16 * bytes, 1, graph, sampled));
+  EXPECT_FALSE(edges_are_replicated(0, 2, graph, sampled));
+  sampled.weighted = true;
+  EXPECT_FALSE(edges_are_replicated(16 * bytes, 2, graph, sampled));
+  EXPECT_TRUE(edges_are_replicated(32 * bytes, 2, graph, sampled));
+  sampled.edges = graph::EdgesPlacement::host;
+  EXPECT_FALSE(edges_are_replicated(32 * bytes, 2, graph, sampled));
+}
+
+/// Lists in host memory, or on every device, are the same lists.
+void check_other_edges(const std::vector<team::TeamOptions>& teams) {
   const Problem p = problem(true, false, false);
   for (const ModelKind kind : {ModelKind::gcn, ModelKind::gat}) {
     for (const auto& team : teams) {
@@ -350,6 +365,15 @@ void check_edges_in_host_memory(const std::vector<team::TeamOptions>& teams) {
       options.sampled->exact_evaluation = kind == ModelKind::gcn;
       const Trained near = train_on(p, options, team);
       const MemoryPlan plan = plan_memory(fixtures::pair_of(p.graph, 1), p.dataset, options);
+      options.sampled->replicate_edges = true;
+      const Trained copied = train_on(p, options, team);
+      EXPECT_EQ(copied.numbers, near.numbers);
+      EXPECT_EQ(copied.parameters, near.parameters);
+      const auto halves = fixtures::pair_of(p.graph, 2);
+      const auto all = plan_memory(halves, p.dataset, options);
+      options.sampled->replicate_edges = false;
+      const auto part = plan_memory(halves, p.dataset, options);
+      EXPECT_GE(all.total(), part.total() + p.graph.edges() * sizeof(Vertex) / 3);
       options.sampled->edges = graph::EdgesPlacement::host;
       const Trained far = train_on(p, options, team);
       EXPECT_EQ(far.numbers, near.numbers);
@@ -361,13 +385,11 @@ void check_edges_in_host_memory(const std::vector<team::TeamOptions>& teams) {
   }
 }
 
-TEST(SampledTraining, OfEdgesInHostMemoryIsTheSame) {
-  check_edges_in_host_memory({ranks(1), ranks(2)});
-}
-TEST(SampledTrainingCuda, OfEdgesInHostMemoryIsTheSame) {
+TEST(SampledTraining, OfEdgesAnywhereIsTheSame) { check_other_edges({ranks(1), ranks(2)}); }
+TEST(SampledTrainingCuda, OfEdgesAnywhereIsTheSame) {
   const auto gpus = fixtures::cuda_teams();
   if (gpus.empty()) GTEST_SKIP() << "no GPU";
-  check_edges_in_host_memory(gpus);
+  check_other_edges(gpus);
 }
 
 /// The least of all ranks' hit rates after an epoch, of one layer over all neighbours with eight

@@ -139,6 +139,7 @@ inline std::vector<Vertex> some_seeds(Vertex vertices, std::size_t count) {
 struct SampleCase {
   SamplerOptions options;
   graph::EdgesOptions edges = {};
+  bool replicated = false;
 };
 
 inline void check_samples(const team::TeamOptions& team_options, const fixtures::Named& named,
@@ -157,6 +158,7 @@ inline void check_samples(const team::TeamOptions& team_options, const fixtures:
     StoreOptions store_options;
     store_options.weights = options.weighted;
     store_options.cumulative = options.weighted && options.replace;
+    store_options.replicated = tried.replicated;
     if (options.temporal) store_options.times = own_times(graph, shard, times);
     const GraphStore store(team, shard, store_options);
     NeighbourSampler sampler(team.device(), store, options);
@@ -315,6 +317,37 @@ TYPED_TEST_P(SamplerTest, EdgesInHostMemory) {
   }
 }
 
+TYPED_TEST_P(SamplerTest, EdgesOnEveryDevice) {
+  const fixtures::Named named{"kronecker",
+                              with_weights(fixtures::generated("kron:9", true), false)};
+  const fixtures::Named star{"star", fixtures::star(40, false)};  // One rank has all edges.
+  for (const auto& options : sampling_teams<TypeParam>()) {
+    SampleCase tried = sample_case({5, 40}, 6);
+    tried.replicated = true;
+    check_samples(options, star, tried);
+    for (const bool weighted : {false, true}) {
+      for (const bool replace : {false, true}) {
+        tried.options.weighted = weighted;
+        tried.options.replace = replace;
+        check_samples(options, named, tried);
+      }
+    }
+    tried.options.disjoint = tried.options.temporal = true;
+    check_samples(options, named, tried);
+    team::run_team(options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, directed_source(named.graph, team.size()));
+      const GraphStore spread(team, shard);
+      const GraphStore copied(team, shard, {.replicated = true});
+      for (int q = 0; q < team.size(); ++q) {
+        const bool is_own = q == team.rank();
+        EXPECT_EQ(spread.view().offsets[q] == copied.view().offsets[q], is_own) << q;
+        EXPECT_EQ(spread.view().targets[q] == copied.view().targets[q], is_own) << q;
+      }
+      team.barrier();
+    });
+  }
+}
+
 template <class Check>
 void on_one_rank(const team::TeamOptions& options, const graph::Graph& graph, Check&& check) {
   const graph::ShardSource source = directed_source(graph, options.ranks);
@@ -342,6 +375,9 @@ TYPED_TEST_P(SamplerTest, RefusesWhatMakesNoSense) {
     refuses({.fanouts = {2}, .temporal = true, .disjoint = true});
     refuses({.fanouts = {2'000'000'000}, .batch = 1000, .replace = true});
     EXPECT_THROW(GraphStore(team, shard, {.weights = true}), UsageError);
+    const graph::Shard far = graph::make_shard(
+        team, directed_source(fixtures::path(10), team.size()), {graph::EdgesPlacement::host, 0});
+    EXPECT_THROW(GraphStore(team, far, {.replicated = true}), UsageError);
     const std::vector<std::int64_t> times(3);
     EXPECT_THROW(GraphStore(team, shard, {.times = times}), UsageError);
 
@@ -446,7 +482,7 @@ TYPED_TEST_P(SamplerTest, SaysSumsAbove32BitsThatDoNotFit) {
 REGISTER_TYPED_TEST_SUITE_P(SamplerTest, UniformOnEveryGraphAndTeam, EveryWidthOfFanout,
                             ChoicesTooLargeForAWorkersOwnMemory, ManyTargets, WithReplacement,
                             Weighted, DisjointTrees, NotLaterThanTheSeed, EdgesInHostMemory,
-                            RefusesWhatMakesNoSense, SaysWhatDoesNotFit,
+                            EdgesOnEveryDevice, RefusesWhatMakesNoSense, SaysWhatDoesNotFit,
                             SaysSumsAbove32BitsThatDoNotFit, NamesTheTableThatDoesNotFit);
 
 }  // namespace warren::sample

@@ -39,6 +39,8 @@ struct SampledOptions {
   bool weighted = false;
   /// Where the lists that are sampled lie: device, or host.
   graph::EdgesPlacement edges = graph::EdgesPlacement::device;
+  /// Of lists on devices: every device has all of them.
+  bool replicate_edges = false;
   /// Evaluation by passes over the whole graph, which then stands on the devices with all of its
   /// layers' outputs; else by sampled batches, too.
   bool exact_evaluation = true;

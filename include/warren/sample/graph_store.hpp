@@ -3,10 +3,12 @@
 // vertex on any rank (WholeGraph, section III-B).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "warren/graph/shard.hpp"
 #include "warren/memory/global_array.hpp"
@@ -58,6 +60,8 @@ struct StoreOptions {
   bool weights = false;     ///< The graph's edge weights are used.
   bool cumulative = false;  ///< And their sums kept, for weighted draws with replacement: 8 bytes
                             ///< an edge.
+  /// Every device has all ranks' lists, so that draws read none over a link; of lists on devices.
+  bool replicated = false;
   /// Of this rank's edges, in the shard's order; the same on all ranks whether given. The store
   /// then keeps a copy of the edges, each row in the order of its times: 20 to 24 bytes an edge.
   std::optional<std::span<const std::int64_t>> times = {};
@@ -67,9 +71,11 @@ struct StoreOptions {
 class GraphStore {
  public:
   /// Collective. Shares the shard's arrays as they lie (device or pinned host memory) without a
-  /// copy; the shard's vertices are those of the store, whatever the partition. Throws UsageError
-  /// for compressed lists, weights that are negative, not finite, all zero or absent, timestamps
-  /// not one an edge, and devices that cannot reach each other; MemoryError. Synchronises.
+  /// copy, or, where they are to be replicated, with one of the other ranks' arrays; the shard's
+  /// vertices are those of the store, whatever the partition. Throws UsageError for compressed
+  /// lists, lists in host memory that are to be replicated, weights that are negative, not finite,
+  /// all zero or absent, timestamps not one an edge, and devices that cannot reach each other;
+  /// MemoryError. Synchronises.
   GraphStore(team::Team& team, const graph::Shard& shard, const StoreOptions& options = {});
 
   [[nodiscard]] const StoreView& view() const { return view_; }
@@ -88,6 +94,7 @@ class GraphStore {
                     std::span<const std::int64_t> times);
   void inspect(team::Team& team, const exec::Stream& stream);
   void accumulate(team::Team& team, const exec::Stream& stream, memory::Placement placement);
+  void replicate(const exec::Stream& stream, int rank);
 
   graph::Shard shard_;  ///< Keeps what is shared alive.
   std::vector<std::uint64_t> edge_cuts_;
@@ -101,6 +108,7 @@ class GraphStore {
   std::optional<memory::GlobalArray<std::int32_t>> weights_int_;
   std::optional<memory::GlobalArray<std::int64_t>> times_;
   std::optional<memory::GlobalArray<EdgeOffset>> edge_ids_;
+  std::vector<memory::Buffer<std::byte>> copies_;  ///< Of other ranks' arrays.
 };
 
 }  // namespace warren::sample
