@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <string>
 #include <utility>
+
+#include "warren/core/error.hpp"
 
 #include "exec/cuda/algorithms.hpp"
 
@@ -98,6 +102,19 @@ void exclusive_sum(const Stream& stream, const std::uint32_t* values, std::uint6
   stream.synchronize();
   sums[0] = 0;
   for (std::uint64_t i = 0; i < count; ++i) sums[i + 1] = sums[i] + values[i];
+}
+
+void clear_words(const Stream& stream, std::span<const WordRange> ranges) {
+  require(ranges.size() <= kMostRanges, std::to_string(ranges.size()) +
+                                            " ranges to be cleared: at most " +
+                                            std::to_string(kMostRanges));
+#if WARREN_HAS_CUDA
+  if (stream.device().is_cuda()) return cuda::clear_words(stream, ranges);
+#endif
+  stream.synchronize();
+  for (const WordRange& range : ranges) {
+    if (range.count > 0) std::memset(range.first, 0, range.count * sizeof(std::uint64_t));
+  }
 }
 
 }  // namespace warren::exec

@@ -127,6 +127,11 @@ struct SearchFunction : SearchProblem<MetricType> {
   };
   static constexpr std::uint32_t kScratchBytes = sizeof(KeptLists);
   static constexpr std::uint32_t kBlocksPerProcessor = Lists::kBlocksPerProcessor;
+  /// First tasks at most, as many as any queue has room for: a source's neighbours, or where it has
+  /// more, pieces of its list.
+  static constexpr std::uint32_t kSeedLevels = 8;
+  static constexpr std::uint32_t kSeedEdges = 1u << kSeedLevels;
+  static constexpr std::uint32_t kSeedNodes = 32;  ///< Pushed at a time.
   /// Pushes, for each lane, after which a worker keeps nothing more.
   static constexpr std::uint32_t kKeptPushes = 16;
   /// What running one task pushes at most, on workers of so many lanes.
@@ -137,16 +142,34 @@ struct SearchFunction : SearchProblem<MetricType> {
     return kTaskPushes + kKeptPushes + 2 * gathered;
   }
 
-  [[nodiscard]] WARREN_HD std::uint64_t seeds() const { return owner(source) == rank ? 1 : 0; }
+  [[nodiscard]] WARREN_HD std::uint64_t seeds() const {
+    if (owner(source) != rank) return 0;
+    Kept from{0, 0, source};
+    return (seed_pieces(find_list(from)).count + kSeedNodes - 1) / kSeedNodes;
+  }
   [[nodiscard]] WARREN_HD double priority(const Task& task) const {
     return Metric::priority(task.word);
   }
+  /// The source's neighbours, where they are few, or pieces of its list, so that there is work for
+  /// all some steps sooner.
   template <class W, class C>
-  WARREN_HD void seed(const W& worker, C& context, std::uint64_t) const {
-    const Task task{source, kRootNode, Metric::start(source)};
-    if (worker.lane() == 0)
-      exec::atomic_store<exec::Order::relaxed, kScope>(best[source], task.word);
-    context.push(worker, worker.lane() == 0, rank, task);
+  WARREN_HD void seed(const W& worker, C& context, std::uint64_t i) const {
+    Kept from{0, Metric::start(source), source};
+    const EdgeOffset degree = find_list(from);
+    const bool is_first = i == 0 && worker.lane() == 0;
+    if (is_first) {
+      exec::atomic_store<exec::Order::relaxed, kScope>(best[source], from.word);
+      exec::atomic_add(tally->expanded, std::uint64_t{1});
+    }
+    worker.sync();
+    if (degree <= kSeedEdges) return seed_neighbours(worker, context, from, degree);
+    const SeedPieces pieces = seed_pieces(degree);
+    for (std::uint32_t k = worker.lane(); k < kSeedNodes + worker.lane(); k += worker.size()) {
+      const std::uint64_t place = i * kSeedNodes + k;
+      const Task task{source, pieces.first + static_cast<std::uint32_t>(place), from.word};
+      context.push(worker, k < kSeedNodes && place < pieces.count, rank, task,
+                   Metric::priority(from.word));
+    }
   }
 
   /// What the worker finds within reach it goes on with itself, in rounds, as long as others need
@@ -197,6 +220,37 @@ struct SearchFunction : SearchProblem<MetricType> {
   }
 
  private:
+  /// Nodes of the source's list that are pushed: `count` from `first` on.
+  struct SeedPieces {
+    std::uint32_t first;
+    std::uint64_t count;
+  };
+  [[nodiscard]] static WARREN_HD SeedPieces seed_pieces(EdgeOffset degree) {
+    if (degree <= kSeedEdges) return {kRootNode, 1};
+    TaskPieces pieces(kRootNode, degree);
+    const std::uint64_t count = pieces.descend_all(kSeedLevels);
+    return {pieces.node(), count};
+  }
+  template <class W, class C>
+  WARREN_HD void seed_neighbours(const W& worker, C& context, const Kept& from,
+                                 EdgeOffset degree) const {
+    const typename Metric::Weights weights(out);
+    for (EdgeOffset k = worker.lane(); k < degree + worker.lane(); k += worker.size()) {
+      Task next{};
+      bool has = k < degree;
+      if (has) {
+        const Vertex to = out.list(from.begin + k)[0];
+        const Word word = Metric::extend(from.word, weights, from.begin + k, source);
+        next = {to, owner(to) == rank ? kRootNode : 0, word};
+        has = Metric::is_less(word, better(best, to, word));
+      }
+      context.push(worker, has, owner(next.vertex), next, Metric::priority(next.word));
+    }
+    if (worker.lane() != 0) return;
+    exec::atomic_add(tally->edges, std::uint64_t{degree});
+    exec::atomic_add(tally->kept, std::uint64_t{1});
+  }
+
   /// What a worker holds while it runs its tasks; the same in every lane.
   struct Leap {
     KeptLists& lists;
@@ -534,7 +588,35 @@ struct SearchFunction : SearchProblem<MetricType> {
   template <class W, class C>
   WARREN_HD std::uint32_t take_piece(const W& worker, C& context, bool active, const Task& task,
                                      EdgeOffset degree, EdgeOffset& begin) const {
-    TaskPieces pieces(active ? task.node : kRootNode, active ? degree : 0);
+    if (!active) degree = 0;
+    if (!worker.any(degree > kTaskEdges)) return static_cast<std::uint32_t>(degree);
+    return cut_up(worker, context, active, task, degree, begin);
+  }
+  template <class W, class C>
+  WARREN_GPU_NOINLINE WARREN_HD std::uint32_t cut_up(const W& worker, C& context, bool active,
+                                                     const Task& task, EdgeOffset degree,
+                                                     EdgeOffset& begin) const {
+    TaskPieces pieces(active ? task.node : kRootNode, degree);
+    // A long list or two: all lanes push pieces of it at a time.
+    constexpr std::uint32_t kFew = 2;
+    constexpr std::uint32_t kMostLevels = 5;
+    std::uint32_t levels = 0;
+    while (levels < kMostLevels && 2u << levels <= worker.size()) ++levels;
+    while (levels > 0) {
+      const bool is_long = !pieces.is_leaf();
+      const std::uint32_t count = worker.count(is_long);
+      if (count == 0 || count > kFew) break;
+      const std::uint32_t who =
+          worker.reduce(is_long ? worker.lane() : worker.size(), exec::Minimum{});
+      std::uint64_t children = 0;
+      if (worker.lane() == who) children = pieces.descend_all(levels);
+      children = worker.broadcast(children, who);
+      const Task right{worker.broadcast(task.vertex, who),
+                       worker.broadcast(pieces.node(), who) + worker.lane(),
+                       worker.broadcast(task.word, who)};
+      context.push(worker, worker.lane() > 0 && worker.lane() < children, rank, right,
+                   Metric::priority(right.word));
+    }
     while (worker.any(!pieces.is_leaf())) {
       Task right = task;
       bool has = false;

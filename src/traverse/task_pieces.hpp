@@ -24,6 +24,18 @@ class TaskPieces {
     while (node >> (depth_ + 1) != 0) ++depth_;
   }
   [[nodiscard]] WARREN_HD bool is_leaf() const { return depth_ >= levels_; }
+  /// To the first of the nodes `levels` below, or of the leaves; how many of them there are, side
+  /// by side.
+  WARREN_HD std::uint64_t descend_all(std::uint32_t levels) {
+    const std::uint32_t step = levels < levels_ - depth_ ? levels : levels_ - depth_;
+    const std::uint64_t below = pieces_ - first_piece(node_);
+    node_ <<= step;
+    depth_ += step;
+    const std::uint64_t each = std::uint64_t{1} << (levels_ - depth_);
+    const std::uint64_t here = (below + each - 1) / each;
+    return here >> step == 0 ? here : std::uint64_t{1} << step;
+  }
+  [[nodiscard]] WARREN_HD std::uint32_t node() const { return node_; }
   /// To the left child; true if there is a right one, which is then `right`.
   [[nodiscard]] WARREN_HD bool descend(std::uint32_t& right) {
     right = 2 * node_ + 1;

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "warren/core/error.hpp"
+
 #include "support/on_device.hpp"
 
 namespace warren::exec {
@@ -77,8 +79,27 @@ void check_sums(const Stream& stream, std::uint64_t count) {
   EXPECT_EQ(sums.to_host(stream), expected);
 }
 
+void check_clearing(const Stream& stream) {
+  // Words of every other range stay, also those next to a range's ends.
+  std::vector<memory::Buffer<std::uint64_t>> buffers;
+  std::vector<WordRange> ranges{{nullptr, 0}};
+  for (const std::uint64_t count : kSizes) {
+    buffers.push_back(on_device(stream, std::vector<std::uint64_t>(count + 2, 7)));
+    ranges.push_back({buffers.back().data() + 1, count});
+  }
+  clear_words(stream, ranges);
+  for (std::size_t i = 0; i < std::size(kSizes); ++i) {
+    std::vector<std::uint64_t> expected(kSizes[i] + 2, 0);
+    expected.front() = expected.back() = 7;
+    EXPECT_EQ(buffers[i].to_host(stream), expected) << kSizes[i];
+  }
+  clear_words(stream, {});
+  EXPECT_THROW(clear_words(stream, std::vector<WordRange>(kMostRanges + 1)), UsageError);
+}
+
 void check_all(const Device& device) {
   const Stream stream(device);
+  check_clearing(stream);
   for (const std::uint64_t count : kSizes) {
     for (const int bits : {1, 8, 11, 12, 22, 31, 32}) {
       check_pairs(stream, count, 4294967295u, bits);

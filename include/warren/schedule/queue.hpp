@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "warren/exec/algorithms.hpp"
 #include "warren/memory/buffer.hpp"
 #include "warren/schedule/context.hpp"
 #include "warren/team/links.hpp"
@@ -105,6 +106,12 @@ inline constexpr std::uint32_t kMostThreadsPerProcessor = 2048;
 /// Places of a ring that heeds `capacity` while `overshoot` tasks may pass it.
 [[nodiscard]] std::uint64_t ring_places(std::uint64_t capacity, std::uint64_t overshoot);
 
+template <class T>
+[[nodiscard]] exec::WordRange words_of(const memory::Buffer<T>& buffer) {
+  static_assert(sizeof(T) % sizeof(std::uint64_t) == 0);
+  return {buffer.data(), buffer.bytes() / sizeof(std::uint64_t)};
+}
+
 /// Rings of one size side by side, on this rank's device.
 template <class Task>
 class Rings {
@@ -119,10 +126,16 @@ class Rings {
         readers_(device, count),
         writers_(device, count) {}
 
+  /// What is zero where the rings are empty.
+  void add_words(std::vector<exec::WordRange>& ranges) const {
+    ranges.push_back(words_of(segments_));
+    ranges.push_back(words_of(readers_));
+    ranges.push_back(words_of(writers_));
+  }
   void clear(const exec::Stream& stream) const {
-    exec::fill_bytes(stream, segments_.data(), 0, segments_.bytes());
-    exec::fill_bytes(stream, readers_.data(), 0, readers_.bytes());
-    exec::fill_bytes(stream, writers_.data(), 0, writers_.bytes());
+    std::vector<exec::WordRange> ranges;
+    add_words(ranges);
+    exec::clear_words(stream, ranges);
   }
   /// The i-th ring, with both ends here.
   [[nodiscard]] RingView<Task> view(std::uint64_t i, std::uint32_t stumble,
@@ -294,12 +307,12 @@ void TaskQueue<Task>::make_spill(const exec::Device& device, std::uint64_t capac
 
 template <class Task>
 void TaskQueue<Task>::clear(const exec::Stream& stream) {
-  local_.clear(stream);
-  receive_.clear(stream);
-  outbox_.clear(stream);
-  spill_->clear(stream);
-  exec::fill_bytes(stream, senders_.data(), 0, senders_.bytes());
-  exec::fill_bytes(stream, counters_.data(), 0, counters_.bytes());
+  std::vector<exec::WordRange> ranges{detail::words_of(senders_), detail::words_of(counters_)};
+  local_.add_words(ranges);
+  receive_.add_words(ranges);
+  outbox_.add_words(ranges);
+  spill_->add_words(ranges);
+  exec::clear_words(stream, ranges);
 }
 
 template <class Task>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting, scanning and compacting through CUB.
+// Sorting, scanning and compacting through CUB; clearing.
+#include <algorithm>
+
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
@@ -26,6 +28,19 @@ void with_scratch(const Stream& stream, const char* name, Call&& call) {
   deallocate(device, MemoryKind::device, scratch, bytes == 0 ? 1 : bytes);
   cuda_check(status, name);
   cuda_check(done, name);
+}
+
+struct Ranges {
+  WordRange range[kMostRanges];
+};
+
+/// Row y of blocks clears range y.
+__global__ void clear_kernel(const __grid_constant__ Ranges ranges) {
+  const WordRange range = ranges.range[blockIdx.y];
+  auto* const words = static_cast<std::uint64_t*>(range.first);
+  for (std::uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < range.count;
+       i += std::uint64_t{gridDim.x} * blockDim.x)
+    words[i] = 0;
 }
 
 cudaStream_t native(const Stream& stream) { return static_cast<cudaStream_t>(stream.native()); }
@@ -85,6 +100,21 @@ void exclusive_sum(const Stream& stream, const std::uint32_t* values, std::uint6
                      scratch, bytes, values, sums + 1, ::cuda::std::plus<std::uint64_t>{},
                      std::uint64_t{0}, static_cast<std::int64_t>(count), native(stream));
                });
+}
+
+void clear_words(const Stream& stream, std::span<const WordRange> ranges) {
+  constexpr std::uint64_t kThreads = 256, kMostBlocks = 128, kWordsOfThread = 4;
+  std::uint64_t most = 0;
+  for (const WordRange& range : ranges) most = std::max(most, range.count);
+  if (most == 0) return;
+  Ranges given{};
+  std::copy(ranges.begin(), ranges.end(), given.range);
+  const std::uint64_t blocks =
+      std::min(kMostBlocks, (most + kThreads * kWordsOfThread - 1) / (kThreads * kWordsOfThread));
+  stream.device().activate();
+  clear_kernel<<<dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(ranges.size())),
+                 kThreads, 0, native(stream)>>>(given);
+  cuda_check(cudaGetLastError(), "clear_kernel");
 }
 
 }  // namespace warren::exec::cuda

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
-#include "warren/exec/stream.hpp"
+#include "warren/exec/algorithms.hpp"
 
 namespace warren::exec::cuda {
 
@@ -18,5 +19,6 @@ std::uint64_t unique_keys(const Stream& stream, const std::uint64_t* keys, std::
                           std::uint64_t count);
 void exclusive_sum(const Stream& stream, const std::uint32_t* values, std::uint64_t* sums,
                    std::uint64_t count);
+void clear_words(const Stream& stream, std::span<const WordRange> ranges);
 
 }  // namespace warren::exec::cuda
