@@ -110,7 +110,7 @@ class SearchWords {
     const bool has_blocks = options.workers != SearchWorkers::warps;
     if (!std::is_same_v<Metric, DepthMetric>) return has_blocks && is_road ? 18.0 : 6.0;
     if (!has_blocks) return is_road ? 12.0 : 48.0;
-    return is_road || shard.cuts.size() > 2 ? 48.0 : 192.0;
+    return is_road ? 48.0 : 192.0;
   }
 
   template <class Lists>

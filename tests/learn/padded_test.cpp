@@ -397,43 +397,45 @@ bool may_capture(const team::TeamOptions& options) {
   return may;
 }
 
-TEST(CapturedBatchesCuda, AreTheSameOfEveryModelAndType) {
+class CapturedBatchesOfCuda : public testing::TestWithParam<ModelKind> {};
+
+TEST_P(CapturedBatchesOfCuda, AreTheSameOfEveryType) {
   if (fixtures::cuda_teams().empty()) GTEST_SKIP() << "no GPU";
-  for (const ModelKind kind : fixtures::kAllKinds) {
-    for (const bool is_directed : {false, true}) {
-      const Problem p = problem(is_directed, false, kind == ModelKind::sage && is_directed);
-      TrainOptions options = in_batches(kind, 9);
-      options.epochs = 12;
-      options.sampled->pad = true;
-      if (kind == ModelKind::sage && !is_directed) options.model.aggregate = SageAggregate::max;
-      options.optimizer.schedule = Schedule::cosine;
-      options.sampled->exact_evaluation = !is_directed;
-      for (const auto& team : fixtures::cuda_teams()) {
-        for (const NumberType type :
-             {NumberType::float32, NumberType::bfloat16, NumberType::float16}) {
-          SCOPED_TRACE(name_of(kind) + ", " + std::string(name_of(type)) + ", " +
-                       testing_support::name_of(team));
-          options.type = type;
-          // Steps are left out at first.
-          options.loss_scale = {.initial = 0x1p24f, .interval = 3};
-          options.capture = true;
-          const Epochs captured = train(p, options, team);
-          options.capture = false;
-          const Epochs plain = train(p, options, team);
-          EXPECT_EQ(captured.numbers, plain.numbers);
-          EXPECT_EQ(captured.parameters, plain.parameters);
-          EXPECT_EQ(plain.captured, 0u);
-          // The first ones of each place take memory, with times and without.
-          if (may_capture(team)) {
-            EXPECT_GT(captured.captured, captured.padded / 3);
-          } else {
-            EXPECT_EQ(captured.captured, 0u);
-          }
+  const ModelKind kind = GetParam();
+  for (const bool is_directed : {false, true}) {
+    const Problem p = problem(is_directed, false, kind == ModelKind::sage && is_directed);
+    TrainOptions options = in_batches(kind, 9);
+    options.epochs = 12;
+    options.sampled->pad = true;
+    if (kind == ModelKind::sage && !is_directed) options.model.aggregate = SageAggregate::max;
+    options.optimizer.schedule = Schedule::cosine;
+    options.sampled->exact_evaluation = !is_directed;
+    for (const auto& team : fixtures::cuda_teams()) {
+      for (const NumberType type :
+           {NumberType::float32, NumberType::bfloat16, NumberType::float16}) {
+        SCOPED_TRACE(std::string(name_of(type)) + ", " + testing_support::name_of(team));
+        options.type = type;
+        // Steps are left out at first.
+        options.loss_scale = {.initial = 0x1p24f, .interval = 3};
+        options.capture = true;
+        const Epochs captured = train(p, options, team);
+        options.capture = false;
+        const Epochs plain = train(p, options, team);
+        EXPECT_EQ(captured.numbers, plain.numbers);
+        EXPECT_EQ(captured.parameters, plain.parameters);
+        EXPECT_EQ(plain.captured, 0u);
+        // The first ones of each place take memory, with times and without.
+        if (may_capture(team)) {
+          EXPECT_GT(captured.captured, captured.padded / 3);
+        } else {
+          EXPECT_EQ(captured.captured, 0u);
         }
       }
     }
   }
 }
+INSTANTIATE_TEST_SUITE_P(EveryModel, CapturedBatchesOfCuda, testing::ValuesIn(fixtures::kAllKinds),
+                         [](const auto& given) { return std::string(name_of(given.param)); });
 
 TEST(CapturedBatchesCuda, ContinueWhereMemoryChangesHands) {
   if (fixtures::cuda_teams().empty()) GTEST_SKIP() << "no GPU";

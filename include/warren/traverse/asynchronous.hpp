@@ -37,8 +37,7 @@ struct AsyncOptions {
   /// How much farther than the task it took (levels; widths of a bin) a worker of BFS or SSSP goes
   /// on with what it finds itself before others may take it: a long path then costs no queue. 0: no
   /// further; below 0: chosen, on GPUs where lists are short: workers of blocks 48 levels on road
-  /// networks and over several ranks, else 192; warps 12 and 48; either 6 widths, blocks on road
-  /// networks 18.
+  /// networks, else 192; warps 12 and 48; either 6 widths, blocks on road networks 18.
   double leap = -1.0;
   SearchWorkers workers = SearchWorkers::automatic;
   /// Vertices that a worker has of its own at most; 0: chosen. No more than it has room for.
