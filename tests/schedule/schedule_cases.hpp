@@ -133,6 +133,22 @@ TYPED_TEST_P(ScheduleTest, FullRingsLoseNothing) {
   }
 }
 
+TYPED_TEST_P(ScheduleTest, MoreSeedsThanRoom) {
+  for (const TeamOptions& team : this->small_teams()) {
+    QueueOptions options = this->small_options();
+    options.local_capacity = options.receive_capacity = options.spill_capacity = options.batch = 1;
+    this->expect_tree(team, options, {300, 2});
+    // A GPU's threads have memory for more.
+    constexpr std::uint64_t kMany = kIsCuda<TypeParam> ? 10'000'000 : 20'000;
+    try {
+      this->expect_tree(team, options, {kMany, 0});
+      ADD_FAILURE() << name_of(team);
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("more first tasks than a queue for 1 tasks"));
+    }
+  }
+}
+
 TYPED_TEST_P(ScheduleTest, Priorities) {
   for (const TeamOptions& team : this->small_teams()) {
     for (const double delta : {0.5, 1.0, 3.0, 1e9}) {
@@ -395,8 +411,8 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, WithoutAnyTask,
-                            FullRingsLoseNothing, Priorities, WorkersHoldWhatTheyFind,
-                            GatheredMessages, GatheringSendsFewerMessages,
+                            FullRingsLoseNothing, MoreSeedsThanRoom, Priorities,
+                            WorkersHoldWhatTheyFind, GatheredMessages, GatheringSendsFewerMessages,
                             FewMessagesOfABusyRankAreSent, SpilledTasksHaveTheirTurn,
                             TheIdleFunctionMakesWork, APushToNoRankIsNamed, OptionsThatCannotBe,
                             RandomRunsWithPauses);

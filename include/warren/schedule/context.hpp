@@ -32,7 +32,8 @@ struct alignas(256) RankCounters {
   std::uint64_t idle_nanoseconds;  ///< Of all workers together.
   std::uint64_t spilled;           ///< Tasks that found a ring full.
   std::uint64_t wrong_rank;  ///< One more than the rank that a task was pushed to and is none.
-  CounterGap<std::uint64_t[4]> behind_tallies;
+  std::uint64_t unseeded;    ///< First tasks that the memory did not hold.
+  CounterGap<std::uint64_t[5]> behind_tallies;
   std::uint32_t sending[kMaxRanks];    ///< A worker is taking a batch out of the outbox.
   std::uint32_t under_way[kMaxRanks];  ///< Batches taken and not yet at their ranks.
   CounterGap<std::uint32_t[2 * kMaxRanks]> behind_under_way;
@@ -180,8 +181,10 @@ class Context {
     counted_ = created_;
     return left;
   }
-  /// This lane has pushed a task to no rank.
+  /// This lane has pushed a task to no rank, or has not pushed one that it should have: the run
+  /// fails when the step ends, whatever its workers have been told.
   [[nodiscard]] WARREN_HD bool has_strayed() const { return has_strayed_; }
+  WARREN_HD void stray() { has_strayed_ = true; }
 
   /// To a rank that exists.
   WARREN_HD void push_to(const W& worker, bool has, int to, const Task& task, double priority) {
@@ -283,7 +286,7 @@ class Context {
     exec::atomic_store(mine_.wrong_rank,
                        static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) + 1);
     signal_all(Signal::fail);
-    has_strayed_ = true;
+    stray();
     return false;
   }
   /// Before a task can be seen it is counted: see docs/termination.md.

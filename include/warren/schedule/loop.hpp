@@ -36,8 +36,16 @@ class WorkerLoop {
   WorkerLoop(const WorkerLoop&) = delete;
   WorkerLoop& operator=(const WorkerLoop&) = delete;
 
-  /// Pushes the first tasks: called once for each seed.
-  WARREN_HD void seed(std::uint64_t seed) { function_.seed(worker_, context_, seed); }
+  /// Pushes the first tasks: called once for each seed. None is run yet, so that nothing makes
+  /// room: where the rings are full and the spill's memory is half full, too, the run ends.
+  WARREN_HD void seed(std::uint64_t seed) {
+    const std::uint64_t spilled = worker_.lane() == 0 ? table_.spill.used() : 0;
+    if (worker_.broadcast(spilled, 0) <= table_.spill.mask / 2)
+      return function_.seed(worker_, context_, seed);
+    if (worker_.lane() != 0) return;
+    exec::atomic_add(mine_.unseeded, std::uint64_t{1});
+    context_.stray();
+  }
 
   /// Until told to leave; where not `persistent`, until nothing is found.
   WARREN_HD void run(bool persistent) {

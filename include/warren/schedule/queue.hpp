@@ -208,7 +208,7 @@ class TaskQueue {
   /// After a pause: doubles the spill where more than half of its capacity is taken, and lets the
   /// workers go on. Synchronises. Throws MemoryError.
   void grow(team::Team& team, const exec::Stream& stream);
-  /// Throws UsageError where a task was pushed to no rank.
+  /// Throws UsageError where a task was pushed to no rank, or first tasks found no memory.
   void check(const exec::Stream& stream) const;
   /// Collective.
   [[nodiscard]] QueueReport report(team::Team& team, const exec::Stream& stream) const;
@@ -365,11 +365,15 @@ void TaskQueue<Task>::grow(team::Team& team, const exec::Stream& stream) {
 
 template <class Task>
 void TaskQueue<Task>::check(const exec::Stream& stream) const {
-  const std::uint64_t wrong = counters(stream).wrong_rank;
+  const RankCounters found = counters(stream);
+  const std::uint64_t wrong = found.wrong_rank;
   require(wrong == 0, "a task was pushed to rank " +
                           std::to_string(static_cast<std::int32_t>(wrong - 1)) +
                           ", which does not exist: the team has " + std::to_string(table_.ranks) +
                           " ranks, numbered from 0");
+  require(found.unseeded == 0, "there are more first tasks than a queue for " +
+                                   std::to_string(options_.local_capacity) +
+                                   " tasks has memory for: set QueueOptions::local_capacity");
 }
 
 template <class Task>

@@ -226,10 +226,11 @@ template <class Backend, class W, class Function, class Task>
 }  // namespace detail
 
 /// Pushes the seeds and runs tasks with workers of type W (Serial on the CPU) until none is left
-/// anywhere. Collective, synchronous; `queue` is cleared first. Throws UsageError where a task was
-/// pushed to no rank or the queue is made for fewer threads, MemoryError where spilled tasks
-/// outgrow the memory, TeamError where another rank failed; what a task throws on the CPU ends the
-/// team.
+/// anywhere. Collective, synchronous; `queue` is cleared first. All seeds are pushed before a task
+/// runs: local_capacity should be no less than what they push. Throws UsageError where that is more
+/// than fits in the rings and half of the memory behind the spill, a task was pushed to no rank or
+/// the queue is made for fewer threads, MemoryError where spilled tasks outgrow the memory,
+/// TeamError where another rank failed; what a task throws on the CPU ends the team.
 template <class Backend, class W, class Function>
 QueueReport run(team::Team& team, const exec::Stream& stream,
                 TaskQueue<typename Function::Task>& queue, const Function& function,
