@@ -57,7 +57,7 @@ inline void add_tally(team::Team& team, const exec::Stream& stream, const WorkTa
     report.expanded += part.expanded;
     report.edges += part.edges;
     report.queue.tasks += part.kept - part.put_back;
-    report.queue.rank_tasks[rank++] -= part.put_back;
+    report.queue.rank_tasks[rank++] += part.kept - part.put_back;
   }
 }
 
