@@ -602,12 +602,10 @@ struct SearchFunction : SearchProblem<MetricType> {
     constexpr std::uint32_t kMostLevels = 5;
     std::uint32_t levels = 0;
     while (levels < kMostLevels && 2u << levels <= worker.size()) ++levels;
-    while (levels > 0) {
-      const bool is_long = !pieces.is_leaf();
-      const std::uint32_t count = worker.count(is_long);
-      if (count == 0 || count > kFew) break;
+    std::uint32_t count = levels > 0 ? worker.count(!pieces.is_leaf()) : 0;
+    while (count > 0 && count <= kFew) {
       const std::uint32_t who =
-          worker.reduce(is_long ? worker.lane() : worker.size(), exec::Minimum{});
+          worker.reduce(pieces.is_leaf() ? worker.size() : worker.lane(), exec::Minimum{});
       std::uint64_t children = 0;
       if (worker.lane() == who) children = pieces.descend_all(levels);
       children = worker.broadcast(children, who);
@@ -616,6 +614,7 @@ struct SearchFunction : SearchProblem<MetricType> {
                        worker.broadcast(task.word, who)};
       context.push(worker, worker.lane() > 0 && worker.lane() < children, rank, right,
                    Metric::priority(right.word));
+      count = worker.count(!pieces.is_leaf());
     }
     while (worker.any(!pieces.is_leaf())) {
       Task right = task;
