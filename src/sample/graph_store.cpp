@@ -21,12 +21,6 @@ const T* origin(const void* base, EdgeOffset first) {
   return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(base) - first * sizeof(T));
 }
 
-/// Of an array that is indexed so, edge `first`.
-template <class T>
-const T* at_edge(const T* array, EdgeOffset first) {
-  return reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(array) + first * sizeof(T));
-}
-
 bool on_all_ranks(team::Team& team, bool holds) {
   return team.all_reduce(holds ? 1 : 0, [](int a, int b) { return a & b; }) != 0;
 }
@@ -80,10 +74,12 @@ void point_at(const memory::GlobalArray<T>& array, const T* (&table)[kMaxRanks])
   for (int q = 0; q < view.ranks; ++q) table[q] = origin<T>(view.base[q], view.cuts[q]);
 }
 
-/// Copies what table[q] leads to, counts[q] elements of every other rank q, and has the table lead
-/// to the copies. Arrays that a rank does not have stay away. Asynchronous.
+/// Copies elements [first[q], first[q] + counts[q]) of table[q], of every other rank q, and has the
+/// table lead to the copies by the same numbers. Arrays that a rank does not have stay away.
+/// Asynchronous.
 template <class T>
 memory::Buffer<std::byte> bring(const exec::Stream& stream, int rank,
+                                std::span<const std::uint64_t> first,
                                 std::span<const std::uint64_t> counts,
                                 const T* (&table)[kMaxRanks]) {
   const auto is_brought = [&](std::size_t q) {
@@ -95,8 +91,8 @@ memory::Buffer<std::byte> bring(const exec::Stream& stream, int rank,
   auto* next = reinterpret_cast<T*>(copies.data());
   for (std::size_t q = 0; q < counts.size(); ++q) {
     if (!is_brought(q)) continue;
-    exec::copy(stream, next, table[q], counts[q] * sizeof(T));
-    table[q] = next;
+    exec::copy(stream, next, table[q] + first[q], counts[q] * sizeof(T));
+    table[q] = origin<T>(next, first[q]);
     next += counts[q];
   }
   return copies;
@@ -238,14 +234,10 @@ void GraphStore::replicate(const exec::Stream& stream, int rank) {
     rows.push_back(view_.cuts[q + 1] - view_.cuts[q] + 1);
     edges.push_back(edge_cuts_[q + 1] - edge_cuts_[q]);
   }
-  copies_.push_back(bring(stream, rank, rows, view_.offsets));
-  const auto bring_edges = [&]<class T>(const T*(&table)[kMaxRanks]) {
-    const T* first[kMaxRanks] = {};
-    for (std::size_t q = 0; q < ranks; ++q)
-      first[q] = table[q] == nullptr ? nullptr : at_edge(table[q], edge_cuts_[q]);
-    copies_.push_back(bring(stream, rank, edges, first));
-    for (std::size_t q = 0; q < ranks; ++q)
-      table[q] = first[q] == nullptr ? nullptr : origin<T>(first[q], edge_cuts_[q]);
+  const std::vector<std::uint64_t> begins(ranks, 0);
+  copies_.push_back(bring(stream, rank, begins, rows, view_.offsets));
+  const auto bring_edges = [&](auto& table) {
+    copies_.push_back(bring(stream, rank, edge_cuts_, edges, table));
   };
   bring_edges(view_.targets);
   bring_edges(view_.weights_int);
