@@ -65,6 +65,12 @@ void add_stores(schedule::QueueReport& report, const std::vector<RankingBoard>& 
   }
 }
 
+/// 0 where none has any.
+int first_with_chunks(team::Team& team, std::uint32_t chunks) {
+  const int rank = team.all_reduce(chunks > 0 ? team.rank() : team.size(), exec::Minimum{});
+  return rank % team.size();
+}
+
 std::vector<std::uint64_t> one_for_each(int ranks) {
   std::vector<std::uint64_t> cuts;
   for (int q = 0; q <= ranks; ++q) cuts.push_back(static_cast<std::uint64_t>(q));
@@ -79,10 +85,13 @@ class AsyncPageRankMemory {
                       const AsyncOptions& async, const exec::Stream& stream)
       : work(stream, shard.in),
         value(team.device(), shard.in.count),
+        earlier(team.device(), shard.is_symmetric ? shard.in.count : 0),
+        left(team.device(), work.chunk_count),
         piece(team.device(), work.pieces),
         tally(team.device(), 1),
         boards(team, one_for_each(team.size()), 1, memory::Placement::device),
-        queue(team, queue_of_chunks(async, work.chunk_count)) {
+        queue(team, queue_of_chunks(async, work.chunk_count)),
+        chooser(first_with_chunks(team, work.chunk_count)) {
     if (options.tolerance >= kSinglePrecisionTolerance) {
       single_.emplace(team, shard.cuts, 1, memory::Placement::replicated);
     } else {
@@ -115,10 +124,13 @@ class AsyncPageRankMemory {
   }
 
   RankingWork work;
-  memory::Buffer<double> value, piece;
+  memory::Buffer<double> value, earlier;
+  memory::Buffer<std::uint64_t> left;
+  memory::Buffer<double> piece;
   memory::Buffer<WorkTally> tally;
   memory::GlobalArray<RankingBoard> boards;
   schedule::TaskQueue<RankingTask> queue;
+  int chooser;         ///< Of weights.
   double scale = 1.0;  ///< Of the values as they stand.
 
  private:
@@ -135,6 +147,9 @@ class AsyncPageRankMemory {
     made.contribution = contribution.view();
     made.board = boards.view();
     made.value = value.data();
+    made.earlier = earlier.data();
+    made.left = left.data();
+    made.chooser = chooser;
     made.piece = piece.data();
     made.tally = tally.data();
     made.vertices = static_cast<double>(shard.vertices);
@@ -174,6 +189,7 @@ PageRankResult AsyncPageRank::run() {
   exec::fill_bytes(stream_, memory.tally.data(), 0, memory.tally.bytes());
   RankingBoard board{};
   exec::fill_bytes(stream_, memory.piece.data(), 0, memory.piece.bytes());
+  exec::fill_bytes(stream_, memory.left.data(), 0, memory.left.bytes());
   board.begin_sweeps(has_chunks);
   memory.write_board(stream_, board);
   team_.barrier();

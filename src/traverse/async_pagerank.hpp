@@ -5,7 +5,9 @@
 // Chazan and Miranker (Chaotic Relaxation, 1969), which converges whatever the delays since d P' is
 // a contraction in L1; where chunks come round in order it is nearly Gauss-Seidel's, and takes
 // fewer sweeps than iterations. No value is written by two workers at a time, so that none needs
-// atomic updates.
+// atomic updates. Of symmetric graphs it is a second-degree one, whose rows keep the value before
+// their last one: where chunks of a sweep see most of the last sweep's values, that gains what it
+// gains in iterations (second_degree.hpp, ranking_board.hpp).
 //
 // A row that is too long for one worker is cut: the sums of its pieces are values like others, and
 // a chunk that comes later adds them up.
@@ -50,14 +52,17 @@ struct RankingFunction {
   std::uint32_t last_sweep = 0;
   memory::GlobalView<Real> contribution;  ///< value / out-degree, of all vertices, on all ranks.
   memory::GlobalView<RankingBoard> board;
-  double* value = nullptr;  ///< Own vertices.
-  double* piece = nullptr;  ///< Sums of the pieces of long rows.
+  double* value = nullptr;        ///< Own vertices.
+  double* earlier = nullptr;      ///< The values before; none where sweeps are plain.
+  double* piece = nullptr;        ///< Sums of the pieces of long rows.
+  std::uint64_t* left = nullptr;  ///< Of the residuals, by the last run of each chunk.
   WorkTally* tally = nullptr;
   RankingUnits units;
   double damping = 0.0;
   double stop_below = 0.0;
   double vertices = 0.0;
   int rank = 0;
+  int chooser = 0;  ///< The rank that chooses the weights: one that has chunks.
 
   [[nodiscard]] WARREN_HD std::uint64_t seeds() const {
     const std::uint64_t rows = is_first ? (in.count + kSeedRows - 1) / kSeedRows : 0;
@@ -84,7 +89,7 @@ struct RankingFunction {
     }
     const Look<W> look(worker, board);
     if (stops(worker)) return;
-    tell(worker, look, task, run(worker, context, task.chunk, units.amount(look.spread)));
+    tell(worker, look, task, run(worker, context, task.chunk, look));
     ++task.sweep;
     context.push(worker, worker.lane() == 0 && task.sweep <= last_sweep, rank, task);
   }
@@ -99,6 +104,7 @@ struct RankingFunction {
         std::is_base_of_v<exec::Serial, W> ? kMaxRanks : 1;
     std::uint64_t moved[kRanksOfLane];
     std::uint64_t spread;
+    double weight;
 
     WARREN_HD Look(const W& worker, const memory::GlobalView<RankingBoard>& board) {
       std::uint64_t part = 0;
@@ -107,6 +113,7 @@ struct RankingFunction {
         part += exec::atomic_load<Order::relaxed, Scope::system>(board.base[q]->spread);
       });
       spread = worker.reduce(part, exec::Plus{});
+      weight = exec::atomic_load<Order::relaxed, Scope::system>(board.base[board.rank]->weight);
       // Places for the sweep's counts were made before it was told that there are.
       (void)exec::atomic_load<Order::acquire, Scope::system>(board.base[board.rank]->completed);
       worker.sync();  // What follows reads after the loads above.
@@ -145,11 +152,14 @@ struct RankingFunction {
 
   /// A run of a chunk, or the beginning of some rows.
   struct Run {
-    double base = 0.0;  ///< What every row gets.
+    double base = 0.0;   ///< What every row gets.
+    double extra = 0.0;  ///< The weight less 1.
     // What the lane has changed.
     double moved = 0.0;
     double spread = 0.0;
     double sum = 0.0;
+    double distance = 0.0;     ///< Of its rows from their steps, before
+    double left = 0.0;         ///< and after.
     std::uint32_t stored = 0;  ///< Contributions.
     // Of the whole worker.
     std::uint64_t rows = 0;
@@ -162,6 +172,7 @@ struct RankingFunction {
     EdgeOffset end = 0;
     EdgeOffset out_degree = 0;
     double before = 0.0;
+    double earlier = 0.0;
   };
 
   [[nodiscard]] WARREN_HD const Real* source() const {
@@ -175,6 +186,7 @@ struct RankingFunction {
     made.end = in.end(row);
     made.out_degree = is_symmetric ? made.end - made.begin : out.degree(row);
     made.before = value[row];
+    if (earlier != nullptr) made.earlier = earlier[row];
     return made;
   }
 
@@ -192,8 +204,8 @@ struct RankingFunction {
   }
 
   template <class W, class C>
-  WARREN_HD Run run(const W& worker, C& context, std::uint32_t chunk, double spread) const {
-    Run run{spread / vertices};
+  WARREN_HD Run run(const W& worker, C& context, std::uint32_t chunk, const Look<W>& look) const {
+    Run run{units.amount(look.spread) / vertices, look.weight - 1.0};
     const std::uint32_t end = chunks[chunk + 1];
     std::uint32_t i = chunks[chunk];
     RankingBatch next = batches[i];
@@ -311,8 +323,16 @@ struct RankingFunction {
     return a < b ? b - a : a - b;
   }
 
-  /// A row's new value, by the one lane that works on it.
-  WARREN_HD void settle(Vertex row, const Row& made, double after, Run& run) const {
+  /// A row's new value, by the one lane that works on it; `step`: the row's own step from what has
+  /// been read.
+  WARREN_HD void settle(Vertex row, const Row& made, double step, Run& run) const {
+    double after = step;
+    if (earlier != nullptr) {
+      if (run.extra != 0.0) after += run.extra * (step - made.earlier);
+      run.distance += distance(step, made.before);
+      run.left += distance(step, after);
+      earlier[row] = made.before;
+    }
     if (after == made.before) return;
     run.moved += distance(after, made.before);
     run.sum += after - made.before;
@@ -346,9 +366,10 @@ struct RankingFunction {
   /// enough.
   template <class W>
   WARREN_HD void tell(const W& worker, Look<W> look, const Task& task, Run run) const {
-    report(worker, run);
     RankingBoard& mine = *board.base[rank];
     RankingBoard::Sweep& sweep = mine.sweep[task.sweep % RankingBoard::kSweeps];
+    if (earlier != nullptr) tell_left(worker, mine, sweep, task.chunk, run);
+    report(worker, run);
     look.for_each_rank(worker, board.ranks, [&](std::uint32_t q, std::uint64_t& seen) {
       exec::atomic_min(sweep.seen[q], seen);
     });
@@ -360,13 +381,33 @@ struct RankingFunction {
     for (int q = 0; q < board.ranks; ++q)
       exec::atomic_store<Order::relaxed, Scope::system>(mine.seen[q],
                                                         exec::atomic_load(sweep.seen[q]));
+    const std::uint64_t far = exec::atomic_load(sweep.distance);
     RankingBoard::begin(sweep);
     exec::atomic_store<Order::release, Scope::system>(mine.completed, std::uint64_t{task.sweep});
     const double bound =
         units.bound(board.ranks, [&](int q) -> const RankingBoard& { return *board.base[q]; });
+    if (earlier != nullptr && rank == chooser) {
+      const double weight = mine.choice.after(units.amount(far), bound / stop_below, damping);
+      for (int q = 0; q < board.ranks; ++q)
+        exec::atomic_store<Order::relaxed, Scope::system>(board.base[q]->weight, weight);
+    }
     if (bound > stop_below) return;
     for (int q = 0; q < board.ranks; ++q)
       exec::atomic_store<Order::relaxed, Scope::system>(board.base[q]->stop, 1u);
+  }
+  /// What a second-degree run leaves, and how far it was from a plain one.
+  template <class W>
+  WARREN_HD void tell_left(const W& worker, RankingBoard& mine, RankingBoard::Sweep& sweep,
+                           std::uint32_t chunk, const Run& run) const {
+    const double far = worker.reduce(run.distance, exec::Plus{});
+    const double rest = worker.reduce(run.left, exec::Plus{});
+    if (worker.lane() != 0) return;
+    exec::atomic_add(sweep.distance, units.size(far));
+    const std::uint64_t now = units.size(rest);
+    const std::uint64_t before = left[chunk];
+    if (now == before) return;
+    left[chunk] = now;
+    exec::atomic_add<Order::relaxed, Scope::system>(mine.left, now - before);
   }
 };
 

@@ -9,13 +9,9 @@
 // integers of 2^-60, so that no order of addition shows in the result.
 //
 // Of symmetric graphs the iteration x <- G(x) has a real spectrum, and a second-degree one
-// converges faster: x' = w G(x) + (1 - w) x'', where x'' came before x (Golub and Varga 1961; Young
-// 1971). Its best w is 2 / (1 + sqrt(1 - r^2)) for the largest eigenvalue r that still shows; r is
-// estimated, from below, whenever residuals go down more slowly than w promises (Hageman and
-// Young 1981). The residual is |G(x) - x|, and x the result.
+// (second_degree.hpp) converges faster. The residual is |G(x) - x|, and x the result.
 #pragma once
 
-#include <cmath>
 #include <type_traits>
 
 #include "warren/graph/compressed.hpp"
@@ -25,6 +21,7 @@
 
 #include "traverse/pagerank_sums.hpp"
 #include "traverse/row_classes.hpp"
+#include "traverse/second_degree.hpp"
 
 namespace warren::traverse {
 
@@ -34,21 +31,17 @@ struct PageRankState : PageRankTask {
   double base = 0.0;  ///< What every vertex gets: (1 - d) / n + d D / n.
   double residual = 2.0;
   bool is_accelerated = false;
-  double weight = 1.0;  ///< w: of the next iteration.
-  double radius = 0.0;  ///< r.
+  SecondDegree accelerated = {};
 
   /// Chooses the weight of the next iteration from what the last one's residual became.
   WARREN_HD void weigh(double before) {
     constexpr std::uint32_t kFirst = 3;  // The start's own errors are gone.
-    if (!is_accelerated || iteration < kFirst || !(residual < before)) return;
-    const double ratio = residual / before;
-    const double shown = (ratio * ratio + weight - 1.0) / (weight * ratio);
-    if (ratio * ratio <= weight - 1.0 || shown <= radius) return;
-    radius = shown < damping ? shown : damping;
-    weight = 2.0 / (1.0 + std::sqrt(1.0 - radius * radius));
+    if (is_accelerated && iteration >= kFirst && residual < before)
+      accelerated.raise(residual / before, damping);
   }
+  [[nodiscard]] WARREN_HD double weight() const { return accelerated.weight; }
   /// Whether the last iteration's result is the one before it.
-  [[nodiscard]] bool keeps_last() const { return weight > 1.0; }
+  [[nodiscard]] bool keeps_last() const { return weight() > 1.0; }
 };
 
 /// `kPacked`: the lists are compressed.
@@ -213,7 +206,7 @@ struct PageRankProgram {
 
   /// x'' of a row, where it counts.
   WARREN_HD Real earlier_of(Vertex row, const State& state) const {
-    return state.weight != 1.0 ? value[(state.iteration + 1) % 2][row] : Real{0};
+    return state.weight() != 1.0 ? value[(state.iteration + 1) % 2][row] : Real{0};
   }
 
   /// With the sum that a row pulled; `now` and `earlier` are x and x'' of it.
@@ -221,8 +214,8 @@ struct PageRankProgram {
                         const State& state, Seen& seen) const {
     auto after = static_cast<Real>(state.base + state.damping * sum);
     seen.residual += fixed(std::fabs(after - now));
-    if (state.weight != 1.0) {
-      const auto w = static_cast<Real>(state.weight);
+    if (state.weight() != 1.0) {
+      const auto w = static_cast<Real>(state.weight());
       after = w * after + (Real{1} - w) * earlier;
     }
     store(row, after, degree, (state.iteration + 1) % 2, seen);
