@@ -24,8 +24,8 @@ struct Ring {
   schedule::RingView<std::uint64_t> view;
 
   template <class W>
-  WARREN_HD void push(const W& worker, std::uint64_t task) const {
-    (void)view.try_push(worker, true, task);  // There is room in these runs.
+  WARREN_HD void push(const W& worker, std::uint64_t task, std::uint64_t& known) const {
+    (void)view.try_push(worker, true, task, known);  // There is room in these runs.
   }
   /// How many of the worker's lanes got a task, the first ones. `was_full`: the last time it was
   /// as many as wanted.
@@ -61,7 +61,7 @@ struct SwapQueue {
   std::uint64_t mask;
 
   template <class W>
-  WARREN_HD void push(const W& worker, std::uint64_t task) const {
+  WARREN_HD void push(const W& worker, std::uint64_t task, std::uint64_t&) const {
     std::uint64_t first = 0;
     const std::uint64_t count = worker.size();
     if (worker.lane() == 0) {
@@ -118,7 +118,7 @@ struct FlagQueue {
     }
   }
   template <class W>
-  WARREN_HD void push(const W& worker, std::uint64_t task) const {
+  WARREN_HD void push(const W& worker, std::uint64_t task, std::uint64_t&) const {
     const std::uint64_t count = worker.size();
     std::uint64_t first = 0;
     std::uint32_t fits = 1;
@@ -170,7 +170,7 @@ struct BareFlagQueue {
     return static_cast<std::uint32_t>(place / (mask + 1)) + 1;
   }
   template <class W>
-  WARREN_HD void push(const W& worker, std::uint64_t task) const {
+  WARREN_HD void push(const W& worker, std::uint64_t task, std::uint64_t&) const {
     std::uint64_t first = 0;
     if (worker.lane() == 0)
       first = exec::atomic_add(counters->reserved, std::uint64_t{worker.size()});
@@ -205,8 +205,9 @@ struct QueueKernel {
   WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
     const std::uint64_t base = task * worker.size() * kTimes + worker.lane();
     if (operation != Operation::pop) {
+      std::uint64_t known = 0;
       for (std::uint32_t i = 0; i < kTimes; ++i)
-        queue.push(worker, base + std::uint64_t{i} * worker.size());
+        queue.push(worker, base + std::uint64_t{i} * worker.size(), known);
     }
     if (operation == Operation::push) return;
     std::uint64_t mine = 0;

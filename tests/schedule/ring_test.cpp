@@ -141,6 +141,35 @@ TEST(Ring, ThoseWhoLookTogetherPassTheCapacityOnce) {
   }
 }
 
+/// Workers that know of room do not look, and pass the capacity once each all the same.
+TEST(Ring, WhoKnowsOfRoomPassesTheCapacityOnce) {
+  HostRing ring(1000, 4 * kSegmentTasks);
+  std::uint64_t known[3] = {};
+  const auto take = [&](int worker, std::uint64_t count) {
+    const std::uint64_t first = ring.view.take_places(count, known[worker]);
+    if (first == RingView<std::uint64_t>::kNoPlace) return false;
+    for (std::uint64_t i = 0; i < count; ++i) ring.view.place(first + i) = first + i;
+    ring.view.publish(first, count);
+    return true;
+  };
+  std::uint64_t out = 0;
+  for (int lap = 0; lap < 100; ++lap) {
+    for (int worker = 0; worker < 3; ++worker) {
+      ASSERT_TRUE(take(worker, 10));
+      EXPECT_NE(known[worker], 0u);
+    }
+    EXPECT_TRUE(take(0, 970));
+    EXPECT_EQ(known[0], 0u) << "it took the last place";
+    EXPECT_FALSE(take(0, 1));
+    EXPECT_TRUE(take(1, 40)) << "what it knows is old";
+    EXPECT_FALSE(take(1, 1));
+    EXPECT_TRUE(take(2, 40));
+    EXPECT_FALSE(take(2, 1));
+    EXPECT_EQ(ring.view.used(), 1080u);
+    for (const std::uint64_t task : pop(ring.view, 1080)) ASSERT_EQ(task, out++);
+  }
+}
+
 TEST(Ring, ReadersTellWhatIsFree) {
   constexpr std::uint64_t kCapacity = 1000;
   HostRing ring(kCapacity, 4 * kSegmentTasks);
@@ -189,16 +218,19 @@ void expect_all_once(int writers, int readers, std::uint64_t each, std::uint64_t
       std::mt19937_64 random(static_cast<std::uint64_t>(w));
       std::uint64_t next = each * static_cast<std::uint64_t>(w);
       const std::uint64_t end = next + each;
+      std::uint64_t known = 0;
       while (next < end) {
-        const std::uint64_t limit = ring.view.room();
-        if (limit == 0) {
+        // Every other one looks each time.
+        if (w % 2 == 0) known = 0;
+        const std::uint64_t count = std::min(end - next, random() % kMostPushed + 1);
+        const std::uint64_t first = ring.view.take_places(count, known);
+        if (first == RingView<std::uint64_t>::kNoPlace) {
           std::this_thread::yield();
           continue;
         }
-        std::vector<std::uint64_t> tasks(std::min(end - next, random() % kMostPushed + 1));
-        std::iota(tasks.begin(), tasks.end(), next);
-        next += tasks.size();
-        push(ring.view, tasks, limit);
+        for (std::uint64_t i = 0; i < count; ++i) ring.view.place(first + i) = next + i;
+        ring.view.publish(first, count);
+        next += count;
       }
     });
   }

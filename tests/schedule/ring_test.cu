@@ -41,6 +41,7 @@ struct RoundKernel {
     std::uint64_t held = 0;  // Numbers [next, next + held) are this worker's to push.
     std::uint64_t next = 0;
     std::uint64_t taken = 0;
+    std::uint64_t known = 0;
     for (std::uint32_t turn = 1; taken < total; ++turn) {
       random = random * 6364136223846793005u + 1442695040888963407u;
       const bool is_filling = (taken >> 12 & 1) == 0;
@@ -52,7 +53,8 @@ struct RoundKernel {
         held = next >= total ? 0 : total - next < asked ? total - next : asked;
       }
       const bool has = worker.lane() < held;
-      if (ring.try_push(worker, has, next + worker.lane())) {
+      if (index % 2 == 0) known = 0;  // Every other one looks each time.
+      if (ring.try_push(worker, has, next + worker.lane(), known)) {
         held = 0;
       } else if (worker.lane() == 0) {
         exec::atomic_add(tally->found_full, std::uint64_t{1});

@@ -97,6 +97,7 @@ class Context {
     has = has && exists(to);
     const std::uint32_t count = worker.count(has);
     if (count == 0) return;
+    known_ = 0;
     count_created(worker, count);
     if (table_.ranks == 1) {
       push_local(worker, has, task, priority);
@@ -143,7 +144,7 @@ class Context {
     }
     count_created(worker, all);
     std::uint64_t first = RingView<Task>::kNoPlace;
-    if (mine > 0) first = ring_to(me).take_places(mine);
+    if (mine > 0) first = ring_to(me).take_places(mine, known_);
     std::uint64_t next = first;
     for (std::uint32_t i = worker.lane(); i < count + worker.lane(); i += lanes) {
       const Item one = i < count ? item(i) : Item{};
@@ -312,6 +313,7 @@ class Context {
   void* scratch_;
   std::uint64_t created_ = 0;
   std::uint64_t counted_ = 0;  ///< As created.
+  std::uint64_t known_ = 0;    ///< Of lane q: for take_places() of the ring to rank q.
   std::uint32_t ahead_ = 0;
   bool has_strayed_ = false;
 };

@@ -233,19 +233,26 @@ struct RingView {
       }
       if (first + count > limit) exec::back_off();
     }
-    // By less than a segment too soon, since limits are of whole ones.
-    if (first + count >= limit - (mask + 1) + capacity)
-      exec::atomic_max(writer->filled, first + count);
+    if (!is_below_capacity(first + count, limit)) exec::atomic_max(writer->filled, first + count);
     return first;
   }
   static constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};
   /// The first of `count` places that are announced before they are written: to tell so costs no
   /// wait now, and readers come while they are. kNoPlace where the ring is full. By one lane.
   [[nodiscard]] WARREN_HD std::uint64_t take_places(std::uint64_t count) const {
-    const std::uint64_t limit = room();
+    std::uint64_t known = 0;
+    return take_places(count, known);
+  }
+  /// The same for a worker that takes places again and again: where its last ones lay below the
+  /// capacity, it takes the next ones without a look, and like others passes the capacity once.
+  /// `known`, 0 at first, is the worker's; 0 again once it has taken places otherwise.
+  [[nodiscard]] WARREN_HD std::uint64_t take_places(std::uint64_t count,
+                                                    std::uint64_t& known) const {
+    const std::uint64_t limit = known != 0 ? known : room();
     if (limit == 0) return kNoPlace;
     const std::uint64_t first = reserve(count, limit);
     announce(count);
+    known = is_below_capacity(first + count, limit) ? limit : 0;
     return first;
   }
   /// Lets readers come for `count` places that have been reserved.
@@ -263,6 +270,12 @@ struct RingView {
   template <class W>
   [[nodiscard]] WARREN_HD bool try_push(const W& worker, bool has, const Task& task) const {
     return put(worker, has, task, [&](std::uint32_t count) { return take_places(count); });
+  }
+  /// The same by workers that push again and again: see take_places(). Lane 0's `known` counts.
+  template <class W>
+  [[nodiscard]] WARREN_HD bool try_push(const W& worker, bool has, const Task& task,
+                                        std::uint64_t& known) const {
+    return put(worker, has, task, [&](std::uint32_t count) { return take_places(count, known); });
   }
   /// The same where the storage has room for sure.
   template <class W>
@@ -446,6 +459,12 @@ struct RingView {
   /// that two laps never count in one word.
   [[nodiscard]] WARREN_HD std::uint64_t limit_of(std::uint64_t freed) const {
     return freed / kSegmentTasks * kSegmentTasks + mask + 1;
+  }
+
+  /// Whether the capacity lies behind places that end at `end`, by what gave `limit`: by less than
+  /// a segment too soon not, since limits are of whole ones.
+  [[nodiscard]] WARREN_HD bool is_below_capacity(std::uint64_t end, std::uint64_t limit) const {
+    return end < limit - (mask + 1) + capacity;
   }
 
   [[nodiscard]] WARREN_HD std::uint64_t load_freed() const {
