@@ -14,7 +14,8 @@
 #include "warren/graph/edge_chunks.hpp"
 #include "warren/traverse/asynchronous.hpp"
 
-#include "traverse/async_search.hpp"
+#include "traverse/task_pieces.hpp"
+#include "traverse/work_tally.hpp"
 
 namespace warren::traverse {
 

@@ -21,9 +21,9 @@
 #include "warren/memory/global_array.hpp"
 #include "warren/schedule/run.hpp"
 
-#include "traverse/async_search.hpp"
 #include "traverse/ranking_board.hpp"
 #include "traverse/ranking_work.hpp"
+#include "traverse/work_tally.hpp"
 
 namespace warren::traverse {
 

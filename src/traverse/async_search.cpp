@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host side of the asynchronous BFS and SSSP.
-#include "traverse/async_search.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "warren/memory/global_array.hpp"
 
 #include "traverse/async_memory.hpp"
+#include "traverse/search_run.hpp"
 #include "traverse/sssp_weights.hpp"
 
 namespace warren::traverse {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asynchronous searches on GPUs.
-#include "traverse/async_search.hpp"
+#include "traverse/search_run.hpp"
 
 namespace warren::traverse {
 template struct SearchRun<exec::Cuda, DepthMetric, WarpLists>;

@@ -15,50 +15,10 @@
 #include "warren/schedule/run.hpp"
 
 #include "traverse/search_lists.hpp"
-#include "traverse/search_metric.hpp"
+#include "traverse/search_problem.hpp"
 #include "traverse/task_pieces.hpp"
 
 namespace warren::traverse {
-
-/// Tallies of a search or a ranking, on the device.
-struct WorkTally {
-  std::uint64_t expanded;  ///< Vertices worked on, each as often as it was.
-  std::uint64_t edges;
-  std::uint64_t kept;      ///< Tasks that a worker ran without their having been in a queue.
-  std::uint64_t put_back;  ///< Tasks that went back into a queue as they were.
-};
-
-template <class Word>
-struct SearchTask {
-  Vertex vertex;
-  std::uint32_t node;  ///< 0: an offer, not yet compared with what the vertex has.
-  Word word;
-};
-
-/// What a search is about, whoever does it.
-template <class MetricType>
-struct SearchProblem {
-  using Metric = MetricType;
-  using Word = typename Metric::Word;
-
-  graph::CsrView out;
-  Word* best = nullptr;                ///< Of all vertices.
-  Word* best_of[kMaxRanks] = {};       ///< The same at each rank.
-  std::uint32_t offers_are_tasks = 0;  ///< A bit for each rank over a link that gathers.
-  WorkTally* tally = nullptr;
-  std::uint64_t cuts[kMaxRanks + 1] = {};
-  Vertex source = 0;
-  int rank = 0;
-  int ranks = 1;
-  std::uint32_t keep = 0;  ///< Improved vertices that a worker goes on with; at most kMostKept.
-  double leap = 0.0;       ///< How much farther than its task, in units of priority.
-
-  [[nodiscard]] WARREN_HD int owner(Vertex v) const {
-    int q = 0;
-    for (int p = 1; p < ranks; ++p) q += v >= cuts[p] ? 1 : 0;
-    return q;
-  }
-};
 
 template <class MetricType, class ListsType = WarpLists>
 struct SearchFunction : SearchProblem<MetricType> {
@@ -638,44 +598,5 @@ struct SearchFunction : SearchProblem<MetricType> {
     if (kept > 0) exec::atomic_add(tally->kept, std::uint64_t{kept});
   }
 };
-
-/// Defined outside the class, so that only nvcc instantiates the GPU's members. Workers are threads
-/// on the CPU, on GPUs what the lists are for.
-template <class Backend, class Metric, class Lists>
-struct SearchRun {
-  using Function = SearchFunction<Metric, Lists>;
-  static schedule::QueueReport run(team::Team& team, const exec::Stream& stream,
-                                   schedule::TaskQueue<typename Function::Task>& queue,
-                                   const Function& function, schedule::Form form);
-};
-
-template <class Backend, class Metric, class Lists>
-schedule::QueueReport SearchRun<Backend, Metric, Lists>::run(
-    team::Team& team, const exec::Stream& stream,
-    schedule::TaskQueue<typename Function::Task>& queue, const Function& function,
-    schedule::Form form) {
-  if constexpr (std::is_same_v<Backend, exec::Cpu>) {
-    return schedule::run<Backend, exec::Serial>(team, stream, queue, function, form);
-  } else if constexpr (Lists::kLanes == 32) {
-    return schedule::run<Backend, exec::Warp>(team, stream, queue, function, form);
-  } else {
-    return schedule::run<Backend, exec::Block>(team, stream, queue, function, form);
-  }
-}
-
-using WholeDistance = DistanceMetric<IntegerMetric<std::uint64_t>>;
-using RealDistance = DistanceMetric<RealMetric>;
-
-#if WARREN_HAS_CUDA
-extern template struct SearchRun<exec::Cuda, DepthMetric, WarpLists>;
-extern template struct SearchRun<exec::Cuda, WholeDistance, WarpLists>;
-extern template struct SearchRun<exec::Cuda, RealDistance, WarpLists>;
-extern template struct SearchRun<exec::Cuda, DepthMetric, NoLists>;
-extern template struct SearchRun<exec::Cuda, WholeDistance, NoLists>;
-extern template struct SearchRun<exec::Cuda, RealDistance, NoLists>;
-extern template struct SearchRun<exec::Cuda, DepthMetric, BlockLists>;
-extern template struct SearchRun<exec::Cuda, WholeDistance, BlockLists>;
-extern template struct SearchRun<exec::Cuda, RealDistance, BlockLists>;
-#endif
 
 }  // namespace warren::traverse

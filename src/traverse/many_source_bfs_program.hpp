@@ -22,6 +22,8 @@ struct ManySourceBfsState {
 /// What every form of the program works on.
 struct ManySourceBfsArrays {
   static constexpr std::uint32_t kMaxSources = 64;
+  /// Rows for blocks, warps, tiles of 8, and below that threads.
+  static constexpr EdgeOffset kClassBounds[] = {2048, 48, 4};
 
   graph::CsrView in;
   graph::PackedRows packed;  ///< The lists, where they are compressed.
@@ -70,13 +72,10 @@ struct ManySourceBfsProgram : ManySourceBfsArrays {
     } else if constexpr (Grid::kWarpLanes == 1) {
       work_rows<exec::Thread>(grid, nullptr, in.count, state, any);
     } else {
-      work_rows<exec::Block>(grid, classes.rows, classes.ends[0], state, any);
-      work_rows<exec::Warp>(grid, classes.rows + classes.ends[0], classes.ends[1] - classes.ends[0],
-                            state, any);
-      work_rows<exec::Tile<8>>(grid, classes.rows + classes.ends[1],
-                               classes.ends[2] - classes.ends[1], state, any);
-      work_rows<exec::Thread>(grid, classes.rows + classes.ends[2],
-                              classes.ends[3] - classes.ends[2], state, any);
+      work_rows<exec::Block>(grid, classes.begin(0), classes.count(0), state, any);
+      work_rows<exec::Warp>(grid, classes.begin(1), classes.count(1), state, any);
+      work_rows<exec::Tile<8>>(grid, classes.begin(2), classes.count(2), state, any);
+      work_rows<exec::Thread>(grid, classes.begin(3), classes.count(3), state, any);
     }
     grid.sum(0, any ? 1 : 0);
   }

@@ -75,7 +75,13 @@ class PageRankMemory {
     } else {
       ranks_.emplace<SweptRanks>(team, shard);
     }
-    if (team.device().is_cuda()) classes_ = classify_rows(stream, shard.in, class_rows_);
+    if (team.device().is_cuda()) {
+      classes_ = classify_rows(stream, shard.in,
+                               shard.edges_placement == graph::EdgesPlacement::device
+                                   ? PageRankWorkers::kClassBounds
+                                   : PageRankWorkers::kFarClassBounds,
+                               class_rows_);
+    }
   }
 
   /// f(program) with the program chosen.

@@ -44,6 +44,14 @@ struct PageRankState : PageRankTask {
   [[nodiscard]] bool keeps_last() const { return weight() > 1.0; }
 };
 
+/// On GPUs rows are for blocks, warps, tiles of four, and threads. A row takes two accesses' time,
+/// one after the other, whatever its length: the fewer lanes it has, the more rows are under way.
+struct PageRankWorkers {
+  static constexpr EdgeOffset kClassBounds[] = {2048, 64, 8};
+  /// Of lists in host memory: the link carries what threads side by side read together.
+  static constexpr EdgeOffset kFarClassBounds[] = {2048, 8, 4};
+};
+
 /// `kPacked`: the lists are compressed.
 template <class Real, bool kPacked>
 struct PageRankProgram {
@@ -99,13 +107,10 @@ struct PageRankProgram {
     } else if constexpr (Grid::kWarpLanes == 1) {
       work_serially(grid, state, seen);
     } else {
-      work_rows<exec::Block>(grid, classes.rows, classes.ends[0], state, seen);
-      work_rows<exec::Warp>(grid, classes.rows + classes.ends[0], classes.ends[1] - classes.ends[0],
-                            state, seen);
-      work_rows<exec::Tile<8>>(grid, classes.rows + classes.ends[1],
-                               classes.ends[2] - classes.ends[1], state, seen);
-      work_rows<exec::Thread>(grid, classes.rows + classes.ends[2],
-                              classes.ends[3] - classes.ends[2], state, seen);
+      work_rows<exec::Block>(grid, classes.begin(0), classes.count(0), state, seen);
+      work_rows<exec::Warp>(grid, classes.begin(1), classes.count(1), state, seen);
+      work_rows<exec::Tile<4>>(grid, classes.begin(2), classes.count(2), state, seen);
+      work_rows<exec::Thread>(grid, classes.begin(3), classes.count(3), state, seen);
     }
     grid.sum(kResidual, seen.residual);
     grid.sum(kDangling, seen.dangling);

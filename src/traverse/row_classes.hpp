@@ -3,32 +3,35 @@
 // threads as it can keep busy.
 #pragma once
 
+#include <span>
+
 #include "warren/exec/stream.hpp"
 #include "warren/graph/shard.hpp"
 #include "warren/memory/buffer.hpp"
 
 namespace warren::traverse {
 
-/// Rows by degree: class c is rows[ends[c - 1] .. ends[c]).
+/// Rows by degree. Which workers a class is for, its user knows, and gave the bounds for.
 struct RowClasses {
-  enum Class : std::uint32_t { block, warp, tile, thread, kCount };
-  static constexpr EdgeOffset kBlockDegree = 2048;
-  static constexpr EdgeOffset kWarpDegree = 48;
-  static constexpr EdgeOffset kTileDegree = 4;
+  static constexpr std::size_t kMost = 4;
 
   const Vertex* rows = nullptr;  ///< nullptr: natural order, no classes.
-  std::uint64_t ends[kCount] = {};
+  std::uint64_t ends[kMost] = {};
 
-  [[nodiscard]] static Class of(EdgeOffset degree) {
-    if (degree >= kBlockDegree) return block;
-    if (degree >= kWarpDegree) return warp;
-    return degree >= kTileDegree ? tile : thread;
+  [[nodiscard]] WARREN_HD const Vertex* begin(std::size_t c) const {
+    return rows + (c == 0 ? 0 : ends[c - 1]);
+  }
+  [[nodiscard]] WARREN_HD std::uint64_t count(std::size_t c) const {
+    return ends[c] - (c == 0 ? 0 : ends[c - 1]);
   }
 };
 
-/// The classes of `csr`'s rows, ascending within a class; `rows` takes the list. Synchronises.
-/// Throws MemoryError.
+/// The classes of `csr`'s rows, ascending within a class; `rows` takes the list. `bounds`, which
+/// fall: rows of bounds[0] edges and more are class 0, of the others those of bounds[1] and more
+/// class 1; rows of less than all bounds are the last class. Fewer bounds than RowClasses::kMost.
+/// Synchronises. Throws MemoryError.
 [[nodiscard]] RowClasses classify_rows(const exec::Stream& stream, const graph::CsrView& csr,
+                                       std::span<const EdgeOffset> bounds,
                                        memory::Buffer<Vertex>& rows);
 
 }  // namespace warren::traverse

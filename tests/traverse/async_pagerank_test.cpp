@@ -7,6 +7,7 @@
 #include "warren/traverse/asynchronous.hpp"
 
 #include "traverse/asynchronous_cases.hpp"
+#include "traverse/ranking_board.hpp"
 #include "traverse/ranking_work.hpp"
 
 namespace warren {
@@ -98,6 +99,62 @@ TEST(AsyncPageRank, TakesFewerSweepsThanPlainIterations) {
     traverse::AsyncPageRank asynchronous(team, shard);
     EXPECT_LT(asynchronous.run().iterations, iterations);
   });
+}
+
+/// Symmetric graphs whose values spread slowly: without weights 22 sweeps and more, by one worker,
+/// whose order is always the same.
+TEST(AsyncPageRank, WeightsSaveSweeps) {
+  if (testing_support::is_small()) GTEST_SKIP() << "too long under sanitizers";
+  for (const char* name : {"community:60000,25", "grid:250x240"}) {
+    const graph::ShardSource source = fixtures::shard_source(fixtures::generated(name, false), 1);
+    team::run_team({exec::DeviceKind::cpu, 1, 1}, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      ASSERT_TRUE(shard.is_symmetric) << name;
+      traverse::AsyncPageRank pagerank(team, shard);
+      const std::uint32_t sweeps = pagerank.run().iterations;
+      EXPECT_LE(sweeps, 18u) << name;
+      EXPECT_EQ(pagerank.run().iterations, sweeps) << "the same again";
+    });
+  }
+}
+
+/// Residuals that go down by `ratio` a sweep, whatever the weight.
+double weight_after(traverse::RankingBoard::Choice& choice, double ratio, int sweeps,
+                    double bound) {
+  double weight = 1.0;
+  for (int i = 0; i < sweeps; ++i)
+    weight = choice.after(choice.sweeps == 0 ? 1.0 : choice.distance * ratio, bound, 0.85);
+  return weight;
+}
+
+TEST(RankingChoice, RaisesTheWeightWhereSweepsAreSlow) {
+  traverse::RankingBoard::Choice choice{};
+  EXPECT_EQ(weight_after(choice, 0.5, 3, 1e4), 1.0) << "the start's own errors";
+  const double first = weight_after(choice, 0.5, 1, 1e4);
+  EXPECT_NEAR(first, 2.0 / (1.0 + std::sqrt(1.0 - 0.25)), 1e-12);
+  EXPECT_GT(weight_after(choice, 0.6, 1, 1e4), first);
+  EXPECT_NEAR(weight_after(choice, 0.7, 3, 1e4), 2.0 / 1.8, 1e-12) << "a radius of 0.6 at most";
+}
+TEST(RankingChoice, LeavesTheWeightWhereSweepsAreFast) {
+  traverse::RankingBoard::Choice choice{};
+  EXPECT_LT(weight_after(choice, 0.1, 8, 1e4), 1.01);
+}
+TEST(RankingChoice, TheLastSweepsArePlain) {
+  traverse::RankingBoard::Choice choice{};
+  const double before = weight_after(choice, 0.5, 5, 1e4);
+  EXPECT_EQ(weight_after(choice, 0.55, 1, 8.0), before) << "near the end it stays as it is";
+  EXPECT_EQ(weight_after(choice, 0.55, 1, 5.0), 1.0);
+}
+TEST(RankingChoice, GivesUpWhereTwoSweepsGainNothing) {
+  traverse::RankingBoard::Choice choice{};
+  EXPECT_GT(weight_after(choice, 0.5, 5, 1e4), 1.0);
+  EXPECT_GT(weight_after(choice, 1.1, 1, 1e4), 1.0);
+  EXPECT_EQ(weight_after(choice, 0.9, 1, 1e4), 1.0);
+  EXPECT_EQ(weight_after(choice, 0.5, 5, 1e4), 1.0) << "for good";
+}
+TEST(RankingChoice, NothingMoves) {
+  traverse::RankingBoard::Choice choice{};
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(choice.after(0.0, 0.0, 0.85), 1.0);
 }
 
 TEST(AsyncPageRank, GivesUpAfterTheIterationsAllowed) {

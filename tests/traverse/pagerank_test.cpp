@@ -8,6 +8,7 @@
 
 #include "reference/traverse.hpp"
 #include "traverse/fixtures.hpp"
+#include "traverse/row_classes.hpp"
 
 namespace warren {
 namespace {
@@ -112,6 +113,42 @@ TEST(PageRank, RefusesOptionsOutOfRange) {
     EXPECT_THROW(traverse::PageRank(team, shard, {-0.1, 1e-6, 10}), UsageError);
     EXPECT_THROW(traverse::PageRank(team, shard, {0.85, -1.0, 10}), UsageError);
   });
+}
+
+/// Every row is in the class of its degree, ascending within it.
+TEST(RowClasses, HoldEveryRowOnce) {
+  const exec::Device device = exec::Device::cpu(1);
+  const exec::Stream stream(device);
+  for (const std::vector<EdgeOffset>& bounds :
+       {std::vector<EdgeOffset>{20, 5, 2}, {20, 5, 5}, {1}, {}}) {
+    const std::vector<EdgeOffset> degrees{0, 3, 25, 1, 5, 4, 20, 19, 2, 0, 100};
+    std::vector<EdgeOffset> offsets{0};
+    for (const EdgeOffset degree : degrees) offsets.push_back(offsets.back() + degree);
+    graph::CsrView csr;
+    csr.offsets = offsets.data();
+    csr.count = static_cast<Vertex>(degrees.size());
+    memory::Buffer<Vertex> rows;
+    const traverse::RowClasses classes = traverse::classify_rows(stream, csr, bounds, rows);
+    std::vector<int> seen(degrees.size(), 0);
+    for (std::size_t c = 0; c <= bounds.size(); ++c) {
+      for (std::uint64_t i = 0; i < classes.count(c); ++i) {
+        const Vertex row = classes.begin(c)[i];
+        ++seen.at(row);
+        EXPECT_TRUE(c == bounds.size() || degrees[row] >= bounds[c]) << row;
+        EXPECT_TRUE(c == 0 || degrees[row] < bounds[c - 1]) << row;
+        EXPECT_TRUE(i == 0 || classes.begin(c)[i - 1] < row) << row;
+      }
+    }
+    for (const int times : seen) EXPECT_EQ(times, 1);
+  }
+}
+
+TEST(RowClasses, RefusesBoundsThatRise) {
+  const exec::Device device = exec::Device::cpu(1);
+  const exec::Stream stream(device);
+  memory::Buffer<Vertex> rows;
+  for (const std::vector<EdgeOffset>& bounds : {std::vector<EdgeOffset>{2, 5}, {50, 40, 30, 20}})
+    EXPECT_THROW((void)traverse::classify_rows(stream, {}, bounds, rows), UsageError);
 }
 
 TEST(PageRankCuda, MatchesReferenceOnEveryShapeAndTeam) {

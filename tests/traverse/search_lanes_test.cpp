@@ -10,8 +10,8 @@
 #include "warren/exec/cpu_block.hpp"
 
 #include "reference/traverse.hpp"
-#include "traverse/async_search.hpp"
 #include "traverse/fixtures.hpp"
+#include "traverse/search_run.hpp"
 
 namespace warren {
 namespace {
