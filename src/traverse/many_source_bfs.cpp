@@ -26,7 +26,7 @@ class ManySourceBfsMemory {
     arrays_.packed = shard.packed_in;
     if (team.device().is_cuda() && shard.edges_placement != graph::EdgesPlacement::compressed_host)
       arrays_.classes =
-          classify_rows(stream, shard.in, ManySourceBfsArrays::kClassBounds, class_rows_);
+          classify_rows(stream, shard.in, RowClasses::bounds(shard.edges_placement), class_rows_);
     for (std::size_t i = 0; i < 2; ++i) arrays_.found[i] = found_[i].view();
     arrays_.seen = seen_.data();
     arrays_.counts = counts_.data();

@@ -22,8 +22,6 @@ struct ManySourceBfsState {
 /// What every form of the program works on.
 struct ManySourceBfsArrays {
   static constexpr std::uint32_t kMaxSources = 64;
-  /// Rows for blocks, warps, tiles of 8, and below that threads.
-  static constexpr EdgeOffset kClassBounds[] = {2048, 48, 4};
 
   graph::CsrView in;
   graph::PackedRows packed;  ///< The lists, where they are compressed.
@@ -74,7 +72,7 @@ struct ManySourceBfsProgram : ManySourceBfsArrays {
     } else {
       work_rows<exec::Block>(grid, classes.begin(0), classes.count(0), state, any);
       work_rows<exec::Warp>(grid, classes.begin(1), classes.count(1), state, any);
-      work_rows<exec::Tile<8>>(grid, classes.begin(2), classes.count(2), state, any);
+      work_rows<exec::Tile<4>>(grid, classes.begin(2), classes.count(2), state, any);
       work_rows<exec::Thread>(grid, classes.begin(3), classes.count(3), state, any);
     }
     grid.sum(0, any ? 1 : 0);

@@ -76,11 +76,8 @@ class PageRankMemory {
       ranks_.emplace<SweptRanks>(team, shard);
     }
     if (team.device().is_cuda()) {
-      classes_ = classify_rows(stream, shard.in,
-                               shard.edges_placement == graph::EdgesPlacement::device
-                                   ? PageRankWorkers::kClassBounds
-                                   : PageRankWorkers::kFarClassBounds,
-                               class_rows_);
+      classes_ =
+          classify_rows(stream, shard.in, RowClasses::bounds(shard.edges_placement), class_rows_);
     }
   }
 

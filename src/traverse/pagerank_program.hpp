@@ -44,14 +44,6 @@ struct PageRankState : PageRankTask {
   [[nodiscard]] bool keeps_last() const { return weight() > 1.0; }
 };
 
-/// On GPUs rows are for blocks, warps, tiles of four, and threads. A row takes two accesses' time,
-/// one after the other, whatever its length: the fewer lanes it has, the more rows are under way.
-struct PageRankWorkers {
-  static constexpr EdgeOffset kClassBounds[] = {2048, 64, 8};
-  /// Of lists in host memory: the link carries what threads side by side read together.
-  static constexpr EdgeOffset kFarClassBounds[] = {2048, 8, 4};
-};
-
 /// `kPacked`: the lists are compressed.
 template <class Real, bool kPacked>
 struct PageRankProgram {

@@ -14,6 +14,15 @@ namespace warren::traverse {
 /// Rows by degree. Which workers a class is for, its user knows, and gave the bounds for.
 struct RowClasses {
   static constexpr std::size_t kMost = 4;
+  /// For blocks, warps, tiles of four lanes, and threads. A row takes two accesses' time, one after
+  /// the other, whatever its length: the fewer lanes it has, the more rows are under way.
+  static constexpr EdgeOffset kBounds[] = {2048, 64, 8};
+  /// The same where lists are in host memory: the link carries what threads side by side read
+  /// together.
+  static constexpr EdgeOffset kFarBounds[] = {2048, 8, 4};
+  [[nodiscard]] static std::span<const EdgeOffset> bounds(graph::EdgesPlacement placement) {
+    return placement == graph::EdgesPlacement::device ? std::span(kBounds) : std::span(kFarBounds);
+  }
 
   const Vertex* rows = nullptr;  ///< nullptr: natural order, no classes.
   std::uint64_t ends[kMost] = {};

@@ -217,11 +217,12 @@ void collect(std::uint32_t node, EdgeOffset degree, std::uint32_t levels,
 }
 
 TEST(TaskPieces, LeavesAreAllEdgesOnce) {
-  for (const EdgeOffset degree : {1, 64, 65, 128, 129, 257, 2999, 4096, 4097, 100'000}) {
+  for (const EdgeOffset degree :
+       std::initializer_list<EdgeOffset>{1, 64, 65, 128, 129, 257, 2999, 4096, 4097, 100'000}) {
     std::vector<EdgeOffset> expected;
     for (EdgeOffset begin = 0; begin < degree; begin += traverse::kTaskEdges)
       expected.push_back(begin);
-    for (const std::uint32_t levels : {1, 2, 5, 8}) {
+    for (const std::uint32_t levels : {1u, 2u, 5u, 8u}) {
       std::vector<EdgeOffset> begins;
       collect(traverse::kRootNode, degree, levels, begins);
       EXPECT_EQ(begins, expected) << degree << " edges, " << levels << " levels at a time";
