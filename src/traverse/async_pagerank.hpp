@@ -328,6 +328,7 @@ struct RankingFunction {
   WARREN_HD void settle(Vertex row, const Row& made, double step, Run& run) const {
     double after = step;
     if (earlier != nullptr) {
+      // At the beginning there are no earlier values.
       if (run.extra != 0.0) after += run.extra * (step - made.earlier);
       run.distance += distance(step, made.before);
       run.left += distance(step, after);

@@ -39,52 +39,24 @@ struct SearchFunction : SearchProblem<MetricType> {
   using Problem::source;
   using Problem::tally;
 
+  using KeptLists = SearchLists<Word, Lists>;
+  using Kept = typename KeptLists::Kept;
+  using Edge = typename KeptLists::Edge;
+  using Far = typename KeptLists::Far;
+  using Filled = typename KeptLists::Filled;
+
   static constexpr std::uint32_t kMostKept = Lists::kVertices;
-  /// Longer lists are not kept.
-  static constexpr std::uint32_t kKeptEdges = 16;
+  static constexpr std::uint32_t kKeptEdges = KeptLists::kKeptEdges;
+  static constexpr std::uint16_t kNoEdge = KeptLists::kNoEdge;
+  static constexpr std::uint32_t kOneVertex = KeptLists::kOneVertex;
   /// Edges that a lane has under way in lists that are not kept.
   static constexpr std::uint32_t kAhead = 4;
-  static constexpr bool kKeeps = Lists::kEdges > 0;
+  static constexpr bool kKeeps = KeptLists::kKeeps;
   /// What one round finds, and one step of a list that is not kept.
   static constexpr std::uint32_t kMostFar = Lists::kFar;
   static_assert(kMostFar >= Lists::kEdges + Lists::kLanes && kMostFar >= kAhead * Lists::kLanes);
   static constexpr std::uint32_t kThreadsPerBlock = Lists::kThreadsPerBlock;
 
-  /// A vertex of a round.
-  struct Kept {
-    EdgeOffset begin;
-    Word word;
-    Vertex vertex;
-  };
-  /// One of a vertex's edges: its place in the round's list, and which.
-  struct Edge {
-    std::uint16_t place;
-    std::uint16_t number;  ///< kNoEdge: none.
-  };
-  static constexpr std::uint16_t kNoEdge = 0xffff;
-  struct Far {
-    Word word;
-    Vertex vertex;
-  };
-  /// What has been put into a round's lists so far, also what found no room: vertices above edges
-  /// in one word.
-  struct alignas(8) Filled {
-    std::uint32_t kept;
-    std::uint32_t far;
-  };
-  static constexpr std::uint32_t kOneVertex = 1u << 17;
-  static_assert((Lists::kEdges + 2 * Lists::kLanes) * kKeptEdges < kOneVertex &&
-                Lists::kEdges + 2 * Lists::kLanes <= ~0u / kOneVertex);
-  /// A worker's vertices of this round and of the next with their edges, and those that are not for
-  /// itself. Counts go around: while one round's are read, the next one's grow, and those after are
-  /// cleared.
-  struct KeptLists {
-    Kept vertices[kKeeps ? 2 : 1][kMostKept];
-    Edge edges[2][kKeeps ? Lists::kEdges : 1];
-    Far far[kMostFar];
-    Filled filled[3];
-    std::uint32_t starts[Lists::kLanes];  ///< Of the lanes' edges.
-  };
   static constexpr std::uint32_t kScratchBytes = sizeof(KeptLists);
   static constexpr std::uint32_t kBlocksPerProcessor = Lists::kBlocksPerProcessor;
   /// First tasks at most, as many as any queue has room for: a source's neighbours, or where it has

@@ -25,10 +25,9 @@
 // The weight is one rank's to choose, by how far its rows were from their steps in one sweep and in
 // the next. Where chunks read what others have just written, sweeps are nearly Gauss-Seidel's:
 // their eigenvalues are smaller than iterations' and partly complex, so that large weights do harm
-// (comm, sweeps by the largest radius allowed: none 24, 0.5 18, 0.6 16, 0.7 17, 0.85 21). The
-// weight rises while there is some way to go; the last sweeps are plain ones again (w = 1),
-// since what they leave is 0, and so are all once two sweeps took away less than plain ones have
-// to.
+// (docs/decisions/pagerank.md has the sweeps by the largest radius allowed). The weight rises while
+// there is some way to go. The last sweeps are plain ones again (w = 1), since what they leave is
+// 0, and so are all once two sweeps took away less than plain ones have to.
 //
 // Numbers that are added up by many are kept as integers.
 #pragma once

@@ -238,14 +238,10 @@ struct RingView {
   }
   static constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};
   /// The first of `count` places that are announced before they are written: to tell so costs no
-  /// wait now, and readers come while they are. kNoPlace where the ring is full. By one lane.
-  [[nodiscard]] WARREN_HD std::uint64_t take_places(std::uint64_t count) const {
-    std::uint64_t known = 0;
-    return take_places(count, known);
-  }
-  /// The same for a worker that takes places again and again: where its last ones lay below the
-  /// capacity, it takes the next ones without a look, and like others passes the capacity once.
-  /// `known`, 0 at first, is the worker's; 0 again once it has taken places otherwise.
+  /// wait now, and readers come while they are. kNoPlace where the ring is full. By one lane. Where
+  /// a worker's last places lay below the capacity it takes the next ones without a look at the
+  /// room, and like others passes the capacity once. `known` is the worker's; 0 at first, and again
+  /// once it has taken places otherwise.
   [[nodiscard]] WARREN_HD std::uint64_t take_places(std::uint64_t count,
                                                     std::uint64_t& known) const {
     const std::uint64_t limit = known != 0 ? known : room();
@@ -266,16 +262,17 @@ struct RingView {
     count_places(first, count, &RingSegment::written);
   }
   /// One task of each lane that has one, with one reservation. Called by all lanes. False, and
-  /// nothing done, where the ring is full.
-  template <class W>
-  [[nodiscard]] WARREN_HD bool try_push(const W& worker, bool has, const Task& task) const {
-    return put(worker, has, task, [&](std::uint32_t count) { return take_places(count); });
-  }
-  /// The same by workers that push again and again: see take_places(). Lane 0's `known` counts.
+  /// nothing done, where the ring is full. `known`: lane 0's, see take_places().
   template <class W>
   [[nodiscard]] WARREN_HD bool try_push(const W& worker, bool has, const Task& task,
                                         std::uint64_t& known) const {
     return put(worker, has, task, [&](std::uint32_t count) { return take_places(count, known); });
+  }
+  /// The same with a look at the room.
+  template <class W>
+  [[nodiscard]] WARREN_HD bool try_push(const W& worker, bool has, const Task& task) const {
+    std::uint64_t known = 0;
+    return try_push(worker, has, task, known);
   }
   /// The same where the storage has room for sure.
   template <class W>
@@ -461,8 +458,8 @@ struct RingView {
     return freed / kSegmentTasks * kSegmentTasks + mask + 1;
   }
 
-  /// Whether the capacity lies behind places that end at `end`, by what gave `limit`: by less than
-  /// a segment too soon not, since limits are of whole ones.
+  /// Whether places that end at `end` leave some of the capacity, by what gave `limit`. Less than a
+  /// segment before its end no longer, since limits are of whole segments.
   [[nodiscard]] WARREN_HD bool is_below_capacity(std::uint64_t end, std::uint64_t limit) const {
     return end < limit - (mask + 1) + capacity;
   }
