@@ -1,217 +1,227 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the benchmarks behind the tables of the docs and writes bench/results/SUITE-NAME.json.
+"""Runs the benchmarks behind the tables of the docs on this machine's GPUs and writes bench/results/SUITE-MACHINE.json.
 
-Usage: bench/headline.py --build build/cuda/bench --name h200 --gpus 4 [--suite SUITE] [--only WORD] [--out FOLDER]
+    bench/headline.py --build build/cuda [--seconds 480] [--suite SUITE,...] [--only WORD] [--skip-fresh] [--list]
 
-SUITE is headline (the README's table), out-of-memory, asynchronous or training (the page of docs/ that has its name), or gather-messages (docs/sampling.md); --only runs the rows whose command has WORD in it
-and keeps the file's others. The last three run `warren` (beside the benchmarks or a folder above) and reads road-FLA.mtx.zst from --data.
-
-Rivals' figures are those published or measured on the same machine and inputs before; they are named with each row.
+The rows of bench/suites.py in their order, the most wanted first; on a machine of several GPUs each on one GPU and on all. MACHINE is h100, h100x2 and so
+on. After --seconds no row is started that would not end by then, by its estimate; the file is written after every row, so that nothing measured is lost. With
+--skip-fresh a row is left out that the file has from this program's commit, which resumes a run. Rows of other commands stay in the file. Every row says its
+commit, date, machine, driver, command and by what its answer is known (`check`), by the program's own word; answers on one GPU and on several are compared.
+Rows that read files take them from --data, and are left out where that folder lacks them. --list prints rows and estimates and runs nothing.
 """
 import argparse
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
+import time
 
-COMM = "community:2449029,25.2586392"
-HOST = "--edges host --repeat 8"
-PACKED = "--edges compressed-host --repeat 8"
-# (work, GPUs, arguments of bench_traverse, which result, field, unit and factor, rival)
-HEADLINE = [
-    ("BFS, k22 from the hub", 1, "--graph kron:22 --work bfs --repeat 30", "median", ("ms", 1e3), "Gunrock 2.2: 4.55 ms"),
-    ("BFS, comm from the hub", 1, f"--graph {COMM} --work bfs --repeat 30", "median", ("ms", 1e3), "Gunrock 2.2: 3.37 ms"),
-    ("BFS, grid 2048x2048, 4093 levels", 1, "--graph grid:2048x2048 --work bfs --repeat 10", "median", ("ms", 1e3), "Gunrock 2.2: 759 ms"),
-    ("BFS, kron:26 from the hub", 1, "--graph kron:26 --work bfs --repeat 10", "median", ("ms", 1e3), "none"),
-    ("BFS, kron:26 from the hub", 4, "--graph kron:26 --work bfs --repeat 10", "median", ("ms", 1e3), "warren's row of one GPU"),
-    ("PageRank, k22, an iteration", 1, "--graph kron:22 --work pagerank --order degree --repeat 10", "per_iteration", ("ms", 1e3), "Gunrock 2.2: 2.5 ms"),
-    ("PageRank, k22, an iteration", 4, "--graph kron:22 --work pagerank --order degree --repeat 10", "per_iteration", ("ms", 1e3), "Atos (4 GPUs): 26.9 ms in all"),
-    ("PageRank, comm, an iteration", 1, f"--graph {COMM} --work pagerank --repeat 10", "per_iteration", ("ms", 1e3), "Gunrock 2.2: 2.0 ms"),
-    ("kron:24 drawn and made CSR", 1, "--graph kron:24 --work build", "build_seconds", ("s", 1.0), "none"),
-    ("SSSP, k22, weights 1..64", 1, "--graph kron:22 --work sssp --low 1 --high 64 --repeat 10", "median", ("ms", 1e3), "GAP on 16 cores, delta 2: 96.5 ms"),
-    ("components, k22", 1, "--graph kron:22 --work cc --repeat 20", "median", ("ms", 1e3), "Afforest's GPU code: 2.38 ms"),
-    ("components, comm", 1, f"--graph {COMM} --work cc --repeat 20", "median", ("ms", 1e3), "Afforest's GPU code: 0.25 ms"),
-    ("BFS from 64 sources together, k22", 1, "--graph kron:22 --work many-source --repeat 10", "median", ("ms", 1e3), "one at a time: in the result"),
-]
-OUT_OF_MEMORY = [
-    ("BFS, k24", 1, f"--graph kron:24 --work bfs {HOST}", "median", ("ms", 1e3), "EMOGI's code: 77.0 ms"),
-    ("BFS, k24, push only", 1, f"--graph kron:24 --work bfs --push-only {HOST}", "median", ("ms", 1e3), "one read of all lists: 40 ms"),
-    ("BFS, k24, half of the lists cached", 1, f"--graph kron:24 --work bfs --cache 1041538740 {HOST}", "median", ("ms", 1e3), "the row without a cache"),
-    ("components, k24", 1, f"--graph kron:24 --work cc {HOST}", "median", ("ms", 1e3), "EMOGI's code: 124.3 ms"),
-    ("SSSP, k24, weights 1..64", 1, "--graph kron:24 --work sssp --low 1 --high 64 --edges host --repeat 3", "median", ("ms", 1e3), "EMOGI's code: 206.7 ms"),
-    ("SSSP, k24, weights 1..64, compressed", 1, "--graph kron:24 --work sssp --low 1 --high 64 --edges compressed-host --repeat 3", "median", ("ms", 1e3), "the row of plain lists"),
-    ("PageRank, k24, an iteration", 1, "--graph kron:24 --work pagerank --iterations 5 --edges host --repeat 2", "per_iteration", ("ms", 1e3), "one read of all lists: 40 ms"),
-    ("BFS, k24, compressed", 1, f"--graph kron:24 --work bfs {PACKED}", "median", ("ms", 1e3), "the row of plain lists"),
-    ("BFS, k24, compressed, push only", 1, f"--graph kron:24 --work bfs --push-only {PACKED}", "median", ("ms", 1e3), "the row of plain lists"),
-    ("BFS, kron:27", 1, f"--graph kron:27 --work bfs {HOST}", "median", ("ms", 1e3), "none"),
-    ("BFS, kron:27, compressed", 1, f"--graph kron:27 --work bfs {PACKED}", "median", ("ms", 1e3), "the row of plain lists"),
-    ("BFS, kron:27, push only", 1, "--graph kron:27 --work bfs --push-only --edges host --repeat 3", "median", ("ms", 1e3), "none"),
-    ("BFS, kron:27", 2, f"--graph kron:27 --work bfs {HOST}", "median", ("ms", 1e3), "warren's row of one GPU"),
-    ("BFS, kron:27, push only", 2, "--graph kron:27 --work bfs --push-only --edges host --repeat 3", "median", ("ms", 1e3), "warren's row of one GPU"),
-    ("BFS, kron:27", 4, f"--graph kron:27 --work bfs {HOST}", "median", ("ms", 1e3), "warren's row of one GPU"),
-    ("BFS, kron:27, push only", 4, "--graph kron:27 --work bfs --push-only --edges host --repeat 3", "median", ("ms", 1e3), "warren's row of one GPU"),
-]
-KRON = "kron:22 --symmetrize --drop-self-loops"
-PAGERANK = "--tolerance 1e-6 --repeat 5"
-# (work, GPUs, arguments of warren, rival)
-ASYNCHRONOUS = [
-    (f"{work}, {mode}", gpus, f"{arguments} --mode {mode}", rival if mode == "async" else "")
-    for work, gpus, arguments, rival in [
-        ("BFS, grid 2048x2048", 1, "bfs grid:2048x2048 --source 0 --repeat 7", ""),
-        ("BFS, grid 2048x2048", 2, "bfs grid:2048x2048 --source 0 --repeat 7", ""),
-        ("BFS, road-FLA", 1, "bfs DATA/road-FLA.mtx.zst --source 0 --repeat 7", ""),
-        ("SSSP, road-FLA, weights 1..64", 1, "sssp DATA/road-FLA.mtx.zst --weights uniform:1:64 --source 0 --repeat 5", ""),
-        ("BFS, k22", 1, f"bfs {KRON} --source 0 --repeat 7", "Atos: 5.03 ms (4 GPUs)"),
-        ("BFS, k22", 2, f"bfs {KRON} --source 0 --repeat 7", "Atos: 5.03 ms (4 GPUs)"),
-        ("BFS, comm", 1, f"bfs {COMM} --source 0 --repeat 7", "Atos: 3.10 ms (4 GPUs)"),
-        ("BFS, comm", 2, f"bfs {COMM} --source 0 --repeat 7", "Atos: 3.10 ms (4 GPUs)"),
-        ("PageRank, k22, to 1e-6", 1, f"pagerank {KRON} {PAGERANK}", "Atos: 26.9 ms (4 GPUs, a threshold of its own)"),
-        ("PageRank, k22, to 1e-6", 2, f"pagerank {KRON} {PAGERANK}", "Atos: 26.9 ms (4 GPUs, a threshold of its own)"),
-        ("PageRank, comm, to 1e-6", 1, f"pagerank {COMM} {PAGERANK}", "Atos: 12.9 ms (4 GPUs, a threshold of its own)"),
-        ("PageRank, comm, to 1e-6", 2, f"pagerank {COMM} {PAGERANK}", "Atos: 12.9 ms (4 GPUs, a threshold of its own)"),
-    ]
-    for mode in ("async", "sync")
-]
-TRAIN = f"train {COMM} --features 100 --classes 47 --dropout 0.5"
-# CoLa's table 11; dropout is not spoken of there.
-COLA = f"train {COMM} --features 16 --classes 16 --dropout 0 --model gcn --layers 5 --hidden 32 --epochs 5"
-WHOLE = "--layers 3 --hidden 256 --epochs 5"
-SAMPLED = "--mode sampled --fanout 30,30,30 --batch 512 --hidden 256 --epochs 3"
-SPREAD = " --placement device --edges device"  # Features and lists over all GPUs, as WholeGraph has them.
-RESULTS = pathlib.Path(__file__).resolve().parent / "results"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+import measured  # noqa: E402  pylint: disable=wrong-import-position
+import suites  # noqa: E402  pylint: disable=wrong-import-position
+
+LARGE = ("top", "epochs", "volume", "volume_between_workgroups", "memory_plan")
+# What must be the same however many GPUs ran.
+SAME = ("reached", "sum_depth", "max_depth", "components", "largest", "sum_distance", "max_distance")
 
 
-def pytorch(model):
-    """What bench/beside_pyg.py has recorded of an epoch of the same shape on one GPU, by PyTorch Geometric and by hand."""
-    found = []
-    for row in json.loads((RESULTS / "beside-pyg-h200.json").read_text())["epochs"]:
-        name = {model: "PyTorch Geometric", f"{model}-by-hand": "torch by hand"}.get(row["model"])
-        if name:
-            found.append(f"{name}: out of memory on 140 GB" if row.get("out_of_memory") else f"{name}: {row['epoch_seconds'] * 1e3:.0f} ms, {row['peak_memory'] / 1e9:.1f} GB")
-    return "; ".join(found)
+def gpu_names():
+    try:
+        run = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return [name.strip() for name in run.stdout.splitlines() if name.strip()]
 
 
-WHOLEGRAPH = "WholeGraph on 8 A100:"
-# (name, arguments, rival on one GPU), of the whole graph and of sampled batches
-WHOLE_MODELS = [
-    ("GCN", "--model gcn", pytorch("gcn")),
-    ("GraphSAGE", "--model sage", pytorch("sage")),
-    ("GIN, batch norm", "--model gin", "none"),
-    ("GAT, 4 heads of 64", "--model gat --heads 4", pytorch("gat")),
-    ("GATv2, 4 heads of 64", "--model gatv2 --heads 4", "none"),
-]
-SAMPLED_MODELS = [
-    ("GCN", "--model gcn", f"{WHOLEGRAPH} 930 ms"),
-    ("GraphSAGE", "--model sage", f"{WHOLEGRAPH} 990 ms"),
-    ("GAT, 4 heads", "--model gat --heads 4", f"{WHOLEGRAPH} 3,280 ms"),
-]
-# (work, GPUs, arguments of warren, rival)
-TRAINING = [
-    (f"an epoch of {name}{what}{of_type}", gpus, f"{TRAIN} {model} {how}{with_type}{SPREAD if what and gpus > 1 else ''}",
-     "the row in float32" if of_type else rival if gpus == 1 else "the row of one GPU")
-    for models, what, how in ((WHOLE_MODELS, "", WHOLE), (SAMPLED_MODELS, ", sampled, fanouts 30,30,30, batches of 512", SAMPLED))
-    for of_type, with_type in (("", ""), (", bfloat16", " --type bfloat16"))
-    for gpus in (1, 2, 4)
-    for name, model, rival in models
-] + [
-    (f"an epoch of {name}, sampled, features where they lie best{of_type}", gpus, f"{TRAIN} {model} {SAMPLED}{with_type}", "the row of features over all GPUs")
-    for of_type, with_type in (("", ""), (", bfloat16", " --type bfloat16"))
-    for gpus in (2, 4)
-    for name, model, _ in SAMPLED_MODELS
-] + [
-    (f"an epoch of CoLa's GCN, 5 layers, 16 in, 32 hidden, 16 out{of_type}", gpus, f"{COLA}{with_type}", "the row in float32" if of_type else "CoLa on 8 A800, ogbn-products: 660 ms")
-    for of_type, with_type in (("", ""), (", bfloat16", " --type bfloat16"))
-    for gpus in (1, 2, 4)
-] + [
-    (f"an epoch of {model.upper()} on Cora{what}", 1, f"train DATA/cora --model {model} --epochs 200{how}", rival)
-    for model in ("gcn", "gat")
-    for what, how, rival in (("", "", "the row not captured"), (", not captured", " --no-capture", "the row captured"))
-]
-# Half a gigabyte for each GPU out of 4 GiB on all of them, by loads and by messages; and sampled training's graph.
-GATHERS = [
-    (f"gather of rows of {4 * k} B, {strategy}", gpus, f"gather --rows {(1 << 30) // k} --k {k} --count {(128 << 20) // k} --strategy {strategy} --repeat 9", "WholeGraph's figure 10")
-    for gpus in (2, 4)
-    for k in (16, 32, 128, 512)
-    for strategy in ("direct", "messages")
-] + [("sampling's store, comm", 4, f"sample {COMM} --fanout 15,10,5 --batch 1024 --batches 256 --in-flight 16 --repeat 3", "WholeGraph: tens to 200 ms")]
-SUITES = {"headline": HEADLINE, "out-of-memory": OUT_OF_MEMORY, "asynchronous": ASYNCHRONOUS, "training": TRAINING, "gather-messages": GATHERS}
-COMMANDS = ("asynchronous", "training", "gather-messages")  # Of `warren` itself.
+def machine_name(names):
+    """"NVIDIA H100 80GB HBM3" twice: h100x2."""
+    model = names[0].replace("NVIDIA", "").split()[0].lower()
+    return model if len(names) == 1 else f"{model}x{len(names)}"
 
 
-def run_traverse(build, gpus, arguments):
-    command = f"bench_traverse --device cuda --devices {gpus} {arguments}"
-    with tempfile.NamedTemporaryFile("r", suffix=".json") as out:
-        subprocess.run([build / "bench_traverse", *command.split()[1:], "--out", out.name], check=True)
-        return command, json.loads(out.read().strip().splitlines()[-1])
+def program_of(build, name):
+    """`warren` and the benchmarks lie in the build folder, or all in one."""
+    found = [path for path in (build / name, build / "bench" / name, build.parent / name) if path.is_file()]
+    if not found:
+        raise FileNotFoundError(f"{build} has no {name}")
+    return found[0]
 
 
-def traversals(suite, build, gpus, only):
-    for work, devices, arguments, field, (unit, factor), rival in SUITES[suite]:
-        if devices > gpus or only not in f"--devices {devices} {arguments}":
+def run(row, options, limit):
+    """The JSON of the row's program."""
+    words = row.command.replace("DATA/", f"{options.data}/").split()
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out.json"
+        done = subprocess.run([program_of(options.build, words[0]), *words[1:], "--json" if words[0] == "warren" else "--out", out], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=limit, check=False)
+        if done.returncode != 0:
+            raise RuntimeError((done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
+        return json.loads(out.read_text(encoding="utf-8").strip().splitlines()[-1] if words[0] == "bench_traverse" else out.read_text(encoding="utf-8"))
+
+
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def duration(seconds):
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
+
+
+def figure_of(row, result):
+    inner = result["results"][0] if result.get("results") else {}
+    if row.figure == "epoch":
+        return f"{duration(result['epoch_seconds'])}, {result['peak_memory'] / 1e9:.1f} GB" if "peak_memory" in result else duration(result["epoch_seconds"])
+    if row.figure == "seconds":
+        return duration(median(result["seconds"]))
+    return duration(result[row.figure] if row.figure in result else inner[row.figure])
+
+
+def check_of(row, result):
+    found = measured.check_of(result)
+    if row.figure == "build_seconds":
+        found = {"edges": result["edges"]}
+    if any(place.get("verified") is False for place in measured.places({"result": result})[1:]):
+        raise RuntimeError("the answer is wrong: verified is false")
+    return found
+
+
+def entry_of(row, result, wall):
+    for name in LARGE:
+        result.pop(name, None)
+    machine = result["machine"]
+    return {"work": row.work, "hardware": measured.machine_text(machine), "figure": figure_of(row, result), "beside": row.beside, "command": row.command.replace("DATA/", ""),
+            "commit": result["warren"]["commit"], "date": result["date"], "driver": machine.get("driver", "none"), "check": check_of(row, result), "wall_seconds": round(wall, 1),
+            "result": result}
+
+
+def path_of(row, name, options):
+    """Of files of a program's own, one for each number of GPUs."""
+    if row.figure == "file" and row.gpus == 1:
+        name = name.partition("x")[0]
+    return options.out / f"{row.suite}-{name}.json"
+
+
+def kept(path):
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+
+
+def write(row, path, result, wall):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if row.figure == "file":
+        path.write_text(measured.dump({**result, "command": row.command, "wall_seconds": round(wall, 1)}), encoding="utf-8")
+        return f"{len(result['results'])} rows"
+    made = entry_of(row, result, wall)
+    rows = kept(path)
+    places = [i for i, entry in enumerate(rows) if entry["command"] == made["command"]]
+    if places:
+        rows[places[0]] = made
+    else:
+        rows.append(made)
+    path.write_text(measured.dump(rows), encoding="utf-8")
+    return made["figure"]
+
+
+def is_fresh(row, path, commit):
+    found = kept(path)
+    rows = [found] if isinstance(found, dict) else found
+    return any(entry.get("command") == row.command.replace("DATA/", "") and measured.facts(entry).get("commit") == commit for entry in rows)
+
+
+def commit_of(build):
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "out.json"
+        subprocess.run([program_of(build, "warren"), "convert", "grid:2x2", f"{folder}/g.wgr", "--device", "cpu", "--json", out], check=True, stdout=subprocess.DEVNULL)
+        return json.loads(out.read_text(encoding="utf-8"))["warren"]["commit"]
+
+
+def differing(paths):
+    """Works whose answers are not the same on all numbers of GPUs."""
+    faults = []
+    for path in sorted(paths):
+        rows, seen = kept(path), {}
+        for row in rows if isinstance(rows, list) else []:
+            answer = {name: row["check"][name] for name in SAME if name in row.get("check", {})}
+            first = seen.setdefault(row["work"].removesuffix(", async").removesuffix(", sync"), answer)
+            if any(first.get(name, value) != value for name, value in answer.items()):
+                faults.append(f"{path.name}: {row['work']}: {answer} on {row['hardware']}, {first} before")
+    return faults
+
+
+def left_out(row, options):
+    """Why a row is not run, if it is not."""
+    words = [word for word in row.command.split() if word.startswith("DATA/")]
+    if any(not (pathlib.Path(options.data) / word[5:]).exists() for word in words):
+        return f"no {words[0][5:]} in {options.data}"
+    if options.skip_fresh and is_fresh(row, path_of(row, options.name, options), options.commit):
+        return "fresh"
+    return ""
+
+
+def chosen(options):
+    wanted = options.suite.split(",") if options.suite else suites.SUITES
+    unknown = set(wanted) - set(suites.SUITES)
+    if unknown:
+        sys.exit(f"headline.py: no suite {', '.join(sorted(unknown))}; there are {', '.join(suites.SUITES)}")
+    return [row for row in suites.in_order(options.gpus) if any(row.suite == name or row.suite.startswith(f"{name}-") for name in wanted) and options.only in row.command + row.work]
+
+
+def measure(rows, options):
+    """Runs rows while there is time for them; what came of each."""
+    begin, outcomes, paths = time.monotonic(), [], set()
+    for row in rows:
+        left = options.seconds - (time.monotonic() - begin)
+        why = left_out(row, options) or ("no time left" if left < row.seconds else "")
+        if why:
+            outcomes.append((row, why, 0.0))
             continue
-        command, result = run_traverse(build, devices, arguments)
-        value = result[field] if field in result else result["results"][0][field]
-        hardware = f"{devices} x {result['device']}"
-        yield {"work": work, "hardware": hardware, "figure": f"{value * factor:.3g} {unit}", "beside": rival, "command": command, "result": result}
-
-
-def figure_of(result, seconds):
-    time = f"{seconds * 1e3:.3g} ms" if seconds < 1.0 else f"{seconds:.3g} s"
-    return f"{time}, {result['peak_memory'] / 1e9:.1f} GB" if "peak_memory" in result else time
-
-
-def commands(suite, build, gpus, only, data):
-    """Rows of `warren` itself: the median of its runs."""
-    program = build / "warren" if (build / "warren").exists() else build.parent / "warren"
-    for work, devices, arguments, rival in SUITES[suite]:
-        command = f"warren {arguments} --device cuda --devices {devices}"
-        if devices > gpus or only not in command:
-            continue
-        run = subprocess.run([program, *command.replace("DATA/", f"{data}/").split()[1:], "--json", "-"], check=True, stdout=subprocess.PIPE)
-        result = json.loads(run.stdout)
-        seconds = sorted([result["epoch_seconds"]] if "epoch_seconds" in result else result["seconds"])
-        for large in ("top", "epochs"):
-            result.pop(large, None)
-        yield {"work": work, "hardware": f"{devices} x NVIDIA H200", "figure": figure_of(result, seconds[len(seconds) // 2]), "beside": rival,
-               "command": command.replace("DATA/", ""), "result": result}
-
-
-def gathers(build, gpus):
-    command = f"bench_gather --device cuda --devices {gpus} --table-bytes 4294967296"
-    with tempfile.NamedTemporaryFile("r", suffix=".json") as out:
-        subprocess.run([build / "bench_gather", *command.split()[1:], "--out", out.name], check=True)
-        result = json.loads(out.read())
-    for row in result["results"]:
-        yield {"work": f"gather of random rows of {row['row_bytes']} B", "hardware": f"{gpus} x NVIDIA H200",
-               "figure": f"{row['gigabytes_per_second']:.0f} GB/s a GPU", "beside": f"a kernel by hand in the same run: {row['by_hand_gigabytes_per_second']:.0f} GB/s",
-               "command": command, "result": row}
+        path, started = path_of(row, options.name, options), time.monotonic()
+        try:
+            result = run(row, options, max(20.0, min(left, 4 * row.seconds)))
+            what = write(row, path, result, time.monotonic() - started)
+            paths.add(path)
+        except (RuntimeError, OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
+            what = f"FAILED: {type(error).__name__}: {str(error)[:160]}"
+        outcomes.append((row, what, time.monotonic() - started))
+        print(f"{time.monotonic() - begin:6.0f} s  {row.gpus} x  {row.work:60.60}  {what}", flush=True)
+    return outcomes, paths
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", type=pathlib.Path, required=True)
-    parser.add_argument("--name", required=True)
-    parser.add_argument("--gpus", type=int, default=1)
-    parser.add_argument("--out", type=pathlib.Path, default=RESULTS)
-    parser.add_argument("--suite", choices=SUITES, default="headline")
-    parser.add_argument("--only", default="")
+    names = gpu_names()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build/cuda"))
+    parser.add_argument("--name", default=machine_name(names) if names else "", help="of the machine (by its GPUs)")
+    parser.add_argument("--gpus", type=int, default=len(names) or 1, help="the most that are used (all)")
+    parser.add_argument("--out", type=pathlib.Path, default=measured.RESULTS)
+    parser.add_argument("--suite", default="", help=f"of {', '.join(suites.SUITES)} (all)")
+    parser.add_argument("--only", default="", help="rows with this in their work or command")
+    parser.add_argument("--seconds", type=float, default=1e9, help="after which no row ends")
+    parser.add_argument("--skip-fresh", action="store_true")
+    parser.add_argument("--list", action="store_true")
     parser.add_argument("--data", default=".")
     options = parser.parse_args()
-    if options.suite in COMMANDS:
-        entries = list(commands(options.suite, options.build, options.gpus, options.only, options.data))
-    else:
-        entries = list(traversals(options.suite, options.build, options.gpus, options.only))
-    if options.gpus > 1 and options.suite == "headline" and not options.only:
-        entries += list(gathers(options.build, options.gpus))
-    path = options.out / f"{options.suite}-{options.name}.json"
-    if options.only and path.exists():
-        made = {entry["command"] for entry in entries}
-        entries = [entry for entry in json.loads(path.read_text()) if entry["command"] not in made] + entries
-    path.write_text(json.dumps(entries, indent=1) + "\n")
-    for entry in entries:
-        print(f"{entry['work']:40} {entry['hardware']:18} {entry['figure']:>14}   {entry['beside']}")
+    rows = chosen(options)
+    if options.list:
+        total = 0.0
+        for row in rows:
+            total += row.seconds
+            print(f"{total:6.0f} s  {row.suite:16} {row.gpus} x  {row.work:60.60} {row.seconds:4.0f} s")
+        return 0
+    if not options.name:
+        sys.exit("headline.py: no GPU is found here: give --name")
+    options.commit = commit_of(options.build)
+    outcomes, paths = measure(rows, options)
+    print(f"\n{options.name}, commit {options.commit}")
+    for row, what, seconds in outcomes:
+        print(f"{row.suite:16} {row.gpus} x  {row.work:60.60}  {what:24} {f'{seconds:.0f} s' if seconds else ''}")
+    faults = differing(paths)
+    for fault in faults:
+        print(f"ANSWERS DIFFER: {fault}")
+    return 1 if faults or any(what.startswith("FAILED") for _, what, _ in outcomes) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
