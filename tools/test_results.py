@@ -174,5 +174,45 @@ class Headline(unittest.TestCase):
         self.assertNotEqual(self.measure("--suite", "nonsense").returncode, 0)
 
 
+class Rivals(unittest.TestCase):
+    OURS = {"warren": {"version": "0.1.0", "commit": "abcdef123456"}, "machine": {"gpus": ["NVIDIA H100"], "driver": "580.95"}, "date": "2026-12-01T10:00:00Z", "source": 3, "seconds": [0.002, 0.001, 0.003]}
+
+    def convert(self, ours, rivals):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            for work, result in ours.items():
+                (folder / f"{work}.json").write_text(json.dumps(self.OURS | result), encoding="utf-8")
+                (folder / f"{work}.command").write_text(f"warren {work} {folder}/k22.wgr", encoding="utf-8")
+            for file, rows in rivals.items():
+                (folder / file).write_text("# a note\n" + "\n".join(map(json.dumps, rows)), encoding="utf-8")
+            out = folder / "rivals-h100.json"
+            done = run(TOOLS.parent / "bench" / "rivals.py", folder, "--out", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(run(TOOLS / "check_results", out).returncode, 0)
+            return measured.load(out)
+
+    def test_the_same_answer_from_the_same_source(self):
+        check = {"reached": 5, "sum_depths": 9, "max_depth": 2}
+        rival = {"what": "bfs", "api": "C++", "source": 3, "ms": 9.0, "check": check}
+        rows = self.convert({"bfs-k22": {"reached": 5, "sum_depth": 9, "max_depth": 2}},
+                            {"cugraph-k22.jsonl": [rival, rival | {"ms": 8.0}, rival | {"api": "pylibcugraph", "ms": 11.0, "fixed_ms": 1.0}, {"what": "bfs", "error": "none"}, rival | {"source": 4, "ms": 1.0}]})
+        self.assertEqual(len(rows), 1)
+        row = rows[0]
+        self.assertEqual((row["warren_seconds"], row["native_seconds"], row["python_seconds"], row["comparable"]), (0.002, 0.008, 0.011, True))
+        self.assertEqual(row["command"], "warren bfs-k22 k22.wgr")
+
+    def test_answers_that_differ_are_not_compared(self):
+        rows = self.convert({"cc-comm": {"components": 3, "largest": 7}}, {"cugraph-comm.jsonl": [{"what": "wcc", "api": "C++", "ms": 9.0, "check": {"components": 4, "biggest": 7}}]})
+        self.assertFalse(rows[0]["comparable"])
+        self.assertIn("components 3 and 4", rows[0]["answers"])
+
+    def test_gathers_and_samples(self):
+        rows = self.convert({"gather-64": {"bytes_per_second": 1e12, "verified": True}, "sample-k22": {"batches_per_second": 100.0, "sampled_edges": 110}},
+                            {"wholegraph.jsonl": [{"what": "gather", "memory": "chunked", "location": "cuda", "row_bytes": 64, "gigabytes_per_second_a_gpu": 990.0, "right": True}],
+                             "cugraph-k22.jsonl": [{"what": "sample", "api": "neighbor_sample", "ms": 5.0, "batches_per_second": 20.0, "sampled_edges": 100}]})
+        self.assertEqual([(row["warren_rate"], row["unit"], row["comparable"]) for row in rows], [(100.0, "batches/s", True), (1000.0, "GB/s", True)])
+        self.assertIn("10% more", rows[0]["answers"])
+
+
 if __name__ == "__main__":
     unittest.main()
