@@ -10,7 +10,6 @@ else; the accuracy is that of the epoch of the best validation.
 
 import argparse
 import json
-import platform
 import statistics
 import subprocess
 import sys
@@ -68,12 +67,13 @@ def main():
             "seeds": options.seeds, "test_accuracy": statistics.mean(accuracies), "deviation": statistics.pstdev(accuracies),
             "to_reach": TO_REACH.get(case), "best_validation": statistics.mean(validations),
             "epoch_seconds": statistics.median(seconds), "runs": accuracies,
+            "commit": run["warren"]["commit"], "date": run["date"], "machine": run["machine"],
         }
         results.append(result)
         print(f"{case:20} test {100 * result['test_accuracy']:.2f} +- {100 * result['deviation']:.2f}"
               + (f", to reach {100 * result['to_reach']:.1f}" if result["to_reach"] else ""), flush=True)
         if options.out:
-            text = json.dumps({"machine": platform.processor() or platform.machine(), "results": results}, indent=1)
+            text = json.dumps({"results": results}, indent=1)
             Path(options.out).write_text(text + "\n", encoding="utf-8")
     short = [r for r in results if r["to_reach"] and r["test_accuracy"] < r["to_reach"]]
     return 1 if short else 0

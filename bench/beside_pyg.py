@@ -18,8 +18,8 @@ import os
 import resource
 import statistics
 import subprocess
+import sys
 import time
-from datetime import date
 from pathlib import Path
 
 import numpy
@@ -30,6 +30,11 @@ import torch_geometric
 from torch import nn
 from torch.nn import functional
 from torch_geometric.nn import GATConv, GCNConv, GINConv, SAGEConv
+
+import stamp
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+import measured  # noqa: E402  pylint: disable=wrong-import-position
 
 # Of `train`, by name: hidden units, dropout, rate, weight decay of the first layer, epochs.
 TRAININGS = {"quickstart": (64, 0.2, 0.05, 0.0, 100), "defaults": (16, 0.5, 0.01, 5e-4, 200)}
@@ -141,6 +146,7 @@ def step(net, optimizer, x, edges, labels, train):
     loss = functional.cross_entropy(net(x, edges)[train], labels[train])
     loss.backward()
     optimizer.step()
+    return loss.detach()
 
 
 def read_dataset(folder, device):
@@ -237,7 +243,7 @@ def write(path, suite, part, results):
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     made = [case(row) for row in results]
     kept |= {**suite, part: [row for row in kept.get(part, []) if case(row) not in made] + results}
-    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    path.write_text(measured.dump(kept), encoding="utf-8")
 
 
 def cpu_name():
@@ -272,13 +278,13 @@ def epoch(options):
             for _ in range(6):
                 torch.cuda.synchronize()
                 begin = time.perf_counter()
-                step(net, optimizer, x, edges, labels, train)
+                loss = step(net, optimizer, x, edges, labels, train)
                 torch.cuda.synchronize()
                 times.append(time.perf_counter() - begin)
-            results.append({"model": model, "epoch_seconds": statistics.median(times), "seconds": times, "peak_memory": torch.cuda.max_memory_allocated()})
+            results.append({"model": model, "check": {"loss": loss.item()}, "epoch_seconds": statistics.median(times), "seconds": times, "peak_memory": torch.cuda.max_memory_allocated()})
             print(f"{by(model)} {model}: {1e3 * results[-1]['epoch_seconds']:.1f} ms, {results[-1]['peak_memory'] / 1e9:.1f} GB", flush=True)
         except torch.cuda.OutOfMemoryError:
-            results.append({"model": model, "out_of_memory": True})
+            results.append({"model": model, "check": "out of memory", "out_of_memory": True})
             print(f"{by(model)} {model}: out of memory", flush=True)
         del net, optimizer, edges
     return results
@@ -301,9 +307,10 @@ def main():
     results = {"accuracy": accuracy, "epoch": epoch, "train": train}[options.what](options)
     if options.out:
         on_gpu = options.device == "cuda" and options.what != "train"
-        suite = {"machine": torch.cuda.get_device_name() if on_gpu else cpu_name(), "torch": torch.__version__, "pytorch_geometric": torch_geometric.__version__}
+        suite = {"machine": f"1 x {torch.cuda.get_device_name()}" if on_gpu else cpu_name(), "torch": torch.__version__, "pytorch_geometric": torch_geometric.__version__}
         if options.what == "train":
-            suite |= {"threads": options.threads, "date": date.today().isoformat(), "load": os.getloadavg()[0], "note": options.note}
+            suite |= {"threads": options.threads, "load": os.getloadavg()[0], "note": options.note}
+        results = [row | stamp.origin(on_gpu) for row in results]
         write(Path(options.out), suite, {"train": "results", "epoch": "epochs"}.get(options.what, options.what), results)
 
 

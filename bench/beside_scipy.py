@@ -13,9 +13,9 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
-from datetime import date
 from pathlib import Path
 
 import numpy
@@ -130,7 +130,7 @@ def main():
                 print(f"{row['graph']:32} {k:4}  {times}", flush=True)
             program.close()
         if options.out:
-            suite = {"machine": about["model"], "threads": about["threads"], "date": date.today().isoformat(), "load": os.getloadavg()[0], "note": options.note,
+            suite = {**{name: about[name] for name in ("warren", "machine", "date")}, "command": f"bench/beside_scipy.py {' '.join(sys.argv[1:])}", "threads": about["threads"], "load": os.getloadavg()[0], "note": options.note,
                      "scipy": scipy.__version__, "rounds": options.rounds, "calls": options.calls, "results": results}
             Path(options.out).write_text(json.dumps(suite, indent=1) + "\n", encoding="utf-8")
 
