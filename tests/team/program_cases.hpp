@@ -124,7 +124,23 @@ TYPED_TEST_P(ProgramTest, OtherLoops) {
   }
 }
 
+TYPED_TEST_P(ProgramTest, AStepHasAnyNumberOfLoops) {
+  for (const TeamOptions& options : teams<TypeParam>()) {
+    SCOPED_TRACE(name_of(options));
+    run_team(options, [&](Team& team) {
+      const exec::Stream stream(team.device());
+      for (const std::uint64_t tasks : {0, 1, 7, 1000}) {
+        ManyLoopsProgram program;
+        program.tasks = tasks;
+        EXPECT_EQ(run_program<TypeParam>(team, stream, program, {}).errors, 0u)
+            << tasks << " tasks";
+      }
+    });
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(ProgramTest, SumsDecideTheNextStep, NoSteps, ThousandsOfSteps,
-                            WritesAreSeenAfterTheBarrier, BlocksHaveScratch, Gangs, OtherLoops);
+                            WritesAreSeenAfterTheBarrier, BlocksHaveScratch, Gangs, OtherLoops,
+                            AStepHasAnyNumberOfLoops);
 
 }  // namespace warren::team

@@ -204,6 +204,42 @@ struct LoopsProgram : ToyProgram {
   WARREN_HD static bool finished(const State& state) { return state.step == 10; }
 };
 
+/// A step of more loops than a grid has tickets for: each visits its tasks once, the last of them
+/// loose where the loop is claimed.
+struct ManyLoopsProgram : ToyProgram {
+  static constexpr std::uint64_t kLoops = 70;
+  struct State {
+    std::uint64_t step = 0;
+    std::uint64_t errors = 0;
+  };
+  std::uint64_t tasks = 0;
+
+  template <class Grid>
+  WARREN_HD void step(Grid& grid, const State&) const {
+    std::uint64_t tasks_seen = 0;
+    std::uint64_t ids_seen = 0;
+    const auto see = [&](const auto& worker, std::uint64_t task) {
+      if (worker.lane() != 0) return;
+      ++tasks_seen;
+      ids_seen += task + 1;
+    };
+    for (std::uint64_t loop = 0; loop < kLoops; ++loop) {
+      grid.template for_each<exec::Warp>(tasks, see);
+      grid.template for_each_claimed<exec::Warp>(tasks, see, tasks / 3);
+    }
+    const bool is_first = grid.block() == 0 && grid.block_worker().lane() == 0;
+    grid.sum(0, tasks_seen);
+    grid.sum(1, ids_seen);
+    grid.sum(2, is_first ? 2 * kLoops * tasks : 0);
+    grid.sum(3, is_first ? kLoops * tasks * (tasks + 1) : 0);
+  }
+  WARREN_HD static State next(const State& state, const Sums& sums) {
+    const bool is_right = sums[0] == sums[2] && sums[1] == sums[3];
+    return {state.step + 1, state.errors + (is_right ? 0u : 1u)};
+  }
+  WARREN_HD static bool finished(const State& state) { return state.step == 5; }
+};
+
 /// Never ends.
 struct EndlessProgram : ToyProgram {
   struct State {

@@ -52,12 +52,12 @@ class CpuGrid {
 
   struct Shared {
     explicit Shared(int threads) : barrier(threads) {}
-    static constexpr std::size_t kLoops = 16;
+    static constexpr std::size_t kTickets = 16;
     struct alignas(64) Ticket {
       std::atomic<std::uint64_t> next{0};
     };
     exec::ThreadBarrier barrier;
-    std::array<Ticket, kLoops> tickets;
+    std::array<Ticket, kTickets> tickets;  ///< Of a step's first loops.
     std::array<std::atomic<std::uint64_t>, kSums> sums{};
     Sums totals;
     /// Whether the steps go on is decided once, at the barrier: a thread that fails in the next
@@ -81,18 +81,23 @@ class CpuGrid {
   [[nodiscard]] exec::Serial block_worker() const { return exec::Serial(scratch_); }
 
   /// f(worker, task) for every task below `count`, over all blocks of this rank. `grain`: tasks
-  /// that a CPU thread takes at a time.
+  /// that a CPU thread takes at a time. Every block of the rank calls with the same count, in the
+  /// same order. A step has as many loops as it likes: threads take the next tasks of the first
+  /// kTickets when they are done with theirs, the tasks of later loops are dealt out beforehand.
   template <class W, class F>
   void for_each(std::uint64_t count, F&& f, std::uint64_t grain = 0) {
-    const exec::Serial worker;
-    std::atomic<std::uint64_t>& ticket = shared_->tickets[loop_++ % Shared::kLoops].next;
     const std::uint64_t piece =
         threads_ == 1 ? count : exec::detail::cpu_grain(count, static_cast<int>(threads_), grain);
+    if (loop_ == Shared::kTickets) {
+      for (std::uint64_t begin = thread_ * piece; begin < count; begin += threads_ * piece)
+        run_tasks(begin, piece, count, f);
+      return;
+    }
+    std::atomic<std::uint64_t>& ticket = shared_->tickets[loop_++].next;
     for (;;) {
       const std::uint64_t begin = ticket.fetch_add(piece, std::memory_order_relaxed);
       if (begin >= count) return;
-      const std::uint64_t end = begin + piece < count ? begin + piece : count;
-      for (std::uint64_t task = begin; task < end; ++task) f(worker, task);
+      run_tasks(begin, piece, count, f);
     }
   }
 
@@ -148,11 +153,19 @@ class CpuGrid {
   void begin_step() { loop_ = 0; }
 
  private:
+  /// Tasks [begin, begin + piece), as far as there are so many.
+  template <class F>
+  static void run_tasks(std::uint64_t begin, std::uint64_t piece, std::uint64_t count, F& f) {
+    const exec::Serial worker;
+    const std::uint64_t end = begin + piece < count ? begin + piece : count;
+    for (std::uint64_t task = begin; task < end; ++task) f(worker, task);
+  }
+
   Shared* shared_;
   std::uint32_t thread_;
   std::uint32_t threads_;
   exec::Scratch scratch_;
-  std::uint32_t loop_ = 0;
+  std::uint32_t loop_ = 0;  ///< Tickets that the step has used.
 };
 
 namespace detail {

@@ -58,6 +58,8 @@ class CudaGrid {
     __syncthreads();
     if (threadIdx.x == 0) shared_.claimed = 0;
     __syncthreads();
+    // A step may have more loops than there are tickets: the later ones have no loose tasks.
+    if (loop_ == kTickets) loose = 0;
     const W worker;
     // One loop for both kinds of tasks: what is called is there once.
     std::uint64_t* ticket = nullptr;
@@ -70,7 +72,7 @@ class CudaGrid {
         task = blockIdx.x + std::uint64_t{gridDim.x} * worker.broadcast(claimed, 0);
         if (task >= count - loose) {
           if (loose == 0) return;
-          ticket = &tickets_[loop_++ % kTickets];
+          ticket = &tickets_[loop_++];
         }
       }
       if (ticket != nullptr) {
@@ -144,7 +146,7 @@ class CudaGrid {
  private:
   Shared& shared_;
   std::uint64_t* tickets_;
-  std::uint32_t loop_ = 0;
+  std::uint32_t loop_ = 0;  ///< Tickets that the step has used.
   exec::Scratch scratch_;
 };
 
