@@ -33,16 +33,12 @@ void TraversalInput::place(const Session& session, graph::Graph graph, const std
   const auto progress = session.progress("preparing");
   const TraceSpan span("prepare graph", 0);
   exec::ThreadPool& pool = session.pool();
-  const bool is_symmetric = graph::is_symmetric(graph, pool);
+  (void)graph::is_symmetric(graph, pool);  // What the relabelled graph then knows as well.
   graph_ = std::make_shared<const graph::Graph>(std::move(graph));
   partition_ = graph::make_partition(*graph_, method, session.team().ranks, session.options().seed);
-  source_.cuts = partition_.cuts;
-  source_.out = partition_.identity() ? graph_
-                                      : std::make_shared<const graph::Graph>(graph::relabel(
-                                            *graph_, partition_.new_id.span(), pool));
-  source_.in = is_symmetric
-                   ? source_.out
-                   : std::make_shared<const graph::Graph>(graph::transpose(*source_.out, pool));
+  source_ = graph::shard_source(
+      partition_.identity() ? *graph_ : graph::relabel(*graph_, partition_.new_id.span(), pool),
+      partition_.cuts, pool);
   if (edges_.placement == graph::EdgesPlacement::compressed_host)
     graph::compress_lists(source_, pool);
 }

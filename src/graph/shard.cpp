@@ -11,6 +11,8 @@
 #include "warren/graph/generate_shard.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "graph/shard_source.hpp"
+
 namespace warren::graph {
 namespace {
 
@@ -163,19 +165,14 @@ PackedRows place_packed(const exec::Stream& stream,
 
 }  // namespace
 
-void compress_lists(ShardSource& source, exec::ThreadPool& pool) {
-  const auto compressed = [&](const std::shared_ptr<const Graph>& graph) {
-    return std::make_shared<const CompressedGraph>(compress(*graph, pool));
-  };
-  if (!source.compressed_out) source.compressed_out = compressed(source.out);
-  if (source.in && !source.compressed_in)
-    source.compressed_in = source.in == source.out ? source.compressed_out : compressed(source.in);
-}
-
 Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions& edges) {
   require(source.cuts.size() == static_cast<std::size_t>(team.size()) + 1,
           "a shard needs one cut more than the team has ranks");
   require(source.cuts.back() == source.out->vertices, "the last cut is not the number of vertices");
+  require(!source.in || (source.in->vertices == source.out->vertices &&
+                         source.in->edges() == source.out->edges()),
+          "a shard's in-edges are those of its graph, reversed: ShardSource::in has another number "
+          "of vertices or edges than ShardSource::out");
   const auto rank = static_cast<std::size_t>(team.rank());
   const auto first = static_cast<Vertex>(source.cuts[rank]);
   const auto count = static_cast<Vertex>(source.cuts[rank + 1] - source.cuts[rank]);
@@ -184,8 +181,11 @@ Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions
   shard.vertices = source.out->vertices;
   shard.edges = source.out->edges();
   shard.cuts = source.cuts;
+  const SourceFacts facts = agree(team, source);
+  shard.weight_type = facts.weight_type;
+  shard.is_symmetric = facts.is_symmetric;
   shard.edges_placement = edges.placement;
-  const bool has_own_in = source.in && source.in != source.out;
+  const bool has_own_in = facts.has_in && !facts.is_symmetric;
   const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1);
   team.barrier();  // Before anybody takes of what is free.
   const auto put = [&](const std::shared_ptr<const Graph>& graph, CsrStorage& storage) {
@@ -199,8 +199,7 @@ Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions
   if (is_packed)
     shard.packed_out =
         place_packed(stream, source.compressed_out, first, count, cached, *shard.out_storage);
-  if (source.in == source.out) {
-    shard.is_symmetric = true;
+  if (shard.is_symmetric) {
     shard.in = shard.out;
     shard.packed_in = shard.packed_out;
     shard.in_storage = shard.out_storage;

@@ -62,6 +62,14 @@ std::shared_ptr<const graph::Graph> looped(const graph::Graph& graph, exec::Thre
 
 }  // namespace
 
+bool GraphPair::is_symmetric() const {
+  const bool is_known = out->symmetry == graph::Symmetry::symmetric;
+  require(is_known || out != in,
+          "a graph that is not known to be symmetric was given as its own reverse: GraphPair::in "
+          "should be its transpose, unless graph::is_symmetric() finds it symmetric");
+  return is_known;
+}
+
 GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool) {
   GraphPair result = graphs;
   result.out = looped(*graphs.out, pool);

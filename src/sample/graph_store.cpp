@@ -138,11 +138,8 @@ GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreO
   const auto own = [&](const auto* data) {
     return data == nullptr || range.count() == 0 ? nullptr : data + range.first;
   };
-  if (options.weights) {
-    const bool is_weighted = shard.out.weights_int != nullptr || shard.out.weights_float != nullptr;
-    require(on_all_ranks(team, is_weighted || range.count() == 0),
-            "weighted sampling needs a graph with weights");
-  }
+  require(!options.weights || shard.weight_type != graph::WeightType::none || shard.edges == 0,
+          "weighted sampling needs a graph with weights");
   if (options.times) {
     require(on_all_ranks(team, options.times->size() == range.count()),
             "temporal sampling needs one timestamp for every edge");
@@ -186,11 +183,9 @@ void GraphStore::sort_by_time(team::Team& team, const exec::Stream& stream,
   std::iota(ids.begin(), ids.end(), first);
   place(ids, edge_ids_, view_.edge_ids);
   if (!has_weights_) return;
-  // All ranks have weights of the same type, those without edges perhaps of none.
-  const auto any = [&](bool has) { return !on_all_ranks(team, !has); };
-  if (any(csr.weights_int != nullptr))
+  if (shard.weight_type == graph::WeightType::int32)
     place(to_host(stream, csr.weights_int + first, m), weights_int_, view_.weights_int);
-  if (any(csr.weights_float != nullptr))
+  if (shard.weight_type == graph::WeightType::float32)
     place(to_host(stream, csr.weights_float + first, m), weights_float_, view_.weights_float);
 }
 

@@ -44,7 +44,7 @@ HostBlock choose_entries(const Rows& rows, exec::ThreadPool& pool, const BlockOp
   for (std::uint64_t r = 0; r < rows.count; ++r) place[r + 1] += place[r];
   HostBlock block;
   block.columns.resize(place[rows.count]);
-  if (!rows.values.empty()) block.values.resize(place[rows.count]);
+  if (rows.is_weighted) block.values.resize(place[rows.count]);
   if (options.with_from) block.from.resize(place[rows.count]);
   pool.parallel_for(0, rows.count, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t r = begin; r < end; ++r) {
@@ -53,7 +53,7 @@ HostBlock choose_entries(const Rows& rows, exec::ThreadPool& pool, const BlockOp
         Vertex column = 0;
         if (!choose(e, rows.columns[e], column)) continue;
         block.columns[to] = column;
-        if (!block.values.empty()) block.values[to] = rows.values[e];
+        if (rows.is_weighted) block.values[to] = rows.values[e];
         if (options.with_from) block.from[to] = e;
         ++to;
       }

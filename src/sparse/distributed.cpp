@@ -57,6 +57,20 @@ void check_shape(const memory::GlobalArray<T>& b, const std::vector<std::uint64_
                             cuts.back(), k, view.rows(), view.width));
 }
 
+/// Rows made by hand may leave out what make_rows() says of the whole matrix.
+void check_values(team::Team& team, const Rows& rows) {
+  require(rows.values.size() == (rows.is_weighted ? rows.entries() : 0),
+          fmt::format("rank {} has {} entries and {} values: Rows::values holds one for each entry "
+                      "where Rows::is_weighted, else none",
+                      team.rank(), rows.entries(), rows.values.size()));
+  const int weighted_ranks =
+      team.all_reduce(rows.is_weighted ? 1 : 0, [](int a, int b) { return a + b; });
+  require(weighted_ranks == 0 || weighted_ranks == team.size(),
+          fmt::format("{} of the {} ranks say that the matrix has values: Rows::is_weighted is "
+                      "the same on all ranks, whatever entries they have",
+                      weighted_ranks, team.size()));
+}
+
 /// Runs body() when all ranks' operands stand, and returns when all are done with them.
 template <class F>
 void together(team::Team& team, F&& body) {
@@ -104,6 +118,7 @@ DistributedSpmm<T>::DistributedSpmm(team::Team& team, const Rows& rows, std::uin
   require(k > 0, "a product needs k of at least 1; B and C have no columns otherwise");
   if (options.workgroup != 0) graph::check_workgroup(options.workgroup, team.size());
   require(options.slow_between >= 1, "what crosses between workgroups is moved at least once");
+  check_values(team, rows);
   team.with_peer_memory([&] {
     team.barrier();
     product_ = make_product<T>({team, rows, k, options});
@@ -178,6 +193,7 @@ template <class T>
 DistributedSddmm<T>::DistributedSddmm(team::Team& team, const Rows& rows, std::uint64_t k)
     : team_(team) {
   require(k > 0, "a product needs k of at least 1; X and Y have no columns otherwise");
+  check_values(team, rows);
   parts_ = std::make_unique<Parts>(team, rows, k);
 }
 

@@ -97,7 +97,7 @@ class CoverProduct final : public ProductBase<T> {
         while (block.offsets.size() - 1 <= base + entry.row)
           block.offsets.push_back(block.columns.size());
         block.columns.push_back(entry.column);
-        if (!rows.values.empty()) block.values.push_back(entry.value);
+        if (rows.is_weighted) block.values.push_back(entry.value);
         block.offsets.back() = block.columns.size();
       }
       first.push_back(block.offsets.size() - 1);
@@ -129,11 +129,11 @@ class CoverProduct final : public ProductBase<T> {
         const Vertex column = rows.columns[e];
         if (place_[column] == kNoVertex) continue;
         block.columns.push_back(place_[column]);
-        if (!rows.values.empty()) block.values.push_back(rows.values[e]);
+        if (rows.is_weighted) block.values.push_back(rows.values[e]);
       }
       for (const Vertex partial : partials_of[r]) {
         block.columns.push_back(partial);
-        if (!rows.values.empty()) block.values.push_back(1.0f);
+        if (rows.is_weighted) block.values.push_back(1.0f);
       }
       if (block.columns.size() == block.offsets.back()) continue;
       block.offsets.push_back(block.columns.size());

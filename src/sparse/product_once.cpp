@@ -37,7 +37,7 @@ class OnceProduct final : public ProductBase<float> {
       if (entries[i] <= kLongColumn) offsets.push_back(offsets.back() + entries[i]);
     }
     std::vector<Vertex> row_ids(offsets.back());
-    std::vector<float> values(rows.values.empty() ? 0 : offsets.back());
+    std::vector<float> values(rows.is_weighted ? offsets.back() : 0);
     std::vector<EdgeOffset> next(offsets.begin(), offsets.end() - 1);
     for (std::uint64_t r = 0; r < rows.count; ++r) {
       for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e) {
@@ -46,7 +46,7 @@ class OnceProduct final : public ProductBase<float> {
         if (entries[i] > kLongColumn) continue;
         const EdgeOffset to = next[place[i]]++;
         row_ids[to] = static_cast<Vertex>(r);
-        if (!values.empty()) values[to] = rows.values[e];
+        if (rows.is_weighted) values[to] = rows.values[e];
       }
     }
     offsets_ = to_device(stream_, offsets);

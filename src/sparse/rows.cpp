@@ -42,13 +42,14 @@ void check_offsets(const Rows& rows) {
   }
 }
 
-void read_weights(const exec::Stream& stream, const graph::CsrView& csr, Rows& rows) {
+void read_weights(const exec::Stream& stream, const graph::Shard& shard, Rows& rows) {
   const EdgeOffset first = rows.offsets[0];
   const std::uint64_t m = rows.entries();
-  if (csr.weights_float != nullptr)
-    rows.values = in_host_memory(stream, csr.weights_float, first, m);
-  if (csr.weights_int == nullptr) return;
-  const auto weights = in_host_memory(stream, csr.weights_int, first, m);
+  rows.is_weighted = shard.weight_type != graph::WeightType::none;
+  if (shard.weight_type == graph::WeightType::float32)
+    rows.values = in_host_memory(stream, shard.out.weights_float, first, m);
+  if (shard.weight_type != graph::WeightType::int32) return;
+  const auto weights = in_host_memory(stream, shard.out.weights_int, first, m);
   rows.values = memory::HostArray<float>(m);
   for (EdgeOffset e = 0; e < m; ++e) {
     const std::int32_t weight = weights[e];
@@ -81,6 +82,7 @@ void normalize(team::Team& team, const Normalization& normalization, Rows& rows)
                                         values[e] = rows.value(e) * scale[rows.columns[e]];
                                     });
   rows.values = std::move(values);
+  rows.is_weighted = true;
 }
 
 }  // namespace
@@ -137,7 +139,7 @@ Rows make_rows(team::Team& team, const graph::Shard& shard, const Normalization&
   rows.columns = in_host_memory(stream, shard.out.targets, rows.offsets[0],
                                 rows.offsets[rows.count] - rows.offsets[0]);
   check_columns(rows, team.device().pool());
-  if (use_weights) read_weights(stream, shard.out, rows);
+  if (use_weights) read_weights(stream, shard, rows);
   normalize(team, normalization, rows);
   return rows;
 }

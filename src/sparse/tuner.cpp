@@ -99,7 +99,7 @@ std::string tuning_key(team::Team& team, const Rows& rows, std::uint64_t k,
   Hash hash;
   for (const std::uint64_t cut : rows.cuts) hash.add(cut);
   hash.add(rows.entries());
-  hash.add((rows.values.empty() ? 0 : 1) + (rows.row_scale.empty() ? 0 : 2) +
+  hash.add((rows.is_weighted ? 1 : 0) + (rows.row_scale.empty() ? 0 : 2) +
            (rows.self.empty() ? 0 : 4));
   const std::uint64_t row_step = rows.count / kSamples + 1;
   for (std::uint64_t r = 0; r < rows.count; r += row_step) hash.add(rows.end(r));

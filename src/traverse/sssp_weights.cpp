@@ -84,14 +84,11 @@ SsspWeights survey(team::Team& team, const graph::Shard& shard, const exec::Stre
 
 SsspWeights survey_weights(team::Team& team, const graph::Shard& shard,
                            const exec::Stream& stream) {
-  // A rank without rows has no weights to show.
-  const bool is_integer =
-      team.all_reduce(shard.out.weights_int != nullptr ? 1 : 0, exec::Maximum{}) != 0;
-  const bool is_real =
-      team.all_reduce(shard.out.weights_float != nullptr ? 1 : 0, exec::Maximum{}) != 0;
-  require(is_integer || is_real || shard.edges == 0, "shortest paths need a shard with weights");
-  return is_real ? survey<RealMetric>(team, shard, stream)
-                 : survey<IntegerMetric<std::uint32_t>>(team, shard, stream);
+  require(shard.weight_type != graph::WeightType::none || shard.edges == 0,
+          "shortest paths need a shard with weights");
+  return shard.weight_type == graph::WeightType::float32
+             ? survey<RealMetric>(team, shard, stream)
+             : survey<IntegerMetric<std::uint32_t>>(team, shard, stream);
 }
 
 }  // namespace warren::traverse

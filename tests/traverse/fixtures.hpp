@@ -138,13 +138,10 @@ inline std::vector<Named> placed_shapes() {
   return all;
 }
 
-/// The pieces of a shard, kept alive with it.
+/// With compressed lists.
 inline graph::ShardSource shard_source(const graph::Graph& graph, int ranks) {
   exec::ThreadPool pool(2);
-  auto out = std::make_shared<graph::Graph>(graph);
-  const bool symmetric = graph::is_symmetric(*out, pool);
-  auto in = symmetric ? out : std::make_shared<graph::Graph>(graph::transpose(*out, pool));
-  graph::ShardSource source{out, in, graph::partition_ranges(*out, ranks).cuts};
+  graph::ShardSource source = graph::shard_source(graph, ranks, pool);
   graph::compress_lists(source, pool);
   return source;
 }

@@ -88,7 +88,9 @@ struct Shard {
   std::uint64_t vertices = 0;       ///< Of the whole graph.
   std::uint64_t edges = 0;          ///< Of the whole graph.
   std::vector<std::uint64_t> cuts;  ///< Of the team: rank p owns [cuts[p], cuts[p + 1]).
-  bool is_symmetric = false;        ///< Then `in` is `out`.
+  /// Of the whole graph: a rank without edges has no weights that would say so.
+  WeightType weight_type = WeightType::none;
+  bool is_symmetric = false;  ///< Known to be, and in-edges were asked for: `in` is `out`.
   /// The lists of a compressed placement; `out` and `in` then have offsets and weights, no targets.
   PackedRows packed_out;
   PackedRows packed_in;
@@ -106,24 +108,34 @@ struct Shard {
   [[nodiscard]] bool has_in() const { return in.offsets != nullptr; }
 };
 
-/// What enters make_shard(): the graph after relabelling, its reverse where in-edges are wanted
-/// (the same graph where symmetric), the team's cuts.
+/// What enters make_shard(): the graph after relabelling, its reverse where in-edges are wanted,
+/// the team's cuts. shard_source() makes one of any graph.
 struct ShardSource {
   std::shared_ptr<const Graph> out;
-  std::shared_ptr<const Graph> in;  ///< May be nullptr.
+  std::shared_ptr<const Graph> in;  ///< May be nullptr; `out` itself where that is symmetric.
   std::vector<std::uint64_t> cuts;
   /// Of EdgesPlacement::compressed_host: see compress_lists().
   std::shared_ptr<const CompressedGraph> compressed_out = nullptr;
   std::shared_ptr<const CompressedGraph> compressed_in = nullptr;
 };
 
+/// A graph with its in-edges, cut for a team: the graph is its own reverse where it is symmetric
+/// (found out where graph.symmetry does not say), else its transpose is made.
+[[nodiscard]] ShardSource shard_source(Graph graph, std::vector<std::uint64_t> cuts,
+                                       exec::ThreadPool& pool);
+/// The same with partition_ranges()'s cuts for `ranks` ranks. Throws as that does.
+[[nodiscard]] ShardSource shard_source(Graph graph, int ranks, exec::ThreadPool& pool);
+
 /// The lists of the graphs compressed, where a placement asks for that and they are not yet; the
 /// graphs' own targets are not read any more by make_shard() then.
 void compress_lists(ShardSource& source, exec::ThreadPool& pool);
 
 /// This rank's shard on its device: windows of the graph on the CPU, copies on a GPU, the edges
-/// placed as `edges` says (on the CPU all memory is one, and a cache changes nothing).
-/// Synchronises. Throws MemoryError; UsageError for a cache larger than the device.
+/// placed as `edges` says (on the CPU all memory is one, and a cache changes nothing). Collective:
+/// the ranks agree on what the shard says of the whole graph. Synchronises. Throws MemoryError;
+/// UsageError for a cache larger than the device, for ranks that bring different graphs, and for a
+/// graph that is given as its own reverse and is not. Whether it is, is looked for by every call
+/// where graph.symmetry does not say: shard_source() finds it out once.
 [[nodiscard]] Shard make_shard(team::Team& team, const ShardSource& source,
                                const EdgesOptions& edges = {});
 

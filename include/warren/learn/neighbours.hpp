@@ -16,15 +16,17 @@
 
 namespace warren::learn {
 
-/// A graph in host memory and its reverse (the same one where it is symmetric), in the order of the
-/// ranks, which share them.
+/// A graph in host memory and its reverse (the same one where it is known to be symmetric), in the
+/// order of the ranks, which share them.
 struct GraphPair {
   std::shared_ptr<const graph::Graph> out;
   std::shared_ptr<const graph::Graph> in;
   std::vector<std::uint64_t> cuts;  ///< Of the team.
   std::vector<Vertex> input_ids;    ///< The input's id of every vertex; empty: the same.
 
-  [[nodiscard]] bool is_symmetric() const { return out == in; }
+  /// True if the graph is known to be symmetric. Throws UsageError for one that stands for its own
+  /// reverse and is not known to be: graph::is_symmetric() finds out.
+  [[nodiscard]] bool is_symmetric() const;
 };
 /// Vertex v's own edge where it has none; lists stay sorted.
 [[nodiscard]] GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool);

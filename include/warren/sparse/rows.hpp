@@ -23,7 +23,9 @@ struct Rows {
   std::uint64_t count = 0;
   memory::HostArray<EdgeOffset> offsets;  ///< count + 1; indexes `columns` less offsets[0].
   memory::HostArray<Vertex> columns;
-  memory::HostArray<float> values;                      ///< Empty: all ones.
+  /// Of the whole matrix: entries have values. A rank without entries has none that would say so.
+  bool is_weighted = false;
+  memory::HostArray<float> values;                      ///< By entry where is_weighted, else empty.
   std::vector<float> row_scale;                         ///< Empty: all ones.
   std::vector<float> self;                              ///< Empty: none.
   mutable std::vector<graph::VertexCover> kept_covers;  ///< Of covers().
@@ -32,7 +34,7 @@ struct Rows {
   /// Entries of local row r, as indices of `columns`.
   [[nodiscard]] EdgeOffset begin(std::uint64_t r) const { return offsets[r] - offsets[0]; }
   [[nodiscard]] EdgeOffset end(std::uint64_t r) const { return offsets[r + 1] - offsets[0]; }
-  [[nodiscard]] float value(EdgeOffset e) const { return values.empty() ? 1.0f : values[e]; }
+  [[nodiscard]] float value(EdgeOffset e) const { return is_weighted ? values[e] : 1.0f; }
   [[nodiscard]] int owner(std::uint64_t column) const;
   /// Smallest vertex covers of the blocks of every rank's columns, by rank (of this rank's own an
   /// empty one), rows numbered within those that have entries there. Found at the first call and

@@ -3,12 +3,11 @@
 // 29 + 19 steps from the first vertex.
 #include <cstdlib>
 #include <iostream>
-#include <memory>
+#include <utility>
 
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/builder.hpp"
 #include "warren/graph/generate.hpp"
-#include "warren/graph/partition.hpp"
 #include "warren/graph/shard.hpp"
 #include "warren/team/team.hpp"
 #include "warren/traverse/bfs.hpp"
@@ -17,12 +16,12 @@ int main() {
   using namespace warren;
   exec::ThreadPool pool(2);
   const auto spec = graph::parse_generator("grid:30x20", 1);
-  const auto grid = std::make_shared<graph::Graph>(
-      graph::build(*graph::make_source(*spec), graph::effective_options(*spec, {}), pool));
+  graph::Graph grid =
+      graph::build(*graph::make_source(*spec), graph::effective_options(*spec, {}), pool);
   team::TeamOptions options;
   options.ranks = 2;
   options.threads = 2;
-  const graph::ShardSource source{grid, grid, graph::partition_ranges(*grid, options.ranks).cuts};
+  const graph::ShardSource source = graph::shard_source(std::move(grid), options.ranks, pool);
 
   int status = EXIT_SUCCESS;
   team::run_team(options, [&](team::Team& team) {
