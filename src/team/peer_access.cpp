@@ -18,6 +18,12 @@ bool enable_access(const exec::Device& from, const exec::Device& to) {
     exec::cuda_check(cudaDeviceCanAccessPeer(&reachable, from.index(), to.index()),
                      "cudaDeviceCanAccessPeer");
     if (reachable == 0) return false;
+    // Ranks subtract from and add to the same words; over plain PCIe such updates lose each other.
+    int has_atomics = 0;
+    exec::cuda_check(cudaDeviceGetP2PAttribute(&has_atomics, cudaDevP2PAttrNativeAtomicSupported,
+                                               from.index(), to.index()),
+                     "cudaDeviceGetP2PAttribute");
+    if (has_atomics == 0) return false;
     static std::mutex mutex;
     static std::set<std::pair<int, int>> open;
     const std::scoped_lock lock(mutex);

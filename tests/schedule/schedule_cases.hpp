@@ -5,6 +5,7 @@
 
 #include <random>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "schedule/toy_functions.hpp"
@@ -145,6 +146,52 @@ TYPED_TEST_P(ScheduleTest, MoreSeedsThanRoom) {
       ADD_FAILURE() << name_of(team);
     } catch (const UsageError& error) {
       EXPECT_THAT(error.what(), testing::HasSubstr("more first tasks than a queue for 1 tasks"));
+    }
+  }
+}
+
+TYPED_TEST_P(ScheduleTest, OneCallThatPushesMoreThanRoom) {
+  // What fits is run, once each; what does not is an error that names the option.
+  constexpr std::uint64_t kTooMany = kIsCuda<TypeParam> ? 40'000'000 : 200'000;
+  for (const TeamOptions& team_options : this->small_teams()) {
+    SCOPED_TRACE(name_of(team_options));
+    for (const bool in_lists : {false, true}) {
+      for (const auto& [of_seed, of_task] : {std::pair<std::uint64_t, std::uint64_t>{30'000, 0},
+                                             {0, 30'000},
+                                             {kTooMany, 0},
+                                             {0, kTooMany}}) {
+        SCOPED_TRACE(fmt::format("{} and {} pushes, lists {}", of_seed, of_task, in_lists));
+        std::uint64_t ran = 0;
+        const auto run = [&, of_seed = of_seed, of_task = of_task] {
+          team::run_team(team_options, [&](Team& team) {
+            const exec::Stream stream(team.device());
+            const auto cuts = shared_out(static_cast<std::uint64_t>(team.size()), team.size());
+            memory::GlobalArray<std::uint64_t> done(team, cuts, 1, memory::Placement::device);
+            exec::fill_bytes(stream, done.local_data(), 0, sizeof(std::uint64_t));
+            stream.synchronize();
+            QueueOptions options;
+            options.threads_per_processor = threads_per_processor<FloodFunction>();
+            TaskQueue<FloodFunction::Task> queue(team, options);
+            const FloodFunction function{done.view(), team.rank(), of_seed, of_task, in_lists};
+            using W = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
+            const QueueReport report = schedule::run<TypeParam, W>(team, stream, queue, function);
+            if (team.rank() == 0) ran = report.tasks;
+            team.barrier();
+          });
+        };
+        if (of_seed == kTooMany) {  // Nothing runs yet that could make room.
+          EXPECT_THAT(run, testing::ThrowsMessage<UsageError>(
+                               testing::HasSubstr("set QueueOptions::most_pushes")));
+          continue;
+        }
+        try {
+          run();
+          EXPECT_EQ(ran, 1 + of_seed + of_task);
+        } catch (const UsageError& error) {  // Else other workers have made room meanwhile.
+          EXPECT_EQ(of_task, kTooMany);
+          EXPECT_THAT(error.what(), testing::HasSubstr("set QueueOptions::most_pushes"));
+        }
+      }
     }
   }
 }
@@ -328,6 +375,43 @@ TYPED_TEST_P(ScheduleTest, TheIdleFunctionMakesWork) {
   }
 }
 
+/// What idle() holds is pushed, and run, whenever the run ends and however long the push takes.
+TYPED_TEST_P(ScheduleTest, WhatTheIdleFunctionHoldsIsNotLost) {
+  for (const TeamOptions& team_options : this->small_teams()) {
+    SCOPED_TRACE(name_of(team_options));
+    for (const Form form : {Form::automatic, Form::discrete}) {
+      for (const std::uint64_t pause : {0, 500'000}) {
+        for (int repeat = 0; repeat < (pause == 0 ? random_runs(40) : 3); ++repeat) {
+          team::run_team(team_options, [&](Team& team) {
+            const exec::Stream stream(team.device());
+            const auto cuts = shared_out(static_cast<std::uint64_t>(team.size()), team.size());
+            memory::GlobalArray<std::uint64_t> pots(team, cuts, 1, memory::Placement::device);
+            memory::GlobalArray<std::uint64_t> done(team, cuts, 1, memory::Placement::device);
+            const std::uint64_t jobs = 20;
+            exec::copy(stream, pots.local_data(), &jobs, sizeof jobs);
+            exec::fill_bytes(stream, done.local_data(), 0, sizeof jobs);
+            stream.synchronize();
+            QueueOptions options;
+            options.threads_per_processor = threads_per_processor<HeldPotFunction>();
+            TaskQueue<HeldPotFunction::Task> queue(team, options);
+            const HeldPotFunction function{pots.view(), done.view(), team.rank(), pause};
+            using W = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
+            const QueueReport report =
+                schedule::run<TypeParam, W>(team, stream, queue, function, form);
+            std::uint64_t handed_out = 0, ran = 0;
+            for (const std::uint64_t left : pots.to_host(team, stream)) handed_out += jobs - left;
+            for (const std::uint64_t count : done.to_host(team, stream)) ran += count;
+            EXPECT_EQ(ran, static_cast<std::uint64_t>(team.size()) + handed_out);
+            EXPECT_EQ(report.tasks, ran);
+            EXPECT_GE(handed_out, 1u);
+            team.barrier();
+          });
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST_P(ScheduleTest, APushToNoRankIsNamed) {
   for (const TeamOptions& team_options : this->small_teams()) {
     SCOPED_TRACE(name_of(team_options));
@@ -411,10 +495,11 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, WithoutAnyTask,
-                            FullRingsLoseNothing, MoreSeedsThanRoom, Priorities,
-                            WorkersHoldWhatTheyFind, GatheredMessages, GatheringSendsFewerMessages,
-                            FewMessagesOfABusyRankAreSent, SpilledTasksHaveTheirTurn,
-                            TheIdleFunctionMakesWork, APushToNoRankIsNamed, OptionsThatCannotBe,
-                            RandomRunsWithPauses);
+                            FullRingsLoseNothing, MoreSeedsThanRoom, OneCallThatPushesMoreThanRoom,
+                            Priorities, WorkersHoldWhatTheyFind, GatheredMessages,
+                            GatheringSendsFewerMessages, FewMessagesOfABusyRankAreSent,
+                            SpilledTasksHaveTheirTurn, TheIdleFunctionMakesWork,
+                            WhatTheIdleFunctionHoldsIsNotLost, APushToNoRankIsNamed,
+                            OptionsThatCannotBe, RandomRunsWithPauses);
 
 }  // namespace warren::schedule

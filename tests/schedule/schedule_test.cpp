@@ -77,6 +77,52 @@ TEST(ScheduleFailure, AnAbortEndsARunThatWouldNot) {
   }
 }
 
+/// Rank 0 is in a seed() that pushes without end, and spills, when rank 1 fails.
+struct FloodedFunction {
+  using Task = std::uint64_t;
+  int rank = 0;
+
+  std::uint64_t seeds() const { return 1; }
+  template <class W, class C>
+  void seed(const W& worker, C& context, std::uint64_t) const {
+    if (rank == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      throw std::out_of_range("rank 1 fails");
+    }
+    for (int i = 0; i < 300'000; ++i) context.push(worker, true, 1, Task{0});
+  }
+  template <class W, class C>
+  void operator()(const W&, C&, bool, const Task&) const {}
+};
+
+TEST(ScheduleFailure, AFailureEndsARankThatPushesMoreThanRoom) {
+  const double begin = now_seconds();
+  EXPECT_ANY_THROW(team::run_team({exec::DeviceKind::cpu, 2, 2}, [&](Team& team) {
+    const exec::Stream stream(team.device());
+    TaskQueue<FloodedFunction::Task> queue(team, {});
+    (void)run<exec::Cpu, exec::Serial>(team, stream, queue, FloodedFunction{team.rank()});
+  }));
+  EXPECT_LT(now_seconds() - begin, 20.0);
+}
+
+/// A writer that waits for places which nobody will free is let go when the team ends.
+TEST(ScheduleFailure, AWriterThatWaitsForPlacesSeesTheEnd) {
+  const exec::Device device = exec::Device::cpu(1);
+  const exec::Stream stream(device);
+  const detail::Rings<std::uint64_t> rings(device, 1, 1, kSegmentTasks);
+  rings.clear(stream);
+  stream.synchronize();
+  std::uint32_t abort_flag = 0;
+  const RingView<std::uint64_t> ring = rings.view(0, 0, &abort_flag);
+  EXPECT_EQ(ring.reserve(kSegmentTasks, 0), 0u);
+  std::thread killer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    exec::atomic_store<Order::relaxed, Scope::system>(abort_flag, 1u);
+  });
+  EXPECT_EQ(ring.reserve(1, 0), RingView<std::uint64_t>::kNoPlace);
+  killer.join();
+}
+
 /// The way from 0 to 1 is slow, the way back is not; 2 is far from all; a copy of 25 microseconds
 /// is not slow yet.
 TEST(ScheduleLinks, SlowOnesAreFoundInWhatWasMeasured) {

@@ -187,6 +187,97 @@ struct PotFunction {
   }
 };
 
+/// Each rank has a pot of jobs that only the idle function hands out; it holds one at a time, which
+/// flush() pushes after a pause: the run must not end between the two.
+struct HeldPotFunction {
+  using Task = std::uint64_t;
+  static constexpr std::uint32_t kScratchBytes = sizeof(std::uint64_t);
+
+  memory::GlobalView<std::uint64_t> pots;  ///< A row for each rank.
+  memory::GlobalView<std::uint64_t> done;
+  int rank = 0;
+  std::uint64_t pause_nanoseconds = 0;
+
+  WARREN_HD std::uint64_t seeds() const { return 1; }
+  template <class W, class C>
+  WARREN_HD void seed(const W& worker, C& context, std::uint64_t) const {
+    context.push(worker, worker.lane() == 0, rank, Task{0});
+  }
+  template <class W, class C>
+  WARREN_HD void operator()(const W&, C&, bool active, const Task&) const {
+    if (active) exec::atomic_add(done.local(0), std::uint64_t{1});
+  }
+  template <class W, class C>
+  WARREN_HD void begin(const W& worker, C& context) const {
+    if (worker.lane() == 0) *context.template scratch<std::uint64_t>() = 0;
+    worker.sync();
+  }
+  template <class W, class C>
+  WARREN_HD bool flush(const W& worker, C& context) const {
+    std::uint64_t& held = *context.template scratch<std::uint64_t>();
+    const std::uint64_t count = held;
+    worker.sync();
+    if (count == 0) return false;
+    const std::uint64_t begin = exec::clock_nanoseconds();
+    while (exec::clock_nanoseconds() - begin < pause_nanoseconds) exec::back_off();
+    context.push_list(worker, 1, [&](std::uint32_t) -> typename C::Item {
+      return {Task{1}, rank, 0.0};
+    });
+    if (worker.lane() == 0) held = 0;
+    worker.sync();
+    return true;
+  }
+  template <class W, class C>
+  WARREN_HD void idle(const W& worker, C& context) const {
+    std::uint64_t& held = *context.template scratch<std::uint64_t>();
+    if (worker.lane() == 0 && held == 0) {
+      std::uint64_t left = exec::atomic_load(pots.local(0));
+      while (left > 0 && !exec::atomic_compare_exchange(pots.local(0), left, left - 1)) {
+      }
+      if (left > 0) held = 1;
+    }
+    worker.sync();
+  }
+};
+
+/// One call pushes many tasks: of seed(), or of the first task.
+struct FloodFunction {
+  using Task = std::uint64_t;  ///< Tasks that it pushes.
+  memory::GlobalView<std::uint64_t> done;
+  int rank = 0;
+  std::uint64_t of_seed = 0;
+  std::uint64_t of_task = 0;
+  bool in_lists = false;
+
+  WARREN_HD std::uint64_t seeds() const { return rank == 0 ? 1 : 0; }
+  template <class W, class C>
+  WARREN_HD void seed(const W& worker, C& context, std::uint64_t) const {
+    context.push(worker, worker.lane() == 0, rank, of_task);
+    push_many(worker, context, of_seed);
+  }
+  template <class W, class C>
+  WARREN_HD void operator()(const W& worker, C& context, bool active, const Task& task) const {
+    if (active) exec::atomic_add(done.local(0), std::uint64_t{1});
+    push_many(worker, context, worker.reduce(active ? task : 0, exec::Maximum{}));
+  }
+  template <class W, class C>
+  WARREN_HD void push_many(const W& worker, C& context, std::uint64_t count) const {
+    constexpr std::uint64_t kList = 5000;
+    if (in_lists) {
+      for (std::uint64_t i = 0; i < count; i += kList) {
+        const std::uint64_t here = count - i < kList ? count - i : kList;
+        context.push_list(worker, static_cast<std::uint32_t>(here),
+                          [&](std::uint32_t) -> typename C::Item {
+                            return {Task{0}, rank, 0.0};
+                          });
+      }
+      return;
+    }
+    for (std::uint64_t i = worker.lane(); i < count + worker.lane(); i += worker.size())
+      context.push(worker, i < count, rank, Task{0});
+  }
+};
+
 /// Rank 0 asks rank 1, once, and its tasks go round until the answer is there, or for some seconds.
 struct AskingFunction {
   using Task = std::uint64_t;  ///< When it was first pushed, odd in the one that asks; or the

@@ -56,8 +56,12 @@ WARREN_GPU_NOINLINE WARREN_HD bool send_batch(const W& worker, const QueueTable<
     if (limit != 0) source = outbox.take(table.batch);
     if (source.count > 0) {
       target = ring.template reserve<kLooks>(source.count, limit);
-      exec::atomic_store_add(mine.under_way[to], 1u);
-      arrival = context.take_link(to, source.count);
+      if (target == RingView<Task>::kNoPlace) {
+        source = {};
+      } else {
+        exec::atomic_store_add(mine.under_way[to], 1u);
+        arrival = context.take_link(to, source.count);
+      }
     }
     exec::atomic_store<Order::release>(mine.sending[to], 0u);
   }

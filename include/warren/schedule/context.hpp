@@ -33,7 +33,8 @@ struct alignas(256) RankCounters {
   std::uint64_t spilled;           ///< Tasks that found a ring full.
   std::uint64_t wrong_rank;  ///< One more than the rank that a task was pushed to and is none.
   std::uint64_t unseeded;    ///< First tasks that the memory did not hold.
-  CounterGap<std::uint64_t[5]> behind_tallies;
+  std::uint64_t overflown;   ///< Tasks of one call that the memory did not hold.
+  CounterGap<std::uint64_t[6]> behind_tallies;
   std::uint32_t sending[kMaxRanks];    ///< A worker is taking a batch out of the outbox.
   std::uint32_t under_way[kMaxRanks];  ///< Batches taken and not yet at their ranks.
   CounterGap<std::uint32_t[2 * kMaxRanks]> behind_under_way;
@@ -57,11 +58,13 @@ struct QueueTable {
   RingView<Task> from[kMaxRanks];    ///< This rank's receive rings.
   RingView<Task> outbox[kMaxRanks];  ///< Of ranks over slow links.
   RingView<SpilledTask<Task>> spill;
+  std::uint64_t spill_limit = 0;  ///< Spilled tasks past which its memory may not hold one more.
   RankCounters* counters[kMaxRanks] = {};
   const std::uint32_t* abort_flag = nullptr;
   int rank = 0;
   int ranks = 1;
   std::uint32_t levels = 1;
+  std::uint32_t together = 1;  ///< Tasks of one push_list(), for each lane.
   double inverse_delta = 1.0;
   std::uint32_t is_slow = 0;  ///< A bit for each rank whose messages are gathered.
   // Tests: what a message to a slow rank takes longer, and each of its tasks.
@@ -117,12 +120,14 @@ class Context {
   /// The same for `count` tasks of the worker's together, item(i) for i from 0 on, which any lane
   /// may be asked for, more than once. Without priorities a rank's tasks take their places at once,
   /// and all ranks' at a time. Collective; `count` is the same in all lanes, at most
-  /// QueueOptions::together for each.
+  /// QueueOptions::together for each lane where they are to take their places together: more are
+  /// pushed one for each lane at a time.
   template <class F>
   WARREN_HD void push_list(const W& worker, std::uint32_t count, F&& item) {
     const std::uint32_t lanes = worker.size();
     const auto ranks = static_cast<std::uint32_t>(table_.ranks);
-    if (table_.levels > 1 || lanes < ranks || (ranks == 1 && count <= lanes)) {
+    if (table_.levels > 1 || lanes < ranks || (ranks == 1 && count <= lanes) ||
+        count > lanes * table_.together) {
       for (std::uint32_t i = worker.lane(); i < count + worker.lane(); i += lanes) {
         const Item one = i < count ? item(i) : Item{};
         push(worker, i < count, one.to, one.task, one.priority);
@@ -270,13 +275,24 @@ class Context {
     spill(worker, has, to, task);
     return false;
   }
-  /// Keeps tasks for rank `to` until there is room. Past the spill's capacity the run pauses.
+  /// Keeps tasks for rank `to` until there is room. Past the spill's capacity the run pauses; past
+  /// its memory, which no call fills that pushes at most QueueOptions::most_pushes, it fails.
   WARREN_HD void spill(const W& worker, bool has, int to, const Task& task) {
     const std::uint32_t count = worker.count(has);
+    std::uint64_t used = worker.lane() == 0 ? table_.spill.used() : 0;
+    used = worker.broadcast(used, 0);
+    if (used > table_.spill_limit) {
+      if (worker.lane() == 0) {
+        exec::atomic_store_add(mine_.overflown, std::uint64_t{count});
+        signal_all(Signal::fail);
+      }
+      stray();
+      return;
+    }
     table_.spill.push(worker, has, {task, static_cast<std::uint32_t>(to)});
     if (worker.lane() == 0) {
       exec::atomic_store_add(mine_.spilled, std::uint64_t{count});
-      if (table_.spill.used() > table_.spill.capacity) signal_all(Signal::pause);
+      if (used + count > table_.spill.capacity) signal_all(Signal::pause);
     }
   }
 

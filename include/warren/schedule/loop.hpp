@@ -62,13 +62,17 @@ class WorkerLoop {
         if (turn % 8 == 0 || table_.is_slow != 0) (void)move_traffic(false, turn);
         continue;
       }
-      if (flush()) continue;
+      if (flush()) {
+        was_busy = true;  // What it counted as created is to be settled.
+        continue;
+      }
       if (idle_since == 0 && worker_.lane() == 0) idle_since = exec::clock_nanoseconds();
       ++idle_turns_;
       if (move_traffic(!persistent, turn)) continue;
       if (was_busy) {
         was_busy = false;
         run_idle_function();
+        (void)flush();  // While something is held nothing is finished that may have found it.
         count_finished();
         continue;
       }

@@ -30,10 +30,11 @@ struct QueueOptions {
   std::uint64_t receive_capacity = 1 << 16;
   /// Spilled tasks past which the run pauses and the host doubles the memory. At least 1.
   std::uint64_t spill_capacity = 1 << 12;
-  /// Most tasks that running one task pushes: sizes the memory behind the spill's capacity.
+  /// Most tasks that running one task pushes: sizes the memory behind the spill's capacity. More
+  /// may find room; where they do not, the run ends with a UsageError.
   std::uint64_t most_pushes = 64;
-  /// Most tasks of one Context::push_list(), for each lane of the worker: without priorities they
-  /// take their places together, and rings have room for so many of each thread.
+  /// Most tasks of one Context::push_list(), for each lane of the worker, that take their places
+  /// together (without priorities): rings have room for so many of each thread.
   std::uint32_t together = 1;
   /// GPUs: threads of a processor that run tasks at a time, threads_per_processor<Function>() of
   /// run.hpp; 0: as many as a processor has, 2048. Rings have places for those beyond their
@@ -237,6 +238,7 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   table_.ranks = team.size();
   table_.abort_flag = team.abort_flag();
   table_.levels = options.levels;
+  table_.together = options.together;
   table_.inverse_delta = 1.0 / options.delta;
   table_.is_slow = slow_links(team, options.gather);
   table_.slow_nanoseconds = options.slow_nanoseconds;
@@ -303,6 +305,8 @@ void TaskQueue<Task>::make_spill(const exec::Device& device, std::uint64_t capac
       device, 1, capacity,
       detail::ring_places(capacity, threads * (fetched * (options_.most_pushes + 1) + 2)));
   table_.spill = spill_->view(0, table_.stumble, table_.abort_flag);
+  // Each thread may spill one task more after a look, and segments are freed as wholes.
+  table_.spill_limit = spill_->places() - threads - kSegmentTasks;
 }
 
 template <class Task>
@@ -374,6 +378,12 @@ void TaskQueue<Task>::check(const exec::Stream& stream) const {
   require(found.unseeded == 0, "there are more first tasks than a queue for " +
                                    std::to_string(options_.local_capacity) +
                                    " tasks has memory for: set QueueOptions::local_capacity");
+  require(found.overflown == 0,
+          "one call pushed more tasks than a queue has memory for that was made for " +
+              std::to_string(options_.most_pushes) + " pushes by a task and rings of " +
+              std::to_string(options_.local_capacity) +
+              " tasks: set QueueOptions::most_pushes to the most that a task pushes, and "
+              "QueueOptions::local_capacity to no less than what one seed() pushes");
 }
 
 template <class Task>

@@ -192,6 +192,8 @@ struct RingView {
     lap_shift = static_cast<std::uint8_t>(std::countr_zero(places));
   }
 
+  static constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};
+
   // Of writers.
 
   /// 0 where the ring is full; else the end of the places that may be written by what this lane has
@@ -219,24 +221,25 @@ struct RingView {
   /// The first of `count` places, which no reader comes for before they are announced. By one lane,
   /// after room() gave `limit` (0: after no such look, where the storage has room for sure). Where
   /// others have taken the ring on meanwhile, the places lie beyond the limit: they have been read,
-  /// but this lane must see that before it writes.
+  /// but this lane must see that before it writes. kNoPlace if the team has ended.
   template <std::uint32_t kLooks = 1>
   [[nodiscard]] WARREN_HD std::uint64_t reserve(std::uint64_t count, std::uint64_t limit) const {
     const std::uint64_t first = exec::atomic_add(writer->tail, count);
     detail::stumble(stumble);
-    while (first + count > limit) {
+    for (std::uint32_t looks = 1; first + count > limit; ++looks) {
       const std::uint64_t freed = load_freed();
       limit = limit_of(freed);
       if (first + count > limit) {
         const std::uint64_t needed = first + count - (mask + 1);
         limit = limit_of(find_freed<kLooks>(freed, first, needed + kLooksAhead * kSegmentTasks));
       }
-      if (first + count > limit) exec::back_off();
+      if (first + count <= limit) break;
+      if (looks % kLooksBeforeAbort == 0 && team_has_ended()) return kNoPlace;
+      exec::back_off();
     }
     if (!is_below_capacity(first + count, limit)) exec::atomic_max(writer->filled, first + count);
     return first;
   }
-  static constexpr std::uint64_t kNoPlace = ~std::uint64_t{0};
   /// The first of `count` places that are announced before they are written: to tell so costs no
   /// wait now, and readers come while they are. kNoPlace where the ring is full. By one lane. Where
   /// a worker's last places lay below the capacity it takes the next ones without a look at the
@@ -247,6 +250,7 @@ struct RingView {
     const std::uint64_t limit = known != 0 ? known : room();
     if (limit == 0) return kNoPlace;
     const std::uint64_t first = reserve(count, limit);
+    if (first == kNoPlace) return kNoPlace;
     announce(count);
     known = is_below_capacity(first + count, limit) ? limit : 0;
     return first;
@@ -274,12 +278,12 @@ struct RingView {
     std::uint64_t known = 0;
     return try_push(worker, has, task, known);
   }
-  /// The same where the storage has room for sure.
+  /// The same where the storage has room for sure. Without effect if the team has ended.
   template <class W>
   WARREN_HD void push(const W& worker, bool has, const Task& task) const {
     (void)put(worker, has, task, [&](std::uint32_t count) {
       const std::uint64_t first = reserve(count, 0);
-      announce(count);
+      if (first != kNoPlace) announce(count);
       return first;
     });
   }
@@ -384,6 +388,14 @@ struct RingView {
  private:
   /// Segments, from the one that is needed on; more than one, since limits are of whole ones.
   static constexpr std::uint64_t kLooksAhead = 2;
+  /// Looks of a lane that waits, of which one is at the team's abort flag too.
+  static constexpr std::uint32_t kLooksBeforeAbort = 4096;
+
+  /// Whether another rank has failed: nobody comes for what is waited for.
+  [[nodiscard]] WARREN_HD bool team_has_ended() const {
+    return abort_flag != nullptr &&
+           exec::atomic_load<Order::relaxed, Scope::system>(*abort_flag) != 0;
+  }
 
   /// Writes the lanes' tasks to the places whose first one lane 0 gets from `places(count)`;
   /// false where it gets none.
@@ -445,9 +457,7 @@ struct RingView {
     while (detail::segment_prefix(detail::load<Order::acquire>(segment.written, is_wide) -
                                   full_laps) <= before) {
       if (++looks % 16 == 0) exec::back_off();
-      if (looks % 4096 == 0 && abort_flag != nullptr &&
-          exec::atomic_load<Order::relaxed, Scope::system>(*abort_flag) != 0)
-        return false;
+      if (looks % kLooksBeforeAbort == 0 && team_has_ended()) return false;
     }
     return true;
   }

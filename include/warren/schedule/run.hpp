@@ -24,9 +24,10 @@
 // A function with begin() and flush() may hold what it has found in the worker's scratch and push
 // it later, many together (context.push_list()). begin() is called by all lanes before the first
 // task of each kernel, when the scratch is undefined, and not before seed(), which holds nothing.
-// flush() is called by all lanes when the worker finds no task to fetch, and before it leaves: it
-// pushes all that is held and says whether that was anything, the same in all lanes. What is held
-// keeps the tasks that found it from being told to be finished, so that the run cannot end before.
+// flush() is called by all lanes when the worker finds no task to fetch, after idle(), which may
+// hold something too, and before the worker leaves: it pushes all that is held and says whether
+// that was anything, the same in all lanes. What is held keeps the tasks that found it, and the
+// call of idle(), from being told to be finished, so that the run cannot end before.
 //
 // Persistent: one kernel on each device until the end, found by counted tasks
 // (docs/termination.md). Discrete: kernels of the same function in which workers run until they
@@ -53,6 +54,7 @@ struct RunState {
   bool is_persistent = true;
   bool has_paused = false;
   bool has_failed = false;
+  bool has_stopped = false;       ///< Told that all is done, and tasks are left: the host goes on.
   std::uint64_t outstanding = 0;  ///< Tasks that exist, over the team, modulo 2^64.
 };
 
@@ -169,10 +171,13 @@ struct RunProgram {
     state.outstanding += sums[kCreated] - sums[kFinished];
     state.has_paused = sums[kPaused] > 0;
     state.has_failed = sums[kFailed] > 0;
+    state.has_stopped = state.is_persistent && state.rounds > 1 && state.outstanding != 0 &&
+                        !state.has_paused && !state.has_failed;
     return state;
   }
   WARREN_HD static bool finished(const State& state) {
-    return state.has_paused || state.has_failed || (state.rounds > 0 && state.outstanding == 0);
+    return state.has_paused || state.has_failed || state.has_stopped ||
+           (state.rounds > 0 && state.outstanding == 0);
   }
 };
 
@@ -259,10 +264,10 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
       team.check();
       throw UsageError("a task ended the run");
     }
-    if (!state.has_paused) break;
+    if (!state.has_paused && !state.has_stopped) break;
     queue.grow(team, stream);
     program.table = queue.table();
-    state.has_paused = false;
+    state.has_paused = state.has_stopped = false;
     team.barrier();
   }
   const double seconds = now_seconds() - begin;
