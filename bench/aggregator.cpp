@@ -74,6 +74,7 @@ nlohmann::json measure(team::Team& team, const Options& options, double bandwidt
     std::fflush(stdout);
   }
   return {{"device", team.device().model()},
+          {"check", "no task was lost"},
           {"devices", team.size()},
           {"bandwidth", bandwidth},
           {"latency_us", latency},

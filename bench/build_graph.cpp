@@ -4,7 +4,6 @@
 // sorting and merging.
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -17,6 +16,8 @@
 #include "warren/core/trace.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/graph/generate.hpp"
+
+#include "report.hpp"
 
 namespace {
 
@@ -65,6 +66,7 @@ nlohmann::json measure(const std::string& text, bool symmetrize, int repeat,
     if (run > 0) seconds.push_back(end - begin);
     const exec::MemoryUse use = exec::memory_use(host);
     result["edges"] = graph.edges();
+    result["check"] = {{"edges", graph.edges()}};
     result["bytes"] = graph.offsets.size() * sizeof(EdgeOffset) + graph.edges() * sizeof(Vertex);
     result["peak_over_final"] = static_cast<double>(use.peak) / static_cast<double>(use.current);
   }
@@ -105,15 +107,9 @@ int main(int argc, char** argv) {
       for (const bool symmetrize : {false, true})
         results.push_back(measure(text, symmetrize, repeat, pool));
     }
-    if (!out.empty()) {
-      const nlohmann::json report{{"benchmark", "build_graph"},
-                                  {"machine", exec::Device::cpu(threads).model()},
-                                  {"threads", threads},
-                                  {"results", results}};
-      std::ofstream file(out);
-      file << report.dump(2) << '\n';
-      if (!file) throw InputError(out + " cannot be written");
-    }
+    bench::write_report(out,
+                        {{"benchmark", "build_graph"}, {"threads", threads}, {"results", results}},
+                        exec::DeviceKind::cpu);
   } catch (const Error& error) {
     std::cerr << "bench_build_graph: " << error.what() << '\n';
     return 2;

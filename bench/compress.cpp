@@ -19,6 +19,7 @@
 
 #include "compress_cases.hpp"
 #include "input_graph.hpp"
+#include "report.hpp"
 
 namespace warren::bench {
 namespace {
@@ -184,15 +185,16 @@ int main(int argc, char** argv) {
     const exec::Device device =
         options.device == "cuda" ? exec::Device::cuda(0) : exec::Device::cpu(options.threads);
     exec::ThreadPool pool(options.threads > 0 ? options.threads : exec::hardware_threads());
-    nlohmann::json results = {{"benchmark", "compress"},           {"device", options.device},
-                              {"model", device.model()},           {"threads", pool.size()},
-                              {"placement", options.placement},    {"repeat", options.repeat},
-                              {"results", nlohmann::json::array()}};
+    nlohmann::json results = {{"benchmark", "compress"},  {"check", "both ways to read agree"},
+                              {"device", options.device}, {"model", device.model()},
+                              {"threads", pool.size()},   {"placement", options.placement},
+                              {"repeat", options.repeat}, {"results", nlohmann::json::array()}};
     if (!options.out.empty() && std::ifstream(options.out).good())
       results["results"] = nlohmann::json::parse(std::ifstream(options.out)).at("results");
     for (const std::string& name : options.graphs)
-      results["results"].push_back(bench::measure(name, options, device, pool));
-    if (!options.out.empty()) std::ofstream(options.out) << results.dump(2) << '\n';
+      results["results"].push_back(
+          bench::report(bench::measure(name, options, device, pool), device.kind()));
+    bench::write_report(options.out, results, device.kind());
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_compress: {}\n", error.what());
     return 1;

@@ -26,6 +26,7 @@
 #include "warren/sparse/spmm.hpp"
 
 #include "input_graph.hpp"
+#include "report.hpp"
 
 namespace warren::bench {
 namespace {
@@ -197,7 +198,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     warren::bench::Bench bench(graph, threads, folder);
-    std::cout << bench.describe().dump() << std::endl;
+    std::cout << warren::bench::report(bench.describe(), warren::exec::DeviceKind::cpu).dump()
+              << std::endl;
     for (std::string line; std::getline(std::cin, line);)
       std::cout << warren::bench::answer(bench, line).dump() << std::endl;
   } catch (const std::exception& error) {

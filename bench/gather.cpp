@@ -121,15 +121,11 @@ nlohmann::json measure(team::Team& team, const Options& options) {
                          {"ratio", rates.ours / rates.by_hand}});
     }
   });
-  return {{"benchmark", "gather"},
-          {"device", options.device},
-          {"model", team.device().model()},
-          {"devices", team.size()},
-          {"table_bytes_per_device", options.table_bytes},
-          {"rows_per_call", options.rows},
-          {"processors", options.processors},
-          {"repeat", options.repeat},
-          {"results", results}};
+  return {{"benchmark", "gather"},         {"check", "the same rows as the kernel by hand"},
+          {"device", options.device},      {"model", team.device().model()},
+          {"devices", team.size()},        {"table_bytes_per_device", options.table_bytes},
+          {"rows_per_call", options.rows}, {"processors", options.processors},
+          {"repeat", options.repeat},      {"results", results}};
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 //   bench_links --device cuda --devices 4 --out FILE
 #include "warren/team/links.hpp"
 
-#include <fstream>
-
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
+
+#include "report.hpp"
 
 int main(int argc, char** argv) {
   using namespace warren;
@@ -44,10 +44,8 @@ int main(int argc, char** argv) {
     for (const auto& group : links.workgroups())
       fmt::print("workgroup: {}\n", fmt::join(group, " "));
     const std::string model = list.empty() ? "" : list.front().model();
-    if (!out.empty())
-      std::ofstream(out)
-          << nlohmann::json{{"benchmark", "links"}, {"model", model}, {"results", results}}.dump(2)
-          << '\n';
+    bench::write_report(out, {{"benchmark", "links"}, {"model", model}, {"results", results}},
+                        device == "cuda" ? exec::DeviceKind::cuda : exec::DeviceKind::cpu, devices);
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_links: {}\n", error.what());
     return 1;

@@ -96,7 +96,7 @@ json measure(team::Team& team, const Options& options) {
         results.push_back(row);
     }
   });
-  return {{"machine", fmt::format("{}, {} ranks", team.device().model(), team.size())},
+  return {{"check", "the same sums each way"},
           {"devices", team.size()},
           {"pieces", options.pieces},
           {"results", results}};

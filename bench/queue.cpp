@@ -5,7 +5,6 @@
 //
 //   bench_queue --device cuda --low 10 --high 18 --repeat 20 --out FILE
 #include <algorithm>
-#include <fstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "warren/core/trace.hpp"
 
 #include "queue_cases.hpp"
+#include "report.hpp"
 
 namespace warren::bench {
 namespace {
@@ -162,7 +162,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     const nlohmann::json results = bench::Bench(options).run();
-    if (!options.out.empty()) std::ofstream(options.out) << results.dump(2) << '\n';
+    bench::write_report(options.out, results,
+                        options.device == "cuda" ? exec::DeviceKind::cuda : exec::DeviceKind::cpu);
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_queue: {}\n", error.what());
     return 1;

@@ -21,6 +21,7 @@
 
 #include "graph/io/coordinate_source.hpp"
 #include "graph/io/format.hpp"
+#include "report.hpp"
 
 namespace {
 
@@ -118,11 +119,7 @@ int main(int argc, char** argv) {
   report("read_graph",
          seconds_of(repeat, [&] { (void)warren::graph::read_graph(path, {}, pool); }));
   std::printf("%llu edges\n", static_cast<unsigned long long>(edges));
-  if (!out.empty())
-    std::ofstream(out) << nlohmann::json{{"command", "bench_read_edge_list"},
-                                         {"file", path},
-                                         {"results", results}}
-                              .dump(2)
-                       << '\n';
+  warren::bench::write_report(out, {{"file", path}, {"results", results}},
+                              warren::exec::DeviceKind::cpu);
   return 0;
 }

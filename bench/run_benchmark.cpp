@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run_benchmark.hpp"
 
-#include <fstream>
-
 #include <fmt/format.h>
+
+#include "report.hpp"
 
 namespace warren::bench {
 
@@ -17,7 +17,7 @@ int run_benchmark(const char* name, const std::string& device, team::TeamOptions
       nlohmann::json mine = measure(team);
       if (team.rank() == 0) results = std::move(mine);
     });
-    if (!out.empty()) std::ofstream(out) << results.dump(2) << '\n';
+    write_report(out, results, options.kind, options.ranks);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", name, error.what());
     return 1;

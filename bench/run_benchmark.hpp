@@ -13,7 +13,8 @@ namespace warren::bench {
 
 /// Runs measure(team) on every rank of a team of `options`, on devices of the kind that `device`
 /// names (cpu or cuda). The first rank's results go to the file `out` as JSON, unless that is
-/// empty. Returns main()'s status; an error is told after `name`.
+/// empty (report.hpp says with which origin). Returns main()'s status; an error is told after
+/// `name`.
 [[nodiscard]] int run_benchmark(const char* name, const std::string& device,
                                 team::TeamOptions options, const std::string& out,
                                 const std::function<nlohmann::json(team::Team&)>& measure);

@@ -6,12 +6,12 @@
 //
 //   bench_sample_statistics --draws 1000000 --seed 1 --out FILE
 #include <algorithm>
-#include <fstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "report.hpp"
 #include "sample/draw_statistics.hpp"
 
 namespace warren::bench {
@@ -95,6 +95,6 @@ int main(int argc, char** argv) {
   fmt::print("{} tests, {} of P <= {}, least P {:.3g}, all together {:.3g}\n",
              results["tests"].get<std::size_t>(), results["below"].get<std::size_t>(),
              bench::kLeastP, results["least_p"].get<double>(), results["family_p"].get<double>());
-  if (!options.out.empty()) std::ofstream(options.out) << results.dump(1) << '\n';
+  bench::write_report(options.out, results, exec::DeviceKind::cpu);
   return results["passed"].get<bool>() ? 0 : 1;
 }

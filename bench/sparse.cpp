@@ -5,7 +5,6 @@
 //   bench_sparse --graph kron:22 --graph FILE --ks 16,32 --repeat 20 --out FILE
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <optional>
 
@@ -22,6 +21,7 @@
 #include "warren/sparse/spmm.hpp"
 
 #include "input_graph.hpp"
+#include "report.hpp"
 
 namespace warren::bench {
 namespace {
@@ -328,6 +328,6 @@ int main(int argc, char** argv) {
       }
     }
   }
-  if (!out.empty()) std::ofstream(out) << results.dump(1) << "\n";
+  write_report(out, results, warren::exec::DeviceKind::cuda);
   return 0;
 }

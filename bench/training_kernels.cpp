@@ -7,7 +7,6 @@
 //   4
 //   --repeat 20 --out FILE
 #include <algorithm>
-#include <fstream>
 #include <functional>
 
 #include <CLI/CLI.hpp>
@@ -20,6 +19,8 @@
 #include "warren/graph/generate.hpp"
 #include "warren/learn/attention.hpp"
 #include "warren/learn/norm.hpp"
+
+#include "report.hpp"
 
 namespace warren::bench {
 namespace {
@@ -180,7 +181,7 @@ int main(int argc, char** argv) {
     const auto kind = options.device == "cuda" ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
     team::run_team({kind, 1, 0}, [&](team::Team& team) {
       const nlohmann::json result = bench::Bench(team, options).run();
-      if (!options.out.empty()) std::ofstream(options.out) << result.dump(2) << "\n";
+      bench::write_report(options.out, result, kind);
     });
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());

@@ -29,6 +29,7 @@
 
 #include "input_graph.hpp"
 #include "median.hpp"
+#include "report.hpp"
 
 namespace {
 
@@ -414,7 +415,10 @@ int main(int argc, char** argv) {
                                : "WRONG: " + row["fault"].get<std::string>());
       fmt::print("\n");
     }
-    if (!options.out.empty()) std::ofstream(options.out, std::ios::app) << result.dump() << "\n";
+    if (!options.out.empty()) {
+      std::ofstream(options.out, std::ios::app)
+          << bench::report(result, team_options.kind, options.devices).dump() << "\n";
+    }
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_traverse: {}\n", error.what());
     return 1;

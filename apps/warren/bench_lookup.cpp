@@ -48,7 +48,6 @@ void check_bench_lookup(const BenchLookupOptions& bench) {
 
 bool bench_lookup(Session& session, const BenchLookupOptions& bench) {
   const LookupOptions& options = bench.options;
-  session.json()["machine"] = session.place();
   Json results = Json::array();
   session.print("{:>8} {:>6} {:<10} {:>12} {:>16} {:>14}\n", "bag", "skew", "strategy", "time",
                 "GB/s per rank", "rows moved");

@@ -67,7 +67,6 @@ void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
     }
   }
   const SparseInput input(session, options);
-  session.json()["machine"] = session.place();
   if (options.workgroup != 0) describe_workgroups(session, options, strategies, input);
   const std::string workgroups =
       options.workgroup == 0

@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "option_rules.hpp"
 #include "session.hpp"
+#include "stamp/commit.hpp"
 #include "text.hpp"
 
 namespace warren::app {
@@ -25,6 +26,7 @@ std::string compiler() {
 Json versions() {
   Json versions;
   versions["warren"] = WARREN_VERSION;
+  versions["commit"] = stamp::commit();
   versions["compiler"] = compiler();
   versions["cuda_backend"] = WARREN_HAS_CUDA != 0;
   versions["cuda_runtime"] = exec::cuda_runtime_version();

@@ -8,6 +8,7 @@
 #include "warren/core/trace.hpp"
 
 #include "files.hpp"
+#include "stamp/stamp.hpp"
 #include "text.hpp"
 
 namespace warren::app {
@@ -51,6 +52,7 @@ Session::Session(const std::string& command, const CommonOptions& options)
   json_["command"] = command;
   json_["device"] = on_gpu() ? "cuda" : "cpu";
   json_["devices"] = team_.ranks;
+  stamp::add(json_, team_.kind, team_.ranks);
 }
 
 std::string Session::place() const {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stamp/stamp.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "stamp/commit.hpp"
+
+namespace warren::stamp {
+namespace {
+
+bool is_version(const std::string& word) {
+  return word.find('.') != std::string::npos &&
+         word.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+/// The number of the kernel's driver: the first word of its line that is a version.
+std::string driver_number() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    if (is_version(word)) return word;
+  }
+  return {};
+}
+
+}  // namespace
+
+Json program() { return {{"version", WARREN_VERSION}, {"commit", commit()}}; }
+
+Json machine(exec::DeviceKind kind, int ranks) {
+  Json json;
+  if (kind == exec::DeviceKind::cuda) {
+    json["gpus"] = Json::array();
+    const int gpus = std::min(ranks, exec::cuda_device_count());
+    for (int i = 0; i < gpus; ++i) json["gpus"].push_back(exec::Device::cuda(i).model());
+    const std::string driver = driver_number();
+    json["driver"] = driver.empty() ? "CUDA " + exec::cuda_driver_version() : driver;
+    json["cuda_runtime"] = exec::cuda_runtime_version();
+  }
+  json["cpu"] = exec::Device::cpu(1).model();
+  json["threads"] = exec::hardware_threads();
+  return json;
+}
+
+std::string date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+void add(Json& json, exec::DeviceKind kind, int ranks) {
+  json["warren"] = program();
+  json["machine"] = machine(kind, ranks);
+  json["date"] = date();
+}
+
+}  // namespace warren::stamp
