@@ -2,7 +2,6 @@
 """Where a row that a script measures comes from: for rivals, which do not say it themselves."""
 import datetime
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -21,11 +20,10 @@ def commit():
 def driver():
     """The number of the GPUs' kernel driver."""
     try:
-        line = pathlib.Path("/proc/driver/nvidia/version").read_text(encoding="utf-8").splitlines()[0]
-    except OSError:
+        run = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
         return "not told"
-    found = re.search(r"\s(\d+(?:\.\d+)+)\s", line)
-    return found.group(1) if found else "not told"
+    return run.stdout.splitlines()[0].strip()
 
 
 def origin(on_gpu):

@@ -2,12 +2,14 @@
 #include "stamp/stamp.hpp"
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "core/shared_library.hpp"
 #include "stamp/commit.hpp"
 
 namespace warren::stamp {
@@ -18,7 +20,24 @@ bool is_version(const std::string& word) {
          word.find_first_not_of("0123456789.") == std::string::npos;
 }
 
-/// The number of the kernel's driver: the first word of its line that is a version.
+/// As NVIDIA's management library tells it; empty where there is no such library.
+std::string driver_by_library() {
+  SharedLibrary library({"libnvidia-ml.so.1"});
+  int (*initialise)() = nullptr;
+  int (*version)(char*, unsigned) = nullptr;
+  int (*shut_down)() = nullptr;
+  library.find(initialise, "nvmlInit_v2");
+  library.find(version, "nvmlSystemGetDriverVersion");
+  library.find(shut_down, "nvmlShutdown");
+  if (!library.reason().empty() || initialise() != 0) return {};
+  std::array<char, 96> number{};
+  const bool known = version(number.data(), static_cast<unsigned>(number.size())) == 0;
+  (void)shut_down();
+  return known ? std::string(number.data()) : std::string();
+}
+
+/// The number of the kernel's driver: the first word of its own line that is a version. Containers
+/// may hide that file.
 std::string driver_number() {
   std::ifstream file("/proc/driver/nvidia/version");
   std::string line;
@@ -27,7 +46,7 @@ std::string driver_number() {
   for (std::string word; words >> word;) {
     if (is_version(word)) return word;
   }
-  return {};
+  return driver_by_library();
 }
 
 }  // namespace
