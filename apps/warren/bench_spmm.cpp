@@ -95,6 +95,7 @@ void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
              {"type", type},
              {"k", k},
              {"strategy", strategy == "auto" ? outcome.strategy : strategy},
+             {"product", outcome.product},
              {"seconds", outcome.seconds},
              {"gflops", gflops},
              {"rows_moved", outcome.rows_moved},

@@ -49,13 +49,13 @@ void explain(Session& session, const SparseOutcome& outcome) {
   for (const sparse::Candidate& candidate : outcome.candidates) {
     list.push_back(describe(candidate));
     const auto& o = candidate.options;
-    session.print("{:<20} {:>9} {:>6} {:>4} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n",
-                  sparse::name_of(o.strategy),
-                  o.workgroup == 0 ? "all" : std::to_string(o.workgroup),
-                  o.chunks == 0 ? "auto" : std::to_string(o.chunks), o.copy_processors,
-                  o.piece_entries, o.interleave, o.warps_per_block, thousands(candidate.rows_moved),
-                  duration(candidate.predicted_seconds),
-                  candidate.measured_seconds > 0.0 ? duration(candidate.measured_seconds) : "-");
+    session.print(
+        "{:<20} {:>9} {:>6} {:>4} {:>5} {:>5} {:>4} {:>14} {:>11} {:>11}\n",
+        sparse::name_of(o.strategy), o.workgroup == 0 ? "all" : std::to_string(o.workgroup),
+        o.chunks == 0 ? "auto" : std::to_string(o.chunks), o.copy_processors, o.piece_entries,
+        o.interleave == o.kNoInterleaving ? "off" : std::to_string(o.interleave), o.warps_per_block,
+        thousands(candidate.rows_moved), duration(candidate.predicted_seconds),
+        candidate.measured_seconds > 0.0 ? duration(candidate.measured_seconds) : "-");
   }
   if (!outcome.candidates.empty()) {
     if (outcome.is_remembered)
@@ -92,8 +92,10 @@ void add_strategy_options(CLI::App& command, SparseOptions& options) {
       .add_option("--strategy", options.strategy,
                   "How rows come to the ranks that need them: auto, broadcast, "
                   "broadcast-pipelined, pull, once, staged, fused, cover; parameters follow as in "
-                  "pull:ps=64:dist=2:wpb=8, staged:chunks=2:copy=48 (copy: processors of a GPU "
-                  "that copy, of once, fused and cover, too)")
+                  "pull:ps=64:dist=2:wpb=8, pull:mgg (as MGG's paper has them), "
+                  "staged:chunks=2:copy=48 (copy: processors of a GPU that copy, of once, fused "
+                  "and cover, too), once:chunks=2; pull:auto measures which are best, and so do "
+                  "staged:auto, fused:auto and cover:auto")
       ->type_name("NAME");
   add_number(command, "--workgroup", options.workgroup,
              "Ranks of a workgroup, between which links are slow (by the measured links)", "N", 1,
@@ -114,8 +116,11 @@ void check_sparse_options(const SparseOptions& options) {
   check_choice(
       "--strategy", strategy_name(options.strategy),
       {"auto", "broadcast", "broadcast-pipelined", "pull", "once", "staged", "fused", "cover"}, {});
-  if (options.strategy != "auto") (void)parse_product(options.strategy);
-  require(options.slow == 1 || (options.workgroup != 0 && options.strategy != "auto"),
+  if (!is_tuned(options.strategy)) (void)parse_product(options.strategy);
+  require(
+      options.strategy == "auto" || !is_tuned(options.strategy) || !options.common.deterministic,
+      "--deterministic takes no parameters that were measured: leave :auto out of --strategy");
+  require(options.slow == 1 || (options.workgroup != 0 && !is_tuned(options.strategy)),
           "--slow slows the links between workgroups for one strategy: it needs --workgroup N and "
           "--strategy NAME");
   check_method(options.method);

@@ -124,6 +124,7 @@ struct SparseOutcome {
   double sum = 0.0, sumsq = 0.0;
   double error = 0.0;
   std::string strategy;
+  std::string product;                        ///< The strategy with its parameters.
   std::vector<sparse::Candidate> candidates;  ///< Of auto.
   bool is_remembered = false;                 ///< They were measured by an earlier run.
 };

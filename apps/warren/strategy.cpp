@@ -2,10 +2,12 @@
 #include "strategy.hpp"
 
 #include <charconv>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/sparse/tuner.hpp"
 
 namespace warren::app {
 namespace {
@@ -17,6 +19,7 @@ struct Parameter {
 };
 constexpr Parameter kParameters[] = {
     {"chunks", sparse::Strategy::staged, &sparse::DistributedOptions::chunks},
+    {"chunks", sparse::Strategy::once, &sparse::DistributedOptions::chunks},
     {"copy", sparse::Strategy::staged, &sparse::DistributedOptions::copy_processors},
     {"copy", sparse::Strategy::once, &sparse::DistributedOptions::copy_processors},
     {"copy", sparse::Strategy::fused, &sparse::DistributedOptions::copy_processors},
@@ -25,7 +28,14 @@ constexpr Parameter kParameters[] = {
     {"dist", sparse::Strategy::pull, &sparse::DistributedOptions::interleave},
     {"wpb", sparse::Strategy::pull, &sparse::DistributedOptions::warps_per_block}};
 
+constexpr auto kDistance = &sparse::DistributedOptions::interleave;
+constexpr std::string_view kOff = "off";
+
 void set_parameter(const std::string& part, sparse::DistributedOptions& options) {
+  if (options.strategy == sparse::Strategy::pull && part == "mgg") {
+    options = sparse::mgg_options();
+    return;
+  }
   const std::size_t equals = part.find('=');
   for (const Parameter& known : kParameters) {
     if (known.strategy != options.strategy || part.substr(0, equals) != known.name) continue;
@@ -33,16 +43,21 @@ void set_parameter(const std::string& part, sparse::DistributedOptions& options)
         equals == std::string::npos ? part.data() + part.size() : part.data() + equals + 1;
     const char* const end = part.data() + part.size();
     std::uint32_t value = 0;
+    if (known.field == kDistance && std::string_view(begin, end) == kOff) {
+      options.interleave = sparse::DistributedOptions::kNoInterleaving;
+      return;
+    }
     const auto [stop, error] = std::from_chars(begin, end, value);
     require(error == std::errc{} && stop == end && value >= 1,
-            fmt::format("\"{}\" should be {}=N with a whole number N from 1 to 4294967295", part,
-                        known.name));
+            fmt::format("\"{}\" should be {}=N with a whole number N from 1 to 4294967295{}", part,
+                        known.name, known.field == kDistance ? ", or dist=off" : ""));
     options.*known.field = value;
     return;
   }
   throw UsageError(fmt::format(
-      "strategy {} has no parameter \"{}\"; pull has ps, dist and wpb, staged has chunks and copy, "
-      "once, fused and cover have copy",
+      "strategy {} has no parameter \"{}\"; pull has ps, dist and wpb (pull:mgg: the paper's), "
+      "staged and once have chunks and copy, fused and cover have copy; pull:auto, staged:auto, "
+      "fused:auto and cover:auto measure which are best",
       sparse::name_of(options.strategy), part.substr(0, equals)));
 }
 
@@ -59,6 +74,35 @@ sparse::DistributedOptions parse_product(const std::string& text) {
     colon = next;
   }
   return options;
+}
+
+std::string product_text(const sparse::DistributedOptions& options) {
+  std::string text = sparse::name_of(options.strategy);
+  for (const Parameter& known : kParameters) {
+    if (known.strategy != options.strategy) continue;
+    const std::uint32_t value = options.*known.field;
+    const bool is_off = known.field == kDistance && value == options.kNoInterleaving;
+    if (is_off) {
+      text += fmt::format(":{}={}", known.name, kOff);
+    } else if (value != 0) {  // 0 is a choice by sizes, which has no text.
+      text += fmt::format(":{}={}", known.name, value);
+    }
+  }
+  return text;
+}
+
+bool is_tuned(const std::string& text) {
+  return text == "auto" || tuned_strategy(text).has_value();
+}
+
+std::optional<sparse::Strategy> tuned_strategy(const std::string& text) {
+  const std::string name = strategy_name(text);
+  if (name == "auto" || text != name + ":auto") return std::nullopt;
+  const sparse::Strategy strategy = sparse::parse_strategy(name);
+  require(
+      sparse::has_parameters(strategy),
+      fmt::format("strategy {} has no parameters that the tuner chooses: leave :auto out", name));
+  return strategy;
 }
 
 }  // namespace warren::app

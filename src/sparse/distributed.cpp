@@ -111,6 +111,15 @@ const std::vector<Strategy>& all_strategies() {
   return all;
 }
 
+DistributedOptions mgg_options() {
+  DistributedOptions options;
+  options.strategy = Strategy::pull;
+  options.piece_entries = 16;
+  options.interleave = 1;
+  options.warps_per_block = 2;
+  return options;
+}
+
 template <class T>
 DistributedSpmm<T>::DistributedSpmm(team::Team& team, const Rows& rows, std::uint64_t k,
                                     const DistributedOptions& options)
@@ -132,6 +141,13 @@ template <class T>
 void DistributedSpmm<T>::run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) {
   check_shape(b, cuts_, k_);
   together(team_, [&] { product_->run(b, c, alpha, beta); });
+}
+
+template <class T>
+void DistributedSpmm<T>::run_counted(const memory::GlobalArray<T>& b, T* c, float alpha,
+                                     float beta) {
+  check_shape(b, cuts_, k_);
+  together(team_, [&] { product_->run_counted(b, c, alpha, beta); });
 }
 
 template <class T>

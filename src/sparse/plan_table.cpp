@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sparse/plan_table.hpp"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -36,12 +38,13 @@ Json describe(const DistributedOptions& options) {
 DistributedOptions parse_options(const Json& entry) {
   DistributedOptions options;
   options.strategy = parse_strategy(entry.at("strategy").get<std::string>());
-  const auto number = [&](const char* name, std::int64_t least) {
+  const auto number = [&](const char* name, std::int64_t least,
+                          std::int64_t most = std::numeric_limits<std::uint32_t>::max()) {
     const auto value = entry.at(name).get<std::int64_t>();
-    require(value >= least && value <= 1 << 20, "a number out of range");
+    require(value >= least && value <= most, "a number out of range");
     return static_cast<std::uint32_t>(value);
   };
-  options.workgroup = static_cast<int>(number("workgroup", 0));
+  options.workgroup = static_cast<int>(number("workgroup", 0, kMaxRanks));
   options.chunks = number("chunks", 0);
   options.copy_processors = number("copy_processors", 1);
   options.piece_entries = number("piece_entries", 1);

@@ -18,6 +18,14 @@ struct Preparation {
   const DistributedOptions& options;
 };
 
+/// The other ranks, in the order in which `rank` reads all of their rows: its successor first. In
+/// each turn every rank has another owner.
+[[nodiscard]] inline std::vector<int> owners_in_turn(int rank, int ranks) {
+  std::vector<int> owners;
+  for (int turn = 1; turn < ranks; ++turn) owners.push_back((rank + turn) % ranks);
+  return owners;
+}
+
 template <class T>
 class ProductBase : public Product<T> {
  public:
@@ -42,6 +50,10 @@ class ProductBase : public Product<T> {
   void take_own(const Rows& rows) {
     own_ = DeviceBlock(stream_, own_block(rows, team_.device().pool()), row_scale_.data(),
                        self_.data());
+  }
+  /// With rows in another order and a plan of them.
+  void take_own(const HostBlock& block, SpmmPlan plan) {
+    own_ = DeviceBlock(stream_, block, std::move(plan), row_scale_.data(), self_.data());
   }
   /// C = alpha (own columns) B + beta C, all rows.
   void multiply_own(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products for which every rank gets all rows, one owner's after the other's: with one buffer, or
-// with two, so that the next rows are on their way while the present ones are multiplied.
+// with two, so that the next rows are on their way while the present ones are multiplied. Each rank
+// begins with its successor's rows: no two ranks read the same owner's memory at the same time.
 #include <algorithm>
 
 #include "sparse/product.hpp"
@@ -17,8 +18,8 @@ class BroadcastProduct final : public ProductBase<T> {
     this->take_own(given.rows);
     const std::vector<std::uint64_t>& cuts = given.rows.cuts;
     std::uint64_t most = 0;
-    for (std::size_t q = 0; q + 1 < cuts.size(); ++q) {
-      if (static_cast<int>(q) == this->team_.rank()) continue;
+    for (const int owner : owners_in_turn(this->team_.rank(), this->team_.size())) {
+      const auto q = static_cast<std::size_t>(owner);
       const auto block = choose_entries(given.rows, this->team_.device().pool(), {},
                                         [&](EdgeOffset, Vertex column, Vertex& new_column) {
                                           new_column = static_cast<Vertex>(column - cuts[q]);

@@ -2,8 +2,9 @@
 // MGG's product: one kernel that reads remote rows where they lie, whenever an entry names one.
 // Rows are split into their local and their remote entries (its two CSRs), these into pieces of at
 // most `piece_entries` (its neighbour partitions), and pieces of the two kinds alternate, so that
-// those who wait for remote rows share a processor with those who do not. The sums of a row's
-// pieces are added up in order afterwards, without atomics.
+// those who wait for remote rows share a processor with those who do not: by sixteen of a kind,
+// unless asked for otherwise, as neighbouring pieces find each other's rows in the cache. The sums
+// of a row's pieces are added up in order afterwards, without atomics.
 #include <algorithm>
 
 #include "warren/core/error.hpp"
@@ -116,6 +117,7 @@ class PullProduct final : public ProductBase<T> {
       : ProductBase<T>(given),
         threads_(given.options.warps_per_block * 32),
         counter_(given.team.device(), 1) {
+    exec::fill_bytes(this->stream_, counter_.data(), 0, sizeof(std::uint64_t));
     require(given.options.piece_entries >= 1 && given.options.interleave >= 1,
             "pull: pieces and their distance are at least 1");
     require(given.options.warps_per_block >= 1 && given.options.warps_per_block <= 32,
@@ -127,19 +129,11 @@ class PullProduct final : public ProductBase<T> {
   }
 
   void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
-    const memory::GlobalView<T>& view = b.view();
-    MatrixView matrix = block_.view();
-    matrix.self_first = this->first_;
+    multiply_all(b, c, alpha, beta, nullptr);
+  }
+  void run_counted(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
     exec::fill_bytes(this->stream_, counter_.data(), 0, sizeof(std::uint64_t));
-    if (far_reads_.repeats()) {
-      this->copies_wait();
-      far_reads_.repeat(this->copy_stream_, view);
-    }
-    spmm(this->stream_, matrix, plan_, table_of(view), c, this->k_, this->k_,
-         {.alpha = alpha,
-          .beta = beta,
-          .threads_per_block = threads_,
-          .rows_moved = counter_.data()});
+    multiply_all(b, c, alpha, beta, counter_.data());
   }
 
   [[nodiscard]] std::uint64_t rows_moved() const override {
@@ -148,6 +142,19 @@ class PullProduct final : public ProductBase<T> {
   [[nodiscard]] std::uint64_t rows_between() const override { return far_reads_.size(); }
 
  private:
+  void multiply_all(const memory::GlobalArray<T>& b, T* c, float alpha, float beta,
+                    std::uint64_t* rows_moved) {
+    const memory::GlobalView<T>& view = b.view();
+    MatrixView matrix = block_.view();
+    matrix.self_first = this->first_;
+    if (far_reads_.repeats()) {
+      this->copies_wait();
+      far_reads_.repeat(this->copy_stream_, view);
+    }
+    spmm(this->stream_, matrix, plan_, table_of(view), c, this->k_, this->k_,
+         {.alpha = alpha, .beta = beta, .threads_per_block = threads_, .rows_moved = rows_moved});
+  }
+
   std::uint32_t threads_;
   DeviceBlock block_;
   SpmmPlan plan_;

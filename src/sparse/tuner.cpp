@@ -10,6 +10,7 @@
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
 
+#include "sparse/parameter_search.hpp"
 #include "sparse/plan_table.hpp"
 #include "sparse/product.hpp"
 
@@ -69,19 +70,31 @@ class Trial {
   std::uint32_t tries_ = 0;
 };
 
-/// The parameters that a strategy has, with the values that are tried, in this order.
+/// A parameter of a strategy, with the values that may be tried, in their order. The default is
+/// among them.
 struct Parameter {
   std::uint32_t DistributedOptions::*field;
   std::vector<std::uint32_t> values;
+
+  [[nodiscard]] std::size_t place_of(std::uint32_t value) const {
+    return static_cast<std::size_t>(std::find(values.begin(), values.end(), value) -
+                                    values.begin());
+  }
 };
-std::vector<Parameter> parameters_of(const DistributedOptions& options, bool is_cuda) {
-  if (options.strategy == Strategy::staged)
-    return {{&DistributedOptions::copy_processors, {48, 132}},
-            {&DistributedOptions::chunks, {3, 12}}};
-  if (options.strategy != Strategy::pull) return {};
-  std::vector<Parameter> all = {{&DistributedOptions::piece_entries, {256, 512}},
-                                {&DistributedOptions::interleave, {2, 4}}};
-  if (is_cuda) all.push_back({&DistributedOptions::warps_per_block, {4, 16}});
+std::vector<Parameter> parameters_of(Strategy strategy, bool is_cuda) {
+  using Options = DistributedOptions;
+  std::vector<Parameter> all;
+  // The number of parts that is chosen by bytes is eight where there are many.
+  if (strategy == Strategy::staged) all.push_back({&Options::chunks, {1, 2, 3, 4, 6, 0, 12}});
+  if (strategy == Strategy::pull) {
+    all.push_back({&Options::piece_entries, {16, 32, 64, 128, 256, 512}});
+    all.push_back({&Options::interleave, {1, 2, 4, 8, 16, Options::kNoInterleaving}});
+  }
+  // What only GPUs have.
+  if (!is_cuda) return all;
+  if (strategy == Strategy::pull) all.push_back({&Options::warps_per_block, {1, 2, 4, 8, 16, 32}});
+  if (strategy == Strategy::staged || strategy == Strategy::fused || strategy == Strategy::cover)
+    all.push_back({&Options::copy_processors, {8, 16, 24, 48, 132}});
   return all;
 }
 
@@ -133,18 +146,54 @@ std::optional<KnownPlan> recall(team::Team& team, const TuneOptions& options,
   return known;
 }
 
+/// The parameters of `start` that make it fastest, by at most `tries` times that `measure` returns.
+/// `start` took `seconds`.
+template <class Measure>
+void tune_parameters(const DistributedOptions& start, double seconds, bool is_cuda,
+                     std::uint32_t tries, Measure&& measure) {
+  const std::vector<Parameter> parameters = parameters_of(start.strategy, is_cuda);
+  std::vector<std::size_t> sizes;
+  FoundPlace begin{{}, seconds};
+  for (const Parameter& parameter : parameters) {
+    sizes.push_back(parameter.values.size());
+    begin.place.push_back(parameter.place_of(start.*parameter.field));
+  }
+  (void)search_parameters(sizes, begin, tries, [&](const ParameterPlace& place) {
+    DistributedOptions options = start;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      options.*parameters[i].field = parameters[i].values[place[i]];
+    return measure(options);
+  });
+}
+
+/// Leaves `only` among the candidates: there is one, though the model may not propose it.
+void keep_only(Strategy only, int workgroup, std::vector<Candidate>& candidates) {
+  std::erase_if(candidates,
+                [&](const Candidate& candidate) { return candidate.options.strategy != only; });
+  if (!candidates.empty()) return;
+  candidates.emplace_back();
+  candidates.front().options.strategy = only;
+  candidates.front().options.workgroup = workgroup;
+}
+
 }  // namespace
+
+bool has_parameters(Strategy strategy) { return !parameters_of(strategy, true).empty(); }
 
 template <class T>
 Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b, T* c,
             const TuneOptions& options) {
   if (options.workgroup != 0) graph::check_workgroup(options.workgroup, team.size());
+  require(!options.strategy || has_parameters(*options.strategy),
+          fmt::format("strategy {} has no parameters to choose",
+                      options.strategy ? name_of(*options.strategy) : std::string()));
   const std::uint64_t k = b.view().width;
   constexpr const char* kType = std::is_same_v<T, float>  ? "float32"
                                 : std::is_same_v<T, Half> ? "float16"
                                                           : "bfloat16";
   Tuning tuning;
-  tuning.key = fmt::format("{} w{}", tuning_key(team, rows, k, kType), options.workgroup);
+  tuning.key = fmt::format("{} w{} {}", tuning_key(team, rows, k, kType), options.workgroup,
+                           options.strategy ? name_of(*options.strategy) : "any");
   if (const auto known = recall(team, options, tuning.key)) {
     tuning.best = known->best;
     tuning.candidates = known->candidates;
@@ -154,6 +203,7 @@ Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b,
   const team::Links links = options.links ? *options.links : team::known_links(team);
   const int workgroup = options.workgroup != 0 ? options.workgroup : workgroup_of(links);
   tuning.candidates = predict(team, rows, k, sizeof(T), links, workgroup);
+  if (options.strategy) keep_only(*options.strategy, workgroup, tuning.candidates);
   tuning.best = tuning.candidates.front().options;
   if (options.tries == 0) return tuning;
 
@@ -162,33 +212,31 @@ Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b,
   const double limit = tuning.candidates.front().predicted_seconds * kWithin;
   const auto attempt = [&](Candidate& candidate) {
     candidate.measured_seconds = trial.measure(candidate.options);
-    const bool is_better = candidate.measured_seconds < best;
-    if (is_better) {
+    if (candidate.measured_seconds < best) {
       best = candidate.measured_seconds;
       tuning.best = candidate.options;
     }
-    return is_better;
   };
   for (Candidate& candidate : tuning.candidates) {
     if (candidate.predicted_seconds > limit || trial.tries() >= options.tries) break;
-    (void)attempt(candidate);
+    attempt(candidate);
   }
-  for (const Parameter& parameter : parameters_of(tuning.best, team.device().is_cuda())) {
-    for (const std::uint32_t value : parameter.values) {
-      if (trial.tries() >= options.tries) break;
-      Candidate next;
-      next.options = tuning.best;
-      next.options.*parameter.field = value;
-      for (const Candidate& like : tuning.candidates) {
-        if (like.options.strategy != next.options.strategy) continue;
-        next.rows_moved = like.rows_moved;
-        next.predicted_seconds = like.predicted_seconds;  // The model knows no parameters.
-      }
-      const bool is_better = attempt(next);
-      tuning.candidates.push_back(next);
-      if (!is_better) break;
-    }
-  }
+  const std::size_t measured = tuning.candidates.size();
+  tune_parameters(tuning.best, best, team.device().is_cuda(), options.tries - trial.tries(),
+                  [&](const DistributedOptions& asked) {
+                    Candidate next;
+                    next.options = asked;
+                    for (std::size_t i = 0; i < measured; ++i) {
+                      const Candidate& like = tuning.candidates[i];
+                      if (like.options.strategy != asked.strategy) continue;
+                      next.rows_moved = like.rows_moved;
+                      // The model knows no parameters.
+                      next.predicted_seconds = like.predicted_seconds;
+                    }
+                    attempt(next);
+                    tuning.candidates.push_back(next);
+                    return next.measured_seconds;
+                  });
   if (team.rank() == 0) {
     write_plan(options.table, machine_of(team), tuning.key, {tuning.best, tuning.candidates});
   }

@@ -126,6 +126,44 @@ class Spmm(ProgramTest):
         self.assertIn("cannot be used", result.err)
         self.assertEqual(self.succeed_json(*options, "--deterministic", environment=here)["strategy"], "staged")
 
+    def test_a_strategys_parameters_are_tuned(self):
+        here = {"XDG_CACHE_HOME": str(self.folder)}
+        graph = ["kron:9", "--symmetrize", "--k", 6]
+        wanted = self.succeed_json("spmm", *graph)
+        for strategy in ("pull", "staged"):
+            options = ["spmm", *graph, "--devices", 3, "--strategy", strategy + ":auto", "--explain", "--verify"]
+            first = self.succeed_json(*options, environment=here)
+            self.assertEqual((first["strategy"], first["sum"]), (strategy, wanted["sum"]))
+            measured = [c for c in first["candidates"] if c["measured_seconds"] is not None]
+            self.assertEqual({c["strategy"] for c in measured}, {strategy})
+            self.assertTrue(3 <= len(measured) <= 12)
+            # Each time something else.
+            ways = {tuple(c[name] for name in ("chunks", "copy", "ps", "dist", "wpb")) for c in measured}
+            self.assertEqual(len(ways), len(measured))
+            again = self.succeed_json(*options, environment=here)
+            self.assertEqual((again["remembered"], again["candidates"]), (True, first["candidates"]))
+        # What was chosen for one strategy says nothing of another, nor of all.
+        other = self.succeed_json("spmm", *graph, "--devices", 3, "--explain", environment=here)
+        self.assertIs(other["remembered"], False)
+
+    def test_named_parameters(self):
+        graph = ["kron:9", "--symmetrize", "--k", 6, "--devices", 3]
+        wanted = self.succeed_json("spmm", *graph, "--strategy", "pull")
+        for text, product in (("pull", "pull:ps=128:dist=16:wpb=16"), ("pull:mgg", "pull:ps=16:dist=1:wpb=2"),
+                              ("pull:mgg:wpb=4", "pull:ps=16:dist=1:wpb=4"), ("pull:dist=2", "pull:ps=128:dist=2:wpb=16"),
+                              ("pull:dist=off", "pull:ps=128:dist=off:wpb=16"), ("once:chunks=3", "once:chunks=3:copy=24")):
+            [row] = self.succeed_json("bench", "spmm", *graph[:2], "--ks", 6, "--devices", 3, "--strategies", text)["results"]
+            self.assertEqual((row["strategy"], row["product"]), (text, product))
+            result = self.succeed_json("spmm", *graph, "--strategy", text, "--verify")
+            self.assertEqual(result["sum"], wanted["sum"])
+            # Counted in a run of its own, the same at each number of timed ones.
+            again = self.succeed_json("spmm", *graph, "--strategy", text, "--repeat", 4)
+            self.assertEqual(again["rows_moved"], result["rows_moved"])
+        for text, words in (("once:auto", "leave :auto out"), ("broadcast:auto", "leave :auto out"), ("pull:dist=no", "dist=off"),
+                            ("staged:mgg", "no parameter"), ("pull:auto:ps=4", "no parameter")):
+            self.fail(2, "spmm", *graph, "--strategy", text, says=words)
+        self.fail(2, "spmm", *graph, "--strategy", "pull:auto", "--deterministic", says="--deterministic")
+
     def test_lookup(self):
         for devices in (1, 3):
             for kind in ("float32", "float16", "bfloat16"):

@@ -10,6 +10,7 @@
 
 #include "sparse/dense.hpp"
 #include "sparse/graphs.hpp"
+#include "sparse/product.hpp"
 
 namespace warren::sparse {
 namespace {
@@ -56,6 +57,31 @@ TEST(DistributedSpmm, RefusesWhatMakesNoSense) {
   EXPECT_THROW((void)parse_strategy("push"), UsageError);
   for (const Strategy strategy : all_strategies())
     EXPECT_EQ(parse_strategy(name_of(strategy)), strategy);
+}
+
+/// Every turn has every owner once, and nobody reads its own rows.
+TEST(DistributedSpmm, RanksReadDifferentOwnersAtATime) {
+  for (const int ranks : {1, 2, 3, 4, 8, 32}) {
+    for (int turn = 0; turn + 1 < ranks; ++turn) {
+      std::vector<int> readers(static_cast<std::size_t>(ranks), 0);
+      for (int rank = 0; rank < ranks; ++rank) {
+        const std::vector<int> owners = owners_in_turn(rank, ranks);
+        ASSERT_EQ(owners.size(), static_cast<std::size_t>(ranks - 1));
+        EXPECT_NE(owners[static_cast<std::size_t>(turn)], rank);
+        ++readers[static_cast<std::size_t>(owners[static_cast<std::size_t>(turn)])];
+      }
+      EXPECT_EQ(readers, std::vector<int>(static_cast<std::size_t>(ranks), 1));
+    }
+  }
+  EXPECT_EQ(owners_in_turn(2, 4), (std::vector<int>{3, 0, 1}));
+}
+
+TEST(DistributedSpmm, MggsParametersAreThePapers) {
+  const DistributedOptions options = mgg_options();
+  EXPECT_EQ(options.strategy, Strategy::pull);
+  EXPECT_EQ(options.piece_entries, 16u);
+  EXPECT_EQ(options.interleave, 1u);
+  EXPECT_EQ(options.warps_per_block, 2u);
 }
 
 /// Runs work(team, shard) on four ranks with a path's shards.

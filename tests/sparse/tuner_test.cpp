@@ -275,6 +275,38 @@ TEST_F(Tuner, Cuda) {
   }
 }
 
+TEST_F(Tuner, TunesTheStrategyThatIsAskedFor) {
+  for (const Strategy strategy : {Strategy::pull, Strategy::staged}) {
+    TuneOptions options;
+    options.table = table();
+    options.strategy = strategy;
+    const Tuning tuning = run(graph_, 8, options);
+    EXPECT_FALSE(tuning.is_remembered);
+    EXPECT_EQ(tuning.best.strategy, strategy);
+    EXPECT_GE(tuning.candidates.size(), 3u);
+    EXPECT_LE(tuning.candidates.size(), options.tries);
+    for (std::size_t i = 0; i < tuning.candidates.size(); ++i) {
+      EXPECT_EQ(tuning.candidates[i].options.strategy, strategy);
+      EXPECT_GT(tuning.candidates[i].measured_seconds, 0.0);
+      for (std::size_t j = 0; j < i; ++j)
+        EXPECT_FALSE(tuning.candidates[i].options == tuning.candidates[j].options);
+    }
+    // The first is what stands without a tuner.
+    DistributedOptions usual;
+    usual.strategy = strategy;
+    EXPECT_EQ(tuning.candidates.front().options, usual);
+    EXPECT_EQ(run(graph_, 8, options).best, tuning.best);
+  }
+}
+
+TEST_F(Tuner, RefusesStrategiesWithoutParameters) {
+  for (const Strategy strategy : {Strategy::broadcast, Strategy::once}) {
+    TuneOptions options;
+    options.strategy = strategy;
+    EXPECT_THROW((void)run(graph_, 8, options), UsageError);
+  }
+}
+
 TEST_F(Tuner, RefusesWorkgroupsThatDoNotDivideTheTeam) {
   TuneOptions options;
   options.workgroup = 3;

@@ -18,8 +18,8 @@ enum class Strategy {
   broadcast,            ///< Each rank's rows to all, one rank after the other (CAGNET's 1D).
   broadcast_pipelined,  ///< The same, the next rank's rows on their way while one's are multiplied
                         ///< (MG-GCN's double buffering).
-  pull,    ///< One kernel reads remote rows where they lie, for every entry; pieces of rows with
-           ///< local and with remote columns alternate (MGG).
+  pull,    ///< One kernel reads remote rows where they lie, for every entry; rows are cut into
+           ///< pieces with local and with remote columns (MGG).
   once,    ///< Each remote row is read once and added to all results that it is part of (CoLa's
            ///< column-wise product).
   staged,  ///< Each remote row is copied once, in bulk, while local rows are multiplied.
@@ -40,16 +40,19 @@ struct DistributedOptions {
   int workgroup = 0;
   bool deterministic = false;  ///< `once` without atomics.
   /// staged: parts in which remote rows come while others are multiplied, at most; 0: as many as
-  /// pay for their number of bytes.
+  /// pay for their number of bytes. once: parts in which the rows that remote rows are added to are
+  /// multiplied first; 0: one.
   std::uint32_t chunks = 0;
   /// Of a GPU, those that copy rows at most while the others multiply (staged, once, cover, fused;
   /// with slow_between pull, too).
   std::uint32_t copy_processors = 24;
-  /// pull: entries of a piece (MGG's ps), pieces of one kind in a row (dist), warps of a block
-  /// (wpb).
+  /// pull: entries of a piece (MGG's ps), pieces of one kind in a row (dist; kNoInterleaving: all
+  /// local ones, then all remote ones), warps of a block (wpb). What was fastest on two H100s at k
+  /// = 128; mgg_options() has the paper's.
+  static constexpr std::uint32_t kNoInterleaving = 0xffffffffu;
   std::uint32_t piece_entries = 128;
-  std::uint32_t interleave = 1;
-  std::uint32_t warps_per_block = 8;
+  std::uint32_t interleave = 16;
+  std::uint32_t warps_per_block = 16;
   /// For tests and benchmarks: all that crosses between workgroups is moved this many times, as
   /// over a link that is as many times slower. Results are the same; rows are counted once.
   std::uint32_t slow_between = 1;
@@ -57,13 +60,22 @@ struct DistributedOptions {
   friend bool operator==(const DistributedOptions&, const DistributedOptions&) = default;
 };
 
+/// `pull` as MGG's paper has it where it fixes its parameters (section 7.2): pieces of 16 entries,
+/// local and remote ones in turn, two warps a block.
+[[nodiscard]] DistributedOptions mgg_options();
+
 /// A strategy's preparation and run; see DistributedSpmm.
 template <class T>
 class Product {
  public:
   virtual ~Product() = default;
   virtual void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) = 0;
-  /// Rows that came to this rank in the last run.
+  /// The same by kernels that count the remote rows that they read. Rows that are copied are
+  /// counted in every run.
+  virtual void run_counted(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) {
+    run(b, c, alpha, beta);
+  }
+  /// Rows that came to this rank in the last run that was counted.
   [[nodiscard]] virtual std::uint64_t rows_moved() const = 0;
   /// Of these, rows from other workgroups; of rows that a product's kernel reads for each entry the
   /// number of such entries, known before it runs.
@@ -91,9 +103,12 @@ class DistributedSpmm {
   /// Collective, synchronous: begins when every rank's B stands, and all have read it when it ends.
   /// Throws UsageError for a B that is not of this shape.
   void run(const memory::GlobalArray<T>& b, T* c, float alpha = 1.0f, float beta = 0.0f);
+  /// The same, and counts the rows that cross. Where a kernel reads remote rows by itself (pull,
+  /// once) that takes longer: time run(). Strategies that repeat bit for bit give the same bits.
+  void run_counted(const memory::GlobalArray<T>& b, T* c, float alpha = 1.0f, float beta = 0.0f);
 
-  /// Rows that crossed between ranks in the last run, counted as they did, over the team, in the
-  /// terms of Exchange::volumes(). Collective.
+  /// Rows that crossed between ranks in the last run_counted(), counted as they did, over the team,
+  /// in the terms of Exchange::volumes(); 0 before. Collective.
   [[nodiscard]] std::uint64_t rows_moved();
   /// Of these, rows that crossed between workgroups, in the terms of
   /// graph::PartitionQuality::between. Collective.

@@ -22,8 +22,9 @@ struct Candidate {
 };
 
 struct TuneOptions {
-  int workgroup = 0;         ///< 0: workgroup_of() the links.
-  std::uint32_t tries = 12;  ///< Most ways that are measured; 0: the model alone decides.
+  int workgroup = 0;                 ///< 0: workgroup_of() the links.
+  std::optional<Strategy> strategy;  ///< Only this one, with its best parameters; none: any.
+  std::uint32_t tries = 12;          ///< Most ways that are measured; 0: the model alone decides.
   /// The table; empty: none is read or written.
   std::string table;
   std::optional<team::Links> links;  ///< None: team::known_links().
@@ -60,13 +61,17 @@ struct Tuning {
                                              std::uint64_t element_bytes, const team::Links& links,
                                              int workgroup);
 
+/// Whether there is anything of the strategy for a tuner to choose.
+[[nodiscard]] bool has_parameters(Strategy strategy);
+
 /// The best way to multiply by B: what the table says, or else candidates measured one after the
 /// other, those first that the model thinks best, while it thinks them within twice the best; then
-/// the parameters of the fastest (chunks; or MGG's piece size, distance and warps, in the order of
-/// its section 6), each raised while that makes it faster. `c` (this rank's rows x k) is
-/// overwritten. The result is kept in the table. A table that is damaged or of another machine is
-/// ignored, with one warning, and replaced. Choices depend on measured times, and the last bits of
-/// a product on the choice: where those must repeat between runs without a table, name a strategy.
+/// the parameters of the fastest (chunks and copying processors; or MGG's piece size, distance and
+/// warps), in the order of MGG's section 6 with its retreat, as search_parameters() says. `c` (this
+/// rank's rows x k) is overwritten. The result is kept in the table. A table that is damaged or of
+/// another machine is ignored, with one warning, and replaced. Choices depend on measured times,
+/// and the last bits of a product on the choice: where those must repeat between runs without a
+/// table, name a strategy. Throws UsageError for a strategy that has_parameters() denies.
 /// Collective.
 template <class T>
 [[nodiscard]] Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b, T* c,
