@@ -94,13 +94,15 @@ class DeviceBlock {
   [[nodiscard]] const MatrixView& view() const { return view_; }
   [[nodiscard]] const SpmmPlan& plan() const { return plan_; }
   [[nodiscard]] std::uint64_t entries() const { return columns_.size(); }
-  /// C = alpha A B + beta C for rows of B `stride` elements apart, C's likewise.
+  /// C = alpha A B + beta C for rows of B `stride` elements apart, C's likewise; or of some of the
+  /// plan's tasks (SpmmOptions).
   template <class T>
   void multiply(const exec::Stream& stream, const T* b, T* c, std::uint64_t b_stride,
-                std::uint64_t c_stride, std::uint64_t k, float alpha, float beta) const {
+                std::uint64_t c_stride, std::uint64_t k, float alpha, float beta,
+                std::uint64_t first_task = 0, std::uint64_t tasks = ~std::uint64_t{0}) const {
     if (plan_.tasks() == 0) return;
     spmm(stream, view_, plan_, RowTable<T>(b, b_stride), c, c_stride, k,
-         {.alpha = alpha, .beta = beta});
+         {.alpha = alpha, .beta = beta, .first_task = first_task, .tasks = tasks});
   }
 
  private:

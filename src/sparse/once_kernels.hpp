@@ -1,55 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of CoLa's column-wise product, for both backends.
+// The kernels of CoLa's column-wise product, for both backends.
 #pragma once
 
 #include "warren/exec/atomic.hpp"
 #include "warren/exec/launch.hpp"
 #include "warren/sparse/spmm.hpp"
 
+#if defined(__CUDACC__)
+#include "sparse/once_tiles.hpp"
+#endif
+#include "sparse/once_job.hpp"
+
 namespace warren::sparse::detail {
 
-/// C[row(e)] += alpha row_scale value(e) B[rows[i]] for the entries e of column i.
-struct OnceJob {
-  const EdgeOffset* offsets = nullptr;  ///< By column.
-  const Vertex* row_ids = nullptr;
-  const float* values = nullptr;
-  const float* row_scale = nullptr;
-  const Vertex* rows = nullptr;  ///< Of B, by column.
-  std::uint64_t columns = 0;
-  RowTable<float> b;
-  float* c = nullptr;
-  std::uint64_t k = 0;
-  float alpha = 1.0f;
-  std::uint64_t* rows_moved = nullptr;
-};
-
-/// Column `index`: each lane reads its part of the remote row once, into a register.
-struct OnceKernel {
+/// Column `index` on the CPU: the remote row is read element by element, each once, and added to
+/// the rows of C that its entries name.
+struct OnceOnCpu {
   OnceJob job;
 
   template <class W>
-  WARREN_HD void operator()(const W& worker, std::uint64_t index) const {
+  void operator()(const W&, std::uint64_t index) const {
     const std::uint64_t row = job.rows[index];
     const float* source = job.b.origin[job.b.part(row)] + row * job.b.stride;
-    worker.for_each(job.k, [&](std::uint64_t j) {
+    for (std::uint64_t j = 0; j < job.k; ++j) {
       const float value = job.alpha * source[j];
-      for (EdgeOffset e = job.offsets[index]; e < job.offsets[index + 1]; ++e) {
-        const std::uint64_t target = job.row_ids[e];
-        const float weight = job.values == nullptr ? 1.0f : job.values[e];
-        const float scale = job.row_scale == nullptr ? 1.0f : job.row_scale[target];
-        exec::atomic_add(job.c[target * job.k + j], value * weight * scale);
-      }
-    });
-    if (worker.lane() == 0) exec::atomic_add(*job.rows_moved, std::uint64_t{1});
+      for (EdgeOffset e = job.offsets[index]; e < job.offsets[index + 1]; ++e)
+        exec::atomic_add(job.c[std::uint64_t{job.row_ids[e]} * job.k + j], value * job.factor(e));
+    }
+    if (job.rows_moved != nullptr) exec::atomic_add(*job.rows_moved, std::uint64_t{1});
   }
 };
 
 template <class Backend>
 void run_once(const exec::Stream& stream, const OnceJob& job) {
-  if (job.k > 16) {
-    exec::launch<Backend, exec::Warp>(stream, job.columns, OnceKernel{job});
+  if constexpr (std::is_same_v<Backend, exec::Cpu>) {
+    exec::launch<exec::Cpu, exec::Serial>(stream, job.columns, OnceOnCpu{job});
   } else {
-    exec::launch<Backend, exec::Tile<8>>(stream, job.columns, OnceKernel{job});
+#if defined(__CUDACC__)
+    launch_once_tiles(stream, job);
+#endif
   }
 }
 
