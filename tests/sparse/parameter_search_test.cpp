@@ -123,7 +123,7 @@ TEST(ParameterSearch, IsNotMisledByNoise) {
 
 /// Microseconds of `pull` on two H100s, k = 128, by pieces of 16 to 512 entries and distances of 1,
 /// 4, 16 and none (a line each), and by 2 to 32 warps a block
-/// (bench/results/pull-sweep-h100x2.json).
+/// (bench/results/sweep-pull-h100x2.json).
 constexpr std::array<std::array<int, 5>, 24> kMeasured = {
     {{784, 721, 706, 711, 713}, {732, 665, 710, 712, 714}, {777, 718, 679, 683, 713},
      {842, 759, 717, 716, 749}, {656, 598, 575, 570, 599}, {585, 568, 575, 574, 592},
