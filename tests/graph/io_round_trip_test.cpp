@@ -234,6 +234,20 @@ TEST(RoundTripIds, OneBasedIdsAreTheFilesOwn) {
   EXPECT_EQ(read_bytes(folder.file("b.el")), "1 2\n2 4\n");
 }
 
+TEST(RoundTripIds, IsolatedVerticesAtTheEndOfOneBasedListsSurvive) {
+  const TemporaryFolder folder;
+  exec::ThreadPool pool(2);
+  write_text(folder.file("a.el"), "# Nodes: 6\n1 2\n2 4\n");
+  ReadOptions options;
+  options.one_based = true;
+  const Graph graph = read_graph(folder.file("a.el"), options, pool);
+  ASSERT_EQ(graph.vertices, 6u);
+  for (const char* name : {"b.el", "b.wel", "b.txt", "b.tsv.gz"}) {
+    (void)write_graph(graph, folder.file(name), pool);
+    EXPECT_EQ(read_graph(folder.file(name), options, pool).vertices, 6u) << name;
+  }
+}
+
 TEST(Write, WhatCannotBeWrittenLeavesNothing) {
   const TemporaryFolder folder;
   exec::ThreadPool pool(1);

@@ -102,6 +102,12 @@ bool last_vertex_occurs(const Graph& graph) {
          std::find(graph.targets.begin(), graph.targets.end(), last) != graph.targets.end();
 }
 
+// Whether the user's ids are all numbers from 0, or from 1, on: then a count says which there are.
+bool has_all_ids(const Graph& graph) {
+  return graph.original_ids.empty() ||
+         (graph.original_ids[0] == 1 && graph.original_ids[graph.vertices - 1] == graph.vertices);
+}
+
 }  // namespace
 
 void write_edge_list(const WriteRequest& request, OutputFile& file) {
@@ -119,7 +125,8 @@ void write_edge_list(const WriteRequest& request, OutputFile& file) {
   const auto out = make_text_output(file, request.kind.compression);
   // Other programs' readers of .el and .wel know no comments: one is written where the number of
   // vertices would be lost otherwise.
-  const bool announce = graph.original_ids.empty() && (snap || !last_vertex_occurs(graph));
+  const bool announce =
+      has_all_ids(graph) && ((snap && graph.original_ids.empty()) || !last_vertex_occurs(graph));
   if (announce) out->write(fmt::format("# Nodes: {} Edges: {}\n", graph.vertices, graph.edges()));
   const char separator = snap ? '\t' : ' ';
   write_rows(request, *out, [&](TextBuffer& buffer, std::uint64_t u) {
