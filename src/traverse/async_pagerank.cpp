@@ -231,8 +231,11 @@ PageRankResult AsyncPageRank::run() {
   for (const double value : memory.value.to_host(stream_)) sum += value;
   memory.scale = 1.0 / team_.all_reduce(sum, std::plus<double>());
   result.converged = result.residual <= options_.tolerance;
-  result.iterations = static_cast<std::uint32_t>((report_.edges + shard_.edges - 1) /
-                                                 std::max<std::uint64_t>(1, shard_.edges));
+  // The work in passes over all edges; over all vertices of a graph without edges.
+  const bool has_edges = shard_.edges > 0;
+  const std::uint64_t work = has_edges ? report_.edges : report_.expanded;
+  const std::uint64_t pass = std::max<std::uint64_t>(1, has_edges ? shard_.edges : shard_.vertices);
+  result.iterations = static_cast<std::uint32_t>((work + pass - 1) / pass);
   if (shard_.edges_placement == graph::EdgesPlacement::host)
     result.far_bytes = report_.edges * sizeof(Vertex);
   trace_report("pagerank (asynchronous)", team_.rank(), begin, begin + result.seconds, report_);

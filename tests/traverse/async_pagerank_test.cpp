@@ -176,6 +176,20 @@ TEST(AsyncPageRank, GivesUpAfterTheIterationsAllowed) {
   }
 }
 
+TEST(AsyncPageRank, IterationsOfAGraphWithoutEdgesAreFew) {
+  const graph::Graph graph = fixtures::from_list(5, {});
+  for (const auto& team_options : fixtures::cpu_teams()) {
+    const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
+    team::run_team(team_options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      const traverse::PageRankResult result = traverse::AsyncPageRank(team, shard, {}).run();
+      EXPECT_TRUE(result.converged);
+      EXPECT_GE(result.iterations, 1u);
+      EXPECT_LE(result.iterations, 4u);
+    });
+  }
+}
+
 /// Every row and every edge is in one batch, and every batch in one chunk.
 TEST(AsyncPageRank, ThePlanCoversEveryRow) {
   using traverse::RankingBatch;
