@@ -240,6 +240,8 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   json["best_epoch"] = result.best_epoch;
   json["best_validation"] = result.best_validation;
   json["test_accuracy"] = result.test_accuracy;
+  json["chance"] = result.chance;
+  json["normalize"] = input.normalize;
   json["epoch_seconds"] = middle;
   json["breakdown"] = breakdown(outcome);
   json["peak_memory"] = outcome.peak;
@@ -281,7 +283,8 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
               fmt::format("{}, {} left out", outcome.epochs.back().loss_scale,
                           counted(outcome.epochs.back().skipped_steps, "update", "updates")));
   table.row(fmt::format("best validation {}", what),
-            fmt::format("{:.4f}, of epoch {}", result.best_validation, result.best_epoch));
+            fmt::format("{:.4f}, of epoch {} (chance: {:.4f})", result.best_validation,
+                        result.best_epoch, result.chance));
   table.row(fmt::format("test {} there", what), fmt::format("{:.4f}", result.test_accuracy));
   if (train.links)
     table.row("test reciprocal rank", fmt::format("{:.4f}, among {} false targets", result.test_mrr,

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
@@ -25,8 +27,14 @@ struct Loaded {
   learn::Dataset dataset;
 };
 
+learn::LabelForm label_form(const std::string& name) {
+  if (name == "classes") return learn::LabelForm::classes;
+  return name == "several" ? learn::LabelForm::several : learn::LabelForm::automatic;
+}
+
 Loaded draw(Session& session, const GraphInput& input, const DatasetOptions& options,
             learn::Contents contents, bool wants_weights) {
+  require(options.labels == "auto", "--labels is for datasets: a generated graph has classes");
   // Means of features are of classes, of which links need nothing more.
   const bool is_of_links = contents == learn::Contents::features;
   const std::uint64_t classes =
@@ -46,6 +54,7 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
             learn::Contents contents, bool wants_weights) {
   require(options.features == 0 && options.classes == 0,
           "--features and --classes are for generated graphs; a dataset has its own");
+  const learn::LabelForm form = label_form(options.labels);
   Loaded loaded;
   graph::BuildOptions build;
   build.symmetrize = options.graph.symmetrize;
@@ -56,26 +65,28 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
     loaded.graph = learn::read_planetoid_graph(folder, build, session.pool());
     if (wants_weights) set_weights(loaded.graph, options.graph, session);
     loaded.dataset = learn::read_planetoid_dataset(folder, loaded.graph.vertices, contents);
+    learn::settle_labels(loaded.dataset, form, folder);
     return loaded;
   }
   if (learn::is_ogb_folder(folder)) {
     const auto progress = session.progress("reading " + options.graph.graph);
     loaded.graph = learn::read_ogb_graph(folder, build, session.pool());
     if (wants_weights) set_weights(loaded.graph, options.graph, session);
-    loaded.dataset = learn::read_ogb_dataset(folder, loaded.graph.vertices, contents);
+    loaded.dataset = learn::read_ogb_dataset(folder, loaded.graph.vertices, contents, form);
     return loaded;
   }
   if (learn::is_dgl_folder(folder)) {
     const auto progress = session.progress("reading " + options.graph.graph);
     loaded.graph = learn::read_dgl_graph(folder, build, session.pool());
-    loaded.dataset = learn::read_dgl_dataset(folder, loaded.graph.vertices, contents);
+    if (wants_weights) set_weights(loaded.graph, options.graph, session);
+    loaded.dataset = learn::read_dgl_dataset(folder, loaded.graph.vertices, contents, form);
     return loaded;
   }
   GraphOptions named = options.graph;
   named.graph = folder;
   loaded.graph = load_graph(session, find_graph(session, named), named, wants_weights);
   const auto progress = session.progress("reading " + options.graph.graph);
-  loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices, contents);
+  loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices, contents, form);
   return loaded;
 }
 
@@ -85,6 +96,26 @@ Loaded load(Session& session, const DatasetOptions& options, learn::Contents con
     return draw(session, find_graph(session, options.graph), options, contents, wants_weights);
   }
   return read(session, find_training_folder(options.graph.graph), options, contents, wants_weights);
+}
+
+/// Rows of dense features with negative elements are not shares of anything: divided by their
+/// sizes' sum they are left so small that nothing is learnt from them. A generator's are drawn as
+/// they are meant to be.
+std::string normalization(const DatasetOptions& options, const learn::Dataset& dataset) {
+  if (options.normalize == "none") return "none";
+  const auto negative = learn::first_negative(dataset);
+  if (options.normalize == "rows") {
+    if (negative)
+      log_warning(fmt::format(
+          "--normalize rows: feature {} of vertex {} is {}: rows with negative features are "
+          "divided "
+          "by the sum of their elements' sizes, which leaves little of them; --normalize auto "
+          "leaves them alone",
+          *negative % dataset.width, *negative / dataset.width, dataset.dense[*negative]));
+    return "rows";
+  }
+  const bool is_generated = options.features != 0;
+  return is_generated || negative ? "none" : "rows";
 }
 
 }  // namespace
@@ -100,7 +131,17 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
   add_number(command, "--classes", options.classes, "Of a generator: classes", "C", 2,
              kMostColumns);
   command
-      .add_option("--normalize", options.normalize, "rows (each vertex' features sum to 1) or none")
+      .add_option(
+          "--normalize", options.normalize,
+          "rows (each vertex' features sum to 1), none, auto: rows where features are sparse "
+          "or none is negative, but never of a generator (auto)")
+      ->type_name("HOW");
+  command
+      .add_option(
+          "--labels", options.labels,
+          "Of a dataset whose labels have several columns: classes (a row has one 1, or none: "
+          "no label), several (any number of labels a vertex), auto: classes where every row "
+          "has one 1 (auto)")
       ->type_name("HOW");
   command
       .add_option("--method", options.method,
@@ -114,7 +155,13 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
 
 TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool needs_dense,
                        std::optional<std::uint64_t> embedding, bool needs_weights) {
-  check_choice("--normalize", options.normalize, {"rows", "none"}, {});
+  check_choice("--normalize", options.normalize, {"auto", "rows", "none"}, {});
+  check_choice("--labels", options.labels, {"auto", "classes", "several"}, {});
+  require(
+      options.graph.weights.empty() || needs_weights,
+      "--weights: no model reads weights of edges; they are for train --mode sampled --weighted, "
+      "which draws neighbours by them");
+  require(!embedding || options.labels == "auto", "--labels: links are learnt without labels");
   check_method(options.method);
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
   Loaded loaded = load(session, options,
@@ -128,7 +175,8 @@ TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool nee
   const auto progress = session.progress("preparing");
   const TraceSpan span("order and cut", 0);
   dataset = std::move(loaded.dataset);
-  if (options.normalize == "rows") learn::normalize_rows(dataset);
+  normalize = normalization(options, dataset);
+  if (normalize == "rows") learn::normalize_rows(dataset);
   learn::make_dense(dataset, needs_dense ? 0.0 : kDenseShare);
 
   graph::Graph graph = std::move(loaded.graph);

@@ -21,7 +21,8 @@ namespace warren::app {
 struct DatasetOptions {
   GraphOptions graph;
   std::uint64_t features = 0, classes = 0;  ///< Of a generator.
-  std::string normalize = "rows";
+  std::string normalize = "auto";
+  std::string labels = "auto";
   std::string method = "ranges";
   std::string reorder = "none";
 };
@@ -35,6 +36,7 @@ struct TrainInput {
              std::optional<std::uint64_t> embedding = {}, bool needs_weights = false);
 
   learn::Dataset dataset;
+  std::string normalize;  ///< What was done to the features: "rows" or "none".
   learn::GraphPair graphs;
   std::shared_ptr<const learn::LinkSplit> links;  ///< Where they are learnt.
 };

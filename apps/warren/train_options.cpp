@@ -86,7 +86,8 @@ void add_optimizer_options(CLI::App& train, TrainCommand& o) {
       ->check(positive);
   add_number(train, "--epochs", o.epochs, "Epochs (200)", "N", 1, 10000000);
   add_number(train, "--patience", o.patience,
-             "Stop after N epochs without a better validation (0: never)", "N", 0, 10000000);
+             "Stop after N epochs without a better validation, once it is above chance (0: never)",
+             "N", 0, 10000000);
   train.add_option("--checkpoint", o.checkpoint, "Keep the model and the state in this folder")
       ->type_name("DIR");
   add_number(train, "--checkpoint-every", o.checkpoint_every, "Epochs between checkpoints (20)",
@@ -102,7 +103,9 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
           "-1 for all (15,10)")
       ->type_name("F1,F2,...");
   add_number(train, "--batch", o.batch,
-             "Of sampled: vertices, of links edges, of a batch, per rank (1024)", "B", 1, 1 << 30);
+             "Of sampled: vertices, of links edges, of a batch, per rank (1024; of few training "
+             "vertices a sixteenth of a rank's, 128 at least)",
+             "B", 1, 1 << 30);
   add_number(train, "--negatives", o.negatives,
              "Of --task link: false targets drawn for each edge (1)", "N", 1, 1 << 20);
   train
@@ -253,6 +256,17 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   return train;
 }
 
+namespace {
+
+/// Of `share` training vertices of a rank. An epoch of two or three updates teaches next to
+/// nothing: there are sixteen, where that leaves batches large enough to be worth starting.
+std::uint64_t default_batch(std::uint64_t share) {
+  constexpr std::uint64_t kLeast = 128, kMost = learn::SampledOptions{}.batch, kBatches = 16;
+  return std::min(share, std::clamp(share / kBatches, kLeast, kMost));
+}
+
+}  // namespace
+
 void fit_to(const Session& session, const TrainInput& input, const TrainCommand& command,
             learn::TrainOptions& train) {
   if (!train.sampled) return;
@@ -270,7 +284,8 @@ void fit_to(const Session& session, const TrainInput& input, const TrainCommand&
         fmt::format("--batch {}: each of {} ranks has {} training {} at most; batches are "
                     "of that many",
                     *command.batch, ranks, share, train.links ? "edges" : "vertices"));
-  train.sampled->batch = std::min(train.sampled->batch, share);
+  train.sampled->batch =
+      command.batch || train.links ? std::min(train.sampled->batch, share) : default_batch(share);
   const std::uint64_t memory = session.on_gpu() ? exec::Device::cuda(0).memory().total : 0;
   if (command.placement == "auto")
     train.sampled->features = learn::features_placement(memory, ranks, input.dataset, train.type);

@@ -4,16 +4,20 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <iterator>
+#include <string_view>
 
 #include "warren/core/error.hpp"
+#include "warren/core/text_lines.hpp"
 
 namespace warren::app {
 
 VertexNames::VertexNames(const GraphInput& input, const graph::Graph& graph)
     : vertices_(graph.vertices), ids_(graph.original_ids) {
   if (input.names.empty()) return;
-  std::ifstream file(input.names);
-  for (std::string line; std::getline(file, line);) names_.push_back(line);
+  std::ifstream file(input.names, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  each_line(text, [&](std::uint64_t, std::string_view name) { names_.emplace_back(name); });
   if (names_.size() != vertices_) {
     throw InputError(fmt::format("{}: {} lines for {} vertices; give the name of a vertex a line",
                                  input.names, names_.size(), vertices_));

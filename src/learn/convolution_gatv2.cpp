@@ -21,7 +21,7 @@ class GatV2 final : public Convolution {
         attention_(neighbourhood, attention, shape.kept),
         source_(add_glorot(parameters, shape, ".source.weight", shape.in, shape.out)),
         target_(add_glorot(parameters, shape, ".target.weight", shape.in, shape.out)),
-        attended_(add_glorot(parameters, shape, ".attention", attention.heads, attention.width)) {
+        attended_(add_attention(parameters, shape, ".attention", attention)) {
     require(attention.heads * attention.width == shape.out,
             "attention: heads times width must be the output's width");
   }

@@ -52,18 +52,27 @@ inline std::size_t add_sage_weight(Parameters& parameters, const ConvolutionShap
                          .decay = shape.decay});
 }
 
+/// Attention's vector of each head, heads x width, of zeros: at first all neighbours count the
+/// same. Drawn, it would make logits as large as the features are: of features of some size softmax
+/// then picks one neighbour of each vertex, whose noise nothing averages out, and passes next to no
+/// gradient on.
+inline std::size_t add_attention(Parameters& parameters, const ConvolutionShape& shape,
+                                 const char* name, const AttentionShape& attention) {
+  return parameters.add({.name = shape.name + name,
+                         .rows = attention.heads,
+                         .columns = attention.width,
+                         .decay = shape.decay});
+}
+
 /// GAT's: W of in x out, a_left and a_right of heads x width.
 struct GatWeights {
   std::size_t weight, left, right;
 };
 inline GatWeights add_gat_weights(Parameters& parameters, const ConvolutionShape& shape,
                                   const AttentionShape& attention) {
-  const auto add = [&](const char* name) {
-    return add_glorot(parameters, shape, name, attention.heads, attention.width);
-  };
   const std::size_t weight = add_weight(parameters, shape);
-  const std::size_t left = add(".left");
-  return {weight, left, add(".right")};
+  const std::size_t left = add_attention(parameters, shape, ".left", attention);
+  return {weight, left, add_attention(parameters, shape, ".right", attention)};
 }
 
 /// Whether attention is taken of x before the product: where that reads fewer columns, and x has no

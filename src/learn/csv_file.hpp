@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/text_lines.hpp"
 
 #include "graph/io/decompressor.hpp"
 #include "graph/io/mapped_file.hpp"
@@ -31,6 +32,7 @@ class CsvFile {
       text_.resize(before + got);
       if (got == 0) break;
     }
+    text_.erase(0, text_.size() - without_mark(text_).size());
   }
 
   /// f(line, column, value) for every number, NaN for one that is left out. All lines have as many

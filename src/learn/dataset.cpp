@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,6 +43,85 @@ void finish_dataset(Dataset& dataset, const std::string& where) {
       shown < unseen.size() ? ", ..." : ""));
 }
 
+namespace {
+
+/// How many labels vertex v has, which one (the last), 0 and -1 of none.
+std::pair<std::uint64_t, std::int32_t> labels_of(const Dataset& dataset, std::uint64_t v) {
+  std::pair<std::uint64_t, std::int32_t> found{0, -1};
+  for (std::uint64_t c = 0; c < dataset.classes; ++c) {
+    if (dataset.targets[v * dataset.classes + c] == 0.0f) continue;
+    ++found.first;
+    found.second = static_cast<std::int32_t>(c);
+  }
+  return found;
+}
+
+}  // namespace
+
+void settle_labels(Dataset& dataset, LabelForm form, const std::string& where) {
+  if (dataset.loss != LossKind::binary) {
+    if (form == LabelForm::several)
+      throw InputError(where +
+                       ": labels are one number a vertex; --labels several needs a row of 0 and 1 "
+                       "for each");
+    return;
+  }
+  if (form == LabelForm::several) return;
+  std::vector<std::int32_t> classes(dataset.vertices);
+  for (std::uint64_t v = 0; v < dataset.vertices; ++v) {
+    const auto [count, label] = labels_of(dataset, v);
+    if (form == LabelForm::automatic && count != 1) return;
+    if (count > 1)
+      throw InputError(fmt::format(
+          "{}: vertex {} has {} labels; --labels classes needs rows of one", where, v, count));
+    classes[v] = label;
+  }
+  dataset.loss = LossKind::cross_entropy;
+  dataset.labels = std::move(classes);
+  dataset.targets = {};
+  if (form == LabelForm::automatic)
+    dataset.warnings.push_back(fmt::format(
+        "{}: every vertex has exactly one of {} labels, which are taken for classes (--labels "
+        "several: each label is learnt by itself; --labels classes: as now, without this line)",
+        where, dataset.classes));
+}
+
+namespace {
+
+/// Vertices of the validation with each label.
+std::vector<std::uint64_t> validated_labels(const Dataset& dataset) {
+  std::vector<std::uint64_t> count(dataset.classes, 0);
+  for (std::uint64_t v = 0; v < dataset.vertices; ++v) {
+    if (dataset.splits[v] != kValidation) continue;
+    if (dataset.loss == LossKind::cross_entropy) {
+      if (dataset.labels[v] >= 0) ++count[static_cast<std::uint64_t>(dataset.labels[v])];
+      continue;
+    }
+    for (std::uint64_t c = 0; c < dataset.classes; ++c)
+      if (dataset.targets[v * dataset.classes + c] != 0.0f) ++count[c];
+  }
+  return count;
+}
+
+}  // namespace
+
+double chance_of(const Dataset& dataset) {
+  const auto vertices = static_cast<double>(dataset.counts[kValidation - 1]);
+  if (vertices == 0.0) return 0.0;
+  std::vector<std::uint64_t> count = validated_labels(dataset);
+  std::sort(count.begin(), count.end(), std::greater<>());
+  if (dataset.loss == LossKind::cross_entropy) return static_cast<double>(count[0]) / vertices;
+  // F1 = 2 right / (said + true) of the labels that most vertices have.
+  double all = 0.0, right = 0.0, said = 0.0, best = 0.0;
+  for (const std::uint64_t c : count) all += static_cast<double>(c);
+  for (const std::uint64_t c : count) {
+    right += static_cast<double>(c);
+    said += vertices;
+    best = std::max(best, 2.0 * right / (said + all));
+  }
+  return best;
+}
+
 Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::uint64_t classes,
                          std::uint64_t seed, exec::ThreadPool& pool, Contents contents) {
   require(features >= 1 && classes >= 2,
@@ -71,6 +152,13 @@ Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::ui
   });
   if (contents == Contents::all) finish_dataset(dataset, "the generated dataset");
   return dataset;
+}
+
+std::optional<std::uint64_t> first_negative(const Dataset& dataset) {
+  const auto& dense = dataset.dense;
+  const auto found = std::find_if(dense.begin(), dense.end(), [](float x) { return x < 0.0f; });
+  if (found == dense.end()) return std::nullopt;
+  return static_cast<std::uint64_t>(found - dense.begin());
 }
 
 void normalize_rows(Dataset& dataset) {

@@ -142,7 +142,8 @@ graph::Graph read_dgl_graph(const std::string& folder, const graph::BuildOptions
   return graph::build(source, options, pool);
 }
 
-Dataset read_dgl_dataset(const std::string& folder, std::uint64_t vertices, Contents contents) {
+Dataset read_dgl_dataset(const std::string& folder, std::uint64_t vertices, Contents contents,
+                         LabelForm form) {
   static_assert(kTrain == 1 && kValidation == 2 && kTest == 3);
   const Archive data(data_path(folder));
   Dataset dataset;
@@ -151,6 +152,7 @@ Dataset read_dgl_dataset(const std::string& folder, std::uint64_t vertices, Cont
   read_features(data.array("feature"), dataset);
   if (contents == Contents::features) return dataset;
   read_labels(data.array("label"), dataset);
+  settle_labels(dataset, form, folder);
   read_splits(data.array("node_types"), dataset);
   finish_dataset(dataset, folder);
   return dataset;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dataset's folder: arrays as NumPy and SciPy save them, and lists of vertices as text.
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/text_lines.hpp"
 #include "warren/learn/dataset.hpp"
 
 #include "graph/io/mapped_file.hpp"
@@ -29,8 +34,12 @@ namespace io = graph::io;
 void check_rows(const std::string& path, std::uint64_t rows, std::uint64_t vertices) {
   if (rows == vertices) return;
   throw InputError(fmt::format(
-      "{}: {} rows, but the graph has {} vertices; a row for each vertex would be right", path,
-      rows, vertices));
+      "{}: {} rows, but the graph has {} vertices; a row for each vertex would be right{}", path,
+      rows, vertices,
+      rows < vertices ? ""
+                      : fmt::format(" (of an edge list vertices end with the largest id: a line "
+                                    "\"# Nodes: {}\" in it makes those without edges count)",
+                                    rows)));
 }
 
 void read_dense(const std::string& path, Dataset& dataset) {
@@ -54,17 +63,22 @@ void read_dense(const std::string& path, Dataset& dataset) {
   });
 }
 
-/// Sizes of the matrix, vertices x features.
-void read_shape(const Archive& archive, Dataset& dataset) {
+/// Sizes of the matrix, vertices and features.
+std::pair<std::uint64_t, std::uint64_t> shape_of(const Archive& archive) {
+  constexpr auto kMost = static_cast<double>(kMaxVertices);
   auto shape = archive.array("shape");
   check_integers(shape);
   double size[2] = {0.0, 0.0};
   if (shape.array().count != 2) shape.fail("two sizes would be right");
   each_element(shape, [&](std::uint64_t i, double value) { size[i] = value; });
-  if (!(size[0] >= 0.0) || !(size[1] >= 1.0 && size[1] <= 4294967294.0))
+  if (!(size[0] >= 0.0 && size[0] <= kMost) || !(size[1] >= 1.0 && size[1] <= 4294967294.0))
     shape.fail("sizes must be vertices and 1 to 4294967294 features");
-  dataset.sparse.rows = static_cast<std::uint64_t>(size[0]);
-  dataset.width = dataset.sparse.columns = static_cast<std::uint64_t>(size[1]);
+  return {static_cast<std::uint64_t>(size[0]), static_cast<std::uint64_t>(size[1])};
+}
+
+void read_shape(const Archive& archive, Dataset& dataset) {
+  std::tie(dataset.sparse.rows, dataset.sparse.columns) = shape_of(archive);
+  dataset.width = dataset.sparse.columns;
   check_rows(archive.file.path(), dataset.sparse.rows, dataset.vertices);
 }
 
@@ -122,7 +136,7 @@ void read_classes(const std::string& path, const io::NpyArray& array, Dataset& d
   dataset.labels.resize(dataset.vertices);
   with_elements(array, path, [&](auto&& read) {
     for (std::uint64_t v = 0; v < dataset.vertices; ++v)
-      take_class(dataset, v, read(v), [&](const std::string& what) {
+      take_class(dataset, v, std::isnan(read(v)) ? -1.0 : read(v), [&](const std::string& what) {
         throw InputError(fmt::format("{}: {}", path, what));
       });
   });
@@ -158,38 +172,106 @@ void read_labels(const std::string& path, Dataset& dataset) {
   read_multi_label(path, array, dataset);
 }
 
-void read_split(const std::string& path, Split split, Dataset& dataset) {
-  static constexpr const char* kNames[] = {"", "train.txt", "validation.txt", "test.txt"};
-  const io::MappedFile file(path);
-  const std::string_view text(file.data(), file.size());
-  std::uint64_t line = 1;
-  bool is_empty = true;
-  for (std::size_t at = 0; at < text.size(); ++line) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view token = text.substr(at, end - at);
-    at = end + 1;
-    if (!token.empty() && token.back() == '\r') token.remove_suffix(1);
-    if (token.empty() || token.front() == '#') continue;
-    std::uint64_t v = 0;
-    const auto [stop, error] = std::from_chars(token.data(), token.data() + token.size(), v);
-    if (error != std::errc{} || stop != token.data() + token.size() || v >= dataset.vertices)
-      throw InputError(fmt::format("{}: line {}: \"{}\" should be a vertex id from 0 to {}", path,
-                                   line, token.substr(0, 24), dataset.vertices - 1));
-    if (dataset.splits[v] != kNoSplit)
-      throw InputError(fmt::format("{}: line {}: vertex {} stands in {} already", path, line, v,
-                                   kNames[dataset.splits[v]]));
-    if (!dataset.labels.empty() && dataset.labels[v] < 0)
-      throw InputError(fmt::format("{}: line {}: vertex {} has no label", path, line, v));
-    dataset.splits[v] = split;
-    is_empty = false;
-  }
-  if (is_empty)
-    throw InputError(path + ": there are no vertices in it; an id a line would be right");
+/// Where a split's vertices are: ids a line, or a mask.
+struct SplitFiles {
+  Split split;
+  std::vector<const char*> names;
+};
+const std::vector<SplitFiles>& split_files() {
+  static const std::vector<SplitFiles> files = {
+      {kTrain, {"train.txt", "train_mask.npy"}},
+      {kValidation, {"validation.txt", "validation_mask.npy", "val_mask.npy"}},
+      {kTest, {"test.txt", "test_mask.npy"}}};
+  return files;
 }
+
+/// The first of a split's files that a folder has.
+std::string find_split(const fs::path& root, const SplitFiles& files) {
+  std::error_code error;
+  for (const char* name : files.names)
+    if (fs::exists(root / name, error)) return (root / name).string();
+  throw InputError(fmt::format("{}: there is no {} (vertex ids) and no {} (a mask)", root.string(),
+                               files.names[0], files.names[1]));
+}
+
+/// Puts vertices into splits, from their files.
+class SplitReader {
+ public:
+  SplitReader(const fs::path& root, Dataset& dataset) : root_(root), dataset_(dataset) {}
+
+  void read(const SplitFiles& files) {
+    const std::string path = find_split(root_, files);
+    names_.at(files.split) = fs::path(path).filename().string();
+    const bool is_empty = path.ends_with(".npy") ? read_mask(path, files.split) == 0
+                                                 : read_ids(path, files.split) == 0;
+    if (is_empty)
+      throw InputError(path +
+                       ": there are no vertices in it; an id a line, or a mask with a True, "
+                       "would be right");
+  }
+
+ private:
+  /// How many vertices there are in the files.
+  std::uint64_t read_ids(const std::string& path, Split split) {
+    const io::MappedFile file(path);
+    std::uint64_t count = 0;
+    each_line({file.data(), file.size()}, [&](std::uint64_t line, std::string_view token) {
+      if (token.empty() || token.front() == '#') return;
+      const auto fail = [&](const std::string& what) {
+        throw InputError(fmt::format("{}: line {}: {}", path, line, what));
+      };
+      std::uint64_t v = 0;
+      const auto [stop, error] = std::from_chars(token.data(), token.data() + token.size(), v);
+      if (error != std::errc{} || stop != token.data() + token.size() || v >= dataset_.vertices)
+        fail(fmt::format("\"{}\" should be a vertex id from 0 to {}", token.substr(0, 24),
+                         dataset_.vertices - 1));
+      assign(v, split, fail);
+      ++count;
+    });
+    return count;
+  }
+
+  std::uint64_t read_mask(const std::string& path, Split split) {
+    const io::MappedFile file(path);
+    const io::NpyArray mask = io::parse_npy(file.data(), file.size(), path);
+    const auto fail = [&](const std::string& what) { throw InputError(path + ": " + what); };
+    if (mask.shape.empty() || mask.shape[0] != dataset_.vertices || mask.count != mask.shape[0])
+      fail(
+          fmt::format("{} elements in {} dimensions; True or False for each of {} vertices would "
+                      "be right",
+                      mask.count, mask.shape.size(), dataset_.vertices));
+    std::uint64_t count = 0;
+    with_elements(mask, path, [&](auto&& element) {
+      for (std::uint64_t v = 0; v < dataset_.vertices; ++v) {
+        const double value = element(v);
+        if (value == 0.0) continue;
+        if (value != 1.0) fail(fmt::format("element {} is {}; a mask is of 0 and 1", v, value));
+        assign(v, split, fail);
+        ++count;
+      }
+    });
+    return count;
+  }
+
+  /// Calls fail(what) where that cannot be.
+  template <class F>
+  void assign(std::uint64_t v, Split split, F&& fail) {
+    if (dataset_.splits[v] != kNoSplit)
+      fail(fmt::format("vertex {} stands in {} already", v, names_.at(dataset_.splits[v])));
+    if (!dataset_.labels.empty() && dataset_.labels[v] < 0)
+      fail(fmt::format("vertex {} has no label in labels.npy", v));
+    dataset_.splits[v] = split;
+  }
+
+  const fs::path& root_;
+  Dataset& dataset_;
+  std::array<std::string, kSplits + 1> names_;  // By split.
+};
 
 }  // namespace
 
-Dataset read_dataset(const std::string& folder, std::uint64_t vertices, Contents contents) {
+Dataset read_dataset(const std::string& folder, std::uint64_t vertices, Contents contents,
+                     LabelForm form) {
   const fs::path root(folder);
   Dataset dataset;
   dataset.vertices = vertices;
@@ -206,14 +288,12 @@ Dataset read_dataset(const std::string& folder, std::uint64_t vertices, Contents
         ": there is no features.npy (vertices x features) and no features.npz (SciPy CSR)");
   }
   if (contents == Contents::features) return dataset;
-  for (const char* name : {"labels.npy", "train.txt", "validation.txt", "test.txt"}) {
-    if (!fs::exists(root / name, error))
-      throw InputError(fmt::format("{}: there is no {}", folder, name));
-  }
+  if (!fs::exists(root / "labels.npy", error))
+    throw InputError(folder + ": there is no labels.npy");
   read_labels(path("labels.npy"), dataset);
-  read_split(path("train.txt"), kTrain, dataset);
-  read_split(path("validation.txt"), kValidation, dataset);
-  read_split(path("test.txt"), kTest, dataset);
+  settle_labels(dataset, form, path("labels.npy"));
+  SplitReader splits(root, dataset);
+  for (const SplitFiles& files : split_files()) splits.read(files);
   finish_dataset(dataset, folder);
   return dataset;
 }

@@ -137,7 +137,8 @@ graph::Graph read_ogb_graph(const std::string& folder, const graph::BuildOptions
   return graph::build(source, options, pool);
 }
 
-Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices, Contents contents) {
+Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices, Contents contents,
+                         LabelForm form) {
   Dataset dataset;
   dataset.vertices = vertices;
   dataset.splits.assign(vertices, kNoSplit);
@@ -153,6 +154,7 @@ Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices, Cont
   } else {
     read_labels(folder, dataset);
   }
+  settle_labels(dataset, form, folder);
   const fs::path splits = split_folder(folder);
   read_split(splits / "train.csv.gz", kTrain, dataset);
   read_split(splits / "valid.csv.gz", kValidation, dataset);

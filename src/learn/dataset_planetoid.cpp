@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/text_lines.hpp"
 #include "warren/learn/dataset.hpp"
 
 #include "graph/io/mapped_file.hpp"
@@ -49,21 +50,15 @@ struct File {
 
 std::vector<Vertex> read_test_ids(const std::string& path) {
   const graph::io::MappedFile file(path);
-  const std::string_view text(file.data(), file.size());
   std::vector<Vertex> ids;
-  std::uint64_t line = 1;
-  for (std::size_t at = 0; at < text.size(); ++line) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string_view word = text.substr(at, end - at);
-    at = end + 1;
-    if (word.ends_with('\r')) word.remove_suffix(1);
-    if (word.empty()) continue;
+  each_line({file.data(), file.size()}, [&](std::uint64_t line, std::string_view word) {
+    if (word.empty()) return;
     Vertex id = 0;
     const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (error != std::errc{} || stop != word.data() + word.size() || id >= kMaxVertices)
       throw InputError(fmt::format("{}: line {}: a vertex id would be right", path, line));
     ids.push_back(id);
-  }
+  });
   if (ids.empty()) throw InputError(path + ": there are no vertices in it");
   return ids;
 }

@@ -86,6 +86,16 @@ ModelOptions sized(ModelOptions options, const Dataset& dataset) {
   return options;
 }
 
+Chance chance_of(const Dataset& dataset, const TrainOptions& options) {
+  if (!options.links && dataset.loss == LossKind::squared) return {0.0, -1.0};  // Nothing is right.
+  constexpr double kErrors = 2.0;
+  const double accuracy = options.links ? 0.5 : chance_of(dataset);
+  const auto& split = options.links ? options.links->split->counts : dataset.counts;
+  const auto count = static_cast<double>(std::max<std::uint64_t>(1, split[kValidation - 1]));
+  const double margin = kErrors * std::sqrt(accuracy * (1.0 - accuracy) / count);
+  return {accuracy, accuracy + std::min(margin, 0.5 * (1.0 - accuracy))};
+}
+
 double slowest(team::Team& team, double seconds) {
   return team.all_reduce(seconds, [](double a, double b) { return std::max(a, b); });
 }
@@ -165,7 +175,8 @@ Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& 
       optimizer(context().stream(), given.optimizer, model().parameters()),
       best(team.device(), model().parameters().size()),
       begin(team.device()),
-      end(team.device()) {
+      end(team.device()),
+      chance(chance_of(dataset, given)) {
   if (whole && sampled) whole->model.parameters().share(sampled->model().parameters());
   options.model = model().options();
   if (options.type == NumberType::float16) scale.emplace(context().stream(), options.loss_scale);
@@ -321,17 +332,22 @@ void Trainer::Parts::note(const EpochRecord& record) {
   exec::copy(context().stream(), best.data(), values.data(), values.bytes());
 }
 
+// At a plateau of chance the accuracies of epochs are noise, of which an early one is easily the
+// best, while the loss falls. A rate of 0 never leaves it.
+bool Trainer::Parts::has_lost_patience() const {
+  const bool has_learnt =
+      progress.best_validation > chance.beaten_at || options.optimizer.rate == 0.0f;
+  return options.patience != 0 && has_learnt &&
+         progress.epochs - progress.best_epoch >= options.patience;
+}
+
 TrainResult Trainer::run(const std::function<void(const EpochRecord&)>& seen) {
   Parts& p = *parts_;
-  const auto has_lost_patience = [&] {
-    return p.options.patience != 0 &&
-           p.progress.epochs - p.progress.best_epoch >= p.options.patience;
-  };
-  while (p.progress.epochs < p.options.epochs && !has_lost_patience()) {
+  while (p.progress.epochs < p.options.epochs && !p.has_lost_patience()) {
     const EpochRecord record = epoch();
     p.note(record);
     seen(record);
-    const bool is_last = record.epoch == p.options.epochs || has_lost_patience();
+    const bool is_last = record.epoch == p.options.epochs || p.has_lost_patience();
     if (is_last || record.epoch % std::max<std::uint64_t>(1, p.options.checkpoint_every) == 0)
       save();
   }
@@ -341,7 +357,8 @@ TrainResult Trainer::run(const std::function<void(const EpochRecord&)>& seen) {
     p.context().stream().synchronize();
   }
   return {p.progress.epochs,        p.progress.best_epoch, p.progress.best_validation,
-          p.progress.test_accuracy, p.progress.test_mrr,   p.progress.epochs < p.options.epochs};
+          p.progress.test_accuracy, p.progress.test_mrr,   p.progress.epochs < p.options.epochs,
+          p.chance.accuracy};
 }
 
 }  // namespace warren::learn

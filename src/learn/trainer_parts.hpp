@@ -76,11 +76,21 @@ class SampledPasses {
                                                               const Dataset& dataset,
                                                               const TrainOptions& options);
 
+/// What validation reaches without anything learnt.
+struct Chance {
+  double accuracy = 0.0;  ///< As chance_of(); of links, whose measure is the area under ROC, 0.5.
+  double beaten_at =
+      0.0;  ///< Two standard errors above it, at most half way to 1; without a measure below all.
+};
+[[nodiscard]] Chance chance_of(const Dataset& dataset, const TrainOptions& options);
+
 struct Trainer::Parts {
   Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
         const TrainOptions& given);
   /// Keeps the parameters of an epoch that is the best so far.
   void note(const EpochRecord& record);
+  /// Whether validation has not got better for so long that the training ends.
+  [[nodiscard]] bool has_lost_patience() const;
   /// Of what is trained.
   [[nodiscard]] Context& context() { return sampled ? sampled->context() : whole->context; }
   [[nodiscard]] Model& model() { return sampled ? sampled->model() : whole->model; }
@@ -112,6 +122,7 @@ struct Trainer::Parts {
   memory::Buffer<float> best;
   exec::Event begin, end;
   Progress progress;
+  Chance chance;
   bool has_checkpoint = false;  // Of this training: resumed from, or written.
 };
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/text_lines.hpp"
 
 #include "graph/io/mapped_file.hpp"
 #include "graph/io/npy.hpp"
@@ -61,13 +62,8 @@ std::vector<std::int64_t> read_npy(const std::string& path, std::uint64_t count,
 /// f(line number, its words) for each line that is no comment.
 template <class F>
 void each_line(const io::MappedFile& file, F&& f) {
-  const std::string_view text(file.data(), file.size());
-  std::uint64_t line = 1;
   std::vector<std::string_view> words;
-  for (std::size_t at = 0; at < text.size(); ++line) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view whole = text.substr(at, end - at);
-    at = end + 1;
+  warren::each_line({file.data(), file.size()}, [&](std::uint64_t line, std::string_view whole) {
     words.clear();
     for (std::size_t i = 0; i < whole.size();) {
       i = whole.find_first_not_of(" \t\r,", i);
@@ -76,9 +72,9 @@ void each_line(const io::MappedFile& file, F&& f) {
       words.push_back(whole.substr(i, stop - i));
       i = stop;
     }
-    if (words.empty() || words[0].front() == '#' || words[0].front() == '%') continue;
+    if (words.empty() || words[0].front() == '#' || words[0].front() == '%') return;
     f(line, words);
-  }
+  });
 }
 
 /// Times by pair of vertices.

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,13 +39,22 @@ struct Dataset {
 /// What is taken of a dataset: links are learnt from features alone.
 enum class Contents : std::uint8_t { all, features };
 
-/// features.npy or features.npz, labels.npy, train.txt, validation.txt and test.txt of a folder,
-/// for a graph of `vertices`. Throws InputError that names the file and what would be right: wrong
+/// What several columns of labels are.
+enum class LabelForm : std::uint8_t {
+  automatic,  ///< Classes where every row has exactly one 1, else several labels a vertex.
+  classes,    ///< A row has one 1, or none: no label.
+  several     ///< A row has any number of labels.
+};
+
+/// features.npy or features.npz, labels.npy, and train.txt, validation.txt and test.txt or
+/// train_mask.npy, validation_mask.npy (val_mask.npy) and test_mask.npy of a folder, for a graph of
+/// `vertices`. Throws InputError that names the file and what would be right: wrong
 /// sizes and types, NaN and infinity (by row and column), labels out of range, vertices out of
 /// range, in two splits or without a label, empty splits. Of Contents::features labels and splits
-/// are neither read nor missed.
+/// are neither read nor missed. Labels that were taken for classes are among the warnings.
 [[nodiscard]] Dataset read_dataset(const std::string& folder, std::uint64_t vertices,
-                                   Contents contents = Contents::all);
+                                   Contents contents = Contents::all,
+                                   LabelForm form = LabelForm::automatic);
 
 /// True if a folder is a node-property dataset as the Open Graph Benchmark lays it out: raw/ with
 /// .csv.gz files, or with data.npz and node-label.npz, and split/.
@@ -56,7 +66,8 @@ enum class Contents : std::uint8_t { all, features };
                                           const graph::BuildOptions& options,
                                           exec::ThreadPool& pool);
 [[nodiscard]] Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices,
-                                       Contents contents = Contents::all);
+                                       Contents contents = Contents::all,
+                                       LabelForm form = LabelForm::automatic);
 
 /// True if a folder, or raw/ in it, has Cora, Citeseer or Pubmed as Planetoid's authors publish
 /// them: ind.NAME.graph and its companions.
@@ -80,7 +91,8 @@ enum class Contents : std::uint8_t { all, features };
                                           const graph::BuildOptions& options,
                                           exec::ThreadPool& pool);
 [[nodiscard]] Dataset read_dgl_dataset(const std::string& folder, std::uint64_t vertices,
-                                       Contents contents = Contents::all);
+                                       Contents contents = Contents::all,
+                                       LabelForm form = LabelForm::automatic);
 
 /// A dataset on a generated graph: the label of a vertex is its community's (200 vertices with
 /// consecutive ids) modulo `classes`; features are dense, a mean of its class in +-1 and noise in
@@ -90,10 +102,22 @@ enum class Contents : std::uint8_t { all, features };
                                        std::uint64_t classes, std::uint64_t seed,
                                        exec::ThreadPool& pool, Contents contents = Contents::all);
 
+/// Where the first dense feature below 0 lies, counted row by row; nothing where there is none or
+/// features are sparse.
+[[nodiscard]] std::optional<std::uint64_t> first_negative(const Dataset& dataset);
 /// Divides each row of the features by the sum of its elements' sizes; rows of zeros stay.
 void normalize_rows(Dataset& dataset);
 /// Makes sparse features dense where `share` of them or more are not zero, or always.
 void make_dense(Dataset& dataset, double share);
+
+/// Of labels in several columns: makes them classes as `form` says, and notes it where that was
+/// found out. Throws InputError, naming `where`, for rows of several labels that were to be
+/// classes, and for a column of classes that was to be several labels.
+void settle_labels(Dataset& dataset, LabelForm form, const std::string& where);
+
+/// The highest accuracy on validation that the same answer for all vertices reaches: the share of
+/// the largest class; of several labels the best F1 of a fixed set of them.
+[[nodiscard]] double chance_of(const Dataset& dataset);
 
 /// Counts the splits and notes classes that no training vertex has. Throws InputError, naming
 /// `where`, for an empty split.

@@ -71,8 +71,11 @@ struct TrainOptions {
   ModelOptions model;  ///< Features and classes are taken from the dataset.
   OptimizerOptions optimizer;
   std::uint64_t epochs = 200;
-  std::uint64_t patience =
-      0;  ///< Epochs without a better validation after which it stops; 0: never.
+  /// Epochs without a better validation after which it stops; 0: never. They count from where the
+  /// best validation is above chance (TrainResult::chance) by two standard errors, or half way to
+  /// 1 if that is less: a training that has learnt nothing yet is not ended. At a rate of 0 they
+  /// always count.
+  std::uint64_t patience = 0;
   bool allow_tf32 = true;
   /// GPUs, types of 16 bits: GAT's sums over neighbours by tensor cores, where rows are wide
   /// enough. The numbers are others in their last bits, and repeat as well; beside a number that is
@@ -123,6 +126,7 @@ struct TrainResult {
   double test_accuracy = 0.0;  ///< Of the best epoch.
   double test_mrr = 0.0;       ///< Of the best epoch, of links.
   bool has_stopped_early = false;
+  double chance = 0.0;  ///< What one answer for all vertices reaches on validation; of links 0.5.
 };
 
 /// One rank's part in training. All functions are collective.
@@ -140,7 +144,7 @@ class Trainer {
   /// UsageError, saying the epoch, when a loss is no number any more, before the update or after
   /// it.
   EpochRecord epoch();
-  /// Epochs until the last, or until validation does not get better. `seen` is called after each.
+  /// Epochs until the last, or until patience is at its end. `seen` is called after each.
   /// The best epoch is the one of the highest validation accuracy, of the lowest validation loss
   /// among equals; the model then has its parameters.
   TrainResult run(const std::function<void(const EpochRecord&)>& seen);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small text files as editors and spreadsheets save them, line by line: names, ids, times.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace warren {
+
+/// The text behind a byte order mark (UTF-8), where it has one.
+inline std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kMark = "\xef\xbb\xbf";
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  return text;
+}
+
+/// f(line number from 1, line) for every line, without its end (LF or CR LF), the blanks around it
+/// and a byte order mark before the first.
+template <class F>
+void each_line(std::string_view text, F&& f) {
+  constexpr std::string_view kBlanks = " \t\r";
+  text = without_mark(text);
+  std::uint64_t number = 1;
+  for (std::size_t at = 0; at < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
+    const std::size_t last = line.find_last_not_of(kBlanks);
+    f(number, line.substr(0, last == std::string_view::npos ? 0 : last + 1));
+  }
+}
+
+}  // namespace warren
