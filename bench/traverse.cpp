@@ -63,6 +63,12 @@ struct Options {
   std::string out;
 };
 
+/// `verified`, and beside a false one the `fault`.
+void set_verdict(nlohmann::json& row, const traverse::Verdict& verdict) {
+  row["verified"] = verdict.correct;
+  if (!verdict.correct) row["fault"] = verdict.message;
+}
+
 /// The vertex with the most out-edges, the smallest id of them.
 Vertex hub_of(team::Team& team, const graph::Shard& shard) {
   const exec::Stream stream(team.device());
@@ -116,8 +122,7 @@ nlohmann::json time_bfs(team::Team& team, const graph::Shard& shard, const graph
     if (team.rank() == 0) {
       const auto verdict =
           traverse::verify_bfs(whole, source, depth, parent, exec::Device::cpu().pool());
-      row["verified"] = verdict.correct;
-      if (!verdict.correct) row["fault"] = verdict.message;
+      set_verdict(row, verdict);
     }
   }
   return row;
@@ -163,14 +168,11 @@ nlohmann::json time_many_sources(team::Team& team, const graph::Shard& shard,
     sum_together = 0;
     for (const auto& reach : result.sources) sum_together += reach.sum_depth;
   }
-  return {{"work", "many-source"},
-          {"sources", sources.size()},
-          {"seconds", seconds},
-          {"median", median(seconds)},
-          {"one_at_a_time", alone},
-          {"far_bytes", 0},
-          {"verified", sum == sum_together},
-          {"fault", "the sums of depths differ"}};
+  nlohmann::json row = {{"work", "many-source"},  {"sources", sources.size()},
+                        {"seconds", seconds},     {"median", median(seconds)},
+                        {"one_at_a_time", alone}, {"far_bytes", 0}};
+  set_verdict(row, {sum == sum_together, "the sums of depths differ"});
+  return row;
 }
 
 nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const graph::Graph& whole,
@@ -201,8 +203,7 @@ nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const grap
     if (team.rank() == 0) {
       const auto verdict =
           traverse::verify_sssp(whole, source, distance, exec::Device::cpu().pool());
-      row["verified"] = verdict.correct;
-      if (!verdict.correct) row["fault"] = verdict.message;
+      set_verdict(row, verdict);
     }
   }
   return row;
@@ -227,8 +228,7 @@ nlohmann::json time_components(team::Team& team, const graph::Shard& shard,
     const auto labels = components.all_labels();
     if (team.rank() == 0) {
       const auto verdict = traverse::verify_components(whole, labels, exec::Device::cpu().pool());
-      row["verified"] = verdict.correct;
-      if (!verdict.correct) row["fault"] = verdict.message;
+      set_verdict(row, verdict);
     }
   }
   return row;
@@ -259,8 +259,7 @@ nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const 
       const auto verdict =
           traverse::verify_pagerank(whole, rank_options.damping, ranks, 2 * result.residual + 2e-6,
                                     exec::Device::cpu().pool());
-      row["verified"] = verdict.correct;
-      if (!verdict.correct) row["fault"] = verdict.message;
+      set_verdict(row, verdict);
     }
   }
   return row;

@@ -39,6 +39,20 @@ std::string largest_text(const SsspOutcome& outcome) {
                             : fmt::format("{:.6g}", outcome.result.max_real_distance);
 }
 
+/// JSON's numbers end where 64 bits do for many readers: a longer sum is text, in a field of its
+/// own.
+void set_sum(Json& json, const traverse::SsspResult& result) {
+  if (result.sum_distance_high == 0) {
+    json["sum_distance"] = result.sum_distance;
+    return;
+  }
+  __extension__ using Wide = unsigned __int128;
+  const Wide sum = Wide{result.sum_distance_high} << 64 | result.sum_distance;
+  json["sum_distance"] = nullptr;
+  json["sum_distance_reason"] = "past 2^64 - 1: sum_distance_text has it in full";
+  json["sum_distance_text"] = fmt::format("{}", sum);
+}
+
 }  // namespace
 
 bool SsspOutcome::reached(Vertex v) const {
@@ -61,7 +75,7 @@ void set_fields(Json& json, const SsspOutcome& outcome, const VertexNames& names
   json["reached"] = result.reached;
   if (outcome.is_integer) {
     json["max_distance"] = result.max_distance;
-    json["sum_distance"] = result.sum_distance;
+    set_sum(json, result);
   } else {
     json["max_distance"] = result.max_real_distance;
     json["sum_distance"] = result.sum_real_distance;

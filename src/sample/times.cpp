@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -18,8 +17,6 @@ namespace warren::sample {
 namespace {
 
 namespace io = graph::io;
-
-constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::max();
 
 bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
 
@@ -81,7 +78,7 @@ void each_line(const io::MappedFile& file, F&& f) {
 class TextTimes {
  public:
   TextTimes(const std::string& path, const graph::Graph& graph)
-      : path_(path), graph_(graph), times_(graph.edges(), kNoTime) {}
+      : path_(path), graph_(graph), times_(graph.edges()), has_time_(graph.edges()) {}
 
   std::vector<std::int64_t> read() {
     for (Vertex v = 0; v < graph_.vertices; ++v) {
@@ -103,25 +100,21 @@ class TextTimes {
  private:
   void take(std::uint64_t line, const std::vector<std::string_view>& words) {
     const bool is_whole = words.size() == 3;
-    const std::int64_t time =
-        is_whole ? whole_number<std::int64_t>(words[2]).value_or(kNoTime) : kNoTime;
+    const auto time = is_whole ? whole_number<std::int64_t>(words[2]) : std::nullopt;
     const Vertex source = is_whole ? find(words[0]) : kNoVertex;
     const Vertex target = is_whole ? find(words[1]) : kNoVertex;
-    if (time == kNoTime || source == kNoVertex || target == kNoVertex)
+    if (!time || source == kNoVertex || target == kNoVertex)
       throw InputError(
           fmt::format("{}: line {}: \"source target time\" would be right: two vertex "
-                      "ids of the graph and an integer",
+                      "ids of the graph and an integer of 64 bits",
                       path_, line));
-    auto* edge = find_edge(source, target);
-    auto* reversed = find_edge(target, source);
-    if (edge == nullptr && reversed == nullptr)
+    auto edge = find_edge(source, target);
+    if (!edge) edge = find_edge(target, source);
+    if (!edge)
       throw InputError(fmt::format("{}: line {}: the graph has no edge from {} to {}", path_, line,
                                    words[0], words[1]));
-    if (edge != nullptr) {
-      *edge = std::min(*edge, time);
-    } else {
-      *reversed = std::min(*reversed, time);
-    }
+    times_[*edge] = has_time_[*edge] ? std::min(times_[*edge], *time) : *time;
+    has_time_[*edge] = true;
   }
 
   /// The vertex of an id, kNoVertex where there is none.
@@ -142,24 +135,25 @@ class TextTimes {
     return static_cast<Vertex>(low);
   }
 
-  [[nodiscard]] std::int64_t* find_edge(Vertex source, Vertex target) {
+  [[nodiscard]] std::optional<EdgeOffset> find_edge(Vertex source, Vertex target) const {
     const auto list = graph_.neighbours(source);
     const auto at = std::lower_bound(list.begin(), list.end(), target);
-    if (at == list.end() || *at != target) return nullptr;
-    return &times_[graph_.offsets[source] + static_cast<std::uint64_t>(at - list.begin())];
+    if (at == list.end() || *at != target) return std::nullopt;
+    return graph_.offsets[source] + static_cast<std::uint64_t>(at - list.begin());
   }
 
   void fill_reversed() {
     for (Vertex v = 0; v < graph_.vertices; ++v) {
-      for (const Vertex w : graph_.neighbours(v)) {
-        std::int64_t& time = *find_edge(v, w);
-        const std::int64_t* reversed = find_edge(w, v);
-        if (time == kNoTime && reversed != nullptr) time = *reversed;
-        if (time == kNoTime)
+      for (EdgeOffset edge = graph_.offsets[v]; edge < graph_.offsets[v + 1ull]; ++edge) {
+        if (has_time_[edge]) continue;
+        const Vertex w = graph_.targets[edge];
+        const auto reversed = find_edge(w, v);
+        if (!reversed || !has_time_[*reversed])
           throw InputError(
               fmt::format("{}: the edge from {} to {} has no time; a line \"source "
                           "target time\" for every edge would be right",
                           path_, graph_.original_id(v), graph_.original_id(w)));
+        times_[edge] = times_[*reversed];
       }
     }
   }
@@ -167,6 +161,7 @@ class TextTimes {
   const std::string& path_;
   const graph::Graph& graph_;
   std::vector<std::int64_t> times_;
+  std::vector<bool> has_time_;  ///< Every number may be a time.
 };
 
 }  // namespace

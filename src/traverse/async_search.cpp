@@ -9,6 +9,7 @@
 
 #include "traverse/async_memory.hpp"
 #include "traverse/search_run.hpp"
+#include "traverse/sssp_totals.hpp"
 #include "traverse/sssp_weights.hpp"
 
 namespace warren::traverse {
@@ -272,12 +273,6 @@ std::vector<Vertex> AsyncBfs::all_parents() const { return gather_on_all(team_, 
 
 namespace {
 
-/// Sums of distances, of either kind.
-struct Distances {
-  std::uint64_t max = 0, sum = 0;
-  double real_max = 0.0, real_sum = 0.0;
-};
-
 template <class Metric>
 double real_of(typename Metric::Word word) {
   if (word == Metric::kUnreached) return std::numeric_limits<double>::infinity();
@@ -289,16 +284,16 @@ double real_of(typename Metric::Word word) {
 }
 
 template <class Metric>
-Distances add_up(const std::vector<typename Metric::Word>& own) {
-  Distances part;
+SsspResult add_up(const std::vector<typename Metric::Word>& own) {
+  SsspResult part;
   for (const auto word : own) {
     if (word == Metric::kUnreached) continue;
     if constexpr (!std::is_same_v<Metric, RealDistance>) {
-      part.max = std::max(part.max, word);
-      part.sum += word;
+      part.max_distance = std::max(part.max_distance, word);
+      add_to_sum(part, word);
     }
-    part.real_max = std::max(part.real_max, real_of<Metric>(word));
-    part.real_sum += real_of<Metric>(word);
+    part.max_real_distance = std::max(part.max_real_distance, real_of<Metric>(word));
+    part.sum_real_distance += real_of<Metric>(word);
   }
   return part;
 }
@@ -314,12 +309,7 @@ SsspResult search(team::Team& team, const graph::Shard& shard, const exec::Strea
   const Reach reach = count_reach(team, shard, stream, own);
   result.reached = reach.reached;
   result.edges = reach.edges;
-  for (const Distances& part : team.all_gather(add_up<Metric>(own))) {
-    result.max_distance = std::max(result.max_distance, part.max);
-    result.sum_distance += part.sum;
-    result.max_real_distance = std::max(result.max_real_distance, part.real_max);
-    result.sum_real_distance += part.real_sum;
-  }
+  add_distances_of_ranks(team, add_up<Metric>(own), result);
   result.relaxed_edges = report.edges;
   result.steps = report.queue.rounds;
   if (shard.edges_placement == graph::EdgesPlacement::host)
@@ -337,7 +327,7 @@ AsyncSssp::AsyncSssp(team::Team& team, const graph::Shard& shard, const AsyncOpt
   require(options.delta >= 0.0 && std::isfinite(options.delta),
           fmt::format("delta {}: give a number above 0, or 0 to have it chosen", options.delta));
   graph::require_plain_lists(shard, "shortest paths");
-  const SsspWeights weights = survey_weights(team, shard, stream_);
+  const SsspWeights weights = survey_weights(team, shard, stream_, "shortest paths");
   is_integer_ = weights.is_integer;
   if (options_.delta == 0.0) options_.delta = weights.mean > 0.0 ? 2.0 * weights.mean : 1.0;
   if (is_integer_) {

@@ -12,6 +12,7 @@
 
 #include "traverse/pagerank_program.hpp"
 #include "traverse/pagerank_sweep.hpp"
+#include "traverse/sssp_weights.hpp"
 
 namespace warren::traverse {
 namespace {
@@ -31,13 +32,26 @@ struct Ranks {
   std::array<memory::Buffer<Real>, 2> values;
   std::array<memory::GlobalArray<Real>, 2> contribution;
 
-  template <bool kPacked>
-  [[nodiscard]] PageRankProgram<Real, kPacked> program() const {
-    PageRankProgram<Real, kPacked> made;
+  template <bool kPacked, bool kWeighted = false>
+  [[nodiscard]] PageRankProgram<Real, kPacked, kWeighted> program() const {
+    PageRankProgram<Real, kPacked, kWeighted> made;
     for (std::size_t i = 0; i < 2; ++i) {
       made.contribution[i] = contribution[i].view();
       made.value[i] = values[i].data();
     }
+    return made;
+  }
+};
+
+/// By weights.
+struct WeightedRanks : Ranks<double> {
+  WeightedRanks(team::Team& team, const graph::Shard& shard)
+      : Ranks(team, shard), out_weight(team.device(), shard.out.count) {}
+  memory::Buffer<double> out_weight;
+
+  [[nodiscard]] PageRankProgram<double, false, true> weighted_program() const {
+    auto made = program<false, true>();
+    made.out_weight = out_weight.data();
     return made;
   }
 };
@@ -66,9 +80,11 @@ struct SweptRanks {
 
 class PageRankMemory {
  public:
-  PageRankMemory(team::Team& team, const graph::Shard& shard, bool single,
+  PageRankMemory(team::Team& team, const graph::Shard& shard, const PageRankOptions& options,
                  const exec::Stream& stream) {
-    if (!single) {
+    if (options.weighted) {
+      ranks_.emplace<WeightedRanks>(team, shard);
+    } else if (options.tolerance < kSinglePrecisionTolerance) {
       ranks_.emplace<Ranks<double>>(team, shard);
     } else if (team.device().is_cuda()) {
       ranks_.emplace<Ranks<float>>(team, shard);
@@ -85,7 +101,9 @@ class PageRankMemory {
   template <class F>
   void with_program(const graph::Shard& shard, F&& f) {
     with_ranks([&](const auto& ranks) {
-      if (shard.edges_placement == graph::EdgesPlacement::compressed_host) {
+      if constexpr (requires { ranks.weighted_program(); }) {
+        f(completed(ranks.weighted_program(), shard));
+      } else if (shard.edges_placement == graph::EdgesPlacement::compressed_host) {
         f(completed(ranks.template program<true>(), shard));
       } else {
         f(completed(ranks.template program<false>(), shard));
@@ -114,6 +132,7 @@ class PageRankMemory {
     if (const auto* single = std::get_if<Ranks<float>>(&ranks_)) f(*single);
     if (const auto* wide = std::get_if<Ranks<double>>(&ranks_)) f(*wide);
     if (const auto* swept = std::get_if<SweptRanks>(&ranks_)) f(*swept);
+    if (const auto* weighted = std::get_if<WeightedRanks>(&ranks_)) f(*weighted);
   }
 
   /// With what all programs have.
@@ -127,7 +146,7 @@ class PageRankMemory {
     return made;
   }
 
-  std::variant<std::monostate, Ranks<float>, Ranks<double>, SweptRanks> ranks_;
+  std::variant<std::monostate, Ranks<float>, Ranks<double>, SweptRanks, WeightedRanks> ranks_;
   memory::Buffer<Vertex> class_rows_;
   RowClasses classes_;
   std::size_t slot_ = 0;
@@ -144,9 +163,9 @@ struct Last {
   double sum = 1.0;
 };
 
-template <class Backend, class Real, bool kPacked>
+template <class Backend, class Real, bool kPacked, bool kWeighted>
 Last iterate(team::Team& team, const exec::Stream& stream,
-             const PageRankProgram<Real, kPacked>& program, const PageRankTask& task) {
+             const PageRankProgram<Real, kPacked, kWeighted>& program, const PageRankTask& task) {
   PageRankState initial{task};
   // In float64 `iterations` are those of the textbook, as everybody counts them.
   initial.is_accelerated = program.is_symmetric && std::is_same_v<Real, float>;
@@ -170,12 +189,18 @@ PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOp
           fmt::format("damping {}: give a value from 0 to below 1", options.damping));
   require(options.tolerance >= 0.0,
           fmt::format("tolerance {}: give a value of at least 0", options.tolerance));
-  memory_ = std::make_unique<PageRankMemory>(
-      team, shard, options.tolerance >= kSinglePrecisionTolerance, stream_);
+  if (options.weighted) {
+    graph::require_plain_lists(shard, "weighted PageRank");
+    (void)survey_weights(team, shard, stream_, "weighted ranks");
+  }
+  memory_ = std::make_unique<PageRankMemory>(team, shard, options, stream_);
   // An iteration reads every list once.
   far_bytes_ = team.all_reduce(
       graph::far_list_bytes(stream_, shard.in, shard.packed_in, shard.edges_placement),
       std::plus<std::uint64_t>());
+  // Weights are cached nowhere, and the first step reads those of the out-edges besides.
+  if (options.weighted && shard.edges_placement == graph::EdgesPlacement::host)
+    far_weight_bytes_ = shard.edges * sizeof(float);
 }
 
 PageRank::~PageRank() = default;
@@ -198,7 +223,7 @@ PageRankResult PageRank::run() {
                  fmt::format("{{\"iterations\":{}}}", last.iterations));
       memory_->set_result(last.slot, last.sum);
       result = {last.iterations, last.residual, last.residual <= options_.tolerance, end - begin,
-                last.iterations * far_bytes_};
+                last.iterations * (far_bytes_ + far_weight_bytes_) + far_weight_bytes_};
     });
   });
   return result;

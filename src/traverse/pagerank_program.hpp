@@ -8,6 +8,9 @@
 // ascending order within a class; on the CPU in their natural order. Sums over the graph are
 // integers of 2^-60, so that no order of addition shows in the result.
 //
+// With weights, contribution(u) = rank(u) / (sum of u's out-weights), and an in-edge passes on its
+// weight's share of it. The first step adds the out-weights up.
+//
 // Of symmetric graphs the iteration x <- G(x) has a real spectrum, and a second-degree one
 // (second_degree.hpp) converges faster. The residual is |G(x) - x|, and x the result.
 #pragma once
@@ -44,9 +47,34 @@ struct PageRankState : PageRankTask {
   [[nodiscard]] bool keeps_last() const { return weight() > 1.0; }
 };
 
-/// `kPacked`: the lists are compressed.
-template <class Real, bool kPacked>
+/// Of an edge of `view`, whichever type its weights have.
+WARREN_HD inline double edge_weight(const graph::CsrView& view, EdgeOffset edge) {
+  return view.weights_int != nullptr ? static_cast<double>(view.weights_int[edge])
+                                     : static_cast<double>(view.weights_float[edge]);
+}
+
+/// What an edge of a row passes on of its source's contribution.
+template <bool kWeighted>
+struct RowWeights {
+  EdgeOffset begin;
+  template <class Real>
+  WARREN_HD Real share(const graph::CsrView& view, std::uint32_t edge, Real contribution) const {
+    return static_cast<Real>(edge_weight(view, begin + edge)) * contribution;
+  }
+};
+template <>
+struct RowWeights<false> {
+  template <class Real>
+  WARREN_HD Real share(const graph::CsrView&, std::uint32_t, Real contribution) const {
+    return contribution;
+  }
+};
+
+/// `kPacked`: the lists are compressed. `kWeighted`: ranks follow weights; those are of either
+/// type, and lie where the neighbours do.
+template <class Real, bool kPacked, bool kWeighted = false>
 struct PageRankProgram {
+  static_assert(!(kPacked && kWeighted), "weighted lists are read as they are");
   using State = PageRankState;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
@@ -62,6 +90,7 @@ struct PageRankProgram {
   bool is_symmetric = false;  ///< Then a row's in-degree is its out-degree.
   memory::GlobalView<Real> contribution[2];
   Real* value[2] = {};  ///< Own vertices: what iterations of even and of odd numbers start from.
+  double* out_weight = nullptr;  ///< Own vertices: the sum of the out-edges' weights.
 
   WARREN_HD static bool finished(const State& state) {
     return state.started &&
@@ -90,10 +119,7 @@ struct PageRankProgram {
   WARREN_HD void step(Grid& grid, const State& state) const {
     Seen seen;
     if (!state.started) {
-      grid.template for_each<exec::Thread>(in.count, [&](auto&, std::uint64_t row) {
-        store(static_cast<Vertex>(row), Real(1.0 / state.vertices),
-              out.degree(static_cast<Vertex>(row)), 0, seen);
-      });
+      start(grid, state, seen);
     } else if constexpr (kPacked) {
       work_packed_rows(grid, state, seen);
     } else if constexpr (Grid::kWarpLanes == 1) {
@@ -117,7 +143,32 @@ struct PageRankProgram {
     Vertex from[kInFlight];
     Real now;
     Real earlier;
+    RowWeights<kWeighted> weights;
   };
+
+  /// The first step.
+  template <class Grid>
+  WARREN_HD void start(Grid& grid, const State& state, Seen& seen) const {
+    const auto rank = static_cast<Real>(1.0 / state.vertices);
+    if constexpr (!kWeighted) {
+      grid.template for_each<exec::Thread>(in.count, [&](auto&, std::uint64_t i) {
+        const auto row = static_cast<Vertex>(i);
+        store(row, rank, out.degree(row), 0, seen);
+      });
+    } else {
+      grid.template for_each<exec::Warp>(out.count, [&](auto& worker, std::uint64_t i) {
+        const auto row = static_cast<Vertex>(i);
+        const EdgeOffset begin = out.begin(row);
+        double part = 0.0;
+        worker.for_each(out.end(row) - begin,
+                        [&](std::uint64_t k) { part += edge_weight(out, begin + k); });
+        const double sum = worker.reduce(part, exec::Plus{});
+        if (worker.lane() != 0) return;
+        out_weight[row] = sum;
+        store(row, rank, 0, 0, seen);
+      });
+    }
+  }
 
   template <class W, class Grid>
   WARREN_HD void work_rows(Grid& grid, const Vertex* rows, std::uint64_t count, const State& state,
@@ -131,6 +182,7 @@ struct PageRankProgram {
           const EdgeOffset begin = in.begin(made.row);
           made.length = static_cast<std::uint32_t>(in.end(made.row) - begin);
           made.targets = in.list(begin);
+          if constexpr (kWeighted) made.weights = {begin};
           made.now = value[state.iteration % 2][made.row];
           made.earlier = earlier_of(made.row, state);
           load_batch(made, worker.lane(), worker.size());
@@ -171,13 +223,15 @@ struct PageRankProgram {
   /// This lane's part of the sum over the row's in-neighbours. Batches are added up in double: a
   /// hub's thousands of equal terms would lose in float what the tolerance asks for.
   template <class W>
-  WARREN_HD static double pulled(const W& worker, Row& row, const Real* source) {
+  WARREN_HD double pulled(const W& worker, Row& row, const Real* source) const {
     double sum = 0.0;
     for (std::uint32_t first = worker.lane();;) {
       Real part[kInFlight];
       WARREN_UNROLL
       for (std::uint32_t j = 0; j < kInFlight; ++j)
-        part[j] = first + j * worker.size() < row.length ? source[row.from[j]] : Real{0};
+        part[j] = first + j * worker.size() < row.length
+                      ? row.weights.share(in, first + j * worker.size(), source[row.from[j]])
+                      : Real{0};
       first += kInFlight * worker.size();
       const bool more = first < row.length;
       if (more) load_batch(row, first, worker.size());
@@ -195,10 +249,22 @@ struct PageRankProgram {
       const EdgeOffset begin = in.begin(row);
       const EdgeOffset length = in.end(row) - begin;
       const Vertex* list = in.list(begin);
-      const double sum = pulled_serially(list, list + length, source);
+      const double sum =
+          kWeighted ? pulled_weighted(row, source) : pulled_serially(list, list + length, source);
       finish(row, value[state.iteration % 2][row], earlier_of(row, state), sum,
              is_symmetric ? length : out.degree(row), state, seen);
     });
+  }
+
+  /// The same with weights.
+  [[nodiscard]] double pulled_weighted(Vertex row, const Real* source) const {
+    const EdgeOffset begin = in.begin(row);
+    const EdgeOffset length = in.end(row) - begin;
+    const Vertex* list = in.list(begin);
+    double sum = 0.0;
+    for (EdgeOffset k = 0; k < length; ++k)
+      sum += edge_weight(in, begin + k) * static_cast<double>(source[list[k]]);
+    return sum;
   }
 
   /// x'' of a row, where it counts.
@@ -221,7 +287,13 @@ struct PageRankProgram {
   WARREN_HD void store(Vertex row, Real rank, EdgeOffset degree, std::uint32_t slot,
                        Seen& seen) const {
     value[slot][row] = rank;
-    if (degree == 0) {
+    if constexpr (kWeighted) {
+      // Edges of weight 0 lead out of vertices that pass nothing on: they must find a number.
+      const double sum = out_weight[row];
+      if (sum == 0.0) seen.dangling += fixed(rank);
+      contribution[slot].write_all(std::uint64_t{in.first} + row,
+                                   sum == 0.0 ? Real{0} : rank / static_cast<Real>(sum));
+    } else if (degree == 0) {
       seen.dangling += fixed(rank);
     } else {
       contribution[slot].write_all(std::uint64_t{in.first} + row, rank / static_cast<Real>(degree));
@@ -231,16 +303,16 @@ struct PageRankProgram {
 
 template <class Backend>
 struct PageRankRun {
-  template <class Real, bool kPacked>
+  template <class Real, bool kPacked, bool kWeighted>
   static PageRankState run(team::Team& team, const exec::Stream& stream,
-                           const PageRankProgram<Real, kPacked>& program,
+                           const PageRankProgram<Real, kPacked, kWeighted>& program,
                            const PageRankState& initial);
 };
 
 template <class Backend>
-template <class Real, bool kPacked>
+template <class Real, bool kPacked, bool kWeighted>
 PageRankState PageRankRun<Backend>::run(team::Team& team, const exec::Stream& stream,
-                                        const PageRankProgram<Real, kPacked>& program,
+                                        const PageRankProgram<Real, kPacked, kWeighted>& program,
                                         const PageRankState& initial) {
   return team::run_program<Backend>(team, stream, program, initial);
 }
@@ -258,6 +330,9 @@ extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const ex
 extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
                                                            const PageRankProgram<double, true>&,
                                                            const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(
+    team::Team&, const exec::Stream&, const PageRankProgram<double, false, true>&,
+    const PageRankState&);
 #endif
 
 }  // namespace warren::traverse

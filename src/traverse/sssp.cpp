@@ -16,6 +16,7 @@
 #include "traverse/program_memory.hpp"
 #include "traverse/sssp_narrow.hpp"
 #include "traverse/sssp_run.hpp"
+#include "traverse/sssp_totals.hpp"
 #include "traverse/sssp_weights.hpp"
 
 namespace warren::traverse {
@@ -180,25 +181,17 @@ double real_of(typename Metric::Word word) {
 /// Adds up this rank's distances, then those of all ranks in their order.
 template <class Metric>
 void add_up(team::Team& team, const std::vector<typename Metric::Word>& own, SsspResult& result) {
-  struct Part {
-    std::uint64_t max = 0, sum = 0;
-    double real_max = 0.0, real_sum = 0.0;
-  } part;
+  SsspResult part;
   for (const auto word : own) {
     if (word == Metric::kUnreached) continue;
     if constexpr (!std::is_same_v<Metric, RealMetric>) {
-      part.max = std::max<std::uint64_t>(part.max, word);
-      part.sum += word;
+      part.max_distance = std::max<std::uint64_t>(part.max_distance, word);
+      add_to_sum(part, word);
     }
-    part.real_max = std::max(part.real_max, real_of<Metric>(word));
-    part.real_sum += real_of<Metric>(word);
+    part.max_real_distance = std::max(part.max_real_distance, real_of<Metric>(word));
+    part.sum_real_distance += real_of<Metric>(word);
   }
-  for (const Part& other : team.all_gather(part)) {
-    result.max_distance = std::max(result.max_distance, other.max);
-    result.sum_distance += other.sum;
-    result.max_real_distance = std::max(result.max_real_distance, other.real_max);
-    result.sum_real_distance += other.real_sum;
-  }
+  add_distances_of_ranks(team, part, result);
 }
 
 /// Whose words are the same.
@@ -283,7 +276,7 @@ Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& optio
     : team_(team), shard_(shard), stream_(team.device()) {
   require(options.delta >= 0.0 && std::isfinite(options.delta),
           fmt::format("delta {}: give a number above 0, or 0 to have it chosen", options.delta));
-  const SsspWeights weights = survey_weights(team, shard, stream_);
+  const SsspWeights weights = survey_weights(team, shard, stream_, "shortest paths");
   scans_ = chooses_scan(team, weights, options.frontier);
   delta_ = delta_of(team, shard, weights, options, scans_);
   memory_ = std::make_unique<SsspMemory>(team, shard, stream_, weights);

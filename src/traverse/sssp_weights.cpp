@@ -35,7 +35,8 @@ Vertex target_of(const exec::Stream& stream, const graph::Shard& shard, Vertex r
 }
 
 template <class Metric>
-SsspWeights survey(team::Team& team, const graph::Shard& shard, const exec::Stream& stream) {
+SsspWeights survey(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
+                   const std::string& who) {
   using Weight = typename Metric::Weight;
   memory::Buffer<WeightFacts> shared(team.device(), 1);
   WeightFacts facts;
@@ -65,9 +66,9 @@ SsspWeights survey(team::Team& team, const graph::Shard& shard, const exec::Stre
   for (const Bad& found : team.all_gather(bad)) {
     require(
         !found.is_bad,
-        fmt::format("the edge from {} to {} has the weight {}; shortest paths need weights that "
-                    "are finite and not negative",
-                    found.from, found.to, found.weight));
+        fmt::format("the edge from {} to {} has the weight {}; {} need weights that are finite and "
+                    "not negative",
+                    found.from, found.to, found.weight, who));
   }
   double sum = 0.0;
   for (const double part : team.all_gather(facts.sum)) sum += part;
@@ -82,13 +83,13 @@ SsspWeights survey(team::Team& team, const graph::Shard& shard, const exec::Stre
 
 }  // namespace
 
-SsspWeights survey_weights(team::Team& team, const graph::Shard& shard,
-                           const exec::Stream& stream) {
+SsspWeights survey_weights(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
+                           const std::string& who) {
   require(shard.weight_type != graph::WeightType::none || shard.edges == 0,
-          "shortest paths need a shard with weights");
+          who + " need a shard with weights");
   return shard.weight_type == graph::WeightType::float32
-             ? survey<RealMetric>(team, shard, stream)
-             : survey<IntegerMetric<std::uint32_t>>(team, shard, stream);
+             ? survey<RealMetric>(team, shard, stream, who)
+             : survey<IntegerMetric<std::uint32_t>>(team, shard, stream, who);
 }
 
 }  // namespace warren::traverse

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What shortest paths must know of the weights before the first search.
+// What an algorithm must know of the weights before it begins.
 #pragma once
+
+#include <string>
 
 #include "warren/graph/shard.hpp"
 #include "warren/team/team.hpp"
@@ -15,8 +17,8 @@ struct SsspWeights {
 };
 
 /// Collective. Throws UsageError for a shard without weights, and, naming the edge, for one that is
-/// negative or not finite.
+/// negative or not finite; `who` needs others: "shortest paths".
 [[nodiscard]] SsspWeights survey_weights(team::Team& team, const graph::Shard& shard,
-                                         const exec::Stream& stream);
+                                         const exec::Stream& stream, const std::string& who);
 
 }  // namespace warren::traverse

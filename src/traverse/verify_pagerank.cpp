@@ -32,21 +32,45 @@ double parallel_sum(std::uint64_t count, exec::ThreadPool& pool, Value&& value) 
   return total;
 }
 
+/// What the edges of a vertex have of its rank: as much each, or by their weights.
+class Shares {
+ public:
+  Shares(const graph::Graph& graph, bool weighted) : graph_(graph), weighted_(weighted) {}
+
+  [[nodiscard]] double of_edge(EdgeOffset edge) const {
+    if (!weighted_) return 1.0;
+    return graph_.weight_type == graph::WeightType::int32
+               ? static_cast<double>(graph_.weights_int[edge])
+               : static_cast<double>(graph_.weights_float[edge]);
+  }
+  [[nodiscard]] double of_vertex(std::uint64_t u) const {
+    if (!weighted_) return static_cast<double>(graph_.offsets[u + 1] - graph_.offsets[u]);
+    double sum = 0.0;
+    for (EdgeOffset e = graph_.offsets[u]; e < graph_.offsets[u + 1]; ++e) sum += of_edge(e);
+    return sum;
+  }
+
+ private:
+  const graph::Graph& graph_;
+  bool weighted_;
+};
+
 /// What reaches each vertex along its in-edges; the result is the rank of vertices without
-/// out-edges.
-double push(const graph::Graph& graph, std::span<const double> ranks,
+/// out-edges, or whose edges have no weight.
+double push(const graph::Graph& graph, const Shares& shares, std::span<const double> ranks,
             memory::HostArray<double>& arrived, exec::ThreadPool& pool) {
   return parallel_sum(graph.vertices, pool, [&](std::uint64_t begin, std::uint64_t end) {
     double dangling = 0.0;
     for (std::uint64_t u = begin; u < end; ++u) {
-      const auto targets = graph.neighbours(static_cast<Vertex>(u));
-      if (targets.empty()) {
+      const double all = shares.of_vertex(u);
+      if (all == 0.0) {
         dangling += ranks[u];
         continue;
       }
-      const double share = ranks[u] / static_cast<double>(targets.size());
-      for (const Vertex v : targets) {
-        std::atomic_ref<double>(arrived[v]).fetch_add(share, std::memory_order_relaxed);
+      const double unit = ranks[u] / all;
+      for (EdgeOffset e = graph.offsets[u]; e < graph.offsets[u + 1]; ++e) {
+        std::atomic_ref<double>(arrived[graph.targets[e]])
+            .fetch_add(shares.of_edge(e) * unit, std::memory_order_relaxed);
       }
     }
     return dangling;
@@ -56,8 +80,10 @@ double push(const graph::Graph& graph, std::span<const double> ranks,
 }  // namespace
 
 Verdict verify_pagerank(const graph::Graph& graph, double damping, std::span<const double> ranks,
-                        double bound, exec::ThreadPool& pool) {
+                        double bound, exec::ThreadPool& pool, bool weighted) {
   const std::uint64_t n = graph.vertices;
+  require(!weighted || graph.weight_type != graph::WeightType::none || graph.edges() == 0,
+          "weighted ranks are checked against weights");
   require(ranks.size() == n, fmt::format("{} ranks for {} vertices", ranks.size(), n));
   if (n == 0) return {};
   const auto name = [&](std::uint64_t v) { return graph.original_id(static_cast<Vertex>(v)); };
@@ -80,7 +106,7 @@ Verdict verify_pagerank(const graph::Graph& graph, double damping, std::span<con
   pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v) arrived[v] = 0.0;
   });
-  const double dangling = push(graph, ranks, arrived, pool);
+  const double dangling = push(graph, Shares(graph, weighted), ranks, arrived, pool);
   const auto vertices = static_cast<double>(n);
   const double base = (1.0 - damping) / vertices + damping * dangling / vertices;
   const auto change = [&](std::uint64_t v) {

@@ -87,6 +87,19 @@ class Sample(ProgramTest):
         (self.folder / name).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
                                          struct.pack(f"<{len(values)}q", *values))
 
+    def test_the_latest_time_is_a_time(self):
+        latest, earliest = 2**63 - 1, -(2**63)
+        graph = self.file("a.el", "0 1\n0 2\n0 3\n1 0\n")
+        # 1 -> 0 has no line of its own: it takes that of 0 -> 1.
+        by_text = self.file("times.txt", f"0 1 {latest}\n0 2 {latest - 1}\n0 3 {earliest}\n")
+        self.npy("times.npy", [latest, latest - 1, earliest, latest])
+        for times in (by_text, "times.npy"):
+            for when, edges in ((latest, 4), (latest - 1, 2), (0, 1), (earliest, 1)):
+                with self.subTest(times=times, when=when):
+                    result = self.sample(graph, "--temporal", "--times", times, f"--seed-times={when}", "--fanout=-1", "--batch", 4,
+                                         "--batches", 1, "--verify")
+                    self.assertEqual((result["sampled_edges"], result["verified"]), (edges, True))
+
     def test_temporal_teams_agree(self):
         edges = sorted({(v, (v * k + 1) % 300) for v in range(300) for k in range(2, 12)})
         graph = self.file("b.el", "".join(f"{u} {v}\n" for u, v in edges))

@@ -87,6 +87,23 @@ class Sssp(ProgramTest):
             result = self.sssp(path, "--source", 0, "--verify", "--devices", devices)
             self.assertEqual((result["max_distance"], result["sum_distance"]), (7 * 2147483647, 28 * 2147483647))
 
+    def test_a_sum_past_64_bits_does_not_wrap(self):
+        long, weight = 200000, 2**31 - 1
+        path = self.file("a.wel", "".join(f"{v} {v + 1} {weight}\n" for v in range(long)))
+        for mode in ("sync", "async"):
+            with self.subTest(mode=mode):
+                result = self.sssp(path, "--source", 0, "--verify", "--mode", mode)
+                self.assertEqual((result["max_distance"], result["sum_distance"], result["verified"]), (long * weight, None, True))
+                self.assertEqual(int(result["sum_distance_text"]), weight * long * (long + 1) // 2)
+                self.assertIn("2^64", result["sum_distance_reason"])
+        # A chain whose sum is a little less than 2^64, and a last vertex that fills it up, or is one too much.
+        long = 131071
+        at, rest = divmod(2**64 - 1 - weight * long * (long + 1) // 2, weight)
+        for last, text in ((rest, None), (rest + 1, str(2**64))):
+            path = self.file("b.wel", "".join(f"{v} {v + 1} {weight}\n" for v in range(long)) + f"{at} {long + 1} {last}\n")
+            result = self.sssp(path, "--source", 0)
+            self.assertEqual((result["sum_distance"], result.get("sum_distance_text")), (None if text else 2**64 - 1, text))
+
     def test_against_dijkstra(self):
         for graph in ("kron:8", "grid:20x9", "community:500,6"):
             self.succeed("convert", graph, "g.wel", "--weights", "uniform:0:20", "--symmetrize")

@@ -91,9 +91,33 @@ inline std::vector<Vertex> component_labels(const graph::Graph& graph) {
   return label;
 }
 
+/// One iteration of PageRank by weights, pushed.
+inline std::vector<double> weighted_pagerank_step(const graph::Graph& graph, double damping,
+                                                  const std::vector<double>& rank) {
+  const auto weight = [&](EdgeOffset e) {
+    return graph.weight_type == graph::WeightType::int32
+               ? static_cast<double>(graph.weights_int[e])
+               : static_cast<double>(graph.weights_float[e]);
+  };
+  const auto n = static_cast<double>(graph.vertices);
+  std::vector<double> next(graph.vertices, (1.0 - damping) / n);
+  double dangling = 0.0;
+  for (Vertex u = 0; u < graph.vertices; ++u) {
+    double sum = 0.0;
+    for (EdgeOffset e = graph.offsets[u]; e < graph.offsets[u + std::uint64_t{1}]; ++e)
+      sum += weight(e);
+    if (sum == 0.0) dangling += rank[u];
+    for (EdgeOffset e = graph.offsets[u]; e < graph.offsets[u + std::uint64_t{1}] && sum > 0.0; ++e)
+      next[graph.targets[e]] += damping * rank[u] * weight(e) / sum;
+  }
+  for (double& value : next) value += damping * dangling / n;
+  return next;
+}
+
 /// One iteration of PageRank, pushed.
 inline std::vector<double> pagerank_step(const graph::Graph& graph, double damping,
-                                         const std::vector<double>& rank) {
+                                         const std::vector<double>& rank, bool weighted = false) {
+  if (weighted) return weighted_pagerank_step(graph, damping, rank);
   const auto n = static_cast<double>(graph.vertices);
   std::vector<double> next(graph.vertices, (1.0 - damping) / n);
   double dangling = 0.0;
@@ -115,10 +139,10 @@ inline double l1_distance(const std::vector<double>& a, const std::vector<double
 
 /// Pushes along out-edges in double precision until the L1 change is at most `tolerance`.
 inline std::vector<double> pagerank(const graph::Graph& graph, double damping, double tolerance,
-                                    int max_iterations) {
+                                    int max_iterations, bool weighted = false) {
   std::vector<double> rank(graph.vertices, 1.0 / static_cast<double>(graph.vertices));
   for (int i = 0; i < max_iterations; ++i) {
-    std::vector<double> next = pagerank_step(graph, damping, rank);
+    std::vector<double> next = pagerank_step(graph, damping, rank, weighted);
     const double change = l1_distance(next, rank);
     rank = std::move(next);
     if (change <= tolerance) break;

@@ -92,6 +92,97 @@ TEST(PageRank, MatchesReferenceWithEdgesInHostMemory) {
   }
 }
 
+/// Weights, or their absence, per edge: integers from 0 on, or real numbers.
+graph::Graph with_weights(graph::Graph graph, bool are_real, std::int64_t low, std::int64_t high) {
+  exec::ThreadPool pool(2);
+  graph::set_uniform_weights(graph, low, high, 3, pool);
+  if (!are_real) return graph;
+  graph.weights_float = memory::HostArray<float>(graph.edges());
+  for (EdgeOffset e = 0; e < graph.edges(); ++e)
+    graph.weights_float[e] = 0.37f * static_cast<float>(graph.weights_int[e]);
+  graph.weights_int = {};
+  graph.weight_type = graph::WeightType::float32;
+  return graph;
+}
+
+void check_weighted(const team::TeamOptions& options, const fixtures::Named& named,
+                    const graph::EdgesOptions& placement = {}) {
+  for (const auto& [are_real, high] : {std::pair{false, 2}, {false, 1000000}, {true, 2}}) {
+    const graph::Graph graph = with_weights(named.graph, are_real, 0, high);
+    SCOPED_TRACE(named.name + ", " + std::to_string(options.ranks) + " ranks, weights to " +
+                 std::to_string(high) + (are_real ? ", real" : ""));
+    const std::vector<double> expected = reference::pagerank(graph, 0.85, 1e-13, 1000, true);
+    const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
+    team::run_team(options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source, placement);
+      traverse::PageRank pagerank(team, shard, {0.85, 1e-11, 1000, true});
+      const traverse::PageRankResult result = pagerank.run();
+      const std::vector<double> ranks = pagerank.all_ranks();
+      EXPECT_TRUE(result.converged);
+      ASSERT_EQ(ranks.size(), expected.size());
+      EXPECT_LE(reference::l1_distance(ranks, expected), 1e-10);
+      EXPECT_EQ(pagerank.run().iterations, result.iterations);
+      EXPECT_EQ(pagerank.all_ranks(), ranks) << "a second run differs";
+      if (placement.placement == graph::EdgesPlacement::host && graph.edges() > 0)
+        EXPECT_GE(result.far_bytes, (result.iterations + 1) * graph.edges() * sizeof(float));
+    });
+  }
+}
+
+TEST(PageRank, FollowsWeightsOnEveryShapeAndTeam) {
+  for (const auto& named : fixtures::shapes()) {
+    for (const auto& options : fixtures::cpu_teams()) check_weighted(options, named);
+  }
+}
+
+TEST(PageRank, FollowsWeightsInHostMemory) {
+  for (const auto& named : fixtures::placed_shapes()) {
+    for (const auto& edges : fixtures::host_edges()) {
+      if (edges.placement == graph::EdgesPlacement::host)
+        check_weighted(fixtures::cpu_teams().back(), named, edges);
+    }
+  }
+}
+
+/// Equal weights are none.
+TEST(PageRank, EqualWeightsAreNoWeights) {
+  const graph::Graph graph = with_weights(fixtures::generated("kron:9", false), true, 5, 5);
+  const graph::ShardSource source = fixtures::shard_source(graph, 2);
+  team::TeamOptions options;
+  options.ranks = 2;
+  team::run_team(options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::PageRank plain(team, shard, {0.85, 1e-12, 1000});
+    traverse::PageRank weighted(team, shard, {0.85, 1e-12, 1000, true});
+    plain.run();
+    weighted.run();
+    EXPECT_LE(reference::l1_distance(plain.all_ranks(), weighted.all_ranks()), 1e-12);
+  });
+}
+
+TEST(PageRank, RefusesWeightsThatPassOnNoPart) {
+  graph::Graph graph = with_weights(fixtures::path(10), false, 1, 1);
+  const auto expect_refused = [&](const std::string& text, const graph::EdgesOptions& edges = {}) {
+    const graph::ShardSource source = fixtures::shard_source(graph, 2);
+    team::TeamOptions options;
+    options.ranks = 2;
+    team::run_team(options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source, edges);
+      try {
+        const traverse::PageRank pagerank(team, shard, {0.85, 1e-6, 100, true});
+        FAIL() << "no exception";
+      } catch (const UsageError& error) {
+        EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+      }
+    });
+  };
+  expect_refused("compressed lists", {graph::EdgesPlacement::compressed_host, 0});
+  graph.weights_int[7] = -3;
+  expect_refused("the edge from 7 to 8 has the weight -3; weighted ranks need");
+  graph = fixtures::path(10);
+  expect_refused("need a shard with weights");
+}
+
 TEST(PageRank, StopsAtTheIterationLimit) {
   const graph::ShardSource source = fixtures::shard_source(fixtures::generated("kron:10", true), 1);
   team::run_team({}, [&](team::Team& team) {
@@ -158,6 +249,16 @@ TEST(PageRankCuda, MatchesReferenceOnEveryShapeAndTeam) {
     for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) {
       check(options, named, expected, 1e-6);
       check(options, named, expected, 1e-11);
+    }
+  }
+}
+
+TEST(PageRankCuda, FollowsWeightsOnEveryShapeAndTeam) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& named : fixtures::shapes()) {
+    for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) {
+      check_weighted(options, named);
+      check_weighted(options, named, {graph::EdgesPlacement::host, 4000});
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "reference/traverse.hpp"
 #include "support/size.hpp"
 #include "traverse/fixtures.hpp"
+#include "traverse/sssp_totals.hpp"
 
 namespace warren {
 namespace {
@@ -228,6 +229,25 @@ class SsspRefusal : public testing::Test {
   }
   graph::Graph path_ = with_integers(fixtures::path(10), 5, 5);
 };
+
+TEST(Sssp, SumsOfDistancesCarry) {
+  for (const team::TeamOptions& options : fixtures::cpu_teams()) {
+    team::run_team(options, [&](team::Team& team) {
+      traverse::SsspResult part, result;
+      traverse::add_to_sum(part, std::uint64_t{1} << 63);
+      traverse::add_to_sum(part, (std::uint64_t{1} << 63) - 1);
+      EXPECT_EQ(part.sum_distance_high, 0u);
+      traverse::add_to_sum(part, 3);
+      EXPECT_EQ(part.sum_distance_high, 1u);
+      EXPECT_EQ(part.sum_distance, 2u);
+      part.sum_distance -= 3;  // 2^65 - 1 and no more.
+      traverse::add_distances_of_ranks(team, part, result);
+      const auto ranks = static_cast<std::uint64_t>(team.size());
+      EXPECT_EQ(result.sum_distance, 0 - ranks);
+      EXPECT_EQ(result.sum_distance_high, 2 * ranks - 1);
+    });
+  }
+}
 
 TEST_F(SsspRefusal, NegativeWeightsByTheirEdge) {
   path_.weights_int[7] = -3;

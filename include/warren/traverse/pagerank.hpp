@@ -16,6 +16,9 @@ struct PageRankOptions {
   double damping = 0.85;    ///< In [0, 1).
   double tolerance = 1e-6;  ///< Stops at an L1 change of at most this. At least 0.
   std::uint32_t max_iterations = 100;
+  /// An edge (u, v) of weight w passes on w / (sum of u's out-weights) of u's rank, in place of
+  /// 1 / outdegree(u).
+  bool weighted = false;
 };
 
 struct PageRankResult {
@@ -23,24 +26,27 @@ struct PageRankResult {
   double residual = 0.0;  ///< L1 change of the last iteration; swept: a bound of one more's.
   bool converged = false;
   double seconds = 0.0;         ///< The iterations alone, on this rank.
-  std::uint64_t far_bytes = 0;  ///< Of neighbour lists in host memory, read by the team.
+  std::uint64_t far_bytes = 0;  ///< Of lists (and weights) in host memory, read by the team.
 };
 
 class PageRankMemory;
 
 /// r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the
 /// rank of the vertices without out-edges; r starts at 1 / n, and sums to 1. Parallel edges count
-/// each, self-loops count. Ranks are held in float32 where the tolerance is 1e-6 or more, else in
-/// float64; with the former CPUs sweep over the vertices in parts (block Gauss-Seidel), and count
-/// sweeps as iterations. On GPUs ranks of symmetric graphs are found by a second-degree iteration
-/// (Golub and Varga), those of others, and all in float64, by plain ones. Sums over the graph are
-/// exact in 2^-60 fixed point, so that results repeat bit for bit on one device and team size.
-/// Holds 4 values a vertex on each device, and the values of all vertices once more where there are
-/// several ranks.
+/// each, self-loops count. `weighted`: w(u, v) / (sum of u's out-weights) stands for 1 /
+/// outdegree(u), vertices whose out-weights sum to 0 count as those without out-edges, and ranks
+/// are held in float64 and found by plain iterations. Ranks are held in float32 where the tolerance
+/// is 1e-6 or more, else in float64; with the former CPUs sweep over the vertices in parts (block
+/// Gauss-Seidel), and count sweeps as iterations. On GPUs ranks of symmetric graphs are found by a
+/// second-degree iteration (Golub and Varga), those of others, and all in float64, by plain ones.
+/// Sums over the graph are exact in 2^-60 fixed point, so that results repeat bit for bit on one
+/// device and team size. Holds 4 values a vertex on each device (5 where weighted), and the values
+/// of all vertices once more where there are several ranks.
 class PageRank {
  public:
-  /// Collective. `shard` must outlive this and have in-edges. Throws UsageError for options out of
-  /// range, MemoryError.
+  /// Collective. `shard` must outlive this and have in-edges; `weighted` needs weights that are
+  /// finite and not negative, in lists that are not compressed. Throws UsageError for options out
+  /// of range and, naming the edge (in the shard's numbering), for other weights; MemoryError.
   PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options = {});
   ~PageRank();
   PageRank(const PageRank&) = delete;
@@ -60,7 +66,8 @@ class PageRank {
   PageRankOptions options_;
   exec::Stream stream_;
   std::unique_ptr<PageRankMemory> memory_;
-  std::uint64_t far_bytes_ = 0;  ///< An iteration, by the team.
+  std::uint64_t far_bytes_ = 0;         ///< An iteration, by the team: neighbours.
+  std::uint64_t far_weight_bytes_ = 0;  ///< And weights.
 };
 
 }  // namespace warren::traverse

@@ -33,7 +33,9 @@ struct SsspResult {
   std::uint64_t reached = 0;  ///< Vertices, the source included.
   /// Over reached vertices; of integer weights exact, else 0.
   std::uint64_t max_distance = 0;
+  /// The sum is sum_distance_high 2^64 + sum_distance: 2^32 distances of 2^63 have 95 bits.
   std::uint64_t sum_distance = 0;
+  std::uint64_t sum_distance_high = 0;
   /// The same in double precision, for weights of either type.
   double max_real_distance = 0.0;
   double sum_real_distance = 0.0;
@@ -45,6 +47,12 @@ struct SsspResult {
   /// Of neighbours and weights in host memory, read by the team; neighbours in a cache count too.
   std::uint64_t far_bytes = 0;
 };
+
+/// Adds high 2^64 + low to the sum of distances.
+inline void add_to_sum(SsspResult& result, std::uint64_t low, std::uint64_t high = 0) {
+  result.sum_distance += low;
+  result.sum_distance_high += high + (result.sum_distance < low ? 1 : 0);
+}
 
 class SsspMemory;
 
