@@ -151,7 +151,12 @@ class PullProduct final : public ProductBase<T> {
       this->copies_wait();
       far_reads_.repeat(this->copy_stream_, view);
     }
-    spmm(this->stream_, matrix, plan_, table_of(view), c, this->k_, this->k_,
+    RowTable<T> table = table_of(view);
+    // Nobody reads of a rank without rows, but kernels move its null pointer to their columns.
+    for (int q = 0; table.parts > 1 && q < table.parts; ++q) {
+      if (view.base[q] == nullptr) table.origin[q] = table.origin[table.own];
+    }
+    spmm(this->stream_, matrix, plan_, table, c, this->k_, this->k_,
          {.alpha = alpha, .beta = beta, .threads_per_block = threads_, .rows_moved = rows_moved});
   }
 
