@@ -208,7 +208,7 @@ void print_sources(Session& session, const BfsRunResult& result, const VertexNam
   session.print("\n{:>12}  {:>12}  {:>9}  {:>12}  {:>14}\n", "source", "reached", "max depth",
                 "time", "edges/s");
   for (const BfsOutcome& outcome : result.outcomes) {
-    session.print("{:>12}  {:>12}  {:>9}  {:>12}  {:>14}\n", names.id(outcome.source),
+    session.print("{:>12}  {:>12}  {:>9}  {:>12}  {:>14}\n", names.id_text(outcome.source),
                   thousands(outcome.result.reached), outcome.result.max_depth,
                   duration(median(outcome.seconds)), with_prefix(outcome.teps()));
   }

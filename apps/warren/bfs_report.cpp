@@ -75,7 +75,7 @@ std::vector<Vertex> smallest_parents(const graph::Graph& graph, Vertex source,
 }
 
 void set_fields(Json& json, const BfsOutcome& outcome, const VertexNames& names) {
-  json["source"] = names.id(outcome.source);
+  json["source"] = names.json_id(outcome.source);
   if (names.has_names()) json["source_name"] = names.name(outcome.source);
   json["reached"] = outcome.result.reached;
   json["max_depth"] = outcome.result.max_depth;
@@ -123,10 +123,10 @@ void write_bfs(const std::string& path, const BfsOutcome& outcome, const VertexN
   for (std::size_t v = 0; v < outcome.depth.size(); ++v) {
     const auto vertex = static_cast<Vertex>(v);
     if (outcome.depth[v] == kNoVertex) {
-      fmt::format_to(std::back_inserter(lines), "{} -1 -1\n", names.id(vertex));
+      fmt::format_to(std::back_inserter(lines), "{} -1 -1\n", names.id_text(vertex));
     } else {
-      fmt::format_to(std::back_inserter(lines), "{} {} {}\n", names.id(vertex), outcome.depth[v],
-                     names.id(outcome.parent[v]));
+      fmt::format_to(std::back_inserter(lines), "{} {} {}\n", names.id_text(vertex),
+                     outcome.depth[v], names.id_text(outcome.parent[v]));
     }
     if (lines.size() < std::size_t{1} << 20) continue;
     file.write(lines);

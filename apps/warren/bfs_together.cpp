@@ -35,7 +35,7 @@ void report(Session& session, const BfsTogether& outcome, const std::string& pla
   json["edges_placement"] = placement;
   json["sources"] = Json::array();
   for (const traverse::SourceReach& reach : outcome.sources) {
-    json["sources"].push_back({{"source", names.id(reach.source)},
+    json["sources"].push_back({{"source", names.json_id(reach.source)},
                                {"reached", reach.reached},
                                {"max_depth", reach.max_depth},
                                {"sum_depth", reach.sum_depth}});
@@ -43,7 +43,7 @@ void report(Session& session, const BfsTogether& outcome, const std::string& pla
   json["verified"] = outcome.is_correct ? Json(*outcome.is_correct) : Json(nullptr);
   session.print("\n{:>12}  {:>12}  {:>9}\n", "source", "reached", "max depth");
   for (const traverse::SourceReach& reach : outcome.sources) {
-    session.print("{:>12}  {:>12}  {:>9}\n", names.id(reach.source), thousands(reach.reached),
+    session.print("{:>12}  {:>12}  {:>9}\n", names.id_text(reach.source), thousands(reach.reached),
                   reach.max_depth);
   }
   Table table;

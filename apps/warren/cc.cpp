@@ -135,8 +135,8 @@ void write_labels(const std::string& path, const std::vector<Vertex>& labels,
   OutputFile file(path);
   std::string lines;
   for (std::size_t v = 0; v < labels.size(); ++v) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id(static_cast<Vertex>(v)),
-                   names.id(labels[v]));
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(static_cast<Vertex>(v)),
+                   names.id_text(labels[v]));
     if (lines.size() < std::size_t{1} << 20) continue;
     file.write(lines);
     lines.clear();

@@ -24,10 +24,11 @@ struct ConvertCommand {
 
 ExitStatus run_convert(const ConvertCommand& command) {
   Session session("convert", command.common);
-  require(graph::is_graph_file_name(command.out),
-          fmt::format("{}: this name ends as no format does; end it in .mtx .el .wel .txt .tsv .gr "
-                      ".graph .sg .wsg .npz or .wgr (text also .gz, .zst)",
-                      command.out));
+  require(
+      graph::is_graph_file_name(command.out),
+      fmt::format("{}: this name ends as no format does; end it in .mtx .el .wel .txt .tsv .csv "
+                  ".gr .graph .sg .wsg .npz or .wgr (text also .gz, .zst)",
+                  command.out));
   require(!command.compress || command.out.ends_with(".wgr"),
           fmt::format("--compress: only a .wgr file holds compressed neighbour lists; {} ends "
                       "otherwise",

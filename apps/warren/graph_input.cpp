@@ -13,7 +13,9 @@
 #include "warren/graph/transform.hpp"
 
 #include "dataset.hpp"
+#include "files.hpp"
 #include "text.hpp"
+#include "vertex_names.hpp"
 
 namespace warren::app {
 namespace {
@@ -79,23 +81,72 @@ GraphInput find_by_name(const std::string& name) {
       name, shipped.empty() ? "none" : fmt::format("{}", fmt::join(shipped, ", "))));
 }
 
+/// Of formats whose lines are not looked at one by one.
+void check_not_negative(const graph::Graph& graph, const std::string& name,
+                        exec::ThreadPool& pool) {
+  if (graph.weight_type == graph::WeightType::none) return;
+  const bool is_integer = graph.weight_type == graph::WeightType::int32;
+  constexpr std::uint64_t kGrain = std::uint64_t{1} << 14;
+  pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v) {
+      for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+        const double weight =
+            is_integer ? graph.weights_int[e] : static_cast<double>(graph.weights_float[e]);
+        if (weight >= 0.0) continue;
+        throw InputError(fmt::format(
+            "{}: the edge from {} to {} has the weight {}; weights of 0 and above are needed here",
+            name, graph.original_id(static_cast<Vertex>(v)), graph.original_id(graph.targets[e]),
+            weight));
+      }
+    }
+  });
+}
+
+void write_id_map(const std::string& path, const VertexNames& names) {
+  OutputFile file(path);
+  std::string lines;
+  for (std::uint64_t v = 0; v < names.vertices(); ++v) {
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", v, names.id_text(static_cast<Vertex>(v)));
+    if (lines.size() < std::size_t{1} << 20) continue;
+    file.write(lines);
+    lines.clear();
+  }
+  file.write(lines);
+  file.commit();
+}
+
 }  // namespace
 
 GraphInput find_graph(const Session& session, const GraphOptions& options) {
   (void)parse_weights(options.weights);
+  check_choice("--ids", options.ids, {"auto", "words"}, {});
+  check_choice("--headings", options.headings, {"auto", "yes", "no"}, {});
+  if (!options.id_map.empty()) check_writable("--id-map", options.id_map);
+  require(options.graph != "-" || !options.format.empty(),
+          "-: standard input has no name that tells a format: give --format NAME");
   graph::BuildOptions build;
   build.symmetrize = options.symmetrize;
   build.drop_self_loops = options.drop_self_loops;
   build.keep_duplicates = options.keep_duplicates;
+  build.sum_duplicates = options.sum_duplicates;
   GraphInput input;
-  input.generator = graph::parse_generator(options.graph, session.options().seed);
-  if (!input.generator) input = find_by_name(options.graph);
+  if (!options.format.empty()) {
+    graph::check_format(options.format);
+    input.path = options.graph;
+  } else {
+    input.generator = graph::parse_generator(options.graph, session.options().seed);
+    if (!input.generator) input = find_by_name(options.graph);
+  }
+  require(
+      !input.generator || options.id_map.empty(),
+      "--id-map: the ids of a generated graph are the numbers of its vertices; it is for files");
+  input.words = std::make_shared<std::vector<std::string>>();
   input.build = input.generator ? graph::effective_options(*input.generator, build) : build;
   return input;
 }
 
 graph::Graph load_graph(const Session& session, const GraphInput& input,
-                        const GraphOptions& options, bool wants_weights) {
+                        const GraphOptions& options, bool wants_weights, WeightRange range) {
   const auto progress =
       session.progress((input.generator ? "drawing " : "reading ") + options.graph);
   const TraceSpan span("load graph", 0);
@@ -108,14 +159,25 @@ graph::Graph load_graph(const Session& session, const GraphInput& input,
     read.build = input.build;
     read.one_based = options.one_based;
     read.compact = options.compact;
+    read.format = options.format;
+    read.words = input.words.get();
+    read.are_words = options.ids == "words";
+    if (options.headings != "auto") read.has_headings = options.headings == "yes";
+    read.no_negative_weights = range == WeightRange::not_negative;
     read.read_weights = wants_weights && !options.weights.starts_with("uniform");
     graph = graph::read_graph(input.path, read, session.pool());
+  }
+  if (options.sum_duplicates && graph.weight_type == graph::WeightType::none) {
+    log_warning(fmt::format("{}: no weights are read, so that --sum-duplicates has none to add up",
+                            options.graph));
   }
   if (wants_weights) {
     set_weights(graph, options, session);
   } else {
     graph::drop_weights(graph);
   }
+  if (range == WeightRange::not_negative) check_not_negative(graph, options.graph, session.pool());
+  if (!options.id_map.empty()) write_id_map(options.id_map, VertexNames(input, graph));
   log_info(fmt::format("{}: loaded in {}", options.graph, duration(now_seconds() - begin)));
   return graph;
 }

@@ -2,8 +2,10 @@
 // What a GRAPH argument names, and its reading.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "warren/graph/generate.hpp"
 #include "warren/graph/graph.hpp"
@@ -19,16 +21,25 @@ struct GraphInput {
   std::string path;   ///< The file; empty for a generator.
   std::string names;  ///< A dataset's names.txt, or empty.
   std::optional<graph::GeneratorSpec> generator;
+  /// The ids of an edge list whose ids are words, one a vertex; filled as it is read.
+  std::shared_ptr<std::vector<std::string>> words;
   graph::BuildOptions build;  ///< With what a generator is by definition.
 };
 
-/// A generator, a file, a dataset's folder or a dataset's name, in this order. Throws UsageError or
-/// InputError if `options.graph` is none of them, or `options.weights` is not well formed.
+/// A generator, a file, a dataset's folder or a dataset's name, in this order; with --format a
+/// file, a pipe or standard input. Throws UsageError or InputError if `options.graph` is none of
+/// them, or `options.weights` is not well formed.
 [[nodiscard]] GraphInput find_graph(const Session& session, const GraphOptions& options);
 
-/// Reads or draws the graph on the session's threads. Weights are left out unless `wants_weights`.
+/// Which weights a command can use.
+enum class WeightRange { any, not_negative };
+
+/// Reads or draws the graph on the session's threads, and writes the map of its ids where that is
+/// asked for. Weights are left out unless `wants_weights`. Throws InputError for weights out of
+/// `range`, by file, line and ids.
 [[nodiscard]] graph::Graph load_graph(const Session& session, const GraphInput& input,
-                                      const GraphOptions& options, bool wants_weights);
+                                      const GraphOptions& options, bool wants_weights,
+                                      WeightRange range = WeightRange::any);
 
 /// Draws weights where `options.weights` says so. Throws InputError where it wants those of the
 /// file, which has none.

@@ -83,8 +83,9 @@ void add_graph_options(CLI::App& command, GraphOptions& options) {
   const std::string group = "Graph options";
   command
       .add_option("graph", options.graph,
-                  "A file (.mtx .el .wel .txt .tsv .gr .graph .sg .wsg .npz .wgr; text also .gz, "
-                  ".zst), a generator (kron:SCALE[,DEGREE] urand:SCALE[,DEGREE] grid:WIDTHxHEIGHT "
+                  "A file (.mtx .el .wel .txt .tsv .csv .gr .graph .sg .wsg .npz .wgr; text also "
+                  ".gz, .zst), - or a pipe (with --format), a generator (kron:SCALE[,DEGREE] "
+                  "urand:SCALE[,DEGREE] grid:WIDTHxHEIGHT "
                   "community:VERTICES,DEGREE), or a dataset: a folder, or a name such as debian")
       ->type_name("GRAPH")
       ->required();
@@ -93,11 +94,38 @@ void add_graph_options(CLI::App& command, GraphOptions& options) {
   command.add_flag("--drop-self-loops", options.drop_self_loops, "Leave self-loops out")
       ->group(group);
   command
-      .add_flag("--keep-duplicates", options.keep_duplicates,
-                "Keep parallel edges (else merged, weights by minimum)")
+      .add_option(
+          "--format", options.format,
+          "What GRAPH holds, where its name does not say it (el, wel, txt, tsv, csv, mtx, "
+          "gr, graph, sg, wsg, npz, wgr): GRAPH may be a pipe then, or - for standard input")
+      ->type_name("NAME")
       ->group(group);
+  auto* keep = command
+                   .add_flag("--keep-duplicates", options.keep_duplicates,
+                             "Keep parallel edges (else merged, weights by minimum)")
+                   ->group(group);
+  command
+      .add_flag("--sum-duplicates", options.sum_duplicates,
+                "Merge parallel edges, weights by sum (as SciPy does)")
+      ->group(group)
+      ->excludes(keep);
   command.add_flag("--one-based", options.one_based, "Edge lists: ids start at 1")->group(group);
   command.add_flag("--compact", options.compact, "Edge lists: only ids that occur are vertices")
+      ->group(group);
+  command
+      .add_option("--ids", options.ids,
+                  "Edge lists: auto (words, where the first line's are), or words (numbers too)")
+      ->type_name("HOW")
+      ->group(group);
+  command
+      .add_option("--headings", options.headings,
+                  "Edge lists: whether the first line is one of headings: auto, yes, no")
+      ->type_name("HOW")
+      ->group(group);
+  command
+      .add_option("--id-map", options.id_map,
+                  "Edge lists: to FILE a line for every vertex, its number and its id or word")
+      ->type_name("FILE")
       ->group(group);
   command
       .add_option("--weights", options.weights,

@@ -36,8 +36,13 @@ struct GraphOptions {
   bool symmetrize = false;
   bool drop_self_loops = false;
   bool keep_duplicates = false;
+  bool sum_duplicates = false;
   bool one_based = false;
   bool compact = false;
+  std::string format;             ///< As files' names end; empty: the name says it.
+  std::string ids = "auto";       ///< "words": of an edge list, whatever they look like.
+  std::string headings = "auto";  ///< "yes", "no": of an edge list.
+  std::string id_map;             ///< A file, or empty.
   std::string weights;  ///< "uniform:LO:HI", "file", or empty: those of the file where it has any.
 };
 void add_graph_options(CLI::App& command, GraphOptions& options);

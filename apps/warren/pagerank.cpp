@@ -121,7 +121,7 @@ void set_json(Json& json, const PageRankOutcome& outcome, const std::string& pla
   json["converged"] = outcome.result.converged;
   json["top"] = Json::array();
   for (const Score& entry : outcome.top) {
-    json["top"].push_back(Json::array({names.id(entry.vertex), entry.score}));
+    json["top"].push_back(Json::array({names.json_id(entry.vertex), entry.score}));
   }
   if (names.has_names()) {
     json["top_names"] = Json::array();
@@ -161,7 +161,7 @@ void write_ranks(const std::string& path, const std::vector<double>& ranks,
   OutputFile file(path);
   std::string lines;
   for (std::size_t v = 0; v < ranks.size(); ++v) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id(static_cast<Vertex>(v)),
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(static_cast<Vertex>(v)),
                    ranks[v]);
     if (lines.size() < std::size_t{1} << 20) continue;
     file.write(lines);

@@ -293,7 +293,8 @@ ExitStatus run_sample(SampleCommand command) {
       static_cast<std::uint32_t>(chosen_in_flight(command, session.on_gpu()));
   const std::string method = command.traversal.method.empty() ? "ranges" : command.traversal.method;
   TraversalInput input(session, command.graph, command.traversal, method,
-                       command.options.weighted || command.options.temporal);
+                       command.options.weighted || command.options.temporal,
+                       command.options.weighted ? WeightRange::not_negative : WeightRange::any);
   require(input.vertices() > 0, "the graph has no vertices; there is nothing to sample");
   require(command.options.batch <= input.vertices(),
           fmt::format("--batch {} is more than the graph's {}: seeds of a batch are different "

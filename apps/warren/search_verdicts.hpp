@@ -18,8 +18,8 @@ template <class Outcome>
                                              const VertexNames& names) {
   for (const Outcome& outcome : outcomes) {
     if (!outcome.verdict || outcome.verdict->correct) continue;
-    fmt::print(stderr, "warren: error: the search from {} is wrong: {}\n", names.id(outcome.source),
-               outcome.verdict->message);
+    fmt::print(stderr, "warren: error: the search from {} is wrong: {}\n",
+               names.id_text(outcome.source), outcome.verdict->message);
     return ExitStatus::not_verified;
   }
   return ExitStatus::done;

@@ -186,7 +186,7 @@ void print_sources(Session& session, const SsspRunResult& result, const VertexNa
   session.print("\n{:>12}  {:>12}  {:>14}  {:>12}  {:>14}\n", "source", "reached", "max distance",
                 "time", "edges/s");
   for (const SsspOutcome& outcome : result.outcomes) {
-    session.print("{:>12}  {:>12}  {:>14.6g}  {:>12}  {:>14}\n", names.id(outcome.source),
+    session.print("{:>12}  {:>12}  {:>14.6g}  {:>12}  {:>14}\n", names.id_text(outcome.source),
                   thousands(outcome.result.reached), outcome.result.max_real_distance,
                   duration(median(outcome.seconds)), with_prefix(outcome.teps()));
   }
@@ -217,7 +217,7 @@ ExitStatus run_sssp(const SsspCommand& command) {
   if (!output.empty()) check_writable("--output", output);
   const std::string& method = command.traversal.method;
   TraversalInput input(session, command.graph, command.traversal,
-                       method.empty() ? "ranges" : method, true);
+                       method.empty() ? "ranges" : method, true, WeightRange::not_negative);
   check_weights(session, command, input);
   const VertexNames& names = input.names();
   if (command.source) (void)names.find(*command.source);

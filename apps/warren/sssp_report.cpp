@@ -70,7 +70,7 @@ double SsspOutcome::teps() const {
 
 void set_fields(Json& json, const SsspOutcome& outcome, const VertexNames& names) {
   const traverse::SsspResult& result = outcome.result;
-  json["source"] = names.id(outcome.source);
+  json["source"] = names.json_id(outcome.source);
   if (names.has_names()) json["source_name"] = names.name(outcome.source);
   json["reached"] = result.reached;
   if (outcome.is_integer) {
@@ -121,7 +121,7 @@ void write_sssp(const std::string& path, const SsspOutcome& outcome, const Verte
   OutputFile file(path);
   std::string lines;
   for (Vertex v = 0; v < names.vertices(); ++v) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id(v),
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(v),
                    outcome.reached(v) ? outcome.distance_text(v) : "-1");
     if (lines.size() < std::size_t{1} << 20) continue;
     file.write(lines);

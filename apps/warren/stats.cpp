@@ -55,7 +55,7 @@ ExitStatus run_stats(const StatsCommand& command) {
   json["seconds"] = seconds;
   json["max_degree"] = statistics.max_degree;
   json["max_degree_vertex"] =
-      graph.vertices == 0 ? Json(nullptr) : Json(names.id(statistics.max_degree_vertex));
+      graph.vertices == 0 ? Json(nullptr) : Json(names.json_id(statistics.max_degree_vertex));
   json["mean_degree"] = statistics.mean_degree;
   json["isolated"] = statistics.isolated;
   json["self_loops"] = statistics.self_loops;

@@ -44,7 +44,8 @@ Loaded draw(Session& session, const GraphInput& input, const DatasetOptions& opt
               ? "a generated graph has no features: give --features F"
               : "a generated graph has no features and labels: give --features F and --classes C");
   Loaded loaded;
-  loaded.graph = load_graph(session, input, options.graph, wants_weights);
+  loaded.graph =
+      load_graph(session, input, options.graph, wants_weights, WeightRange::not_negative);
   loaded.dataset = learn::generate_dataset(loaded.graph.vertices, options.features, classes,
                                            session.options().seed, session.pool(), contents);
   return loaded;
@@ -60,6 +61,7 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
   build.symmetrize = options.graph.symmetrize;
   build.drop_self_loops = options.graph.drop_self_loops;
   build.keep_duplicates = options.graph.keep_duplicates;
+  build.sum_duplicates = options.graph.sum_duplicates;
   if (learn::is_planetoid_folder(folder)) {
     const auto progress = session.progress("reading " + options.graph.graph);
     loaded.graph = learn::read_planetoid_graph(folder, build, session.pool());
@@ -84,7 +86,8 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
   }
   GraphOptions named = options.graph;
   named.graph = folder;
-  loaded.graph = load_graph(session, find_graph(session, named), named, wants_weights);
+  loaded.graph = load_graph(session, find_graph(session, named), named, wants_weights,
+                            WeightRange::not_negative);
   const auto progress = session.progress("reading " + options.graph.graph);
   loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices, contents, form);
   return loaded;

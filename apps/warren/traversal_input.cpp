@@ -9,7 +9,7 @@ namespace warren::app {
 
 TraversalInput::TraversalInput(const Session& session, const GraphOptions& options,
                                const TraversalOptions& traversal, const std::string& method,
-                               bool wants_weights)
+                               bool wants_weights, WeightRange range)
     : input_(find_graph(session, options)) {
   if (traversal.edges != "device") {
     edges_.placement = traversal.edges == "host" ? graph::EdgesPlacement::host
@@ -24,7 +24,7 @@ TraversalInput::TraversalInput(const Session& session, const GraphOptions& optio
     names_ = VertexNames(input_.generator->vertices);
     return;
   }
-  graph::Graph graph = load_graph(session, input_, options, wants_weights);
+  graph::Graph graph = load_graph(session, input_, options, wants_weights, range);
   names_ = VertexNames(input_, graph);
   place(session, std::move(graph), method);
 }

@@ -23,7 +23,7 @@ class TraversalInput {
   /// for, and is in host memory: the ranks draw none.
   TraversalInput(const Session& session, const GraphOptions& options,
                  const TraversalOptions& traversal, const std::string& method,
-                 bool wants_weights = false);
+                 bool wants_weights = false, WeightRange range = WeightRange::any);
 
   /// This rank's shard, with in-edges. Collective. Synchronises.
   [[nodiscard]] graph::Shard shard(team::Team& team);

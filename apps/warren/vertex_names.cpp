@@ -14,6 +14,11 @@ namespace warren::app {
 
 VertexNames::VertexNames(const GraphInput& input, const graph::Graph& graph)
     : vertices_(graph.vertices), ids_(graph.original_ids) {
+  if (input.words != nullptr && !input.words->empty()) {
+    names_ = *input.words;
+    are_words_ = true;
+    return;
+  }
   if (input.names.empty()) return;
   std::ifstream file(input.names, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -25,31 +30,49 @@ VertexNames::VertexNames(const GraphInput& input, const graph::Graph& graph)
 }
 
 std::string VertexNames::name_and_id(Vertex v) const {
-  return has_names() ? fmt::format("{} ({})", names_[v], id(v)) : name(v);
+  return has_names() && !are_words_ ? fmt::format("{} ({})", names_[v], number(v)) : name(v);
+}
+
+std::string VertexNames::id_text(Vertex v) const {
+  if (!are_words_) return std::to_string(number(v));
+  const std::string& word = names_[v];
+  if (word.find_first_of(" \t\"") == std::string::npos) return word;
+  std::string quoted = "\"";
+  for (const char c : word) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+Vertex VertexNames::find_name(const std::string& text) const {
+  const auto found = std::find(names_.begin(), names_.end(), text);
+  if (found == names_.end() && are_words_) {
+    throw UsageError(
+        fmt::format("--source {}: no vertex has this id; the file's are words, such "
+                    "as {}",
+                    text, names_.front()));
+  }
+  require(found != names_.end(),
+          fmt::format("--source {}: no vertex has this name; give a name of the dataset's "
+                      "names.txt, or an id from 0 to {}",
+                      text, vertices_ - 1));
+  return static_cast<Vertex>(found - names_.begin());
 }
 
 Vertex VertexNames::find(const std::string& text) const {
   require(vertices_ > 0, "the graph has no vertices; there is nothing to start from");
+  if (are_words_) return find_name(text);
   std::uint64_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   const bool is_number = !text.empty() && end == text.data() + text.size();
   if (is_number && error == std::errc{}) return find_id(id);
-  if (has_names() && !is_number) {
-    const auto found = std::find(names_.begin(), names_.end(), text);
-    require(found != names_.end(),
-            fmt::format("--source {}: no vertex has this name; give a name of the dataset's "
-                        "names.txt, or an id from 0 to {}",
-                        text, vertices_ - 1));
-    return static_cast<Vertex>(found - names_.begin());
-  }
+  if (has_names() && !is_number) return find_name(text);
   throw UsageError(fmt::format("--source \"{}\": this is no vertex id; ids go from {} to {}", text,
-                               this->id(0), this->id(static_cast<Vertex>(vertices_ - 1))));
+                               number(0), number(static_cast<Vertex>(vertices_ - 1))));
 }
 
 Vertex VertexNames::find_id(std::uint64_t id) const {
   const auto range = [&] {
-    return fmt::format("ids go from {} to {}", this->id(0),
-                       this->id(static_cast<Vertex>(vertices_ - 1)));
+    return fmt::format("ids go from {} to {}", number(0),
+                       number(static_cast<Vertex>(vertices_ - 1)));
   };
   if (ids_.empty()) {
     require(id < vertices_, fmt::format("--source {}: there is no such vertex; {}", id, range()));

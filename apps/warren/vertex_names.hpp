@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the user knows the vertices: by the ids of the file, and by names where a dataset has them.
+// How the user knows the vertices: by the ids of the file, which may be words, and by names where a
+// dataset has them.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +22,32 @@ class VertexNames {
 
   [[nodiscard]] std::uint64_t vertices() const { return vertices_; }
   [[nodiscard]] bool has_names() const { return !names_.empty(); }
-  /// The id that the user knows the vertex by.
-  [[nodiscard]] std::uint64_t id(Vertex v) const { return ids_.empty() ? v : ids_[v]; }
+  /// The id that the user knows the vertex by: a number, or a word.
+  [[nodiscard]] Json json_id(Vertex v) const {
+    return are_words_ ? Json(names_[v]) : Json(number(v));
+  }
+  /// As it stands in files that are written: a word with blanks is in quotes.
+  [[nodiscard]] std::string id_text(Vertex v) const;
   /// The name where there are names, else the id.
   [[nodiscard]] std::string name(Vertex v) const {
-    return has_names() ? names_[v] : std::to_string(id(v));
+    return has_names() ? names_[v] : std::to_string(number(v));
   }
-  /// "git (29431)", or the id alone.
+  /// "git (29431)", or the id alone. A word is an id.
   [[nodiscard]] std::string name_and_id(Vertex v) const;
 
-  /// The vertex that `text`, an id or a name, stands for; a number is always an id. Throws
-  /// UsageError.
+  /// The vertex that `text`, an id or a name, stands for; a number is always an id, unless ids are
+  /// words. Throws UsageError.
   [[nodiscard]] Vertex find(const std::string& text) const;
 
  private:
+  [[nodiscard]] std::uint64_t number(Vertex v) const { return ids_.empty() ? v : ids_[v]; }
+  [[nodiscard]] Vertex find_name(const std::string& text) const;
   [[nodiscard]] Vertex find_id(std::uint64_t id) const;
 
   std::uint64_t vertices_;
   memory::HostArray<std::uint64_t> ids_;  // Ascending; empty where they are the vertices.
   std::vector<std::string> names_;
+  bool are_words_ = false;  // The names are the ids.
 };
 
 }  // namespace warren::app

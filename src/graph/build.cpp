@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -29,19 +30,20 @@ using detail::ReadingTotals;
 
 constexpr std::uint64_t kScanBlock = std::uint64_t{1} << 18;  // Vertices a thread scans at a time.
 
-// Counters for every id there can be, in memory that the system gives page by page as ids occur.
+// Counters in memory that the system gives page by page as ids occur.
 class CounterReservation {
  public:
-  CounterReservation() {
-    void* pointer = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+  explicit CounterReservation(std::uint64_t counters)
+      : bytes_((counters + kScanBlock - 1) / kScanBlock * kScanBlock * sizeof(EdgeOffset)) {
+    void* pointer = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (pointer == MAP_FAILED) {
-      throw MemoryError("the host (address space)", kBytes, 0,
+      throw MemoryError("the host (address space)", bytes_, 0,
                         "raise the limit of virtual memory (ulimit -v)");
     }
     counters_ = static_cast<EdgeOffset*>(pointer);
   }
-  ~CounterReservation() { (void)munmap(counters_, kBytes); }
+  ~CounterReservation() { (void)munmap(counters_, bytes_); }
   CounterReservation(const CounterReservation&) = delete;
   CounterReservation& operator=(const CounterReservation&) = delete;
 
@@ -52,7 +54,7 @@ class CounterReservation {
   }
 
  private:
-  static constexpr std::uint64_t kBytes = kMaxVertices * sizeof(EdgeOffset);
+  std::uint64_t bytes_;
   EdgeOffset* counters_ = nullptr;
 };
 
@@ -83,12 +85,14 @@ ReadingTotals read_all(EdgeSource& source, exec::ThreadPool& pool, MakeSink&& ma
   return totals;
 }
 
+template <detail::IdLimit kLimit>
 ReadingTotals count(EdgeSource& source, EdgeOffset* counts, std::uint64_t limit,
                     const BuildOptions& options, exec::ThreadPool& pool) {
+  using detail::CountSink;
   if (pool.size() > 1 && source.pieces() > 1) {
-    return read_all(source, pool, [&] { return detail::CountSink<true>(counts, limit, options); });
+    return read_all(source, pool, [&] { return CountSink<true, kLimit>(counts, limit, options); });
   }
-  return read_all(source, pool, [&] { return detail::CountSink<false>(counts, limit, options); });
+  return read_all(source, pool, [&] { return CountSink<false, kLimit>(counts, limit, options); });
 }
 
 // starts[v] = sum of counts[0 .. v), in parallel; `starts` may be `counts`. Calls done(begin, end)
@@ -125,7 +129,7 @@ ReadingTotals start_rows(EdgeSource& source, Graph& graph, const BuildOptions& o
   pool.parallel_for(0, n + 1, kScanBlock, [&](std::uint64_t begin, std::uint64_t end) {
     std::memset(offsets + begin, 0, (end - begin) * sizeof(EdgeOffset));
   });
-  ReadingTotals totals = count(source, offsets + 1, n, options, pool);
+  ReadingTotals totals = count<detail::IdLimit::announced>(source, offsets + 1, n, options, pool);
   exclusive_scan(offsets + 1, offsets + 1, n, pool, [](std::uint64_t, std::uint64_t) {});
   return totals;
 }
@@ -137,18 +141,38 @@ void check_vertices(std::uint64_t vertices) {
   }
 }
 
-// The same where the first reading is what finds the number of vertices.
+// The largest id of a source plus one.
+std::uint64_t find_vertices(EdgeSource& source, exec::ThreadPool& pool) {
+  return read_all(source, pool, [] { return detail::LargestIdSink(); }).vertices;
+}
+
+// The same where the first reading is what finds the number of vertices: into as many counters as
+// are likely to do, then, where a larger id was met, into as many as it needs.
 ReadingTotals start_rows_unknown(EdgeSource& source, Graph& graph, const BuildOptions& options,
                                  exec::ThreadPool& pool) {
-  const CounterReservation counters;
-  ReadingTotals totals = count(source, counters.data(), kMaxVertices, options, pool);
+  std::optional<CounterReservation> counters;
+  ReadingTotals totals;
+  const auto count_up_to = [&](std::uint64_t limit) {
+    counters.emplace(limit);
+    totals = count<detail::IdLimit::guessed>(source, counters->data(), limit, options, pool);
+  };
+  try {
+    count_up_to(std::clamp<std::uint64_t>(source.likely_vertices(), 1, kMaxVertices));
+  } catch (const detail::IdPastGuess&) {
+    const std::uint64_t needed = find_vertices(source, pool);
+    check_vertices(needed);
+    count_up_to(needed);
+  }
   const std::uint64_t n = std::max(totals.vertices, source.vertices_after_first_pass());
   check_vertices(n);
   graph.vertices = static_cast<Vertex>(n);
   graph.offsets = memory::HostArray<EdgeOffset>(n + 1);
   graph.offsets[0] = 0;
-  exclusive_scan(counters.data(), graph.offsets.data() + 1, n, pool,
-                 [&](std::uint64_t begin, std::uint64_t end) { counters.release(begin, end); });
+  // Vertices that only a comment announced have no counters, and no edges.
+  const std::uint64_t counted = std::min(n, totals.vertices);
+  exclusive_scan(counters->data(), graph.offsets.data() + 1, counted, pool,
+                 [&](std::uint64_t begin, std::uint64_t end) { counters->release(begin, end); });
+  std::fill(graph.offsets.begin() + counted + 1, graph.offsets.end(), totals.entries);
   return totals;
 }
 
@@ -196,6 +220,11 @@ class Filling {
   std::uint64_t left_ = 0;  // Entries merged.
 };
 
+detail::Duplicates duplicates_of(const BuildOptions& options) {
+  if (options.keep_duplicates) return detail::Duplicates::kept;
+  return options.sum_duplicates ? detail::Duplicates::summed : detail::Duplicates::smallest;
+}
+
 // Puts the band's edges into its rows and merges them. Its offsets count from the band's first
 // entry meanwhile.
 template <class Weight>
@@ -227,7 +256,7 @@ void fill_band(EdgeSource& source, Graph& graph, Filling<Weight>& filling, const
   const EdgeOffset before = std::exchange(graph.offsets[band.first], 0);
   const std::uint64_t left =
       detail::finish_rows(band.last - band.first, n, graph.offsets.data() + band.first,
-                          filling.rest(), options.keep_duplicates, pool);
+                          filling.rest(), duplicates_of(options), pool);
   graph.offsets[band.first] = before;
   if (filling.left() != 0) shift(filling.left());
   filling.add(left);

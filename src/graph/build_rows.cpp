@@ -9,9 +9,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <vector>
+
+#include "warren/core/error.hpp"
 
 namespace warren::graph::detail {
 namespace {
@@ -43,6 +46,26 @@ std::vector<Piece> cut_pieces(std::uint64_t vertices, const EdgeOffset* offsets)
   }
   pieces.push_back({vertices, offsets[vertices]});
   return pieces;
+}
+
+// The same with the sums of their weights, in order; `is_too_large` becomes true where one is past
+// what a weight holds.
+template <class Weight>
+EdgeOffset sum_row(Columns<Weight> columns, EdgeOffset begin, EdgeOffset end, EdgeOffset out,
+                   std::atomic<bool>& is_too_large) {
+  using Sum = std::conditional_t<std::is_same_v<Weight, float>, double, std::int64_t>;
+  for (EdgeOffset i = begin; i < end;) {
+    const Vertex target = columns.targets[i];
+    Sum sum = 0;
+    for (; i < end && columns.targets[i] == target; ++i)
+      sum += static_cast<Sum>(columns.weights[i]);
+    const bool is_within = sum >= static_cast<Sum>(std::numeric_limits<Weight>::lowest()) &&
+                           sum <= static_cast<Sum>(std::numeric_limits<Weight>::max());
+    if (!is_within) is_too_large.store(true, std::memory_order_relaxed);
+    columns.targets[out] = target;
+    columns.weights[out++] = is_within ? static_cast<Weight>(sum) : Weight{0};
+  }
+  return out;
 }
 
 // Copies entries [begin, end) without repeated targets to `out` <= begin; returns the end of the
@@ -117,7 +140,8 @@ class Places {
 
 template <class Weight>
 void merge_piece(std::size_t p, std::span<const Piece> pieces, EdgeOffset* offsets,
-                 Columns<Weight> columns, RowSorter<Weight>& sorter, Places& places) {
+                 Columns<Weight> columns, RowSorter<Weight>& sorter, Places& places,
+                 std::atomic<bool>* sum_is_too_large) {
   const auto [first, begin] = pieces[p];
   const std::uint64_t last = pieces[p + 1].first_vertex;
   // The piece's own offsets: offsets[first] is the piece before's to write.
@@ -126,7 +150,12 @@ void merge_piece(std::size_t p, std::span<const Piece> pieces, EdgeOffset* offse
   for (std::uint64_t v = first; v < last; ++v) {
     const EdgeOffset end = offsets[v + 1];
     sorter.sort(columns, row, end);
-    out = merge_row(columns, row, end, out);
+    if constexpr (std::is_same_v<Weight, NoWeight>) {
+      out = merge_row(columns, row, end, out);
+    } else {
+      out = sum_is_too_large == nullptr ? merge_row(columns, row, end, out)
+                                        : sum_row(columns, row, end, out, *sum_is_too_large);
+    }
     offsets[v + 1] = out;
     row = end;
   }
@@ -144,32 +173,42 @@ void merge_piece(std::size_t p, std::span<const Piece> pieces, EdgeOffset* offse
 
 template <class Weight>
 std::uint64_t finish_rows(std::uint64_t rows, std::uint64_t vertices, EdgeOffset* offsets,
-                          Columns<Weight> columns, bool keep_duplicates, exec::ThreadPool& pool) {
+                          Columns<Weight> columns, Duplicates duplicates, exec::ThreadPool& pool) {
   const std::vector<Piece> pieces = cut_pieces(rows, offsets);
   Places places(pieces);
   std::atomic<std::size_t> next{0};
+  std::atomic<bool> is_too_large{false};
+  std::atomic<bool>* const sum_is_too_large =
+      duplicates == Duplicates::summed ? &is_too_large : nullptr;
   pool.run([&](int) {
     RowSorter<Weight> sorter(vertices);
     for (;;) {
       const std::size_t p = next.fetch_add(1, std::memory_order_relaxed);
       if (p + 1 >= pieces.size()) return;
-      if (keep_duplicates) {
+      if (duplicates == Duplicates::kept) {
         for (std::uint64_t v = pieces[p].first_vertex; v < pieces[p + 1].first_vertex; ++v) {
           sorter.sort(columns, offsets[v], offsets[v + 1]);
         }
       } else {
-        merge_piece(p, std::span<const Piece>(pieces), offsets, columns, sorter, places);
+        merge_piece(p, std::span<const Piece>(pieces), offsets, columns, sorter, places,
+                    sum_is_too_large);
       }
     }
   });
-  return keep_duplicates ? offsets[rows] : places.end();
+  if (is_too_large) {
+    throw InputError(
+        "the weights of parallel edges add up to more than a weight holds; write them in a smaller "
+        "unit, and integers past 32 bits with a decimal point");
+  }
+  return duplicates == Duplicates::kept ? offsets[rows] : places.end();
 }
 
 template std::uint64_t finish_rows<NoWeight>(std::uint64_t, std::uint64_t, EdgeOffset*,
-                                             Columns<NoWeight>, bool, exec::ThreadPool&);
+                                             Columns<NoWeight>, Duplicates, exec::ThreadPool&);
 template std::uint64_t finish_rows<std::int32_t>(std::uint64_t, std::uint64_t, EdgeOffset*,
-                                                 Columns<std::int32_t>, bool, exec::ThreadPool&);
+                                                 Columns<std::int32_t>, Duplicates,
+                                                 exec::ThreadPool&);
 template std::uint64_t finish_rows<float>(std::uint64_t, std::uint64_t, EdgeOffset*, Columns<float>,
-                                          bool, exec::ThreadPool&);
+                                          Duplicates, exec::ThreadPool&);
 
 }  // namespace warren::graph::detail

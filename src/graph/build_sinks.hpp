@@ -116,8 +116,13 @@ void for_chunks(std::span<const Edge> edges, F&& f) {
   }
 }
 
+/// Whether the source said that ids are below a limit, or somebody supposes so.
+enum class IdLimit { announced, guessed };
+/// An id that is not below a guessed limit.
+struct IdPastGuess {};
+
 /// First reading: ++counts[row] for every entry. Ids must be below `limit`.
-template <bool kShared>
+template <bool kShared, IdLimit kLimit>
 class CountSink final : public EdgeSink {
  public:
   CountSink(EdgeOffset* counts, std::uint64_t limit, const BuildOptions& options)
@@ -140,6 +145,7 @@ class CountSink final : public EdgeSink {
 
  private:
   [[noreturn]] void refuse() const {
+    if constexpr (kLimit == IdLimit::guessed) throw IdPastGuess{};
     throw InputError("an edge names vertex " + std::to_string(totals_.vertices - 1) +
                      ", but ids must be below " + std::to_string(limit_));
   }
@@ -149,6 +155,21 @@ class CountSink final : public EdgeSink {
   bool samples_;
   ReadingTotals totals_;
   Chunk chunk_;
+};
+
+/// A reading that only finds the largest id.
+class LargestIdSink final : public EdgeSink {
+ public:
+  void take(std::span<const Edge> edges, std::span<const std::int32_t>,
+            std::span<const float>) override {
+    Vertex largest = 0;
+    for (const Edge& edge : edges) largest = std::max({largest, edge.source, edge.target});
+    if (!edges.empty()) totals_.vertices = std::max(totals_.vertices, std::uint64_t{largest} + 1);
+  }
+  [[nodiscard]] const ReadingTotals& totals() const { return totals_; }
+
+ private:
+  ReadingTotals totals_;
 };
 
 /// A later reading: puts every entry of a band at the cursor of its row, and advances that. The

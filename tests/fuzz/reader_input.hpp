@@ -30,7 +30,8 @@ inline const std::map<std::string, std::vector<io::FileKind>>& fuzz_targets() {
       {"edge_list",
        {{FileFormat::edge_list, Compression::none},
         {FileFormat::weighted_edge_list, Compression::none},
-        {FileFormat::snap, Compression::none}}},
+        {FileFormat::snap, Compression::none},
+        {FileFormat::csv, Compression::none}}},
       {"matrix_market", {{FileFormat::matrix_market, Compression::none}}},
       {"dimacs", {{FileFormat::dimacs, Compression::none}}},
       {"metis", {{FileFormat::metis, Compression::none}}},
@@ -58,6 +59,12 @@ inline void read_input(const std::string& target, const std::uint8_t* data, std:
   options.build.symmetrize = (size & 4) != 0;
   options.build.drop_self_loops = (size & 8) != 0;
   options.build.keep_duplicates = (size & 16) != 0;
+  options.build.sum_duplicates = (size & 32) != 0;
+  options.no_negative_weights = (size & 64) != 0;
+  options.are_words = (size & 128) != 0;
+  if ((size & 4) != 0 && (size & 16) != 0) options.has_headings = (size & 8) != 0;
+  std::vector<std::string> words;
+  options.words = (size & 2) == 0 ? &words : nullptr;
   for (const io::FileKind kind : fuzz_targets().at(target)) {
     try {
       const Graph graph = io::read_file({path, kind, options, pool, kMostVertices});

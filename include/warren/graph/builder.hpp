@@ -37,6 +37,9 @@ class EdgeSource {
   /// and vertices_after_first_pass() may raise it.
   [[nodiscard]] virtual std::uint64_t vertices() const = 0;
   [[nodiscard]] virtual std::uint64_t vertices_after_first_pass() const { return 0; }
+  /// Of a source of unknown vertices: ids are seldom this large. Memory for as many counters is
+  /// reserved, and a larger id costs another reading.
+  [[nodiscard]] virtual std::uint64_t likely_vertices() const { return kMaxVertices; }
   [[nodiscard]] virtual WeightType weight_type() const = 0;
   [[nodiscard]] virtual std::uint64_t pieces() const = 0;
   /// Emits the edges of one piece. Called concurrently for different pieces, each with a sink of
@@ -51,6 +54,7 @@ struct BuildOptions {
                             ///< own reverse: added once.
   bool drop_self_loops = false;
   bool keep_duplicates = false;  ///< Default: parallel edges are merged, weights by minimum.
+  bool sum_duplicates = false;   ///< Parallel edges are merged, weights by sum.
 };
 
 /// Builds the graph of `source` on `pool`'s threads. Neighbour lists come out sorted by id (then by

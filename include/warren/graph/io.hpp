@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph files: every format of the command line, read and written. The format follows from the
-// file's name.
+// file's name, or is named.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/builder.hpp"
@@ -16,22 +17,36 @@ namespace warren::graph {
 
 struct ReadOptions {
   BuildOptions build;
-  bool one_based = false;    ///< Edge lists number from 1.
-  bool compact = false;      ///< Edge lists: only ids that occur are vertices.
-  bool read_weights = true;  ///< false: weights in the file are ignored.
+  /// The format, as names of files end: "el". Then `path` may be a pipe, and "-" is standard input;
+  /// text may be compressed. Empty: the name says it.
+  std::string format;
+  bool one_based = false;  ///< Edge lists number from 1.
+  bool compact = false;    ///< Edge lists: only ids that occur are vertices.
+  /// Edge lists whose ids are words: takes the words, one a vertex. Without it they are refused.
+  std::vector<std::string>* words = nullptr;
+  bool are_words = false;            ///< Edge lists: all ids are words, numbers too.
+  std::optional<bool> has_headings;  ///< Edge lists: whether the first line is one of headings;
+                                     ///< else the first two lines tell.
+  bool read_weights = true;          ///< false: weights in the file are ignored.
+  bool no_negative_weights = false;  ///< Of text: the first line with one is refused.
 };
 
-/// True if `path` ends as one of the formats does: .mtx .el .wel .txt .tsv .gr .graph .sg .wsg .npz
-/// .wgr, the text ones also with .gz or .zst.
+/// True if `path` ends as one of the formats does: .mtx .el .wel .txt .tsv .csv .gr .graph .sg .wsg
+/// .npz .wgr, the text ones also with .gz or .zst.
 [[nodiscard]] bool is_graph_file_name(const std::string& path);
+
+/// Throws UsageError unless `format` is one that ReadOptions takes.
+void check_format(const std::string& format);
 
 /// Reads a graph with `pool`'s threads; the result does not depend on how many there are. Edge
 /// lists keep the file's ids as original_ids where those differ from the vertices' (compact,
-/// one_based); other formats that number from 1 come out numbered from 0. Formats that say they are
-/// undirected come out symmetric, and are refused if they are not. Weights are int32 where every
-/// token is an integer, else float32 (a weight past the range of either is refused). .wgr is memory
-/// mapped and its arrays must not be written. Throws InputError whose message names file, line or
-/// byte, and what would be right; MemoryError.
+/// one_based); their columns may stand between blanks, tabs, commas or semicolons, in quotes, and
+/// under a line of headings, and their ids may be words, which become vertices in the order in
+/// which they are first named. Other formats that number from 1 come out numbered from 0. Formats
+/// that say they are undirected come out symmetric, and are refused if they are not. Weights are
+/// int32 where every token is an integer, else float32 (a weight past the range of either is
+/// refused). .wgr is memory mapped and its arrays must not be written. Throws InputError whose
+/// message names file, line or byte, and what would be right; MemoryError.
 [[nodiscard]] Graph read_graph(const std::string& path, const ReadOptions& options,
                                exec::ThreadPool& pool);
 

@@ -25,9 +25,10 @@ void refuse_id_token(const TextFile& file, const TextBlock& block, const LineSyn
     file.fail(block, at, "the line ends early; it must hold " + syntax.columns);
   if (*at == '-' && is_digit(at[1])) refuse_id(file, block, syntax, at);
   if (*at == '\0') file.fail(block, at, "a NUL byte; this is not a text file");
-  file.fail(block, at,
-            fmt::format("{} is not a vertex id; the line must hold {}, with blanks or tabs between",
-                        quoted_token(at), syntax.columns));
+  file.fail(
+      block, at,
+      fmt::format("{} is not a vertex id; the line must hold {}, with blanks or tabs between{}",
+                  quoted_token(at), syntax.columns, syntax.id_cure));
 }
 
 void refuse_weight(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
@@ -35,11 +36,24 @@ void refuse_weight(const TextFile& file, const TextBlock& block, const LineSynta
   if (at_line_end(at, block))
     file.fail(block, at, "the line has no weight; it must hold " + syntax.columns);
   if (*at == '\0') file.fail(block, at, "a NUL byte; this is not a text file");
-  const char* right =
-      integer
-          ? "a weight is an integer of 32 bits (or, on all lines, a number with a decimal point)"
-          : "a weight is a finite number within the range of float32";
+  std::string right = "a weight is a finite number within the range of float32";
+  if (integer && !syntax.integers_because.empty()) {
+    right = "a weight is an integer of 32 bits, since " + syntax.integers_because;
+  } else if (integer) {
+    right = "a weight is an integer of 32 bits (or, on all lines, a number with a decimal point)";
+  }
   file.fail(block, at, fmt::format("{} is not a weight; {}", quoted_token(at), right));
+}
+
+void refuse_negative(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
+                     const ScannedEdge& edge, const char* at) {
+  const auto id = [&](std::uint64_t number) {
+    return syntax.words == nullptr ? std::to_string(number) : syntax.words->word(number);
+  };
+  file.fail(block, at,
+            fmt::format("the edge from {} to {} has the weight {}; weights of 0 and above are "
+                        "needed here",
+                        id(edge.source), id(edge.target), quoted_token(at)));
 }
 
 void refuse_line_end(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,

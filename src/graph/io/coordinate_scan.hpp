@@ -11,18 +11,25 @@
 
 #include "graph/io/number.hpp"
 #include "graph/io/text_file.hpp"
+#include "graph/io/word_ids.hpp"
 
 namespace warren::graph::io {
 
-enum class WeightColumn { none, int32, float32, ignored };
+enum class WeightColumn { none, int32, float32, ignored, complex_ignored };
 
 /// How the lines of a format look, apart from what the scanner is compiled for.
 struct LineSyntax {
-  std::uint64_t base = 0;       ///< Id of the first vertex.
-  std::uint64_t largest = 0;    ///< Largest id.
-  bool arcs = false;            ///< Lines begin with "a" (DIMACS), comments with "c".
-  std::string columns;          ///< What a line holds, for messages: "two vertex ids".
-  std::string largest_because;  ///< Why there is none larger: "the header announces 7 vertices".
+  std::uint64_t base = 0;          ///< Id of the first vertex.
+  std::uint64_t largest = 0;       ///< Largest id.
+  bool arcs = false;               ///< Lines begin with "a" (DIMACS), comments with "c".
+  std::string columns;             ///< What a line holds, for messages: "two vertex ids".
+  std::string id_cure;             ///< What helps where an id is none; begins with "; ".
+  std::string largest_because;     ///< Why there is none larger: "the header announces 7 vertices".
+  const WordIds* words = nullptr;  ///< What ids stand for.
+  std::string integers_because;    ///< Why weights are integers, and what else could be done.
+  bool no_negative_weights = false;
+  /// What an integer past 32 bits is where the format leaves the type of weights open.
+  enum class Large { refused, read_as_float, asked_about, passed } large = Large::asked_about;
 };
 
 struct ScannedEdge {
@@ -30,11 +37,14 @@ struct ScannedEdge {
   std::uint64_t target;
   std::int32_t weight_int;
   float weight_float;
+  const char* at;  ///< Somewhere on the edge's line.
 };
 
 /// A weight with a decimal point where integers were expected so far. Only where the format leaves
 /// the type open.
 struct FloatWeightMet {};
+/// An integer past 32 bits there: right if a float follows, else an error.
+struct LargeWeightMet {};
 
 namespace detail {
 
@@ -44,6 +54,9 @@ namespace detail {
                                   const LineSyntax& syntax, const char* at);
 [[noreturn]] void refuse_weight(const TextFile& file, const TextBlock& block,
                                 const LineSyntax& syntax, const char* at, bool integer);
+[[noreturn]] void refuse_negative(const TextFile& file, const TextBlock& block,
+                                  const LineSyntax& syntax, const ScannedEdge& edge,
+                                  const char* at);
 [[noreturn]] void refuse_line_end(const TextFile& file, const TextBlock& block,
                                   const LineSyntax& syntax, const char* at);
 
@@ -56,6 +69,39 @@ namespace detail {
 [[nodiscard]] inline const char* pass_line(const char* p, const char* end) {
   const void* line_end = std::memchr(p, '\n', static_cast<std::size_t>(end - p));
   return line_end == nullptr ? end : static_cast<const char*>(line_end) + 1;
+}
+
+template <WeightColumn kColumn>
+[[nodiscard]] bool is_negative(const ScannedEdge& edge) {
+  if constexpr (kColumn == WeightColumn::int32) return edge.weight_int < 0;
+  return edge.weight_float < 0.0f;
+}
+
+/// Reads the weight of a line at `p` into `edge` and returns where it ends.
+template <WeightColumn kColumn>
+const char* scan_weight(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
+                        bool typed, const char* p, ScannedEdge& edge) {
+  const char* q;
+  if constexpr (kColumn == WeightColumn::int32) {
+    using Large = LineSyntax::Large;
+    q = parse_int32(p, edge.weight_int);
+    if (q == nullptr && !typed && parse_float(p, edge.weight_float) != nullptr)
+      throw FloatWeightMet{};
+    if (q == p && !typed && !is_token_end(*p)) [[unlikely]] {
+      if (syntax.large == Large::read_as_float) throw FloatWeightMet{};
+      if (syntax.large == Large::asked_about) throw LargeWeightMet{};
+      if (syntax.large == Large::passed) q = skip_token(p);
+    }
+  } else {
+    q = parse_float(p, edge.weight_float);
+  }
+  if (q == nullptr || q == p) [[unlikely]]
+    refuse_weight(file, block, syntax, p, kColumn == WeightColumn::int32);
+  if constexpr (kColumn == WeightColumn::int32 || kColumn == WeightColumn::float32) {
+    if (syntax.no_negative_weights && is_negative<kColumn>(edge)) [[unlikely]]
+      refuse_negative(file, block, syntax, edge, p);
+  }
+  return q;
 }
 
 }  // namespace detail
@@ -93,6 +139,7 @@ void scan_coordinates(const TextFile& file, const TextBlock& block, const LineSy
         p = skip_blanks(p + 1);
       }
     }
+    edge.at = p;
     const char* q = parse_unsigned(p, edge.source);
     if (q == p || !is_blank(*q)) [[unlikely]]
       detail::refuse_id_token(file, block, syntax, p);
@@ -106,17 +153,9 @@ void scan_coordinates(const TextFile& file, const TextBlock& block, const LineSy
       detail::refuse_id(file, block, syntax, p);
     p = q;
     if constexpr (kColumn != WeightColumn::none) {
-      p = skip_blanks(p);
-      if constexpr (kColumn == WeightColumn::int32) {
-        q = parse_int32(p, edge.weight_int);
-        if (q == nullptr && !typed && parse_float(p, edge.weight_float) != nullptr)
-          throw FloatWeightMet{};
-      } else {
-        q = parse_float(p, edge.weight_float);
-      }
-      if (q == nullptr || q == p) [[unlikely]]
-        detail::refuse_weight(file, block, syntax, p, kColumn == WeightColumn::int32);
-      p = q;
+      p = detail::scan_weight<kColumn>(file, block, syntax, typed, skip_blanks(p), edge);
+      if constexpr (kColumn == WeightColumn::complex_ignored)
+        p = detail::scan_weight<kColumn>(file, block, syntax, typed, skip_blanks(p), edge);
     }
     if (*p == '\n') [[likely]] {
       ++p;

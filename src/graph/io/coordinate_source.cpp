@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -21,6 +22,21 @@ class NullSink final : public EdgeSink {
   void take(std::span<const Edge>, std::span<const std::int32_t>, std::span<const float>) override {
   }
 };
+
+// Meets what is wrong with a source, the first first.
+void read_whole(EdgeSource& source) {
+  NullSink sink;
+  for (std::uint64_t piece = 0; piece < source.pieces(); ++piece) source.read(piece, sink);
+}
+
+// The blocks of a piece as lines that the scanner reads.
+template <class Body>
+void for_each_plain_block(const TextFile& file, const CoordinateFormat& format, std::uint64_t piece,
+                          Body&& body) {
+  if (format.cells == nullptr) return file.for_each_block(piece, body);
+  CellReader reader(file, *format.cells, format.syntax.words);
+  file.for_each_block(piece, [&](const TextBlock& block) { body(reader.plain(block)); });
+}
 
 // Edges on their way to a sink.
 template <WeightColumn kColumn>
@@ -69,9 +85,15 @@ WeightType CoordinateSource::weight_type() const {
       return WeightType::float32;
     case WeightColumn::none:
     case WeightColumn::ignored:
+    case WeightColumn::complex_ignored:
       break;
   }
   return WeightType::none;
+}
+
+std::uint64_t CoordinateSource::likely_vertices() const {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;
+  return std::max(kLeast, file_.likely_text_bytes());
 }
 
 std::uint64_t CoordinateSource::edges_met() const {
@@ -99,15 +121,50 @@ void CoordinateSource::note_comment(const TextBlock& block, const char* at) {
   }
 }
 
+template <WeightColumn kColumn>
+bool CoordinateSource::negate(const TextBlock& block, ScannedEdge& edge) const {
+  constexpr bool kIsInt = kColumn == WeightColumn::int32,
+                 kIsFloat = kColumn == WeightColumn::float32;
+  if (edge.source == edge.target) {
+    if ((kIsInt && edge.weight_int != 0) || (kIsFloat && edge.weight_float != 0.0f)) {
+      file_.fail(
+          block, edge.at,
+          "a value on the diagonal, which a skew-symmetric matrix has none on; leave the "
+          "line out, or write all entries of both triangles and 'general' in the first line");
+    }
+    return false;
+  }
+  if constexpr (kIsInt) {
+    if (edge.weight_int == std::numeric_limits<std::int32_t>::min()) {
+      if (!format_.integers_only) throw FloatWeightMet{};
+      file_.fail(block, edge.at,
+                 "-2147483648 has no opposite of 32 bits; write 'real' for the field in the first "
+                 "line");
+    }
+    edge.weight_int = -edge.weight_int;
+  }
+  if constexpr (kIsFloat) edge.weight_float = -edge.weight_float;
+  std::swap(edge.source, edge.target);
+  return true;
+}
+
 template <WeightColumn kColumn, bool kArcs>
 void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
   Batch<kColumn> batch(sink);
   const auto base = format_.syntax.base;
-  file_.for_each_block(piece, [&](const TextBlock& block) {
+  std::uint64_t mirrored = 0;
+  for_each_plain_block(file_, format_, piece, [&](const TextBlock& block) {
     const auto on_comment = [&](const char* at) { note_comment(block, at); };
     if (ids_ == nullptr) {
-      const auto add = [&](const ScannedEdge& e) {
+      const auto put = [&](const ScannedEdge& e) {
         batch.add(static_cast<Vertex>(e.source - base), static_cast<Vertex>(e.target - base), e);
+      };
+      const auto add = [&](ScannedEdge e) {
+        put(e);
+        if (format_.mirror_negated && negate<kColumn>(block, e)) {
+          put(e);
+          ++mirrored;
+        }
       };
       scan_coordinates<kColumn, kArcs>(file_, block, format_.syntax, format_.integers_only, add,
                                        on_comment);
@@ -121,7 +178,7 @@ void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
     }
   });
   batch.flush();
-  edges_of_piece_[piece] = batch.total();
+  edges_of_piece_[piece] = batch.total() - mirrored;
 }
 
 void CoordinateSource::read(std::uint64_t piece, EdgeSink& sink) {
@@ -139,6 +196,8 @@ void CoordinateSource::read(std::uint64_t piece, EdgeSink& sink) {
       return read_blocks<WeightColumn::float32, false>(piece, sink);
     case WeightColumn::ignored:
       return read_blocks<WeightColumn::ignored, false>(piece, sink);
+    case WeightColumn::complex_ignored:
+      return read_blocks<WeightColumn::complex_ignored, false>(piece, sink);
   }
 }
 
@@ -146,7 +205,7 @@ void gather_ids(const TextFile& file, const CoordinateFormat& format, exec::Thre
                 CompactIds& ids) {
   constexpr std::size_t kGather = std::size_t{1} << 22;
   const auto gather = [&](std::uint64_t piece, std::vector<std::uint64_t>& large) {
-    file.for_each_block(piece, [&](const TextBlock& block) {
+    for_each_plain_block(file, format, piece, [&](const TextBlock& block) {
       const auto add = [&](const ScannedEdge& e) {
         ids.add(e.source, large);
         ids.add(e.target, large);
@@ -189,8 +248,7 @@ Graph build_or_first_error(EdgeSource& source, const BuildOptions& options,
   try {
     return build(source, options, pool);
   } catch (const InputError&) {
-    NullSink sink;
-    for (std::uint64_t piece = 0; piece < source.pieces(); ++piece) source.read(piece, sink);
+    read_whole(source);
     throw;
   }
 }
@@ -204,12 +262,30 @@ Graph build_coordinates(const TextFile& file, CoordinateFormat format, const Com
     edges_met = source.edges_met();
     return graph;
   };
+  // Whether a weight is no integer, where those past 32 bits do not count.
+  const auto has_float = [&] {
+    CoordinateFormat asked = format;
+    asked.syntax.large = LineSyntax::Large::passed;
+    CoordinateSource source(file, asked, ids);
+    try {
+      read_whole(source);
+    } catch (const FloatWeightMet&) {
+      return true;
+    }
+    return false;
+  };
   try {
     return attempt();
   } catch (const FloatWeightMet&) {
     format.column = WeightColumn::float32;
-    return attempt();
+  } catch (const LargeWeightMet&) {
+    if (has_float()) {
+      format.column = WeightColumn::float32;
+    } else {
+      format.syntax.large = LineSyntax::Large::refused;
+    }
   }
+  return attempt();
 }
 
 void check_announced(const TextFile& file, std::uint64_t line, std::uint64_t vertices,

@@ -9,18 +9,22 @@
 
 #include "warren/graph/builder.hpp"
 
+#include "graph/io/cells.hpp"
 #include "graph/io/compact_ids.hpp"
 #include "graph/io/coordinate_scan.hpp"
 #include "graph/io/text_file.hpp"
 
 namespace warren::graph::io {
 
+/// What `cells` and the syntax's `words` point to must outlive what reads by the format.
 struct CoordinateFormat {
   LineSyntax syntax;
   WeightColumn column = WeightColumn::none;
   bool integers_only =
       false;  ///< A weight that is no integer is an error, not a reason to read floats.
-  bool node_comments = false;  ///< "# Nodes: N" raises the number of vertices.
+  bool node_comments = false;   ///< "# Nodes: N" raises the number of vertices.
+  bool mirror_negated = false;  ///< Every edge comes with its reverse, of the opposite weight.
+  const CellLayout* cells = nullptr;  ///< Lines are those of a table.
   std::uint64_t max_vertices = kMaxVertices;
   std::uint64_t vertices = EdgeSource::kUnknownVertices;
 };
@@ -34,6 +38,8 @@ class CoordinateSource final : public EdgeSource {
   [[nodiscard]] std::uint64_t vertices_after_first_pass() const override {
     return announced_vertices_.load();
   }
+  /// A byte of text seldom brings more than a vertex.
+  [[nodiscard]] std::uint64_t likely_vertices() const override;
   [[nodiscard]] WeightType weight_type() const override;
   [[nodiscard]] std::uint64_t pieces() const override { return file_.pieces(); }
   void read(std::uint64_t piece, EdgeSink& sink) override;
@@ -44,6 +50,9 @@ class CoordinateSource final : public EdgeSource {
  private:
   template <WeightColumn kColumn, bool kArcs>
   void read_blocks(std::uint64_t piece, EdgeSink& sink);
+  /// The reverse of an edge of a skew-symmetric matrix; false on its diagonal, which has none.
+  template <WeightColumn kColumn>
+  [[nodiscard]] bool negate(const TextBlock& block, ScannedEdge& edge) const;
   void note_comment(const TextBlock& block, const char* at);
 
   const TextFile& file_;

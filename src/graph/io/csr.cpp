@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 
 namespace warren::graph::io {
 namespace {
@@ -132,6 +133,9 @@ Graph finish_csr(Graph raw, const std::string& path, const CsrPlaces& places,
   const bool drop = options.drop_self_loops && findings.self_loops;
   const bool merge = findings.duplicates && !options.keep_duplicates;
   if (!findings.unsorted && !add_reverse && !drop && !merge) return raw;
+  if (merge && !options.sum_duplicates && raw.weight_type != WeightType::none) {
+    warn_of_merged(path);
+  }
   BuildOptions wanted = options;
   wanted.symmetrize = add_reverse;
   CsrSource source(raw);
@@ -139,6 +143,13 @@ Graph finish_csr(Graph raw, const std::string& path, const CsrPlaces& places,
   graph.original_ids = raw.original_ids;
   if (!add_reverse) graph.symmetry = raw.symmetry;
   return graph;
+}
+
+void warn_of_merged(const std::string& path) {
+  log_warning(
+      path +
+      ": of entries at the same place the smallest is taken; --sum-duplicates adds them up, "
+      "as SciPy does, and --keep-duplicates keeps them all");
 }
 
 bool sums_symmetric(const Graph& graph, exec::ThreadPool& pool) {

@@ -38,6 +38,9 @@ struct CsrPlaces {
 [[nodiscard]] Graph finish_csr(Graph raw, const std::string& path, const CsrPlaces& places,
                                const BuildOptions& options, exec::ThreadPool& pool);
 
+/// Says that parallel edges of `path`, a matrix, were merged by the smallest weight.
+void warn_of_merged(const std::string& path);
+
 /// True if every edge has its reverse, of equal weight: compares commutative 64-bit sums of a hash
 /// of both, so that the answer "no" is certain, and "yes" wrong for one unsymmetric graph in 2^64.
 [[nodiscard]] bool sums_symmetric(const Graph& graph, exec::ThreadPool& pool);

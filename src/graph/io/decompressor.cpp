@@ -31,15 +31,9 @@ class GzipDecompressor final : public Decompressor {
     stream_.next_out = reinterpret_cast<Bytef*>(out);
     stream_.avail_out = space;
     while (stream_.avail_out != 0) {
-      if (stream_.avail_in == 0) {
-        const auto left = static_cast<uInt>(
-            std::min<std::uint64_t>(file_.size() - consumed_, std::uint64_t{1} << 30));
-        // zlib's interface takes a pointer to writable bytes, which it does not write.
-        stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file_.data() + consumed_));
-        stream_.avail_in = left;
-        consumed_ += left;
-      }
+      if (stream_.avail_in == 0) refill();
       if (member_ended_) {
+        skip_padding();
         if (stream_.avail_in == 0) break;
         (void)inflateReset(&stream_);
         member_ended_ = false;
@@ -61,6 +55,26 @@ class GzipDecompressor final : public Decompressor {
   }
 
  private:
+  // Tapes and some tools fill up with NUL bytes behind a member.
+  void skip_padding() {
+    const std::uint64_t at = consumed_ - stream_.avail_in;
+    const char* const rest = file_.data() + at;
+    const char* const end = file_.data() + file_.size();
+    const char* const next = std::find_if(rest, end, [](char c) { return c != '\0'; });
+    consumed_ = at + static_cast<std::uint64_t>(next - rest);
+    stream_.avail_in = 0;
+    refill();
+  }
+
+  void refill() {
+    const auto left = static_cast<uInt>(
+        std::min<std::uint64_t>(file_.size() - consumed_, std::uint64_t{1} << 30));
+    // zlib's interface takes a pointer to writable bytes, which it does not write.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file_.data() + consumed_));
+    stream_.avail_in = left;
+    consumed_ += left;
+  }
+
   const MappedFile& file_;
   z_stream stream_{};
   std::uint64_t consumed_ = 0;  // Bytes handed to zlib.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed text as a stream of bytes: gzip (any number of members) and zstd (any number of
-// frames), out of a mapped file.
+// Compressed text as a stream of bytes: gzip (any number of members, NUL bytes behind them) and
+// zstd (any number of frames), out of a mapped file.
 #pragma once
 
 #include <cstdint>

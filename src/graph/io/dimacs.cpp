@@ -76,6 +76,9 @@ Graph read_dimacs(const ReadRequest& request) {
   format.max_vertices = request.max_vertices;
   format.column = request.options.read_weights ? WeightColumn::int32 : WeightColumn::ignored;
   format.integers_only = true;
+  format.syntax.integers_because =
+      "a .gr file holds integers; a .wel file holds lines of two ids and any number";
+  format.syntax.no_negative_weights = request.options.no_negative_weights;
   format.syntax.arcs = true;
   format.syntax.base = 1;
   format.syntax.largest = header.vertices;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edge lists: .el (two columns), .wel (three), and .txt and .tsv as SNAP writes them (two or three,
-// the same on all lines).
+// Edge lists: .el (two columns), .wel (three), and .txt, .tsv and .csv (two or three, the same on
+// all lines). Plain ones are scanned as they stand; of others the lines are written anew.
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
 
+#include "graph/io/cells.hpp"
 #include "graph/io/coordinate_source.hpp"
 #include "graph/io/format.hpp"
 
 namespace warren::graph::io {
 namespace {
 
-// Whether the first line with data has a third column.
+// Whether the first line of a plain list has a third column.
 bool first_line_has_weight(TextFile& file) {
   bool weight = false;
   file.read_head([&](const TextBlock& block) {
@@ -37,23 +38,51 @@ bool first_line_has_weight(TextFile& file) {
 
 CoordinateFormat line_format(const ReadRequest& request, bool weighted) {
   const FileFormat kind = request.kind.format;
+  const bool is_free = kind == FileFormat::snap || kind == FileFormat::csv;
   CoordinateFormat format;
   format.node_comments = !request.options.compact;
   format.max_vertices = request.max_vertices;
   format.syntax.base = request.options.one_based ? 1 : 0;
   format.syntax.largest = request.max_vertices - 1 + format.syntax.base;
-  if (request.options.compact) format.syntax.largest = kTooLarge - 1;
+  format.syntax.no_negative_weights = request.options.no_negative_weights;
+  format.syntax.largest_because =
+      "vertices are numbered with 32 bits (--compact gives larger ids numbers of their own)";
+  format.syntax.id_cure = "; of a list whose ids are words, --ids words reads all as such";
+  if (request.options.compact) {
+    format.syntax.largest = kTooLarge - 1;
+    format.syntax.largest_because.clear();
+  }
   if (weighted) {
     format.column = request.options.read_weights ? WeightColumn::int32 : WeightColumn::ignored;
-    format.syntax.columns = kind == FileFormat::snap
-                                ? "two vertex ids and a weight, as the first line does"
-                                : "two vertex ids and a weight";
+    format.syntax.columns = is_free ? "two vertex ids and a weight, as the first line does"
+                                    : "two vertex ids and a weight";
   } else {
-    format.syntax.columns = kind == FileFormat::snap
-                                ? "two vertex ids, as the first line does"
-                                : "two vertex ids (edges with weights belong into a .wel file)";
+    format.syntax.columns = is_free ? "two vertex ids, as the first line does"
+                                    : "two vertex ids (edges with weights belong into a .wel file)";
   }
   return format;
+}
+
+// Whether there are weights: the format says so, or the first lines do.
+bool is_weighted(const ReadRequest& request, TextFile& file, const CellLayout* cells) {
+  switch (request.kind.format) {
+    case FileFormat::edge_list:
+      return false;
+    case FileFormat::weighted_edge_list:
+      return true;
+    default:
+      return cells != nullptr ? cells->is_weighted : first_line_has_weight(file);
+  }
+}
+
+std::optional<CellLayout> layout_of(const ReadRequest& request, TextFile& file) {
+  const ReadOptions& options = request.options;
+  auto layout =
+      find_layout(file, {options.are_words, options.words != nullptr, options.has_headings});
+  constexpr std::size_t kIds = 2;
+  if (layout && request.kind.format == FileFormat::edge_list && layout->take.size() > kIds)
+    layout->take.resize(kIds);
+  return layout;
 }
 
 void shift_ids(Graph& graph) {
@@ -61,15 +90,34 @@ void shift_ids(Graph& graph) {
   for (std::uint64_t v = 0; v < graph.vertices; ++v) graph.original_ids[v] = v + 1;
 }
 
+// Words are vertices by the order in which they were first named.
+void number_words(const ReadRequest& request, const WordIds& words, CoordinateFormat& format) {
+  if (words.size() > request.max_vertices) {
+    throw InputError(fmt::format("{}: {} different words are ids; a graph has {} vertices at most",
+                                 request.path, words.size(), request.max_vertices));
+  }
+  format.syntax.words = &words;
+  format.vertices = words.size();
+  format.node_comments = false;
+  format.syntax.base = 0;
+  format.syntax.largest = words.size() == 0 ? 0 : words.size() - 1;
+  format.syntax.id_cure.clear();
+}
+
 }  // namespace
 
 Graph read_edge_list(const ReadRequest& request) {
   TextFile file(request.path, request.kind.compression);
-  const bool weighted = request.kind.format == FileFormat::weighted_edge_list ||
-                        (request.kind.format == FileFormat::snap && first_line_has_weight(file));
-  CoordinateFormat format = line_format(request, weighted);
+  const std::optional<CellLayout> cells = layout_of(request, file);
+  CoordinateFormat format =
+      line_format(request, is_weighted(request, file, cells ? &*cells : nullptr));
+  format.cells = cells ? &*cells : nullptr;
+  std::optional<WordIds> words;
   std::optional<CompactIds> ids;
-  if (request.options.compact) {
+  if (cells && cells->are_words) {
+    words = gather_words(file, *cells);
+    number_words(request, *words, format);
+  } else if (request.options.compact) {
     ids.emplace();
     gather_ids(file, format, request.pool, *ids);
     format.vertices = ids->size();
@@ -80,12 +128,14 @@ Graph read_edge_list(const ReadRequest& request) {
   if (graph.vertices == 0) {
     throw InputError(
         request.path +
-        (request.options.compact
+        (request.options.compact || words
              ? ": no edges, so that no ids occur; give lines of two vertex ids"
              : ": no edges and no '# Nodes: N' comment; give lines of two vertex ids, or "
                "say how many vertices there are"));
   }
-  if (ids) {
+  if (words) {
+    if (request.options.words != nullptr) *request.options.words = words->take();
+  } else if (ids) {
     if (!ids->without_gaps()) graph.original_ids = ids->ids();
   } else if (request.options.one_based) {
     shift_ids(graph);

@@ -23,6 +23,7 @@ constexpr Suffix kSuffixes[] = {
     {".wel", FileFormat::weighted_edge_list, true},
     {".txt", FileFormat::snap, true},
     {".tsv", FileFormat::snap, true},
+    {".csv", FileFormat::csv, true},
     {".gr", FileFormat::dimacs, true},
     {".graph", FileFormat::metis, true},
     {".sg", FileFormat::gap, false},
@@ -51,11 +52,14 @@ std::optional<FileKind> file_kind(const std::string& path) {
   return std::nullopt;
 }
 
-Graph read_file(const ReadRequest& request) {
+namespace {
+
+Graph read_as(const ReadRequest& request) {
   switch (request.kind.format) {
     case FileFormat::edge_list:
     case FileFormat::weighted_edge_list:
     case FileFormat::snap:
+    case FileFormat::csv:
       return read_edge_list(request);
     case FileFormat::matrix_market:
       return read_matrix_market(request);
@@ -74,23 +78,52 @@ Graph read_file(const ReadRequest& request) {
   throw UsageError("no such graph format");
 }
 
+}  // namespace
+
+Graph read_file(const ReadRequest& request) {
+  try {
+    return read_as(request);
+  } catch (const InputError& error) {
+    // What is wrong with edges in general does not know whose they are.
+    const std::string message = error.what();
+    if (message.starts_with(request.path)) throw;
+    throw InputError(request.path + ": " + message);
+  }
+}
+
+FileKind named_kind(const std::string& format) {
+  std::string known;
+  for (const Suffix& suffix : kSuffixes) {
+    if (suffix.text.substr(1) == format) return {suffix.format, Compression::from_content};
+    known += (known.empty() ? "" : ", ") + std::string(suffix.text.substr(1));
+  }
+  throw UsageError("--format \"" + format + "\" is unknown; there is: " + known);
+}
+
 FileKind required_kind(const std::string& path) {
   const std::optional<FileKind> kind = file_kind(path);
   if (!kind) {
     throw InputError(path +
                      ": the name does not say which format this is; graph files end in .mtx, .el, "
-                     ".wel, .txt, .tsv, .gr, .graph (these "
-                     "also with .gz or .zst), .sg, .wsg, .npz or .wgr");
+                     ".wel, .txt, .tsv, .csv, .gr, .graph (these "
+                     "also with .gz or .zst), .sg, .wsg, .npz or .wgr; or say it with --format");
   }
   return *kind;
 }
 
 }  // namespace io
 
+const std::string kStandardInput = "/dev/stdin";
+
 bool is_graph_file_name(const std::string& path) { return io::file_kind(path).has_value(); }
 
+void check_format(const std::string& format) { (void)io::named_kind(format); }
+
 Graph read_graph(const std::string& path, const ReadOptions& options, exec::ThreadPool& pool) {
-  return io::read_file({path, io::required_kind(path), options, pool});
+  const std::string& file = path == "-" ? kStandardInput : path;
+  const io::FileKind kind =
+      options.format.empty() ? io::required_kind(path) : io::named_kind(options.format);
+  return io::read_file({file, kind, options, pool});
 }
 
 }  // namespace warren::graph

@@ -10,12 +10,15 @@
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/io.hpp"
 
+#include "graph/io/mapped_file.hpp"
+
 namespace warren::graph::io {
 
 enum class FileFormat {
   edge_list,           ///< .el: two columns.
   weighted_edge_list,  ///< .wel: three columns.
   snap,                ///< .txt, .tsv: two columns or three, the same number on all lines.
+  csv,                 ///< .csv: the same, perhaps under headings.
   matrix_market,       ///< .mtx
   dimacs,              ///< .gr
   metis,               ///< .graph
@@ -25,7 +28,8 @@ enum class FileFormat {
   warren               ///< .wgr
 };
 
-enum class Compression { none, gzip, zstd };
+/// `from_content`: the first bytes tell; of what may come through a pipe.
+enum class Compression { none, gzip, zstd, from_content };
 
 struct FileKind {
   FileFormat format;
@@ -34,8 +38,16 @@ struct FileKind {
 
 /// Nothing if the name ends as no format's does, or a binary format carries .gz or .zst.
 [[nodiscard]] std::optional<FileKind> file_kind(const std::string& path);
-/// The same; throws InputError where the name says nothing.
+/// Of a name as format names end, without the dot ("el"). Throws UsageError.
+[[nodiscard]] FileKind named_kind(const std::string& format);
+/// The same of a path; throws InputError where the name says nothing.
 [[nodiscard]] FileKind required_kind(const std::string& path);
+
+/// Whether what is read may be a pipe.
+[[nodiscard]] inline MappedFile::Pipes pipes_of(const FileKind& kind) {
+  return kind.compression == Compression::from_content ? MappedFile::Pipes::read
+                                                       : MappedFile::Pipes::refused;
+}
 
 /// What a reader is asked for.
 struct ReadRequest {

@@ -71,7 +71,7 @@ Header read_header(const MappedFile& file, std::uint64_t entry_bytes, std::uint6
 }  // namespace
 
 Graph read_gap(const ReadRequest& request) {
-  const MappedFile file(request.path);
+  const MappedFile file(request.path, pipes_of(request.kind));
   const bool has_weights = request.kind.format == FileFormat::gap_weighted;
   const bool weighted = has_weights && request.options.read_weights;
   const std::uint64_t entry_bytes = has_weights ? 8 : 4;

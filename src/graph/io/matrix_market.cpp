@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix Market coordinate files: a banner, comments, a line of sizes, and one entry a line,
-// numbered from 1. A symmetric file holds one triangle, which stands for both.
+// numbered from 1. A symmetric, hermitian or skew-symmetric file holds one triangle, which stands
+// for both, in a skew-symmetric one with opposite values. Complex values are no weights: of such
+// files only the entries can be read.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -11,6 +13,7 @@
 #include "warren/core/error.hpp"
 
 #include "graph/io/coordinate_source.hpp"
+#include "graph/io/csr.hpp"
 #include "graph/io/format.hpp"
 
 namespace warren::graph::io {
@@ -18,7 +21,8 @@ namespace {
 
 struct Header {
   std::string field;
-  bool symmetric = false;
+  bool symmetric = false;  // One triangle stands for both: also of skew-symmetric and hermitian.
+  bool skew = false;
   std::uint64_t vertices = 0;
   std::uint64_t entries = 0;
   std::uint64_t line = 0;  // Of the sizes; 0 before they were met.
@@ -31,10 +35,11 @@ std::string lower(const char* begin, const char* end) {
   return text;
 }
 
-void parse_banner(const TextFile& file, const TextBlock& block, Header& header) {
+void parse_banner(const TextFile& file, const TextBlock& block, const char* at_banner,
+                  bool read_weights, Header& header) {
   std::array<std::string, 5> words;
   std::array<const char*, 5> at{};
-  const char* p = block.begin;
+  const char* p = at_banner;
   for (std::size_t i = 0; i < words.size(); ++i) {
     p = skip_blanks(p);
     at[i] = p;
@@ -42,28 +47,36 @@ void parse_banner(const TextFile& file, const TextBlock& block, Header& header) 
     words[i] = lower(p, end);
     p = end;
   }
-  if (words[0] != "%%matrixmarket") {
-    file.fail(block, block.begin,
+  if (words[0] != "%%matrixmarket" && words[0] != "%matrixmarket") {
+    file.fail(block, at_banner,
               "the first line must be '%%MatrixMarket matrix coordinate FIELD SYMMETRY'");
   }
   const auto refuse = [&](std::size_t word, const char* right) {
     file.fail(
-        block, block.begin,
+        block, at_banner,
         fmt::format("{} in the first line cannot be read; {}", quoted_token(at[word]), right));
   };
   if (words[1] != "matrix") refuse(1, "a graph is a 'matrix'");
   if (words[2] != "coordinate") refuse(2, "a sparse matrix is in 'coordinate' format");
-  if (words[3] != "pattern" && words[3] != "real" && words[3] != "integer" &&
-      words[3] != "double") {
-    refuse(3, "the field is 'pattern', 'real' or 'integer'");
+  header.field = words[3];
+  if (header.field == "double") header.field = "real";
+  if (header.field == "unsigned-integer") header.field = "integer";
+  if (header.field != "pattern" && header.field != "real" && header.field != "integer" &&
+      header.field != "complex") {
+    refuse(3, "the field is 'pattern', 'real', 'integer' or 'complex'");
   }
-  if (words[4] != "general" && words[4] != "symmetric") {
-    refuse(4, "the symmetry is 'general' or 'symmetric'; write other matrices out as 'general'");
+  if (header.field == "complex" && read_weights) {
+    refuse(3,
+           "its values have two parts, and a weight is one number: write the real parts or the "
+           "moduli as 'real' or the entries alone as 'pattern' (searches that need no weights read "
+           "the file as it is)");
   }
+  header.skew = words[4] == "skew-symmetric";
+  header.symmetric = header.skew || words[4] == "symmetric" || words[4] == "hermitian";
+  if (!header.symmetric && words[4] != "general")
+    refuse(4, "the symmetry is 'general', 'symmetric', 'skew-symmetric' or 'hermitian'");
   if (detail::pass_line_end(skip_blanks(p), block.end) == nullptr)
     file.fail(block, p, "the first line holds five words");
-  header.field = words[3];
-  header.symmetric = words[4] == "symmetric";
 }
 
 void parse_sizes(const TextFile& file, const TextBlock& block, const char* p, Header& header) {
@@ -91,19 +104,18 @@ void parse_sizes(const TextFile& file, const TextBlock& block, const char* p, He
   header.entries = sizes[2];
 }
 
-Header read_header(TextFile& file) {
+Header read_header(TextFile& file, bool read_weights) {
   Header header;
   bool first = true;
   file.read_head([&](const TextBlock& block) {
     const char* p = block.begin;
-    if (first) {
-      parse_banner(file, block, header);
-      first = false;
-    }
     while (p < block.end) {
       const char* q = skip_blanks(p);
       const char* next = detail::pass_line(q, block.end);
-      if (*q != '%' && detail::pass_line_end(q, block.end) == nullptr) {
+      if (first && detail::pass_line_end(q, block.end) == nullptr) {
+        parse_banner(file, block, q, read_weights, header);
+        first = false;
+      } else if (*q != '%' && detail::pass_line_end(q, block.end) == nullptr) {
         parse_sizes(file, block, q, header);
         return next;
       }
@@ -121,7 +133,7 @@ Header read_header(TextFile& file) {
 
 Graph read_matrix_market(const ReadRequest& request) {
   TextFile file(request.path, request.kind.compression);
-  const Header header = read_header(file);
+  const Header header = read_header(file, request.options.read_weights);
   check_announced(file, header.line, header.vertices, request.max_vertices);
   check_entries_fit(file, header.line, header.entries, 4);
 
@@ -129,19 +141,32 @@ Graph read_matrix_market(const ReadRequest& request) {
   format.vertices = header.vertices;
   format.max_vertices = request.max_vertices;
   format.syntax.base = 1;
+  format.syntax.no_negative_weights = request.options.no_negative_weights;
   format.syntax.largest = header.vertices;
   format.syntax.largest_because =
       fmt::format("line {} announces {} rows", header.line, header.vertices);
   if (header.field == "pattern") {
     format.syntax.columns = "a row and a column, since the field is 'pattern'";
+  } else if (header.field == "complex") {
+    format.syntax.columns =
+        "a row, a column and a value of two parts, since the field is 'complex'";
+    format.column = WeightColumn::complex_ignored;
   } else {
     format.syntax.columns =
         fmt::format("a row, a column and a value, since the field is '{}'", header.field);
     format.column = request.options.read_weights ? WeightColumn::int32 : WeightColumn::ignored;
     format.integers_only = header.field == "integer";
+    if (format.integers_only) {
+      format.syntax.integers_because =
+          "the field in the first line is 'integer'; write 'real' there for other numbers";
+    }
+    format.syntax.large = LineSyntax::Large::read_as_float;
   }
+  // Without values, a skew-symmetric matrix is a symmetric one.
+  format.mirror_negated = header.skew && format.column == WeightColumn::int32;
   BuildOptions build_options = request.options.build;
-  build_options.symmetrize = build_options.symmetrize || header.symmetric;
+  build_options.symmetrize =
+      build_options.symmetrize || (header.symmetric && !format.mirror_negated);
   std::uint64_t entries = 0;
   Graph graph = build_coordinates(file, format, nullptr, build_options, request.pool, entries);
   if (entries != header.entries) {
@@ -149,6 +174,11 @@ Graph read_matrix_market(const ReadRequest& request) {
               fmt::format("the header announces {} entries, but {} follow; was the file cut off?",
                           header.entries, entries));
   }
+  const bool is_as_it_stands = !build_options.keep_duplicates && !build_options.sum_duplicates &&
+                               !build_options.symmetrize && !build_options.drop_self_loops &&
+                               !format.mirror_negated;
+  if (is_as_it_stands && graph.weight_type != WeightType::none && graph.edges() < entries)
+    warn_of_merged(request.path);
   return graph;
 }
 

@@ -87,10 +87,12 @@ Header read_header(TextFile& file) {
 
 class MetisSource final : public EdgeSource {
  public:
-  MetisSource(const TextFile& file, const Header& header, bool read_weights, exec::ThreadPool& pool)
+  MetisSource(const TextFile& file, const Header& header, const ReadOptions& options,
+              exec::ThreadPool& pool)
       : file_(file),
         header_(header),
-        weights_(header.edge_weights && read_weights),
+        weights_(header.edge_weights && options.read_weights),
+        no_negative_(weights_ && options.no_negative_weights),
         first_vertex_(file.pieces()),
         entries_(file.pieces()) {
     if (file.pieces() > 1) number_pieces(pool);
@@ -182,6 +184,12 @@ class MetisSource final : public EdgeSource {
       const char* q = parse_unsigned(p, neighbour);
       if (q == p || !is_token_end(*q)) refuse(block, p);
       if (neighbour - 1 >= header_.vertices) refuse(block, p);
+      if (neighbour - 1 == vertex) {
+        file_.fail(block, p,
+                   fmt::format("a self-loop: vertex {} is its own neighbour, which METIS files "
+                               "have no room for; leave it out, or write the graph as .mtx or .el",
+                               neighbour));
+      }
       edges[size] = {vertex, static_cast<Vertex>(neighbour - 1)};
       p = q;
       if (header_.edge_weights) {
@@ -193,6 +201,12 @@ class MetisSource final : public EdgeSource {
                                  "32 bits, since the header's "
                                  "format says so",
                                  quoted_token(p)));
+        }
+        if (no_negative_ && weights[size] < 0) {
+          file_.fail(block, p,
+                     fmt::format("the edge from {} to {} has the weight {}; weights of 0 and above "
+                                 "are needed here",
+                                 vertex + 1, neighbour, weights[size]));
         }
         p = q;
       }
@@ -223,6 +237,7 @@ class MetisSource final : public EdgeSource {
   const TextFile& file_;
   const Header header_;
   const bool weights_;
+  const bool no_negative_;
   std::vector<std::uint64_t> first_vertex_;
   std::vector<std::uint64_t> entries_;
 };
@@ -241,7 +256,7 @@ Graph read_metis(const ReadRequest& request) {
             "the header announces {} vertices, for which the file is too short; was it cut off?",
             header.vertices));
   }
-  MetisSource source(file, header, request.options.read_weights, request.pool);
+  MetisSource source(file, header, request.options, request.pool);
   BuildOptions build_options = request.options.build;
   build_options.symmetrize = false;  // It is, or is refused.
   Graph graph = build_or_first_error(source, build_options, request.pool);

@@ -187,7 +187,7 @@ void read_weights(const Member& data, Graph& graph, exec::ThreadPool& pool) {
 }  // namespace
 
 Graph read_scipy(const ReadRequest& request) {
-  const MappedFile file(request.path);
+  const MappedFile file(request.path, pipes_of(request.kind));
   const ZipReader zip(file);
   if (!zip.contains("format.npy") || !zip.contains("shape.npy")) {
     throw InputError(request.path +

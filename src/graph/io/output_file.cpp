@@ -201,6 +201,7 @@ std::unique_ptr<TextOutput> make_text_output(OutputFile& file, Compression compr
     case Compression::zstd:
       return std::make_unique<ZstdOutput>(file);
     case Compression::none:
+    case Compression::from_content:
       break;
   }
   return std::make_unique<PlainOutput>(file);

@@ -26,17 +26,40 @@ bool starts_with(const MappedFile& file, std::string_view magic) {
   return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
 }
 
+Compression compression_of(const MappedFile& file) {
+  if (starts_with(file, "\x1f\x8b")) return Compression::gzip;
+  return starts_with(file, "\x28\xb5\x2f\xfd") ? Compression::zstd : Compression::none;
+}
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// Bytes of the mark that editors put in front of UTF-8.
+std::uint64_t mark_bytes(std::string_view text) {
+  return text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+}
+
 }  // namespace
 
 TextFile::TextFile(const std::string& path, Compression compression, std::uint64_t longest_line)
-    : file_(path), compression_(compression), longest_line_(longest_line) {
+    : file_(path, compression == Compression::from_content ? MappedFile::Pipes::read
+                                                           : MappedFile::Pipes::refused),
+      compression_(compression == Compression::from_content ? compression_of(file_) : compression),
+      longest_line_(longest_line) {
   if (file_.size() == 0) throw InputError(path + ": the file is empty");
   if (compression_ != Compression::none) return;
-  if (starts_with(file_, "\x1f\x8b"))
+  if (compression_of(file_) == Compression::gzip)
     throw InputError(path + ": is compressed with gzip; let its name end in .gz");
-  if (starts_with(file_, "\x28\xb5\x2f\xfd"))
+  if (compression_of(file_) == Compression::zstd)
     throw InputError(path + ": is compressed with zstd; let its name end in .zst");
+  if (starts_with(file_, "\xff\xfe") || starts_with(file_, "\xfe\xff"))
+    throw InputError(path + ": is text in UTF-16; save it as UTF-8");
+  text_begin_ = data_begin_ = mark_bytes({file_.data(), file_.size()});
   pieces_ = (file_.size() + kPieceBytes - 1) / kPieceBytes;
+}
+
+std::uint64_t TextFile::likely_text_bytes() const {
+  constexpr std::uint64_t kRatio = 8;  // A list of edges becomes a third to a fifth.
+  return compression_ == Compression::none ? file_.size() : kRatio * file_.size();
 }
 
 std::uint64_t TextFile::text_bytes() const {
@@ -45,8 +68,8 @@ std::uint64_t TextFile::text_bytes() const {
 
 void TextFile::read_head(const std::function<const char*(const TextBlock&)>& look) {
   if (compression_ == Compression::none) {
-    const TextBlock all{file_.data(), file_.data() + file_.size(), 0};
-    data_begin_ = static_cast<std::uint64_t>(look(all) - all.begin);
+    const TextBlock all{file_.data() + text_begin_, file_.data() + file_.size(), 0};
+    data_begin_ = static_cast<std::uint64_t>(look(all) - file_.data());
     pieces_ =
         std::max<std::uint64_t>(1, (file_.size() - data_begin_ + kPieceBytes - 1) / kPieceBytes);
     return;
@@ -101,6 +124,7 @@ void TextFile::stream(const std::function<bool(const TextBlock&)>& body) const {
   const std::uint64_t block_bytes = std::clamp(kLikelyRatio * file_.size(), kLeast, kStreamBytes);
   std::vector<char> buffer(block_bytes + MappedFile::kPadding);
   std::uint64_t held = 0, lines = 0;
+  bool is_first = true;
   for (bool more = true; more;) {
     if (held == buffer.size() - MappedFile::kPadding) {
       if (held > longest_line_)
@@ -118,8 +142,10 @@ void TextFile::stream(const std::function<bool(const TextBlock&)>& body) const {
                             : last == nullptr ? buffer.data()
                                               : static_cast<const char*>(last) + 1;
     if (cut != buffer.data()) {
-      const TextBlock block{buffer.data(), cut, lines};
-      if (!body(block)) return;
+      const auto size = static_cast<std::size_t>(cut - buffer.data());
+      const std::uint64_t mark = is_first ? mark_bytes({buffer.data(), size}) : 0;
+      is_first = false;
+      if (!body({buffer.data() + mark, cut, lines})) return;
       lines += count_lines(buffer.data(), cut);
     }
     held = static_cast<std::uint64_t>(end - cut);
@@ -130,6 +156,8 @@ void TextFile::stream(const std::function<bool(const TextBlock&)>& body) const {
 std::uint64_t TextFile::line_of(const TextBlock& block, const char* at) const {
   if (block.lines_before != TextBlock::kCount)
     return block.lines_before + count_lines(block.begin, at) + 1;
+  if (block.origin != nullptr)
+    return count_lines(file_.data(), block.origin) + count_lines(block.begin, at) + 1;
   return count_lines(file_.data(), at) + 1;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A text file as blocks of whole lines. A plain file is mapped and cut into pieces that threads
 // read at the same time; a compressed one is a single piece, decompressed block by block on every
-// reading, so that its text is never in memory as a whole.
+// reading, so that its text is never in memory as a whole. A byte order mark of UTF-8 is no text.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,10 @@ namespace warren::graph::io {
 struct TextBlock {
   const char* begin;
   const char* end;
-  std::uint64_t lines_before;  ///< Lines of the text that stand before `begin`; kCount: they have
-                               ///< to be counted.
+  std::uint64_t lines_before;    ///< Lines of the text that stand before `begin`; kCount: they have
+                                 ///< to be counted.
+  const char* origin = nullptr;  ///< Of lines that were written anew: the front of the block that
+                                 ///< they stand for, line by line.
 
   static constexpr std::uint64_t kCount = ~std::uint64_t{0};
 };
@@ -35,6 +37,9 @@ class TextFile {
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   /// Bytes of text, where that is known: not for compressed files, which say the largest number.
   [[nodiscard]] std::uint64_t text_bytes() const;
+
+  /// About as many, of compressed files too.
+  [[nodiscard]] std::uint64_t likely_text_bytes() const;
 
   /// Shows the text from its front: `look(block)` returns where the lines end that it has taken,
   /// block.end if it wants more. What follows is the data that for_each_block() delivers.
@@ -60,6 +65,7 @@ class TextFile {
   MappedFile file_;
   Compression compression_;
   std::uint64_t longest_line_;
+  std::uint64_t text_begin_ = 0;  // Of a plain file: behind its byte order mark.
   std::uint64_t data_begin_ = 0;  // Byte of the text where the data begins.
   std::uint64_t pieces_ = 1;
 };

@@ -198,8 +198,9 @@ struct CheckedFile {
 };
 
 CheckedFile open_checked(const std::string& path, std::uint64_t max_vertices,
-                         exec::ThreadPool& pool) {
-  auto file = std::make_shared<MappedFile>(path);
+                         exec::ThreadPool& pool,
+                         MappedFile::Pipes pipes = MappedFile::Pipes::refused) {
+  auto file = std::make_shared<MappedFile>(path, pipes);
   const Header header = read_header(*file, max_vertices);
   std::vector<Section> table = read_sections(*file, header);
   check_blocks(*file, header, table, pool);
@@ -258,7 +259,8 @@ CompressedGraph compressed_graph(const CheckedFile& file, bool read_weights,
 }  // namespace
 
 Graph read_warren(const ReadRequest& request) {
-  const CheckedFile file = open_checked(request.path, request.max_vertices, request.pool);
+  const CheckedFile file =
+      open_checked(request.path, request.max_vertices, request.pool, pipes_of(request.kind));
   const Sections& sections = file.sections;
   if (file.header.version == wgr::kCompressedVersion) {
     Graph graph =

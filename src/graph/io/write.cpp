@@ -47,6 +47,7 @@ void write_as(const WriteRequest& request, OutputFile& file) {
     case FileFormat::edge_list:
     case FileFormat::weighted_edge_list:
     case FileFormat::snap:
+    case FileFormat::csv:
       return write_edge_list(request, file);
     case FileFormat::matrix_market:
       return write_matrix_market(request, file);

@@ -113,6 +113,7 @@ bool has_all_ids(const Graph& graph) {
 void write_edge_list(const WriteRequest& request, OutputFile& file) {
   Graph graph = request.graph;
   const bool snap = request.kind.format == FileFormat::snap;
+  const bool csv = request.kind.format == FileFormat::csv;
   if (request.kind.format == FileFormat::edge_list && graph.weight_type != WeightType::none) {
     log_warning(request.path + ": weights are not written; a .wel file would hold them");
     graph.weight_type = WeightType::none;
@@ -128,7 +129,10 @@ void write_edge_list(const WriteRequest& request, OutputFile& file) {
   const bool announce =
       has_all_ids(graph) && ((snap && graph.original_ids.empty()) || !last_vertex_occurs(graph));
   if (announce) out->write(fmt::format("# Nodes: {} Edges: {}\n", graph.vertices, graph.edges()));
-  const char separator = snap ? '\t' : ' ';
+  if (csv)
+    out->write(graph.weight_type == WeightType::none ? "source,target\n"
+                                                     : "source,target,weight\n");
+  const char separator = snap ? '\t' : csv ? ',' : ' ';
   write_rows(request, *out, [&](TextBuffer& buffer, std::uint64_t u) {
     for (EdgeOffset e = graph.offsets[u]; e < graph.offsets[u + 1]; ++e) {
       buffer.put(graph.original_id(static_cast<Vertex>(u)));
