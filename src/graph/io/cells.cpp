@@ -183,7 +183,7 @@ void check_word(const TextFile& file, const TextBlock& block, const Cell& cell) 
 }  // namespace
 
 const char* CellSplitter::pass_blanks(const char* p, const char* end) const {
-  while (p < end && is_blank(*p) && *p != separator_) ++p;
+  while (p < end && is_blank(*p) && (*p != separator_ || separator_ == ' ')) ++p;
   return p;
 }
 
