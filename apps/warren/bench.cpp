@@ -47,12 +47,18 @@ ExitStatus run_emogi(const BenchCommand& command) {
   });
 }
 
+/// Of results that were compared with a reference where that was asked for.
+ExitStatus status_of(bool is_right) {
+  if (is_right) return ExitStatus::done;
+  fmt::print(stderr, "warren: error: some results are wrong: see max_relative_error\n");
+  return ExitStatus::not_verified;
+}
+
 ExitStatus run_spmm(const BenchCommand& command) {
   SparseOptions options = command.spmm.options;
   options.common = command.common;
   return run_suite(command, "spmm", [&](Session& session) {
-    bench_spmm(session, options, command.spmm);
-    return ExitStatus::done;
+    return status_of(bench_spmm(session, options, command.spmm));
   });
 }
 
@@ -60,9 +66,7 @@ ExitStatus run_lookups(BenchCommand command) {
   check_bench_lookup(command.lookup);
   command.common = command.lookup.options.common;
   return run_suite(command, "lookup", [&](Session& session) {
-    if (bench_lookup(session, command.lookup)) return ExitStatus::done;
-    fmt::print(stderr, "warren: error: some sums are wrong: see max_relative_error\n");
-    return ExitStatus::not_verified;
+    return status_of(bench_lookup(session, command.lookup));
   });
 }
 

@@ -174,6 +174,9 @@ void bench_emogi(Session& session, const EmogiOptions& options) {
   traversal.edges = "host";
   traversal.cache = 0;
   TraversalInput input(session, options.graph, traversal, "ranges");
+  warn_of_weights(session, "breadth-first search");
+  warn_without_effect(session.options(), {"--repeat"},
+                      "--sources says how many searches are timed");
   team::run_team(session.team(), [&](team::Team& team) {
     const graph::Shard shard = input.shard(team);
     std::vector<Vertex> sources =

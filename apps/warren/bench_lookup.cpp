@@ -33,7 +33,7 @@ void add_bench_lookup_options(CLI::App& command, BenchLookupOptions& bench) {
   command.add_option("--bags", bench.bags, "Rows of a bag (32)")
       ->delimiter(',')
       ->type_name("L,...")
-      ->check(whole_number(1, std::uint64_t{1} << 48));
+      ->transform(whole_number(1, std::uint64_t{1} << 48));
   command.add_option("--skews", bench.skews, "Skews of the draws (0): see lookup")
       ->delimiter(',')
       ->type_name("S,...");

@@ -32,7 +32,7 @@ void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& bench) {
   command.add_option("--ks", bench.widths, "Widths (16,32,64,128,256)")
       ->delimiter(',')
       ->type_name("K,...")
-      ->check(whole_number(1, std::uint64_t{1} << 24));
+      ->transform(whole_number(1, std::uint64_t{1} << 24));
   command.add_option("--types", bench.types, "Storage types (float32)")
       ->delimiter(',')
       ->type_name("TYPE,...");
@@ -52,7 +52,7 @@ void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& bench) {
   command.add_flag("--verify", bench.options.verify, "Compare with double precision");
 }
 
-void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions& bench) {
+bool bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions& bench) {
   std::vector<std::string> strategies = bench.strategies;
   if (strategies.empty() && session.team().ranks == 1) strategies = {"auto"};
   if (strategies.empty()) {
@@ -72,6 +72,7 @@ void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
       options.workgroup == 0
           ? ""
           : fmt::format(" --workgroup {} --slow {}", options.workgroup, options.slow);
+  bool is_right = true;
   Json results = Json::array();
   session.print("\n{:<10} {:>6} {:<20} {:>12} {:>10} {:>14}\n", "type", "k", "strategy", "time",
                 "GFLOP/s", "rows moved");
@@ -82,6 +83,7 @@ void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
         options.k = k;
         options.strategy = strategy;
         const SparseOutcome outcome = measure_spmm(session, options, input);
+        is_right = is_right && outcome.error <= sparse_tolerance(type, session.team().ranks);
         const double middle = median(outcome.seconds);
         const double gflops = middle > 0.0 ? 2e-9 * static_cast<double>(input.graph().edges()) *
                                                  static_cast<double>(k) / middle
@@ -111,6 +113,7 @@ void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
     }
   }
   session.json()["results"] = results;
+  return is_right;
 }
 
 }  // namespace warren::app

@@ -19,6 +19,8 @@ struct BenchSpmmOptions {
 void add_bench_spmm_options(CLI::App& command, BenchSpmmOptions& bench);
 
 /// Sets `results` of the session's JSON, an object a product with every run, and prints a table.
-void bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions& bench);
+/// False if the options ask for a comparison, and a product is wrong.
+[[nodiscard]] bool bench_spmm(Session& session, SparseOptions options,
+                              const BenchSpmmOptions& bench);
 
 }  // namespace warren::app

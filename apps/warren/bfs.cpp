@@ -226,6 +226,9 @@ ExitStatus run_bfs(const BfsCommand& command) {
   const std::string& method = command.traversal.method;
   TraversalInput input(session, command.graph, command.traversal,
                        method.empty() ? "ranges" : method);
+  warn_of_weights(session, "breadth-first search");
+  session.warn_of_seed(input.is_drawn() || command.sources > 0);
+  session.json()["method"] = input.method();
   const VertexNames& names = input.names();
   if (command.source) (void)names.find(*command.source);  // Before the work begins.
   BfsRunResult result;

@@ -153,6 +153,9 @@ ExitStatus run_cc(const ComponentsCommand& command) {
   const std::string& method = command.traversal.method;
   TraversalInput input(session, command.graph, command.traversal,
                        method.empty() ? "ranges" : method);
+  warn_of_weights(session, "cc");
+  session.warn_of_seed(input.is_drawn());
+  session.json()["method"] = input.method();
   ComponentsOutcome outcome;
   {
     const auto progress = session.progress("connecting");

@@ -36,6 +36,8 @@ ExitStatus run_convert(const ConvertCommand& command) {
   check_writable("OUT", command.out);
   const GraphInput input = find_graph(session, command.graph);
   const graph::Graph graph = load_graph(session, input, command.graph, true);
+  session.runs_on_host_threads();
+  session.warn_of_seed(is_drawn(input, command.graph, true));
 
   auto progress = session.progress("writing " + command.out);
   std::uint64_t bytes = 0;

@@ -22,6 +22,9 @@ struct FetchCommand {
 
 ExitStatus run_fetch(const FetchCommand& command) {
   Session session("fetch", command.common);
+  session.warn_of_seed(false);
+  warn_without_effect(command.common, {"--device", "--devices", "--threads", "--repeat"},
+                      "fetch brings files, once");
   learn::FetchResult result;
   const double begin = now_seconds();
   {

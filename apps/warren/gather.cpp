@@ -257,7 +257,6 @@ void check(const GatherCommand& command) {
           "--strategy messages gathers from the devices' memory: leave --placement out");
   require(!command.cached || command.is_cached(),
           "--cached is of rows in host memory: give --placement cached too");
-  require(command.skew >= 0.0 && command.skew <= 100.0, "--skew should be from 0 to 100");
   require(command.rows < kNoVertex || !command.is_cached(),
           "--placement cached is for fewer than 2^32 - 1 rows");
   const auto fits = [](std::uint64_t a, std::uint64_t b) { return a <= kMost / b; };
@@ -364,7 +363,8 @@ void add_gather(CLI::App& program, Action& action) {
   gather
       ->add_option("--skew", command->skew,
                    "0: rows are drawn uniformly; S: by Zipf's law, row r with (r + 1)^-S")
-      ->type_name("S");
+      ->type_name("S")
+      ->check(real_number(0.0, 100.0));
   gather->add_flag("--verify", command->verify, "Look at every element (exit status 4)");
   add_common_options(*gather, command->common);
   gather->footer("Example:\n  warren gather --rows 1000000 --k 64 --count 200000 --placement host");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_input.hpp"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 
@@ -115,6 +117,17 @@ void write_id_map(const std::string& path, const VertexNames& names) {
   file.commit();
 }
 
+/// True if the file's lines are edges, whose ids are the user's.
+bool is_edge_list(const GraphInput& input, const std::string& format) {
+  if (input.generator) return false;
+  std::string name = format.empty() ? input.path : "." + format;
+  for (const char* packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.resize(name.size() - std::string(packed).size());
+  }
+  return std::ranges::any_of(std::array{".el", ".wel", ".txt", ".tsv", ".csv"},
+                             [&](const char* ending) { return name.ends_with(ending); });
+}
+
 }  // namespace
 
 GraphInput find_graph(const Session& session, const GraphOptions& options) {
@@ -142,11 +155,26 @@ GraphInput find_graph(const Session& session, const GraphOptions& options) {
       "--id-map: the ids of a generated graph are the numbers of its vertices; it is for files");
   input.words = std::make_shared<std::vector<std::string>>();
   input.build = input.generator ? graph::effective_options(*input.generator, build) : build;
+  if (!is_edge_list(input, options.format)) {
+    warn_without_effect(
+        session.options(), {"--one-based", "--compact", "--ids", "--headings"},
+        "it is for edge lists (.el, .wel, .txt, .tsv, .csv), and " + options.graph + " is none");
+  }
   return input;
 }
 
+bool is_drawn(const GraphInput& input, const GraphOptions& options, bool wants_weights) {
+  const bool draws_edges = input.generator && input.generator->kind != graph::GeneratorKind::grid;
+  return draws_edges || (wants_weights && options.weights.starts_with("uniform"));
+}
+
+void warn_of_weights(const Session& session, const std::string& command) {
+  warn_without_effect(session.options(), {"--weights"}, command + " looks at no weights");
+}
+
 graph::Graph load_graph(const Session& session, const GraphInput& input,
-                        const GraphOptions& options, bool wants_weights, WeightRange range) {
+                        const GraphOptions& options, bool wants_weights, WeightRange range,
+                        graph::WeightReport* weights) {
   const auto progress =
       session.progress((input.generator ? "drawing " : "reading ") + options.graph);
   const TraceSpan span("load graph", 0);
@@ -165,6 +193,7 @@ graph::Graph load_graph(const Session& session, const GraphInput& input,
     if (options.headings != "auto") read.has_headings = options.headings == "yes";
     read.no_negative_weights = range == WeightRange::not_negative;
     read.read_weights = wants_weights && !options.weights.starts_with("uniform");
+    read.weights = weights;
     graph = graph::read_graph(input.path, read, session.pool());
   }
   if (options.sum_duplicates && graph.weight_type == graph::WeightType::none) {

@@ -79,6 +79,9 @@ void print_links(Session& session, const team::Links& links) {
 
 ExitStatus run_info(const CommonOptions& options) {
   Session session("info", options);
+  session.warn_of_seed(false);
+  warn_without_effect(options, {"--devices"}, "info tells of all devices");
+  warn_without_effect(options, {"--repeat"}, "info measures once");
   std::vector<exec::Device> devices;
   if (session.on_gpu()) {
     for (int i = 0; i < exec::cuda_device_count(); ++i) devices.push_back(exec::Device::cuda(i));

@@ -61,7 +61,8 @@ void add_lookup(CLI::App& program, Action& action) {
   lookup
       ->add_option("--skew", command->lookup.skew,
                    "0: rows are drawn uniformly; row number (a uniform one)^(1 + skew) otherwise")
-      ->type_name("S");
+      ->type_name("S")
+      ->check(real_number(0.0, 100.0));
   lookup
       ->add_option("--strategy", command->lookup.strategy,
                    "auto, pull (rows are read where they lie), owner-sum (owners add up their rows "

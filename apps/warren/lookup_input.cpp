@@ -194,7 +194,6 @@ void check_lookup_options(const LookupOptions& options, const LookupCase& lookup
           fmt::format("--rows {}, --batch {}, --bag {}: with --k {} there are more than 2^48 "
                       "elements; ask for fewer",
                       options.rows, options.batch, lookup.bag, options.k));
-  require(lookup.skew >= 0.0 && lookup.skew <= 100.0, "--skew should be from 0 to 100");
   require(
       options.batch % options.features == 0,
       fmt::format("--batch {} is no multiple of --features {}", options.batch, options.features));

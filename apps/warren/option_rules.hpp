@@ -9,8 +9,12 @@
 
 namespace warren::app {
 
-/// A validator that says what would be right.
+/// For Option::transform(): decimal digits, of a number of [low, high]. Says what would be right.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
+/// For Option::check(): a number of [low, high], and so neither infinite nor "nan".
+[[nodiscard]] CLI::Validator real_number(double low, double high);
+/// For Option::transform(): a number of bytes: whole, or with K, M, G, T (powers of 1024).
+[[nodiscard]] CLI::Validator byte_count();
 
 /// Adds an option that takes a whole number of [low, high], written in full.
 template <class Number>
@@ -19,7 +23,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& name, Number& valu
                         std::uint64_t low, std::uint64_t high) {
   return command.add_option(name, value, description)
       ->type_name(type_name)
-      ->check(whole_number(low, high));
+      ->transform(whole_number(low, high));
 }
 
 }  // namespace warren::app

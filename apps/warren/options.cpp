@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 #include "warren/core/types.hpp"
 
 #include "command.hpp"
@@ -34,18 +35,69 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 }
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
+  // Writes the number anew: the parser takes digits behind a 0 for octal ones.
   const auto check = [low, high](std::string& text) -> std::string {
     std::uint64_t number = 0;
     const char* last = text.data() + text.size();
     const auto [end, error] = std::from_chars(text.data(), last, number);
-    if (error == std::errc{} && end == last && number >= low && number <= high) return {};
+    if (error == std::errc{} && end == last && number >= low && number <= high) {
+      text = std::to_string(number);
+      return {};
+    }
     return fmt::format("\"{}\" should be a whole number from {} to {}", text, low, high);
   };
   return CLI::Validator(check, "");
 }
 
+CLI::Validator real_number(double low, double high) {
+  const auto check = [low, high](std::string& text) -> std::string {
+    double number = 0.0;
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    // Not a number is in no range.
+    if (error == std::errc{} && end == last && number >= low && number <= high) return {};
+    return fmt::format("\"{}\" should be a number from {:g} to {:g}", text, low, high);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator byte_count() {
+  const auto check = [](std::string& text) -> std::string {
+    std::uint64_t number = 0;
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    const std::string unit = CLI::detail::to_lower(std::string(end, last));
+    const std::string prefixes[] = {"", "k", "m", "g", "t", "p", "e"};
+    for (std::size_t i = 0; i < std::size(prefixes) && error == std::errc{}; ++i) {
+      const std::string& prefix = prefixes[i];
+      const bool is_unit = unit == prefix || unit == prefix + "b" || unit == prefix + "ib";
+      if (!is_unit || number > kMost >> 10 * i) continue;
+      text = std::to_string(number << 10 * i);
+      return {};
+    }
+    return fmt::format(
+        "\"{}\" should be a whole number of bytes, below 2^64, as 65536, 512K, 80M or 2G", text);
+  };
+  return CLI::Validator(check, "");
+}
+
+bool CommonOptions::is_given(const std::string& option) const {
+  return std::any_of(parsers.begin(), parsers.end(), [&](const CLI::App* parser) {
+    const CLI::Option* found = parser->get_option_no_throw(option);
+    return found != nullptr && found->count() > 0;
+  });
+}
+
+void warn_without_effect(const CommonOptions& common, std::initializer_list<const char*> options,
+                         const std::string& why) {
+  for (const char* option : options) {
+    if (common.is_given(option)) log_warning(fmt::format("{} has no effect: {}", option, why));
+  }
+}
+
 void add_common_options(CLI::App& command, CommonOptions& options) {
   const std::string group = "Common options";
+  options.parsers.push_back(&command);
   command.add_option("--device", options.device, "auto (a GPU where there is one), cpu, cuda")
       ->type_name("NAME")
       ->group(group);
@@ -140,9 +192,7 @@ namespace {
 template <class Number>
 void add_bytes(CLI::App& command, const std::string& name, Number& value,
                const std::string& description) {
-  command.add_option(name, value, description)
-      ->type_name("BYTES")
-      ->transform(CLI::AsSizeValue(false));
+  command.add_option(name, value, description)->type_name("BYTES")->transform(byte_count());
 }
 
 }  // namespace
@@ -188,6 +238,8 @@ void check_traversal_options(const TraversalOptions& options, bool has_async) {
 void check_method(const std::string& method) {
   check_choice("--method", method, {"ranges", "random", "degree", "rabbit", "metis"}, {});
 }
+
+bool is_drawn(const std::string& method) { return method == "random" || method == "metis"; }
 
 void check_choice(const std::string& option, const std::string& value,
                   const std::vector<std::string>& available,

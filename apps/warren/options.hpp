@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +28,14 @@ struct CommonOptions {
   std::string trace;  ///< A file, or empty.
   bool quiet = false;
   bool verbose = false;
+  std::vector<const CLI::App*> parsers;  ///< Of the commands that may fill this.
+
+  /// True if the option ("--seed") stands on the command line.
+  [[nodiscard]] bool is_given(const std::string& option) const;
 };
+/// A line on standard error for each of the options that is given: it has no effect, and why.
+void warn_without_effect(const CommonOptions& common, std::initializer_list<const char*> options,
+                         const std::string& why);
 void add_common_options(CLI::App& command, CommonOptions& options);
 
 /// What every command that takes a GRAPH takes.
@@ -69,6 +77,8 @@ void check_choice(const std::string& option, const std::string& value,
 
 /// Throws UsageError unless a graph can be cut by `method`.
 void check_method(const std::string& method);
+/// True if partitions by `method`, or orders of that name, are drawn by the seed.
+[[nodiscard]] bool is_drawn(const std::string& method);
 
 /// Throws UsageError for a command that is unknown or not there yet. Options pass.
 void check_command(const std::string& command);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/traverse/verify.hpp"
 
@@ -49,10 +50,10 @@ struct PageRankOutcome {
 /// How much one more iteration in double precision may change the ranks. The iteration is a
 /// contraction, so that in exact arithmetic the change is below that of the last one: the tolerance
 /// where it converged. Rounding adds three units of 2^-24 (ranks in single precision, for
-/// tolerances from 1e-6 on) or 2^-53 of each rank, which sum to 1; the bound leaves a few times
-/// that.
+/// tolerances from 1e-6 on, unless they follow weights) or 2^-53 of each rank, which sum to 1; the
+/// bound leaves a few times that.
 double bound_of(const traverse::PageRankOptions& options, const traverse::PageRankResult& result) {
-  const double rounding = options.tolerance >= 1e-6 ? 1e-6 : 1e-12;
+  const double rounding = options.tolerance >= 1e-6 && !options.weighted ? 1e-6 : 1e-12;
   return (result.converged ? options.tolerance : result.residual) + rounding;
 }
 
@@ -110,12 +111,14 @@ void run_rank(const PageRankCommand& command, const Session& session, const Trav
   if (!graph) return;
   const TraceSpan span("verify", 0);
   outcome.verdict = traverse::verify_pagerank(*graph, command.pagerank.damping, outcome.ranks,
-                                              bound_of(command.pagerank, result), session.pool());
+                                              bound_of(command.pagerank, result), session.pool(),
+                                              command.pagerank.weighted);
 }
 
-void set_json(Json& json, const PageRankOutcome& outcome, const std::string& placement,
-              const VertexNames& names) {
+void set_json(Json& json, const PageRankOutcome& outcome, bool weighted,
+              const std::string& placement, const VertexNames& names) {
   json["seconds"] = outcome.seconds;
+  json["weighted"] = weighted;
   json["iterations"] = outcome.result.iterations;
   json["residual"] = outcome.result.residual;
   json["converged"] = outcome.result.converged;
@@ -171,25 +174,45 @@ void write_ranks(const std::string& path, const std::vector<double>& ranks,
   file.commit();
 }
 
+void check_weights(const std::string& name, const graph::Graph& graph) {
+  if (graph.weight_type == graph::WeightType::none && graph.edges() > 0) {
+    throw InputError(name +
+                     ": it has no weights for --weighted; --weights uniform:LO:HI draws some, or "
+                     "give a file that has them");
+  }
+}
+
 ExitStatus run_pagerank(const PageRankCommand& command) {
   check_traversal_options(command.traversal);
   const traverse::PageRankOptions& pagerank = command.pagerank;
-  require(pagerank.damping >= 0.0 && pagerank.damping < 1.0,
+  require(pagerank.damping < 1.0,
           fmt::format("--damping {}: give a number of at least 0 and below 1", pagerank.damping));
-  require(pagerank.tolerance >= 0.0,
-          fmt::format("--tolerance {}: give a number of at least 0", pagerank.tolerance));
   require(command.traversal.mode != "async" || pagerank.tolerance > 0.0,
           "--mode async needs a --tolerance above 0");
   require(command.traversal.mode != "async" || !command.common.deterministic,
           "--mode async adds up in no fixed order: without --deterministic, or with --mode sync");
+  require(!pagerank.weighted || command.traversal.mode != "async",
+          "--weighted has no asynchronous form: give --mode sync, or leave --mode out");
+  require(!pagerank.weighted || command.traversal.edges != "compressed-host",
+          "--weighted reads plain lists: give --edges device or host");
   Session session("pagerank", command.common);
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);
   // On a GPU the hubs' contributions, which are read most, must lie together to stay in its caches.
   const std::string fitting = session.on_gpu() ? "degree" : "ranges";
   const std::string& method = command.traversal.method;
-  TraversalInput input(session, command.graph, command.traversal,
-                       method.empty() ? fitting : method);
+  TraversalInput input(session, command.graph, command.traversal, method.empty() ? fitting : method,
+                       pagerank.weighted,
+                       pagerank.weighted ? WeightRange::not_negative : WeightRange::any);
+  if (pagerank.weighted) {
+    check_weights(command.graph.graph, *input.graph());
+  } else if (!command.graph.weights.empty() || input.weights().are_unread) {
+    log_warning(fmt::format("{}: ranks are unweighted; with {}--weighted they follow the weights",
+                            command.graph.graph,
+                            command.graph.weights.empty() ? "" : "--weights HOW and "));
+  }
+  session.warn_of_seed(input.is_drawn());
+  session.json()["method"] = input.method();
   PageRankOutcome outcome;
   outcome.mode.is_async = command.traversal.mode == "async";
   if (command.traversal.mode == "auto")
@@ -207,7 +230,7 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
   }
   if (!output.empty()) write_ranks(output, outcome.ranks, input.names());
   describe_graph(session, command.graph, input.vertices(), outcome.edges);
-  set_json(session.json(), outcome, command.traversal.edges, input.names());
+  set_json(session.json(), outcome, pagerank.weighted, command.traversal.edges, input.names());
   print_outcome(session, outcome, input.names());
   session.finish();
   if (!outcome.verdict || outcome.verdict->correct) return ExitStatus::done;
@@ -221,16 +244,24 @@ void add_pagerank(CLI::App& program, Action& action) {
   auto command = std::make_shared<PageRankCommand>();
   CLI::App* pagerank = add_command(program, "pagerank", "PageRank, and the ten largest");
   add_graph_options(*pagerank, command->graph);
-  pagerank->add_option("--damping", command->pagerank.damping, "In [0, 1) (0.85)")->type_name("D");
+  pagerank->add_option("--damping", command->pagerank.damping, "In [0, 1) (0.85)")
+      ->type_name("D")
+      ->check(real_number(0.0, 1.0));
   pagerank
       ->add_option("--tolerance", command->pagerank.tolerance,
                    "Stop at an L1 change of at most this (1e-6)")
-      ->type_name("T");
+      ->type_name("T")
+      ->check(real_number(0.0, 1e300));
   add_number(*pagerank, "--max-iterations", command->pagerank.max_iterations,
              "And after so many (100)", "N", 1, 0xffffffff);
+  pagerank->add_flag("--weighted", command->pagerank.weighted,
+                     "An edge passes on its weight's share of its source's rank, not an equal one "
+                     "(not with --mode async or --edges compressed-host)");
   add_traversal_options(*pagerank, command->traversal);
   add_common_options(*pagerank, command->common);
-  pagerank->footer("Example:\n  warren pagerank debian --tolerance 1e-9 --verify");
+  pagerank->footer(
+      "Example:\n  warren pagerank debian --tolerance 1e-9 --verify\n"
+      "  warren pagerank roads.wel --weighted");
   pagerank->callback([command, &action] { action = [command] { return run_pagerank(*command); }; });
 }
 

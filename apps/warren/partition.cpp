@@ -30,6 +30,9 @@ ExitStatus run_partition(const PartitionCommand& command) {
   Session session("partition", command.common);
   const GraphInput input = find_graph(session, command.graph);
   const graph::Graph graph = load_graph(session, input, command.graph, false);
+  session.runs_on_host_threads();
+  warn_of_weights(session, "partition");
+  session.warn_of_seed(is_drawn(input, command.graph, false) || is_drawn(command.method));
 
   auto progress = session.progress("partitioning");
   const auto cut = [&] {

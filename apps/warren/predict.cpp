@@ -91,6 +91,7 @@ ExitStatus run_predict(const Options& options) {
                      ": the model is of links (train --task link); predict tells classes of "
                      "vertices: give it the checkpoint of a --task node");
   Session session("predict", options.common);
+  warn_without_effect(options.common, {"--repeat"}, "predict runs once");
   learn::TrainOptions train;
   train.model = learn::read_model_options(options.checkpoint);
   train.model.recompute = true;  // There is no backward pass: layers keep nothing.

@@ -295,6 +295,9 @@ ExitStatus run_sample(SampleCommand command) {
   TraversalInput input(session, command.graph, command.traversal, method,
                        command.options.weighted || command.options.temporal,
                        command.options.weighted ? WeightRange::not_negative : WeightRange::any);
+  if (!command.options.weighted)
+    warn_without_effect(command.common, {"--weights"}, "draws follow weights with --weighted");
+  session.json()["method"] = input.method();
   require(input.vertices() > 0, "the graph has no vertices; there is nothing to sample");
   require(command.options.batch <= input.vertices(),
           fmt::format("--batch {} is more than the graph's {}: seeds of a batch are different "

@@ -49,10 +49,24 @@ Session::Session(const std::string& command, const CommonOptions& options)
   }
   if (options.quiet) set_log_level(LogLevel::quiet);
   if (options.verbose) set_log_level(LogLevel::info);
+  if (!on_gpu())
+    warn_without_effect(options, {"--share-devices", "--side-by-side"},
+                        "ranks share GPUs, and this run has none");
   json_["command"] = command;
   json_["device"] = on_gpu() ? "cuda" : "cpu";
   json_["devices"] = team_.ranks;
   stamp::add(json_, team_.kind, team_.ranks);
+  json_["threads"] = host_.pool().size();
+}
+
+void Session::runs_on_host_threads() const {
+  const std::string why = "this command's work is done by the host's threads (--threads)";
+  warn_without_effect(options_, {"--devices"}, why);
+  if (on_gpu()) warn_without_effect(options_, {"--device"}, why);
+}
+
+void Session::warn_of_seed(bool is_used) const {
+  if (!is_used) warn_without_effect(options_, {"--seed"}, "nothing in this run is drawn");
 }
 
 std::string Session::place() const {
@@ -64,6 +78,7 @@ std::string Session::place() const {
 
 void Session::finish() {
   if (!text_.empty()) write_standard_output(text_);
+  log_info(fmt::format("{}: done on {}", json_["command"].get<std::string>(), place()));
   if (!options_.trace.empty()) trace_write(options_.trace);
   if (options_.json.empty()) return;
   // File names may hold bytes that are no UTF-8.

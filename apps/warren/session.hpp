@@ -25,6 +25,10 @@ class Session {
   Session(const std::string& command, const CommonOptions& options);
 
   [[nodiscard]] const CommonOptions& options() const { return options_; }
+  /// Of a command whose work has no ranks: warns of the options that choose some.
+  void runs_on_host_threads() const;
+  /// Warns of --seed, unless something is drawn by it.
+  void warn_of_seed(bool is_used) const;
   [[nodiscard]] bool on_gpu() const { return team_.kind == exec::DeviceKind::cuda; }
   [[nodiscard]] const team::TeamOptions& team() const { return team_; }
   /// The host's threads, for all that is not the team's work. Of one caller at a time.

@@ -171,6 +171,7 @@ ExitStatus report_sparse(Session& session, const SparseOptions& options, const S
   json["strategy"] = outcome.strategy;
   json["method"] = options.method;
   json["reorder"] = options.reorder;
+  if (options.slow > 1) json["slow"] = options.slow;
   json["gflops"] = gflops;
   json["rows_moved"] = outcome.rows_moved;
   json["max_relative_error"] = options.verify ? Json(outcome.error) : Json(nullptr);

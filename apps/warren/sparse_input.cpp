@@ -31,7 +31,10 @@ SparseInput::SparseInput(Session& session, const SparseOptions& options) {
   const GraphInput input = find_graph(session, options.graph);
   const bool wants_values = !options.graph.weights.empty() || is_matrix(input.path);
   graph::Graph graph = load_graph(session, input, options.graph, wants_values);
+  session.warn_of_seed(is_drawn(input, options.graph, wants_values) || is_drawn(options.method) ||
+                       is_drawn(options.reorder));
   describe_graph(session, options.graph, graph.vertices, graph.edges());
+  session.json()["weighted"] = graph.weight_type != graph::WeightType::none;
   const auto progress = session.progress("preparing");
   const TraceSpan span("order and cut", 0);
   const std::uint64_t seed = session.options().seed;

@@ -2,11 +2,11 @@
 // warren sssp: shortest paths from one vertex or several.
 #include "warren/traverse/sssp.hpp"
 
-#include <cmath>
 #include <memory>
 #include <optional>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
 
 #include "command.hpp"
@@ -67,7 +67,7 @@ class SsspRank {
       mode_.is_async = true;
       make_async();
     } else {
-      sync_ = std::make_unique<traverse::Sssp>(team, shard_, traverse::SsspOptions{command.delta});
+      sync_ = std::make_unique<traverse::Sssp>(team, shard_, traverse::SsspOptions{delta()});
     }
   }
 
@@ -80,9 +80,12 @@ class SsspRank {
   }
 
  private:
+  /// In the units of the weights.
+  [[nodiscard]] double delta() const { return command_.delta * input_.weights().scale; }
+
   void make_async() {
     traverse::AsyncOptions options;
-    options.delta = command_.delta;
+    options.delta = delta();
     async_ = std::make_unique<traverse::AsyncSssp>(team_, shard_, options);
   }
   /// The first run; for --mode auto what it finds decides about the others.
@@ -109,6 +112,8 @@ class SsspRank {
   void search(Vertex source, bool is_first) {
     SsspOutcome outcome;
     outcome.source = source;
+    outcome.scale = input_.weights().scale;
+    outcome.first_rounded = input_.weights().first_rounded;
     outcome.is_integer =
         mode_.is_async ? async_->has_integer_distances() : sync_->has_integer_distances();
     for (int run = 0; run < command_.common.repeat; ++run) {
@@ -187,7 +192,8 @@ void print_sources(Session& session, const SsspRunResult& result, const VertexNa
                 "time", "edges/s");
   for (const SsspOutcome& outcome : result.outcomes) {
     session.print("{:>12}  {:>12}  {:>14.6g}  {:>12}  {:>14}\n", names.id_text(outcome.source),
-                  thousands(outcome.result.reached), outcome.result.max_real_distance,
+                  thousands(outcome.result.reached),
+                  outcome.in_units(outcome.result.max_real_distance),
                   duration(median(outcome.seconds)), with_prefix(outcome.teps()));
   }
 }
@@ -210,15 +216,24 @@ void check_weights(const Session& session, const SsspCommand& command,
 
 ExitStatus run_sssp(const SsspCommand& command) {
   check_traversal_options(command.traversal);
-  require(!command.has_delta || (command.delta > 0.0 && std::isfinite(command.delta)),
+  require(!command.has_delta || command.delta > 0.0,
           fmt::format("--delta {}: give a number above 0", command.delta));
   Session session("sssp", command.common);
   const std::string& output = command.traversal.output;
   if (!output.empty()) check_writable("--output", output);
   const std::string& method = command.traversal.method;
   TraversalInput input(session, command.graph, command.traversal,
-                       method.empty() ? "ranges" : method, true, WeightRange::not_negative);
+                       method.empty() ? "ranges" : method, true, WeightRange::not_negative, true);
+  const std::string& lost = input.weights().first_lost;
+  if (!lost.empty()) {
+    log_warning(fmt::format(
+        "{}: {}: distances are sums of weights rounded to float32; whole numbers up to 2147483647, "
+        "and numbers of a few decimals up to as many digits, are kept exactly",
+        command.graph.graph, lost));
+  }
   check_weights(session, command, input);
+  session.warn_of_seed(input.is_drawn() || command.sources > 0);
+  session.json()["method"] = input.method();
   const VertexNames& names = input.names();
   if (command.source) (void)names.find(*command.source);
   SsspRunResult result;
@@ -258,7 +273,8 @@ void add_sssp(CLI::App& program, Action& action) {
   auto* delta = sssp->add_option("--delta", command->delta,
                                  "Width of a bin of distances (default: by the mean weight and "
                                  "degree)")
-                    ->type_name("D");
+                    ->type_name("D")
+                    ->check(real_number(0.0, 1e300));
   add_traversal_options(*sssp, command->traversal);
   add_common_options(*sssp, command->common);
   sssp->footer(

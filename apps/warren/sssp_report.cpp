@@ -34,9 +34,30 @@ std::vector<Vertex> farthest(const SsspOutcome& outcome, std::uint64_t vertices)
   return all;
 }
 
+bool has_whole_distances(const SsspOutcome& outcome) {
+  return outcome.is_integer && outcome.scale == 1;
+}
+
 std::string largest_text(const SsspOutcome& outcome) {
-  return outcome.is_integer ? thousands(outcome.result.max_distance)
-                            : fmt::format("{:.6g}", outcome.result.max_real_distance);
+  return has_whole_distances(outcome)
+             ? thousands(outcome.result.max_distance)
+             : fmt::format("{:.6g}", outcome.in_units(outcome.result.max_real_distance));
+}
+
+/// An integer that is `scale` times what is meant, a power of ten, as a decimal number.
+std::string decimal_text(std::uint64_t distance, std::int32_t scale) {
+  const auto unit = static_cast<std::uint64_t>(scale);
+  std::string text = std::to_string(distance / unit);
+  const std::uint64_t rest = distance % unit;
+  if (rest == 0) return text;
+  std::string digits = std::to_string(unit + rest).substr(1);
+  digits.erase(digits.find_last_not_of('0') + 1);
+  return text + "." + digits;
+}
+
+__extension__ using Wide = unsigned __int128;
+Wide sum_of(const traverse::SsspResult& result) {
+  return Wide{result.sum_distance_high} << 64 | result.sum_distance;
 }
 
 /// JSON's numbers end where 64 bits do for many readers: a longer sum is text, in a field of its
@@ -46,11 +67,9 @@ void set_sum(Json& json, const traverse::SsspResult& result) {
     json["sum_distance"] = result.sum_distance;
     return;
   }
-  __extension__ using Wide = unsigned __int128;
-  const Wide sum = Wide{result.sum_distance_high} << 64 | result.sum_distance;
   json["sum_distance"] = nullptr;
   json["sum_distance_reason"] = "past 2^64 - 1: sum_distance_text has it in full";
-  json["sum_distance_text"] = fmt::format("{}", sum);
+  json["sum_distance_text"] = fmt::format("{}", sum_of(result));
 }
 
 }  // namespace
@@ -60,7 +79,7 @@ bool SsspOutcome::reached(Vertex v) const {
 }
 
 std::string SsspOutcome::distance_text(Vertex v) const {
-  return is_integer ? fmt::format("{}", distance[v]) : fmt::format("{}", real_distance[v]);
+  return is_integer ? decimal_text(distance[v], scale) : fmt::format("{}", real_distance[v]);
 }
 
 double SsspOutcome::teps() const {
@@ -73,14 +92,19 @@ void set_fields(Json& json, const SsspOutcome& outcome, const VertexNames& names
   json["source"] = names.json_id(outcome.source);
   if (names.has_names()) json["source_name"] = names.name(outcome.source);
   json["reached"] = result.reached;
-  if (outcome.is_integer) {
+  if (has_whole_distances(outcome)) {
     json["max_distance"] = result.max_distance;
     set_sum(json, result);
+  } else if (outcome.is_integer) {
+    json["max_distance"] = outcome.in_units(static_cast<double>(result.max_distance));
+    json["sum_distance"] = outcome.in_units(static_cast<double>(sum_of(result)));
   } else {
     json["max_distance"] = result.max_real_distance;
     json["sum_distance"] = result.sum_real_distance;
   }
-  json["delta"] = result.delta;
+  json["weights_rounded"] =
+      outcome.first_rounded.empty() ? Json(nullptr) : Json(outcome.first_rounded);
+  json["delta"] = outcome.in_units(result.delta);
   json["relaxed_edges"] = result.relaxed_edges;
   json["traversed_edges"] = outcome.traversed_edges;
   json["teps"] = outcome.teps();
@@ -97,21 +121,24 @@ void print_outcome(Session& session, const SsspOutcome& outcome, const VertexNam
     session.print("\n");
   }
   Table table;
-  table.row("reached",
-            fmt::format("{} of {} ({}), mean distance {:.6g}, largest {}",
-                        thousands(result.reached), counted(names.vertices(), "vertex", "vertices"),
-                        percent(result.reached, names.vertices()),
-                        result.sum_real_distance / static_cast<double>(result.reached),
-                        largest_text(outcome)));
+  table.row(
+      "reached",
+      fmt::format("{} of {} ({}), mean distance {:.6g}, largest {}", thousands(result.reached),
+                  counted(names.vertices(), "vertex", "vertices"),
+                  percent(result.reached, names.vertices()),
+                  outcome.in_units(result.sum_real_distance) / static_cast<double>(result.reached),
+                  largest_text(outcome)));
   const double looks = static_cast<double>(result.relaxed_edges) /
                        static_cast<double>(std::max<std::uint64_t>(1, result.edges));
   table.row("work", fmt::format("{} steps with bins of {:.4g}, each edge looked at {:.2f} times",
-                                thousands(result.steps), result.delta, looks));
+                                thousands(result.steps), outcome.in_units(result.delta), looks));
   table.row("time", fmt::format("{} for {}: {}edges/s ({})", duration(median(outcome.seconds)),
                                 counted(outcome.traversed_edges, "edge", "edges"),
                                 with_prefix(outcome.teps()), session.place()));
   if (outcome.verdict) {
-    table.row("verified", outcome.verdict->correct ? "yes, by the edge conditions"
+    const std::string of_what =
+        outcome.first_rounded.empty() ? "" : ", of weights rounded to float32";
+    table.row("verified", outcome.verdict->correct ? "yes, by the edge conditions" + of_what
                                                    : "NO: " + outcome.verdict->message);
   }
   session.print("{}", table.text());

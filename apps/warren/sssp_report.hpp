@@ -20,7 +20,9 @@ namespace warren::app {
 /// One source's search, in the user's order of vertices.
 struct SsspOutcome {
   Vertex source = 0;
-  bool is_integer = true;  ///< Then `distance` is filled, else `real_distance`.
+  bool is_integer = true;     ///< Then `distance` is filled, else `real_distance`.
+  std::int32_t scale = 1;     ///< Of integers: a power of ten, so many of which are the file's 1.
+  std::string first_rounded;  ///< As graph::WeightReport has it.
   traverse::SsspResult result;
   std::vector<double> seconds;        ///< Of each run, on the slowest rank.
   std::uint64_t traversed_edges = 0;  ///< Input edges with a reached source endpoint, once each.
@@ -31,6 +33,8 @@ struct SsspOutcome {
 
   [[nodiscard]] bool has_distances() const { return !distance.empty() || !real_distance.empty(); }
   [[nodiscard]] bool reached(Vertex v) const;
+  /// A real distance in the file's units.
+  [[nodiscard]] double in_units(double value) const { return value / scale; }
   /// Of a reached vertex, as text.
   [[nodiscard]] std::string distance_text(Vertex v) const;
   /// Edges a second of the median run.

@@ -35,6 +35,8 @@ ExitStatus run_stats(const StatsCommand& command) {
   Session session("stats", command.common);
   const GraphInput input = find_graph(session, command.graph);
   graph::Graph graph = load_graph(session, input, command.graph, true);
+  session.runs_on_host_threads();
+  session.warn_of_seed(is_drawn(input, command.graph, true));
   const VertexNames names(input, graph);
 
   auto progress = session.progress("counting");

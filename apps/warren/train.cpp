@@ -295,6 +295,7 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
 ExitStatus run_train(const TrainCommand& options) {
   learn::TrainOptions train = train_options(options);
   Session session("train", options.common);
+  warn_of_unused_options(session, train);
   const bool is_max = train.model.kind == learn::ModelKind::sage &&
                       train.model.aggregate == learn::SageAggregate::max;
   const bool needs_dense = is_max || train.sampled.has_value();

@@ -173,6 +173,8 @@ TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool nee
           options.graph.graph +
               ": --weighted needs edges with weights; --weights uniform:LO:HI draws some");
   describe_graph(session, options.graph, loaded.graph.vertices, loaded.graph.edges());
+  session.json()["method"] = options.method;
+  session.json()["reorder"] = options.reorder;
   if (embedding) learn::drop_labels(loaded.dataset, *embedding);
   for (const std::string& warning : loaded.dataset.warnings) log_warning(warning);
   const auto progress = session.progress("preparing");

@@ -66,5 +66,7 @@ void add_train_options(CLI::App& train, TrainCommand& command);
 /// it is left to choose. Hands the split of links over.
 void fit_to(const Session& session, const TrainInput& input, const TrainCommand& command,
             learn::TrainOptions& train);
+/// A line on standard error for each option that was given and changes nothing.
+void warn_of_unused_options(const Session& session, const learn::TrainOptions& train);
 
 }  // namespace warren::app

@@ -9,22 +9,25 @@ namespace warren::app {
 
 TraversalInput::TraversalInput(const Session& session, const GraphOptions& options,
                                const TraversalOptions& traversal, const std::string& method,
-                               bool wants_weights, WeightRange range)
-    : input_(find_graph(session, options)) {
+                               bool wants_weights, WeightRange range, bool takes_decimals)
+    : input_(find_graph(session, options)),
+      method_(method),
+      is_drawn_(app::is_drawn(input_, options, wants_weights) || app::is_drawn(method)) {
   if (traversal.edges != "device") {
     edges_.placement = traversal.edges == "host" ? graph::EdgesPlacement::host
                                                  : graph::EdgesPlacement::compressed_host;
     edges_.cache_bytes = traversal.cache.value_or(graph::EdgesOptions::kAllThatIsFree);
   }
   memory_limit_ = traversal.device_memory;
+  weights_.takes_decimals = takes_decimals;
   // A graph drawn on the device stands there whole before its edges move.
-  const bool is_drawn = input_.generator && session.on_gpu() && memory_limit_ == 0;
-  if (is_drawn && !wants_weights && (method == "ranges" || method == "degree")) {
+  const bool is_drawn_there = input_.generator && session.on_gpu() && memory_limit_ == 0;
+  if (is_drawn_there && !wants_weights && (method == "ranges" || method == "degree")) {
     order_ = method == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
     names_ = VertexNames(input_.generator->vertices);
     return;
   }
-  graph::Graph graph = load_graph(session, input_, options, wants_weights, range);
+  graph::Graph graph = load_graph(session, input_, options, wants_weights, range, &weights_);
   names_ = VertexNames(input_, graph);
   place(session, std::move(graph), method);
 }

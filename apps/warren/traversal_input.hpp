@@ -20,10 +20,12 @@ class TraversalInput {
  public:
   /// Finds and, unless it will be drawn by the ranks, reads the graph. Throws as find_graph() and
   /// load_graph(). With `wants_weights` the graph has those that it comes with, or that are asked
-  /// for, and is in host memory: the ranks draw none.
+  /// for, and is in host memory: the ranks draw none. With `takes_decimals` those of a file may be
+  /// integers in the units of weights().scale.
   TraversalInput(const Session& session, const GraphOptions& options,
                  const TraversalOptions& traversal, const std::string& method,
-                 bool wants_weights = false, WeightRange range = WeightRange::any);
+                 bool wants_weights = false, WeightRange range = WeightRange::any,
+                 bool takes_decimals = false);
 
   /// This rank's shard, with in-edges. Collective. Synchronises.
   [[nodiscard]] graph::Shard shard(team::Team& team);
@@ -36,6 +38,12 @@ class TraversalInput {
   [[nodiscard]] std::uint64_t vertices() const { return names_.vertices(); }
   /// nullptr where the ranks draw the graph.
   [[nodiscard]] const std::shared_ptr<const graph::Graph>& graph() const { return graph_; }
+  /// Of the partition.
+  [[nodiscard]] const std::string& method() const { return method_; }
+  /// True if the seed decides about the graph, its weights or its partition.
+  [[nodiscard]] bool is_drawn() const { return is_drawn_; }
+  /// What the file's reader told of its weights.
+  [[nodiscard]] const graph::WeightReport& weights() const { return weights_; }
   /// True if the graph may have self-loops.
   [[nodiscard]] bool may_have_self_loops() const { return !input_.build.drop_self_loops; }
 
@@ -62,6 +70,9 @@ class TraversalInput {
   void place(const Session& session, graph::Graph graph, const std::string& method);
 
   GraphInput input_;
+  std::string method_;
+  bool is_drawn_ = false;
+  graph::WeightReport weights_;
   VertexNames names_{0};
   std::shared_ptr<const graph::Graph> graph_;
   graph::Partition partition_;

@@ -81,6 +81,54 @@ class PageRank(ProgramTest):
             with self.subTest(option=option, value=value):
                 self.fail(2, "pagerank", "kron:6", option, value, says=option)
 
+    def test_ranks_follow_weights(self):
+        """0 passes on nine tenths to 1; without --weighted, which a line tells of, a half each."""
+        path = self.file("a.wel", "0 1 9\n0 2 1\n1 0 1\n2 0 1\n")
+        for devices in (1, 2, 3, 5):
+            for method in ("ranges", "random"):
+                for more in ([], ["--weights", "file"], ["--mode", "sync"], ["--edges", "host"]):
+                    result = self.pagerank(path, "--weighted", "--tolerance", "1e-9", "--devices", devices, "--method", method, "--verify", *more)
+                    self.assertEqual([vertex for vertex, _ in result["top"]], [0, 1, 2])
+                    for (_, score), wanted in zip(result["top"], (0.486486, 0.422162, 0.091351)):
+                        self.assertAlmostEqual(score, wanted, places=6)
+                    self.assertEqual((result["weighted"], result["verified"]), (True, True))
+        unweighted = self.run_program("pagerank", path, "--json", "-")
+        self.assertRegex(unweighted.err, r"\Awarren: warning: [^\n]*a\.wel: ranks are unweighted[^\n]*--weighted[^\n]*\n\Z")
+        self.assertIs(unweighted.json["weighted"], False)
+        for (_, score), wanted in zip(unweighted.json["top"], (0.486486, 0.256757, 0.256757)):
+            self.assertAlmostEqual(score, wanted, places=5)
+
+    def test_a_line_tells_of_weights_of_every_format(self):
+        path = self.file("a.wel", "0 1 9\n0 2 1\n1 0 9\n2 0 1\n")
+        for name in ("b.wel", "b.wel.gz", "b.tsv", "b.gr", "b.mtx", "b.graph", "b.wsg", "b.npz", "b.wgr"):
+            with self.subTest(name):
+                self.succeed("convert", path, name)
+                result = self.run_program("pagerank", name)
+                self.assertEqual(result.status, 0, result.err)
+                self.assertIn("ranks are unweighted", result.err)
+                self.assertIs(self.pagerank(name, "--weighted", "--verify")["verified"], True)
+                self.assertIn("ranks are unweighted", self.run_program("pagerank", "kron:6", "--weights", "uniform:1:9").err)
+        for name in ("c.el", "c.graph", "c.sg"):
+            self.succeed("convert", "grid:3x3", name)
+            self.pagerank(name)
+
+    def test_weights_with_zeros(self):
+        """A vertex whose weights sum to 0 counts as one without out-edges, and an edge of 0 passes nothing on."""
+        expected = reference(4, [(0, 1), (2, 0)])
+        for weights in ("0 1 5\n0 3 0\n1 2 0\n1 3 0\n2 0 7\n", "0 1 .5\n0 3 0\n1 2 0\n1 3 0.0\n2 0 1e-30\n"):
+            path = self.file("a.wel", weights)
+            self.assertIs(self.pagerank(path, "--weighted", "--verify", "--tolerance", "1e-12")["verified"], True)
+            for (_, rank), wanted in zip(self.output(path, "--weighted", "--tolerance", "1e-14", "--max-iterations", 1000), expected):
+                self.assertAlmostEqual(rank, wanted, places=12)
+
+    def test_what_weighted_ranks_refuse(self):
+        self.fail(2, "pagerank", self.file("a.wel", "10 20 1\n20 30 -4\n"), "--compact", "--weighted",
+                  says=["a.wel", "2", "20", "30", "-4"])
+        self.fail(2, "pagerank", "kron:6", "--weighted", says=["no weights", "--weights uniform:LO:HI"])
+        weighted = ("pagerank", "kron:6", "--weighted", "--weights", "uniform:1:9")
+        self.fail(2, *weighted, "--mode", "async", says=["--weighted", "--mode sync"])
+        self.fail(2, *weighted, "--edges", "compressed-host", says=["--weighted", "--edges device or host"])
+
     def test_teams_agree(self):
         for graph in ("kron:10", "community:2000,5"):
             expected = self.pagerank(graph, "--tolerance", "1e-10")

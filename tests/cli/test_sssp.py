@@ -4,7 +4,7 @@
 import heapq
 import unittest
 
-from support import GAPS, MTX, ProgramTest
+from support import GAPS, MTX, ProgramTest, npy, npz
 
 FIELDS = {"graph": str, "vertices": int, "edges": int, "source": int, "reached": int, "max_distance": int,
           "sum_distance": int, "delta": float, "relaxed_edges": int, "traversed_edges": int, "teps": float, "mode": str,
@@ -80,6 +80,35 @@ class Sssp(ProgramTest):
         self.assertEqual((result["reached"], result["max_distance"], result["sum_distance"]), (3, 0.75, 1.25))
         self.assertEqual(self.output(path, "--source", 0), {0: 0, 1: 0.5, 2: 0.75, 3: -1})
         self.assertEqual(self.sssp(path, "--source", 3, "--verify")["reached"], 4)
+
+    def test_weights_that_float32_would_round(self):
+        """Weights of a few decimals are exact: as integers of their decimals, in text and in float64."""
+        text = "0 1 16777217\n1 2 0.5\n"
+        mtx = "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 16777217\n2 3 0.5\n"
+        (self.folder / "a.npz").write_bytes(npz({"format": npy("|S3", (), b"csr"), "shape": npy("<i8", (2,), [3, 3]), "data": npy("<f8", (2,), [16777217.0, 0.5]),
+                                                 "indptr": npy("<i4", (4,), [0, 1, 2, 2]), "indices": npy("<i4", (2,), [1, 2])}))
+        for path in (self.file("a.wel", text), self.file("b.wel", text + "1 2 0.75\n"), self.file("a.mtx", mtx), "a.npz"):
+            for options in ([], ["--devices", 2], ["--mode", "async"], ["--method", "random"], ["--delta", "0.25"]):
+                with self.subTest(path=path, options=options):
+                    result = self.sssp(path, "--source", 0, "--verify", *options)
+                    self.assertEqual((result["max_distance"], result["sum_distance"], result["verified"]), (16777217.5, 33554434.5, True))
+                    self.assertIsNone(result["weights_rounded"])
+                    self.assertEqual(self.output(path, "--source", 0, *options), {0: 0, 1: 16777217, 2: 16777217.5})
+        self.assertEqual(self.sssp("a.wel", "--delta", "0.25")["delta"], 0.25)
+        # In float32 these sums end in 0.30000000447.
+        self.succeed("sssp", self.file("c.wel", "0 1 0.1\n1 2 0.2\n2 3 1000000\n"), "--source", 0, "--output", "o.txt")
+        self.assertEqual((self.folder / "o.txt").read_text(), "0 0\n1 0.1\n2 0.3\n3 1000000.3\n")
+
+    def test_rounded_weights_are_told_of(self):
+        path = self.file("a.wel", "0 1 1e-12\n1 2 16777217\n2 3 0.5\n")
+        result = self.run_program("sssp", path, "--source", 0, "--verify", "--json", "-")
+        self.assertRegex(result.err, r"\Awarren: warning: [^\n]*a\.wel: line 2: float32 holds 16777217 as 16777216[^\n]*\n\Z")
+        self.assertIn("line 1", result.json["weights_rounded"])
+        self.assertIn("rounded to float32", self.run_program("sssp", path, "--source", 0, "--verify").out)
+        # Other commands hold real weights in float32.
+        converted = self.run_program("convert", self.file("b.wel", "0 1 0.5\n1 2 16777217\n"), "b.mtx")
+        self.assertRegex(converted.err, r"\Awarren: warning: [^\n]*b\.wel: line 2: float32 holds 16777217 as 16777216[^\n]*\n\Z")
+        self.succeed("convert", self.file("c.wel", "0 1 0.5\n1 2 0.1\n"), "c.mtx")
 
     def test_long_paths_are_exact(self):
         path = self.file("a.wel", "".join(f"{v} {v + 1} 2147483647\n" for v in range(7)))

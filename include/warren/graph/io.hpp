@@ -15,6 +15,20 @@
 
 namespace warren::graph {
 
+/// What a reader tells of the weights in a file.
+struct WeightReport {
+  bool are_unread = false;  ///< There are some, and `read_weights` is false.
+  /// Set by who asks: numbers with a few decimals may come out as int32 weights, each so many times
+  /// as large as `scale` says, if that holds all of the file's exactly.
+  bool takes_decimals = false;
+  std::int32_t scale = 1;
+  /// The first weight that float32 does not hold exactly, and its place: "line 3: 0.1 ..."; empty
+  /// where there is none, or weights are integers.
+  std::string first_rounded;
+  /// The same of numbers with more than six digits, which float32 does not give back.
+  std::string first_lost;
+};
+
 struct ReadOptions {
   BuildOptions build;
   /// The format, as names of files end: "el". Then `path` may be a pipe, and "-" is standard input;
@@ -29,6 +43,7 @@ struct ReadOptions {
                                      ///< else the first two lines tell.
   bool read_weights = true;          ///< false: weights in the file are ignored.
   bool no_negative_weights = false;  ///< Of text: the first line with one is refused.
+  WeightReport* weights = nullptr;   ///< Where given: is told of the file's weights.
 };
 
 /// True if `path` ends as one of the formats does: .mtx .el .wel .txt .tsv .csv .gr .graph .sg .wsg

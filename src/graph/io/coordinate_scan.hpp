@@ -15,7 +15,7 @@
 
 namespace warren::graph::io {
 
-enum class WeightColumn { none, int32, float32, ignored, complex_ignored };
+enum class WeightColumn { none, int32, float32, decimal, ignored, complex_ignored };
 
 /// How the lines of a format look, apart from what the scanner is compiled for.
 struct LineSyntax {
@@ -37,7 +37,8 @@ struct ScannedEdge {
   std::uint64_t target;
   std::int32_t weight_int;
   float weight_float;
-  const char* at;  ///< Somewhere on the edge's line.
+  double weight_real;  ///< Of a real weight, as it stands in the file.
+  const char* at;      ///< Somewhere on the edge's line.
 };
 
 /// A weight with a decimal point where integers were expected so far. Only where the format leaves
@@ -85,7 +86,7 @@ const char* scan_weight(const TextFile& file, const TextBlock& block, const Line
   if constexpr (kColumn == WeightColumn::int32) {
     using Large = LineSyntax::Large;
     q = parse_int32(p, edge.weight_int);
-    if (q == nullptr && !typed && parse_float(p, edge.weight_float) != nullptr)
+    if (q == nullptr && !typed && parse_float(p, edge.weight_float, edge.weight_real) != nullptr)
       throw FloatWeightMet{};
     if (q == p && !typed && !is_token_end(*p)) [[unlikely]] {
       if (syntax.large == Large::read_as_float) throw FloatWeightMet{};
@@ -93,7 +94,7 @@ const char* scan_weight(const TextFile& file, const TextBlock& block, const Line
       if (syntax.large == Large::passed) q = skip_token(p);
     }
   } else {
-    q = parse_float(p, edge.weight_float);
+    q = parse_float(p, edge.weight_float, edge.weight_real);
   }
   if (q == nullptr || q == p) [[unlikely]]
     refuse_weight(file, block, syntax, p, kColumn == WeightColumn::int32);

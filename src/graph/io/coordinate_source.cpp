@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -11,6 +12,9 @@
 #include <utility>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
+
+#include "graph/io/decimal_scale.hpp"
 
 namespace warren::graph::io {
 namespace {
@@ -42,19 +46,21 @@ void for_each_plain_block(const TextFile& file, const CoordinateFormat& format, 
 template <WeightColumn kColumn>
 class Batch {
  public:
-  explicit Batch(EdgeSink& sink) : sink_(sink) {}
+  Batch(EdgeSink& sink, std::int32_t scale) : sink_(sink), scale_(scale) {}
 
   void add(Vertex source, Vertex target, const ScannedEdge& scanned) {
     edges_[size_] = {source, target};
     if constexpr (kColumn == WeightColumn::int32) weights_int_[size_] = scanned.weight_int;
     if constexpr (kColumn == WeightColumn::float32) weights_float_[size_] = scanned.weight_float;
+    if constexpr (kColumn == WeightColumn::decimal)
+      weights_int_[size_] = DecimalScale::units(scanned.weight_real, scale_);
     if (++size_ == kBatch) flush();
   }
   void flush() {
     if (size_ == 0) return;
     std::span<const std::int32_t> ints;
     std::span<const float> floats;
-    if constexpr (kColumn == WeightColumn::int32) ints = {weights_int_.data(), size_};
+    if constexpr (kIsInt) ints = {weights_int_.data(), size_};
     if constexpr (kColumn == WeightColumn::float32) floats = {weights_float_.data(), size_};
     sink_.take({edges_.data(), size_}, ints, floats);
     total_ += size_;
@@ -63,11 +69,14 @@ class Batch {
   [[nodiscard]] std::uint64_t total() const { return total_; }
 
  private:
+  static constexpr bool kIsInt = kColumn == WeightColumn::int32 || kColumn == WeightColumn::decimal;
+
   EdgeSink& sink_;
+  std::int32_t scale_;
   std::size_t size_ = 0;
   std::uint64_t total_ = 0;
   std::array<Edge, kBatch> edges_;
-  std::array<std::int32_t, kColumn == WeightColumn::int32 ? kBatch : 0> weights_int_;
+  std::array<std::int32_t, kIsInt ? kBatch : 0> weights_int_;
   std::array<float, kColumn == WeightColumn::float32 ? kBatch : 0> weights_float_;
 };
 
@@ -80,6 +89,7 @@ CoordinateSource::CoordinateSource(const TextFile& file, CoordinateFormat format
 WeightType CoordinateSource::weight_type() const {
   switch (format_.column) {
     case WeightColumn::int32:
+    case WeightColumn::decimal:
       return WeightType::int32;
     case WeightColumn::float32:
       return WeightType::float32;
@@ -148,11 +158,30 @@ bool CoordinateSource::negate(const TextBlock& block, ScannedEdge& edge) const {
   return true;
 }
 
+void CoordinateSource::note_rounding(FirstLine& first, std::uint64_t piece, const TextBlock& block,
+                                     const ScannedEdge& edge) {
+  const std::scoped_lock lock(mutex_);
+  if (piece >= first.piece) return;
+  first = {piece, fmt::format("line {}: float32 holds {} as {}", file_.line_of(block, edge.at),
+                              edge.weight_real, static_cast<double>(edge.weight_float))};
+}
+
 template <WeightColumn kColumn, bool kArcs>
 void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
-  Batch<kColumn> batch(sink);
+  Batch<kColumn> batch(sink, format_.scale);
   const auto base = format_.syntax.base;
   std::uint64_t mirrored = 0;
+  bool has_rounded = false, has_lost = false;
+  const auto look = [&](const TextBlock& block, const ScannedEdge& e) {
+    if constexpr (kColumn == WeightColumn::float32) {
+      if (static_cast<double>(e.weight_float) == e.weight_real) return;
+      if (!has_rounded) note_rounding(rounded_, piece, block, e);
+      has_rounded = true;
+      if (has_lost || has_few_digits(e.weight_real)) return;
+      note_rounding(lost_, piece, block, e);
+      has_lost = true;
+    }
+  };
   for_each_plain_block(file_, format_, piece, [&](const TextBlock& block) {
     const auto on_comment = [&](const char* at) { note_comment(block, at); };
     if (ids_ == nullptr) {
@@ -161,6 +190,7 @@ void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
       };
       const auto add = [&](ScannedEdge e) {
         put(e);
+        look(block, e);
         if (format_.mirror_negated && negate<kColumn>(block, e)) {
           put(e);
           ++mirrored;
@@ -172,6 +202,7 @@ void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
       const auto add = [&](const ScannedEdge& e) {
         batch.add(static_cast<Vertex>(ids_->rank(e.source)),
                   static_cast<Vertex>(ids_->rank(e.target)), e);
+        look(block, e);
       };
       scan_coordinates<kColumn, kArcs>(file_, block, format_.syntax, format_.integers_only, add,
                                        on_comment);
@@ -194,6 +225,8 @@ void CoordinateSource::read(std::uint64_t piece, EdgeSink& sink) {
       return read_blocks<WeightColumn::int32, false>(piece, sink);
     case WeightColumn::float32:
       return read_blocks<WeightColumn::float32, false>(piece, sink);
+    case WeightColumn::decimal:
+      return read_blocks<WeightColumn::decimal, false>(piece, sink);
     case WeightColumn::ignored:
       return read_blocks<WeightColumn::ignored, false>(piece, sink);
     case WeightColumn::complex_ignored:
@@ -253,6 +286,51 @@ Graph build_or_first_error(EdgeSource& source, const BuildOptions& options,
   }
 }
 
+namespace {
+
+/// The units in which the weights of a file are integers.
+std::optional<std::int32_t> decimal_scale(const TextFile& file, const CoordinateFormat& format,
+                                          exec::ThreadPool& pool) {
+  std::vector<DecimalScale> of_piece(file.pieces());
+  pool.parallel_for(0, file.pieces(), 1, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t piece = begin; piece < end; ++piece) {
+      for_each_plain_block(file, format, piece, [&](const TextBlock& block) {
+        scan_coordinates<WeightColumn::float32, false>(
+            file, block, format.syntax, false,
+            [&](const ScannedEdge& e) { of_piece[piece].add(e.weight_real); }, [](const char*) {});
+      });
+    }
+  });
+  DecimalScale all;
+  for (const DecimalScale& part : of_piece) all.merge(part);
+  return all.scale();
+}
+
+/// Real weights: as integers of their decimals, where that is asked for and exact.
+void choose_real(const TextFile& file, CoordinateFormat& format, exec::ThreadPool& pool) {
+  format.column = WeightColumn::float32;
+  if (format.weights == nullptr || !format.weights->takes_decimals || format.mirror_negated) return;
+  const auto scale = decimal_scale(file, format, pool);
+  if (!scale) return;
+  format.column = WeightColumn::decimal;
+  format.scale = *scale;
+  format.weights->scale = *scale;
+}
+
+/// What was rounded, to who asks for it; else whole numbers are warned of.
+void tell_rounding(const TextFile& file, const CoordinateFormat& format,
+                   const CoordinateSource& source) {
+  if (format.weights != nullptr && format.weights->takes_decimals) {
+    format.weights->first_rounded = source.first_rounded();
+    format.weights->first_lost = source.first_lost();
+  } else if (!source.first_lost().empty()) {
+    log_warning(fmt::format("{}: {}: weights are integers of 32 bits, or float32", file.path(),
+                            source.first_lost()));
+  }
+}
+
+}  // namespace
+
 Graph build_coordinates(const TextFile& file, CoordinateFormat format, const CompactIds* ids,
                         const BuildOptions& options, exec::ThreadPool& pool,
                         std::uint64_t& edges_met) {
@@ -260,6 +338,7 @@ Graph build_coordinates(const TextFile& file, CoordinateFormat format, const Com
     CoordinateSource source(file, format, ids);
     Graph graph = build_or_first_error(source, options, pool);
     edges_met = source.edges_met();
+    tell_rounding(file, format, source);
     return graph;
   };
   // Whether a weight is no integer, where those past 32 bits do not count.
@@ -277,10 +356,10 @@ Graph build_coordinates(const TextFile& file, CoordinateFormat format, const Com
   try {
     return attempt();
   } catch (const FloatWeightMet&) {
-    format.column = WeightColumn::float32;
+    choose_real(file, format, pool);
   } catch (const LargeWeightMet&) {
     if (has_float()) {
-      format.column = WeightColumn::float32;
+      choose_real(file, format, pool);
     } else {
       format.syntax.large = LineSyntax::Large::refused;
     }

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <string>
 #include <vector>
 
 #include "warren/graph/builder.hpp"
@@ -25,6 +27,8 @@ struct CoordinateFormat {
   bool node_comments = false;   ///< "# Nodes: N" raises the number of vertices.
   bool mirror_negated = false;  ///< Every edge comes with its reverse, of the opposite weight.
   const CellLayout* cells = nullptr;  ///< Lines are those of a table.
+  WeightReport* weights = nullptr;    ///< Is told of real weights.
+  std::int32_t scale = 1;             ///< Of WeightColumn::decimal: units of a weight of 1.
   std::uint64_t max_vertices = kMaxVertices;
   std::uint64_t vertices = EdgeSource::kUnknownVertices;
 };
@@ -44,6 +48,11 @@ class CoordinateSource final : public EdgeSource {
   [[nodiscard]] std::uint64_t pieces() const override { return file_.pieces(); }
   void read(std::uint64_t piece, EdgeSink& sink) override;
 
+  /// The first weight of the file that float32 does not hold, and its line; empty where there is
+  /// none. The same of those with more than six digits, which float32 does not give back.
+  [[nodiscard]] const std::string& first_rounded() const { return rounded_.text; }
+  [[nodiscard]] const std::string& first_lost() const { return lost_.text; }
+
   /// Edges that the last reading met.
   [[nodiscard]] std::uint64_t edges_met() const;
 
@@ -55,11 +64,22 @@ class CoordinateSource final : public EdgeSource {
   [[nodiscard]] bool negate(const TextBlock& block, ScannedEdge& edge) const;
   void note_comment(const TextBlock& block, const char* at);
 
+  /// The first of a kind of lines, whichever thread met it first.
+  struct FirstLine {
+    std::uint64_t piece = ~std::uint64_t{0};
+    std::string text;
+  };
+  void note_rounding(FirstLine& first, std::uint64_t piece, const TextBlock& block,
+                     const ScannedEdge& edge);
+
   const TextFile& file_;
   CoordinateFormat format_;
   const CompactIds* ids_;
   std::atomic<std::uint64_t> announced_vertices_{0};
   std::vector<std::uint64_t> edges_of_piece_;
+  std::mutex mutex_;
+  FirstLine rounded_;
+  FirstLine lost_;
 };
 
 /// The ids that occur in the file.
@@ -67,8 +87,10 @@ void gather_ids(const TextFile& file, const CoordinateFormat& format, exec::Thre
                 CompactIds& ids);
 
 /// build() for a source over text. Where no weight type is fixed, integers are tried, and floats if
-/// a weight is none. Of several errors in a file, the first is the one that is reported.
-/// `edges_met` becomes the number of lines with an edge.
+/// a weight is none; where `format.weights` takes decimals, integers in their units if that rounds
+/// nothing. Warns, else, of a number of many digits that float32 does not hold. Of several errors
+/// in a file, the first is the one that is reported. `edges_met` becomes the number of lines with
+/// an edge.
 [[nodiscard]] Graph build_coordinates(const TextFile& file, CoordinateFormat format,
                                       const CompactIds* ids, const BuildOptions& options,
                                       exec::ThreadPool& pool, std::uint64_t& edges_met);

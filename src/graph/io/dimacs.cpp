@@ -68,6 +68,7 @@ Header read_header(TextFile& file) {
 Graph read_dimacs(const ReadRequest& request) {
   TextFile file(request.path, request.kind.compression);
   const Header header = read_header(file);
+  note_weights(request);
   check_announced(file, header.line, header.vertices, request.max_vertices);
   check_entries_fit(file, header.line, header.arcs, 8);
 

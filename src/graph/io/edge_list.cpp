@@ -53,6 +53,8 @@ CoordinateFormat line_format(const ReadRequest& request, bool weighted) {
     format.syntax.largest_because.clear();
   }
   if (weighted) {
+    note_weights(request);
+    format.weights = request.options.weights;
     format.column = request.options.read_weights ? WeightColumn::int32 : WeightColumn::ignored;
     format.syntax.columns = is_free ? "two vertex ids and a weight, as the first line does"
                                     : "two vertex ids and a weight";

@@ -58,6 +58,12 @@ struct ReadRequest {
   std::uint64_t max_vertices = kMaxVertices;  ///< Files with more are refused.
 };
 
+/// Of a file that has weights.
+inline void note_weights(const ReadRequest& request) {
+  const ReadOptions& options = request.options;
+  if (!options.read_weights && options.weights != nullptr) options.weights->are_unread = true;
+}
+
 [[nodiscard]] Graph read_file(const ReadRequest& request);
 
 [[nodiscard]] Graph read_edge_list(const ReadRequest& request);

@@ -73,6 +73,7 @@ Header read_header(const MappedFile& file, std::uint64_t entry_bytes, std::uint6
 Graph read_gap(const ReadRequest& request) {
   const MappedFile file(request.path, pipes_of(request.kind));
   const bool has_weights = request.kind.format == FileFormat::gap_weighted;
+  if (has_weights) note_weights(request);
   const bool weighted = has_weights && request.options.read_weights;
   const std::uint64_t entry_bytes = has_weights ? 8 : 4;
   const Header header = read_header(file, entry_bytes, request.max_vertices);

@@ -152,6 +152,8 @@ Graph read_matrix_market(const ReadRequest& request) {
         "a row, a column and a value of two parts, since the field is 'complex'";
     format.column = WeightColumn::complex_ignored;
   } else {
+    note_weights(request);
+    format.weights = request.options.weights;
     format.syntax.columns =
         fmt::format("a row, a column and a value, since the field is '{}'", header.field);
     format.column = request.options.read_weights ? WeightColumn::int32 : WeightColumn::ignored;

@@ -256,6 +256,7 @@ Graph read_metis(const ReadRequest& request) {
             "the header announces {} vertices, for which the file is too short; was it cut off?",
             header.vertices));
   }
+  if (header.edge_weights) note_weights(request);
   MetisSource source(file, header, request.options, request.pool);
   BuildOptions build_options = request.options.build;
   build_options.symmetrize = false;  // It is, or is refused.

@@ -11,6 +11,7 @@
 #include "warren/core/error.hpp"
 
 #include "graph/io/csr.hpp"
+#include "graph/io/decimal_scale.hpp"
 #include "graph/io/format.hpp"
 #include "graph/io/mapped_file.hpp"
 #include "graph/io/npy.hpp"
@@ -156,7 +157,41 @@ void read_floats(const Member& data, Graph& graph, exec::ThreadPool& pool) {
   });
 }
 
-void read_weights(const Member& data, Graph& graph, exec::ThreadPool& pool) {
+/// Tells of float64 that float32 does not hold, or, where that is asked for and exact, makes
+/// integers of its decimals.
+void fit_doubles(const Member& data, Graph& graph, WeightReport& report) {
+  if (!report.takes_decimals) return;
+  DecimalScale decimals;
+  std::uint64_t rounded = data.array.count;
+  for (std::uint64_t i = 0; i < data.array.count; ++i) {
+    const double value = data.array.at<double>(i);
+    decimals.add(value);
+    if (rounded == data.array.count && static_cast<double>(graph.weights_float[i]) != value)
+      rounded = i;
+  }
+  if (rounded == data.array.count) return;
+  if (const auto scale = decimals.scale()) {
+    report.scale = *scale;
+    graph.weight_type = WeightType::int32;
+    graph.weights_int = memory::HostArray<std::int32_t>(data.array.count);
+    for (std::uint64_t i = 0; i < data.array.count; ++i)
+      graph.weights_int[i] = DecimalScale::units(data.array.at<double>(i), *scale);
+    graph.weights_float = {};
+    return;
+  }
+  const auto text = [&](std::uint64_t i) {
+    return fmt::format("data, element {}: float32 holds {} as {}", i, data.array.at<double>(i),
+                       static_cast<double>(graph.weights_float[i]));
+  };
+  report.first_rounded = text(rounded);
+  for (std::uint64_t i = rounded; i < data.array.count && report.first_lost.empty(); ++i) {
+    const double value = data.array.at<double>(i);
+    if (static_cast<double>(graph.weights_float[i]) != value && !has_few_digits(value))
+      report.first_lost = text(i);
+  }
+}
+
+void read_weights(const Member& data, Graph& graph, exec::ThreadPool& pool, WeightReport* report) {
   const NpyArray& a = data.array;
   data.require_vector(graph.edges());
   const std::string type = a.type();
@@ -179,7 +214,11 @@ void read_weights(const Member& data, Graph& graph, exec::ThreadPool& pool) {
   if (type == "u8") return read_integers<std::uint64_t>(data, graph, pool);
   if (type == "f2") return read_floats<std::uint16_t>(data, graph, pool);
   if (type == "f4") return read_floats<float>(data, graph, pool);
-  if (type == "f8") return read_floats<double>(data, graph, pool);
+  if (type == "f8") {
+    read_floats<double>(data, graph, pool);
+    if (report != nullptr) fit_doubles(data, graph, *report);
+    return;
+  }
   data.fail(
       fmt::format("the elements are of type {}; booleans, integers and floats can be read", type));
 }
@@ -200,8 +239,11 @@ Graph read_scipy(const ReadRequest& request) {
       static_cast<Vertex>(read_vertices(Member(zip, request.path, "shape"), request.max_vertices));
   read_offsets(Member(zip, request.path, "indptr"), graph, request.pool);
   read_targets(Member(zip, request.path, "indices"), graph, request.pool);
-  if (request.options.read_weights)
-    read_weights(Member(zip, request.path, "data"), graph, request.pool);
+  if (request.options.read_weights) {
+    read_weights(Member(zip, request.path, "data"), graph, request.pool, request.options.weights);
+  } else if (zip.contains("data.npy") && Member(zip, request.path, "data").array.type() != "b1") {
+    note_weights(request);
+  }
   const CsrPlaces places{[](std::uint64_t i) { return fmt::format("indptr, element {}", i); },
                          [](std::uint64_t i) { return fmt::format("indices, element {}", i); }};
   return finish_csr(std::move(graph), request.path, places, request.options.build, request.pool);

@@ -95,12 +95,11 @@ inline constexpr std::uint64_t kTooLarge = std::numeric_limits<std::uint64_t>::m
 }
 
 /// Reads the finite number at `p`. Returns where it ends, or nullptr if the token is no number, or
-/// `p` if it is not finite as float32.
-[[nodiscard]] inline const char* parse_float(const char* p, float& value) {
+/// `p` if it is not finite as float32. `wide` is the number in double precision.
+[[nodiscard]] inline const char* parse_float(const char* p, float& value, double& wide) {
   const char* first = *p == '+' && p[1] != '-' ? p + 1 : p;
   const char* last = skip_token(first);
-  double wide =
-      0.0;  // By way of double: a value below float's range is zero or denormal, and no error.
+  wide = 0.0;  // A value below float's range is zero or denormal, and no error.
   const auto [end, error] = std::from_chars(first, last, wide);
   if (end != last || first == last || error == std::errc::invalid_argument) return nullptr;
   if (error == std::errc::result_out_of_range) {

@@ -261,6 +261,7 @@ CompressedGraph compressed_graph(const CheckedFile& file, bool read_weights,
 Graph read_warren(const ReadRequest& request) {
   const CheckedFile file =
       open_checked(request.path, request.max_vertices, request.pool, pipes_of(request.kind));
+  if (static_cast<WeightType>(file.header.weight_type) != WeightType::none) note_weights(request);
   const Sections& sections = file.sections;
   if (file.header.version == wgr::kCompressedVersion) {
     Graph graph =

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every option of every command: it changes something, or is refused or warned of by name. The options are those that --help
+lists: one without an entry in the table fails the test."""
+
+import json
+import re
+import unittest
+from pathlib import Path
+
+from option_entries import Changes, Elsewhere, Kept, Refused, Says, Shows, Warned, Writes
+from support import DEVICE, ProgramTest
+
+EDGES = [(4, 3, 1), (1, 2, 5), (1, 2, 3), (2, 2, 4), (3, 7, 2), (7, 1, 9), (2, 5, 6), (5, 7, 8)]
+EL = ["e.el"]
+WEL = ["e.wel"]
+KRON = ["kron:6"]
+
+
+def named(entries):
+    return {"--" + name.replace("_", "-"): entry for name, entry in entries.items()}
+
+
+def common(answer, **changed):
+    """Of a command whose ranks work together. `answer`: fields that are the same whatever runs."""
+    entries = {
+        "--device": Shows(["--device", DEVICE], "device", DEVICE),
+        "--devices": Shows(["--devices", "2"], "devices", 2),
+        "--threads": Shows(["--threads", "3"], "threads", 3),
+        "--share-devices": Warned(["--share-devices"]) if DEVICE == "cpu" else Changes(["--share-devices"], "status", beside=["--devices", "32"]),
+        "--side-by-side": Warned(["--side-by-side"]) if DEVICE == "cpu" else Changes(["--side-by-side"], "status", beside=["--devices", "9"]),
+        "--seed": Warned(["--seed", "5"]),
+        "--deterministic": Kept(["--deterministic"], *answer),
+        "--repeat": Changes(["--repeat", "3"], "runs"),
+        "--json": Writes(["--json", "r.json"], "r.json"),
+        "--trace": Writes(["--trace", "t.json"], "t.json"),
+        "--quiet": Changes(["--quiet"], "text"),
+        "--verbose": Changes(["--verbose"], "err"),
+    }
+    return {**entries, **named(changed)}
+
+
+def on_host(answer, **changed):
+    """Of a command that the host's threads do alone."""
+    return {**common(answer), "--devices": Warned(["--devices", "2"]), **named(changed)}
+
+
+def graph(weights, summed=None):
+    return {
+        "--symmetrize": Changes(["--symmetrize"], "edges"),
+        "--drop-self-loops": Changes(["--drop-self-loops"], "edges"),
+        "--keep-duplicates": Changes(["--keep-duplicates"], "edges"),
+        "--one-based": Changes(["--one-based"], "vertices"),
+        "--compact": Changes(["--compact"], "vertices"),
+        "--ids": Changes(["--ids", "words"], "vertices"),
+        "--headings": Changes(["--headings", "yes"], "edges"),
+        "--format": Changes(["--format", "mtx"], "status"),
+        "--id-map": Writes(["--id-map", "map.txt"], "map.txt", beside=["--compact"]),
+        "--sum-duplicates": summed or Says(["--sum-duplicates"], "--sum-duplicates"),
+        "--weights": weights,
+    }
+
+
+def traversal(mode, **changed):
+    entries = {
+        "--mode": mode,
+        "--edges": Shows(["--edges", "host"], "edges_placement", "host"),
+        "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8", "--weights", "uniform:1:9"]),
+        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12", "--weights", "uniform:1:9"]),
+        "--method": Shows(["--method", "random"], "method", "random"),
+        "--verify": Shows(["--verify"], "verified", True),
+        "--output": Writes(["--output", "o.txt"], "o.txt"),
+    }
+    return {**entries, **named(changed)}
+
+
+def sparse(**changed):
+    entries = {
+        **graph(Changes(["--weights", "file"], "weighted", "sum", base=WEL)),
+        "--k": Shows(["--k", "5"], "k", 5),
+        "--type": Shows(["--type", "float16"], "type", "float16"),
+        "--method": Shows(["--method", "random"], "method", "random"),
+        "--reorder": Shows(["--reorder", "degree"], "reorder", "degree"),
+        "--verify": Shows(["--verify"], "verified", True),
+    }
+    return {**entries, **named(changed)}
+
+
+ASYNC = Shows(["--mode", "async"], "mode", "async")
+SEEDED = Changes(["--seed", "5"], "edges", base=KRON)
+SEARCH = ["reached", "source"]
+TWO = ["--devices", "2"]
+SAMPLE = ["--batch", "4", "--batches", "2", "--fanout", "2,2"]
+GATHER = ["--rows", "90", "--count", "50", "--k", "3"]
+LOOKUP = ["--rows", "90", "--batch", "8", "--bag", "4", "--k", "3"]
+BENCH_LOOKUP = ["--rows", "90", "--batch", "8", "--bags", "4", "--k", "3"]
+BENCH_SPMM = [*EL, "--ks", "4"]
+
+# Command: the arguments of its runs, and an entry for every option.
+TABLE = {
+    "info": ([], {**on_host(["versions"]), "--repeat": Warned(["--repeat", "3"])}),
+    "convert": ([*EL, "out.wel"], {
+        **on_host(["edges", "bytes"]),
+        **graph(Changes(["--weights", "uniform:7:9"], "out.wel")),
+        "--seed": Changes(["--seed", "5"], "edges", base=[*KRON, "out.wel"]),
+        "--compress": Changes(["--compress"], "bits_per_edge", base=[*EL, "out.wgr"]),
+    }),
+    "stats": (EL, {**on_host(["edges", "max_degree"], seed=SEEDED), **graph(Changes(["--weights", "uniform:1:9"], "weighted"))}),
+    "partition": (EL, {
+        **on_host(["cut_edges"], seed=Changes(["--seed", "5"], "cut_edges", base=["grid:20x20"], beside=["--method", "random"])),
+        **graph(Warned(["--weights", "uniform:1:9"])),
+        "--parts": Shows(["--parts", "3"], "parts", 3),
+        "--method": Shows(["--method", "random"], "method", "random"),
+        "--workgroup": Shows(["--workgroup", "1"], "workgroup", 1),
+    }),
+    "bfs": (EL, {
+        **common(SEARCH, seed=Changes(["--seed", "5"], "source", base=["grid:20x20"], beside=["--sources", "1"])),
+        **graph(Warned(["--weights", "uniform:1:9"])), **traversal(ASYNC),
+        "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),
+        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        "--source": Shows(["--source", "4"], "source", 4),
+        "--sources": Changes(["--sources", "2"], "sources"),
+        "--together": Changes(["--together"], "source", beside=["--sources", "2"]),
+    }),
+    "sssp": (WEL, {
+        **common(SEARCH, seed=Changes(["--seed", "5"], "source", base=["grid:20x20", "--weights", "uniform:1:1"], beside=["--sources", "1"])),
+        **graph(Changes(["--weights", "uniform:100:200"], "max_distance"), Changes(["--sum-duplicates"], "max_distance", beside=["--source", "1"])),
+        **traversal(ASYNC),
+        "--source": Shows(["--source", "4"], "source", 4),
+        "--sources": Changes(["--sources", "2"], "sources"),
+        "--delta": Shows(["--delta", "17"], "delta", 17.0),
+    }),
+    "cc": (EL, {
+        **common(["components", "largest"], seed=SEEDED), **graph(Warned(["--weights", "uniform:1:9"])),
+        **traversal(Refused(["--mode", "async"])),
+        "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),
+        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+    }),
+    "pagerank": (EL, {
+        **common(["top", "iterations"], seed=SEEDED), **graph(Says(["--weights", "uniform:1:9"], "unweighted.*--weighted")), **traversal(ASYNC),
+        "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),
+        "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        "--damping": Changes(["--damping", "0.5"], "top"),
+        "--tolerance": Changes(["--tolerance", "1e-12"], "iterations"),
+        "--max-iterations": Changes(["--max-iterations", "2"], "iterations"),
+        "--weighted": Changes(["--weighted"], "top", base=WEL),
+    }),
+    "gather": (GATHER, {
+        **common(["rows", "count"], seed=Changes(["--seed", "5"], "hit_rate", beside=["--placement", "cached", "--skew", "1"])),
+        "--rows": Shows(["--rows", "70"], "rows", 70, base=[]),
+        "--k": Shows(["--k", "7"], "k", 7, base=["--rows", "90", "--count", "50"]),
+        "--count": Shows(["--count", "40"], "count", 40, base=["--rows", "90"]),
+        "--placement": Shows(["--placement", "host"], "placement", "host"),
+        "--strategy": Shows(["--strategy", "messages"], "strategy", "messages"),
+        "--order": Changes(["--order", "sorted"], "order", beside=["--placement", "host"]),
+        "--cached": Shows(["--cached", "7"], "cached_rows", 7, beside=["--placement", "cached"]),
+        "--skew": Shows(["--skew", "2"], "skew", 2.0),
+        "--verify": Shows(["--verify"], "verified", True),
+    }),
+    "spmm": ([*EL, "--k", "4"], {
+        **common(["sum", "sumsq"], seed=SEEDED),
+        **sparse(k=Shows(["--k", "5"], "k", 5, base=EL)),
+        "--strategy": Shows(["--strategy", "staged"], "strategy", "staged", beside=TWO),
+        "--workgroup": Changes(["--workgroup", "1"], "rows_between_workgroups", beside=[*TWO, "--strategy", "staged"]),
+        "--explain": Changes(["--explain"], "candidates", beside=[*TWO, "--strategy", "staged"]),
+        "--slow": Shows(["--slow", "3"], "slow", 3, beside=[*TWO, "--strategy", "staged", "--workgroup", "1"]),
+    }),
+    "sddmm": ([*EL, "--k", "4"], {
+        **common(["sum", "sumsq"], seed=SEEDED),
+        **sparse(k=Shows(["--k", "5"], "k", 5, base=EL)),
+        "--strategy": Changes(["--strategy", "staged"], "strategy"),
+    }),
+    "lookup": (LOOKUP, {
+        **common(["rows", "batch"], seed=Changes(["--seed", "5"], "rows_moved", beside=[*TWO, "--batch", "60"], base=["--rows", "90", "--k", "3"])),
+        "--rows": Shows(["--rows", "70"], "rows", 70, base=[]),
+        "--k": Shows(["--k", "7"], "k", 7, base=["--rows", "90"]),
+        "--batch": Shows(["--batch", "6"], "batch", 6, base=["--rows", "90"]),
+        "--bag": Shows(["--bag", "6"], "bag", 6, base=["--rows", "90"]),
+        "--skew": Shows(["--skew", "2"], "skew", 2.0),
+        "--strategy": Shows(["--strategy", "messages"], "strategy", "messages"),
+        "--type": Shows(["--type", "float16"], "type", "float16"),
+        "--features": Shows(["--features", "2"], "features", 2, beside=["--interact"]),
+        "--interact": Changes(["--interact"], "status", beside=["--features", "2"]),
+        "--verify": Shows(["--verify"], "verified", True),
+    }),
+    "sample": ([*EL, *SAMPLE], {
+        **common(["sampled_edges", "digest"], deterministic=Kept(["--deterministic"], "digest", beside=["--verify"]),
+                 seed=Changes(["--seed", "5"], "digest", beside=["--verify"])),
+        **graph(Warned(["--weights", "uniform:1:9"])),
+        "--fanout": Shows(["--fanout", "1"], "fanout", [1], base=[*EL, "--batch", "4"]),
+        "--batch": Shows(["--batch", "3"], "batch", 3, base=EL),
+        "--batches": Shows(["--batches", "3"], "batches", 3, base=[*EL, "--batch", "4"]),
+        "--in-flight": Shows(["--in-flight", "2"], "in_flight", 2),
+        "--table": Shows(["--table", "hash"], "table", "hash"),
+        "--replace": Shows(["--replace"], "replace", True),
+        "--weighted": Shows(["--weighted"], "weighted", True, base=[*WEL, *SAMPLE]),
+        "--disjoint": Shows(["--disjoint"], "disjoint", True),
+        "--temporal": Shows(["--temporal", "--times", "times.txt", "--seed-times", "9"], "temporal", True),
+        "--times": Refused(["--times", "times.txt"]),
+        "--seed-times": Refused(["--seed-times", "9"]),
+        "--edges": Shows(["--edges", "host"], "edges_placement", "host"),
+        "--method": Shows(["--method", "random"], "method", "random"),
+        "--verify": Shows(["--verify"], "verified", True),
+    }),
+    "fetch": (["cora", "--from", "file:///nowhere"], {
+        **{name: Elsewhere([name], "test_program.py") for name in ("--json", "--trace", "--quiet", "--verbose", "--deterministic")},
+        **{name: Warned([name, value]) for name, value in (("--device", DEVICE), ("--devices", "2"), ("--threads", "2"), ("--seed", "5"),
+                                                           ("--repeat", "3"))},
+        "--share-devices": Warned(["--share-devices"]), "--side-by-side": Warned(["--side-by-side"]),
+        "--from": Elsewhere(["--from"], "test_fetch.py"), "--again": Elsewhere(["--again"], "test_fetch.py"),
+    }),
+    "bench emogi": ([*EL, "--sources", "2"], {
+        **common(["edges", "dataset_bytes"], devices=Refused(["--devices", "2"]), repeat=Warned(["--repeat", "3"]),
+                 seed=Changes(["--seed", "5"], "edges", base=[*KRON, "--sources", "2"])),
+        **graph(Warned(["--weights", "uniform:1:9"])),
+        "--sources": Shows(["--sources", "3"], "sources", 3, base=EL),
+        "--out": Writes(["--out", "b.json"], "b.json"),
+    }),
+    "bench spmm": (BENCH_SPMM, {
+        **common(["edges"], seed=SEEDED),
+        **graph(Changes(["--weights", "file"], "weighted", base=[*WEL, "--ks", "4"])),
+        "--ks": Changes(["--ks", "5"], "commands", base=EL),
+        "--types": Changes(["--types", "float16"], "commands"),
+        "--strategies": Changes(["--strategies", "staged"], "commands"),
+        "--method": Changes(["--method", "random"], "commands"),
+        "--reorder": Changes(["--reorder", "degree"], "commands"),
+        "--workgroup": Shows(["--workgroup", "1"], "workgroup", 1, beside=[*TWO, "--strategies", "staged"]),
+        "--slow": Shows(["--slow", "3"], "slow", 3, beside=[*TWO, "--strategies", "staged", "--workgroup", "1"]),
+        "--verify": Changes(["--verify"], "errors"),
+        "--out": Writes(["--out", "b.json"], "b.json"),
+    }),
+    "bench lookup": (BENCH_LOOKUP, {
+        **common(["commands"], seed=Changes(["--seed", "5"], "moved", beside=[*TWO, "--batch", "60"], base=["--rows", "90", "--k", "3"])),
+        "--rows": Changes(["--rows", "70"], "commands", base=["--k", "3"]),
+        "--k": Changes(["--k", "7"], "commands", base=["--rows", "90"]),
+        "--batch": Changes(["--batch", "6"], "commands", base=["--rows", "90"]),
+        "--bags": Changes(["--bags", "6"], "commands", base=["--rows", "90"]),
+        "--skews": Changes(["--skews", "2"], "commands"),
+        "--strategies": Changes(["--strategies", "messages"], "commands"),
+        "--type": Changes(["--type", "float16"], "commands"),
+        "--verify": Changes(["--verify"], "errors"),
+        "--out": Writes(["--out", "b.json"], "b.json"),
+    }),
+}
+
+
+class Options(ProgramTest):
+    tests = Path(__file__).parent
+
+    def setUp(self):
+        super().setUp()
+        self.runs = {}
+        self.file("e.el", "".join(f"{u} {v}\n" for u, v, _ in EDGES))
+        self.file("e.wel", "".join(f"{u} {v} {w}\n" for u, v, w in EDGES))
+        self.file("times.txt", "".join(f"{u} {v} {w}\n" for u, v, w in EDGES))
+
+    def seen(self, *line):
+        """What there is to see of a run: the fields of its JSON object, its text, and what it wrote."""
+        if line not in self.runs:
+            written = self.folder / "seen.json"
+            written.unlink(missing_ok=True)
+            result = self.run_program(*line, "--json", written)
+            fields = json.loads(written.read_text()) if written.exists() else {}
+            results = fields.get("results", [])
+            fields.update({
+                "status": result.status, "text": result.out != "", "err": result.err,
+                "runs": [len(row["seconds"]) for row in results if "seconds" in row] or len(fields.get("seconds", [])),
+                "commands": [row.get("command") for row in results], "errors": [row.get("max_relative_error") for row in results],
+                "moved": [row.get("rows_moved") for row in results], 
+            })
+            for path in self.folder.glob("out.*"):
+                fields[path.name] = path.read_bytes()
+                path.unlink()
+            self.runs[line] = fields
+        return self.runs[line]
+
+    def options_of(self, command):
+        """As --help lists them."""
+        listed = re.findall(r"(?m)^  (?:-\w,)?(--[\w-]+)", self.succeed(*command.split(), "--help").out)
+        return set(listed) - {"--help"}
+
+    def commands(self):
+        def below(*command):
+            out = self.succeed(*command, "--help").out
+            return re.findall(r"(?m)^  ([a-z]+) ", out[out.index("Subcommands:"):]) if "Subcommands:" in out else []
+
+        names = []
+        for command in below():
+            names += [f"{command} {suite}" for suite in below(command)] or [command]
+        return names
+
+    def test_every_command_has_a_table(self):
+        self.assertEqual(set(self.commands()), set(TABLE) | {"train", "predict"})  # test_train.py has those.
+
+    def test_every_option_has_an_entry(self):
+        for command, (_, entries) in TABLE.items():
+            with self.subTest(command):
+                self.assertEqual(self.options_of(command), set(entries))
+
+    def test_an_option_without_an_entry_would_be_seen(self):
+        self.assertIn("--damping", self.options_of("pagerank"))
+        self.assertNotIn("--damping", self.options_of("bfs"))
+
+    def test_every_option_does_what_its_entry_says(self):
+        for command, (base, entries) in TABLE.items():
+            for option, entry in entries.items():
+                with self.subTest(command=command, option=option):
+                    self.assertEqual(entry.arguments[0], option)
+                    entry.check(self, command.split(), base)
+
+
+class Numbers(ProgramTest):
+    """Numbers are finite, in their range, and decimal."""
+
+    def test_what_is_no_number_of_the_range(self):
+        for command, option in (("pagerank", "--damping"), ("pagerank", "--tolerance"), ("sssp", "--delta"), ("gather", "--skew"),
+                                ("lookup", "--skew"), ("bench lookup", "--skews"), ("train", "--lr"), ("train", "--weight-decay"),
+                                ("train", "--dropout"), ("train", "--clip"), ("train", "--cached")):
+            for value in ("nan", "-nan", "inf", "-inf", "-1", "", "x", "1e999"):
+                with self.subTest(command=command, option=option, value=value):
+                    graph_of = [] if command in ("gather", "lookup", "bench lookup") else ["kron:6"]
+                    self.fail(2, *command.split(), *graph_of, f"{option}={value}", says=option)
+
+    def test_bytes(self):
+        for option in ("--cache", "--device-memory"):
+            for value in ("-1", "nan", "1.5K", "x", "", "16E", "99999999999999999999", "5 apples"):
+                with self.subTest(option=option, value=value):
+                    self.fail(2, "bfs", "kron:6", "--edges", "host", f"{option}={value}", says=option)
+            for value in ("1048576", "1024K", "1m", "1MB", "1MiB"):
+                self.succeed("bfs", "kron:6", "--edges", "host", option, value)
+
+    def test_digits_behind_a_zero_are_decimal(self):
+        self.assertEqual(self.succeed_json("spmm", "kron:4", "--k", "010")["k"], 10)
+        self.assertEqual(self.succeed_json("partition", "kron:4", "--parts", "011")["parts"], 11)
+
+
+class EdgeLists(ProgramTest):
+    def test_their_options_are_of_edge_lists(self):
+        self.succeed("convert", "kron:4", "a.mtx")
+        for graph_of in ("kron:4", "a.mtx"):
+            for option in ("--one-based", "--compact"):
+                with self.subTest(graph_of=graph_of, option=option):
+                    Warned([option]).check(self, ["stats"], [graph_of])
+
+
+if __name__ == "__main__":
+    unittest.main()
