@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/nearest.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/learn/dataset.hpp"
 #include "warren/learn/fetch.hpp"
@@ -109,10 +110,13 @@ std::string find_training_folder(const std::string& name) {
     }
   }
   if (fs::exists(name, error)) (void)open_dataset(name);
+  const std::vector<std::string> here = dataset_names();
+  std::vector<std::string> known = learn::public_datasets();
+  known.insert(known.end(), here.begin(), here.end());
   throw InputError(fmt::format(
-      "\"{}\" is no dataset: no folder, and none of the names here: {}; a generator needs "
-      "--features and --classes",
-      name, fmt::join(dataset_names(), ", ")));
+      "\"{}\" is no dataset: no folder, and none of the names here{}; there is: {}; a generator "
+      "needs --features and --classes",
+      name, did_you_mean(name, known), fmt::join(here, ", ")));
 }
 
 std::vector<std::string> dataset_names() {

@@ -10,6 +10,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/nearest.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
@@ -60,6 +61,13 @@ GraphInput dataset_input(const std::string& folder) {
   return input;
 }
 
+/// A mistyped dataset, or generator before its colon.
+std::string nearest_graph(const std::string& name, const std::vector<std::string>& datasets) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string::npos) return did_you_mean(name, datasets);
+  return did_you_mean(name.substr(0, colon + 1), {"kron:", "urand:", "grid:", "community:"});
+}
+
 GraphInput find_by_name(const std::string& name) {
   std::error_code error;
   if (fs::is_directory(name, error)) {
@@ -78,9 +86,10 @@ GraphInput find_by_name(const std::string& name) {
   }
   const auto shipped = dataset_names();
   throw InputError(fmt::format(
-      "\"{}\" is no file, generator or dataset; generators are kron:SCALE[,DEGREE], "
+      "\"{}\" is no file, generator or dataset{}; generators are kron:SCALE[,DEGREE], "
       "urand:SCALE[,DEGREE], grid:WIDTHxHEIGHT and community:VERTICES,DEGREE, datasets here: {}",
-      name, shipped.empty() ? "none" : fmt::format("{}", fmt::join(shipped, ", "))));
+      name, nearest_graph(name, shipped),
+      shipped.empty() ? "none" : fmt::format("{}", fmt::join(shipped, ", "))));
 }
 
 /// Of formats whose lines are not looked at one by one.

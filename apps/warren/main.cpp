@@ -4,11 +4,13 @@
 #include <csignal>
 #include <new>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/nearest.hpp"
 
 #include "command.hpp"
 #include "options.hpp"
@@ -48,6 +50,22 @@ std::string memory_cure(const std::string& command, const std::string& message) 
   return "; a smaller graph would fit, for ids with gaps --compact makes one";
 }
 
+/// The option or command that the first one that is not known was meant to be.
+std::string nearest_name(const CLI::App& program) {
+  const CLI::App* command = &program;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  std::vector<std::string> options, commands;
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& name : option->get_lnames()) options.push_back("--" + name);
+  }
+  for (const CLI::App* one : command->get_subcommands(nullptr)) commands.push_back(one->get_name());
+  for (const std::string& word : command->remaining()) {
+    if (word.starts_with("--")) return did_you_mean(word.substr(0, word.find('=')), options);
+    if (!commands.empty()) return did_you_mean(word, commands);
+  }
+  return "";
+}
+
 int run(int argc, char** argv) {
   CLI::App program("warren: computes on one graph across many memories.", "warren");
   program.set_version_flag("--version", std::string("warren ") + WARREN_VERSION);
@@ -82,8 +100,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const auto named = program.get_subcommands();
     const std::string command = named.empty() ? "" : named.front()->get_name() + " ";
-    return fail(ExitStatus::unusable,
-                fmt::format("{}; see 'warren {}--help'", error.what(), command));
+    return fail(ExitStatus::unusable, fmt::format("{}{}; see 'warren {}--help'", error.what(),
+                                                  nearest_name(program), command));
   } catch (const UsageError& error) {
     return fail(ExitStatus::unusable, error.what());
   } catch (const InputError& error) {

@@ -10,6 +10,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/nearest.hpp"
 #include "warren/core/types.hpp"
 
 #include "command.hpp"
@@ -249,8 +250,8 @@ void check_choice(const std::string& option, const std::string& value,
     throw UsageError(fmt::format("{} {} is not there yet; there is: {}", option, value,
                                  fmt::join(available, ", ")));
   }
-  throw UsageError(
-      fmt::format("{} \"{}\" is unknown; there is: {}", option, value, fmt::join(available, ", ")));
+  throw UsageError(fmt::format("{} \"{}\" is unknown{}; there is: {}", option, value,
+                               did_you_mean(value, available), fmt::join(available, ", ")));
 }
 
 void check_command(const std::string& command) {
@@ -259,8 +260,8 @@ void check_command(const std::string& command) {
     throw UsageError(fmt::format("no command was given; there is: {}; see 'warren --help'",
                                  fmt::join(kCommands, ", ")));
   }
-  throw UsageError(
-      fmt::format("the command {} is unknown; there is: {}", command, fmt::join(kCommands, ", ")));
+  throw UsageError(fmt::format("the command {} is unknown{}; there is: {}", command,
+                               did_you_mean(command, kCommands), fmt::join(kCommands, ", ")));
 }
 
 }  // namespace warren::app

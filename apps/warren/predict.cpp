@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// warren predict: what a trained model says of every vertex, exactly, on the whole graph.
+// warren predict: what a trained model says of every vertex, exactly, on the whole graph; and of
+// pairs of vertices, if it is a model of links.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/graph/generate.hpp"
 #include "warren/learn/memory_plan.hpp"
+#include "warren/learn/npy.hpp"
 #include "warren/learn/trainer.hpp"
 
 #include "command.hpp"
+#include "dataset.hpp"
 #include "files.hpp"
 #include "option_rules.hpp"
+#include "predict_output.hpp"
+#include "stored_options.hpp"
 #include "text.hpp"
 #include "train_input.hpp"
 
@@ -21,17 +28,54 @@ struct Options {
   CommonOptions common;
   DatasetOptions dataset;
   std::string checkpoint;
-  std::string output;
+  std::string output, scores, embeddings, pairs;
+  bool has_scores = false, has_embeddings = false;
+  bool no_labels = false;
+  bool allow_changes = false;
 };
 
+/// Files to write; empty: not wanted.
+struct Outputs {
+  std::string text, scores, embeddings;
+};
+
+/// --scores and --embeddings without a file say what --output's file holds.
+Outputs outputs_of(const Options& options) {
+  Outputs outputs{options.output, options.scores, options.embeddings};
+  const bool scores_there = options.has_scores && options.scores.empty();
+  const bool embeddings_there = options.has_embeddings && options.embeddings.empty();
+  require(!(scores_there || embeddings_there) || !options.output.empty(),
+          "--scores and --embeddings need a file to write: give --output FILE, or the file behind "
+          "them");
+  require(!scores_there || !embeddings_there,
+          "--output is one file: give --scores and --embeddings a file each");
+  if (scores_there) outputs = {"", options.output, options.embeddings};
+  if (embeddings_there) outputs = {"", options.scores, options.output};
+  if (!outputs.text.empty()) check_writable("--output", outputs.text);
+  if (!outputs.scores.empty()) check_writable("--scores", outputs.scores);
+  if (!outputs.embeddings.empty()) check_writable("--embeddings", outputs.embeddings);
+  return outputs;
+}
+
 struct Outcome {
-  learn::Scores scores;
-  std::vector<float> of_vertices;  ///< In the ranks' order.
+  std::optional<learn::Scores> scores;  ///< Of datasets with labels.
+  std::vector<float> rows;              ///< n x classes, in the input's order.
+  std::vector<float> embeddings;        ///< n x hidden, likewise, where they are wanted.
+  std::optional<bool> is_trained_on;    ///< Whether it is the graph that the model learnt from.
   double seconds = 0.0;
 };
 
-Outcome measure(const Session& session, const TrainInput& input,
-                const learn::TrainOptions& options) {
+/// All ranks' rows, at rank 0.
+std::vector<float> gathered(team::Team& team, const std::vector<float>& mine) {
+  std::vector<float> all;
+  const auto parts = team.all_gather_v(std::span<const float>(mine));
+  if (team.rank() != 0) return all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+Outcome measure(const Session& session, const TrainInput& input, const learn::TrainOptions& options,
+                bool has_labels, bool wants_embeddings) {
   Outcome outcome;
   learn::MemoryPlan plan = learn::plan_memory(input.graphs, input.dataset, options);
   // Sizes and type are the checkpoint's.
@@ -41,84 +85,174 @@ Outcome measure(const Session& session, const TrainInput& input,
   team::run_team(session.team(), [&](team::Team& team) {
     learn::check_memory(plan, team.device(), team.size());
     learn::Trainer trainer(team, input.graphs, input.dataset, options);
-    trainer.load_model();
-    (void)trainer.evaluate();
+    const auto is_trained_on = trainer.load_model();
+    std::optional<learn::Scores> scores;
+    std::vector<float> mine;
+    const auto pass = [&] {
+      if (has_labels) {
+        scores = trainer.evaluate();
+      } else {
+        mine = trainer.predict();
+      }
+    };
+    pass();
     team.barrier();
     const double begin = now_seconds();
-    const learn::Scores scores = trainer.evaluate();
+    pass();
     const double seconds = now_seconds() - begin;
-    const std::vector<float> mine = trainer.predict();
-    const auto all = team.all_gather_v(std::span<const float>(mine));
+    if (has_labels) mine = trainer.predict();
+    std::vector<float> rows = gathered(team, mine);
+    std::vector<float> embeddings;
+    if (wants_embeddings) embeddings = gathered(team, trainer.embed());
     if (team.rank() != 0) return;
+    outcome.is_trained_on = is_trained_on;
     outcome.scores = scores;
     outcome.seconds = seconds;
-    for (const auto& part : all)
-      outcome.of_vertices.insert(outcome.of_vertices.end(), part.begin(), part.end());
+    outcome.rows = in_input_order(input, std::move(rows), options.model.classes);
+    outcome.embeddings = in_input_order(input, std::move(embeddings), options.model.hidden);
   });
   return outcome;
 }
 
-/// A line for each vertex: its id, and its class; of several labels all that it has.
-void write(const std::string& path, const TrainInput& input, const Outcome& outcome) {
-  const std::uint64_t classes = input.dataset.classes;
-  const std::uint64_t n = input.dataset.vertices;
-  std::vector<std::uint64_t> place(n);
-  for (std::uint64_t i = 0; i < n; ++i)
-    place[input.graphs.input_ids.empty() ? i : input.graphs.input_ids[i]] = i;
-  OutputFile file(path);
-  std::string text;
-  for (std::uint64_t v = 0; v < n; ++v) {
-    const float* row = outcome.of_vertices.data() + place[v] * classes;
-    text += fmt::format("{}", v);
-    if (input.dataset.loss == learn::LossKind::binary) {
-      for (std::uint64_t c = 0; c < classes; ++c) {
-        if (row[c] > 0.0f) text += fmt::format(" {}", c);
-      }
-    } else {
-      text += fmt::format(" {}", std::max_element(row, row + classes) - row);
-    }
-    text += '\n';
-  }
-  file.write(text);
-  file.commit();
+/// Whether there are labels to compare with.
+bool finds_labels(const Options& options) {
+  if (options.no_labels) return false;
+  const std::string& name = options.dataset.graph.graph;
+  if (graph::parse_generator(name, 1)) return true;
+  const std::string folder = find_training_folder(name);
+  const bool is_public = learn::is_ogb_folder(folder) || learn::is_planetoid_folder(folder) ||
+                         learn::is_dgl_folder(folder);
+  return is_public || learn::has_labels(folder);
 }
 
-ExitStatus run_predict(const Options& options) {
+/// Throws InputError unless the model can be asked of the dataset, whose labels may be of fewer
+/// classes.
+void fit_to_model(const std::string& folder, const learn::Checkpoint& checkpoint, bool has_labels,
+                  learn::Dataset& dataset) {
+  if (checkpoint.model.features != dataset.width)
+    throw InputError(fmt::format("{}: the model is of {} features, but this dataset has {}", folder,
+                                 checkpoint.model.features, dataset.width));
+  if (!has_labels) {
+    dataset.loss = checkpoint.loss;
+    return;
+  }
+  const bool is_binary = dataset.loss == learn::LossKind::binary;
+  const bool is_known = !checkpoint.settings.empty();
+  if (is_known && dataset.loss != checkpoint.loss)
+    throw InputError(fmt::format(
+        "{}: the model tells {}, but this dataset has {}: --no-labels predicts without them",
+        folder, is_binary ? "one class of a vertex" : "any number of labels of a vertex",
+        is_binary ? "any number of labels a vertex" : "one class a vertex"));
+  const bool fits = is_binary ? checkpoint.model.classes == dataset.classes
+                              : checkpoint.model.classes >= dataset.classes;
+  if (!fits)
+    throw InputError(fmt::format(
+        "{}: the model is of {} classes, but this dataset has {}: --no-labels predicts without "
+        "them",
+        folder, checkpoint.model.classes, dataset.classes));
+  dataset.classes = checkpoint.model.classes;
+}
+
+void report_accuracy(Json& json, Table& table, const Outcome& outcome) {
+  if (!outcome.scores) {
+    table.row("accuracy", "none: there are no labels to compare with");
+    return;
+  }
+  const learn::Scores& scores = *outcome.scores;
+  json["train_accuracy"] = scores[0].accuracy;
+  json["validation_accuracy"] = scores[1].accuracy;
+  json["test_accuracy"] = scores[2].accuracy;
+  table.row("training, validation, test", fmt::format("{:.4f}, {:.4f}, {:.4f}", scores[0].accuracy,
+                                                      scores[1].accuracy, scores[2].accuracy));
+}
+
+void write_links(const Options& options, const Outputs& outputs, const TrainInput& input,
+                 const Outcome& outcome, std::uint64_t width, Json& json, Table& table) {
+  if (!outputs.embeddings.empty())
+    learn::write_npy(outputs.embeddings, input.dataset.vertices, width, outcome.rows);
+  json["embedding"] = width;
+  if (options.pairs.empty()) return;
+  const auto pairs = read_pairs(options.pairs, input.dataset.vertices);
+  const auto scores = pair_scores(pairs, outcome.rows, width);
+  if (!outputs.text.empty()) write_pairs(outputs.text, pairs, scores);
+  if (!outputs.scores.empty()) learn::write_npy(outputs.scores, pairs.size(), 1, scores);
+  const auto likely = static_cast<std::uint64_t>(
+      std::count_if(scores.begin(), scores.end(), [](float score) { return score > 0.0f; }));
+  json["pairs"] = pairs.size();
+  json["likely_pairs"] = likely;
+  table.row("pairs", fmt::format("{}, {} of them likelier linked than not", thousands(pairs.size()),
+                                 thousands(likely)));
+}
+
+void write_nodes(const Outputs& outputs, const TrainInput& input, const Outcome& outcome,
+                 const learn::ModelOptions& model) {
+  if (!outputs.text.empty()) write_classes(outputs.text, input.dataset, outcome.rows);
+  if (!outputs.scores.empty())
+    learn::write_npy(outputs.scores, input.dataset.vertices, model.classes, outcome.rows);
+  if (!outputs.embeddings.empty())
+    learn::write_npy(outputs.embeddings, input.dataset.vertices, model.hidden, outcome.embeddings);
+}
+
+/// What only a model of links, or only one of classes, can be asked.
+void check_task(const Options& options, const Outputs& outputs, bool is_of_links) {
+  require(is_of_links || options.pairs.empty(),
+          options.checkpoint +
+              ": --pairs is for models of links (train --task link); this one tells classes of "
+              "vertices");
+  require(!is_of_links || !options.pairs.empty() || !outputs.embeddings.empty(),
+          options.checkpoint +
+              ": the model is of links (train --task link): give --pairs FILE, of two vertices a "
+              "line, or --embeddings FILE");
+  require(
+      !is_of_links || !options.pairs.empty() || (outputs.text.empty() && outputs.scores.empty()),
+      "--output and --scores of a model of links are of pairs: give --pairs FILE");
+}
+
+ExitStatus run_predict(CLI::App& command, const Options& options) {
   require(!options.checkpoint.empty(), "predict needs --checkpoint DIR, which train has written");
-  if (!options.output.empty()) check_writable("--output", options.output);
-  if (learn::is_link_model(options.checkpoint))
-    throw InputError(options.checkpoint +
-                     ": the model is of links (train --task link); predict tells classes of "
-                     "vertices: give it the checkpoint of a --task node");
+  const learn::Checkpoint checkpoint = learn::read_checkpoint(options.checkpoint);
+  const Outputs outputs = outputs_of(options);
+  const bool is_of_links = checkpoint.is_of_links;
+  check_task(options, outputs, is_of_links);
+  if (checkpoint.settings.empty()) warn_of_old_checkpoint(options.checkpoint);
+  restore_options(command, checkpoint.settings);
+  const learn::Settings given = input_settings(options.dataset);
+  learn::check_settings(options.checkpoint, learn::Purpose::predict, checkpoint.settings, given,
+                        options.allow_changes);
   Session session("predict", options.common);
   warn_without_effect(options.common, {"--repeat"}, "predict runs once");
   learn::TrainOptions train;
-  train.model = learn::read_model_options(options.checkpoint);
+  train.model = checkpoint.model;
   train.model.recompute = true;  // There is no backward pass: layers keep nothing.
+  train.type = checkpoint.type;
   train.checkpoint = options.checkpoint;
-  const bool needs_dense = train.model.kind == learn::ModelKind::sage &&
-                           train.model.aggregate == learn::SageAggregate::max;
-  const TrainInput input(session, options.dataset, needs_dense);
-  if (train.model.features != input.dataset.width || train.model.classes != input.dataset.classes) {
-    throw InputError(fmt::format(
-        "{}: the model is of {} features and {} classes, but this dataset has {} and {}",
-        options.checkpoint, train.model.features, train.model.classes, input.dataset.width,
-        input.dataset.classes));
-  }
-  const Outcome outcome = measure(session, input, train);
-  if (!options.output.empty()) write(options.output, input, outcome);
+  const bool has_labels = !is_of_links && finds_labels(options);
+  InputNeeds needs;
+  needs.dense = train.model.kind == learn::ModelKind::sage &&
+                train.model.aggregate == learn::SageAggregate::max;
+  if (!has_labels) needs.unlabelled = train.model.classes;
+  TrainInput input(session, options.dataset, needs);
+  fit_to_model(options.checkpoint, checkpoint, has_labels, input.dataset);
+  const Outcome outcome =
+      measure(session, input, train, has_labels, !is_of_links && !outputs.embeddings.empty());
   Json& json = session.json();
+  Table table;
   json["seconds"] = std::vector<double>{outcome.seconds};
   json["model"] = learn::name_of(train.model.kind);
-  json["train_accuracy"] = outcome.scores[0].accuracy;
-  json["validation_accuracy"] = outcome.scores[1].accuracy;
-  json["test_accuracy"] = outcome.scores[2].accuracy;
-  Table table;
+  json["task"] = is_of_links ? "link" : "node";
+  json["normalize"] = input.normalize;
   table.row("model", fmt::format("{}, on {}", learn::name_of(train.model.kind), session.place()));
   table.row("time", duration(outcome.seconds));
-  table.row("training, validation, test",
-            fmt::format("{:.4f}, {:.4f}, {:.4f}", outcome.scores[0].accuracy,
-                        outcome.scores[1].accuracy, outcome.scores[2].accuracy));
+  if (is_of_links) {
+    write_links(options, outputs, input, outcome, train.model.classes, json, table);
+  } else {
+    write_nodes(outputs, input, outcome, train.model);
+    report_accuracy(json, table, outcome);
+    // Of links the model saw a part of the edges.
+    if (outcome.is_trained_on) json["trained_on"] = *outcome.is_trained_on;
+    if (outcome.is_trained_on == false)
+      table.row("dataset", "another graph or other features than the model was trained on");
+  }
   session.print("\n{}", table.text());
   session.finish();
   return ExitStatus::done;
@@ -130,13 +264,40 @@ void add_predict(CLI::App& program, Action& action) {
   auto options = std::make_shared<Options>();
   CLI::App* predict = add_command(program, "predict", "What a trained model says");
   add_dataset_options(*predict, options->dataset);
-  predict->add_option("--checkpoint", options->checkpoint, "The folder that train has written")
+  predict
+      ->add_option("--checkpoint", options->checkpoint,
+                   "The folder that train has written; inputs are made as they were for training")
       ->type_name("DIR");
-  predict->add_option("--output", options->output, "A line for each vertex: its id and its class")
+  predict
+      ->add_option("--output", options->output,
+                   "A line for each vertex: its id and its class; of --pairs for each pair: its "
+                   "vertices and the probability of a link")
       ->type_name("FILE");
+  const auto array = [&](const char* name, std::string& value, const char* description) {
+    predict->add_option(name, value, description)->type_name("[FILE]")->expected(0, 1);
+  };
+  array("--scores", options->scores,
+        "Every vertex' scores of the classes, before softmax or sigmoid, as a .npy file; of "
+        "--pairs each pair's. Without FILE: --output's file is that");
+  array("--embeddings", options->embeddings,
+        "What the last layer reads of every vertex, of models of links their output, as a .npy "
+        "file. Without FILE: --output's file is that");
+  predict
+      ->add_option("--pairs", options->pairs,
+                   "Of models of links: pairs to predict, two vertices a line")
+      ->type_name("FILE");
+  predict->add_flag("--no-labels", options->no_labels,
+                    "Do without the dataset's labels and splits, and tell no accuracy");
+  predict->add_flag("--allow-changes", options->allow_changes,
+                    "Make inputs otherwise than for training, by --normalize, --symmetrize and the "
+                    "like");
   add_common_options(*predict, options->common);
   predict->footer("Example:\n  warren predict debian --checkpoint model --output classes.txt");
-  predict->callback([options, &action] { action = [options] { return run_predict(*options); }; });
+  predict->callback([options, &action, predict] {
+    options->has_scores = predict->count("--scores") != 0;
+    options->has_embeddings = predict->count("--embeddings") != 0;
+    action = [options, predict] { return run_predict(*predict, *options); };
+  });
 }
 
 }  // namespace warren::app

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren train: a graph neural network, on the whole graph or on sampled batches.
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include <unistd.h>
@@ -15,6 +14,7 @@
 
 #include "command.hpp"
 #include "option_rules.hpp"
+#include "stored_options.hpp"
 #include "text.hpp"
 #include "train_input.hpp"
 #include "train_options.hpp"
@@ -47,7 +47,8 @@ class EpochLine {
 };
 
 struct Outcome {
-  std::vector<learn::EpochRecord> epochs;
+  std::vector<learn::EpochRecord> epochs;   ///< Of this run.
+  std::vector<learn::EpochRecord> history;  ///< Those before it, too.
   learn::TrainResult result;
   std::uint64_t parameters = 0;
   std::uint64_t peak = 0;     ///< Of the rank that held most.
@@ -69,13 +70,10 @@ Outcome measure(const Session& session, const TrainInput& input, const learn::Tr
         "--recompute saves nothing of this model: no two layers keep the same beside their "
         "outputs");
   const EpochLine line(!session.options().quiet, options.epochs);
-  const bool has_state =
-      resumes &&
-      std::filesystem::exists(std::filesystem::path(options.checkpoint) / "state.safetensors");
   team::run_team(session.team(), [&](team::Team& team) {
     learn::check_memory(outcome.plan, team.device(), team.size());
     learn::Trainer trainer(team, input.graphs, input.dataset, options);
-    if (has_state) trainer.resume();
+    if (resumes) trainer.resume();
     const bool is_first = team.rank() == 0;
     const auto result = trainer.run([&](const learn::EpochRecord& record) {
       if (!is_first) return;
@@ -88,6 +86,7 @@ Outcome measure(const Session& session, const TrainInput& input, const learn::Tr
                         [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
     if (!is_first) return;
     outcome.result = result;
+    outcome.history = trainer.history();
     outcome.batches = trainer.batches();
     outcome.hit_rate = trainer.hit_rate();
     outcome.parameters = trainer.model().parameters().size();
@@ -189,9 +188,9 @@ void report_links(Json& json, const learn::TrainOptions& train, const TrainInput
   json["test_edges"] = input.links->counts[2];
   json["test_auc"] = outcome.result.test_accuracy;
   json["test_mrr"] = outcome.result.test_mrr;
-  for (std::size_t e = 0; e < outcome.epochs.size(); ++e) {
-    json["epochs"][e]["validation_mrr"] = outcome.epochs[e].scores[1].mrr;
-    json["epochs"][e]["test_mrr"] = outcome.epochs[e].scores[2].mrr;
+  for (std::size_t e = 0; e < outcome.history.size(); ++e) {
+    json["epochs"][e]["validation_mrr"] = outcome.history[e].scores[1].mrr;
+    json["epochs"][e]["test_mrr"] = outcome.history[e].scores[2].mrr;
   }
 }
 
@@ -215,6 +214,8 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   for (const auto& epoch : outcome.epochs) {
     seconds.push_back(epoch.seconds);
     total += epoch.seconds;
+  }
+  for (const auto& epoch : outcome.history) {
     epochs.push_back({{"epoch", epoch.epoch},
                       {"loss", epoch.loss},
                       {"train_accuracy", epoch.scores[0].accuracy},
@@ -237,6 +238,7 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   json["parameters"] = outcome.parameters;
   json["epochs"] = epochs;
   json["epochs_done"] = result.epochs;
+  json["resumed_from"] = result.epochs - outcome.epochs.size();
   json["best_epoch"] = result.best_epoch;
   json["best_validation"] = result.best_validation;
   json["test_accuracy"] = result.test_accuracy;
@@ -292,19 +294,46 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   session.print("\n{}", table.text());
 }
 
-ExitStatus run_train(const TrainCommand& options) {
+/// Of a checkpoint that is gone on from: its options, which those left out become. Empty where
+/// there is none.
+learn::Settings take_up(CLI::App& command, const TrainCommand& options) {
+  if (options.checkpoint.empty() || options.overwrite) return {};
+  if (!options.resume || !learn::has_state(options.checkpoint)) {
+    learn::check_is_free(options.checkpoint);
+    return {};
+  }
+  learn::Settings stored = learn::read_state_settings(options.checkpoint);
+  if (stored.empty()) warn_of_old_checkpoint(options.checkpoint);
+  // Of the other task neither's options make sense.
+  if (command.count("--task") != 0)
+    learn::check_settings(options.checkpoint, learn::Purpose::resume, stored,
+                          {{"task", options.task}}, false);
+  restore_options(command, stored);
+  return stored;
+}
+
+ExitStatus run_train(CLI::App& command, const TrainCommand& options) {
+  const bool resumes = options.resume && learn::has_state(options.checkpoint);
+  const learn::Settings stored = take_up(command, options);
   learn::TrainOptions train = train_options(options);
+  const learn::Settings given = learn::settings_of(train);
+  learn::check_settings(options.checkpoint, learn::Purpose::resume, stored, given,
+                        options.allow_changes);
   Session session("train", options.common);
   warn_of_unused_options(session, train);
   const bool is_max = train.model.kind == learn::ModelKind::sage &&
                       train.model.aggregate == learn::SageAggregate::max;
-  const bool needs_dense = is_max || train.sampled.has_value();
-  const TrainInput input(session, options.dataset, needs_dense,
-                         train.links ? std::optional(train.model.hidden) : std::nullopt,
-                         options.weighted);
+  InputNeeds needs;
+  needs.dense = is_max || train.sampled.has_value();
+  needs.weights = options.weighted;
+  needs.links = train.links.has_value();
+  if (needs.links) needs.unlabelled = train.model.hidden;
+  const TrainInput input(session, options.dataset, needs);
+  train.inputs["normalize"] = input.normalize;
   fit_to(session, input, options, train);
-  const Outcome outcome = measure(session, input, train, options.resume);
+  const Outcome outcome = measure(session, input, train, resumes);
   report(session, options, train, input, outcome);
+  if (resumes) session.json()["changed"] = learn::changed_settings(stored, given);
   session.finish();
   return ExitStatus::done;
 }
@@ -326,7 +355,9 @@ void add_train(CLI::App& program, Action& action) {
     options->has_cached = train->count("--cached") != 0;
     options->has_cache_by = train->count("--cache-by") != 0;
     options->has_edges = train->count("--edges") != 0;
-    action = [options] { return run_train(*options); };
+    options->has_class_weights = train->count("--class-weights") != 0;
+    options->has_edge_weights = train->count("--edge-weights") != 0;
+    action = [options, train] { return run_train(*train, *options); };
   });
 }
 

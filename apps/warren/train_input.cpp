@@ -156,33 +156,33 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
       ->type_name("NAME");
 }
 
-TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool needs_dense,
-                       std::optional<std::uint64_t> embedding, bool needs_weights) {
+TrainInput::TrainInput(Session& session, const DatasetOptions& options, const InputNeeds& needs) {
   check_choice("--normalize", options.normalize, {"auto", "rows", "none"}, {});
   check_choice("--labels", options.labels, {"auto", "classes", "several"}, {});
   require(
-      options.graph.weights.empty() || needs_weights,
+      options.graph.weights.empty() || needs.weights,
       "--weights: no model reads weights of edges; they are for train --mode sampled --weighted, "
       "which draws neighbours by them");
-  require(!embedding || options.labels == "auto", "--labels: links are learnt without labels");
+  require(!needs.links || options.labels == "auto", "--labels: links are learnt without labels");
   check_method(options.method);
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
-  Loaded loaded = load(session, options,
-                       embedding ? learn::Contents::features : learn::Contents::all, needs_weights);
-  require(!needs_weights || loaded.graph.weight_type != graph::WeightType::none,
+  Loaded loaded =
+      load(session, options, needs.unlabelled ? learn::Contents::features : learn::Contents::all,
+           needs.weights);
+  require(!needs.weights || loaded.graph.weight_type != graph::WeightType::none,
           options.graph.graph +
               ": --weighted needs edges with weights; --weights uniform:LO:HI draws some");
   describe_graph(session, options.graph, loaded.graph.vertices, loaded.graph.edges());
   session.json()["method"] = options.method;
   session.json()["reorder"] = options.reorder;
-  if (embedding) learn::drop_labels(loaded.dataset, *embedding);
+  if (needs.unlabelled) learn::drop_labels(loaded.dataset, *needs.unlabelled);
   for (const std::string& warning : loaded.dataset.warnings) log_warning(warning);
   const auto progress = session.progress("preparing");
   const TraceSpan span("order and cut", 0);
   dataset = std::move(loaded.dataset);
   normalize = normalization(options, dataset);
   if (normalize == "rows") learn::normalize_rows(dataset);
-  learn::make_dense(dataset, needs_dense ? 0.0 : kDenseShare);
+  learn::make_dense(dataset, needs.dense ? 0.0 : kDenseShare);
 
   graph::Graph graph = std::move(loaded.graph);
   exec::ThreadPool& pool = session.pool();
@@ -203,7 +203,7 @@ TrainInput::TrainInput(Session& session, const DatasetOptions& options, bool nee
   graphs.in = is_symmetric
                   ? graphs.out
                   : std::make_shared<const graph::Graph>(graph::transpose(*graphs.out, pool));
-  if (embedding) {
+  if (needs.links) {
     links = std::make_shared<const learn::LinkSplit>(
         learn::hold_out_links(graphs, seed, options.graph.graph, pool));
   }

@@ -28,12 +28,18 @@ struct DatasetOptions {
 };
 void add_dataset_options(CLI::App& command, DatasetOptions& options);
 
+/// What a model needs of its dataset.
+struct InputNeeds {
+  bool dense = false;    ///< Features: the first layer reads no sparse ones.
+  bool weights = false;  ///< Of the edges.
+  /// Labels and splits are neither read nor missed; scores are rows of so many numbers.
+  std::optional<std::uint64_t> unlabelled = {};
+  bool links = false;  ///< Edges are held out; needs `unlabelled`.
+};
+
 struct TrainInput {
-  /// `needs_dense`: the model's first layer reads dense features. `embedding`: links are learnt,
-  /// by embeddings of so many numbers: there need be no labels, and edges are held out.
-  /// `needs_weights`: of the edges. Says warnings of the dataset. Throws UsageError, InputError.
-  TrainInput(Session& session, const DatasetOptions& options, bool needs_dense,
-             std::optional<std::uint64_t> embedding = {}, bool needs_weights = false);
+  /// Says warnings of the dataset. Throws UsageError, InputError.
+  TrainInput(Session& session, const DatasetOptions& options, const InputNeeds& needs);
 
   learn::Dataset dataset;
   std::string normalize;  ///< What was done to the features: "rows" or "none".

@@ -2,6 +2,7 @@
 #include "train_options.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -12,9 +13,23 @@
 #include "command.hpp"
 #include "fanouts.hpp"
 #include "option_rules.hpp"
+#include "stored_options.hpp"
 
 namespace warren::app {
 namespace {
+
+/// A validator of finite numbers of [low, high], which says what would be right.
+CLI::Validator real_number(double low, double high) {
+  const auto check = [low, high](std::string& text) -> std::string {
+    double number = 0.0;
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    // NaN is in no range.
+    if (error == std::errc{} && end == last && number >= low && number <= high) return {};
+    return fmt::format("\"{}\" should be a number from {} to {}", text, low, high);
+  };
+  return CLI::Validator(check, "");
+}
 
 void add_model_options(CLI::App& train, TrainCommand& o) {
   const auto named = [&](const char* option, std::string& value, const char* description) {
@@ -49,7 +64,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
           "Probability, of hidden layers; of gcn, gat and gatv2 of the features, too, of gat "
           "and gatv2 of edges (0.5; gat, gatv2: 0.6)")
       ->type_name("P")
-      ->check(CLI::Range(0.0, 0.999));
+      ->check(real_number(0.0, 0.999));
   train.add_flag("--recompute", o.recompute,
                  "Of full: less memory for more time, with the same numbers: what layers keep for "
                  "the backward pass is made again in it");
@@ -66,7 +81,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
 }
 
 void add_optimizer_options(CLI::App& train, TrainCommand& o) {
-  const auto positive = CLI::Range(0.0, 1e6);
+  const auto positive = real_number(0.0, 1e6);
   train.add_option("--lr", o.rate, "Learning rate (0.01; gat, gatv2: 0.005)")
       ->type_name("R")
       ->check(positive);
@@ -92,7 +107,24 @@ void add_optimizer_options(CLI::App& train, TrainCommand& o) {
       ->type_name("DIR");
   add_number(train, "--checkpoint-every", o.checkpoint_every, "Epochs between checkpoints (20)",
              "N", 1, 10000000);
-  train.add_flag("--resume", o.resume, "Go on from --checkpoint's state, where there is one");
+  train.add_flag("--resume", o.resume,
+                 "Go on from --checkpoint's state, where there is one, with its options");
+  train.add_flag("--overwrite", o.overwrite, "Replace the model that --checkpoint's folder has")
+      ->excludes("--resume");
+  train
+      .add_flag("--allow-changes", o.allow_changes,
+                "Of --resume: go on with another --lr, --type, --dropout or the like than before")
+      ->needs("--resume");
+  train
+      .add_option("--class-weights", o.class_weights,
+                  "Not there yet, and refused: classes count alike")
+      ->type_name("HOW")
+      ->expected(0, 1);
+  train
+      .add_option("--edge-weights", o.edge_weights,
+                  "Not there yet, and refused: no layer reads edges' weights")
+      ->type_name("HOW")
+      ->expected(0, 1);
 }
 
 void add_sampled_options(CLI::App& train, TrainCommand& o) {
@@ -123,7 +155,7 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
       ->type_name("WHERE");
   train.add_option("--cached", o.cached, "Of --placement cached: the share of rows (0.1)")
       ->type_name("SHARE")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(real_number(0.0, 1.0));
   train
       .add_flag(
           "--capture-batches", o.capture_batches,
@@ -213,6 +245,12 @@ learn::TrainOptions train_options(const TrainCommand& o) {
           "--recompute is for --mode full: batches' layers keep little, and the layers of exact "
           "evaluation keep nothing");
   require(!o.resume || !o.checkpoint.empty(), "--resume needs --checkpoint DIR");
+  require(!o.overwrite || !o.checkpoint.empty(), "--overwrite needs --checkpoint DIR");
+  require(!o.has_class_weights,
+          "--class-weights is not there yet: every class counts alike in the loss; leave it out");
+  require(!o.has_edge_weights,
+          "--edge-weights is not there yet: no layer reads edges' weights, they only steer which "
+          "neighbours --mode sampled --weighted draws; leave it out");
   const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "batch" : "none");
   check_choice("--norm", norm, {"none", "batch", "layer"}, {});
   require(!o.capture_batches || norm != "batch",
@@ -253,6 +291,9 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   if (o.tensor_sums) train.tensor_sums = learn::TensorCoreUse::on;
   if (o.no_tensor_sums) train.tensor_sums = learn::TensorCoreUse::off;
   train.type = learn::parse_type(o.type);
+  train.inputs = input_settings(o.dataset);
+  // Of what a rank's share allows, fit_to() takes less.
+  if (is_sampled) train.inputs["batch"] = o.batch ? fmt::format("{}", *o.batch) : "auto";
   return train;
 }
 

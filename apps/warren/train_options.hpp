@@ -40,14 +40,18 @@ struct TrainCommand {
   double cached = 0.1;
   std::optional<std::uint64_t> batch;
   std::optional<std::uint64_t> negatives;
+  std::string class_weights, edge_weights;
   std::string checkpoint;
   std::uint64_t checkpoint_every = 20;
   std::uint64_t checkpoint_batches = 0;
   bool has_fanout = false, has_placement = false, has_evaluation = false, has_cached = false;
   bool has_cache_by = false, has_edges = false;
+  bool has_class_weights = false, has_edge_weights = false;
   bool replace = false;
   bool weighted = false;
   bool resume = false;
+  bool overwrite = false;
+  bool allow_changes = false;
   bool residual = false;
   bool skip = false;
   bool recompute = false;

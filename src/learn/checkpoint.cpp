@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/learn/checkpoint.hpp"
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -19,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kAlignment = 8;
+constexpr const char* kFormat = "format";  // Absent: numbers of set_real() are their bits.
 
 NamedTensor read_tensor(const std::string& name, const Json& entry, const char* data,
                         std::uint64_t size) {
@@ -61,6 +63,21 @@ std::uint64_t TensorFile::number(const std::string& key, const std::string& path
   if (error != std::errc{} || end != value.data() + value.size())
     throw InputError(fmt::format("{}: its {} \"{}\" is no number", path, key, value));
   return number;
+}
+
+double TensorFile::real(const std::string& key, const std::string& path) const {
+  if (!metadata.contains(kFormat)) return std::bit_cast<double>(number(key, path));
+  const std::string& value = text(key, path);
+  double real = 0.0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), real);
+  if (error != std::errc{} || end != value.data() + value.size())
+    throw InputError(fmt::format("{}: its {} \"{}\" is no number", path, key, value));
+  return real;
+}
+
+void TensorFile::set_real(const std::string& key, double value) {
+  metadata[kFormat] = "2";
+  metadata[key] = fmt::format("{}", value);
 }
 
 namespace {

@@ -270,6 +270,11 @@ class SplitReader {
 
 }  // namespace
 
+bool has_labels(const std::string& folder) {
+  std::error_code error;
+  return fs::exists(fs::path(folder) / "labels.npy", error);
+}
+
 Dataset read_dataset(const std::string& folder, std::uint64_t vertices, Contents contents,
                      LabelForm form) {
   const fs::path root(folder);

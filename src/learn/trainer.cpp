@@ -157,6 +157,7 @@ Scores WholeGraph::evaluate(std::uint64_t seed) {
 namespace {
 
 const TrainOptions& checked(const TrainOptions& options) {
+  check(options);
   require(!options.links || options.sampled, "link prediction trains on sampled batches");
   require(!options.model.recompute || !options.sampled,
           "layers are recomputed where the whole graph is trained on, not sampled batches");
@@ -165,9 +166,28 @@ const TrainOptions& checked(const TrainOptions& options) {
 
 }  // namespace
 
+void check(const TrainOptions& options) {
+  // NaN is neither below nor above anything.
+  const auto in_range = [](float value, const char* what) {
+    require(value >= 0.0f && std::isfinite(value),
+            fmt::format("{} is {}: it must be a finite number that is not negative", what, value));
+  };
+  in_range(options.optimizer.rate, "the learning rate (--lr)");
+  in_range(options.optimizer.weight_decay, "the weight decay (--weight-decay)");
+  in_range(options.optimizer.clip, "the gradients' largest length (--clip)");
+  if (!options.sampled) return;
+  const double cached = options.sampled->cached;
+  require(cached >= 0.0 && cached <= 1.0,
+          fmt::format("the share of rows that devices keep (--cached) is {}: it must be a number "
+                      "from 0 to 1",
+                      cached));
+}
+
 Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                       const TrainOptions& given)
     : options(checked(given)),
+      mark(given.checkpoint.empty() ? DatasetMark{} : mark_of(graphs, dataset)),
+      loss(dataset.loss),
       whole(given.sampled && !given.sampled->exact_evaluation
                 ? nullptr
                 : std::make_unique<WholeGraph>(team, graphs, dataset, given)),
@@ -295,29 +315,42 @@ Scores Trainer::evaluate() {
   return scores;
 }
 
-std::vector<float> Trainer::predict() {
-  Parts& p = *parts_;
-  require(p.whole != nullptr, "scores of all vertices need the whole graph on the devices");
-  p.context().stream().synchronize();
-  Context& context = p.whole->context;
-  context.begin(p.options.model.seed, 0, false);
-  ConstNumbers scores;
-  context.team().with_peer_memory([&] {
-    scores = p.whole->model.forward(context, p.whole->features);
-    context.stream().synchronize();
+std::vector<float> Trainer::Parts::whole_pass(std::uint64_t width, bool of_scores) {
+  require(whole != nullptr, "scores of all vertices need the whole graph on the devices");
+  context().stream().synchronize();
+  Context& there = whole->context;
+  there.begin(options.model.seed, 0, false);
+  ConstNumbers rows;
+  there.team().with_peer_memory([&] {
+    rows = whole->model.forward(there, whole->features);
+    there.stream().synchronize();
   });
-  std::vector<float> result(context.rows() * p.options.model.classes);
-  with_type(scores.type(), [&]<class T>(T) {
-    std::vector<T> there(result.size());
-    exec::copy(context.stream(), there.data(), scores.raw(), there.size() * sizeof(T));
-    context.stream().synchronize();
-    for (std::size_t i = 0; i < there.size(); ++i) result[i] = to_float(there[i]);
+  if (!of_scores) rows = whole->model.last_input();
+  std::vector<float> result(there.rows() * width);
+  with_type(rows.type(), [&]<class T>(T) {
+    std::vector<T> copied(result.size());
+    exec::copy(there.stream(), copied.data(), rows.raw(), copied.size() * sizeof(T));
+    there.stream().synchronize();
+    for (std::size_t i = 0; i < copied.size(); ++i) result[i] = to_float(copied[i]);
   });
-  (void)context.take_seconds();
+  (void)there.take_seconds();
   return result;
 }
 
+std::vector<float> Trainer::predict() {
+  return parts_->whole_pass(parts_->options.model.classes, true);
+}
+
+std::vector<float> Trainer::embed() {
+  require(parts_->options.model.layers > 1,
+          "a model of one layer has no hidden rows: what its last layer reads are the features");
+  return parts_->whole_pass(parts_->options.model.hidden, false);
+}
+
+const std::vector<EpochRecord>& Trainer::history() const { return parts_->progress.history; }
+
 void Trainer::Parts::note(const EpochRecord& record) {
+  progress.history.push_back(record);
   const SplitScore& validation = record.scores[1];
   const bool is_better =
       progress.best_epoch == 0 || validation.accuracy > progress.best_validation ||

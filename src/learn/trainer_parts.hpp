@@ -12,6 +12,8 @@
 
 namespace warren::learn {
 
+/// Throws InputError, naming `where`, unless both are "node" or both are "link".
+void check_task(const std::string& where, const std::string& stored, const std::string& given);
 /// A model's options with the dataset's sizes.
 [[nodiscard]] ModelOptions sized(ModelOptions options, const Dataset& dataset);
 [[nodiscard]] double slowest(team::Team& team, double seconds);
@@ -101,20 +103,28 @@ struct Trainer::Parts {
   /// By the parameters' gradients, summed over the ranks, for the step that the optimizer has
   /// begun.
   void update();
+  /// A forward pass over the whole graph without dropout: this rank's scores, or what the last
+  /// layer reads, `width` numbers a row. Collective. Synchronises.
+  [[nodiscard]] std::vector<float> whole_pass(std::uint64_t width, bool of_scores);
   /// Throws UsageError: `what` says what is no number any more.
   [[noreturn]] void diverged(const std::string& what, std::uint64_t epoch) const;
   /// Throws UsageError, saying the epoch, for a loss that is no number.
   void check_losses(const EpochRecord& record) const;
   /// The same of what a checkpoint is to keep.
   void check_state(const TensorFile& state) const;
+  /// Where training stands, and how it came there.
+  void describe_progress(TensorFile& state) const;
 
   struct Progress {
     std::uint64_t epochs = 0, best_epoch = 0;
     double best_validation = 0.0, best_loss = 0.0, test_accuracy = 0.0, test_mrr = 0.0;
     SampledPasses::Standing standing = {};  ///< Of the epoch after those.
+    std::vector<EpochRecord> history = {};  ///< Of `epochs`, all that checkpoints keep of them.
   };
 
   TrainOptions options;
+  DatasetMark mark;  // Where there are checkpoints.
+  LossKind loss;
   std::unique_ptr<WholeGraph> whole;       // Not where all is sampled.
   std::unique_ptr<SampledPasses> sampled;  // Of SampledOptions.
   Optimizer optimizer;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints of a training: what is written, and what is asked of what is read.
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
@@ -14,6 +14,8 @@
 
 namespace warren::learn {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kModel = "model.safetensors";
 constexpr const char* kState = "state.safetensors";
@@ -49,9 +51,6 @@ void take(const TensorFile& file, const std::string& path, const std::string& pr
   stream.synchronize();
 }
 
-std::string bits(double value) { return fmt::format("{}", std::bit_cast<std::uint64_t>(value)); }
-double from_bits(std::uint64_t value) { return std::bit_cast<double>(value); }
-
 constexpr const char* kSkip = "skip";  // Absent: 0.
 
 void describe(TensorFile& file, const ModelOptions& options) {
@@ -81,12 +80,63 @@ bool is_of_links(const TensorFile& file) {
   return found != file.metadata.end() && found->second == "link";
 }
 
+const std::string kOption = "option.";    // Before the settings' names.
+const std::string kDataset = "dataset.";  // Before the mark's parts.
+constexpr const char* kLoss = "loss";
+constexpr const char* kType = "type";
+constexpr const char* kHistory = "history";
+
+/// What there is to learn, and by which options.
+void describe_training(TensorFile& file, const TrainOptions& options, LossKind loss,
+                       const DatasetMark& mark) {
+  auto& m = file.metadata;
+  m[kType] = name_of(options.type);
+  m[kLoss] = loss == LossKind::binary ? "binary" : "cross_entropy";
+  for (const auto& [name, value] : settings_of(options)) m[kOption + name] = value;
+  m[kDataset + "vertices"] = std::to_string(mark.vertices);
+  m[kDataset + "edges"] = std::to_string(mark.edges);
+  m[kDataset + "features"] = std::to_string(mark.features);
+  m[kDataset + "classes"] = std::to_string(mark.classes);
+  m[kDataset + "graph_hash"] = std::to_string(mark.graph_hash);
+  m[kDataset + "features_hash"] = std::to_string(mark.features_hash);
+  m[kDataset + "labels_hash"] = std::to_string(mark.labels_hash);
+}
+
+Settings settings_in(const TensorFile& file) {
+  Settings settings;
+  for (const auto& [key, value] : file.metadata) {
+    if (key.starts_with(kOption)) settings[key.substr(kOption.size())] = value;
+  }
+  return settings;
+}
+
+/// None in checkpoints that do not have one.
+std::optional<DatasetMark> mark_in(const TensorFile& file, const std::string& path) {
+  if (!file.metadata.contains(kDataset + "vertices")) return std::nullopt;
+  const auto number = [&](const char* name) { return file.number(kDataset + name, path); };
+  return DatasetMark{.vertices = number("vertices"),
+                     .edges = number("edges"),
+                     .features = number("features"),
+                     .classes = number("classes"),
+                     .graph_hash = number("graph_hash"),
+                     .features_hash = number("features_hash"),
+                     .labels_hash = number("labels_hash")};
+}
+
+void check_dataset(const TensorFile& file, const std::string& path, const DatasetMark& mark) {
+  const auto stored = mark_in(file, path);
+  if (!stored) return;
+  const std::string text = difference(*stored, mark);
+  if (!text.empty())
+    throw InputError(fmt::format(
+        "{}: {}: a training goes on with the dataset that it began with, made by the same options; "
+        "for another one name another --checkpoint folder",
+        path, text));
+}
+
 void check_model(const TensorFile& file, const std::string& path, const TrainOptions& trained) {
   const ModelOptions& options = trained.model;
-  if (is_of_links(file) != trained.links.has_value())
-    throw InputError(fmt::format("{}: its model is of {}, but this one's task is {}", path,
-                                 is_of_links(file) ? "links" : "classes of vertices",
-                                 trained.links ? "link" : "node"));
+  check_task(path, is_of_links(file) ? "link" : "node", trained.links ? "link" : "node");
   if (file.metadata.contains(kSkip) != options.skip)
     throw InputError(fmt::format("{}: its layers have {}skip matrices, but this model's have {}",
                                  path, options.skip ? "no " : "", options.skip ? "some" : "none"));
@@ -131,63 +181,6 @@ void Trainer::Parts::check_state(const TensorFile& state) const {
   }
 }
 
-std::string name_of(OptimizerKind kind) {
-  static constexpr const char* kNames[] = {"sgd", "adam", "adamw"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-std::string name_of(NumberType type) {
-  static constexpr const char* kNames[] = {"float32", "float16", "bfloat16"};
-  return kNames[static_cast<std::size_t>(type)];
-}
-
-NumberType parse_type(const std::string& name) {
-  if (name == "float32" || name == "fp32") return NumberType::float32;
-  if (name == "float16" || name == "fp16") return NumberType::float16;
-  if (name == "bfloat16" || name == "bf16") return NumberType::bfloat16;
-  throw UsageError(
-      fmt::format("numbers are stored as float32, float16 or bfloat16, not \"{}\"", name));
-}
-
-ModelKind parse_model(const std::string& name) {
-  if (name == "gcn") return ModelKind::gcn;
-  if (name == "sage") return ModelKind::sage;
-  if (name == "gat") return ModelKind::gat;
-  if (name == "gin") return ModelKind::gin;
-  if (name == "gatv2") return ModelKind::gatv2;
-  throw UsageError(
-      fmt::format("there is no model \"{}\"; there is gcn, sage, gat, gatv2, gin", name));
-}
-
-std::string name_of(ModelKind kind) {
-  static constexpr const char* kNames[] = {"gcn", "sage", "gat", "gin", "gatv2"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
-SageAggregate parse_aggregate(const std::string& name) {
-  if (name == "mean") return SageAggregate::mean;
-  if (name == "sum") return SageAggregate::sum;
-  if (name == "max") return SageAggregate::max;
-  throw UsageError(fmt::format("neighbours are aggregated by mean, sum or max, not \"{}\"", name));
-}
-
-std::string name_of(SageAggregate aggregate) {
-  static constexpr const char* kNames[] = {"mean", "sum", "max"};
-  return kNames[static_cast<std::size_t>(aggregate)];
-}
-
-NormKind parse_norm(const std::string& name) {
-  if (name == "none") return NormKind::none;
-  if (name == "batch") return NormKind::batch;
-  if (name == "layer") return NormKind::layer;
-  throw UsageError(fmt::format("outputs are normalised by none, batch or layer, not \"{}\"", name));
-}
-
-std::string name_of(NormKind norm) {
-  static constexpr const char* kNames[] = {"none", "batch", "layer"};
-  return kNames[static_cast<std::size_t>(norm)];
-}
-
 namespace {
 
 /// What must be the same for an epoch to go on from its middle.
@@ -197,7 +190,65 @@ std::string batch_text(const TrainOptions& options, int ranks) {
   return fmt::format("batches of {}{} on {} rank(s)", options.sampled->batch, negatives, ranks);
 }
 
+constexpr std::size_t kRecordNumbers = 3 + 3 * kSplits;
+
+/// A list of numbers an epoch: its number, loss and seconds, then each split's loss, accuracy and
+/// reciprocal rank.
+std::string history_text(const std::vector<EpochRecord>& history) {
+  Json all = Json::array();
+  for (const EpochRecord& record : history) {
+    Json one = {record.epoch, record.loss, record.seconds};
+    for (const SplitScore& score : record.scores) {
+      one.push_back(score.loss);
+      one.push_back(score.accuracy);
+      one.push_back(score.mrr);
+    }
+    all.push_back(std::move(one));
+  }
+  return all.dump();
+}
+
+std::vector<EpochRecord> history_in(const TensorFile& file, const std::string& path) {
+  std::vector<EpochRecord> history;
+  const auto found = file.metadata.find(kHistory);
+  if (found == file.metadata.end()) return history;
+  try {
+    for (const Json& one : Json::parse(found->second)) {
+      if (one.size() != kRecordNumbers) throw InputError(path + ": its history is damaged");
+      EpochRecord record;
+      record.epoch = one[0].get<std::uint64_t>();
+      record.loss = one[1].get<double>();
+      record.seconds = one[2].get<double>();
+      for (std::size_t s = 0; s < kSplits; ++s) {
+        record.scores.at(s) = {one[3 + 3 * s].get<double>(), one[4 + 3 * s].get<double>(),
+                               one[5 + 3 * s].get<double>()};
+      }
+      history.push_back(record);
+    }
+  } catch (const Json::exception&) {
+    throw InputError(path + ": its history is damaged");
+  }
+  return history;
+}
+
 }  // namespace
+
+void Trainer::Parts::describe_progress(TensorFile& state) const {
+  auto& m = state.metadata;
+  m["epoch"] = std::to_string(progress.epochs);
+  m["best_epoch"] = std::to_string(progress.best_epoch);
+  state.set_real("best_validation", progress.best_validation);
+  state.set_real("best_loss", progress.best_loss);
+  state.set_real("test_accuracy", progress.test_accuracy);
+  if (options.links) state.set_real("test_mrr", progress.test_mrr);
+  m[kOptimizer] = name_of(options.optimizer.kind);
+  m[kHistory] = history_text(progress.history);
+  if (const auto& standing = progress.standing; standing.batches != 0) {
+    m["batches"] = std::to_string(standing.batches);
+    for (std::size_t i = 0; i < standing.sums.size(); ++i)
+      state.set_real(fmt::format("sum.{}", i), standing.sums.at(i));
+  }
+}
 
 void Trainer::save() {
   Parts& p = *parts_;
@@ -213,29 +264,17 @@ void Trainer::save() {
     TensorFile model;
     describe(model, p.options.model);
     describe_task(model, p.options);
+    describe_training(model, p.options, p.loss, p.mark);
+    TensorFile state;
+    state.metadata = model.metadata;
     model.metadata["epoch"] = std::to_string(p.progress.best_epoch);
     add(model, "", parameters, best);
-    TensorFile state;
-    describe(state, p.options.model);
-    describe_task(state, p.options);
-    if (p.options.links) state.metadata["test_mrr"] = bits(p.progress.test_mrr);
-    state.metadata["epoch"] = std::to_string(p.progress.epochs);
-    state.metadata["best_epoch"] = std::to_string(p.progress.best_epoch);
-    state.metadata["best_validation"] = bits(p.progress.best_validation);
-    state.metadata["best_loss"] = bits(p.progress.best_loss);
-    state.metadata["test_accuracy"] = bits(p.progress.test_accuracy);
-    state.metadata["type"] = name_of(p.options.type);
-    state.metadata[kOptimizer] = name_of(p.options.optimizer.kind);
+    p.describe_progress(state);
     if (p.scale) {
       const LossScaleState scale = p.scale->state(stream);
-      state.metadata["loss_scale"] = bits(static_cast<double>(scale.factor));
+      state.set_real("loss_scale", static_cast<double>(scale.factor));
       state.metadata["loss_scale.good"] = std::to_string(scale.good);
       state.metadata["loss_scale.skipped"] = std::to_string(scale.skipped);
-    }
-    if (const auto& standing = p.progress.standing; standing.batches != 0) {
-      state.metadata["batches"] = std::to_string(standing.batches);
-      for (std::size_t i = 0; i < standing.sums.size(); ++i)
-        state.metadata[fmt::format("sum.{}", i)] = bits(standing.sums.at(i));
     }
     if (p.options.sampled)
       state.metadata["batch"] = batch_text(p.options, p.context().team().size());
@@ -260,6 +299,7 @@ void Trainer::resume() {
   const TensorFile file = read_tensors(path);
   check_model(file, path, p.options);
   check_optimizer(file, path, p.options.optimizer.kind);
+  check_dataset(file, path, p.mark);
   Parameters& parameters = p.model().parameters();
   const exec::Stream& stream = p.context().stream();
   take(file, path, "current.", parameters, parameters.values(), stream);
@@ -269,14 +309,15 @@ void Trainer::resume() {
     take(file, path, "second.", parameters, p.optimizer.second(), stream);
   p.progress = {file.number("epoch", path),
                 file.number("best_epoch", path),
-                from_bits(file.number("best_validation", path)),
-                from_bits(file.number("best_loss", path)),
-                from_bits(file.number("test_accuracy", path)),
-                p.options.links ? from_bits(file.number("test_mrr", path)) : 0.0,
-                {}};
+                file.real("best_validation", path),
+                file.real("best_loss", path),
+                file.real("test_accuracy", path),
+                p.options.links ? file.real("test_mrr", path) : 0.0,
+                {},
+                history_in(file, path)};
   if (p.scale && file.metadata.contains("loss_scale")) {
     p.scale->set(stream,
-                 {.factor = static_cast<float>(from_bits(file.number("loss_scale", path))),
+                 {.factor = static_cast<float>(file.real("loss_scale", path)),
                   .good = static_cast<std::uint32_t>(file.number("loss_scale.good", path)),
                   .skipped = static_cast<std::uint32_t>(file.number("loss_scale.skipped", path))});
   }
@@ -290,23 +331,23 @@ void Trainer::resume() {
                     path, file.text("batch", path)));
   p.progress.standing.batches = file.number("batches", path);
   for (std::size_t i = 0; i < p.progress.standing.sums.size(); ++i)
-    p.progress.standing.sums.at(i) = from_bits(file.number(fmt::format("sum.{}", i), path));
+    p.progress.standing.sums.at(i) = file.real(fmt::format("sum.{}", i), path);
 }
 
-void Trainer::load_model() {
+std::optional<bool> Trainer::load_model() {
   Parts& p = *parts_;
   const std::string path = path_in(p.options.checkpoint, kModel);
-  take(read_tensors(path), path, "", p.model().parameters(), p.model().parameters().values(),
-       p.context().stream());
-}
-
-bool is_link_model(const std::string& folder) {
-  return is_of_links(read_tensors(path_in(folder, kModel)));
-}
-
-ModelOptions read_model_options(const std::string& folder) {
-  const std::string path = path_in(folder, kModel);
   const TensorFile file = read_tensors(path);
+  take(file, path, "", p.model().parameters(), p.model().parameters().values(),
+       p.context().stream());
+  const auto stored = mark_in(file, path);
+  if (!stored) return std::nullopt;
+  return has_same_inputs(*stored, p.mark);
+}
+
+namespace {
+
+ModelOptions model_options_in(const TensorFile& file, const std::string& path) {
   ModelOptions options;
   options.kind = parse_model(file.text("model", path));
   options.layers = file.number("layers", path);
@@ -320,6 +361,44 @@ ModelOptions read_model_options(const std::string& folder) {
   options.skip = file.metadata.contains(kSkip);
   options.seed = file.number("seed", path);
   return options;
+}
+
+}  // namespace
+
+ModelOptions read_model_options(const std::string& folder) { return read_checkpoint(folder).model; }
+
+Checkpoint read_checkpoint(const std::string& folder) {
+  const std::string path = path_in(folder, kModel);
+  const TensorFile file = read_tensors(path);
+  Checkpoint found;
+  found.model = model_options_in(file, path);
+  found.is_of_links = is_of_links(file);
+  found.settings = settings_in(file);
+  found.dataset = mark_in(file, path);
+  if (file.metadata.contains(kType)) found.type = parse_type(file.text(kType, path));
+  if (file.metadata.contains(kLoss) && file.text(kLoss, path) == "binary")
+    found.loss = LossKind::binary;
+  return found;
+}
+
+Settings read_state_settings(const std::string& folder) {
+  return settings_in(read_tensors(path_in(folder, kState)));
+}
+
+bool has_state(const std::string& folder) {
+  std::error_code error;
+  return std::filesystem::exists(path_in(folder, kState), error);
+}
+
+void check_is_free(const std::string& folder) {
+  std::error_code error;
+  const bool has_model = std::filesystem::exists(path_in(folder, kModel), error);
+  if (!has_model && !has_state(folder)) return;
+  const char* goes_on = has_state(folder) ? "--resume to go on from it, " : "";
+  throw UsageError(fmt::format(
+      "{} has a trained model already ({}{}): give {}--overwrite to replace it, or another folder",
+      folder, has_model ? kModel : kState,
+      has_state(folder) ? "" : " without a state to go on from", goes_on));
 }
 
 }  // namespace warren::learn

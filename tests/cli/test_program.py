@@ -49,6 +49,21 @@ class Usage(ProgramTest):
             with self.subTest(command):
                 self.fail(2, command, *arguments, "--frobnicate", says=["--frobnicate", f"warren {command} --help"])
 
+    def test_mistyped_names_get_the_nearest(self):
+        for command, arguments in COMMANDS.items():
+            with self.subTest(command):
+                self.fail(2, command, *arguments, "--deivces", 2, says='did you mean "--devices"?')
+                self.fail(2, command + "x", device=False, says=f'did you mean "{command}"?')
+        meant = ((["train", "debian", "--modle", "gat"], "--model"), (["train", "debian", "--epoch=5"], "--epochs"),
+                 (["bfs", "kron:6", "--mode", "asnyc"], "async"), (["train", "debian", "--model", "gta"], "gat"),
+                 (["train", "debian", "--optimizer", "adan"], "adam"), (["stats", "debain"], "debian"), (["train", "debain"], "debian"),
+                 (["stats", "comunity:100,4"], "community:"), (["partition", "kron:6", "--parts", 2, "--method", "rabit"], "rabbit"))
+        for arguments, name in meant:
+            with self.subTest(arguments):
+                self.fail(2, *arguments, says=f'did you mean "{name}"?')
+        self.fail(2, "bench", "smpm", "kron:6", device=False, says='did you mean "spmm"?')
+        self.assertNotIn("did you mean", self.fail(2, "stats", "kron:6", "--frobnicate").err)
+
     def test_missing_graph(self):
         for command in ("stats", "convert", "partition", "bfs", "pagerank"):
             with self.subTest(command):

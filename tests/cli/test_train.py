@@ -134,7 +134,10 @@ class Train(ProgramTest):
         whole = self.succeed_json(*options, "--epochs", 9)
         first = self.succeed_json(*options, "--epochs", 4, "--checkpoint", "kept")
         rest = self.succeed_json(*options, "--epochs", 9, "--checkpoint", "kept", "--resume")
-        self.assertEqual([e["loss"] for e in first["epochs"] + rest["epochs"]], [e["loss"] for e in whole["epochs"]])
+        # The resumed object has all epochs.
+        self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"]])
+        self.assertEqual(rest["epochs"][:4], first["epochs"])
+        self.assertEqual((first["resumed_from"], rest["resumed_from"], rest["epochs_done"]), (0, 4, 9))
         self.assertEqual(rest["test_accuracy"], whole["test_accuracy"])
         for devices in (1, 3):
             result = self.succeed_json("predict", *GENERATED, "--checkpoint", "kept", "--devices", devices,
@@ -164,8 +167,8 @@ class Train(ProgramTest):
         self.assertTrue(state.exists())
         whole = self.succeed_json("train", *GENERATED, "--epochs", 300)
         rest = self.succeed_json(*options[:-3], "--resume")
-        count = len(rest["epochs"])
-        self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"][300 - count:]])
+        self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"]])
+        self.assertGreater(rest["resumed_from"], 0)
 
     def kept(self):
         return {path.name: path.read_bytes() for path in (self.folder / "kept").iterdir()}
@@ -220,7 +223,7 @@ class Train(ProgramTest):
             self.assertLess(again["peak_memory"], kept["peak_memory"])
         whole = self.losses(*deep, "--epochs", 6)
         self.succeed("train", *deep, "--epochs", 4, "--checkpoint", "kept", "--recompute")
-        self.assertEqual(self.losses(*deep, "--epochs", 6, "--checkpoint", "kept", "--resume"), whole[4:])
+        self.assertEqual(self.losses(*deep, "--epochs", 6, "--checkpoint", "kept", "--resume"), whole)
         saves_nothing = self.run_program("train", *GENERATED, "--epochs", 1, "--recompute")
         self.assertEqual(saves_nothing.status, 0, saves_nothing.err)
         self.assertIn("saves nothing", saves_nothing.err)
@@ -266,12 +269,13 @@ class Train(ProgramTest):
         kept = [*GENERATED, "--checkpoint", self.folder / "kept", "--epochs"]
         self.succeed_json("train", *kept, 4, "--type", "fp16")
         for epochs, kind in ((6, "bf16"), (8, "float32"), (10, "fp16")):
-            rest = self.succeed_json("train", *kept, epochs, "--type", kind, "--resume")
-            self.assertEqual([e["epoch"] for e in rest["epochs"]], [epochs - 1, epochs])
+            rest = self.succeed_json("train", *kept, epochs, "--type", kind, "--resume", "--allow-changes")
+            self.assertEqual([e["epoch"] for e in rest["epochs"]], list(range(1, epochs + 1)))
+            self.assertEqual((rest["resumed_from"], len(rest["changed"])), (epochs - 2, 1))
         whole = self.losses(*GENERATED, "--type", "fp16", "--epochs", 10)
         self.succeed_json("train", *GENERATED, "--checkpoint", self.folder / "half", "--type", "fp16", "--epochs", 4)
         rest = self.losses(*GENERATED, "--checkpoint", self.folder / "half", "--type", "float16", "--epochs", 10, "--resume")
-        self.assertEqual(rest, whole[4:])
+        self.assertEqual(rest, whole)
         predicted = self.succeed_json("predict", *GENERATED, "--checkpoint", self.folder / "half")
         self.assertGreater(predicted["test_accuracy"], 0)
 
@@ -282,7 +286,8 @@ class Train(ProgramTest):
         self.assertFalse((self.folder / "kept").exists())
         self.succeed(*options, "--epochs", 2)
         before = self.kept()
-        self.fail(2, *options, "--epochs", 60, "--resume", "--lr", 1e6, "--weight-decay", 1e6, says="the checkpoint is the last good one")
+        self.fail(2, *options, "--epochs", 60, "--resume", "--lr", 1e6, "--weight-decay", 1e6, "--allow-changes",
+                  says="the checkpoint is the last good one")
         for content in self.kept().values():
             length = struct.unpack("<Q", content[:8])[0]
             numbers = struct.unpack(f"<{(len(content) - 8 - length) // 4}f", content[8 + length:])
@@ -297,14 +302,16 @@ class Train(ProgramTest):
 
     def test_skip(self):
         options = ["train", *GENERATED, "--checkpoint", "kept", "--layers", 3, "--skip"]
-        found = [self.losses(*options[1:], "--epochs", 4, "--devices", devices) for devices in (1, 3)]
+        found = [self.losses(*options[1:], "--epochs", 4, "--devices", devices, "--overwrite") for devices in (1, 3)]
         for one, other in zip(*found):
             self.assertAlmostEqual(one, other, places=4)
         trained = self.succeed_json(*options, "--epochs", 6, "--resume", "--devices", 3)
-        self.assertEqual(len(trained["epochs"]), 2)
+        self.assertEqual((len(trained["epochs"]), trained["resumed_from"]), (6, 4))
         predicted = self.succeed_json("predict", *GENERATED, "--checkpoint", "kept")
         self.assertAlmostEqual(predicted["test_accuracy"], trained["test_accuracy"], places=3)
-        self.fail(2, *options[:-1], "--epochs", 8, "--resume", says="skip")
+        self.fail(2, *options[:-1], "--skip=false", "--epochs", 8, "--resume", says="skip")
+        again = self.succeed_json(*options[:-1], "--epochs", 8, "--resume")
+        self.assertEqual([e["loss"] for e in again["epochs"][:6]], [e["loss"] for e in trained["epochs"]])
         self.fail(2, *options, "--residual", says="--residual")
         # Batches of everything are the whole graph.
         for model in ("gcn", "sage", "gat", "gatv2", "gin"):
@@ -316,7 +323,7 @@ class Train(ProgramTest):
     def test_trace(self):
         for mode in (("full",), ("sampled", "--fanout", "3,3", "--batch", 20)):
             self.succeed("train", *GENERATED, "--mode", *mode, "--epochs", 3, "--devices", 2, "--checkpoint", "kept", "--quiet",
-                         "--trace", "t.json")
+                         "--overwrite", "--trace", "t.json")
             events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
             names = [event["name"] for event in events]
             for name in ("epoch", "evaluate"):

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints: trainings that go on from them, what they keep of trainings that diverge or are cut
 // off, and those that are refused.
+#include <bit>
 #include <filesystem>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -234,6 +236,134 @@ TEST_F(Checkpoints, OfOtherOptimizersAreRefused) {
         first == OptimizerKind::sgd ? OptimizerKind::adam : OptimizerKind::sgd;
     EXPECT_THAT(resumed(other), ::testing::HasSubstr("--optimizer"));
     EXPECT_EQ(resumed(first), "nothing was refused");
+  }
+}
+
+TEST_F(Checkpoints, HaveAllEpochs) {
+  const Problem p = problem(false, false, false);
+  TrainOptions options = quick(ModelKind::gcn);
+  options.checkpoint = folder_;
+  const GraphPair graphs = fixtures::pair_of(p.graph, 2);
+  std::vector<double> losses;
+  for (const std::uint64_t epochs : {3, 8}) {
+    options.epochs = epochs;
+    team::run_team(fixtures::ranks(2), [&](team::Team& team) {
+      Trainer trainer(team, graphs, p.dataset, options);
+      if (has_state(folder_)) trainer.resume();
+      (void)trainer.run([&](const EpochRecord& record) {
+        if (team.rank() == 0) losses.push_back(record.loss);
+      });
+      const std::vector<EpochRecord>& history = trainer.history();
+      ASSERT_EQ(history.size(), epochs);
+      for (std::size_t i = 0; i < history.size(); ++i) {
+        EXPECT_EQ(history[i].epoch, i + 1);
+        EXPECT_EQ(history[i].loss, losses[i]);
+        EXPECT_GT(history[i].scores[1].loss, 0.0);
+        EXPECT_GT(history[i].seconds, 0.0);
+      }
+    });
+  }
+  EXPECT_EQ(losses.size(), 8u);
+}
+
+TEST_F(Checkpoints, OfOtherDatasetsAreRefused) {
+  Problem p = problem(true, false, false);
+  TrainOptions options = quick(ModelKind::sage);
+  options.checkpoint = folder_;
+  options.epochs = 1;
+  (void)train_on(p, options, 2);
+  const auto resumed = [&](const Problem& other) {
+    return message_of<InputError>([&] { (void)train_on(other, options, 1, true, true); });
+  };
+  EXPECT_EQ(resumed(p), "nothing was refused");
+  Problem other = p;
+  other.dataset.dense[17] += 1.0f;
+  EXPECT_THAT(resumed(other), ::testing::HasSubstr("other features"));
+  other = p;
+  std::swap(other.dataset.labels[3], other.dataset.labels[other.dataset.labels.size() - 1]);
+  other.dataset.labels[0] = (other.dataset.labels[0] + 1) % 3;
+  EXPECT_THAT(resumed(other), ::testing::HasSubstr("other labels"));
+  other = problem(false, false, false);
+  other.dataset = p.dataset;
+  EXPECT_THAT(resumed(other), ::testing::HasSubstr("edges"));
+}
+
+TEST(DatasetMark, IsOfTheDatasetAlone) {
+  const Problem p = problem(true, false, false);
+  const DatasetMark mark = mark_of(fixtures::pair_of(p.graph, 1), p.dataset);
+  EXPECT_EQ(mark_of(fixtures::in_random_order(p.graph, 3), p.dataset), mark);
+  Dataset sparse = p.dataset;
+  sparse.sparse = fixtures::sparse_rows(p.dataset.dense, p.dataset.vertices, p.dataset.width);
+  sparse.dense.clear();
+  EXPECT_EQ(mark_of(fixtures::pair_of(p.graph, 2), sparse), mark);
+  EXPECT_EQ(difference(mark, mark), "");
+  Dataset unlabelled = p.dataset;
+  drop_labels(unlabelled, unlabelled.classes);
+  const DatasetMark other = mark_of(fixtures::pair_of(p.graph, 1), unlabelled);
+  EXPECT_TRUE(has_same_inputs(mark, other));
+  EXPECT_THAT(difference(mark, other), ::testing::HasSubstr("labels"));
+}
+
+TEST(TensorFile, RealNumbersReadBackAsTheyWere) {
+  TensorFile file;
+  for (const double value : {0.0, 1.0, 0.1, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, -2.5e-17}) {
+    file.set_real("x", value);
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(file.real("x", "f")),
+              std::bit_cast<std::uint64_t>(value));
+  }
+  file.set_real("x", 0.25);
+  EXPECT_EQ(file.text("x", "f"), "0.25");
+  file.metadata["x"] = "0.25x";
+  EXPECT_THROW((void)file.real("x", "f"), InputError);
+  // As files had it that do not say their format.
+  TensorFile old;
+  old.metadata["x"] = std::to_string(std::bit_cast<std::uint64_t>(0.75));
+  EXPECT_EQ(old.real("x", "f"), 0.75);
+}
+
+TEST(Settings, ThatContradictAreNamed) {
+  TrainOptions options = quick(ModelKind::sage);
+  options.inputs = {{"normalize", "none"}, {"symmetrize", "true"}};
+  const Settings stored = settings_of(options);
+  EXPECT_EQ(stored.at("lr"), "0.02");
+  const auto refused = [&](Purpose purpose, bool allows) {
+    return message_of<UsageError>(
+        [&] { check_settings("kept", purpose, stored, settings_of(options), allows); });
+  };
+  EXPECT_EQ(refused(Purpose::resume, false), "nothing was refused");
+  options.epochs = 99;
+  options.patience = 3;
+  EXPECT_EQ(refused(Purpose::resume, false), "nothing was refused");
+  options.optimizer.rate = 0.5f;
+  EXPECT_THAT(refused(Purpose::resume, false),
+              ::testing::AllOf(::testing::HasSubstr("kept"), ::testing::HasSubstr("--lr 0.02"),
+                               ::testing::HasSubstr("--lr 0.5")));
+  EXPECT_EQ(refused(Purpose::resume, true), "nothing was refused");
+  EXPECT_EQ(refused(Purpose::predict, false), "nothing was refused");
+  EXPECT_THAT(changed_settings(stored, settings_of(options)),
+              ::testing::ElementsAre("lr: 0.02, now 0.5"));
+  options.inputs["symmetrize"] = "false";
+  EXPECT_THAT(refused(Purpose::predict, false), ::testing::HasSubstr("no --symmetrize is given"));
+  EXPECT_THAT(refused(Purpose::resume, true), ::testing::HasSubstr("no --symmetrize is given"));
+  EXPECT_EQ(refused(Purpose::predict, true), "nothing was refused");
+}
+
+TEST(Settings, ThatAreNoNumbersMakeNoTraining) {
+  const auto refused = [](auto&& change) {
+    TrainOptions options = quick(ModelKind::gcn);
+    change(options);
+    return message_of<UsageError>([&] { check(options); });
+  };
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(refused([](TrainOptions&) {}), "nothing was refused");
+  for (const float bad : {kNan, kInfinity, -1.0f}) {
+    EXPECT_THAT(refused([&](TrainOptions& o) { o.optimizer.rate = bad; }),
+                ::testing::HasSubstr("--lr"));
+    EXPECT_THAT(refused([&](TrainOptions& o) { o.optimizer.weight_decay = bad; }),
+                ::testing::HasSubstr("--weight-decay"));
+    EXPECT_THAT(refused([&](TrainOptions& o) { o.optimizer.clip = bad; }),
+                ::testing::HasSubstr("--clip"));
   }
 }
 

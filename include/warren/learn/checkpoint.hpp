@@ -25,6 +25,11 @@ struct TensorFile {
   [[nodiscard]] const NamedTensor& tensor(const std::string& name, const std::string& path) const;
   [[nodiscard]] const std::string& text(const std::string& key, const std::string& path) const;
   [[nodiscard]] std::uint64_t number(const std::string& key, const std::string& path) const;
+  /// A number that set_real() wrote: the same bits. Files that were written before it have the bits
+  /// as a whole number, which is read, too.
+  [[nodiscard]] double real(const std::string& key, const std::string& path) const;
+  /// As the shortest decimal number that reads back the same.
+  void set_real(const std::string& key, double value);
 };
 
 /// The file appears whole or not at all: what was there stays until then. Throws InputError where

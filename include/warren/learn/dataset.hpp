@@ -56,6 +56,9 @@ enum class LabelForm : std::uint8_t {
                                    Contents contents = Contents::all,
                                    LabelForm form = LabelForm::automatic);
 
+/// Whether a folder that read_dataset() reads has labels.
+[[nodiscard]] bool has_labels(const std::string& folder);
+
 /// True if a folder is a node-property dataset as the Open Graph Benchmark lays it out: raw/ with
 /// .csv.gz files, or with data.npz and node-label.npz, and split/.
 [[nodiscard]] bool is_ogb_folder(const std::string& folder);

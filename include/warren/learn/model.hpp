@@ -92,6 +92,11 @@ class Model {
   /// input_dropout() while the context is training, and times the weights of the first block's
   /// columns where block_options(0).are_sources_scaled. They must stay until backward() is over.
   ConstNumbers forward(Context& context, std::uint64_t rows, ConstNumbers features);
+  /// What the last layer of the whole graph read in the last forward(): rows x options().hidden,
+  /// until backward() or the next call. Of two layers or more.
+  [[nodiscard]] ConstNumbers last_input() const {
+    return layers_[layers_.size() - 2].output.data();
+  }
   /// What drops the features in training, of what Context::begin() is given: for features that are
   /// gathered before.
   [[nodiscard]] Dropout input_dropout(std::uint64_t seed, std::uint64_t epoch) const;

@@ -12,10 +12,12 @@
 #include "warren/graph/shard.hpp"
 #include "warren/learn/checkpoint.hpp"
 #include "warren/learn/dataset.hpp"
+#include "warren/learn/dataset_mark.hpp"
 #include "warren/learn/links.hpp"
 #include "warren/learn/loss.hpp"
 #include "warren/learn/model.hpp"
 #include "warren/learn/optimizer.hpp"
+#include "warren/learn/settings.hpp"
 #include "warren/learn/tensor_core_use.hpp"
 #include "warren/memory/global_array.hpp"
 
@@ -92,6 +94,9 @@ struct TrainOptions {
   /// A folder for model.safetensors (the best epoch's parameters) and state.safetensors (all that
   /// it takes to go on); empty: none.
   std::string checkpoint;
+  /// What was done to the dataset before the trainer sees it ("normalize", "symmetrize", ...),
+  /// which checkpoints keep as they are.
+  Settings inputs;
   std::uint64_t checkpoint_every = 20;   ///< Epochs.
   std::uint64_t checkpoint_batches = 0;  ///< Batches of an epoch between checkpoints; 0: none.
   std::optional<SampledOptions> sampled;
@@ -144,6 +149,9 @@ class Trainer {
   /// UsageError, saying the epoch, when a loss is no number any more, before the update or after
   /// it.
   EpochRecord epoch();
+  /// All epochs so far, those before resume() included, of which losses, scores and seconds are
+  /// known.
+  [[nodiscard]] const std::vector<EpochRecord>& history() const;
   /// Epochs until the last, or until patience is at its end. `seen` is called after each.
   /// The best epoch is the one of the highest validation accuracy, of the lowest validation loss
   /// among equals; the model then has its parameters.
@@ -159,6 +167,9 @@ class Trainer {
   /// Scores of this rank's vertices, rows x classes, in host memory. Throws UsageError where
   /// evaluation is sampled.
   [[nodiscard]] std::vector<float> predict();
+  /// The same of what the last layer reads: rows x hidden, after activation. Throws UsageError for
+  /// a model of one layer, too.
+  [[nodiscard]] std::vector<float> embed();
 
   /// Writes the checkpoint, by rank 0; before an epoch has ended, the parameters as they are stand
   /// in for the best ones. Throws InputError, and UsageError where a number to be kept is not
@@ -166,11 +177,12 @@ class Trainer {
   void save();
   /// Goes on from state.safetensors: bit for bit on a team of the same size with the same type. The
   /// state of a training with another type is taken up as it is, being float32; the loss's scale
-  /// then begins anew. Throws InputError for the state of another model or optimiser: the message
-  /// says what differs.
+  /// then begins anew. Throws InputError for the state of another model, optimiser or dataset: the
+  /// message says what differs. Whether other options are as they were, check_settings() tells.
   void resume();
-  /// Takes the parameters of model.safetensors.
-  void load_model();
+  /// Takes the parameters of model.safetensors. Returns whether they were trained on this graph and
+  /// these features; nothing where the file does not say it.
+  std::optional<bool> load_model();
 
   [[nodiscard]] Model& model();
   [[nodiscard]] Context& context();
@@ -181,14 +193,35 @@ class Trainer {
   std::unique_ptr<Parts> parts_;
 };
 
+/// Throws UsageError, naming the option, for numbers that make no training (of TrainOptions and
+/// OptimizerOptions; of the model see check(ModelOptions)).
+void check(const TrainOptions& options);
+
 /// What a checkpoint says about its model: the options that `predict` goes by.
 [[nodiscard]] ModelOptions read_model_options(const std::string& folder);
-/// Whether its model is one of links.
-[[nodiscard]] bool is_link_model(const std::string& folder);
+/// Everything that predict needs to know of a checkpoint.
+struct Checkpoint {
+  ModelOptions model;
+  NumberType type = NumberType::float32;
+  LossKind loss = LossKind::cross_entropy;
+  bool is_of_links = false;
+  /// As settings_of() made them; empty of a checkpoint that does not have them.
+  Settings settings;
+  std::optional<DatasetMark> dataset;
+};
+/// Of model.safetensors. Throws InputError where there is none, or it is damaged.
+[[nodiscard]] Checkpoint read_checkpoint(const std::string& folder);
+/// Settings of state.safetensors, likewise.
+[[nodiscard]] Settings read_state_settings(const std::string& folder);
+/// Whether there is a state to go on from.
+[[nodiscard]] bool has_state(const std::string& folder);
+/// Throws UsageError where a folder has a model or a state, which a new training would replace.
+void check_is_free(const std::string& folder);
 [[nodiscard]] NumberType parse_type(const std::string& name);  ///< "bf16" and "fp16", too.
 [[nodiscard]] ModelKind parse_model(const std::string& name);
 [[nodiscard]] std::string name_of(ModelKind kind);
 [[nodiscard]] std::string name_of(OptimizerKind kind);
+[[nodiscard]] std::string name_of(Schedule schedule);
 [[nodiscard]] NormKind parse_norm(const std::string& name);
 [[nodiscard]] std::string name_of(NormKind norm);
 [[nodiscard]] SageAggregate parse_aggregate(const std::string& name);

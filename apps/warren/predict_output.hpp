@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What predict reads and writes as text: classes, and pairs of vertices with how likely they are
+// linked.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "train_input.hpp"
+
+namespace warren::app {
+
+/// Rows of the ranks' order in the input's, n x width.
+[[nodiscard]] std::vector<float> in_input_order(const TrainInput& input, std::vector<float> rows,
+                                                std::uint64_t width);
+
+/// A line for each vertex: its id, and its class; of several labels all that it has.
+void write_classes(const std::string& path, const learn::Dataset& dataset,
+                   std::span<const float> scores);
+
+/// Two vertices a line, of [0, vertices), separated by blanks, tabs or commas; empty lines and
+/// those that begin with # are none. Throws InputError that names the line.
+[[nodiscard]] std::vector<learn::Link> read_pairs(const std::string& path, std::uint64_t vertices);
+
+/// z_u . z_v of every pair, of n x width embeddings in the input's order: the logit of its
+/// probability.
+[[nodiscard]] std::vector<float> pair_scores(std::span<const learn::Link> pairs,
+                                             std::span<const float> embeddings,
+                                             std::uint64_t width);
+
+/// A line for each pair: its vertices, and the probability of a link.
+void write_pairs(const std::string& path, std::span<const learn::Link> pairs,
+                 std::span<const float> scores);
+
+}  // namespace warren::app

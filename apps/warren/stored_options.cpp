@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stored_options.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "warren/core/log.hpp"
+#include "warren/graph/generate.hpp"
+
+namespace warren::app {
+namespace {
+
+constexpr std::string_view kOfBatches[] = {"fanout", "batch", "negatives", "replace", "weighted"};
+constexpr std::string_view kOfGenerators[] = {"features", "classes"};
+constexpr std::string_view kOfFiles[] = {"one-based", "compact", "weights", "labels"};
+
+template <std::size_t N>
+bool is_of(const std::string_view (&names)[N], std::string_view name) {
+  return std::find(names, names + N, name) != names + N;
+}
+
+std::string value_of(const CLI::App& command, const std::string& option) {
+  const CLI::Option* found = command.get_option_no_throw(option);
+  return found == nullptr || found->results().empty() ? "" : found->results().front();
+}
+
+void restore(CLI::App& command, const std::string& name, const std::string& value) {
+  CLI::Option* option = command.get_option_no_throw("--" + name);
+  if (option == nullptr || value.empty() || value == "false" || value == "auto") return;
+  if (option->count() != 0) {
+    if (option->results().front() != "auto") return;
+    option->clear();
+  }
+  option->add_result(value);
+  option->run_callback();
+}
+
+}  // namespace
+
+void restore_options(CLI::App& command, const learn::Settings& stored) {
+  const std::string graph = value_of(command, "graph");
+  const bool is_generator = graph::parse_generator(graph, 1).has_value();
+  const auto trained_on = stored.find("graph");
+  const bool is_same_graph = trained_on != stored.end() && trained_on->second == graph;
+  const auto mode = stored.find("mode");
+  if (mode != stored.end()) restore(command, "mode", mode->second);
+  const bool is_sampled = value_of(command, "--mode") == "sampled";
+  for (const auto& [name, value] : stored) {
+    if (is_of(kOfBatches, name) && !is_sampled) continue;
+    if (is_of(kOfGenerators, name) && !is_generator) continue;
+    if (is_of(kOfFiles, name) && !is_same_graph) continue;
+    // Weights steer what batches draw, and nothing else.
+    if (name == "weights" && command.get_option_no_throw("--weighted") == nullptr) continue;
+    restore(command, name, value);
+  }
+}
+
+learn::Settings input_settings(const DatasetOptions& options) {
+  const auto text = [](bool value) { return std::string(value ? "true" : "false"); };
+  const GraphOptions& graph = options.graph;
+  learn::Settings settings;
+  settings["graph"] = graph.graph;
+  settings["symmetrize"] = text(graph.symmetrize);
+  settings["drop-self-loops"] = text(graph.drop_self_loops);
+  settings["keep-duplicates"] = text(graph.keep_duplicates);
+  settings["one-based"] = text(graph.one_based);
+  settings["compact"] = text(graph.compact);
+  settings["weights"] = graph.weights;
+  settings["labels"] = options.labels;
+  settings["normalize"] = options.normalize;
+  settings["reorder"] = options.reorder;
+  if (options.features != 0) settings["features"] = fmt::format("{}", options.features);
+  if (options.classes != 0) settings["classes"] = fmt::format("{}", options.classes);
+  return settings;
+}
+
+void warn_of_old_checkpoint(const std::string& folder) {
+  log_warning(fmt::format(
+      "{}: this checkpoint does not keep how its inputs were made: give --normalize, --symmetrize "
+      "and the like as they were given when it was trained",
+      folder));
+}
+
+}  // namespace warren::app

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/npy.hpp"
+
+#include <fmt/format.h>
+
+#include "graph/io/npy.hpp"
+#include "graph/io/output_file.hpp"
+
+namespace warren::learn {
+
+void write_npy(const std::string& path, std::uint64_t rows, std::uint64_t columns,
+               std::span<const float> values) {
+  graph::io::OutputFile file(path);
+  file.write(graph::io::npy_header("<f4", fmt::format("({}, {})", rows, columns)));
+  file.write(values.data(), values.size_bytes());
+  file.commit();
+}
+
+}  // namespace warren::learn
