@@ -2,7 +2,6 @@
 #include "train_options.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -17,19 +16,6 @@
 
 namespace warren::app {
 namespace {
-
-/// A validator of finite numbers of [low, high], which says what would be right.
-CLI::Validator real_number(double low, double high) {
-  const auto check = [low, high](std::string& text) -> std::string {
-    double number = 0.0;
-    const char* last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, number);
-    // NaN is in no range.
-    if (error == std::errc{} && end == last && number >= low && number <= high) return {};
-    return fmt::format("\"{}\" should be a number from {} to {}", text, low, high);
-  };
-  return CLI::Validator(check, "");
-}
 
 void add_model_options(CLI::App& train, TrainCommand& o) {
   const auto named = [&](const char* option, std::string& value, const char* description) {
