@@ -39,7 +39,7 @@ class Stamp(ProgramTest):
 
     def test_every_command(self):
         graph = "grid:6x5"
-        train = ("train", "community:60,4", "--features", 4, "--classes", 2, "--hidden", 4, "--epochs", 1)
+        dataset = ("community:1000,5", "--features", 8, "--classes", 3)
         commands = [
             ("info",),
             ("convert", graph, "graph.wgr"),
@@ -53,8 +53,8 @@ class Stamp(ProgramTest):
             ("spmm", graph, "--k", 2),
             ("sddmm", graph, "--k", 2),
             ("lookup", "--rows", 100, "--k", 2, "--batch", 4),
-            (*train, "--checkpoint", "model"),
-            ("predict", "community:60,4", "--features", 4, "--classes", 2, "--checkpoint", "model"),
+            ("train", *dataset, "--hidden", 4, "--epochs", 1, "--checkpoint", "model"),
+            ("predict", *dataset, "--checkpoint", "model"),
             ("sample", graph, "--fanout", 2, "--batch", 4, "--batches", 1),
             ("bench", "emogi", graph, "--sources", 1),
             ("bench", "spmm", graph, "--ks", 2),
