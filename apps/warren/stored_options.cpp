@@ -30,12 +30,12 @@ std::string value_of(const CLI::App& command, const std::string& option) {
 void restore(CLI::App& command, const std::string& name, const std::string& value) {
   CLI::Option* option = command.get_option_no_throw("--" + name);
   if (option == nullptr || value.empty() || value == "false" || value == "auto") return;
-  if (option->count() != 0) {
-    if (option->results().front() != "auto") return;
-    option->clear();
-  }
+  if (option->count() != 0 && option->results().front() != "auto") return;
+  option->clear();
   option->add_result(value);
   option->run_callback();
+  // The value stays, and the command line has not given it.
+  option->clear();
 }
 
 }  // namespace
@@ -45,11 +45,11 @@ void restore_options(CLI::App& command, const learn::Settings& stored) {
   const bool is_generator = graph::parse_generator(graph, 1).has_value();
   const auto trained_on = stored.find("graph");
   const bool is_same_graph = trained_on != stored.end() && trained_on->second == graph;
-  const auto mode = stored.find("mode");
-  if (mode != stored.end()) restore(command, "mode", mode->second);
-  const bool is_sampled = value_of(command, "--mode") == "sampled";
+  std::string mode = value_of(command, "--mode");
+  if (const auto before = stored.find("mode"); mode.empty() && before != stored.end())
+    mode = before->second;
   for (const auto& [name, value] : stored) {
-    if (is_of(kOfBatches, name) && !is_sampled) continue;
+    if (is_of(kOfBatches, name) && mode != "sampled") continue;
     if (is_of(kOfGenerators, name) && !is_generator) continue;
     if (is_of(kOfFiles, name) && !is_same_graph) continue;
     // Weights steer what batches draw, and nothing else.
