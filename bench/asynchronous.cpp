@@ -37,11 +37,11 @@ struct Options {
 graph::ShardSource read_source(const Options& options, int devices) {
   const exec::Device cpu = exec::Device::cpu();
   const bool is_weighted = options.work == "sssp";
-  graph::BuildOptions build;
-  build.symmetrize = true;
-  build.drop_self_loops = true;
-  auto made = std::make_shared<graph::Graph>(
-      bench::input_graph(options.graph, {build, false, false, is_weighted}, cpu.pool()));
+  graph::ReadOptions read;
+  read.build.symmetrize = true;
+  read.build.drop_self_loops = true;
+  read.read_weights = is_weighted;
+  auto made = std::make_shared<graph::Graph>(bench::input_graph(options.graph, read, cpu.pool()));
   if (is_weighted && made->weight_type == graph::WeightType::none)
     graph::set_uniform_weights(*made, 1, 64, 1, cpu.pool());
   return {made, made, graph::make_partition(*made, "ranges", devices, 1).cuts};

@@ -339,11 +339,12 @@ int main(int argc, char** argv) {
     graph::ShardSource host;
     if (options.host_build || options.device == "cpu" || options.work == "sssp") {
       const exec::Device cpu = exec::Device::cpu(options.threads);
-      graph::BuildOptions build;
-      build.symmetrize = true;
-      build.drop_self_loops = true;
-      auto made = std::make_shared<graph::Graph>(bench::input_graph(
-          options.graph, {build, false, false, options.work == "sssp"}, cpu.pool()));
+      graph::ReadOptions read;
+      read.build.symmetrize = true;
+      read.build.drop_self_loops = true;
+      read.read_weights = options.work == "sssp";
+      auto made =
+          std::make_shared<graph::Graph>(bench::input_graph(options.graph, read, cpu.pool()));
       if (options.work == "sssp" && made->weight_type == graph::WeightType::none)
         graph::set_uniform_weights(*made, options.low, options.high, 1, cpu.pool());
       const graph::Partition partition = graph::make_partition(

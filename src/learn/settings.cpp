@@ -101,8 +101,9 @@ Settings settings_of(const TrainOptions& o) {
 
 void check_settings(const std::string& folder, Purpose purpose, const Settings& stored,
                     const Settings& given, bool allows_changes) {
-  const auto before = stored.find("task"), now = given.find("task");
-  if (before != stored.end() && now != given.end()) check_task(folder, before->second, now->second);
+  const auto stored_task = stored.find("task"), given_task = given.find("task");
+  if (stored_task != stored.end() && given_task != given.end())
+    check_task(folder, stored_task->second, given_task->second);
   for_each_difference(
       stored, given,
       [&](const std::string& name, const std::string& before, const std::string& now) {

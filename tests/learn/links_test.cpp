@@ -494,7 +494,7 @@ void check_going_on(const team::TeamOptions& team_options) {
     }
   });
   EXPECT_NE(read_tensors(folder + "/state.safetensors").text("batches", folder), "0");
-  EXPECT_TRUE(is_link_model(folder));
+  EXPECT_EQ(read_state_settings(folder).at("task"), "link");
   const Trained rest = train_links(p, options, team_options, true, true);
   ASSERT_EQ(rest.numbers.size() * 3, whole.numbers.size() * 2);
   for (std::size_t i = 0; i < rest.numbers.size(); ++i)

@@ -5,7 +5,6 @@
 
 #include <random>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "schedule/toy_functions.hpp"
@@ -160,7 +159,8 @@ TYPED_TEST_P(ScheduleTest, OneCallThatPushesMoreThanRoom) {
                                              {0, 30'000},
                                              {kTooMany, 0},
                                              {0, kTooMany}}) {
-        SCOPED_TRACE(fmt::format("{} and {} pushes, lists {}", of_seed, of_task, in_lists));
+        SCOPED_TRACE(std::to_string(of_seed) + " and " + std::to_string(of_task) + " pushes" +
+                     (in_lists ? " in lists" : ""));
         std::uint64_t ran = 0;
         const auto run = [&, of_seed = of_seed, of_task = of_task] {
           team::run_team(team_options, [&](Team& team) {

@@ -123,8 +123,9 @@ void check_weighted(const team::TeamOptions& options, const fixtures::Named& nam
       EXPECT_LE(reference::l1_distance(ranks, expected), 1e-10);
       EXPECT_EQ(pagerank.run().iterations, result.iterations);
       EXPECT_EQ(pagerank.all_ranks(), ranks) << "a second run differs";
-      if (placement.placement == graph::EdgesPlacement::host && graph.edges() > 0)
+      if (placement.placement == graph::EdgesPlacement::host && graph.edges() > 0) {
         EXPECT_GE(result.far_bytes, (result.iterations + 1) * graph.edges() * sizeof(float));
+      }
     });
   }
 }
