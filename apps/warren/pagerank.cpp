@@ -49,11 +49,12 @@ struct PageRankOutcome {
 
 /// How much one more iteration in double precision may change the ranks. The iteration is a
 /// contraction, so that in exact arithmetic the change is below that of the last one: the tolerance
-/// where it converged. Rounding adds three units of 2^-24 (ranks in single precision, for
-/// tolerances from 1e-6 on, unless they follow weights) or 2^-53 of each rank, which sum to 1; the
-/// bound leaves a few times that.
+/// where it converged. Rounding adds three units of 2^-24 (ranks in single precision) or 2^-53 of
+/// each rank, which sum to 1; the bound leaves a few times that.
 double bound_of(const traverse::PageRankOptions& options, const traverse::PageRankResult& result) {
-  const double rounding = options.tolerance >= 1e-6 && !options.weighted ? 1e-6 : 1e-12;
+  const bool is_wide =
+      options.weighted || traverse::needs_double_precision(options.damping, options.tolerance);
+  const double rounding = is_wide ? 1e-12 : 1e-6;
   return (result.converged ? options.tolerance : result.residual) + rounding;
 }
 

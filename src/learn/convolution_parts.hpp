@@ -52,15 +52,18 @@ inline std::size_t add_sage_weight(Parameters& parameters, const ConvolutionShap
                          .decay = shape.decay});
 }
 
-/// Attention's vector of each head, heads x width, of zeros: at first all neighbours count the
-/// same. Drawn, it would make logits as large as the features are: of features of some size softmax
-/// then picks one neighbour of each vertex, whose noise nothing averages out, and passes next to no
-/// gradient on.
+/// Attention's vector of each head, heads x width, drawn a tenth as large as by Glorot's rule: at
+/// first all neighbours count nearly the same. Drawn by that rule it would make logits as large as
+/// the features are: of features of some size softmax then picks one neighbour of each vertex,
+/// whose noise nothing averages out, and passes next to no gradient on. Of zeros the gradient of
+/// GAT's right vector would be 0 but for rounding, which the optimiser's first steps blow up.
 inline std::size_t add_attention(Parameters& parameters, const ConvolutionShape& shape,
                                  const char* name, const AttentionShape& attention) {
   return parameters.add({.name = shape.name + name,
                          .rows = attention.heads,
                          .columns = attention.width,
+                         .initial = Initial::fan_in,
+                         .fan_in = 17 * (attention.heads + attention.width),  // 100 / 6.
                          .decay = shape.decay});
 }
 

@@ -11,8 +11,6 @@ namespace warren::traverse {
 
 namespace {
 
-/// Tolerances below this need contributions in float64.
-constexpr double kSinglePrecisionTolerance = 1e-6;
 /// Of the tolerance: what is left is for runs that are under way when the end is decided.
 constexpr double kStopBelow = 0.9;
 
@@ -92,7 +90,7 @@ class AsyncPageRankMemory {
         boards(team, one_for_each(team.size()), 1, memory::Placement::device),
         queue(team, queue_of_chunks(async, work.chunk_count)),
         chooser(first_with_chunks(team, work.chunk_count)) {
-    if (options.tolerance >= kSinglePrecisionTolerance) {
+    if (!needs_double_precision(options.damping, options.tolerance)) {
       single_.emplace(team, shard.cuts, 1, memory::Placement::replicated);
     } else {
       wide_.emplace(team, shard.cuts, 1, memory::Placement::replicated);

@@ -17,10 +17,6 @@
 namespace warren::traverse {
 namespace {
 
-/// Tolerances below this need float64: rounding of float32 ranks would keep the L1 change above
-/// them.
-constexpr double kSinglePrecisionTolerance = 1e-6;
-
 template <class Real>
 struct Ranks {
   Ranks(team::Team& team, const graph::Shard& shard)
@@ -84,7 +80,7 @@ class PageRankMemory {
                  const exec::Stream& stream) {
     if (options.weighted) {
       ranks_.emplace<WeightedRanks>(team, shard);
-    } else if (options.tolerance < kSinglePrecisionTolerance) {
+    } else if (needs_double_precision(options.damping, options.tolerance)) {
       ranks_.emplace<Ranks<double>>(team, shard);
     } else if (team.device().is_cuda()) {
       ranks_.emplace<Ranks<float>>(team, shard);

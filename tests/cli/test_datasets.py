@@ -266,7 +266,7 @@ class Binary(ProgramTest):
             for path in sorted((self.folder / "made").rglob("*")):
                 archive.write(path, "papers100M-bin" + str(path)[len(folder):])
         environment = {"WARREN_DATA": str(self.folder / "data")}
-        result = self.succeed_json("fetch", "ogbn-papers100M", "--from", f"file://{self.folder}", environment=environment)
+        result = self.succeed_json("fetch", "ogbn-papers100M", "--from", f"file://{self.folder}", environment=environment, device=False)
         self.assertEqual(result["files"], 6)
         self.assertEqual(self.learn("ogbn-papers100M", **environment)["test_accuracy"], 1.0)
 
@@ -392,7 +392,7 @@ class Reddit(ProgramTest):
             archive.writestr("reddit_data.npz", npz(self.data()))
             archive.writestr("reddit_graph.npz", npz(self.matrix(), True))
         environment = {"WARREN_DATA": str(self.folder / "data")}
-        result = self.succeed_json("fetch", "reddit", "--from", f"file://{self.folder}", environment=environment)
+        result = self.succeed_json("fetch", "reddit", "--from", f"file://{self.folder}", environment=environment, device=False)
         self.assertEqual(result["files"], 3)
         self.learn("reddit", **environment)
 

@@ -201,7 +201,7 @@ def read_gap(data, weighted):
     _, count, vertices = struct.unpack_from("<?qq", data)
     offsets = numpy.frombuffer(data, "<i8", vertices + 1, 17)
     entries = numpy.frombuffer(data, "<i4", count * (2 if weighted else 1), 17 + 8 * (vertices + 1))
-    entries = entries.reshape(count, -1)
+    entries = entries.reshape(count, 2 if weighted else 1)
     sources = numpy.repeat(numpy.arange(vertices), numpy.diff(offsets))
     return vertices, [(int(u), int(e[0]), int(e[1]) if weighted else None) for u, e in zip(sources, entries)]
 

@@ -74,7 +74,7 @@ TEST_F(Tables, Separators) {
 TEST_F(Tables, WhatIsRefusedAndWhere) {
   EXPECT_THAT(refused("g.el", "0,1\n0,,2\n"), HasSubstr("g.el:2: an empty cell where a vertex id"));
   EXPECT_THAT(refused("g.el", ",1\n"), HasSubstr("g.el:1: an empty cell"));
-  EXPECT_THAT(refused("g.tsv", "1\t2\n\t2\n"), HasSubstr("g.tsv:2: an empty cell"));
+  EXPECT_THAT(refused("g.tsv", "1\t2\n\t2\n"), HasSubstr("g.tsv:2: the line ends early"));
   EXPECT_THAT(refused("g.wel", "0,1,2\n\n1,2\n"), HasSubstr("g.wel:3: the line has no weight"));
   EXPECT_THAT(refused("g.wel", "0,1,\n"), HasSubstr("g.wel:1: the line has no weight"));
   EXPECT_THAT(refused("g.wel", "0;1;2,5\n"), HasSubstr("'2,5' is not a weight"));

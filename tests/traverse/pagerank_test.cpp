@@ -184,6 +184,17 @@ TEST(PageRank, RefusesWeightsThatPassOnNoPart) {
   expect_refused("need a shard with weights");
 }
 
+/// A damping near 1 lets the rounding of float32 ranks keep the change above the tolerance.
+TEST(PageRank, ConvergesWithADampingNearOne) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::path(5), 1);
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    for (const double damping : {0.85, 0.95, 0.99, 0.998})
+      EXPECT_TRUE(traverse::PageRank(team, shard, {damping, 1e-6, 20000}).run().converged)
+          << damping;
+  });
+}
+
 TEST(PageRank, StopsAtTheIterationLimit) {
   const graph::ShardSource source = fixtures::shard_source(fixtures::generated("kron:10", true), 1);
   team::run_team({}, [&](team::Team& team) {

@@ -31,17 +31,25 @@ struct PageRankResult {
 
 class PageRankMemory;
 
+/// Whether unweighted ranks are held in float64: where rounding of float32 ranks would keep the L1
+/// change above the tolerance. That is so for tolerances below 1e-6, and for larger ones where the
+/// damping is so near 1 that changes of single iterations, and their rounding, add up over many.
+[[nodiscard]] constexpr bool needs_double_precision(double damping, double tolerance) {
+  // At a tolerance of 1e-6 a damping of 0.95 still converges in float32; 0.99 does not.
+  return tolerance < 1e-6 || tolerance * (1.0 - damping) < 4.9e-8;
+}
+
 /// r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the
 /// rank of the vertices without out-edges; r starts at 1 / n, and sums to 1. Parallel edges count
 /// each, self-loops count. `weighted`: w(u, v) / (sum of u's out-weights) stands for 1 /
 /// outdegree(u), vertices whose out-weights sum to 0 count as those without out-edges, and ranks
-/// are held in float64 and found by plain iterations. Ranks are held in float32 where the tolerance
-/// is 1e-6 or more, else in float64; with the former CPUs sweep over the vertices in parts (block
-/// Gauss-Seidel), and count sweeps as iterations. On GPUs ranks of symmetric graphs are found by a
-/// second-degree iteration (Golub and Varga), those of others, and all in float64, by plain ones.
-/// Sums over the graph are exact in 2^-60 fixed point, so that results repeat bit for bit on one
-/// device and team size. Holds 4 values a vertex on each device (5 where weighted), and the values
-/// of all vertices once more where there are several ranks.
+/// are held in float64 and found by plain iterations. Ranks are held in float32 or
+/// float64 by needs_double_precision(); with the former CPUs sweep over the vertices in parts
+/// (block Gauss-Seidel), and count sweeps as iterations. On GPUs ranks of symmetric graphs are
+/// found by a second-degree iteration (Golub and Varga), those of others, and all in float64, by
+/// plain ones. Sums over the graph are exact in 2^-60 fixed point, so that results repeat bit for
+/// bit on one device and team size. Holds 4 values a vertex on each device (5 where weighted), and
+/// the values of all vertices once more where there are several ranks.
 class PageRank {
  public:
   /// Collective. `shard` must outlive this and have in-edges; `weighted` needs weights that are

@@ -327,6 +327,8 @@ void CellReader::write_cell(const TextBlock& block, const Cell& cell, std::size_
     file_.fail(block, cell.at, fmt::format("an empty cell where {} must stand", what));
   const bool is_odd = (column == 0 && is_comment(cell.text)) ||
                       std::any_of(cell.text.begin(), cell.text.end(), is_token_end);
+  if (cell.text.find('\0') != cell.text.npos)
+    file_.fail(block, cell.at, "a NUL byte; this is not a text file");
   if (is_odd) file_.fail(block, cell.at, fmt::format("{} is not {}", quoted(cell.text), what));
   text_ += cell.text;
 }

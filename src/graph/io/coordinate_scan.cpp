@@ -2,6 +2,8 @@
 // What is said about lines that cannot be read.
 #include "graph/io/coordinate_scan.hpp"
 
+#include <algorithm>
+
 namespace warren::graph::io::detail {
 namespace {
 
@@ -24,7 +26,10 @@ void refuse_id_token(const TextFile& file, const TextBlock& block, const LineSyn
   if (at_line_end(at, block))
     file.fail(block, at, "the line ends early; it must hold " + syntax.columns);
   if (*at == '-' && is_digit(at[1])) refuse_id(file, block, syntax, at);
-  if (*at == '\0') file.fail(block, at, "a NUL byte; this is not a text file");
+  const char* end = skip_token(at);
+  if (end < block.end && *end == '\0') file.fail(block, at, "a NUL byte; this is not a text file");
+  if (end > at && std::all_of(at, end, is_digit))  // An id, and the only one of its line.
+    file.fail(block, at, "the line ends early; it must hold " + syntax.columns);
   file.fail(
       block, at,
       fmt::format("{} is not a vertex id; the line must hold {}, with blanks or tabs between{}",
