@@ -36,7 +36,8 @@ void add_bench_lookup_options(CLI::App& command, BenchLookupOptions& bench) {
       ->transform(whole_number(1, std::uint64_t{1} << 48));
   command.add_option("--skews", bench.skews, "Skews of the draws (0): see lookup")
       ->delimiter(',')
-      ->type_name("S,...");
+      ->type_name("S,...")
+      ->check(real_number(0.0, 100.0));
   command.add_option("--strategies", bench.strategies, "Strategies (all of them)")
       ->delimiter(',')
       ->type_name("NAME,...");

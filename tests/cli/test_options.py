@@ -125,6 +125,7 @@ TABLE = {
         **common(SEARCH, seed=Changes(["--seed", "5"], "source", base=["grid:20x20", "--weights", "uniform:1:1"], beside=["--sources", "1"])),
         **graph(Changes(["--weights", "uniform:100:200"], "max_distance"), Changes(["--sum-duplicates"], "max_distance", beside=["--source", "1"])),
         **traversal(ASYNC),
+        **({"--cache": Kept(["--cache", "1M"], "max_distance", beside=["--edges", "host"], base=["kron:8", "--weights", "uniform:1:9"])} if DEVICE == "cpu" else {}),
         "--source": Shows(["--source", "4"], "source", 4),
         "--sources": Changes(["--sources", "2"], "sources"),
         "--delta": Shows(["--delta", "17"], "delta", 17.0),
@@ -281,7 +282,8 @@ class Options(ProgramTest):
     def commands(self):
         def below(*command):
             out = self.succeed(*command, "--help").out
-            return re.findall(r"(?m)^  ([a-z]+) ", out[out.index("Subcommands:"):]) if "Subcommands:" in out else []
+            listed = out[out.index("Subcommands:"):].split("\n\n")[0] if "Subcommands:" in out else ""
+            return re.findall(r"(?m)^  ([a-z]+) ", listed)
 
         names = []
         for command in below():

@@ -61,7 +61,7 @@ class Sample(ProgramTest):
             with self.subTest(arguments):
                 self.fail(2, "sample", "kron:6", *arguments, says=says)
         path = self.file("a.wel", "0 1 -3.5\n2 3 1\n")
-        self.fail(2, "sample", path, "--batch", 1, "--weighted", "--weights", "file", says="negative")
+        self.fail(2, "sample", path, "--batch", 1, "--weighted", "--weights", "file", says="a.wel:1: the edge from 0 to 1 has the weight '-3.5'")
 
     def test_temporal(self):
         # 0 has the edges 0 -> 1, ..., 0 -> 9 of times 10, ..., 90; each of those leads back at time 5.
