@@ -23,8 +23,8 @@
 namespace warren::app {
 namespace {
 
-constexpr std::uint64_t kMost = std::uint64_t{1}
-                                << 48;  // Elements of the table and of what is gathered.
+constexpr std::uint64_t kMostValues = std::uint64_t{1}
+                                      << 48;  // Elements of the table and of what is gathered.
 
 struct GatherCommand {
   CommonOptions common;
@@ -259,7 +259,7 @@ void check(const GatherCommand& command) {
           "--cached is of rows in host memory: give --placement cached too");
   require(command.rows < kNoVertex || !command.is_cached(),
           "--placement cached is for fewer than 2^32 - 1 rows");
-  const auto fits = [](std::uint64_t a, std::uint64_t b) { return a <= kMost / b; };
+  const auto fits = [](std::uint64_t a, std::uint64_t b) { return a <= kMostValues / b; };
   require(
       fits(command.rows, command.k) && fits(command.count, command.k),
       fmt::format("--rows {}, --count {}: with --k {} there are more than 2^48 elements; ask for "
@@ -338,10 +338,10 @@ ExitStatus run_gather(const GatherCommand& command) {
 void add_gather(CLI::App& program, Action& action) {
   auto command = std::make_shared<GatherCommand>();
   CLI::App* gather = add_command(program, "gather", "Random rows of an array over all ranks");
-  add_number(*gather, "--rows", command->rows, "Rows of the table (1000000)", "N", 1, kMost);
-  add_number(*gather, "--k", command->k, "Floats of a row (64)", "K", 1, kMost);
+  add_number(*gather, "--rows", command->rows, "Rows of the table (1000000)", "N", 1, kMostValues);
+  add_number(*gather, "--k", command->k, "Floats of a row (64)", "K", 1, kMostValues);
   add_number(*gather, "--count", command->count, "Rows that each rank gathers (1000000)", "C", 1,
-             kMost);
+             kMostValues);
   gather
       ->add_option("--placement", command->placement,
                    "Where the table lives: device, host, cached (host memory, with the first rows "
@@ -359,7 +359,7 @@ void add_gather(CLI::App& program, Action& action) {
                    "read in the order of addresses)")
       ->type_name("ORDER");
   add_number(*gather, "--cached", command->cached,
-             "Of --placement cached: rows on the devices (a tenth)", "R", 0, kMost);
+             "Of --placement cached: rows on the devices (a tenth)", "R", 0, kMostValues);
   gather
       ->add_option("--skew", command->skew,
                    "0: rows are drawn uniformly; S: by Zipf's law, row r with (r + 1)^-S")

@@ -17,10 +17,11 @@
 namespace warren::app {
 namespace {
 
-constexpr std::uint64_t kMost = std::uint64_t{1} << 48;  // Elements of the table and of a batch.
+constexpr std::uint64_t kMostElements = std::uint64_t{1}
+                                        << 48;  // Elements of the table and of a batch.
 
 /// Small whole numbers, so that sums of any order are exact in float32.
-float element(std::uint64_t row, std::uint64_t column) {
+float table_element(std::uint64_t row, std::uint64_t column) {
   return static_cast<float>(static_cast<std::int64_t>((row * 31 + column) % 17) - 8);
 }
 
@@ -90,7 +91,7 @@ class LookupRank {
           begin, end, 64, [&](std::uint64_t first, std::uint64_t last) {
             for (std::uint64_t i = first; i < last; ++i) {
               for (std::uint64_t c = 0; c < k; ++c)
-                part[(i - begin) * k + c] = from_float<T>(element(view.first() + i, c));
+                part[(i - begin) * k + c] = from_float<T>(table_element(view.first() + i, c));
             }
           });
       table_.buffer().upload(stream_, part, begin * k);
@@ -122,7 +123,7 @@ class LookupRank {
         double sum = 0.0;
         double size = 0.0;
         for (std::uint64_t j = i * bag; j < (i + 1) * bag; ++j) {
-          const auto term = static_cast<double>(element(rows_[j], c));
+          const auto term = static_cast<double>(table_element(rows_[j], c));
           sum += term;
           size += std::abs(term);
         }
@@ -189,8 +190,8 @@ void add_lookup_options(CLI::App& command, LookupOptions& options) {
 void check_lookup_options(const LookupOptions& options, const LookupCase& lookup) {
   check_choice("--strategy", lookup.strategy, {"auto", "pull", "owner-sum", "messages"}, {});
   check_choice("--type", options.type, {"float32", "float16", "bfloat16"}, {});
-  require(options.rows <= kMost / options.k && options.batch <= kMost / options.k &&
-              options.batch <= kMost / lookup.bag,
+  require(options.rows <= kMostElements / options.k && options.batch <= kMostElements / options.k &&
+              options.batch <= kMostElements / lookup.bag,
           fmt::format("--rows {}, --batch {}, --bag {}: with --k {} there are more than 2^48 "
                       "elements; ask for fewer",
                       options.rows, options.batch, lookup.bag, options.k));

@@ -9,6 +9,9 @@
 
 namespace warren::app {
 
+/// Of a dense matrix, and features of a vertex.
+inline constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24;
+
 /// For Option::transform(): decimal digits, of a number of [low, high]. Says what would be right.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t low, std::uint64_t high);
 /// For Option::check(): a number of [low, high], and so neither infinite nor "nan".

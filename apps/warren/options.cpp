@@ -23,7 +23,7 @@ const std::vector<std::string> kCommands = {
     "info",  "convert", "stats", "partition", "bfs",    "sssp",  "cc",    "pagerank", "gather",
     "bench", "spmm",    "sddmm", "lookup",    "sample", "fetch", "train", "predict"};
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint64_t>::max();
 
 bool contains(const std::vector<std::string>& values, const std::string& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
@@ -72,7 +72,7 @@ CLI::Validator byte_count() {
     for (std::size_t i = 0; i < std::size(prefixes) && error == std::errc{}; ++i) {
       const std::string& prefix = prefixes[i];
       const bool is_unit = unit == prefix || unit == prefix + "b" || unit == prefix + "ib";
-      if (!is_unit || number > kMost >> 10 * i) continue;
+      if (!is_unit || number > kMostNumber >> 10 * i) continue;
       text = std::to_string(number << 10 * i);
       return {};
     }
@@ -113,7 +113,8 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
       .add_flag("--side-by-side", options.side_by_side,
                 "More ranks than GPUs: each on a part of one, as if on its own")
       ->group(group);
-  add_number(command, "--seed", options.seed, "Fixes everything that is random (1)", "S", 0, kMost)
+  add_number(command, "--seed", options.seed, "Fixes everything that is random (1)", "S", 0,
+             kMostNumber)
       ->group(group);
   command.add_flag("--deterministic", options.deterministic, "Results repeat bit for bit")
       ->group(group);

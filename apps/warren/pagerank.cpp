@@ -58,7 +58,7 @@ double bound_of(const traverse::PageRankOptions& options, const traverse::PageRa
   return (result.converged ? options.tolerance : result.residual) + rounding;
 }
 
-std::vector<Score> largest(std::vector<Score> scores) {
+std::vector<Score> largest_scores(std::vector<Score> scores) {
   const std::size_t count = std::min(kTop, scores.size());
   std::partial_sort(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(count),
                     scores.end(), [](const Score& a, const Score& b) {
@@ -75,12 +75,12 @@ std::vector<Score> top_of_all(team::Team& team, const std::vector<double>& ranks
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     own.push_back({ranks[i], input.to_user(static_cast<Vertex>(shard.out.first + i))});
   }
-  own = largest(std::move(own));
+  own = largest_scores(std::move(own));
   std::vector<Score> all;
   for (const auto& part : team.all_gather_v(std::span<const Score>(own))) {
     all.insert(all.end(), part.begin(), part.end());
   }
-  return largest(std::move(all));
+  return largest_scores(std::move(all));
 }
 
 /// One rank's work, with either form.

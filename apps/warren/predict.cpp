@@ -57,7 +57,7 @@ Outputs outputs_of(const Options& options) {
   return outputs;
 }
 
-struct Outcome {
+struct Prediction {
   std::optional<learn::Scores> scores;  ///< Of datasets with labels.
   std::vector<float> rows;              ///< n x classes, in the input's order.
   std::vector<float> embeddings;        ///< n x hidden, likewise, where they are wanted.
@@ -74,9 +74,9 @@ std::vector<float> gathered(team::Team& team, const std::vector<float>& mine) {
   return all;
 }
 
-Outcome measure(const Session& session, const TrainInput& input, const learn::TrainOptions& options,
-                bool has_labels, bool wants_embeddings) {
-  Outcome outcome;
+Prediction measure(const Session& session, const TrainInput& input,
+                   const learn::TrainOptions& options, bool has_labels, bool wants_embeddings) {
+  Prediction outcome;
   learn::MemoryPlan plan = learn::plan_memory(input.graphs, input.dataset, options);
   // Sizes and type are the checkpoint's.
   plan.alternatives.clear();
@@ -153,7 +153,7 @@ void fit_to_model(const std::string& folder, const learn::Checkpoint& checkpoint
   dataset.classes = checkpoint.model.classes;
 }
 
-void report_accuracy(Json& json, Table& table, const Outcome& outcome) {
+void report_accuracy(Json& json, Table& table, const Prediction& outcome) {
   if (!outcome.scores) {
     table.row("accuracy", "none: there are no labels to compare with");
     return;
@@ -167,7 +167,7 @@ void report_accuracy(Json& json, Table& table, const Outcome& outcome) {
 }
 
 void write_links(const Options& options, const Outputs& outputs, const TrainInput& input,
-                 const Outcome& outcome, std::uint64_t width, Json& json, Table& table) {
+                 const Prediction& outcome, std::uint64_t width, Json& json, Table& table) {
   if (!outputs.embeddings.empty())
     learn::write_npy(outputs.embeddings, input.dataset.vertices, width, outcome.rows);
   json["embedding"] = width;
@@ -184,7 +184,7 @@ void write_links(const Options& options, const Outputs& outputs, const TrainInpu
                                  thousands(likely)));
 }
 
-void write_nodes(const Outputs& outputs, const TrainInput& input, const Outcome& outcome,
+void write_nodes(const Outputs& outputs, const TrainInput& input, const Prediction& outcome,
                  const learn::ModelOptions& model) {
   if (!outputs.text.empty()) write_classes(outputs.text, input.dataset, outcome.rows);
   if (!outputs.scores.empty())
@@ -233,7 +233,7 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
   if (!has_labels) needs.unlabelled = train.model.classes;
   TrainInput input(session, options.dataset, needs);
   fit_to_model(options.checkpoint, checkpoint, has_labels, input.dataset);
-  const Outcome outcome =
+  const Prediction outcome =
       measure(session, input, train, has_labels, !is_of_links && !outputs.embeddings.empty());
   Json& json = session.json();
   Table table;

@@ -14,7 +14,6 @@
 namespace warren::app {
 namespace {
 
-constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24;
 constexpr std::uint64_t kMostTimes = 1000;
 
 Json describe(const sparse::Candidate& candidate) {

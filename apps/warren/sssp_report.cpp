@@ -10,7 +10,7 @@
 namespace warren::app {
 namespace {
 
-constexpr std::size_t kShown = 5;
+constexpr std::size_t kPathsShown = 5;
 
 /// The reached vertices of the largest distances, ties by id.
 std::vector<Vertex> farthest(const SsspOutcome& outcome, std::uint64_t vertices) {
@@ -27,7 +27,7 @@ std::vector<Vertex> farthest(const SsspOutcome& outcome, std::uint64_t vertices)
                ? outcome.real_distance[a] > outcome.real_distance[b]
                : a < b;
   };
-  const std::size_t count = std::min(kShown, all.size());
+  const std::size_t count = std::min(kPathsShown, all.size());
   std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(),
                     farther);
   all.resize(count);

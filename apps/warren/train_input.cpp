@@ -17,7 +17,6 @@
 namespace warren::app {
 namespace {
 
-constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 24;
 constexpr std::uint64_t kLinkClasses = 16;
 // Sparse products with more of the elements than this are slower than dense ones.
 constexpr double kDenseShare = 0.15;

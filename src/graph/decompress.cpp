@@ -14,7 +14,7 @@
 namespace warren::graph {
 namespace {
 
-constexpr std::uint64_t kGrain = 64;  // Groups that a thread takes at a time.
+constexpr std::uint64_t kDecompressGrain = 64;  // Groups that a thread takes at a time.
 
 /// Checks a graph of which nothing is believed; whatever is read was checked before.
 class Checker {
@@ -23,9 +23,10 @@ class Checker {
 
   void check(exec::ThreadPool& pool) const {
     check_sizes();
-    pool.parallel_for(0, graph_.groups.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t g = begin; g < end; ++g) check_group(g);
-    });
+    pool.parallel_for(0, graph_.groups.size(), kDecompressGrain,
+                      [&](std::uint64_t begin, std::uint64_t end) {
+                        for (std::uint64_t g = begin; g < end; ++g) check_group(g);
+                      });
   }
 
  private:
@@ -213,7 +214,7 @@ Graph decompress(const CompressedGraph& graph, exec::ThreadPool& pool) {
   result.original_ids = graph.original_ids;
   result.offsets[graph.vertices] = graph.edges();
   const CompressedView view = graph.view();
-  pool.parallel_for(0, graph.vertices, kGrain * kCompressedGroup,
+  pool.parallel_for(0, graph.vertices, kDecompressGrain * kCompressedGroup,
                     [&](std::uint64_t begin, std::uint64_t end) {
                       for (std::uint64_t v = begin; v < end; ++v) {
                         const CompressedRow row = view.row(static_cast<Vertex>(v));

@@ -14,13 +14,13 @@
 namespace warren::graph {
 namespace {
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 16;
+constexpr std::uint64_t kCheckGrain = std::uint64_t{1} << 16;
 
 // The smallest i in [0, size) for which bad(i), found in parallel.
 template <class Bad>
 std::optional<std::uint64_t> find_first(std::uint64_t size, exec::ThreadPool& pool, Bad&& bad) {
   std::atomic<std::uint64_t> first{size};
-  pool.parallel_for(0, size, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, size, kCheckGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end && i < first.load(std::memory_order_relaxed); ++i) {
       if (!bad(i)) continue;
       std::uint64_t seen = first.load(std::memory_order_relaxed);

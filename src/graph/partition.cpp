@@ -20,7 +20,7 @@
 namespace warren::graph {
 namespace {
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 13;
+constexpr std::uint64_t kPartitionGrain = std::uint64_t{1} << 13;
 
 void check_parts(int parts) {
   if (parts < 1 || parts > kMaxRanks)
@@ -46,7 +46,7 @@ std::uint64_t below(std::uint64_t bits, std::uint64_t bound) {
 memory::HostArray<std::uint8_t> owners(std::uint64_t vertices, const Partition& partition,
                                        exec::ThreadPool& pool) {
   memory::HostArray<std::uint8_t> owner(vertices);
-  pool.parallel_for(0, vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, vertices, kPartitionGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v) {
       const std::uint64_t id = partition.to_new(static_cast<Vertex>(v));
       const auto after = std::upper_bound(partition.cuts.begin(), partition.cuts.end(), id);
@@ -244,13 +244,13 @@ PartitionQuality partition_quality(const Graph& graph, const Partition& partitio
   // Bit p of named[v]: an edge of rank p names v, which is another's.
   static_assert(kMaxRanks <= 32);
   memory::HostArray<std::uint32_t> named(n);
-  pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, n, kPartitionGrain, [&](std::uint64_t begin, std::uint64_t end) {
     std::fill(named.begin() + begin, named.begin() + end, 0u);
   });
   PartitionQuality quality;
   std::array<std::uint64_t, kMaxRanks> edges{};
   std::mutex mutex;
-  pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, n, kPartitionGrain, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t cut = 0;
     std::uint64_t far = 0;
     std::array<std::uint64_t, kMaxRanks> mine{};
@@ -272,7 +272,7 @@ PartitionQuality partition_quality(const Graph& graph, const Partition& partitio
     quality.between.per_edge += far;
     for (std::size_t p = 0; p < parts; ++p) edges[p] += mine[p];
   });
-  pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, n, kPartitionGrain, [&](std::uint64_t begin, std::uint64_t end) {
     MovedRows moved;
     MovedRows between;
     for (std::uint64_t v = begin; v < end; ++v)

@@ -10,15 +10,16 @@
 namespace warren::graph {
 namespace {
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 13;
+constexpr std::uint64_t kStatisticsGrain = std::uint64_t{1} << 13;
 
 // A bit for each vertex, set by several threads.
 class VertexBits {
  public:
   VertexBits(std::uint64_t vertices, exec::ThreadPool& pool) : words_((vertices + 63) / 64) {
-    pool.parallel_for(0, words_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-      std::fill(words_.begin() + begin, words_.begin() + end, std::uint64_t{0});
-    });
+    pool.parallel_for(0, words_.size(), kStatisticsGrain,
+                      [&](std::uint64_t begin, std::uint64_t end) {
+                        std::fill(words_.begin() + begin, words_.begin() + end, std::uint64_t{0});
+                      });
   }
 
   // Most bits are set long before the last edge is seen: look before writing.
@@ -30,12 +31,13 @@ class VertexBits {
   }
   [[nodiscard]] std::uint64_t count(exec::ThreadPool& pool) const {
     std::atomic<std::uint64_t> total{0};
-    pool.parallel_for(0, words_.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-      std::uint64_t sum = 0;
-      for (std::uint64_t w = begin; w < end; ++w)
-        sum += static_cast<std::uint64_t>(std::popcount(words_[w]));
-      total.fetch_add(sum, std::memory_order_relaxed);
-    });
+    pool.parallel_for(0, words_.size(), kStatisticsGrain,
+                      [&](std::uint64_t begin, std::uint64_t end) {
+                        std::uint64_t sum = 0;
+                        for (std::uint64_t w = begin; w < end; ++w)
+                          sum += static_cast<std::uint64_t>(std::popcount(words_[w]));
+                        total.fetch_add(sum, std::memory_order_relaxed);
+                      });
     return total.load();
   }
 
@@ -52,7 +54,7 @@ Statistics statistics(const Graph& graph, exec::ThreadPool& pool) {
   VertexBits connected(n, pool);
   const bool symmetric = graph.symmetry == Symmetry::symmetric;
   std::mutex mutex;
-  pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, n, kStatisticsGrain, [&](std::uint64_t begin, std::uint64_t end) {
     Statistics mine;
     mine.max_degree_vertex = static_cast<Vertex>(begin);
     for (std::uint64_t i = begin; i < end; ++i) {

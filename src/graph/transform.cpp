@@ -21,9 +21,9 @@
 namespace warren::graph {
 namespace {
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 13;
+constexpr std::uint64_t kTransformGrain = std::uint64_t{1} << 13;
 constexpr std::uint64_t kPieceEdges = std::uint64_t{1} << 16;
-constexpr std::uint64_t kBatch = 1024;
+constexpr std::uint64_t kTransformBatch = 1024;
 
 // The edges of a graph, each passed through `map`, in pieces of equal numbers of edges: a hub's row
 // may span several.
@@ -43,9 +43,9 @@ class MappedSource final : public EdgeSource {
     const EdgeOffset end = std::min(begin + kPieceEdges, graph_.edges());
     const auto after = std::upper_bound(graph_.offsets.begin(), graph_.offsets.end(), begin);
     auto row = static_cast<std::uint64_t>(after - graph_.offsets.begin()) - 1;
-    std::array<Edge, kBatch> batch;
-    for (EdgeOffset first = begin; first < end; first += kBatch) {
-      const std::uint64_t count = std::min(kBatch, end - first);
+    std::array<Edge, kTransformBatch> batch;
+    for (EdgeOffset first = begin; first < end; first += kTransformBatch) {
+      const std::uint64_t count = std::min(kTransformBatch, end - first);
       for (std::uint64_t i = 0; i < count; ++i) {
         while (graph_.offsets[row + 1] <= first + i) ++row;
         batch[i] = map_(Edge{static_cast<Vertex>(row), graph_.targets[first + i]});
@@ -77,10 +77,10 @@ void check_permutation(std::span<const Vertex> new_id, std::uint64_t n, exec::Th
                                  new_id.size(), n));
   }
   memory::HostArray<std::uint8_t> seen(n);
-  pool.parallel_for(0, n, kGrain * 16, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, n, kTransformGrain * 16, [&](std::uint64_t begin, std::uint64_t end) {
     std::fill(seen.begin() + begin, seen.begin() + end, std::uint8_t{0});
   });
-  pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, n, kTransformGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v) {
       const Vertex id = new_id[v];
       if (id >= n)
@@ -167,14 +167,15 @@ void set_uniform_weights(Graph& graph, std::int64_t low, std::int64_t high, std:
   }
   const auto choices = static_cast<std::uint64_t>(high - low + 1);
   memory::HostArray<std::int32_t> weights(graph.edges());
-  pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t v = begin; v < end; ++v) {
-      for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-        const std::uint64_t hash = pair_hash(static_cast<Vertex>(v), graph.targets[e], seed);
-        weights[e] = static_cast<std::int32_t>(low + static_cast<std::int64_t>(hash % choices));
-      }
-    }
-  });
+  pool.parallel_for(
+      0, graph.vertices, kTransformGrain, [&](std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t v = begin; v < end; ++v) {
+          for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+            const std::uint64_t hash = pair_hash(static_cast<Vertex>(v), graph.targets[e], seed);
+            weights[e] = static_cast<std::int32_t>(low + static_cast<std::int64_t>(hash % choices));
+          }
+        }
+      });
   graph.weight_type = WeightType::int32;
   graph.weights_int = std::move(weights);
   graph.weights_float = {};
@@ -191,21 +192,22 @@ bool is_symmetric(Graph& graph, exec::ThreadPool& pool) {
     EdgeDigest forwards;
     EdgeDigest backwards;
     std::mutex mutex;
-    pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-      EdgeDigest out;
-      EdgeDigest in;
-      for (std::uint64_t i = begin; i < end; ++i) {
-        const auto v = static_cast<Vertex>(i);
-        for (EdgeOffset e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e) {
-          const std::uint32_t weight = weight_bits(graph, e);
-          out.add(v, graph.targets[e], weight);
-          in.add(graph.targets[e], v, weight);
-        }
-      }
-      const std::scoped_lock lock(mutex);
-      forwards.add(out);
-      backwards.add(in);
-    });
+    pool.parallel_for(0, graph.vertices, kTransformGrain,
+                      [&](std::uint64_t begin, std::uint64_t end) {
+                        EdgeDigest out;
+                        EdgeDigest in;
+                        for (std::uint64_t i = begin; i < end; ++i) {
+                          const auto v = static_cast<Vertex>(i);
+                          for (EdgeOffset e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e) {
+                            const std::uint32_t weight = weight_bits(graph, e);
+                            out.add(v, graph.targets[e], weight);
+                            in.add(graph.targets[e], v, weight);
+                          }
+                        }
+                        const std::scoped_lock lock(mutex);
+                        forwards.add(out);
+                        backwards.add(in);
+                      });
     graph.symmetry = forwards == backwards ? Symmetry::symmetric : Symmetry::directed;
   }
   return graph.symmetry == Symmetry::symmetric;

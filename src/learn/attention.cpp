@@ -14,7 +14,7 @@ namespace {
 
 // Nobody else's: the sums of a walk's first part, and dy with padded rows.
 constexpr std::size_t kPartSumsSlot = 6;
-constexpr std::size_t kGradientSlot = 8;
+constexpr std::size_t kGatGradientSlot = 8;
 
 template <class Kernel>
 void run_rows(Context& context, const Neighbours& neighbours, const Kernel& kernel) {
@@ -24,13 +24,6 @@ void run_rows(Context& context, const Neighbours& neighbours, const Kernel& kern
       sparse::detail::run_rows<decltype(backend), Kernel>(stream, neighbours.view(),
                                                           neighbours.row_plan(), kernel);
     });
-  });
-}
-
-template <class Kernel>
-void run(const exec::Stream& stream, std::uint64_t rows, const Kernel& kernel) {
-  exec::with_backend(stream.device(), [&](auto backend) {
-    detail::run_kernel<decltype(backend)>(stream, rows, kernel);
   });
 }
 
@@ -105,7 +98,7 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
     // l is needed no longer than until it stands in the statistics.
     float* l = share;
     const auto shape = detail::HeadShape::of<T>(heads, width, k, {z.raw()});
-    run(stream, most, detail::LogitsKernel<T>{shape, z.as<T>(), left, right, l, r});
+    detail::run_where(stream, most, detail::LogitsKernel<T>{shape, z.as<T>(), left, right, l, r});
     const float* pulled_r = n.pull(context, r, heads, 1);
     const detail::TwoParts<float> all_r{r, pulled_r, sources, heads};
     run_rows(context, n, detail::LargestKernel{{}, n.view(), heads, slope, l, all_r, statistics});
@@ -128,7 +121,7 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
   const std::uint64_t rows = n.rows();
   const std::uint64_t targets = out_->rows();
   if (k != heads * width) {
-    const Numbers copy = room != nullptr ? room : context.scratch(kGradientSlot, targets * k);
+    const Numbers copy = room != nullptr ? room : context.scratch(kGatGradientSlot, targets * k);
     scale_rows(stream, targets, heads * width, k, nullptr, dy, copy);
     dy = copy;
   }
@@ -141,9 +134,9 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
   with_type(z.type(), [&]<class T>(T) {
     const auto shape = detail::HeadShape::of<T>(
         heads, width, k, {z.raw(), dz.raw(), dy.raw(), all_y.raw(), positive.raw()});
-    run(stream, targets,
-        detail::LeftGradientKernel<T>{shape, slope, dy.as<T>(), all_y.as<T>(), positive.as<T>(),
-                                      share, statistics, dl});
+    detail::run_where(stream, targets,
+                      detail::LeftGradientKernel<T>{shape, slope, dy.as<T>(), all_y.as<T>(),
+                                                    positive.as<T>(), share, statistics, dl});
     const std::uint64_t many = heads * detail::kStatistics;
     const float* pulled_statistics = n.pull(context, statistics, many, 1);
     // From here on nothing of forward is needed but the statistics.
@@ -156,9 +149,9 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
                                  {statistics, pulled_statistics, targets, many},
                                  t},
          dy, dz, positive);
-    run(stream, rows,
-        detail::RightGradientKernel<T>{shape, slope, z.as<T>(), positive.as<T>(), t, left, right,
-                                       dl, dz.as<T>(), dr});
+    detail::run_where(stream, rows,
+                      detail::RightGradientKernel<T>{shape, slope, z.as<T>(), positive.as<T>(), t,
+                                                     left, right, dl, dz.as<T>(), dr});
   });
 }
 

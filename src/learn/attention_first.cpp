@@ -14,15 +14,8 @@
 namespace warren::learn {
 namespace {
 
-constexpr std::size_t kGradientSlot = 0, kBlocksSlot = 1, kGradientBlocksSlot = 2, kFoldedSlot = 3,
-                      kPartialsSlot = 6;
-
-template <class Kernel>
-void run(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
-  exec::with_backend(stream.device(), [&](auto backend) {
-    detail::run_kernel<decltype(backend)>(stream, tasks, kernel);
-  });
-}
+constexpr std::size_t kFirstGradientSlot = 0, kBlocksSlot = 1, kGradientBlocksSlot = 2,
+                      kFoldedSlot = 3, kPartialsSlot = 6;
 
 class GatFirst final : public Convolution {
  public:
@@ -52,13 +45,13 @@ class GatFirst final : public Convolution {
     auto* r = kept_->take_array<float>(context, KeptSlot::logits, columns * heads);
     float* u = context.floats(kFoldedSlot, 2 * width() + rows * heads);
     float* l = u + 2 * width();
-    run(stream, 2 * width(), detail::FoldKernel{weights(), u});
+    detail::run_where(stream, 2 * width(), detail::FoldKernel{weights(), u});
     begin_pull(context, x);
     const auto set_logits = [&]<class T>(T, ConstNumbers part, std::uint64_t first,
                                          std::uint64_t count, std::uint64_t targets) {
       const detail::FirstLogits<T> logits{heads,        shape_.in, targets, count,
                                           part.as<T>(), u,         l,       r + first * heads};
-      run(stream, logits.tasks(), logits);
+      detail::run_where(stream, logits.tasks(), logits);
     };
     with_type(x.dense.type(), [&]<class T>(T type) {
       set_logits(type, x.dense, 0, n.own_columns(), rows);
@@ -76,7 +69,7 @@ class GatFirst final : public Convolution {
     const exec::Stream& stream = context.stream();
     const std::uint64_t rows = out_->rows();
     begin_pull(context, x);
-    const Numbers gradient = context.scratch(kGradientSlot, rows * width());
+    const Numbers gradient = context.scratch(kFirstGradientSlot, rows * width());
     input_gradient(context, rows, dy, blocks(context), gradient, width(), shape_.out);
     float* to_blocks = context.floats(kGradientBlocksSlot, width() * shape_.out);
     exec::fill_bytes(stream, to_blocks, 0, width() * shape_.out * sizeof(float));
@@ -97,11 +90,12 @@ class GatFirst final : public Convolution {
     exec::with_backend(stream.device(), [&](auto backend) {
       detail::run_blocks<decltype(backend)>(stream, 2 * width(), add);
     });
-    run(stream, shape_.in,
+    detail::run_where(
+        stream, shape_.in,
         detail::UnfoldKernel{weights(), to_blocks, du, parameters_.gradient(weights_.weight)});
-    run(stream, shape_.out,
-        detail::UnfoldSidesKernel{weights(), du, parameters_.gradient(weights_.left),
-                                  parameters_.gradient(weights_.right)});
+    detail::run_where(stream, shape_.out,
+                      detail::UnfoldSidesKernel{weights(), du, parameters_.gradient(weights_.left),
+                                                parameters_.gradient(weights_.right)});
   }
 
  private:
@@ -122,7 +116,7 @@ class GatFirst final : public Convolution {
   }
   [[nodiscard]] const float* blocks(Context& context) const {
     float* to = context.floats(kBlocksSlot, width() * shape_.out);
-    run(context.stream(), width(), detail::BlockDiagonalKernel{weights(), to});
+    detail::run_where(context.stream(), width(), detail::BlockDiagonalKernel{weights(), to});
     return to;
   }
   void begin_pull(Context& context, const Operand& x) {

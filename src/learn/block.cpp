@@ -15,7 +15,7 @@ namespace warren::learn {
 namespace {
 
 template <class W, class Kernel>
-void run(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
+void run_tasks(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::run_block<decltype(backend), W>(stream, tasks, kernel);
   });
@@ -59,10 +59,11 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
       keep_more(stream.device(), column_, padded.sources);
       keep_more(stream.device(), self_, padded.targets);
     }
-    run<exec::Thread>(stream, is_symmetric ? padded.sources : padded.targets,
-                      detail::BlockWeightsKernel{
-                          store, vertices, hop.row_offsets, size, padded.targets, options.weighting,
-                          row_.data(), column_.data(), self_.data(), options.are_sources_scaled});
+    run_tasks<exec::Thread>(
+        stream, is_symmetric ? padded.sources : padded.targets,
+        detail::BlockWeightsKernel{store, vertices, hop.row_offsets, size, padded.targets,
+                                   options.weighting, row_.data(), column_.data(), self_.data(),
+                                   options.are_sources_scaled});
     weights_.row = row_.data();
     if (is_symmetric) {
       weights_.column = column_.data();
@@ -73,8 +74,9 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
     add_loops(stream, hop);
   } else if (is_padded) {
     keep_more(stream.device(), offsets_, padded.targets + 1);
-    run<exec::Thread>(stream, padded.targets + 1,
-                      detail::PadOffsetsKernel{size.targets, hop.row_offsets, offsets_.data()});
+    run_tasks<exec::Thread>(
+        stream, padded.targets + 1,
+        detail::PadOffsetsKernel{size.targets, hop.row_offsets, offsets_.data()});
     keep_more(stream.device(), columns_, padded.edges);
     exec::copy(stream, columns_.data(), hop.columns, size.edges * sizeof(Vertex));
     out_.view.offsets = offsets_.data();
@@ -89,9 +91,9 @@ void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop)
   out_.entries += size_.targets;
   keep_more(stream.device(), offsets_, size_.targets + 1);
   keep_more(stream.device(), columns_, out_.entries);
-  run<exec::Tile<8>>(stream, size_.targets,
-                     detail::AddLoopsKernel{sampled_.targets, size_.targets, hop.row_offsets,
-                                            hop.columns, offsets_.data(), columns_.data()});
+  run_tasks<exec::Tile<8>>(stream, size_.targets,
+                           detail::AddLoopsKernel{sampled_.targets, size_.targets, hop.row_offsets,
+                                                  hop.columns, offsets_.data(), columns_.data()});
   out_.view.offsets = offsets_.data();
   out_.view.column_ids = columns_.data();
 }
@@ -102,10 +104,13 @@ void Block::transpose(const exec::Stream& stream, const std::uint32_t* duplicate
   keep_more(stream.device(), in_offsets_, sources + 1);
   keep_more(stream.device(), chunk_sums_, chunks);
   const detail::SourceCounts counts{duplicates, sampled_.sources, has_loops ? size_.targets : 0};
-  run<exec::Block>(stream, chunks, detail::ChunkSumKernel{counts, sources, chunk_sums_.data()});
-  run<exec::Block>(stream, chunks == 0 ? 0 : 1, detail::ScanSumsKernel{chunks, chunk_sums_.data()});
-  run<exec::Block>(stream, chunks,
-                   detail::OffsetsKernel{counts, sources, chunk_sums_.data(), in_offsets_.data()});
+  run_tasks<exec::Block>(stream, chunks,
+                         detail::ChunkSumKernel{counts, sources, chunk_sums_.data()});
+  run_tasks<exec::Block>(stream, chunks == 0 ? 0 : 1,
+                         detail::ScanSumsKernel{chunks, chunk_sums_.data()});
+  run_tasks<exec::Block>(
+      stream, chunks,
+      detail::OffsetsKernel{counts, sources, chunk_sums_.data(), in_offsets_.data()});
   sort_by_source(stream, sampled_.edges + (has_loops ? size_.targets : 0));
   in_.view.rows = sources;
   in_.view.offsets = in_offsets_.data();
@@ -122,8 +127,8 @@ void Block::sort_by_source(const exec::Stream& stream, std::uint64_t entries) {
   keep_more(stream.device(), entry_rows_, room);
   keep_more(stream.device(), sorted_sources_, room);
   keep_more(stream.device(), scratch_, exec::sort_pairs_scratch(stream, room, bits));
-  run<exec::Tile<8>>(stream, size_.targets,
-                     detail::EntryRowsKernel{out_.view.offsets, entry_rows_.data()});
+  run_tasks<exec::Tile<8>>(stream, size_.targets,
+                           detail::EntryRowsKernel{out_.view.offsets, entry_rows_.data()});
   exec::sort_pairs(stream, out_.view.column_ids, sorted_sources_.data(), entry_rows_.data(),
                    in_rows_.data(), entries, bits, scratch_.data(), scratch_.size());
 }

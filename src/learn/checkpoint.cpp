@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kAlignment = 8;
 constexpr const char* kFormat = "format";  // Absent: numbers of set_real() are their bits.
+constexpr int kReadableReals = 2;
 
 NamedTensor read_tensor(const std::string& name, const Json& entry, const char* data,
                         std::uint64_t size) {
@@ -76,7 +77,7 @@ double TensorFile::real(const std::string& key, const std::string& path) const {
 }
 
 void TensorFile::set_real(const std::string& key, double value) {
-  metadata[kFormat] = "2";
+  metadata[kFormat] = std::to_string(kReadableReals);
   metadata[key] = fmt::format("{}", value);
 }
 

@@ -9,7 +9,8 @@ namespace warren::learn {
 namespace {
 
 // Attention has others for its own.
-constexpr std::size_t kSourceSlot = 0, kTargetSlot = 1, kGradientSlot = 2, kPaddedSlot = 8;
+constexpr std::size_t kGatv2SourceSlot = 0, kGatv2TargetSlot = 1, kGatv2GradientSlot = 2,
+                      kGatv2PaddedSlot = 8;
 
 class GatV2 final : public Convolution {
  public:
@@ -40,12 +41,12 @@ class GatV2 final : public Convolution {
     const Rows rows = transformed(context, x);
     ConstNumbers wide_dy = dy;
     if (stride != shape_.out) {
-      const Numbers copy = context.scratch(kPaddedSlot, targets * stride);
+      const Numbers copy = context.scratch(kGatv2PaddedSlot, targets * stride);
       scale_rows(context.stream(), targets, shape_.out, stride, nullptr, dy, copy);
       wide_dy = copy;
     }
     // dq, and when it has been used up dz.
-    const Numbers d = context.scratch(kGradientSlot, x.rows * stride);
+    const Numbers d = context.scratch(kGatv2GradientSlot, x.rows * stride);
     attention_.backward_targets(context, dropout(context), rows.z, rows.q, a, wide_dy, d, da);
     add_weight_gradient(context, x.first(targets), d, parameters_.gradient(target_), shape_.out,
                         stride);
@@ -66,8 +67,8 @@ class GatV2 final : public Convolution {
   Rows transformed(Context& context, const Operand& x) {
     const std::uint64_t targets = attention_.rows();
     const std::uint64_t stride = context.padded(shape_.out);
-    const Rows rows{context.scratch(kSourceSlot, x.rows * stride),
-                    context.scratch(kTargetSlot, targets * stride)};
+    const Rows rows{context.scratch(kGatv2SourceSlot, x.rows * stride),
+                    context.scratch(kGatv2TargetSlot, targets * stride)};
     transform(context, x, parameters_.value(source_), rows.z, shape_.out, 0.0f, stride);
     transform(context, x.first(targets), parameters_.value(target_), rows.q, shape_.out, 0.0f,
               stride);

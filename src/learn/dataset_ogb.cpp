@@ -55,7 +55,7 @@ void read_features(const std::string& folder, Dataset& dataset) {
   dataset.width = dataset.dense.size() / lines;
 }
 
-void read_labels(const std::string& folder, Dataset& dataset) {
+void read_ogb_labels(const std::string& folder, Dataset& dataset) {
   const CsvFile csv(raw(folder, "node-label.csv.gz"));
   std::vector<double> all;
   const std::uint64_t lines =
@@ -152,7 +152,7 @@ Dataset read_ogb_dataset(const std::string& folder, std::uint64_t vertices, Cont
   if (is_binary) {
     read_binary_ogb_labels(folder, dataset);
   } else {
-    read_labels(folder, dataset);
+    read_ogb_labels(folder, dataset);
   }
   settle_labels(dataset, form, folder);
   const fs::path splits = split_folder(folder);

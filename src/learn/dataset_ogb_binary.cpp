@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string data_path(const std::string& folder) {
+std::string binary_path(const std::string& folder) {
   return (fs::path(folder) / "raw" / "data.npz").string();
 }
 
@@ -33,7 +33,7 @@ std::uint64_t count_vertices(const Archive& data) {
 }
 
 /// 8 bytes an edge, whatever integers the archive has.
-memory::HostArray<graph::Edge> read_edges(const Archive& data, std::uint64_t vertices) {
+memory::HostArray<graph::Edge> read_edge_index(const Archive& data, std::uint64_t vertices) {
   auto index = data.array("edge_index");
   check_integers(index);
   const auto& shape = index.array().shape;
@@ -60,21 +60,21 @@ memory::HostArray<graph::Edge> read_edges(const Archive& data, std::uint64_t ver
 
 bool is_binary_ogb(const std::string& folder) {
   std::error_code error;
-  return fs::exists(data_path(folder), error) &&
+  return fs::exists(binary_path(folder), error) &&
          !fs::exists(fs::path(folder) / "raw" / "edge.csv.gz", error);
 }
 
 graph::Graph read_binary_ogb_graph(const std::string& folder, const graph::BuildOptions& options,
                                    exec::ThreadPool& pool) {
-  const Archive data(data_path(folder));
+  const Archive data(binary_path(folder));
   const std::uint64_t vertices = count_vertices(data);
-  const auto edges = read_edges(data, vertices);
+  const auto edges = read_edge_index(data, vertices);
   EdgeList source(vertices, edges.span());
   return graph::build(source, options, pool);
 }
 
 void read_binary_ogb_features(const std::string& folder, Dataset& dataset) {
-  const Archive data(data_path(folder));
+  const Archive data(binary_path(folder));
   read_features(data.array("node_feat"), dataset);
 }
 

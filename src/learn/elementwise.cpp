@@ -7,29 +7,14 @@
 namespace warren::learn {
 namespace {
 
-template <class Kernel>
-void run(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
-  exec::with_backend(stream.device(), [&](auto backend) {
-    detail::run_kernel<decltype(backend)>(stream, tasks, kernel);
-  });
-}
-
-template <class Body>
-void pass(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Body& body,
-          float* partial = nullptr) {
-  exec::with_backend(stream.device(), [&](auto backend) {
-    detail::run_pass<decltype(backend)>(stream, body, n, k, partial);
-  });
-}
-
 /// y = scale x, or y += scale x, for the types that x and y have.
 void scale_into(const exec::Stream& stream, std::uint64_t n, std::uint64_t width,
                 std::uint64_t stride, bool is_added, const float* factors, ConstNumbers x,
                 Numbers y, std::uint64_t y_stride) {
   const auto go = [&]<class From, class To>(From, To) {
-    pass(stream, n, y_stride,
-         detail::ScaleRowsBody<From, To>{
-             {y_stride}, width, stride, is_added, factors, x.as<From>(), y.as<To>()});
+    detail::pass_where(stream, n, y_stride,
+                       detail::ScaleRowsBody<From, To>{
+                           {y_stride}, width, stride, is_added, factors, x.as<From>(), y.as<To>()});
   };
   with_type(y.type(), [&]<class To>(To) {
     if (x.type() == y.type()) return go(To{}, To{});
@@ -44,8 +29,9 @@ void scale_into(const exec::Stream& stream, std::uint64_t n, std::uint64_t width
 void apply(const exec::Stream& stream, const Epilogue& epilogue, std::uint64_t n, std::uint64_t k,
            Numbers y) {
   with_type(y.type(), [&]<class T>(T) {
-    pass(stream, n, k,
-         detail::EpilogueBody<T>{epilogue, epilogue.residual.as<T>(), {}, k, y.as<T>(), y.as<T>()});
+    detail::pass_where(
+        stream, n, k,
+        detail::EpilogueBody<T>{epilogue, epilogue.residual.as<T>(), {}, k, y.as<T>(), y.as<T>()});
   });
 }
 
@@ -53,21 +39,22 @@ void apply_backward(const exec::Stream& stream, const Epilogue& epilogue, std::u
                     std::uint64_t k, ConstNumbers y, Numbers dy) {
   if (epilogue.activation == Activation::none && !epilogue.dropout.is_on()) return;
   with_type(y.type(), [&]<class T>(T) {
-    pass(stream, n, k,
-         detail::EpilogueBackwardBody<T, 0>{epilogue, {}, k, nullptr, y.as<T>(), dy.as<T>()});
+    detail::pass_where(
+        stream, n, k,
+        detail::EpilogueBackwardBody<T, 0>{epilogue, {}, k, nullptr, y.as<T>(), dy.as<T>()});
   });
 }
 
 void drop(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n, std::uint64_t k,
           ConstNumbers x, Numbers y) {
   with_type(y.type(), [&]<class T>(T) {
-    pass(stream, n, k, detail::DropoutBody<T>{{k}, dropout, x.as<T>(), y.as<T>()});
+    detail::pass_where(stream, n, k, detail::DropoutBody<T>{{k}, dropout, x.as<T>(), y.as<T>()});
   });
 }
 
 void drop_entries(const exec::Stream& stream, const Dropout& dropout, std::uint64_t n,
                   const EdgeOffset* offsets, const Vertex* columns, const float* x, float* y) {
-  run(stream, n, detail::DropoutEntriesKernel{dropout, offsets, columns, x, y});
+  detail::run_where(stream, n, detail::DropoutEntriesKernel{dropout, offsets, columns, x, y});
 }
 
 float* ColumnSums::room(const exec::Stream& stream, std::uint64_t n, std::uint64_t sums,
@@ -93,9 +80,9 @@ void ColumnSums::finish(const exec::Stream& stream, std::uint64_t n, std::uint64
 
 void ColumnSums::sum(const exec::Stream& stream, const ColumnTerms& terms, std::uint64_t n) {
   with_type(terms.a.type(), [&]<class T>(T) {
-    pass(stream, n, terms.k,
-         detail::ProductSumsBody<T>{{terms.k}, terms.a.as<T>(), terms.b.as<T>()},
-         room(stream, n, 1, terms.k));
+    detail::pass_where(stream, n, terms.k,
+                       detail::ProductSumsBody<T>{{terms.k}, terms.a.as<T>(), terms.b.as<T>()},
+                       room(stream, n, 1, terms.k));
   });
 }
 
@@ -127,8 +114,9 @@ void ColumnSums::add_heads(const exec::Stream& stream, std::uint64_t n, std::uin
                            float* second_out) {
   const std::uint64_t k = heads * width;
   with_type(x.type(), [&]<class T>(T) {
-    pass(stream, n, k, detail::HeadSumsBody<T>{{stride}, heads, width, x.as<T>(), first, second},
-         room(stream, n, 2, k));
+    detail::pass_where(stream, n, k,
+                       detail::HeadSumsBody<T>{{stride}, heads, width, x.as<T>(), first, second},
+                       room(stream, n, 2, k));
   });
   finish(stream, n, 2, k, first_out, second_out);
 }
@@ -138,17 +126,17 @@ void ColumnSums::apply_backward(const exec::Stream& stream, const Epilogue& epil
                                 float* bias_gradient, const ScaledGradient& scaled) {
   with_type(dy.type(), [&]<class T>(T) {
     T* const rows = scaled.scale != nullptr ? scaled.rows.as<T>() : nullptr;
-    pass(stream, n, k,
-         detail::EpilogueBackwardBody<T, 1>{epilogue,
-                                            {},
-                                            k,
-                                            nullptr,
-                                            y.as<T>(),
-                                            dy.as<T>(),
-                                            scaled.scale,
-                                            rows,
-                                            scaled.keeps_plain},
-         room(stream, n, 1, k));
+    detail::pass_where(stream, n, k,
+                       detail::EpilogueBackwardBody<T, 1>{epilogue,
+                                                          {},
+                                                          k,
+                                                          nullptr,
+                                                          y.as<T>(),
+                                                          dy.as<T>(),
+                                                          scaled.scale,
+                                                          rows,
+                                                          scaled.keeps_plain},
+                       room(stream, n, 1, k));
   });
   finish(stream, n, 1, k, bias_gradient, nullptr);
 }
@@ -156,16 +144,16 @@ void ColumnSums::apply_backward(const exec::Stream& stream, const Epilogue& epil
 void add_self(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const float* epsilon,
               ConstNumbers x, Numbers y) {
   with_type(y.type(), [&]<class T>(T) {
-    pass(stream, n, k, detail::AddSelfBody<T>{{k}, epsilon, x.as<T>(), y.as<T>()});
+    detail::pass_where(stream, n, k, detail::AddSelfBody<T>{{k}, epsilon, x.as<T>(), y.as<T>()});
   });
 }
 
 void gather_rows(const exec::Stream& stream, std::uint64_t count, std::uint64_t row_bytes,
                  const Vertex* rows, const void* x, void* out) {
   const auto go = [&]<class T>(T) {
-    run(stream, count,
-        detail::GatherRowsKernel<T>{row_bytes / sizeof(T), rows, static_cast<const T*>(x),
-                                    static_cast<T*>(out)});
+    detail::run_where(stream, count,
+                      detail::GatherRowsKernel<T>{row_bytes / sizeof(T), rows,
+                                                  static_cast<const T*>(x), static_cast<T*>(out)});
   };
   if (row_bytes % sizeof(std::uint32_t) == 0) return go(std::uint32_t{});
   go(std::uint16_t{});
@@ -185,12 +173,12 @@ void add_scaled_rows(const exec::Stream& stream, std::uint64_t n, std::uint64_t 
 void copy_named(const exec::Stream& stream, std::uint64_t n, const Vertex* from,
                 const Vertex* names, Vertex* out) {
   constexpr std::uint64_t kEach = detail::CopyNamedKernel::kEach;
-  run(stream, (n + kEach - 1) / kEach, detail::CopyNamedKernel{n, from, names, out});
+  detail::run_where(stream, (n + kEach - 1) / kEach, detail::CopyNamedKernel{n, from, names, out});
 }
 
 void renumber(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Vertex* names,
               Vertex first, Vertex* arg) {
-  run(stream, n, detail::RenumberKernel{k, names, first, arg});
+  detail::run_where(stream, n, detail::RenumberKernel{k, names, first, arg});
 }
 
 }  // namespace warren::learn

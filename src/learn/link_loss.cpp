@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kGroup = LinkSplit::kJudges + 1;
 
-std::uint64_t chunks_of(std::uint64_t pairs) {
+std::uint64_t pair_chunks(std::uint64_t pairs) {
   return (pairs + detail::LinkSumsKernel::kChunk - 1) / detail::LinkSumsKernel::kChunk;
 }
 
@@ -56,7 +56,7 @@ RankSums rank_all(exec::ThreadPool& pool, std::span<const float> positives,
 void LinkLoss::begin_batches(Context& context, std::uint64_t pairs, double before) {
   context.keep(losses_, pairs);
   context.keep(slopes_, pairs);
-  context.keep(partial_, chunks_of(pairs));
+  context.keep(partial_, pair_chunks(pairs));
   exec::fill_bytes(context.stream(), partial_.data(), 0, partial_.bytes());
   before_ = before;
 }
@@ -71,7 +71,7 @@ void LinkLoss::run(Context& context, const LinkPairs& links, const float* z, std
         stream, links.pairs,
         detail::LinkLossKernel{links, width, z, factor, scale, losses_.data(), slopes_.data()});
     detail::run_links<Backend>(
-        stream, chunks_of(links.pairs),
+        stream, pair_chunks(links.pairs),
         detail::LinkSumsKernel{links.pairs, losses_.data(), partial_.data()});
     if (gradient == nullptr) return;
     detail::run_links<Backend>(

@@ -11,7 +11,7 @@ namespace warren::learn {
 namespace {
 
 template <class Kernel>
-void run(const exec::Stream& stream, std::uint64_t count, const Kernel& kernel) {
+void run_each(const exec::Stream& stream, std::uint64_t count, const Kernel& kernel) {
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::run_update<decltype(backend)>(stream, count, kernel);
   });
@@ -29,11 +29,12 @@ LossScale::LossScale(const exec::Stream& stream, const LossScaleOptions& options
 
 void LossScale::check(const exec::Stream& stream, const float* gradients, std::uint64_t size) {
   constexpr std::uint64_t kEach = detail::OverflowKernel::kEach;
-  run(stream, (size + kEach - 1) / kEach, detail::OverflowKernel{size, gradients, state_.data()});
+  run_each(stream, (size + kEach - 1) / kEach,
+           detail::OverflowKernel{size, gradients, state_.data()});
 }
 
 void LossScale::advance(const exec::Stream& stream) {
-  run(stream, 1, detail::LossScaleKernel{options_.interval, state_.data()});
+  run_each(stream, 1, detail::LossScaleKernel{options_.interval, state_.data()});
 }
 
 LossScaleState LossScale::state(const exec::Stream& stream) const {

@@ -12,30 +12,23 @@ namespace warren::learn {
 namespace {
 
 template <class Kernel>
-void run(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
-  exec::with_backend(stream.device(), [&](auto backend) {
-    detail::run_kernel<decltype(backend)>(stream, tasks, kernel);
-  });
-}
-
-template <class Kernel>
 void run_columns(const exec::Stream& stream, std::uint64_t columns, const Kernel& kernel) {
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::run_blocks<decltype(backend)>(stream, columns, kernel);
   });
 }
 
-template <class Body>
-void pass(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Body& body,
-          float* partial = nullptr) {
-  exec::with_backend(stream.device(), [&](auto backend) {
-    detail::run_pass<decltype(backend)>(stream, body, n, k, partial);
-  });
-}
-
 // Places in a batch norm's statistics, in units of its width. The two sums of backward are
 // neighbours, so that ranks add up both at once.
-enum Statistic : std::uint64_t { kSums, kSquares, kMean, kInverse, kGradients, kProducts, kCount };
+enum Statistic : std::uint64_t {
+  kSumsAt,
+  kSquares,
+  kMean,
+  kInverse,
+  kGradients,
+  kProducts,
+  kCount
+};
 
 }  // namespace
 
@@ -83,14 +76,14 @@ void Norm::take_moments(Context& context, std::uint64_t n) {
       context.team().sum(rows);
       count_ = rows[0];
     }
-    float* const sums = s + kSums * width_;
+    float* const sums = s + kSumsAt * width_;
     float* const squares = s + kSquares * width_;
     const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
     float* const partial = sums_.room(stream, n, 2, width_);
     const detail::Slabs slabs(n);
     with_type(kept_rows().type(), [&]<class T>(T) {
       const T* x = kept_rows().as<T>();
-      pass(stream, n, width_, detail::StatisticsBody<T>{{width_}, x}, partial);
+      detail::pass_where(stream, n, width_, detail::StatisticsBody<T>{{width_}, x}, partial);
       run_columns(stream, width_, detail::TotalsKernel<T>{slabs, width_, x, partial, sums});
       sum_over_ranks(context, sums, width_);
       run_columns(stream, width_,
@@ -115,7 +108,8 @@ void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, 
     const Numbers normal = kept_->take(context, KeptSlot::normal, n * width_);
     auto* deviations = kept_->take_array<float>(context, KeptSlot::deviations, n);
     with_type(y.type(), [&]<class T>(T) {
-      run(stream, n,
+      detail::run_where(
+          stream, n,
           detail::LayerNormKernel<T>{width_, weight, y.as<T>(), normal.as<T>(), deviations});
     });
     return apply(stream, epilogue, n, width_, y);
@@ -124,9 +118,9 @@ void Norm::forward(Context& context, const Epilogue& epilogue, std::uint64_t n, 
   const float* s = statistics_.data();
   const detail::ColumnNorm norm{s + kMean * width_, s + kInverse * width_, weight};
   with_type(y.type(), [&]<class T>(T) {
-    pass(stream, n, width_,
-         detail::EpilogueBody<T>{epilogue, epilogue.residual.as<T>(), norm, width_,
-                                 kept_rows().as<T>(), y.as<T>()});
+    detail::pass_where(stream, n, width_,
+                       detail::EpilogueBody<T>{epilogue, epilogue.residual.as<T>(), norm, width_,
+                                               kept_rows().as<T>(), y.as<T>()});
   });
 }
 
@@ -144,7 +138,8 @@ void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n,
     if (kind_ == NormKind::none) return;
     sums_.add(stream, {.k = width_, .a = dy, .b = kept_rows()}, n, parameters_.gradient(weight_));
     return with_type(dy.type(), [&]<class T>(T) {
-      run(stream, n,
+      detail::run_where(
+          stream, n,
           detail::LayerBackwardKernel<T>{width_, parameters_.value(weight_), kept_rows().as<T>(),
                                          kept_->array<float>(KeptSlot::deviations), dy.as<T>()});
     });
@@ -155,10 +150,10 @@ void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n,
   float* const sums = s + kGradients * width_;
   float* const products = s + kProducts * width_;
   with_type(dy.type(), [&]<class T>(T) {
-    pass(stream, n, width_,
-         detail::EpilogueBackwardBody<T, 2>{epilogue, norm, width_, kept_rows().as<T>(), y.as<T>(),
-                                            dy.as<T>()},
-         sums_.room(stream, n, 2, width_));
+    detail::pass_where(stream, n, width_,
+                       detail::EpilogueBackwardBody<T, 2>{
+                           epilogue, norm, width_, kept_rows().as<T>(), y.as<T>(), dy.as<T>()},
+                       sums_.room(stream, n, 2, width_));
   });
   exec::fill_bytes(stream, sums, 0, 2 * width_ * sizeof(float));
   sums_.finish(stream, n, 2, width_, sums, products);
@@ -169,16 +164,16 @@ void Norm::backward(Context& context, const Epilogue& epilogue, std::uint64_t n,
   sum_over_ranks(context, sums, 2 * width_);
   const float share = 1.0f / static_cast<float>(std::max<std::uint64_t>(1, count_));
   with_type(dy.type(), [&]<class T>(T) {
-    pass(stream, n, width_,
-         detail::BatchBackwardBody<T>{{width_},
-                                      norm.mean,
-                                      norm.inverse,
-                                      weight,
-                                      sums,
-                                      products,
-                                      share,
-                                      kept_rows().as<T>(),
-                                      dy.as<T>()});
+    detail::pass_where(stream, n, width_,
+                       detail::BatchBackwardBody<T>{{width_},
+                                                    norm.mean,
+                                                    norm.inverse,
+                                                    weight,
+                                                    sums,
+                                                    products,
+                                                    share,
+                                                    kept_rows().as<T>(),
+                                                    dy.as<T>()});
   });
 }
 

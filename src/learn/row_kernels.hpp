@@ -317,6 +317,22 @@ void run_kernel(const exec::Stream& stream, std::uint64_t tasks, const Kernel& k
   exec::launch_wide<Backend, exec::Warp>(stream, tasks, kernel);
 }
 
+/// On the stream's device.
+template <class Kernel>
+void run_where(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
+  exec::with_backend(stream.device(),
+                     [&](auto backend) { run_kernel<decltype(backend)>(stream, tasks, kernel); });
+}
+
+/// As run_pass(), on the stream's device.
+template <class Body>
+void pass_where(const exec::Stream& stream, std::uint64_t n, std::uint64_t k, const Body& body,
+                float* partial = nullptr) {
+  exec::with_backend(stream.device(), [&](auto backend) {
+    run_pass<decltype(backend)>(stream, body, n, k, partial);
+  });
+}
+
 #if WARREN_HAS_CUDA
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const DropoutEntriesKernel&);

@@ -12,7 +12,7 @@ namespace warren::sample {
 namespace {
 
 template <class T>
-std::vector<T> to_host(const exec::Stream& stream, const T* data, std::uint64_t count) {
+std::vector<T> host_copy(const exec::Stream& stream, const T* data, std::uint64_t count) {
   std::vector<T> values(data == nullptr ? 0 : count);
   exec::copy(stream, values.data(), data, values.size() * sizeof(T));
   return values;
@@ -154,15 +154,15 @@ HostBatch fetch(const exec::Stream& stream, const NeighbourSampler& sampler, std
   const SampledBatch batch = sampler.batch(b);
   HostBatch result;
   const std::uint64_t vertices = counts.vertices[sampler.hops()];
-  result.vertices = to_host(stream, batch.vertices, vertices);
-  result.trees = to_host(stream, batch.trees, vertices);
+  result.vertices = host_copy(stream, batch.vertices, vertices);
+  result.trees = host_copy(stream, batch.trees, vertices);
   for (std::uint32_t h = 0; h < sampler.hops(); ++h) {
     const SampledHop& hop = batch.hops[h];
     HostHop copy;
-    copy.row_offsets = to_host(stream, hop.row_offsets, std::uint64_t{counts.vertices[h]} + 1);
-    copy.columns = to_host(stream, hop.columns, counts.edges[h]);
-    copy.edge_ids = to_host(stream, hop.edge_ids, counts.edges[h]);
-    copy.duplicates = to_host(stream, hop.duplicates, counts.vertices[h + 1]);
+    copy.row_offsets = host_copy(stream, hop.row_offsets, std::uint64_t{counts.vertices[h]} + 1);
+    copy.columns = host_copy(stream, hop.columns, counts.edges[h]);
+    copy.edge_ids = host_copy(stream, hop.edge_ids, counts.edges[h]);
+    copy.duplicates = host_copy(stream, hop.duplicates, counts.vertices[h + 1]);
     result.hops.push_back(std::move(copy));
   }
   stream.synchronize();

@@ -11,13 +11,13 @@
 namespace warren::sparse {
 namespace {
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 10;
+constexpr std::uint64_t kExchangeGrain = std::uint64_t{1} << 10;
 
 /// Entries in columns of other workgroups.
 std::uint64_t far_entries(const Rows& rows, const Workgroup& group, exec::ThreadPool& pool) {
   std::atomic<std::uint64_t> count{0};
   if (group.is_team) return 0;
-  pool.parallel_for(0, rows.entries(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, rows.entries(), kExchangeGrain, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t mine = 0;
     for (std::uint64_t e = begin; e < end; ++e) mine += group.has_row(rows.columns[e]) ? 0 : 1;
     count.fetch_add(mine, std::memory_order_relaxed);
@@ -34,7 +34,7 @@ Exchange::Exchange(team::Team& team, const Rows& rows) {
   const std::uint64_t last = rows.first + rows.count;
   place_.assign(rows.cuts.back(), 0);
   std::atomic<std::uint64_t> remote{0};
-  pool.parallel_for(0, rows.count, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, rows.count, kExchangeGrain, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t mine = 0;
     for (EdgeOffset e = rows.begin(begin); e < rows.end(end - 1); ++e) {
       const Vertex column = rows.columns[e];

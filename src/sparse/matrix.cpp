@@ -15,7 +15,7 @@
 namespace warren::sparse {
 namespace {
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 13;
+constexpr std::uint64_t kMatrixGrain = std::uint64_t{1} << 13;
 constexpr std::int32_t kExact = 1 << 24;  // Integers up to this size are floats.
 
 template <class T>
@@ -33,7 +33,7 @@ memory::HostArray<float> float_weights(const graph::Graph& graph, exec::ThreadPo
   if (graph.weight_type == graph::WeightType::float32) return graph.weights_float;
   memory::HostArray<float> weights(graph.edges());
   std::atomic<bool> is_exact{true};
-  pool.parallel_for(0, graph.edges(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, graph.edges(), kMatrixGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t e = begin; e < end; ++e) {
       const std::int32_t weight = graph.weights_int[e];
       if (weight > kExact || weight < -kExact) is_exact.store(false, std::memory_order_relaxed);
@@ -57,7 +57,7 @@ Scales scales_of(const graph::Graph& graph, const Normalization& normalization, 
   memory::HostArray<float> weights;
   if (has_weights) weights = float_weights(graph, pool);
   scales.row.resize(n);
-  pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, n, kMatrixGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v) {
       double degree = normalization.self_loops ? 1.0 : 0.0;
       if (weights.empty()) {

@@ -7,13 +7,13 @@
 namespace warren::sparse {
 namespace {
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 10;
+constexpr std::uint64_t kPlanGrain = std::uint64_t{1} << 10;
 
 /// By task, whether it names ghosts.
 std::vector<std::uint8_t> naming_ghosts(exec::ThreadPool& pool, const std::vector<SpmmTask>& tasks,
                                         std::span<const Vertex> columns, std::uint64_t own) {
   std::vector<std::uint8_t> result(tasks.size(), 0);
-  pool.parallel_for(0, tasks.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, tasks.size(), kPlanGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t t = begin; t < end; ++t) {
       for (EdgeOffset e = tasks[t].begin; e < tasks[t].end; ++e) {
         if (columns[e] >= own) result[t] = 1;
@@ -62,7 +62,7 @@ void renumber(exec::ThreadPool& pool, std::span<Vertex> columns, std::uint64_t o
               const std::vector<Vertex>& order) {
   std::vector<Vertex> places(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) places[order[i]] = static_cast<Vertex>(i);
-  pool.parallel_for(0, columns.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, columns.size(), kPlanGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t e = begin; e < end; ++e) {
       if (columns[e] >= own) columns[e] = static_cast<Vertex>(own + places[columns[e] - own]);
     }

@@ -16,7 +16,7 @@ namespace {
 
 using Kind = Normalization::Kind;
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 12;
+constexpr std::uint64_t kRowsGrain = std::uint64_t{1} << 12;
 
 /// `count` elements from `first` on: a window on the CPU, a copy from a GPU. The address before the
 /// window is never read.
@@ -76,7 +76,7 @@ void normalize(team::Team& team, const Normalization& normalization, Rows& rows)
   for (const auto& part : team.all_gather_v(std::span<const float>(rows.row_scale)))
     scale.insert(scale.end(), part.begin(), part.end());
   memory::HostArray<float> values(rows.entries());
-  team.device().pool().parallel_for(0, rows.entries(), kGrain,
+  team.device().pool().parallel_for(0, rows.entries(), kRowsGrain,
                                     [&](std::uint64_t begin, std::uint64_t end) {
                                       for (EdgeOffset e = begin; e < end; ++e)
                                         values[e] = rows.value(e) * scale[rows.columns[e]];
@@ -90,7 +90,7 @@ void normalize(team::Team& team, const Normalization& normalization, Rows& rows)
 void check_columns(const Rows& rows, exec::ThreadPool& pool) {
   const std::uint64_t columns = rows.cuts.back();
   std::atomic<bool> is_good{true};
-  pool.parallel_for(0, rows.entries(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, rows.entries(), kRowsGrain, [&](std::uint64_t begin, std::uint64_t end) {
     Vertex largest = 0;
     for (std::uint64_t e = begin; e < end; ++e) largest = std::max(largest, rows.columns[e]);
     if (largest >= columns) is_good.store(false, std::memory_order_relaxed);

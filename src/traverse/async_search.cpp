@@ -274,7 +274,7 @@ std::vector<Vertex> AsyncBfs::all_parents() const { return gather_on_all(team_, 
 namespace {
 
 template <class Metric>
-double real_of(typename Metric::Word word) {
+double distance_of(typename Metric::Word word) {
   if (word == Metric::kUnreached) return std::numeric_limits<double>::infinity();
   if constexpr (std::is_same_v<Metric, RealDistance>) {
     return RealMetric::value(word);
@@ -292,8 +292,8 @@ SsspResult add_up(const std::vector<typename Metric::Word>& own) {
       part.max_distance = std::max(part.max_distance, word);
       add_to_sum(part, word);
     }
-    part.max_real_distance = std::max(part.max_real_distance, real_of<Metric>(word));
-    part.sum_real_distance += real_of<Metric>(word);
+    part.max_real_distance = std::max(part.max_real_distance, distance_of<Metric>(word));
+    part.sum_real_distance += distance_of<Metric>(word);
   }
   return part;
 }
@@ -358,7 +358,7 @@ std::vector<std::uint64_t> AsyncSssp::distance() const {
 std::vector<double> AsyncSssp::real_distance() const {
   std::vector<double> result;
   const auto add = [&](const auto& own, auto metric) {
-    for (const auto word : own) result.push_back(real_of<decltype(metric)>(word));
+    for (const auto word : own) result.push_back(distance_of<decltype(metric)>(word));
   };
   if (is_integer_) {
     add(memory_->of<WholeDistance>().own(stream_), WholeDistance{});

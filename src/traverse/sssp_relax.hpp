@@ -237,7 +237,7 @@ class SsspRelax {
     grid_.sum(kTaken, taken);
     grid_.sum(kEdges, edges_.edges());
     grid_.sum(kOverflow, edges_.overflows());
-    if constexpr (Program::kPacked) grid_.sum(kFarBytes, edges_.far_bytes());
+    if constexpr (Program::kPacked) grid_.sum(kSsspFarBytes, edges_.far_bytes());
   }
 
   Grid& grid_;

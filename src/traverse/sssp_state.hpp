@@ -22,13 +22,13 @@ enum class SsspPhase : std::uint32_t {
 
 /// The counters of a step.
 enum SsspSum : std::uint32_t {
-  kBinned,    ///< Entries put into bins.
-  kTaken,     ///< Entries that a bin held when it became the current one.
-  kAgain,     ///< Entries put into the queue of the current bin's next step.
-  kFar,       ///< Entries put to the far ones.
-  kEdges,     ///< Edges looked at.
-  kOverflow,  ///< Sums that the words cannot hold.
-  kFarBytes,  ///< Read of compressed lists in host memory.
+  kBinned,        ///< Entries put into bins.
+  kTaken,         ///< Entries that a bin held when it became the current one.
+  kAgain,         ///< Entries put into the queue of the current bin's next step.
+  kFar,           ///< Entries put to the far ones.
+  kEdges,         ///< Edges looked at.
+  kOverflow,      ///< Sums that the words cannot hold.
+  kSsspFarBytes,  ///< Read of compressed lists in host memory.
 };
 
 struct SsspState {
@@ -96,7 +96,7 @@ struct SsspState {
       state.again = sums[kAgain];
       state.far += sums[kFar];
       state.edges += sums[kEdges];
-      state.far_bytes += sums[kFarBytes];
+      state.far_bytes += sums[kSsspFarBytes];
       state.has_overflowed = state.has_overflowed || sums[kOverflow] > 0;
       if (state.ranks == 1) return next_bin(state);
       state.phase = SsspPhase::receive;

@@ -20,7 +20,7 @@
 namespace warren::traverse {
 namespace {
 
-constexpr std::uint64_t kGrain = 4096;
+constexpr std::uint64_t kVerifyGrain = 4096;
 
 /// Distances as `Distance`, weights as `Weight`.
 template <class Distance, class Weight>
@@ -65,7 +65,7 @@ struct SsspRules {
   /// A byte for each vertex: 1 where some edge attains its distance.
   [[nodiscard]] std::vector<std::uint8_t> attained(exec::ThreadPool& pool) const {
     std::vector<std::uint8_t> is_attained(graph.vertices, 0);
-    pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    pool.parallel_for(0, graph.vertices, kVerifyGrain, [&](std::uint64_t begin, std::uint64_t end) {
       for (auto u = static_cast<Vertex>(begin); u < end; ++u) {
         if (!reached(u)) continue;
         for_edges(u, [&](EdgeOffset e, Vertex v) {

@@ -19,7 +19,7 @@
 namespace warren::graph::io {
 namespace {
 
-constexpr std::size_t kBatch = 4096;
+constexpr std::size_t kCoordinateBatch = 4096;
 
 class NullSink final : public EdgeSink {
  public:
@@ -54,7 +54,7 @@ class Batch {
     if constexpr (kColumn == WeightColumn::float32) weights_float_[size_] = scanned.weight_float;
     if constexpr (kColumn == WeightColumn::decimal)
       weights_int_[size_] = DecimalScale::units(scanned.weight_real, scale_);
-    if (++size_ == kBatch) flush();
+    if (++size_ == kCoordinateBatch) flush();
   }
   void flush() {
     if (size_ == 0) return;
@@ -75,9 +75,9 @@ class Batch {
   std::int32_t scale_;
   std::size_t size_ = 0;
   std::uint64_t total_ = 0;
-  std::array<Edge, kBatch> edges_;
-  std::array<std::int32_t, kIsInt ? kBatch : 0> weights_int_;
-  std::array<float, kColumn == WeightColumn::float32 ? kBatch : 0> weights_float_;
+  std::array<Edge, kCoordinateBatch> edges_;
+  std::array<std::int32_t, kIsInt ? kCoordinateBatch : 0> weights_int_;
+  std::array<float, kColumn == WeightColumn::float32 ? kCoordinateBatch : 0> weights_float_;
 };
 
 }  // namespace

@@ -14,13 +14,14 @@
 namespace warren::graph::io {
 namespace {
 
-struct Header {
+struct DimacsHeader {
   std::uint64_t vertices = 0;
   std::uint64_t arcs = 0;
   std::uint64_t line = 0;  // 0 before it was met.
 };
 
-void parse_problem(const TextFile& file, const TextBlock& block, const char* p, Header& header) {
+void parse_problem(const TextFile& file, const TextBlock& block, const char* p,
+                   DimacsHeader& header) {
   header.line = file.line_of(block, p);
   const auto refuse = [&](const char* at) {
     file.fail(
@@ -43,8 +44,8 @@ void parse_problem(const TextFile& file, const TextBlock& block, const char* p, 
   if (detail::pass_line_end(p, block.end) == nullptr) refuse(p);
 }
 
-Header read_header(TextFile& file) {
-  Header header;
+DimacsHeader read_header(TextFile& file) {
+  DimacsHeader header;
   file.read_head([&](const TextBlock& block) {
     const char* p = block.begin;
     while (p < block.end) {
@@ -67,7 +68,7 @@ Header read_header(TextFile& file) {
 
 Graph read_dimacs(const ReadRequest& request) {
   TextFile file(request.path, request.kind.compression);
-  const Header header = read_header(file);
+  const DimacsHeader header = read_header(file);
   note_weights(request);
   check_announced(file, header.line, header.vertices, request.max_vertices);
   check_entries_fit(file, header.line, header.arcs, 8);

@@ -81,9 +81,9 @@ std::optional<CellLayout> layout_of(const ReadRequest& request, TextFile& file) 
   const ReadOptions& options = request.options;
   auto layout =
       find_layout(file, {options.are_words, options.words != nullptr, options.has_headings});
-  constexpr std::size_t kIds = 2;
-  if (layout && request.kind.format == FileFormat::edge_list && layout->take.size() > kIds)
-    layout->take.resize(kIds);
+  constexpr std::size_t kIdColumns = 2;
+  if (layout && request.kind.format == FileFormat::edge_list && layout->take.size() > kIdColumns)
+    layout->take.resize(kIdColumns);
   return layout;
 }
 

@@ -25,13 +25,14 @@ std::int64_t load_int64(const char* p) {
   return value;
 }
 
-struct Header {
+struct GapHeader {
   bool directed;
   std::uint64_t edges;
   std::uint64_t vertices;
 };
 
-Header read_header(const MappedFile& file, std::uint64_t entry_bytes, std::uint64_t max_vertices) {
+GapHeader read_header(const MappedFile& file, std::uint64_t entry_bytes,
+                      std::uint64_t max_vertices) {
   if (file.size() < kHeaderBytes) {
     file.fail(
         file.size(),
@@ -76,7 +77,7 @@ Graph read_gap(const ReadRequest& request) {
   if (has_weights) note_weights(request);
   const bool weighted = has_weights && request.options.read_weights;
   const std::uint64_t entry_bytes = has_weights ? 8 : 4;
-  const Header header = read_header(file, entry_bytes, request.max_vertices);
+  const GapHeader header = read_header(file, entry_bytes, request.max_vertices);
 
   Graph graph;
   graph.vertices = static_cast<Vertex>(header.vertices);

@@ -19,7 +19,7 @@
 namespace warren::graph::io {
 namespace {
 
-struct Header {
+struct MarketHeader {
   std::string field;
   bool symmetric = false;  // One triangle stands for both: also of skew-symmetric and hermitian.
   bool skew = false;
@@ -36,7 +36,7 @@ std::string lower(const char* begin, const char* end) {
 }
 
 void parse_banner(const TextFile& file, const TextBlock& block, const char* at_banner,
-                  bool read_weights, Header& header) {
+                  bool read_weights, MarketHeader& header) {
   std::array<std::string, 5> words;
   std::array<const char*, 5> at{};
   const char* p = at_banner;
@@ -79,7 +79,8 @@ void parse_banner(const TextFile& file, const TextBlock& block, const char* at_b
     file.fail(block, p, "the first line holds five words");
 }
 
-void parse_sizes(const TextFile& file, const TextBlock& block, const char* p, Header& header) {
+void parse_sizes(const TextFile& file, const TextBlock& block, const char* p,
+                 MarketHeader& header) {
   header.line = file.line_of(block, p);
   std::array<std::uint64_t, 3> sizes{};
   for (std::uint64_t& size : sizes) {
@@ -104,8 +105,8 @@ void parse_sizes(const TextFile& file, const TextBlock& block, const char* p, He
   header.entries = sizes[2];
 }
 
-Header read_header(TextFile& file, bool read_weights) {
-  Header header;
+MarketHeader read_header(TextFile& file, bool read_weights) {
+  MarketHeader header;
   bool first = true;
   file.read_head([&](const TextBlock& block) {
     const char* p = block.begin;
@@ -133,7 +134,7 @@ Header read_header(TextFile& file, bool read_weights) {
 
 Graph read_matrix_market(const ReadRequest& request) {
   TextFile file(request.path, request.kind.compression);
-  const Header header = read_header(file, request.options.read_weights);
+  const MarketHeader header = read_header(file, request.options.read_weights);
   check_announced(file, header.line, header.vertices, request.max_vertices);
   check_entries_fit(file, header.line, header.entries, 4);
 

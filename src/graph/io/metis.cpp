@@ -20,7 +20,7 @@
 namespace warren::graph::io {
 namespace {
 
-struct Header {
+struct MetisHeader {
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   std::uint64_t vertex_numbers = 0;  // Numbers in front of the neighbours: size and weights.
@@ -30,7 +30,8 @@ struct Header {
 
 constexpr std::uint64_t kMostVertexWeights = 1000;
 
-void parse_header(const TextFile& file, const TextBlock& block, const char* p, Header& header) {
+void parse_header(const TextFile& file, const TextBlock& block, const char* p,
+                  MetisHeader& header) {
   header.line = file.line_of(block, p);
   std::array<std::uint64_t, 4> numbers{0, 0, 0, 0};
   std::size_t count = 0;
@@ -65,8 +66,8 @@ void parse_header(const TextFile& file, const TextBlock& block, const char* p, H
   header.edge_weights = digit[2] == 1;
 }
 
-Header read_header(TextFile& file) {
-  Header header;
+MetisHeader read_metis_header(TextFile& file) {
+  MetisHeader header;
   file.read_head([&](const TextBlock& block) {
     const char* p = block.begin;
     while (p < block.end) {
@@ -87,7 +88,7 @@ Header read_header(TextFile& file) {
 
 class MetisSource final : public EdgeSource {
  public:
-  MetisSource(const TextFile& file, const Header& header, const ReadOptions& options,
+  MetisSource(const TextFile& file, const MetisHeader& header, const ReadOptions& options,
               exec::ThreadPool& pool)
       : file_(file),
         header_(header),
@@ -235,7 +236,7 @@ class MetisSource final : public EdgeSource {
   }
 
   const TextFile& file_;
-  const Header header_;
+  const MetisHeader header_;
   const bool weights_;
   const bool no_negative_;
   std::vector<std::uint64_t> first_vertex_;
@@ -247,7 +248,7 @@ class MetisSource final : public EdgeSource {
 Graph read_metis(const ReadRequest& request) {
   constexpr std::uint64_t kLongestLine = std::uint64_t{1} << 30;  // The neighbours of one vertex.
   TextFile file(request.path, request.kind.compression, kLongestLine);
-  const Header header = read_header(file);
+  const MetisHeader header = read_metis_header(file);
   check_announced(file, header.line, header.vertices, request.max_vertices);
   if (header.vertices > file.text_bytes()) {
     file.fail(

@@ -15,7 +15,7 @@
 namespace warren::graph::io {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kTextPieceBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kStreamBytes = std::uint64_t{1} << 20;
 
 std::uint64_t count_lines(const char* begin, const char* end) {
@@ -54,7 +54,7 @@ TextFile::TextFile(const std::string& path, Compression compression, std::uint64
   if (starts_with(file_, "\xff\xfe") || starts_with(file_, "\xfe\xff"))
     throw InputError(path + ": is text in UTF-16; save it as UTF-8");
   text_begin_ = data_begin_ = mark_bytes({file_.data(), file_.size()});
-  pieces_ = (file_.size() + kPieceBytes - 1) / kPieceBytes;
+  pieces_ = (file_.size() + kTextPieceBytes - 1) / kTextPieceBytes;
 }
 
 std::uint64_t TextFile::likely_text_bytes() const {
@@ -70,8 +70,8 @@ void TextFile::read_head(const std::function<const char*(const TextBlock&)>& loo
   if (compression_ == Compression::none) {
     const TextBlock all{file_.data() + text_begin_, file_.data() + file_.size(), 0};
     data_begin_ = static_cast<std::uint64_t>(look(all) - file_.data());
-    pieces_ =
-        std::max<std::uint64_t>(1, (file_.size() - data_begin_ + kPieceBytes - 1) / kPieceBytes);
+    pieces_ = std::max<std::uint64_t>(
+        1, (file_.size() - data_begin_ + kTextPieceBytes - 1) / kTextPieceBytes);
     return;
   }
   data_begin_ = 0;
@@ -96,10 +96,10 @@ void TextFile::for_each_block(std::uint64_t piece,
                               const std::function<void(const TextBlock&)>& body) const {
   if (compression_ == Compression::none) {
     // A line belongs to the piece that its first byte lies in.
-    const std::uint64_t offset = data_begin_ + piece * kPieceBytes;
-    const char* begin = line_start(offset, kPieceBytes);
-    if (begin >= file_.data() + std::min(offset + kPieceBytes, file_.size())) return;
-    body({begin, line_start(offset + kPieceBytes, file_.size()), TextBlock::kCount});
+    const std::uint64_t offset = data_begin_ + piece * kTextPieceBytes;
+    const char* begin = line_start(offset, kTextPieceBytes);
+    if (begin >= file_.data() + std::min(offset + kTextPieceBytes, file_.size())) return;
+    body({begin, line_start(offset + kTextPieceBytes, file_.size()), TextBlock::kCount});
     return;
   }
   std::uint64_t skip = data_begin_;

@@ -18,7 +18,7 @@ namespace warren::graph {
 namespace io {
 namespace {
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 16;
+constexpr std::uint64_t kWgrGrain = std::uint64_t{1} << 16;
 
 // A section of a .wgr file and the array it comes from.
 struct Part {
@@ -74,7 +74,7 @@ wgr::Header make_header(const AnyGraph& graph, std::uint32_t version, std::uint3
 
 std::uint32_t row_flags(const Graph& graph, exec::ThreadPool& pool) {
   std::atomic<bool> unsorted{false}, parallel{false};
-  pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  pool.parallel_for(0, graph.vertices, kWgrGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v) {
       for (EdgeOffset e = graph.offsets[v] + 1; e < graph.offsets[v + 1]; ++e) {
         if (graph.targets[e] < graph.targets[e - 1]) unsorted = true;

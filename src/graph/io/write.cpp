@@ -20,7 +20,7 @@ namespace warren::graph {
 namespace io {
 namespace {
 
-constexpr std::uint64_t kGrain = std::uint64_t{1} << 16;
+constexpr std::uint64_t kTextGrain = std::uint64_t{1} << 16;
 
 // Offsets and neighbours of one direction.
 void write_gap_direction(const Graph& graph, const std::int32_t* weights, OutputFile& file) {
@@ -34,8 +34,8 @@ void write_gap_direction(const Graph& graph, const std::int32_t* weights, Output
     std::int32_t weight;
   };
   std::vector<Entry> entries;
-  for (EdgeOffset begin = 0; begin < graph.edges(); begin += kGrain) {
-    const EdgeOffset end = std::min<EdgeOffset>(begin + kGrain, graph.edges());
+  for (EdgeOffset begin = 0; begin < graph.edges(); begin += kTextGrain) {
+    const EdgeOffset end = std::min<EdgeOffset>(begin + kTextGrain, graph.edges());
     entries.clear();
     for (EdgeOffset e = begin; e < end; ++e) entries.push_back({graph.targets[e], weights[e]});
     file.write(entries.data(), entries.size() * sizeof(Entry));
@@ -77,18 +77,21 @@ memory::HostArray<std::int32_t> integer_weights(const WriteRequest& request) {
     std::fill(weights.begin(), weights.end(), 1);
     return weights;
   }
-  request.pool.parallel_for(0, graph.edges(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-    for (EdgeOffset e = begin; e < end; ++e) {
-      const float weight = graph.weights_float[e];
-      if (!(weight >= -2147483648.0f && weight < 2147483648.0f) || weight != std::floor(weight)) {
-        throw InputError(fmt::format(
-            "{}: weight {} cannot be held by this format, which knows integers only; .wgr, .wel, "
-            ".mtx and .npz hold floats",
-            request.path, weight));
-      }
-      weights[e] = static_cast<std::int32_t>(weight);
-    }
-  });
+  request.pool.parallel_for(0, graph.edges(), kTextGrain,
+                            [&](std::uint64_t begin, std::uint64_t end) {
+                              for (EdgeOffset e = begin; e < end; ++e) {
+                                const float weight = graph.weights_float[e];
+                                if (!(weight >= -2147483648.0f && weight < 2147483648.0f) ||
+                                    weight != std::floor(weight)) {
+                                  throw InputError(
+                                      fmt::format("{}: weight {} cannot be held by this format, "
+                                                  "which knows integers only; .wgr, .wel, "
+                                                  ".mtx and .npz hold floats",
+                                                  request.path, weight));
+                                }
+                                weights[e] = static_cast<std::int32_t>(weight);
+                              }
+                            });
   return weights;
 }
 

@@ -98,7 +98,7 @@ void ZipReader::read_entry(std::uint64_t& at, std::uint64_t end) {
   entry.header_offset = load_as<std::uint32_t>(data + 42);
   entry.directory_offset = at;
   // ZIP64: fields that are all ones stand in an extra field of type 1, in this order.
-  constexpr std::uint64_t kAllOnes = 0xffffffff;
+  constexpr std::uint64_t kInExtraField = 0xffffffff;
   const char* extra = data + kDirectoryBytes + name_bytes;
   for (std::uint64_t left = extra_bytes; left >= 4;) {
     const std::uint64_t type = load_as<std::uint16_t>(extra),
@@ -107,7 +107,7 @@ void ZipReader::read_entry(std::uint64_t& at, std::uint64_t end) {
     if (type == 1) {
       std::uint64_t used = 0;
       for (std::uint64_t* field : {&entry.size, &entry.compressed, &entry.header_offset}) {
-        if (*field != kAllOnes) continue;
+        if (*field != kInExtraField) continue;
         if (bytes - used < 8) file_.fail(at, "the archive's directory is damaged");
         *field = load_as<std::uint64_t>(extra + 4 + used);
         used += 8;
