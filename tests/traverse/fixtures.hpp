@@ -150,6 +150,7 @@ inline graph::ShardSource shard_source(const graph::Graph& graph, int ranks) {
 inline std::vector<team::TeamOptions> cpu_teams() {
   std::vector<team::TeamOptions> teams;
   for (const auto& [ranks, threads] : {std::pair{1, 1}, {1, 3}, {2, 2}, {3, 3}, {4, 8}, {7, 7}}) {
+    if (ranks > 4 && testing_support::is_small()) continue;
     team::TeamOptions options;
     options.ranks = ranks;
     options.threads = threads;
