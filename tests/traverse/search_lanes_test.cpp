@@ -163,7 +163,7 @@ std::vector<fixtures::Named> small_shapes() {
   all.push_back({"loops and duplicates", fixtures::from_list(5, {{0, 0}, {0, 1}, {0, 1}, {1, 2}})});
   all.push_back({"path", fixtures::path(70)});
   all.push_back({"star", fixtures::star(200, true)});
-  all.push_back({"large star", fixtures::star(3000, true)});
+  all.push_back({"large star", fixtures::star(testing_support::is_small() ? 600 : 3000, true)});
   all.push_back({"grid", fixtures::generated("grid:16x11", true)});
   all.push_back({"kronecker", fixtures::generated("kron:7", true)});
   all.push_back({"random", fixtures::generated("urand:9,2", true)});
@@ -174,6 +174,7 @@ template <class Lists>
 void check_depths() {
   for (const auto& named : small_shapes()) {
     for (const Vertex source : {Vertex{0}, named.graph.vertices / 2}) {
+      if (testing_support::is_small() && source != named.graph.vertices / 2) continue;
       const std::vector<Vertex> expected = reference::bfs_depths(named.graph, source);
       for (const auto& [keep, leap] : kLeaps) {
         SCOPED_TRACE(named.name + ", keep " + std::to_string(keep));
