@@ -286,6 +286,17 @@ class Predict(Base):
             self.fail(2, *ask, "--pairs", self.file("bad.txt", f"1 2\n{line}\n"), says=["bad.txt", "line 2"])
         self.fail(2, *ask, "--pairs", "nowhere", says="nowhere")
 
+    def test_order_of_the_vertices_changes_no_prediction(self):
+        """Nor does it matter whether embeddings are asked for, too."""
+        graph = ["community:300,6", "--features", 5, "--classes", 2]
+        self.succeed("train", *graph, "--epochs", 5, "--checkpoint", "ordered", "--reorder", "degree")
+        plain = ["predict", *graph, "--checkpoint", "ordered", "--output", "classes.txt"]
+        found = []
+        for options in (["--reorder", "none"], ["--reorder", "degree"], ["--method", "random", "--devices", 2], ["--embeddings", "e.npy"]):
+            self.succeed(*plain, *options)
+            found.append((self.folder / "classes.txt").read_text())
+        self.assertEqual(set(found), {found[0]})
+
 
 if __name__ == "__main__":
     unittest.main()
