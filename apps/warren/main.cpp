@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: what was asked for, and the exit status that says how it went.
-#include <algorithm>
 #include <csignal>
 #include <new>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/nearest.hpp"
+#include "warren/core/printable.hpp"
 
 #include "command.hpp"
 #include "options.hpp"
@@ -18,9 +18,8 @@
 namespace warren::app {
 namespace {
 
-int fail(ExitStatus status, std::string message) {
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "warren: error: {}\n", message);
+int fail(ExitStatus status, const std::string& message) {
+  fmt::print(stderr, "warren: error: {}\n", printable(message));
   return static_cast<int>(status);
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "warren/core/printable.hpp"
 #include "warren/core/trace.hpp"
 
 namespace warren::app {
@@ -31,7 +32,7 @@ void Progress::show() {
   bool has_shown = false;
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, 500ms, [this] { return has_ended_; })) {
-    fmt::print(stderr, "\r\033[K{} ... {:.0f} s", what_, now_seconds() - begin);
+    fmt::print(stderr, "\r\033[K{} ... {:.0f} s", printable(what_), now_seconds() - begin);
     (void)std::fflush(stderr);
     has_shown = true;
   }

@@ -5,6 +5,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/printable.hpp"
 #include "warren/core/trace.hpp"
 
 #include "files.hpp"
@@ -77,7 +78,7 @@ std::string Session::place() const {
 }
 
 void Session::finish() {
-  if (!text_.empty()) write_standard_output(text_);
+  if (!text_.empty()) write_standard_output(printable_lines(text_));
   log_info(fmt::format("{}: done on {}", json_["command"].get<std::string>(), place()));
   if (!options_.trace.empty()) trace_write(options_.trace);
   if (options_.json.empty()) return;

@@ -7,6 +7,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "warren/core/printable.hpp"
+
 namespace warren {
 namespace {
 
@@ -39,8 +41,8 @@ void set_log_level(LogLevel level) {
       break;
   }
 }
-void log_warning(std::string_view message) { logger().warn(message); }
-void log_info(std::string_view message) { logger().info(message); }
-void log_debug(std::string_view message) { logger().debug(message); }
+void log_warning(std::string_view message) { logger().warn(printable(message)); }
+void log_info(std::string_view message) { logger().info(printable(message)); }
+void log_debug(std::string_view message) { logger().debug(printable(message)); }
 
 }  // namespace warren

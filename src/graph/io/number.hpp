@@ -117,8 +117,8 @@ inline constexpr std::uint64_t kTooLarge = std::numeric_limits<std::uint64_t>::m
   return last;
 }
 
-/// Bytes from a file as they may stand in a message: in quotes, at most 24 of them, unprintable
-/// ones as \xNN.
+/// Bytes from a file as they may stand in a message: in quotes, at most 24 of them, as
+/// printable() has them.
 [[nodiscard]] std::string quoted(std::string_view bytes);
 /// The token at `p`, quoted.
 [[nodiscard]] std::string quoted_token(const char* p);
