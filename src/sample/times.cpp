@@ -56,13 +56,14 @@ std::vector<std::int64_t> read_npy(const std::string& path, std::uint64_t count,
   return times;
 }
 
-/// f(line number, its words) for each line that is no comment.
+/// f(line number, its words, of which the first four count) for each line that is no comment.
 template <class F>
 void each_line(const io::MappedFile& file, F&& f) {
+  constexpr std::size_t kMostWords = 4;  // One more than any line has.
   std::vector<std::string_view> words;
   warren::each_line({file.data(), file.size()}, [&](std::uint64_t line, std::string_view whole) {
     words.clear();
-    for (std::size_t i = 0; i < whole.size();) {
+    for (std::size_t i = 0; i < whole.size() && words.size() < kMostWords;) {
       i = whole.find_first_not_of(" \t\r,", i);
       if (i == std::string_view::npos) break;
       const std::size_t stop = std::min(whole.find_first_of(" \t\r,", i), whole.size());

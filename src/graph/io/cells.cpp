@@ -243,6 +243,7 @@ std::optional<CellLayout> find_layout(TextFile& file, const CellHints& hints) {
   std::vector<std::uint64_t> before;
   file.read_head([&](const TextBlock& block) {
     for_each_line(block, [&](std::string_view line) {
+      file.check_line(block, line);
       if (!trimmed(line).empty() && !is_comment(line)) {
         lines.emplace_back(without_tail(line));
         before.push_back(file.line_of(block, line.data()) - 1);

@@ -99,7 +99,10 @@ void TextFile::for_each_block(std::uint64_t piece,
     const std::uint64_t offset = data_begin_ + piece * kTextPieceBytes;
     const char* begin = line_start(offset, kTextPieceBytes);
     if (begin >= file_.data() + std::min(offset + kTextPieceBytes, file_.size())) return;
-    body({begin, line_start(offset + kTextPieceBytes, file_.size()), TextBlock::kCount});
+    const char* end = line_start(offset + kTextPieceBytes, longest_line_);
+    if (end != file_.data() + file_.size() && end[-1] != '\n')
+      refuse_length(line_of({begin, end, TextBlock::kCount}, end));
+    body({begin, end, TextBlock::kCount});
     return;
   }
   std::uint64_t skip = data_begin_;
@@ -127,9 +130,7 @@ void TextFile::stream(const std::function<bool(const TextBlock&)>& body) const {
   bool is_first = true;
   for (bool more = true; more;) {
     if (held == buffer.size() - MappedFile::kPadding) {
-      if (held > longest_line_)
-        fail(lines + 1,
-             fmt::format("the line is longer than {} bytes; is this a text file?", longest_line_));
+      if (held > longest_line_) refuse_length(lines + 1);
       buffer.resize(2 * held + MappedFile::kPadding);
     }
     const std::uint64_t got =
@@ -159,6 +160,14 @@ std::uint64_t TextFile::line_of(const TextBlock& block, const char* at) const {
   if (block.origin != nullptr)
     return count_lines(file_.data(), block.origin) + count_lines(block.begin, at) + 1;
   return count_lines(file_.data(), at) + 1;
+}
+
+void TextFile::check_line(const TextBlock& block, std::string_view line) const {
+  if (line.size() > longest_line_) refuse_length(line_of(block, line.data()));
+}
+
+void TextFile::refuse_length(std::uint64_t line) const {
+  fail(line, fmt::format("the line is longer than {} bytes; is this a text file?", longest_line_));
 }
 
 void TextFile::fail(const TextBlock& block, const char* at, const std::string& message) const {

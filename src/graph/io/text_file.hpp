@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "graph/io/format.hpp"
 #include "graph/io/mapped_file.hpp"
@@ -29,8 +30,8 @@ struct TextBlock {
 
 class TextFile {
  public:
-  /// Opens `path`. A line of a compressed file that is longer than `longest_line` is refused when
-  /// it is met. Throws InputError.
+  /// Opens `path`. A line that is longer than `longest_line` is refused when it is met; of a plain
+  /// file, which is in memory as it is, some are let pass. Throws InputError.
   TextFile(const std::string& path, Compression compression,
            std::uint64_t longest_line = std::uint64_t{1} << 20);
 
@@ -52,11 +53,14 @@ class TextFile {
 
   /// Number of the line, from 1, that `at` lies in.
   [[nodiscard]] std::uint64_t line_of(const TextBlock& block, const char* at) const;
+  /// Throws InputError for a line that is too long.
+  void check_line(const TextBlock& block, std::string_view line) const;
   /// Throws InputError "FILE:LINE: message" for the line that `at` lies in.
   [[noreturn]] void fail(const TextBlock& block, const char* at, const std::string& message) const;
   [[noreturn]] void fail(std::uint64_t line, const std::string& message) const;
 
  private:
+  [[noreturn]] void refuse_length(std::uint64_t line) const;
   void stream(const std::function<bool(const TextBlock&)>& body) const;
   /// The first line start at or after `offset`; looks at `limit` bytes and returns their end if it
   /// is not among them.

@@ -40,6 +40,23 @@ ZipReader::ZipReader(const MappedFile& file) : file_(file) {
     file_.fail(at,
                fmt::format("the archive has {} members; a sparse matrix has about five", count));
   for (std::uint64_t i = 0; i < count; ++i) read_entry(at, end);
+  check_overlaps();
+}
+
+// Members over each other would make more of a file than its compressed bytes can hold.
+void ZipReader::check_overlaps() const {
+  std::vector<const Entry*> order;
+  for (const Entry& entry : entries_) order.push_back(&entry);
+  std::sort(order.begin(), order.end(),
+            [](const Entry* a, const Entry* b) { return a->header_offset < b->header_offset; });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const Entry &before = *order[i - 1], &entry = *order[i];
+    const std::uint64_t between = entry.header_offset - before.header_offset;
+    if (between < kLocalBytes || between - kLocalBytes < before.compressed)
+      file_.fail(entry.directory_offset,
+                 fmt::format("members '{}' and '{}' lie over each other; the archive is damaged",
+                             before.name, entry.name));
+  }
 }
 
 std::uint64_t ZipReader::find_directory(std::uint64_t& count, std::uint64_t& end) const {

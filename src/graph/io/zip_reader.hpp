@@ -25,7 +25,8 @@ struct ZipMember {
 
 class ZipReader {
  public:
-  /// Reads the directory of `file`, which must outlive the reader. Throws InputError.
+  /// Reads the directory of `file`, which must outlive the reader. Throws InputError, also where
+  /// members lie over each other.
   explicit ZipReader(const MappedFile& file);
 
   /// Of all members, as the directory has them.
@@ -50,6 +51,7 @@ class ZipReader {
   };
   [[nodiscard]] std::uint64_t find_directory(std::uint64_t& count, std::uint64_t& end) const;
   void read_entry(std::uint64_t& at, std::uint64_t end);
+  void check_overlaps() const;
   [[nodiscard]] ZipPlace place_of(const std::string& name) const;
 
   const MappedFile& file_;
