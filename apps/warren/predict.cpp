@@ -215,7 +215,7 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
   const bool is_of_links = checkpoint.is_of_links;
   check_task(options, outputs, is_of_links);
   if (checkpoint.settings.empty()) warn_of_old_checkpoint(options.checkpoint);
-  restore_options(command, checkpoint.settings);
+  restore_options(command, options.checkpoint, checkpoint.settings);
   const learn::Settings given = input_settings(options.dataset);
   learn::check_settings(options.checkpoint, learn::Purpose::predict, checkpoint.settings, given,
                         options.allow_changes);

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/graph/generate.hpp"
 
@@ -27,20 +28,26 @@ std::string value_of(const CLI::App& command, const std::string& option) {
   return found == nullptr || found->results().empty() ? "" : found->results().front();
 }
 
-void restore(CLI::App& command, const std::string& name, const std::string& value) {
+void restore(CLI::App& command, const std::string& folder, const std::string& name,
+             const std::string& value) {
   CLI::Option* option = command.get_option_no_throw("--" + name);
   if (option == nullptr || value.empty() || value == "false" || value == "auto") return;
   if (option->count() != 0 && option->results().front() != "auto") return;
   option->clear();
-  option->add_result(value);
-  option->run_callback();
+  try {
+    option->add_result(value);
+    option->run_callback();
+  } catch (const CLI::ParseError& error) {
+    throw InputError(fmt::format("{}: what its checkpoint keeps of the options is damaged: {}",
+                                 folder, error.what()));
+  }
   // The value stays, and the command line has not given it.
   option->clear();
 }
 
 }  // namespace
 
-void restore_options(CLI::App& command, const learn::Settings& stored) {
+void restore_options(CLI::App& command, const std::string& folder, const learn::Settings& stored) {
   const std::string graph = value_of(command, "graph");
   const bool is_generator = graph::parse_generator(graph, 1).has_value();
   const auto trained_on = stored.find("graph");
@@ -54,7 +61,7 @@ void restore_options(CLI::App& command, const learn::Settings& stored) {
     if (is_of(kOfFiles, name) && !is_same_graph) continue;
     // Weights steer what batches draw, and nothing else.
     if (name == "weights" && command.get_option_no_throw("--weighted") == nullptr) continue;
-    restore(command, name, value);
+    restore(command, folder, name, value);
   }
 }
 

@@ -13,10 +13,10 @@ class App;
 namespace warren::app {
 
 /// Gives the options of `command` that the command line leaves out (or sets to "auto") the values
-/// that a checkpoint keeps. What says how a file is to be read is taken only for the file that the
-/// model was trained on, what says how to draw features only for generators, and what is of batches
-/// only where they are trained on.
-void restore_options(CLI::App& command, const learn::Settings& stored);
+/// that the checkpoint in `folder` keeps; throws InputError for a value that is none. What says how
+/// a file is to be read is taken only for the file that the model was trained on, what says how to
+/// draw features only for generators, and what is of batches only where they are trained on.
+void restore_options(CLI::App& command, const std::string& folder, const learn::Settings& stored);
 
 /// How a dataset is made, for TrainOptions::inputs.
 [[nodiscard]] learn::Settings input_settings(const DatasetOptions& options);

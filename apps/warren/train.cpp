@@ -308,7 +308,7 @@ learn::Settings take_up(CLI::App& command, const TrainCommand& options) {
   if (command.count("--task") != 0)
     learn::check_settings(options.checkpoint, learn::Purpose::resume, stored,
                           {{"task", options.task}}, false);
-  restore_options(command, stored);
+  restore_options(command, options.checkpoint, stored);
   return stored;
 }
 

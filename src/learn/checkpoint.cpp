@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/learn/checkpoint.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,22 +25,79 @@ constexpr std::uint64_t kAlignment = 8;
 constexpr const char* kFormat = "format";  // Absent: numbers of set_real() are their bits.
 constexpr int kReadableReals = 2;
 
-NamedTensor read_tensor(const std::string& name, const Json& entry, const char* data,
-                        std::uint64_t size) {
-  const auto shape = entry.at("shape").get<std::vector<std::uint64_t>>();
-  const auto place = entry.at("data_offsets").get<std::vector<std::uint64_t>>();
-  require(entry.at("dtype") == "F32" && shape.size() == 2 && place.size() == 2,
+// As the format's own library has it.
+constexpr std::uint64_t kLongestHeader = 100'000'000;
+
+/// A number from 0 that is written as such: not -1, not 1.5.
+std::uint64_t number_in(const Json& value) {
+  require(value.is_number_unsigned(), "its sizes are not all whole numbers from 0");
+  return value.get<std::uint64_t>();
+}
+
+/// Where a tensor's elements lie behind the header.
+struct Place {
+  NamedTensor tensor;
+  std::uint64_t begin = 0, end = 0;
+};
+
+Place read_place(const std::string& name, const Json& entry, std::uint64_t size) {
+  const Json &shape = entry.at("shape"), &place = entry.at("data_offsets");
+  require(entry.at("dtype") == "F32" && shape.is_array() && shape.size() == 2 && place.is_array() &&
+              place.size() == 2,
           name + " is no float32 matrix");
-  NamedTensor tensor{name, shape[0], shape[1], {}};
-  std::uint64_t count = 0;
+  Place found{{name, number_in(shape[0]), number_in(shape[1]), {}},
+              number_in(place[0]),
+              number_in(place[1])};
   std::uint64_t bytes = 0;
-  const bool is_sound = !__builtin_mul_overflow(shape[0], shape[1], &count) &&
-                        !__builtin_mul_overflow(count, sizeof(float), &bytes) &&
-                        place[0] <= place[1] && place[1] <= size && place[1] - place[0] == bytes;
+  const bool is_sound = !__builtin_mul_overflow(found.tensor.rows, found.tensor.columns, &bytes) &&
+                        !__builtin_mul_overflow(bytes, sizeof(float), &bytes) &&
+                        found.begin <= found.end && found.end <= size &&
+                        found.end - found.begin == bytes;
   require(is_sound, name + "'s elements do not lie in the file");
-  tensor.values.resize(count);
-  if (bytes != 0) std::memcpy(tensor.values.data(), data + place[0], bytes);
-  return tensor;
+  return found;
+}
+
+/// Elements of two tensors would make more of a file than its size.
+void check_overlaps(const std::vector<Place>& places) {
+  std::vector<const Place*> order;
+  for (const Place& place : places)
+    if (place.begin != place.end) order.push_back(&place);
+  std::sort(order.begin(), order.end(),
+            [](const Place* a, const Place* b) { return a->begin < b->begin; });
+  for (std::size_t i = 1; i < order.size(); ++i)
+    require(order[i - 1]->end <= order[i]->begin,
+            fmt::format("{} and {} lie over each other", order[i - 1]->tensor.name,
+                        order[i]->tensor.name));
+}
+
+/// Throws UsageError for what is wrong, Json::exception for what is no such header.
+TensorFile parse_header(const char* text, std::uint64_t length, std::uint64_t size) {
+  // The parser takes the last of several values of one name; the format has none.
+  std::set<std::string> names;
+  const auto note = [&](int depth, Json::parse_event_t event, const Json& value) {
+    if (depth == 1 && event == Json::parse_event_t::key)
+      require(names.insert(value.get<std::string>()).second,
+              value.get<std::string>() + " is in it twice");
+    return true;
+  };
+  const Json header = Json::parse(text, text + length, note);
+  TensorFile file;
+  std::vector<Place> places;
+  for (const auto& [name, entry] : header.items()) {
+    if (name == "__metadata__") {
+      file.metadata = entry.get<std::map<std::string, std::string>>();
+    } else {
+      places.push_back(read_place(name, entry, size));
+    }
+  }
+  check_overlaps(places);
+  for (Place& place : places) {
+    place.tensor.values.resize((place.end - place.begin) / sizeof(float));
+    if (!place.tensor.values.empty())
+      std::memcpy(place.tensor.values.data(), text + length + place.begin, place.end - place.begin);
+    file.tensors.push_back(std::move(place.tensor));
+  }
+  return file;
 }
 
 }  // namespace
@@ -126,24 +185,17 @@ TensorFile read_tensors(const std::string& path) {
   if (mapped.size() >= sizeof length) std::memcpy(&length, mapped.data(), sizeof length);
   if (length == 0 || length > mapped.size() - sizeof length)
     throw InputError(path + ": this is no safetensors file, or it was cut off");
-  const char* text = mapped.data() + sizeof length;
-  TensorFile file;
+  if (length > kLongestHeader)
+    throw InputError(fmt::format("{}: its header is of {} bytes; {} at most would be right", path,
+                                 length, kLongestHeader));
   try {
-    const Json header = Json::parse(text, text + length);
-    for (const auto& [name, entry] : header.items()) {
-      if (name == "__metadata__") {
-        file.metadata = entry.get<std::map<std::string, std::string>>();
-      } else {
-        file.tensors.push_back(
-            read_tensor(name, entry, text + length, mapped.size() - sizeof length - length));
-      }
-    }
+    return parse_header(mapped.data() + sizeof length, length,
+                        mapped.size() - sizeof length - length);
   } catch (const Json::exception&) {
     throw InputError(path + ": its header is damaged: this is no safetensors file");
   } catch (const UsageError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
   }
-  return file;
 }
 
 }  // namespace warren::learn

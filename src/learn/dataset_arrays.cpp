@@ -2,7 +2,8 @@
 #include "learn/dataset_arrays.hpp"
 
 #include "warren/core/error.hpp"
-#include "warren/exec/device.hpp"
+
+#include "learn/free_memory.hpp"
 
 namespace warren::learn {
 namespace {
@@ -22,18 +23,10 @@ void check_rows(const graph::io::NpyStream& stream, std::uint64_t vertices) {
                   rows, vertices));
 }
 
-/// The system promises more than it has: looked at before pages are touched.
-void check_room(const graph::io::NpyStream& stream, std::uint64_t bytes) {
-  const std::uint64_t free = exec::Device::cpu(1).memory().free;
-  if (free == 0 || bytes <= free) return;
-  throw MemoryError(fmt::format("the host for {} as float32", stream.label()), bytes, free,
-                    "use a machine with more memory");
-}
-
 void read_multi_label(graph::io::NpyStream& stream, Dataset& dataset) {
   dataset.loss = LossKind::binary;
   dataset.classes = stream.array().shape[1];
-  check_room(stream, stream.array().count * sizeof(float));
+  check_free_memory(stream.label(), stream.array().count * sizeof(float));
   dataset.targets.resize(stream.array().count);
   each_element(stream, [&](std::uint64_t i, double value) {
     if (value != 0.0 && value != 1.0)
@@ -95,7 +88,7 @@ void read_features(graph::io::NpyStream stream, Dataset& dataset) {
   (void)feature_rows(stream);
   check_rows(stream, dataset.vertices);
   dataset.width = stream.array().shape[1];
-  check_room(stream, stream.array().count * sizeof(float));
+  check_free_memory(stream.label(), stream.array().count * sizeof(float));
   dataset.dense.resize(stream.array().count);
   each_element(stream, [&](std::uint64_t i, double value) {
     if (!fits_float(value))

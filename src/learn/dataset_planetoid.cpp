@@ -63,9 +63,12 @@ std::vector<Vertex> read_test_ids(const std::string& path) {
   return ids;
 }
 
-/// SciPy's CSR matrix.
-SparseRows read_rows(const std::string& path) {
-  File file(path);
+/// Rows and columns of SciPy's CSR matrix, and where its rows begin.
+struct MatrixShape {
+  std::uint64_t rows, columns;
+  graph::io::NpyArray indptr;
+};
+MatrixShape shape_of(File& file) {
   const PickleNode& root = file.pickle.root();
   const PickleNode* state = root.state;
   if (root.callable == nullptr || !root.callable->bytes.ends_with("csr_matrix") || state == nullptr)
@@ -76,15 +79,26 @@ SparseRows read_rows(const std::string& path) {
       shape->items[1]->integer < 1 ||
       static_cast<std::uint64_t>(shape->items[1]->integer) > kMaxVertices)
     file.pickle.fail("the matrix has no shape");
+  const auto rows = static_cast<std::uint64_t>(shape->items[0]->integer);
+  auto indptr = file.pickle.array(state->find("indptr"), "indptr");
+  if (indptr.count != rows + 1)
+    file.pickle.fail(fmt::format("{} offsets for {} rows", indptr.count, rows));
+  return {rows, static_cast<std::uint64_t>(shape->items[1]->integer), std::move(indptr)};
+}
+
+/// SciPy's CSR matrix.
+SparseRows read_rows(const std::string& path) {
+  File file(path);
+  const MatrixShape shape = shape_of(file);
+  const PickleNode* state = file.pickle.root().state;
+  const graph::io::NpyArray& indptr = shape.indptr;
   SparseRows rows;
-  rows.rows = static_cast<std::uint64_t>(shape->items[0]->integer);
-  rows.columns = static_cast<std::uint64_t>(shape->items[1]->integer);
-  const auto indptr = file.pickle.array(state->find("indptr"), "indptr");
+  rows.rows = shape.rows;
+  rows.columns = shape.columns;
   const auto indices = file.pickle.array(state->find("indices"), "indices");
   const auto data = file.pickle.array(state->find("data"), "data");
-  if (indptr.count != rows.rows + 1 || indices.count != data.count)
-    file.pickle.fail(fmt::format("{} offsets, {} columns and {} values for {} rows", indptr.count,
-                                 indices.count, data.count, rows.rows));
+  if (indices.count != data.count)
+    file.pickle.fail(fmt::format("{} columns for {} values", indices.count, data.count));
   rows.offsets.clear();
   double before = 0.0;
   with_elements(indptr, path, [&](auto&& read) {
@@ -144,6 +158,54 @@ void append(SparseRows& to, const SparseRows& from, std::uint64_t row) {
   }
 }
 
+/// How many vertices there are: to the last of the test's. Ids may be left out (Citeseer has 15
+/// vertices of which nothing is said), but not most.
+std::uint64_t count_vertices(const std::string& stem, const std::vector<Vertex>& tests) {
+  const std::uint64_t vertices = *std::max_element(tests.begin(), tests.end()) + 1ull;
+  File file(stem + "allx");
+  const std::uint64_t rows = shape_of(file).rows + tests.size();
+  if (vertices > 2 * rows)
+    throw InputError(
+        fmt::format("{}test.index: vertex {} is in it, but allx and test.index are of {} vertices: "
+                    "ids without most of those below them are none",
+                    stem, vertices - 1, rows));
+  return vertices;
+}
+
+/// A dictionary, or a defaultdict of lists, as Planetoid's own are.
+bool is_dictionary(const PickleNode& node) {
+  if (node.kind == PickleNode::Kind::pairs) return true;
+  return node.kind == PickleNode::Kind::object &&
+         (node.callable->bytes == "collections defaultdict" ||
+          node.callable->bytes == "collections OrderedDict");
+}
+
+/// Lists of neighbours by vertex. No more than there are bytes: lists that stand in the file more
+/// than once would make more of it.
+std::vector<graph::Edge> read_neighbours(const std::string& path, std::uint64_t vertices) {
+  File file(path);
+  const Pickle& pickle = file.pickle;
+  if (!is_dictionary(pickle.root()))
+    pickle.fail("this is no graph: a dictionary of lists of vertices would be right");
+  const auto id = [&](const PickleNode* node) {
+    if (node->kind != PickleNode::Kind::integer)
+      pickle.fail("a vertex is no whole number: a dictionary of lists of vertices would be right");
+    if (node->integer < 0 || static_cast<std::uint64_t>(node->integer) >= vertices)
+      pickle.fail(fmt::format("a vertex is {}; they go from 0 to {}", node->integer, vertices - 1));
+    return static_cast<Vertex>(node->integer);
+  };
+  std::vector<graph::Edge> edges;
+  for (const auto& [vertex, list] : pickle.root().pairs) {
+    const Vertex source = id(vertex);
+    if (list->kind != PickleNode::Kind::items)
+      pickle.fail(fmt::format("the neighbours of vertex {} are no list", source));
+    if (list->items.size() > pickle.size() - edges.size())
+      pickle.fail("vertices share one list of neighbours: one list for each would be right");
+    for (const PickleNode* neighbour : list->items) edges.push_back({source, id(neighbour)});
+  }
+  return edges;
+}
+
 }  // namespace
 
 bool is_planetoid_folder(const std::string& folder) { return !stem_of(folder).empty(); }
@@ -152,20 +214,8 @@ graph::Graph read_planetoid_graph(const std::string& folder, graph::BuildOptions
                                   exec::ThreadPool& pool) {
   const std::string stem = stem_of(folder);
   const auto tests = read_test_ids(stem + "test.index");
-  const std::uint64_t vertices = *std::max_element(tests.begin(), tests.end()) + 1ull;
-  File file(stem + "graph");
-  std::vector<graph::Edge> edges;
-  const auto id = [&](const PickleNode* node) {
-    if (node->kind != PickleNode::Kind::integer || node->integer < 0 ||
-        static_cast<std::uint64_t>(node->integer) >= vertices)
-      file.pickle.fail(
-          fmt::format("a vertex is {}; they go from 0 to {}", node->integer, vertices - 1));
-    return static_cast<Vertex>(node->integer);
-  };
-  for (const auto& [vertex, list] : file.pickle.root().pairs) {
-    const Vertex source = id(vertex);
-    for (const PickleNode* neighbour : list->items) edges.push_back({source, id(neighbour)});
-  }
+  const std::uint64_t vertices = count_vertices(stem, tests);
+  const std::vector<graph::Edge> edges = read_neighbours(stem + "graph", vertices);
   options.symmetrize = true;
   EdgeList list(vertices, edges);
   return graph::build(list, options, pool);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fcntl.h>
@@ -103,16 +104,60 @@ class Child {
   int read_end_ = -1;
 };
 
+/// Bytes that may not stand in an address are written as %XX.
+std::string encoded(const std::string& address) {
+  const bool is_file = address.starts_with("file:");
+  std::string text;
+  for (const char c : address) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_odd = byte <= 0x20 || byte >= 0x7f ||
+                        std::string_view("\"<>\\^`{|}").find(c) != std::string_view::npos ||
+                        (is_file && (c == '#' || c == '?'));
+    text += is_odd ? fmt::format("%{:02X}", byte) : std::string(1, c);
+  }
+  return text;
+}
+
+/// Ways that an address may be followed: what begins with https ends with it.
+const char* protocols_of(const std::string& address) {
+  if (address.starts_with("https:")) return "=https";
+  if (address.starts_with("file:")) return "=file";
+  if (address.starts_with("http:")) return "=http,https";
+  throw InputError(address +
+                   ": an address that begins with https://, http:// or file:// would be "
+                   "right");
+}
+
 }  // namespace
 
 Download download(const std::string& address, const std::string& path) {
   // curl's own numbers: no such host, proxy, connection, TLS, time-out, certificate; of a file
   // that the server has not (22) and of file:// (37) the address may be wrong.
   static constexpr std::array<int, 9> kUnreachable = {5, 6, 7, 22, 28, 35, 37, 56, 60};
+  const char* protocols = protocols_of(address);
   const Interruptible interruptible;
-  Child child({"curl", "--fail", "--location", "--silent", "--show-error", "--globoff",
-               "--connect-timeout", "20", "--speed-limit", "1", "--speed-time", "120", "--output",
-               path, "--", address});
+  Child child({"curl",
+               "--fail",
+               "--location",
+               "--max-redirs",
+               "10",
+               "--proto",
+               protocols,
+               "--proto-redir",
+               protocols,
+               "--silent",
+               "--show-error",
+               "--globoff",
+               "--connect-timeout",
+               "20",
+               "--speed-limit",
+               "1",
+               "--speed-time",
+               "120",
+               "--output",
+               path,
+               "--",
+               encoded(address)});
   const std::string said = child.listen();
   const int status = child.wait();
   if (is_interrupted) throw Error(fmt::format("{}: interrupted; nothing was kept", address));

@@ -2,25 +2,22 @@
 #include "warren/learn/fetch.hpp"
 
 #include <algorithm>
-#include <array>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include "warren/core/error.hpp"
 
-#include "graph/io/mapped_file.hpp"
 #include "graph/io/output_file.hpp"
-#include "graph/io/zip_reader.hpp"
 #include "learn/download.hpp"
+#include "learn/new_folder.hpp"
 #include "learn/sha256.hpp"
+#include "learn/unpack.hpp"
 
 namespace warren::learn {
 namespace {
@@ -29,7 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSums = "SHA256SUMS";
 constexpr const char* kSource = "SOURCE";
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
 struct PublicSet {
   const char* name;
@@ -40,7 +36,7 @@ struct PublicSet {
 const std::vector<PublicSet>& public_sets() {
   static const std::vector<PublicSet> sets = [] {
     constexpr const char* kPlanetoid = "https://github.com/kimiyoung/planetoid/raw/master/data";
-    constexpr const char* kOgb = "http://snap.stanford.edu/ogb/data/nodeproppred";
+    constexpr const char* kOgb = "https://snap.stanford.edu/ogb/data/nodeproppred";
     std::vector<PublicSet> all;
     for (const char* name : {"cora", "citeseer", "pubmed"}) {
       PublicSet set{name, kPlanetoid, {}};
@@ -89,96 +85,24 @@ const std::map<std::string, std::string>& known_sums() {
   return sums;
 }
 
-/// Sums by name, of SHA256SUMS or SOURCE.
+/// Sums by name, of SHA256SUMS or SOURCE: "SUM  NAME", and in SOURCE "  ADDRESS" behind it. Names
+/// may have blanks in them.
 std::map<std::string, std::string> read_sums(const fs::path& path) {
+  constexpr std::size_t kDigits = 64;
+  constexpr std::string_view kBetween = "  ";
   std::map<std::string, std::string> sums;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string sum, name;
-    if (words >> sum >> name) sums[name] = sum;
+    if (line.size() <= kDigits + kBetween.size() || !line.substr(kDigits).starts_with(kBetween))
+      throw InputError(
+          fmt::format("{}: \"{}\" should be the sum and the name of a file: bring it "
+                      "anew: remove {}, and fetch it again",
+                      path.string(), line.substr(0, 80), path.parent_path().string()));
+    std::string name = line.substr(kDigits + kBetween.size());
+    if (path.filename() == kSource) name = name.substr(0, name.find(kBetween));
+    sums[name] = line.substr(0, kDigits);
   }
   return sums;
-}
-
-/// A folder beside its place, which goes unless it is moved there.
-class NewFolder {
- public:
-  NewFolder(const fs::path& root, const std::string& name)
-      : path_(root / fmt::format(".{}.partial-{}", name, getpid())) {
-    std::error_code error;
-    fs::create_directories(root, error);
-    remove_left(root, fmt::format(".{}.partial-", name));
-    if (!error) fs::create_directory(path_, error);
-    if (error || access(path_.c_str(), W_OK) != 0)
-      throw InputError(
-          fmt::format("{}: cannot be written ({}): set WARREN_DATA to a folder of "
-                      "yours",
-                      root.string(), error ? error.message() : "no permission"));
-  }
-  ~NewFolder() {
-    std::error_code error;
-    fs::remove_all(path_, error);
-  }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-
-  [[nodiscard]] const fs::path& path() const { return path_; }
-  void move_to(const fs::path& place) {
-    const fs::path old = path_.string() + ".old";
-    std::error_code error;
-    if (fs::exists(place)) fs::rename(place, old, error);
-    if (!error) fs::rename(path_, place, error);
-    if (error) {
-      std::error_code back;
-      if (fs::exists(old)) fs::rename(old, place, back);
-      throw InputError(
-          fmt::format("{}: cannot be put in its place: {}", place.string(), error.message()));
-    }
-    fs::remove_all(old, error);
-  }
-
- private:
-  /// Of processes that were killed.
-  static void remove_left(const fs::path& root, const std::string& prefix) {
-    std::error_code error;
-    std::vector<fs::path> left;
-    for (const auto& entry : fs::directory_iterator(root, error)) {
-      const std::string name = entry.path().filename().string();
-      if (!name.starts_with(prefix)) continue;
-      const int process = std::atoi(name.c_str() + prefix.size());
-      if (process > 0 && kill(process, 0) != 0 && errno == ESRCH) left.push_back(entry.path());
-    }
-    for (const fs::path& path : left) fs::remove_all(path, error);
-  }
-
-  fs::path path_;
-};
-
-/// Members of an archive into a folder, without the one folder that they may all be in.
-void unpack(const fs::path& archive, const fs::path& folder) {
-  const graph::io::MappedFile file(archive.string());
-  const graph::io::ZipReader zip(file);
-  std::vector<std::string> names = zip.names();
-  std::erase_if(names, [](const std::string& name) { return name.ends_with('/'); });
-  if (names.empty()) throw InputError(archive.filename().string() + ": the archive is empty");
-  const std::string top = names[0].substr(0, names[0].find('/') + 1);
-  const bool is_one = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-    return !top.empty() && name.starts_with(top);
-  });
-  std::vector<char> piece(kPieceBytes);
-  for (const std::string& name : names) {
-    const fs::path inside = fs::path(is_one ? name.substr(top.size()) : name).lexically_normal();
-    if (inside.empty() || inside.is_absolute() || *inside.begin() == "..")
-      throw InputError(fmt::format("{}: its member \"{}\" would be written outside its folder",
-                                   archive.filename().string(), name));
-    fs::create_directories((folder / inside).parent_path());
-    graph::io::ZipStream member = zip.open(name);
-    graph::io::OutputFile out((folder / inside).string());
-    while (const std::uint64_t bytes = member.read(piece.data(), piece.size()))
-      out.write(piece.data(), bytes);
-    (void)out.commit();
-  }
 }
 
 /// SHA256SUMS of all files; how many there are.

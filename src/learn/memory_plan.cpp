@@ -430,6 +430,7 @@ std::string MemoryPlan::text() const {
 
 MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
                        const TrainOptions& options) {
+  check(sized(options.model, dataset));
   const Halos halos(graphs);
   MemoryPlan plan = plan_of(graphs, halos, dataset, options);
   for (const Alternative& other : alternatives_to(options))

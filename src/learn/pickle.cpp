@@ -9,6 +9,8 @@
 
 #include "warren/core/error.hpp"
 
+#include "learn/free_memory.hpp"
+
 namespace warren::learn {
 
 using Kind = PickleNode::Kind;
@@ -51,6 +53,9 @@ T Pickle::take_as() {
 }
 
 PickleNode& Pickle::push(Kind kind) {
+  constexpr std::uint64_t kChecked = 1 << 16;  // Nodes of some MiB.
+  if (nodes_.size() % kChecked == kChecked - 1)
+    check_free_memory(name_, kChecked * sizeof(PickleNode));
   nodes_.emplace_back().kind = kind;
   stack_.push_back(&nodes_.back());
   return nodes_.back();
@@ -69,6 +74,13 @@ PickleNode& Pickle::top() {
   return *stack_.back();
 }
 
+PickleNode& Pickle::top_of(Kind kind) {
+  PickleNode& node = top();
+  if (node.kind != kind && node.kind != Kind::object)
+    fail("something is added to what is no list and no dictionary: this is no pickle");
+  return node;
+}
+
 std::vector<PickleNode*> Pickle::pop_to_mark() {
   if (marks_.empty()) fail("an operation asks for a mark that is not there: this is no pickle");
   const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back());
@@ -81,6 +93,13 @@ std::vector<PickleNode*> Pickle::pop_to_mark() {
 void Pickle::push_bytes(std::uint64_t count) {
   const std::string_view bytes = take(count);
   push(Kind::bytes).bytes = bytes;
+}
+
+void Pickle::push_global(std::string_view module, std::string_view name) {
+  constexpr std::size_t kLongest = 256;
+  if (module.size() > kLongest || name.size() > kLongest)
+    fail("a module's or a class's name is too long: this is no pickle");
+  push(Kind::global).bytes = texts_.emplace_back(fmt::format("{} {}", module, name));
 }
 
 void Pickle::push_items(std::uint64_t count) {
@@ -219,24 +238,24 @@ bool Pickle::make_container(unsigned char operation) {
     }
     case 'a': {
       const PickleNode* item = pop();
-      top().items.push_back(item);
+      top_of(Kind::items).items.push_back(item);
       return true;
     }
     case 'e': {
       const auto items = pop_to_mark();
-      auto& to = top().items;
+      auto& to = top_of(Kind::items).items;
       to.insert(to.end(), items.begin(), items.end());
       return true;
     }
     case 's': {
       PickleNode* value = pop();
       PickleNode* key = pop();
-      add_pairs(top(), {key, value});
+      add_pairs(top_of(Kind::pairs), {key, value});
       return true;
     }
     case 'u': {
       const auto items = pop_to_mark();
-      add_pairs(top(), items);
+      add_pairs(top_of(Kind::pairs), items);
       return true;
     }
     default:
@@ -287,13 +306,13 @@ void Pickle::make_object(unsigned char operation) {
     case 'c': {
       const std::string_view module = take_line();
       const std::string_view name = take_line();
-      push(Kind::global).bytes = fmt::format("{} {}", module, name);
+      push_global(module, name);
       return;
     }
     case 0x93: {  // STACK_GLOBAL
       const PickleNode* name = pop();
       const PickleNode* module = pop();
-      push(Kind::global).bytes = module->bytes + " " + name->bytes;
+      push_global(module->bytes, name->bytes);
       return;
     }
     case 'R':     // REDUCE
@@ -318,14 +337,14 @@ void Pickle::make_object(unsigned char operation) {
   }
 }
 
-const std::string& Pickle::elements(const PickleNode* node, const char* what) {
+std::string_view Pickle::elements(const PickleNode* node, const char* what) {
   if (node->kind == Kind::bytes) return node->bytes;
   // Python 3 writes bytes in old protocols as text of which every letter stands for a byte.
   const bool is_encoded = node->kind == Kind::object && node->callable->bytes == "_codecs encode" &&
                           !node->arguments->items.empty();
   if (!is_encoded) fail(fmt::format("{}'s elements are no bytes", what));
-  const std::string& text = node->arguments->items[0]->bytes;
-  std::string& bytes = decoded_.emplace_back();
+  const std::string_view text = node->arguments->items[0]->bytes;
+  std::string& bytes = texts_.emplace_back();
   for (std::size_t i = 0; i < text.size(); ++i) {
     auto letter = static_cast<unsigned char>(text[i]);
     if (letter >= 0x80 && i + 1 < text.size()) {
@@ -349,7 +368,7 @@ graph::io::NpyArray Pickle::array(const PickleNode* node, const char* what) {
   };
   if (!is_sound()) fail(fmt::format("{} is no array of NumPy", what));
   const auto& state = node->state->items;
-  const std::string& type = state[2]->arguments->items[0]->bytes;
+  const std::string_view type = state[2]->arguments->items[0]->bytes;
   const auto* order = state[2]->state;
   const bool is_big = order != nullptr && order->items.size() > 1 && order->items[1]->bytes == ">";
   if (is_big || (state[3]->integer != 0 && state[1]->items.size() > 1))
@@ -363,13 +382,13 @@ graph::io::NpyArray Pickle::array(const PickleNode* node, const char* what) {
       array.width > 16)
     fail(fmt::format("{}'s type \"{}\" is none of numbers", what, type));
   for (const PickleNode* size : state[1]->items) {
-    if (size->integer < 0 ||
+    if (size->kind != Kind::integer || size->integer < 0 || array.shape.size() == 8 ||
         __builtin_mul_overflow(array.count, static_cast<std::uint64_t>(size->integer),
                                &array.count))
       fail(fmt::format("{}'s shape is none", what));
     array.shape.push_back(static_cast<std::uint64_t>(size->integer));
   }
-  const std::string& bytes = elements(state[4], what);
+  const std::string_view bytes = elements(state[4], what);
   if (array.count > bytes.size() || bytes.size() != array.count * array.width)
     fail(fmt::format("{} has {} bytes for {} elements of {}", what, bytes.size(), array.count,
                      array.width));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Python's pickle format as data: what a pickle would construct is described, nothing is called and
 // nothing imported. Protocols 0 to 5 as far as arrays, dictionaries, lists and numbers need them.
+// Memory and time are in proportion to the pickle's bytes: strings stay in the file.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct PickleNode {
   Kind kind = Kind::none;
   std::int64_t integer = 0;
   double real = 0.0;
-  std::string bytes;  ///< Of a global: "module name".
+  std::string_view bytes;  ///< Of a global: "module name".
   std::vector<const PickleNode*> items;
   std::vector<std::pair<const PickleNode*, const PickleNode*>> pairs;
   const PickleNode* callable = nullptr;   ///< Of an object: a global, called with `arguments`.
@@ -41,14 +42,16 @@ struct PickleNode {
 
 class Pickle {
  public:
-  /// Throws InputError, naming file and byte, for what is no pickle, is cut off, or uses an
-  /// operation that is not known here.
+  /// The bytes must outlive it. Throws InputError, naming file and byte, for what is no pickle, is
+  /// cut off, or uses an operation that is not known here; MemoryError.
   Pickle(std::string_view bytes, std::string name);
   [[nodiscard]] const PickleNode& root() const { return *root_; }
+  /// Bytes of the pickle. Lists that stand in it more than once can make more of it than this.
+  [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
   [[noreturn]] void fail(const std::string& what) const;
 
-  /// A numpy.ndarray of numbers in C order, as if it were in a .npy file. Its elements lie in this
-  /// object. Throws InputError.
+  /// A numpy.ndarray of numbers in C order, as if it were in a .npy file. Its elements lie in the
+  /// bytes, or in this object. Throws InputError.
   [[nodiscard]] graph::io::NpyArray array(const PickleNode* node, const char* what);
 
  private:
@@ -69,9 +72,12 @@ class Pickle {
   [[nodiscard]] PickleNode& top();
   /// What stands above the last mark, which goes.
   [[nodiscard]] std::vector<PickleNode*> pop_to_mark();
+  /// Where items can be appended, or pairs set: objects may be lists and dictionaries.
+  [[nodiscard]] PickleNode& top_of(PickleNode::Kind kind);
   void push_bytes(std::uint64_t count);
+  void push_global(std::string_view module, std::string_view name);
   void push_items(std::uint64_t count);
-  [[nodiscard]] const std::string& elements(const PickleNode* node, const char* what);
+  [[nodiscard]] std::string_view elements(const PickleNode* node, const char* what);
 
   std::string name_;
   std::string_view bytes_;
@@ -82,7 +88,7 @@ class Pickle {
   std::vector<std::size_t> marks_;
   std::unordered_map<std::uint64_t, PickleNode*> memory_;
   const PickleNode* root_ = nullptr;
-  std::deque<std::string> decoded_;
+  std::deque<std::string> texts_;  // Of nodes whose bytes are not those of the file.
 };
 
 }  // namespace warren::learn

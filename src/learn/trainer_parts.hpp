@@ -114,6 +114,9 @@ struct Trainer::Parts {
   void check_state(const TensorFile& state) const;
   /// Where training stands, and how it came there.
   void describe_progress(TensorFile& state) const;
+  /// As describe_progress() left it, but for what stands within an epoch. Throws InputError for
+  /// numbers that no training has.
+  void take_progress(const TensorFile& file, const std::string& path);
 
   struct Progress {
     std::uint64_t epochs = 0, best_epoch = 0;

@@ -217,6 +217,8 @@ std::vector<EpochRecord> history_in(const TensorFile& file, const std::string& p
       if (one.size() != kRecordNumbers) throw InputError(path + ": its history is damaged");
       EpochRecord record;
       record.epoch = one[0].get<std::uint64_t>();
+      if (record.epoch <= (history.empty() ? 0 : history.back().epoch))
+        throw InputError(path + ": its history is damaged");
       record.loss = one[1].get<double>();
       record.seconds = one[2].get<double>();
       for (std::size_t s = 0; s < kSplits; ++s) {
@@ -229,6 +231,32 @@ std::vector<EpochRecord> history_in(const TensorFile& file, const std::string& p
     throw InputError(path + ": its history is damaged");
   }
   return history;
+}
+
+// More than any training does; what counts batches of all epochs stays within 64 bits.
+constexpr std::uint64_t kMostEpochs = std::uint64_t{1} << 31;
+
+[[noreturn]] void refuse_text(const TensorFile& file, const std::string& path,
+                              const std::string& key, const std::string& right) {
+  throw InputError(
+      fmt::format("{}: its {} is {}; {} would be right", path, key, file.text(key, path), right));
+}
+
+std::uint64_t number_to(const TensorFile& file, const std::string& path, const std::string& key,
+                        std::uint64_t most) {
+  const std::uint64_t number = file.number(key, path);
+  if (number > most) refuse_text(file, path, key, fmt::format("0 to {}", most));
+  return number;
+}
+double finite(const TensorFile& file, const std::string& path, const std::string& key) {
+  const double real = file.real(key, path);
+  if (!std::isfinite(real)) refuse_text(file, path, key, "a finite number");
+  return real;
+}
+double share(const TensorFile& file, const std::string& path, const std::string& key) {
+  const double real = file.real(key, path);
+  if (!(real >= 0.0 && real <= 1.0)) refuse_text(file, path, key, "0 to 1");
+  return real;
 }
 
 }  // namespace
@@ -248,6 +276,19 @@ void Trainer::Parts::describe_progress(TensorFile& state) const {
     for (std::size_t i = 0; i < standing.sums.size(); ++i)
       state.set_real(fmt::format("sum.{}", i), standing.sums.at(i));
   }
+}
+
+void Trainer::Parts::take_progress(const TensorFile& file, const std::string& path) {
+  progress = {};
+  progress.epochs = number_to(file, path, "epoch", kMostEpochs);
+  progress.best_epoch = number_to(file, path, "best_epoch", progress.epochs);
+  progress.best_validation = share(file, path, "best_validation");
+  progress.best_loss = finite(file, path, "best_loss");
+  progress.test_accuracy = share(file, path, "test_accuracy");
+  if (options.links) progress.test_mrr = share(file, path, "test_mrr");
+  progress.history = history_in(file, path);
+  if (!progress.history.empty() && progress.history.back().epoch > progress.epochs)
+    throw InputError(path + ": its history is of more epochs than it has");
 }
 
 void Trainer::save() {
@@ -307,19 +348,15 @@ void Trainer::resume() {
   take(file, path, "first.", parameters, p.optimizer.first(), stream);
   if (p.optimizer.second().size() != 0)
     take(file, path, "second.", parameters, p.optimizer.second(), stream);
-  p.progress = {file.number("epoch", path),
-                file.number("best_epoch", path),
-                file.real("best_validation", path),
-                file.real("best_loss", path),
-                file.real("test_accuracy", path),
-                p.options.links ? file.real("test_mrr", path) : 0.0,
-                {},
-                history_in(file, path)};
+  p.take_progress(file, path);
   if (p.scale && file.metadata.contains("loss_scale")) {
-    p.scale->set(stream,
-                 {.factor = static_cast<float>(file.real("loss_scale", path)),
-                  .good = static_cast<std::uint32_t>(file.number("loss_scale.good", path)),
-                  .skipped = static_cast<std::uint32_t>(file.number("loss_scale.skipped", path))});
+    constexpr std::uint64_t kMostSteps = 0xffffffff;
+    p.scale->set(
+        stream,
+        {.factor = static_cast<float>(finite(file, path, "loss_scale")),
+         .good = static_cast<std::uint32_t>(number_to(file, path, "loss_scale.good", kMostSteps)),
+         .skipped =
+             static_cast<std::uint32_t>(number_to(file, path, "loss_scale.skipped", kMostSteps))});
   }
   p.has_checkpoint = true;
   if (!file.metadata.contains("batches")) return;
@@ -329,9 +366,9 @@ void Trainer::resume() {
         fmt::format("{}: it stands within an epoch of {}; go on with the same batches and as many "
                     "--devices",
                     path, file.text("batch", path)));
-  p.progress.standing.batches = file.number("batches", path);
+  p.progress.standing.batches = number_to(file, path, "batches", p.sampled->batches());
   for (std::size_t i = 0; i < p.progress.standing.sums.size(); ++i)
-    p.progress.standing.sums.at(i) = file.real(fmt::format("sum.{}", i), path);
+    p.progress.standing.sums.at(i) = finite(file, path, fmt::format("sum.{}", i));
 }
 
 std::optional<bool> Trainer::load_model() {
@@ -347,19 +384,24 @@ std::optional<bool> Trainer::load_model() {
 
 namespace {
 
+/// Throws UsageError for what is no model: its matrices, which are in the file, say how wide it can
+/// be.
 ModelOptions model_options_in(const TensorFile& file, const std::string& path) {
+  std::uint64_t most = 1 << 16;
+  for (const NamedTensor& tensor : file.tensors) most = std::max(most, tensor.values.size());
   ModelOptions options;
   options.kind = parse_model(file.text("model", path));
   options.layers = file.number("layers", path);
-  options.hidden = file.number("hidden", path);
-  options.heads = file.number("heads", path);
-  options.features = file.number("features", path);
-  options.classes = file.number("classes", path);
+  options.hidden = number_to(file, path, "hidden", most);
+  options.heads = number_to(file, path, "heads", most);
+  options.features = number_to(file, path, "features", most);
+  options.classes = number_to(file, path, "classes", most);
   options.aggregate = parse_aggregate(file.text("aggregate", path));
   options.norm = parse_norm(file.text("norm", path));
   options.residual = file.number("residual", path) != 0;
   options.skip = file.metadata.contains(kSkip);
   options.seed = file.number("seed", path);
+  check(options);
   return options;
 }
 
@@ -371,11 +413,15 @@ Checkpoint read_checkpoint(const std::string& folder) {
   const std::string path = path_in(folder, kModel);
   const TensorFile file = read_tensors(path);
   Checkpoint found;
-  found.model = model_options_in(file, path);
   found.is_of_links = is_of_links(file);
   found.settings = settings_in(file);
   found.dataset = mark_in(file, path);
-  if (file.metadata.contains(kType)) found.type = parse_type(file.text(kType, path));
+  try {
+    found.model = model_options_in(file, path);
+    if (file.metadata.contains(kType)) found.type = parse_type(file.text(kType, path));
+  } catch (const UsageError& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
   if (file.metadata.contains(kLoss) && file.text(kLoss, path) == "binary")
     found.loss = LossKind::binary;
   return found;

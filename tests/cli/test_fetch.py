@@ -17,7 +17,7 @@ import time
 import unittest
 import zipfile
 
-from support import DEVICE, PROGRAM, ProgramTest
+from support import PROGRAM, ProgramTest
 
 
 def ogb_archive(n=40, extra=()):
@@ -76,6 +76,32 @@ class Server:
         self.server.server_close()
 
 
+class Redirecting(Server):
+    """Sends everybody to `target`."""
+
+    def __init__(self, target):
+        super().__init__({})
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):  # pylint: disable=invalid-name
+                self.send_response(302)
+                self.send_header("Location", target)
+                self.end_headers()
+
+            def log_message(self, *_):  # pylint: disable=arguments-differ
+                pass
+
+        self.server.RequestHandlerClass = Handler
+
+
+def zip_of(files):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return content.getvalue()
+
+
 class Fetch(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -83,10 +109,10 @@ class Fetch(ProgramTest):
         self.environment = {"WARREN_DATA": str(self.data), "no_proxy": "*", "NO_PROXY": "*"}
 
     def fetch(self, *arguments):
-        return self.succeed_json("fetch", *arguments, environment=self.environment)
+        return self.succeed_json("fetch", *arguments, environment=self.environment, device=False)
 
     def refuse(self, *arguments, says, **environment):
-        return self.fail(2, "fetch", *arguments, says=says, environment={**self.environment, **environment})
+        return self.fail(2, "fetch", *arguments, says=says, environment={**self.environment, **environment}, device=False)
 
     def entries(self):
         return sorted(path.name for path in self.data.iterdir()) if self.data.exists() else []
@@ -130,12 +156,77 @@ class Fetch(ProgramTest):
             self.refuse("cora", "--from", server.address, says=["ind.cora.x", "SHA-256", "published", "nothing was kept"])
         self.assertEqual(self.entries(), [])
 
+    def test_names_with_blanks(self):
+        files = {"ogbn arxiv/raw/a b.csv.gz": b"1", "ogbn arxiv/raw/c  d": b"2", "ogbn arxiv/x": b"3"}
+        place = self.folder / "a folder"
+        place.mkdir()
+        (place / "arxiv.zip").write_bytes(zip_of(files))
+        for _ in range(2):
+            self.fetch("ogbn-arxiv", "--from", f"file://{place}", "--again")
+        self.assertEqual(self.fetch("ogbn-arxiv")["files"], 3 + 1)
+        for name in ("raw/a b.csv.gz", "raw/c  d"):
+            path = self.data / "ogbn-arxiv" / name
+            before = path.read_bytes()
+            path.write_bytes(b"changed")
+            self.refuse("ogbn-arxiv", says=[name, "changed"])
+            path.write_bytes(before)
+
+    def test_archives_that_say_more_than_they_hold(self):
+        bomb = bytearray(zip_of({f"{i}": bytes(1 << 20) for i in range(200)}))
+        entries = [at for at in range(len(bomb)) if bomb[at:at + 4] == b"PK\x01\x02"]
+        # All members are the first.
+        for at in entries[1:]:
+            bomb[at + 42:at + 46] = bomb[entries[0] + 42:entries[0] + 46]
+        huge = bytearray(zip_of({"a": bytes(1 << 20)}))
+        at = huge.index(b"PK\x01\x02")
+        huge[at + 24:at + 28] = struct.pack("<I", 1 << 31)
+        deep = zip_of({"a/b": b"1", "c": b"2", "a\x1b[2J": b"3"})
+        twice = bytearray(zip_of({"aa": b"1", "ab": b"2"}))
+        for at in [at for at in range(len(twice)) if twice[at:at + 2] == b"ab"]:
+            twice[at:at + 2] = b"aa"
+        for content, says in ((bomb, "lie over each other"), (huge, "cannot hold"), (deep, "control characters"), (twice, "twice")):
+            (self.folder / "arxiv.zip").write_bytes(content)
+            self.refuse("ogbn-arxiv", "--from", f"file://{self.folder}", says=["arxiv.zip", says])
+            self.assertEqual(self.entries(), [])
+
+    def test_redirects(self):
+        with Server({"arxiv.zip": ogb_archive()}) as server:
+            with Redirecting(f"{server.address}/arxiv.zip") as redirecting:
+                self.assertEqual(self.fetch("ogbn-arxiv", "--from", redirecting.address)["files"], 8)
+            for target in ("file:///etc/hostname", "ftp://127.0.0.1/x"):
+                with Redirecting(target) as redirecting:
+                    self.refuse("ogbn-arxiv", "--from", redirecting.address, "--again", says="nothing was kept")
+        for address in ("ftp://127.0.0.1", "/tmp", "-o", "HTTPS"):
+            self.refuse("ogbn-arxiv", f"--from={address}", "--again", says="https://")
+
+    def test_https_stays_https(self):
+        """Of a program called curl that tells what it was asked."""
+        place = self.folder / "bin"
+        place.mkdir()
+        curl = place / "curl"
+        curl.write_text('#!/bin/sh\necho "asked: $*" >&2\nexit 7\n')
+        curl.chmod(0o755)
+        path = f"{place}:{os.environ['PATH']}"
+        for address, protocols in (("https://127.0.0.1/a b", "=https"), ("http://127.0.0.1", "=http,https"), ("file:///a", "=file")):
+            self.refuse("ogbn-arxiv", "--from", address, PATH=path,
+                        says=[f"--proto {protocols} --proto-redir {protocols}", address.replace(" ", "%20") + "/arxiv.zip"])
+
+    def test_at_the_same_time(self):
+        with Server({"arxiv.zip": ogb_archive()}) as server:
+            command = [PROGRAM, "fetch", "ogbn-arxiv", "--from", server.address, "--again", "--quiet"]
+            processes = [subprocess.Popen(command, env={**os.environ, **self.environment}, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+            for process in processes:
+                _, err = process.communicate(timeout=120)
+                self.assertEqual((process.returncode, err), (0, ""))
+        self.assertEqual(self.entries(), ["ogbn-arxiv"])
+        self.assertIs(self.fetch("ogbn-arxiv")["was_there"], True)
+
     def test_interrupted(self):
         with Server({"arxiv.zip": ogb_archive(), "products.zip": bytes(1 << 20)}, cut={"arxiv.zip"}, slow={"products.zip"}) as server:
             self.refuse("ogbn-arxiv", "--from", server.address, says=["arxiv.zip", "nothing was kept"])
             self.assertEqual(self.entries(), [])
             for number in (signal.SIGINT, signal.SIGTERM):
-                process = subprocess.Popen([PROGRAM, "fetch", "ogbn-products", "--from", server.address, "--device", DEVICE],
+                process = subprocess.Popen([PROGRAM, "fetch", "ogbn-products", "--from", server.address],
                                            env={**os.environ, **self.environment}, stderr=subprocess.PIPE, text=True)
                 end = time.monotonic() + 30
                 while not list(self.data.glob(".*/*")) and time.monotonic() < end:
@@ -236,6 +327,14 @@ class Planetoid(ProgramTest):
         for cut in (0, 1, 10, 60, 200, len(whole) - 1):
             self.fail(2, "train", self.folder_of(allx=whole[:cut]), says="ind.cora.allx")
         for changed, says in (({"allx": pickle.dumps([1, 2], 2)}, "CSR"), ({"graph": pickle.dumps({0: [60]}, 2)}, "a vertex is 60"),
+                              ({"graph": pickle.dumps(5)}, "no graph"), ({"graph": pickle.dumps(None)}, "no graph"),
+                              ({"graph": pickle.dumps([[1]])}, "no graph"), ({"graph": pickle.dumps({0: 5})}, "no list"),
+                              ({"graph": pickle.dumps({0: ["a"]})}, "whole number"), ({"graph": pickle.dumps({"a": [1]})}, "whole number"),
+                              # A list of 20,000 vertices is the neighbours of 10,000.
+                              ({"graph": b"\x80\x02](" + b"K\x02" * 20000 + b"eq\x000}(" + b"K\x00h\x00" * 10000 + b"u."}, "share"),
+                              # A name of 40,000 letters, joined with itself 10,000 times.
+                              ({"graph": b"\x80\x04X\x40\x9c\x00\x00" + b"a" * 40000 + b"q\x000" + b"h\x00h\x00\x930" * 10000 + b"}."}, "name is too long"),
+                              ({"test_index": b"".join(b"%d\n" % v for v in range(41, 59)) + b"4294967290\n"}, "test.index"),
                               ({"graph": b"cos\nsystem\n(S'true'\ntR."}, "ind.cora.graph"), ({"tx": whole}, "test.index"),
                               ({"allx": matrix([[1, 0]] * 40)}, "columns"), ({"test_index": b"40\nx\n"}, "line 2"),
                               ({"test_index": b"59\n" * 19}, "twice"), ({"test_index": b""}, "no vertices"),

@@ -26,6 +26,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing_support::archive;
 using testing_support::bytes_of;
+using testing_support::gzipped;
 using testing_support::vector_npy;
 using Members = std::map<std::string, std::string>;
 
@@ -83,13 +84,6 @@ class Archives : public testing::Test {
     write("reddit_data.npz", archive(dgl_data(), 8));
   }
 
-  static std::string gzipped(const std::string& text) {
-    const std::string stream = testing_support::deflated(text);
-    std::string bytes("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
-    const std::uint32_t tail[] = {graph::io::crc32_of(text.data(), text.size()),
-                                  static_cast<std::uint32_t>(text.size())};
-    return bytes + stream + std::string(reinterpret_cast<const char*>(tail), sizeof(tail));
-  }
   void write(const std::string& name, const std::string& bytes) {
     fs::remove(folder_.file(name));  // A file that is cut and written anew may wait for the disk.
     graph::write_bytes(folder_.file(name), bytes);

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What brings datasets: sums of files, and pickles, whole and damaged.
+// What brings datasets: sums of files, archives that are unpacked, and pickles, whole and damaged.
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "warren/core/error.hpp"
 
+#include "graph/io_support.hpp"
+#include "learn/new_folder.hpp"
 #include "learn/pickle.hpp"
 #include "learn/sha256.hpp"
+#include "learn/unpack.hpp"
 
 namespace warren::learn {
 namespace {
@@ -50,7 +58,8 @@ std::string sample() {
 }
 
 TEST(Pickle, IsReadAsData) {
-  Pickle pickle(sample(), "sample");
+  const std::string bytes = sample();
+  Pickle pickle(bytes, "sample");
   const PickleNode* list = pickle.root().find("a");
   ASSERT_NE(list, nullptr);
   ASSERT_EQ(list->items.size(), 7u);
@@ -94,6 +103,82 @@ TEST(Pickle, DamagedIsReadOrRefused) {
       }
     }
   }
+}
+
+// A file with holes, of stored members that take more than a disk has.
+TEST(Unpack, MoreThanTheDiskHasIsRefusedBeforeAnythingIsWritten) {
+  namespace fs = std::filesystem;
+  constexpr std::uint32_t kBytes = 0xfffffff0, kAllOnes = 0xffffffff;
+  constexpr std::uint16_t kMembers = 999;
+  const graph::TemporaryFolder folder;
+  fs::create_directory(folder.file("in"));
+  if (fs::space(folder.file("in")).available / kMembers >= kBytes)
+    GTEST_SKIP() << "the disk has more than 4 TiB free";
+  {
+    std::ofstream file(folder.file("a.zip"), std::ios::binary);
+    const auto put = [&](auto... values) {
+      const auto one = [&](auto value) {
+        file.write(reinterpret_cast<const char*>(&value), sizeof(value));
+      };
+      (one(values), ...);
+    };
+    using U2 = std::uint16_t;
+    using U4 = std::uint32_t;
+    using U8 = std::uint64_t;
+    const auto name = [](U2 i) { return fmt::format("{:03}", i); };
+    const auto place = [](U2 i) { return U8{i} * (30 + 3 + U8{kBytes}); };
+    for (U2 i = 0; i < kMembers; ++i) {
+      file.seekp(static_cast<std::streamoff>(place(i)));
+      put(U4{0x04034b50}, U2{20}, U2{0}, U2{0}, U4{0}, U4{0}, kBytes, kBytes, U2{3}, U2{0});
+      file << name(i);
+    }
+    const U8 begin = place(kMembers);
+    file.seekp(static_cast<std::streamoff>(begin));
+    for (U2 i = 0; i < kMembers; ++i) {
+      put(U4{0x02014b50}, U2{45}, U2{45}, U2{0}, U2{0}, U4{0}, U4{0}, kBytes, kBytes, U2{3}, U2{12},
+          U2{0}, U2{0}, U2{0}, U4{0}, kAllOnes);
+      file << name(i);
+      put(U2{1}, U2{8}, place(i));
+    }
+    const auto end = static_cast<U8>(file.tellp());
+    put(U4{0x06064b50}, U8{44}, U2{45}, U2{45}, U4{0}, U4{0}, U8{kMembers}, U8{kMembers},
+        end - begin, begin);
+    put(U4{0x07064b50}, U4{0}, end, U4{1});
+    put(U4{0x06054b50}, U2{0}, U2{0}, U2{0xffff}, U2{0xffff}, kAllOnes, kAllOnes, U2{0});
+    if (!file.flush()) GTEST_SKIP() << "the file system has no files of 4 TiB";
+  }
+  EXPECT_THAT([&] { unpack(folder.file("a.zip"), folder.file("in")); },
+              testing::ThrowsMessage<InputError>(
+                  testing::AllOf(testing::HasSubstr("a.zip"), testing::HasSubstr("free"))));
+  EXPECT_TRUE(fs::is_empty(folder.file("in")));
+}
+
+TEST(NewFolder, TakesThePlaceOfAnother) {
+  namespace fs = std::filesystem;
+  const graph::TemporaryFolder root;
+  const auto count = [&] {
+    return std::distance(fs::directory_iterator(root.file("")), fs::directory_iterator());
+  };
+  for (const char* text : {"one", "two"}) {
+    NewFolder folder(root.file(""), "set");
+    NewFolder beside(root.file(""), "set");  // Of the same process, too.
+    graph::write_bytes((folder.path() / "text").string(), text);
+    folder.move_to(root.file("set"));
+    std::string found;
+    std::ifstream(root.file("set/text")) >> found;
+    EXPECT_EQ(found, text);
+  }
+  EXPECT_EQ(count(), 1);
+}
+
+// 80 KB that would be 200,000,000 edges, or gigabytes of names.
+TEST(Pickle, WhatIsTakenIsInProportionToTheBytes) {
+  using namespace std::string_literals;
+  std::string name = "\x80\x04X\x40\x9c\0\0"s + std::string(40000, 'a') + "q\0000"s;
+  for (int i = 0; i < 10000; ++i) name += "h\0h\0\x93\060"s;
+  EXPECT_THROW(Pickle(name + "}.", "names"), InputError);
+  EXPECT_THROW(Pickle("\x80\x02K\x05K\x06"s + "a."s, "no list"), InputError);
+  EXPECT_THROW(Pickle("\x80\x02]K\x05K\x06s."s, "no dictionary"), InputError);
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <zlib.h>
 
 #include "graph/io/checksum.hpp"
@@ -25,19 +25,29 @@ std::string vector_npy(const std::string& type, const std::vector<T>& values) {
   return graph::io::npy_header(type, fmt::format("({},)", values.size())) + bytes_of(values);
 }
 
-inline std::string deflated(const std::string& bytes) {
+inline std::string deflated(const std::string& bytes, int level = 9) {
   z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(bytes.size() + 1000, '\0');
+  if (deflateInit2(&stream, level, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::logic_error("zlib does not begin");
+  std::string out(deflateBound(&stream, static_cast<uLong>(bytes.size())), '\0');
   std::string in = bytes;
   stream.next_in = reinterpret_cast<Bytef*>(in.data());
   stream.avail_in = static_cast<uInt>(in.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
   stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  const bool is_done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
   out.resize(out.size() - stream.avail_out);
   (void)deflateEnd(&stream);
+  if (!is_done) throw std::logic_error("zlib does not end");
   return out;
+}
+
+inline std::string gzipped(const std::string& text, int level = 9) {
+  const std::string stream = deflated(text, level);
+  const std::uint32_t tail[] = {graph::io::crc32_of(text.data(), text.size()),
+                                static_cast<std::uint32_t>(text.size())};
+  return std::string("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10) + stream +
+         std::string(reinterpret_cast<const char*>(tail), sizeof(tail));
 }
 
 // An archive without ZIP64; `claimed` adds to the sizes that the directory says.
