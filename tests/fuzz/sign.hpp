@@ -81,7 +81,7 @@ inline void sign_zip(std::uint8_t* data, std::size_t size) {
 
 inline void sign(std::string_view target, std::uint8_t* data, std::size_t size) {
   if (target == "warren") sign_warren(data, size);
-  if (target == "scipy") sign_zip(data, size);
+  if (target == "scipy" || target == "zip") sign_zip(data, size);
 }
 
 }  // namespace warren::graph
