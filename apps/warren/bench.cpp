@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren bench SUITE: measurements that anybody can repeat.
-#include <fstream>
 #include <memory>
 
 #include "warren/core/error.hpp"
+#include "warren/core/output_file.hpp"
 
 #include "bench_emogi.hpp"
 #include "bench_lookup.hpp"
@@ -27,13 +27,13 @@ struct BenchCommand {
 template <class Measure>
 ExitStatus run_suite(const BenchCommand& command, const char* suite, Measure&& measure) {
   Session session("bench", command.common);
-  if (!command.out.empty()) check_writable("--out", command.out);
+  if (!command.out.empty()) session.writes("--out", command.out);
   session.json()["suite"] = suite;
   const ExitStatus status = measure(session);
   if (!command.out.empty()) {
-    OutputFile file(command.out);
+    OutputFile file(command.out, OutputFile::Special::in_place);
     file.write(session.json().dump(2) + "\n");
-    file.commit();
+    (void)file.commit();
   }
   session.finish();
   return status;
@@ -50,7 +50,7 @@ ExitStatus run_emogi(const BenchCommand& command) {
 /// Of results that were compared with a reference where that was asked for.
 ExitStatus status_of(bool is_right) {
   if (is_right) return ExitStatus::done;
-  fmt::print(stderr, "warren: error: some results are wrong: see max_relative_error\n");
+  print_error("some results are wrong: see max_relative_error");
   return ExitStatus::not_verified;
 }
 

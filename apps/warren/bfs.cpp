@@ -222,7 +222,7 @@ ExitStatus run_bfs(const BfsCommand& command) {
           "--together has no asynchronous form");
   Session session("bfs", command.common);
   const std::string& output = command.traversal.output;
-  if (!output.empty()) check_writable("--output", output);
+  if (!output.empty()) session.writes("--output", output);
   const std::string& method = command.traversal.method;
   TraversalInput input(session, command.graph, command.traversal,
                        method.empty() ? "ranges" : method);
@@ -242,7 +242,7 @@ ExitStatus run_bfs(const BfsCommand& command) {
     report(session, *result.together, command.traversal.edges, names);
     session.finish();
     if (result.together->is_correct.value_or(true)) return ExitStatus::done;
-    fmt::print(stderr, "warren: error: the searches together differ from those one at a time\n");
+    print_error("the searches together differ from those one at a time");
     return ExitStatus::not_verified;
   }
   const BfsOutcome& first = result.outcomes.front();

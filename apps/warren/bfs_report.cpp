@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "files.hpp"
+#include "warren/core/output_file.hpp"
+
 #include "text.hpp"
 
 namespace warren::app {
@@ -118,7 +119,7 @@ void print_outcome(Session& session, const BfsOutcome& outcome, const VertexName
 }
 
 void write_bfs(const std::string& path, const BfsOutcome& outcome, const VertexNames& names) {
-  OutputFile file(path);
+  OutputFile file(path, OutputFile::Special::in_place);
   std::string lines;
   for (std::size_t v = 0; v < outcome.depth.size(); ++v) {
     const auto vertex = static_cast<Vertex>(v);
@@ -133,7 +134,7 @@ void write_bfs(const std::string& path, const BfsOutcome& outcome, const VertexN
     lines.clear();
   }
   file.write(lines);
-  file.commit();
+  (void)file.commit();
 }
 
 }  // namespace warren::app

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "warren/core/error.hpp"
+#include "warren/core/output_file.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/traverse/components.hpp"
 #include "warren/traverse/verify.hpp"
@@ -132,7 +133,7 @@ void print_outcome(Session& session, const ComponentsOutcome& outcome, const Ver
 
 void write_labels(const std::string& path, const std::vector<Vertex>& labels,
                   const VertexNames& names) {
-  OutputFile file(path);
+  OutputFile file(path, OutputFile::Special::in_place);
   std::string lines;
   for (std::size_t v = 0; v < labels.size(); ++v) {
     fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(static_cast<Vertex>(v)),
@@ -142,14 +143,14 @@ void write_labels(const std::string& path, const std::vector<Vertex>& labels,
     lines.clear();
   }
   file.write(lines);
-  file.commit();
+  (void)file.commit();
 }
 
 ExitStatus run_cc(const ComponentsCommand& command) {
   check_traversal_options(command.traversal, false);
   Session session("cc", command.common);
   const std::string& output = command.traversal.output;
-  if (!output.empty()) check_writable("--output", output);
+  if (!output.empty()) session.writes("--output", output);
   const std::string& method = command.traversal.method;
   TraversalInput input(session, command.graph, command.traversal,
                        method.empty() ? "ranges" : method);
@@ -168,7 +169,7 @@ ExitStatus run_cc(const ComponentsCommand& command) {
   print_outcome(session, outcome, input.names());
   session.finish();
   if (!outcome.verdict || outcome.verdict->correct) return ExitStatus::done;
-  fmt::print(stderr, "warren: error: the components are wrong: {}\n", outcome.verdict->message);
+  print_error(fmt::format("the components are wrong: {}", outcome.verdict->message));
   return ExitStatus::not_verified;
 }
 

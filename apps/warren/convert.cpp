@@ -7,7 +7,6 @@
 #include "warren/graph/io.hpp"
 
 #include "command.hpp"
-#include "files.hpp"
 #include "graph_input.hpp"
 #include "option_rules.hpp"
 #include "text.hpp"
@@ -33,7 +32,7 @@ ExitStatus run_convert(const ConvertCommand& command) {
           fmt::format("--compress: only a .wgr file holds compressed neighbour lists; {} ends "
                       "otherwise",
                       command.out));
-  check_writable("OUT", command.out);
+  session.writes("OUT", command.out);
   const GraphInput input = find_graph(session, command.graph);
   const graph::Graph graph = load_graph(session, input, command.graph, true);
   session.runs_on_host_threads();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -10,16 +11,23 @@
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/output_file.hpp"
+#include "warren/core/printable.hpp"
+#include "warren/core/standard_streams.hpp"
 
 namespace warren::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-bool is_special(const fs::path& path) {
+/// By what the names lead to, links followed; names of what is not there yet, by their folders.
+bool are_same(const std::string& a, const std::string& b) {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+  if (OutputFile::is_special(a) || OutputFile::is_special(b)) return false;
+  if (fs::exists(a, error) && fs::exists(b, error)) return fs::equivalent(a, b, error);
+  const fs::path whole_a = fs::weakly_canonical(fs::absolute(a, error), error);
+  const fs::path whole_b = fs::weakly_canonical(fs::absolute(b, error), error);
+  return whole_a == whole_b;
 }
 
 fs::path folder_of(const fs::path& path) {
@@ -28,7 +36,11 @@ fs::path folder_of(const fs::path& path) {
 
 }  // namespace
 
-void check_writable(const std::string& option, const std::string& path) {
+void RunFiles::reads(const std::string& path) {
+  if (!path.empty()) add({"", path == "-" ? "/dev/stdin" : path});
+}
+
+void RunFiles::writes(const std::string& option, const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     throw InputError(fmt::format("{} {}: {}", option, path, why));
   };
@@ -39,51 +51,35 @@ void check_writable(const std::string& option, const std::string& path) {
   if (!fs::is_directory(folder, error)) {
     refuse(fmt::format("there is no folder {}; create it first", folder.string()));
   }
-  const bool in_place = is_special(path);
+  const bool in_place = OutputFile::is_special(path);
   if (access(in_place ? path.c_str() : folder.c_str(), W_OK) != 0) {
-    refuse("it cannot be written; name a file in a folder that may be written to");
+    refuse(fmt::format("it cannot be written: {}; name a file in a folder that may be written to",
+                       std::strerror(errno)));
   }
+  add({option, path});
 }
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
-  std::error_code error;
-  // Through a link, the file that it leads to is replaced.
-  const fs::path target = fs::weakly_canonical(path_, error);
-  if (!error && !is_special(path_)) path_ = target.string();
-  written_path_ = is_special(path_) ? path_ : fmt::format("{}.{}.part", path_, getpid());
-  file_ = std::fopen(written_path_.c_str(), "wb");
-  if (file_ == nullptr) fail("cannot be written");
-}
-
-OutputFile::~OutputFile() {
-  if (file_ == nullptr) return;
-  (void)std::fclose(file_);
-  if (written_path_ != path_) (void)std::remove(written_path_.c_str());
-}
-
-void OutputFile::write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail("cannot be written");
-}
-
-void OutputFile::commit() {
-  if (std::fflush(file_) != 0) fail("cannot be written");
-  if (written_path_ != path_ && std::rename(written_path_.c_str(), path_.c_str()) != 0) {
-    fail("cannot be put in its place");
+void RunFiles::add(File file) {
+  const auto clash = std::find_if(files_.begin(), files_.end(), [&](const File& other) {
+    const bool is_written = !other.option.empty() || !file.option.empty();
+    return is_written && are_same(other.path, file.path);
+  });
+  if (clash != files_.end()) {
+    const File& written = file.option.empty() ? *clash : file;
+    const File& other = file.option.empty() ? file : *clash;
+    throw InputError(fmt::format(
+        "{} {}: this is the file that {}; name another one", written.option, written.path,
+        other.option.empty() ? "is read (" + other.path + ")"
+                             : fmt::format("{} {} writes", other.option, other.path)));
   }
-  (void)std::fclose(std::exchange(file_, nullptr));
+  files_.push_back(std::move(file));
 }
 
-void OutputFile::fail(const std::string& what) const {
-  throw InputError(fmt::format("{} {}: {}; free some space or name another folder", path_, what,
-                               std::strerror(errno)));
-}
-
-void write_standard_output(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw InputError(
-        fmt::format("standard output cannot be written: {}; send it to a file on "
-                    "which there is space",
-                    std::strerror(errno)));
+void print_error(const std::string& message) noexcept {
+  try {
+    write_standard_error(fmt::format("warren: error: {}\n", printable(message)));
+  } catch (const std::exception&) {
+    write_standard_error("warren: error: there is no memory to say which\n");
   }
 }
 

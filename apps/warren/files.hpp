@@ -1,38 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that the program writes: looked at before the work begins, and there whole or not at all.
+// The files that a run reads and writes, looked at before the work begins.
 #pragma once
 
-#include <cstdio>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace warren::app {
 
-/// Throws InputError unless a file can be made at `path`. Creates nothing.
-void check_writable(const std::string& option, const std::string& path);
-
-/// A file that appears at its place, complete, with commit(); without it, nothing is left behind.
-/// What is no regular file (a pipe, /dev/null) is written in place.
-class OutputFile {
+/// The files of one run. None that it writes is one that it reads, or one that it writes already,
+/// under whatever name.
+class RunFiles {
  public:
-  /// Throws InputError.
-  explicit OutputFile(std::string path);
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-
-  void write(std::string_view text);
-  void commit();
+  /// Throws InputError where it is one that is written, by its option.
+  void reads(const std::string& path);
+  /// Throws InputError, naming the option, unless a file can be made at `path`. Creates nothing.
+  void writes(const std::string& option, const std::string& path);
 
  private:
-  [[noreturn]] void fail(const std::string& what) const;
+  struct File {
+    std::string option;  ///< Empty: it is read.
+    std::string path;
+  };
+  void add(File file);
 
-  std::string path_;
-  std::string written_path_;
-  std::FILE* file_ = nullptr;
+  std::vector<File> files_;
 };
 
-/// Writes to standard output and flushes it. Throws InputError when it takes no more.
-void write_standard_output(std::string_view text);
+/// "warren: error: " and the message, on a line of standard error.
+void print_error(const std::string& message) noexcept;
 
 }  // namespace warren::app

@@ -329,7 +329,7 @@ ExitStatus run_gather(const GatherCommand& command) {
   session.print("{}", table.text());
   session.finish();
   if (outcome.wrong == 0) return ExitStatus::done;
-  fmt::print(stderr, "warren: error: {} gathered elements are not the table's\n", outcome.wrong);
+  print_error(fmt::format("{} gathered elements are not the table's", outcome.wrong));
   return ExitStatus::not_verified;
 }
 

@@ -11,12 +11,12 @@
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/nearest.hpp"
+#include "warren/core/output_file.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
 
 #include "dataset.hpp"
-#include "files.hpp"
 #include "text.hpp"
 #include "vertex_names.hpp"
 
@@ -53,11 +53,21 @@ std::optional<UniformWeights> parse_weights(const std::string& text) {
   return weights;
 }
 
+/// Without their endings.
+constexpr std::array<std::string_view, 6> kDatasetFiles = {"features",   "labels", "train",
+                                                           "validation", "test",   "names"};
+
 GraphInput dataset_input(const std::string& folder) {
   const DatasetFolder dataset = open_dataset(folder);
   GraphInput input;
   input.path = dataset.graph;
   input.names = dataset.names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().stem().string();
+    if (std::ranges::find(kDatasetFiles, name) != kDatasetFiles.end())
+      input.files.push_back(entry.path().string());
+  }
   return input;
 }
 
@@ -114,7 +124,7 @@ void check_not_negative(const graph::Graph& graph, const std::string& name,
 }
 
 void write_id_map(const std::string& path, const VertexNames& names) {
-  OutputFile file(path);
+  OutputFile file(path, OutputFile::Special::in_place);
   std::string lines;
   for (std::uint64_t v = 0; v < names.vertices(); ++v) {
     fmt::format_to(std::back_inserter(lines), "{} {}\n", v, names.id_text(static_cast<Vertex>(v)));
@@ -123,7 +133,7 @@ void write_id_map(const std::string& path, const VertexNames& names) {
     lines.clear();
   }
   file.write(lines);
-  file.commit();
+  (void)file.commit();
 }
 
 /// True if the file's lines are edges, whose ids are the user's.
@@ -143,7 +153,7 @@ GraphInput find_graph(const Session& session, const GraphOptions& options) {
   (void)parse_weights(options.weights);
   check_choice("--ids", options.ids, {"auto", "words"}, {});
   check_choice("--headings", options.headings, {"auto", "yes", "no"}, {});
-  if (!options.id_map.empty()) check_writable("--id-map", options.id_map);
+  if (!options.id_map.empty()) session.writes("--id-map", options.id_map);
   require(options.graph != "-" || !options.format.empty(),
           "-: standard input has no name that tells a format: give --format NAME");
   graph::BuildOptions build;
@@ -159,6 +169,8 @@ GraphInput find_graph(const Session& session, const GraphOptions& options) {
     input.generator = graph::parse_generator(options.graph, session.options().seed);
     if (!input.generator) input = find_by_name(options.graph);
   }
+  session.reads(input.path);
+  for (const std::string& file : input.files) session.reads(file);
   require(
       !input.generator || options.id_map.empty(),
       "--id-map: the ids of a generated graph are the numbers of its vertices; it is for files");

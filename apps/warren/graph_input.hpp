@@ -19,8 +19,9 @@ namespace warren::app {
 
 /// A file or a generator.
 struct GraphInput {
-  std::string path;   ///< The file; empty for a generator.
-  std::string names;  ///< A dataset's names.txt, or empty.
+  std::string path;                ///< The file; empty for a generator.
+  std::string names;               ///< A dataset's names.txt, or empty.
+  std::vector<std::string> files;  ///< All that a dataset's folder has for its readers.
   std::optional<graph::GeneratorSpec> generator;
   /// The ids of an edge list whose ids are words, one a vertex; filled as it is read.
   std::shared_ptr<std::vector<std::string>> words;

@@ -44,8 +44,7 @@ ExitStatus run_lookup(const LookupCommand& command) {
   session.print("{}", table.text());
   session.finish();
   if (!options.verify || outcome.is_right) return ExitStatus::done;
-  fmt::print(stderr, "warren: error: the sums are off by {:.3g} of their terms' sizes\n",
-             outcome.error);
+  print_error(fmt::format("the sums are off by {:.3g} of their terms' sizes", outcome.error));
   return ExitStatus::not_verified;
 }
 

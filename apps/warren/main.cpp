@@ -2,6 +2,7 @@
 // The program: what was asked for, and the exit status that says how it went.
 #include <csignal>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,20 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/nearest.hpp"
-#include "warren/core/printable.hpp"
+#include "warren/core/standard_streams.hpp"
+#include "warren/core/start_thread.hpp"
+#include "warren/core/stop.hpp"
 
 #include "command.hpp"
+#include "files.hpp"
 #include "options.hpp"
+#include "process.hpp"
 
 namespace warren::app {
 namespace {
 
 int fail(ExitStatus status, const std::string& message) {
-  fmt::print(stderr, "warren: error: {}\n", printable(message));
+  print_error(message);
   return static_cast<int>(status);
 }
 
@@ -65,14 +70,12 @@ std::string nearest_name(const CLI::App& program) {
   return "";
 }
 
-int run(int argc, char** argv) {
-  CLI::App program("warren: computes on one graph across many memories.", "warren");
+void add_commands(CLI::App& program, Action& action) {
   program.set_version_flag("--version", std::string("warren ") + WARREN_VERSION);
   program.require_subcommand(1);
   program.footer(
       "Example:\n  warren bfs debian --source git --verify\n"
       "'warren COMMAND --help' tells a command's options, with an example.");
-  Action action;
   add_info(program, action);
   add_convert(program, action);
   add_stats(program, action);
@@ -90,28 +93,63 @@ int run(int argc, char** argv) {
   add_sample(program, action);
   add_fetch(program, action);
   add_bench(program, action);
+}
+
+/// Of what is being thrown: its message, and the status that it ends the program with.
+int report(const CLI::App& program, const std::string& command) {
+  if (const int signal = stop_signal(); signal != 0) {
+    print_error(std::string("interrupted by ") + signal_name(signal));
+    return status_of_signal(signal);
+  }
   try {
-    check_command(argc > 1 ? argv[1] : "");
-    program.parse(argc, argv);
-    return static_cast<int>(action());
-  } catch (const CLI::Success& success) {
-    return program.exit(success);  // --help, --version.
+    throw;
   } catch (const CLI::ParseError& error) {
     const auto named = program.get_subcommands();
-    const std::string command = named.empty() ? "" : named.front()->get_name() + " ";
+    const std::string see = named.empty() ? "" : named.front()->get_name() + " ";
     return fail(ExitStatus::unusable, fmt::format("{}{}; see 'warren {}--help'", error.what(),
-                                                  nearest_name(program), command));
+                                                  nearest_name(program), see));
+  } catch (const ClosedPipeError&) {
+    return status_of_signal(SIGPIPE);  // Whoever read from it has had enough: no message.
   } catch (const UsageError& error) {
     return fail(ExitStatus::unusable, error.what());
   } catch (const InputError& error) {
     return fail(ExitStatus::unusable, error.what());
   } catch (const MemoryError& error) {
-    return fail(ExitStatus::not_enough_memory, error.what() + memory_cure(argv[1], error.what()));
+    return fail(ExitStatus::not_enough_memory, error.what() + memory_cure(command, error.what()));
+  } catch (const ThreadError& error) {
+    return fail(ExitStatus::not_enough_memory, error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitStatus::not_enough_memory,
-                "not enough memory on the host" + memory_cure(argv[1], ""));
+                "not enough memory on the host" + memory_cure(command, ""));
   } catch (const std::exception& error) {
     return fail(ExitStatus::internal_failure, error.what());
+  }
+}
+
+ExitStatus parse_and_do(CLI::App& program, const Action& action, int argc, char** argv) {
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version.
+    std::ostringstream text;
+    (void)program.exit(success, text, text);
+    write_standard_output(text.str());
+    return ExitStatus::done;
+  }
+  return action();
+}
+
+int run(int argc, char** argv) {
+  CLI::App program("warren: computes on one graph across many memories.", "warren");
+  const std::string command = argc > 1 ? argv[1] : "";
+  try {
+    Action action;
+    add_commands(program, action);
+    check_command(command);
+    const ExitStatus status = parse_and_do(program, action, argc, argv);
+    check_stop();
+    return static_cast<int>(status);
+  } catch (...) {
+    return report(program, command);
   }
 }
 
@@ -119,7 +157,15 @@ int run(int argc, char** argv) {
 }  // namespace warren::app
 
 int main(int argc, char** argv) {
-  // A file that may grow no further is an error that says so, not the end of the process.
-  (void)std::signal(SIGXFSZ, SIG_IGN);
-  return warren::app::run(argc, argv);
+  using warren::app::ExitStatus;
+  try {
+    const warren::app::Process process;
+    return warren::app::run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    warren::write_standard_error("warren: error: not enough memory on the host\n");
+    return static_cast<int>(ExitStatus::not_enough_memory);
+  } catch (const std::exception& error) {
+    warren::app::print_error(error.what());
+    return static_cast<int>(ExitStatus::internal_failure);
+  }
 }

@@ -8,6 +8,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/output_file.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/traverse/verify.hpp"
 
@@ -162,7 +163,7 @@ void print_outcome(Session& session, const PageRankOutcome& outcome, const Verte
 
 void write_ranks(const std::string& path, const std::vector<double>& ranks,
                  const VertexNames& names) {
-  OutputFile file(path);
+  OutputFile file(path, OutputFile::Special::in_place);
   std::string lines;
   for (std::size_t v = 0; v < ranks.size(); ++v) {
     fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(static_cast<Vertex>(v)),
@@ -172,7 +173,7 @@ void write_ranks(const std::string& path, const std::vector<double>& ranks,
     lines.clear();
   }
   file.write(lines);
-  file.commit();
+  (void)file.commit();
 }
 
 void check_weights(const std::string& name, const graph::Graph& graph) {
@@ -198,7 +199,7 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
           "--weighted reads plain lists: give --edges device or host");
   Session session("pagerank", command.common);
   const std::string& output = command.traversal.output;
-  if (!output.empty()) check_writable("--output", output);
+  if (!output.empty()) session.writes("--output", output);
   // On a GPU the hubs' contributions, which are read most, must lie together to stay in its caches.
   const std::string fitting = session.on_gpu() ? "degree" : "ranges";
   const std::string& method = command.traversal.method;
@@ -235,7 +236,7 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
   print_outcome(session, outcome, input.names());
   session.finish();
   if (!outcome.verdict || outcome.verdict->correct) return ExitStatus::done;
-  fmt::print(stderr, "warren: error: the ranks are wrong: {}\n", outcome.verdict->message);
+  print_error(fmt::format("the ranks are wrong: {}", outcome.verdict->message));
   return ExitStatus::not_verified;
 }
 

@@ -8,13 +8,13 @@
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/generate.hpp"
+#include "warren/learn/checkpoint_folder.hpp"
 #include "warren/learn/memory_plan.hpp"
 #include "warren/learn/npy.hpp"
 #include "warren/learn/trainer.hpp"
 
 #include "command.hpp"
 #include "dataset.hpp"
-#include "files.hpp"
 #include "option_rules.hpp"
 #include "predict_output.hpp"
 #include "stored_options.hpp"
@@ -51,10 +51,15 @@ Outputs outputs_of(const Options& options) {
           "--output is one file: give --scores and --embeddings a file each");
   if (scores_there) outputs = {"", options.output, options.embeddings};
   if (embeddings_there) outputs = {"", options.scores, options.output};
-  if (!outputs.text.empty()) check_writable("--output", outputs.text);
-  if (!outputs.scores.empty()) check_writable("--scores", outputs.scores);
-  if (!outputs.embeddings.empty()) check_writable("--embeddings", outputs.embeddings);
   return outputs;
+}
+
+void tell_files(const Session& session, const Options& options, const Outputs& outputs) {
+  for (const std::string& file : learn::checkpoint_files(options.checkpoint)) session.reads(file);
+  session.reads(options.pairs);
+  if (!outputs.text.empty()) session.writes("--output", outputs.text);
+  if (!outputs.scores.empty()) session.writes("--scores", outputs.scores);
+  if (!outputs.embeddings.empty()) session.writes("--embeddings", outputs.embeddings);
 }
 
 struct Prediction {
@@ -220,6 +225,7 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
   learn::check_settings(options.checkpoint, learn::Purpose::predict, checkpoint.settings, given,
                         options.allow_changes);
   Session session("predict", options.common);
+  tell_files(session, options, outputs);
   warn_without_effect(options.common, {"--repeat"}, "predict runs once");
   learn::TrainOptions train;
   train.model = checkpoint.model;

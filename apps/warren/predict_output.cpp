@@ -10,8 +10,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
-
-#include "files.hpp"
+#include "warren/core/output_file.hpp"
 
 namespace warren::app {
 
@@ -28,7 +27,7 @@ std::vector<float> in_input_order(const TrainInput& input, std::vector<float> ro
 void write_classes(const std::string& path, const learn::Dataset& dataset,
                    std::span<const float> scores) {
   const std::uint64_t classes = dataset.classes;
-  OutputFile file(path);
+  OutputFile file(path, OutputFile::Special::in_place);
   std::string text;
   for (std::uint64_t v = 0; v < dataset.vertices; ++v) {
     const float* row = scores.data() + v * classes;
@@ -43,7 +42,7 @@ void write_classes(const std::string& path, const learn::Dataset& dataset,
     text += '\n';
   }
   file.write(text);
-  file.commit();
+  (void)file.commit();
 }
 
 std::vector<learn::Link> read_pairs(const std::string& path, std::uint64_t vertices) {
@@ -99,14 +98,14 @@ std::vector<float> pair_scores(std::span<const learn::Link> pairs,
 
 void write_pairs(const std::string& path, std::span<const learn::Link> pairs,
                  std::span<const float> scores) {
-  OutputFile file(path);
+  OutputFile file(path, OutputFile::Special::in_place);
   std::string text;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const double probability = 1.0 / (1.0 + std::exp(-static_cast<double>(scores[i])));
     text += fmt::format("{} {} {:.6g}\n", pairs[i].source, pairs[i].target, probability);
   }
   file.write(text);
-  file.commit();
+  (void)file.commit();
 }
 
 }  // namespace warren::app

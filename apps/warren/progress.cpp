@@ -2,18 +2,25 @@
 #include "progress.hpp"
 
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "warren/core/printable.hpp"
+#include "warren/core/standard_streams.hpp"
 #include "warren/core/trace.hpp"
 
 namespace warren::app {
 
 Progress::Progress(bool is_wanted, std::string what) : what_(std::move(what)) {
-  if (is_wanted && isatty(STDERR_FILENO) != 0) thread_ = std::thread([this] { show(); });
+  if (!is_wanted || isatty(STDERR_FILENO) == 0) return;
+  try {
+    thread_ = std::thread([this] { show(); });
+  } catch (const std::system_error&) {
+    // Work goes on without being shown.
+  }
 }
 
 Progress::~Progress() {
@@ -32,11 +39,11 @@ void Progress::show() {
   bool has_shown = false;
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, 500ms, [this] { return has_ended_; })) {
-    fmt::print(stderr, "\r\033[K{} ... {:.0f} s", printable(what_), now_seconds() - begin);
-    (void)std::fflush(stderr);
+    write_standard_error(
+        fmt::format("\r\033[K{} ... {:.0f} s", printable(what_), now_seconds() - begin));
     has_shown = true;
   }
-  if (has_shown) fmt::print(stderr, "\r\033[K");
+  if (has_shown) write_standard_error("\r\033[K");
 }
 
 }  // namespace warren::app

@@ -356,7 +356,7 @@ ExitStatus run_sample(SampleCommand command) {
   session.print("\n{}", table.text());
   session.finish();
   if (is_right) return ExitStatus::done;
-  fmt::print(stderr, "warren: error: {}\n", outcome.wrong);
+  print_error(outcome.wrong);
   return ExitStatus::not_verified;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "files.hpp"
 #include "vertex_names.hpp"
 
 namespace warren::app {
@@ -18,8 +19,8 @@ template <class Outcome>
                                              const VertexNames& names) {
   for (const Outcome& outcome : outcomes) {
     if (!outcome.verdict || outcome.verdict->correct) continue;
-    fmt::print(stderr, "warren: error: the search from {} is wrong: {}\n",
-               names.id_text(outcome.source), outcome.verdict->message);
+    print_error(fmt::format("the search from {} is wrong: {}", names.id_text(outcome.source),
+                            outcome.verdict->message));
     return ExitStatus::not_verified;
   }
   return ExitStatus::done;

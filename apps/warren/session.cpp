@@ -5,10 +5,11 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/output_file.hpp"
 #include "warren/core/printable.hpp"
+#include "warren/core/standard_streams.hpp"
 #include "warren/core/trace.hpp"
 
-#include "files.hpp"
 #include "stamp/stamp.hpp"
 #include "text.hpp"
 
@@ -43,9 +44,9 @@ team::TeamOptions team_of(const CommonOptions& options) {
 
 Session::Session(const std::string& command, const CommonOptions& options)
     : options_(options), team_(team_of(options)), host_(exec::Device::cpu(options.threads)) {
-  if (!options.json.empty() && options.json != "-") check_writable("--json", options.json);
+  if (!options.json.empty() && options.json != "-") writes("--json", options.json);
   if (!options.trace.empty()) {
-    check_writable("--trace", options.trace);
+    writes("--trace", options.trace);
     trace_start();
   }
   if (options.quiet) set_log_level(LogLevel::quiet);
@@ -85,9 +86,9 @@ void Session::finish() {
   // File names may hold bytes that are no UTF-8.
   const std::string text = json_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (options_.json == "-") return write_standard_output(text);
-  OutputFile file(options_.json);
+  OutputFile file(options_.json, OutputFile::Special::in_place);
   file.write(text);
-  file.commit();
+  (void)file.commit();
 }
 
 }  // namespace warren::app

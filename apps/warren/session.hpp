@@ -12,6 +12,7 @@
 #include "warren/exec/device.hpp"
 #include "warren/team/team.hpp"
 
+#include "files.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 
@@ -37,6 +38,12 @@ class Session {
   /// "cpu, 2 ranks, 4 threads".
   [[nodiscard]] std::string place() const;
 
+  /// Each file that the run reads or writes is told, before the work begins; see RunFiles.
+  void reads(const std::string& path) const { files_.reads(path); }
+  void writes(const std::string& option, const std::string& path) const {
+    files_.writes(option, path);
+  }
+
   /// The result's fields, in the order in which they are set.
   [[nodiscard]] Json& json() { return json_; }
   /// True if text for people is wanted on standard output.
@@ -54,6 +61,7 @@ class Session {
 
  private:
   CommonOptions options_;
+  mutable RunFiles files_;  ///< Which the run's parts tell.
   team::TeamOptions team_;
   exec::Device host_;
   Json json_;

@@ -198,8 +198,8 @@ ExitStatus report_sparse(Session& session, const SparseOptions& options, const S
   if (options.explain) explain(session, outcome);
   session.finish();
   if (!options.verify || is_right) return ExitStatus::done;
-  fmt::print(stderr, "warren: error: the product is off by {:.3g} of |A||B|; {} allows {:.3g}\n",
-             outcome.error, options.type, sparse_tolerance(options.type, session.team().ranks));
+  print_error(fmt::format("the product is off by {:.3g} of |A||B|; {} allows {:.3g}", outcome.error,
+                          options.type, sparse_tolerance(options.type, session.team().ranks)));
   return ExitStatus::not_verified;
 }
 

@@ -10,7 +10,6 @@
 #include "warren/core/trace.hpp"
 
 #include "command.hpp"
-#include "files.hpp"
 #include "mode.hpp"
 #include "option_rules.hpp"
 #include "search_verdicts.hpp"
@@ -220,7 +219,7 @@ ExitStatus run_sssp(const SsspCommand& command) {
           fmt::format("--delta {}: give a number above 0", command.delta));
   Session session("sssp", command.common);
   const std::string& output = command.traversal.output;
-  if (!output.empty()) check_writable("--output", output);
+  if (!output.empty()) session.writes("--output", output);
   const std::string& method = command.traversal.method;
   TraversalInput input(session, command.graph, command.traversal,
                        method.empty() ? "ranges" : method, true, WeightRange::not_negative, true);

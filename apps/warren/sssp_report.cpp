@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "files.hpp"
+#include "warren/core/output_file.hpp"
+
 #include "text.hpp"
 
 namespace warren::app {
@@ -145,7 +146,7 @@ void print_outcome(Session& session, const SsspOutcome& outcome, const VertexNam
 }
 
 void write_sssp(const std::string& path, const SsspOutcome& outcome, const VertexNames& names) {
-  OutputFile file(path);
+  OutputFile file(path, OutputFile::Special::in_place);
   std::string lines;
   for (Vertex v = 0; v < names.vertices(); ++v) {
     fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(v),
@@ -155,7 +156,7 @@ void write_sssp(const std::string& path, const SsspOutcome& outcome, const Verte
     lines.clear();
   }
   file.write(lines);
-  file.commit();
+  (void)file.commit();
 }
 
 }  // namespace warren::app

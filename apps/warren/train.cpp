@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren train: a graph neural network, on the whole graph or on sampled batches.
-#include <cstdio>
 #include <memory>
+#include <optional>
 
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/standard_streams.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/learn/checkpoint_folder.hpp"
 #include "warren/learn/memory_plan.hpp"
 #include "warren/learn/trainer.hpp"
 
@@ -28,17 +30,16 @@ class EpochLine {
   EpochLine(bool is_wanted, std::uint64_t epochs)
       : is_shown_(is_wanted && isatty(STDERR_FILENO) == 1), epochs_(epochs) {}
   ~EpochLine() {
-    if (is_shown_) fmt::print(stderr, "\r\033[K");
+    if (is_shown_) write_standard_error("\r\033[K");
   }
   EpochLine(const EpochLine&) = delete;
   EpochLine& operator=(const EpochLine&) = delete;
   void show(const learn::EpochRecord& record) const {
     if (!is_shown_) return;
-    fmt::print(stderr,
-               "\r\033[Kepoch {} of {}: loss {:.4f}, training {:.4f}, validation {:.4f}, {}",
-               record.epoch, epochs_, record.loss, record.scores[0].accuracy,
-               record.scores[1].accuracy, duration(record.seconds));
-    std::fflush(stderr);
+    write_standard_error(
+        fmt::format("\r\033[Kepoch {} of {}: loss {:.4f}, training {:.4f}, validation {:.4f}, {}",
+                    record.epoch, epochs_, record.loss, record.scores[0].accuracy,
+                    record.scores[1].accuracy, duration(record.seconds)));
   }
 
  private:
@@ -313,6 +314,8 @@ learn::Settings take_up(CLI::App& command, const TrainCommand& options) {
 }
 
 ExitStatus run_train(CLI::App& command, const TrainCommand& options) {
+  std::optional<learn::CheckpointFolder> folder;
+  if (!options.checkpoint.empty()) folder.emplace(options.checkpoint);
   const bool resumes = options.resume && learn::has_state(options.checkpoint);
   const learn::Settings stored = take_up(command, options);
   learn::TrainOptions train = train_options(options);
@@ -320,6 +323,8 @@ ExitStatus run_train(CLI::App& command, const TrainCommand& options) {
   learn::check_settings(options.checkpoint, learn::Purpose::resume, stored, given,
                         options.allow_changes);
   Session session("train", options.common);
+  for (const std::string& file : learn::checkpoint_files(options.checkpoint))
+    session.writes("--checkpoint", file);
   warn_of_unused_options(session, train);
   const bool is_max = train.model.kind == learn::ModelKind::sage &&
                       train.model.aggregate == learn::SageAggregate::max;

@@ -3,16 +3,17 @@
 #include "warren/core/trace.hpp"
 
 #include <atomic>
-#include <fstream>
 #include <mutex>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "warren/core/error.hpp"
+#include "warren/core/output_file.hpp"
 
 namespace warren {
 namespace {
+
+constexpr std::size_t kWrittenAtOnce = std::size_t{1} << 20;
 
 struct Event {
   std::string name;
@@ -80,23 +81,23 @@ void trace_counter(std::string_view name, int rank, double value) {
 void trace_write(const std::string& path) {
   Recorder& r = recorder();
   const std::scoped_lock lock(r.mutex);
-  std::ofstream out(path, std::ios::trunc);
-  out << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
+  OutputFile out(path, OutputFile::Special::in_place);
+  std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
   const char* separator = "\n";
   for (const Event& e : r.events) {
-    out << separator
-        << fmt::format(R"({{"name":"{}","ph":"{}","pid":0,"tid":{},"ts":{:.3f})", escaped(e.name),
-                       e.phase, e.rank, (e.begin - r.origin) * 1e6);
-    if (e.phase == 'X') out << fmt::format(",\"dur\":{:.3f}", e.duration * 1e6);
-    if (!e.arguments.empty()) out << ",\"args\":" << e.arguments;
-    out << '}';
+    text += separator;
+    text += fmt::format(R"({{"name":"{}","ph":"{}","pid":0,"tid":{},"ts":{:.3f})", escaped(e.name),
+                        e.phase, e.rank, (e.begin - r.origin) * 1e6);
+    if (e.phase == 'X') text += fmt::format(",\"dur\":{:.3f}", e.duration * 1e6);
+    if (!e.arguments.empty()) text += ",\"args\":" + e.arguments;
+    text += '}';
     separator = ",\n";
+    if (text.size() < kWrittenAtOnce) continue;
+    out.write(text);
+    text.clear();
   }
-  out << "\n]}\n";
-  out.flush();
-  if (!out)
-    throw InputError(
-        fmt::format("{}: the trace could not be written; name a file in a writable folder", path));
+  out.write(text + "\n]}\n");
+  (void)out.commit();
 }
 
 }  // namespace warren

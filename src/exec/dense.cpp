@@ -15,6 +15,8 @@
 #include "warren/exec/half.hpp"
 #include "warren/exec/memory.hpp"
 
+#include "exec/blas_buffers.hpp"
+
 #if WARREN_HAS_CUDA
 #include "exec/cuda/blas.hpp"
 #endif
@@ -83,6 +85,7 @@ void multiply_on_cpu(ThreadPool& pool, const DenseShape& s, float alpha, const f
   one_thread_each();
   const auto threads = static_cast<std::uint64_t>(pool.size());
   const std::uint64_t most = std::clamp<std::uint64_t>(s.m * s.n * s.k / kSmallPart, 1, threads);
+  const BlasBuffers buffers(most);
   if (s.k > 4 * s.m && s.k >= most) return by_terms(pool, s, alpha, a, b, beta, c, most);
   by_rows(pool, s, alpha, a, b, beta, c, std::min(most, s.m));
 }
@@ -151,12 +154,16 @@ void multiply_on_cpu(ThreadPool& pool, const DenseShape& s, float alpha, const T
   one_thread_each();
   const auto threads = static_cast<std::uint64_t>(pool.size());
   const std::uint64_t most = std::clamp<std::uint64_t>(s.m * s.n * s.k / kSmallPart, 1, threads);
-  if (s.transpose_a && !s.transpose_b)
+  if (s.transpose_a && !s.transpose_b) {
+    const BlasBuffers buffers(most);
     return narrow_by_terms(pool, s, alpha, a, b, beta, c, std::min(most, s.k));
+  }
   std::vector<float> wide_b(s.k * s.n);
   widen(b, wide_b.size(), wide_b.data());
-  if (!s.transpose_a)
+  if (!s.transpose_a) {
+    const BlasBuffers buffers(most);
     return narrow_by_rows(pool, s, alpha, a, wide_b.data(), beta, c, std::min(most, s.m));
+  }
   std::vector<float> wide_a(s.m * s.k);
   std::vector<float> sums(s.m * s.n);
   widen(a, wide_a.size(), wide_a.data());

@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "warren/core/error.hpp"
+#include "warren/core/output_file.hpp"
 
 #include "graph/io/mapped_file.hpp"
-#include "graph/io/output_file.hpp"
 
 namespace warren::learn {
 namespace {
@@ -142,7 +142,7 @@ void TensorFile::set_real(const std::string& key, double value) {
 
 namespace {
 
-void write_into(graph::io::OutputFile& out, const TensorFile& file) {
+std::string header_of(const TensorFile& file) {
   Json header;
   header["__metadata__"] = file.metadata;
   std::uint64_t at = 0;
@@ -155,6 +155,11 @@ void write_into(graph::io::OutputFile& out, const TensorFile& file) {
   }
   std::string text = header.dump();
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
+  return text;
+}
+
+void write_into(OutputFile& out, const TensorFile& file) {
+  const std::string text = header_of(file);
   const std::uint64_t length = text.size();
   out.write(&length, sizeof length);
   out.write(text);
@@ -165,18 +170,29 @@ void write_into(graph::io::OutputFile& out, const TensorFile& file) {
 }  // namespace
 
 void write_tensors(const std::string& path, const TensorFile& file) {
-  graph::io::OutputFile out(path);
+  OutputFile out(path);
   write_into(out, file);
   out.commit();
 }
 
 void write_tensors(const std::vector<std::pair<std::string, TensorFile>>& files) {
-  std::vector<std::unique_ptr<graph::io::OutputFile>> outs;
+  std::vector<std::unique_ptr<OutputFile>> outs;
+  std::vector<OutputFile*> all;
   for (const auto& [path, file] : files) {
-    outs.push_back(std::make_unique<graph::io::OutputFile>(path));
-    write_into(*outs.back(), file);
+    all.push_back(outs.emplace_back(std::make_unique<OutputFile>(path)).get());
+    write_into(*all.back(), file);
   }
-  for (const auto& out : outs) out->commit();
+  OutputFile::commit(all);
+}
+
+void check_room_for_tensors(const std::vector<std::pair<std::string, TensorFile>>& files) {
+  std::vector<std::unique_ptr<OutputFile>> outs;
+  for (const auto& [path, file] : files) {
+    std::uint64_t bytes = sizeof(std::uint64_t) + header_of(file).size();
+    for (const NamedTensor& tensor : file.tensors) bytes += tensor.values.size() * sizeof(float);
+    outs.push_back(std::make_unique<OutputFile>(path));
+    outs.back()->reserve(bytes);
+  }
 }
 
 TensorFile read_tensors(const std::string& path) {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,34 +17,10 @@
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/stop.hpp"
 
 namespace warren::learn {
 namespace {
-
-std::atomic<bool> is_interrupted{false};
-void note_interrupt(int) { is_interrupted = true; }
-
-/// While it lives, SIGINT and SIGTERM are noted rather than end the process.
-class Interruptible {
- public:
-  Interruptible() {
-    is_interrupted = false;
-    struct sigaction noted {};
-    noted.sa_handler = note_interrupt;
-    for (std::size_t i = 0; i < kSignals.size(); ++i)
-      (void)sigaction(kSignals.at(i), &noted, &before_.at(i));
-  }
-  ~Interruptible() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i)
-      (void)sigaction(kSignals.at(i), &before_.at(i), nullptr);
-  }
-  Interruptible(const Interruptible&) = delete;
-  Interruptible& operator=(const Interruptible&) = delete;
-
- private:
-  static constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
-  std::array<struct sigaction, 2> before_{};
-};
 
 /// A pipe's end to read from, of what the child writes on its standard error.
 class Child {
@@ -57,14 +33,26 @@ class Child {
     arguments.reserve(command.size() + 1);
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
+    // Signals that this process ignores end the child as they end any other.
+    posix_spawnattr_t attributes;
+    (void)posix_spawnattr_init(&attributes);
+    sigset_t ignored;
+    (void)sigemptyset(&ignored);
+    (void)sigaddset(&ignored, SIGPIPE);
+    (void)sigaddset(&ignored, SIGXFSZ);
+    (void)posix_spawnattr_setsigdefault(&attributes, &ignored);
+    // A group of its own: Ctrl-C comes to this process alone, which ends the child.
+    (void)posix_spawnattr_setpgroup(&attributes, 0);
+    (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     posix_spawn_file_actions_t actions;
     (void)posix_spawn_file_actions_init(&actions);
     (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     (void)posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     const int status =
-        posix_spawnp(&process_, arguments[0], &actions, nullptr, arguments.data(), environ);
+        posix_spawnp(&process_, arguments[0], &actions, &attributes, arguments.data(), environ);
     (void)posix_spawn_file_actions_destroy(&actions);
+    (void)posix_spawnattr_destroy(&attributes);
     (void)close(ends[1]);
     if (status == 0) return;
     (void)close(read_end_);
@@ -82,7 +70,6 @@ class Child {
     std::array<char, 1024> part{};
     while (true) {
       const ssize_t count = read(read_end_, part.data(), part.size());
-      if (is_interrupted) (void)kill(process_, SIGTERM);
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) break;
       text.append(part.data(), static_cast<std::size_t>(count));
@@ -90,11 +77,11 @@ class Child {
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return text;
   }
+  void end() const noexcept { (void)kill(process_, SIGTERM); }
   /// Its exit status; -1 where a signal ended it.
   int wait() {
     int status = 0;
     while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-      if (is_interrupted) (void)kill(process_, SIGTERM);
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -135,7 +122,6 @@ Download download(const std::string& address, const std::string& path) {
   // that the server has not (22) and of file:// (37) the address may be wrong.
   static constexpr std::array<int, 9> kUnreachable = {5, 6, 7, 22, 28, 35, 37, 56, 60};
   const char* protocols = protocols_of(address);
-  const Interruptible interruptible;
   Child child({"curl",
                "--fail",
                "--location",
@@ -158,9 +144,14 @@ Download download(const std::string& address, const std::string& path) {
                path,
                "--",
                encoded(address)});
-  const std::string said = child.listen();
+  std::string said;
+  {
+    // The child is waited for below, so that its number is nobody else's here.
+    const std::stop_callback on_stop(stop_token(), [&child] { child.end(); });
+    said = child.listen();
+  }
   const int status = child.wait();
-  if (is_interrupted) throw Error(fmt::format("{}: interrupted; nothing was kept", address));
+  check_stop();
   if (status == 0) return {};
   return {said.empty() ? fmt::format("curl ended with status {}", status) : said,
           std::find(kUnreachable.begin(), kUnreachable.end(), status) != kUnreachable.end()};

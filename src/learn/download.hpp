@@ -13,7 +13,7 @@ struct Download {
 };
 
 /// Writes what is at `address` into `path`. What stays after trouble is the caller's to remove.
-/// Throws InputError where there is no curl, Error where it is interrupted (SIGINT, SIGTERM), which
+/// Throws InputError where there is no curl, Error where the process is asked to end, which
 /// ends curl, too.
 [[nodiscard]] Download download(const std::string& address, const std::string& path);
 

@@ -12,8 +12,8 @@
 #include <fmt/ranges.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/output_file.hpp"
 
-#include "graph/io/output_file.hpp"
 #include "learn/download.hpp"
 #include "learn/new_folder.hpp"
 #include "learn/sha256.hpp"
@@ -115,7 +115,7 @@ std::uint64_t write_sums(const fs::path& folder) {
   std::string text;
   for (const std::string& name : names)
     text += fmt::format("{}  {}\n", sha256_of_file((folder / name).string()), name);
-  graph::io::OutputFile out((folder / kSums).string());
+  OutputFile out((folder / kSums).string());
   out.write(text);
   (void)out.commit();
   return names.size();
@@ -159,7 +159,7 @@ class Fetch {
       unpack(path, folder_.path());
       fs::remove(path);
     }
-    graph::io::OutputFile out((folder_.path() / kSource).string());
+    OutputFile out((folder_.path() / kSource).string());
     out.write(source);
     (void)out.commit();
     result.files = write_sums(folder_.path());

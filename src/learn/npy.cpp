@@ -3,14 +3,15 @@
 
 #include <fmt/format.h>
 
+#include "warren/core/output_file.hpp"
+
 #include "graph/io/npy.hpp"
-#include "graph/io/output_file.hpp"
 
 namespace warren::learn {
 
 void write_npy(const std::string& path, std::uint64_t rows, std::uint64_t columns,
                std::span<const float> values) {
-  graph::io::OutputFile file(path);
+  OutputFile file(path);
   file.write(graph::io::npy_header("<f4", fmt::format("({}, {})", rows, columns)));
   file.write(values.data(), values.size_bytes());
   file.commit();

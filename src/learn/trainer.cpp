@@ -376,6 +376,7 @@ bool Trainer::Parts::has_lost_patience() const {
 
 TrainResult Trainer::run(const std::function<void(const EpochRecord&)>& seen) {
   Parts& p = *parts_;
+  p.check_room();
   while (p.progress.epochs < p.options.epochs && !p.has_lost_patience()) {
     const EpochRecord record = epoch();
     p.note(record);

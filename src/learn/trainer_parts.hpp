@@ -5,6 +5,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "warren/learn/trainer.hpp"
 
@@ -112,6 +115,11 @@ struct Trainer::Parts {
   void check_losses(const EpochRecord& record) const;
   /// The same of what a checkpoint is to keep.
   void check_state(const TensorFile& state) const;
+  /// What the files of a checkpoint would now hold, by their paths. Makes their folder. Throws
+  /// UsageError for numbers that are none.
+  [[nodiscard]] std::vector<std::pair<std::string, TensorFile>> checkpoint_content();
+  /// Throws InputError where there is no room for the files of a checkpoint. Collective.
+  void check_room();
   /// Where training stands, and how it came there.
   void describe_progress(TensorFile& state) const;
   /// As describe_progress() left it, but for what stands within an epoch. Throws InputError for

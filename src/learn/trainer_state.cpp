@@ -10,15 +10,13 @@
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
 
+#include "learn/checkpoint_names.hpp"
 #include "learn/trainer_parts.hpp"
 
 namespace warren::learn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kModel = "model.safetensors";
-constexpr const char* kState = "state.safetensors";
 
 std::string path_in(const std::string& folder, const char* name) {
   return (std::filesystem::path(folder) / name).string();
@@ -291,45 +289,52 @@ void Trainer::Parts::take_progress(const TensorFile& file, const std::string& pa
     throw InputError(path + ": its history is of more epochs than it has");
 }
 
+std::vector<std::pair<std::string, TensorFile>> Trainer::Parts::checkpoint_content() {
+  const exec::Stream& stream = context().stream();
+  const Parameters& parameters = model().parameters();
+  const std::vector<float> current = parameters.values().to_host(stream);
+  // Within the first epoch there is no best one yet.
+  const std::vector<float> best_ones = progress.best_epoch == 0 ? current : best.to_host(stream);
+  TensorFile file;
+  describe(file, options.model);
+  describe_task(file, options);
+  describe_training(file, options, loss, mark);
+  TensorFile state;
+  state.metadata = file.metadata;
+  file.metadata["epoch"] = std::to_string(progress.best_epoch);
+  add(file, "", parameters, best_ones);
+  describe_progress(state);
+  if (scale) {
+    const LossScaleState now = scale->state(stream);
+    state.set_real("loss_scale", static_cast<double>(now.factor));
+    state.metadata["loss_scale.good"] = std::to_string(now.good);
+    state.metadata["loss_scale.skipped"] = std::to_string(now.skipped);
+  }
+  if (options.sampled) state.metadata["batch"] = batch_text(options, context().team().size());
+  add(state, "current.", parameters, current);
+  add(state, "best.", parameters, best_ones);
+  add(state, "first.", parameters, optimizer.first().to_host(stream));
+  if (optimizer.second().size() != 0)
+    add(state, "second.", parameters, optimizer.second().to_host(stream));
+  check_state(state);
+  std::error_code error;
+  std::filesystem::create_directories(options.checkpoint, error);
+  return {{path_in(options.checkpoint, kModel), std::move(file)},
+          {path_in(options.checkpoint, kState), std::move(state)}};
+}
+
+void Trainer::Parts::check_room() {
+  if (options.checkpoint.empty()) return;
+  if (context().team().rank() == 0) check_room_for_tensors(checkpoint_content());
+  context().team().barrier();
+}
+
 void Trainer::save() {
   Parts& p = *parts_;
   if (p.options.checkpoint.empty()) return;
   const TraceSpan span("checkpoint", p.context().team().rank());
   // Every rank has the same: rank 0 writes, and the others wait for what may go wrong.
-  if (p.context().team().rank() == 0) {
-    const exec::Stream& stream = p.context().stream();
-    const Parameters& parameters = p.model().parameters();
-    const std::vector<float> current = parameters.values().to_host(stream);
-    // Within the first epoch there is no best one yet.
-    const std::vector<float> best = p.progress.best_epoch == 0 ? current : p.best.to_host(stream);
-    TensorFile model;
-    describe(model, p.options.model);
-    describe_task(model, p.options);
-    describe_training(model, p.options, p.loss, p.mark);
-    TensorFile state;
-    state.metadata = model.metadata;
-    model.metadata["epoch"] = std::to_string(p.progress.best_epoch);
-    add(model, "", parameters, best);
-    p.describe_progress(state);
-    if (p.scale) {
-      const LossScaleState scale = p.scale->state(stream);
-      state.set_real("loss_scale", static_cast<double>(scale.factor));
-      state.metadata["loss_scale.good"] = std::to_string(scale.good);
-      state.metadata["loss_scale.skipped"] = std::to_string(scale.skipped);
-    }
-    if (p.options.sampled)
-      state.metadata["batch"] = batch_text(p.options, p.context().team().size());
-    add(state, "current.", parameters, current);
-    add(state, "best.", parameters, best);
-    add(state, "first.", parameters, p.optimizer.first().to_host(stream));
-    if (p.optimizer.second().size() != 0)
-      add(state, "second.", parameters, p.optimizer.second().to_host(stream));
-    p.check_state(state);
-    std::error_code error;
-    std::filesystem::create_directories(p.options.checkpoint, error);
-    write_tensors({{path_in(p.options.checkpoint, kModel), std::move(model)},
-                   {path_in(p.options.checkpoint, kState), std::move(state)}});
-  }
+  if (p.context().team().rank() == 0) write_tensors(p.checkpoint_content());
   p.context().team().barrier();
   p.has_checkpoint = true;
 }

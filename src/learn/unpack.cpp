@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/output_file.hpp"
 
 #include "graph/io/mapped_file.hpp"
-#include "graph/io/output_file.hpp"
 #include "graph/io/zip_reader.hpp"
 
 namespace warren::learn {
@@ -78,7 +78,7 @@ void write_members(const graph::io::ZipReader& zip, const std::vector<Member>& m
   for (const auto& [name, inside] : members) {
     fs::create_directories((folder / inside).parent_path());
     graph::io::ZipStream member = zip.open(name);
-    graph::io::OutputFile out((folder / inside).string());
+    OutputFile out((folder / inside).string());
     while (const std::uint64_t count = member.read(piece.data(), piece.size()))
       out.write(piece.data(), count);
     (void)out.commit();

@@ -5,10 +5,10 @@
 #include <fstream>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/output_file.hpp"
 
 namespace warren::team {
 
@@ -31,15 +31,9 @@ std::optional<nlohmann::json> read_cache_file(const std::string& path, const std
 void write_cache_file(const std::string& path, const nlohmann::json& content) {
   const std::filesystem::path target(path);
   std::filesystem::create_directories(target.parent_path());
-  // Through a file of our own, so that no reader ever sees half of it.
-  const std::filesystem::path draft = path + fmt::format(".{}", getpid());
-  {
-    std::ofstream file(draft, std::ios::trunc);
-    file << content.dump(1) << '\n';
-    file.flush();
-    if (!file) throw InputError("it cannot be written");
-  }
-  std::filesystem::rename(draft, target);
+  OutputFile file(path);
+  file.write(content.dump(1) + '\n');
+  (void)file.commit();
 }
 
 void log_not_kept(std::string_view what, const std::string& path,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/log.hpp"
+#include "warren/core/start_thread.hpp"
 #include "warren/exec/worker.hpp"
 
 #include "team/nccl_library.hpp"
@@ -71,7 +72,13 @@ class NcclCollectives : public DeviceCollectives {
       end_communicator(true);
       throw;
     }
-    watcher_ = std::thread([this] { watch(); });
+    try {
+      watcher_ = start_thread([this] { watch(); }, "the thread that watches NCCL",
+                              "give fewer --threads or --devices");
+    } catch (...) {
+      end_communicator(true);
+      throw;
+    }
   }
 
   ~NcclCollectives() override {

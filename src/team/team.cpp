@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "warren/core/start_thread.hpp"
+
 #include "team/barrier_memory.hpp"
 #include "team/device_collectives.hpp"
 #include "team/peer_access.hpp"
@@ -145,10 +147,14 @@ void run_team(const TeamOptions& options, const std::function<void(Team&)>& work
   };
   std::vector<std::thread> threads;
   try {
-    for (int rank = 1; rank < options.ranks; ++rank) threads.emplace_back(run_rank, rank);
+    for (int rank = 1; rank < options.ranks; ++rank) {
+      threads.push_back(start_thread([&run_rank, rank] { run_rank(rank); },
+                                     fmt::format("rank {} of {}", rank + 1, options.ranks),
+                                     "give fewer --devices"));
+    }
     run_rank(0);
   } catch (...) {
-    fail(0);  // The system has no thread left: those that run must not wait for the missing ones.
+    fail(0);  // Those that run must not wait for the ones that did not start.
   }
   for (std::thread& thread : threads) thread.join();
   const int failed = hub->failed_rank();

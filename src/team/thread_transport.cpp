@@ -4,9 +4,11 @@
 #include "team/thread_transport.hpp"
 
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "warren/core/stop.hpp"
 #include "warren/exec/memory.hpp"
 
 #include "team/peer_access.hpp"
@@ -21,15 +23,17 @@ ThreadHub::ThreadHub(int ranks, const exec::Device* pinned_on)
   abort_flag = static_cast<std::uint32_t*>(
       exec::allocate(*pinned_on_, exec::MemoryKind::pinned, sizeof(std::uint32_t)));
   std::atomic_ref<std::uint32_t>(*abort_flag).store(0);
+  on_stop_.emplace(stop_token(), [this] { stop(); });
 }
 
 ThreadHub::~ThreadHub() {
+  on_stop_.reset();
   exec::deallocate(*pinned_on_, exec::MemoryKind::pinned, abort_flag, sizeof(std::uint32_t));
 }
 
 void ThreadHub::throw_aborted() const {
   const std::scoped_lock lock(mutex_);
-  throw TeamError(fmt::format("rank {} failed: {}", failed_rank_, message_));
+  throw TeamError(message_.empty() ? "the team was ended" : message_);
 }
 
 void ThreadHub::barrier() {
@@ -61,11 +65,25 @@ void ThreadHub::barrier() {
 }
 
 void ThreadHub::abort(int rank, const std::string& message) noexcept {
+  std::string text;
+  try {
+    text = fmt::format("rank {} failed: {}", rank, message);
+  } catch (const std::exception&) {
+    // The team ends all the same.
+  }
+  end(rank, std::move(text));
+}
+
+void ThreadHub::stop() noexcept {
+  end(0, {});  // The program says why.
+}
+
+void ThreadHub::end(int rank, std::string message) noexcept {
   {
     const std::scoped_lock lock(mutex_);
     if (failed_rank_ < 0) {
       failed_rank_ = rank;
-      message_ = message;
+      message_ = std::move(message);
     }
     attic->end();
     aborted_.store(true, std::memory_order_release);

@@ -5,8 +5,11 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,8 @@ class ThreadHub {
 
   void barrier();
   void abort(int rank, const std::string& message) noexcept;
+  /// Ends the team: no rank of it has failed, but the process is asked to end.
+  void stop() noexcept;
   void check() const;
   /// The rank that ended the team, or -1.
   [[nodiscard]] int failed_rank() const;
@@ -41,6 +46,7 @@ class ThreadHub {
 
  private:
   void throw_aborted() const;
+  void end(int rank, std::string message) noexcept;
 
   const int ranks_;
   std::unique_ptr<exec::Device> pinned_on_;
@@ -50,7 +56,9 @@ class ThreadHub {
   std::atomic<std::uint64_t> generation_{0};
   std::atomic<bool> aborted_{false};
   int failed_rank_ = -1;
-  std::string message_;
+  std::string message_;  ///< Empty: there was no memory for one.
+  /// The last member: its callback uses the others.
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
 class ThreadTransport : public Transport {

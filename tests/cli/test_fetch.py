@@ -233,7 +233,7 @@ class Fetch(ProgramTest):
                     time.sleep(0.02)
                 process.send_signal(number)
                 _, err = process.communicate(timeout=60)
-                self.assertEqual(process.returncode, 1)
+                self.assertEqual(process.returncode, 128 + number)
                 self.assertIn("interrupted", err)
                 self.assertEqual(self.entries(), [])
 

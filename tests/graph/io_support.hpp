@@ -16,36 +16,12 @@
 #include "warren/core/error.hpp"
 #include "warren/graph/io.hpp"
 
-#include "graph/io/output_file.hpp"
+#include "graph/io/text_output.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace warren::graph {
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "warren_io_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
-  /// Files and folders in it.
-  [[nodiscard]] int files() const {
-    int count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-      count += entry.path().empty() ? 0 : 1;
-    return count;
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using testing_support::TemporaryFolder;
 
 inline void write_bytes(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
@@ -58,7 +34,7 @@ inline std::string read_bytes(const std::string& path) {
 
 /// Writes text, compressed if the name says so.
 inline void write_text(const std::string& path, std::string_view text) {
-  io::OutputFile file(path);
+  OutputFile file(path);
   const auto out = io::make_text_output(file, io::required_kind(path).compression);
   out->write(text);
   out->finish();

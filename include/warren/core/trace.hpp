@@ -24,7 +24,8 @@ void trace_span(std::string_view name, int rank, double begin, double end,
                 std::string_view arguments_json = {});
 /// Records a counter's value at this moment.
 void trace_counter(std::string_view name, int rank, double value);
-/// Writes what was recorded to `path`. Throws InputError when it cannot be written.
+/// Writes what was recorded to `path`, whole or not at all; a pipe or a device in place. Throws
+/// InputError when it cannot be written.
 void trace_write(const std::string& path);
 
 /// Records its own lifetime as a span.

@@ -62,7 +62,7 @@ class ThreadBarrier {
 /// A fixed set of threads. The calling thread works as thread 0, so a pool of one starts no thread.
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads);
+  explicit ThreadPool(int threads);  ///< Throws ThreadError where so many are not started.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -38,6 +38,8 @@ void write_tensors(const std::string& path, const TensorFile& file);
 /// Several, each by its path: all are written before the first one takes its place, so that a disk
 /// that fills leaves what was there, of each of them.
 void write_tensors(const std::vector<std::pair<std::string, TensorFile>>& files);
+/// Throws InputError where there is no room for them all. Writes nothing.
+void check_room_for_tensors(const std::vector<std::pair<std::string, TensorFile>>& files);
 /// Float32 matrices only. Throws InputError for what is no such file, or is damaged.
 [[nodiscard]] TensorFile read_tensors(const std::string& path);
 

@@ -4,9 +4,11 @@
 
 #include <utility>
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/start_thread.hpp"
 
 namespace warren::exec {
 
@@ -29,20 +31,36 @@ void ThreadBarrier::pause() {
 #endif
 }
 
+namespace {
+
+void end(std::vector<std::thread>& workers, std::mutex& mutex, std::condition_variable& start,
+         bool& is_stopping) noexcept {
+  {
+    const std::scoped_lock lock(mutex);
+    is_stopping = true;
+  }
+  start.notify_all();
+  for (std::thread& worker : workers) worker.join();
+}
+
+}  // namespace
+
 ThreadPool::ThreadPool(int threads) : threads_(threads) {
   require(threads >= 1, "a thread pool needs at least one thread");
   workers_.reserve(static_cast<std::size_t>(threads - 1));
-  for (int t = 1; t < threads; ++t) workers_.emplace_back([this, t] { serve(t); });
+  try {
+    for (int t = 1; t < threads; ++t) {
+      workers_.push_back(start_thread([this, t] { serve(t); },
+                                      fmt::format("CPU thread {} of {}", t + 1, threads),
+                                      "give fewer --threads"));
+    }
+  } catch (...) {
+    end(workers_, mutex_, start_, stopping_);
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-  }
-  start_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
-}
+ThreadPool::~ThreadPool() { end(workers_, mutex_, start_, stopping_); }
 
 void ThreadPool::run(const std::function<void(int)>& work) {
   if (threads_ == 1) {

@@ -73,6 +73,7 @@ void MappedFile::map(int file) {
   mapping_.data = static_cast<char*>(base);
   if (size_ != 0 && mmap(base, size_, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0) == MAP_FAILED)
     refuse("map");
+  range_.emplace(base, mapping_.bytes, path_.c_str());
 }
 
 // Reads to the end, into memory that grows by doubling. A page of zeros is left behind the end.
@@ -104,6 +105,9 @@ void MappedFile::grow() {
 }
 
 void MappedFile::refuse(const char* call) const {
+  if (errno == ENOMEM)
+    throw MemoryError(fmt::format("the host (address space to {} {})", call, path_), mapping_.bytes,
+                      exec::Device::cpu(1).memory().free);
   throw InputError(fmt::format("{}: cannot {}: {}", path_, call, std::strerror(errno)));
 }
 

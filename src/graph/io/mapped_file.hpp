@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
+
+#include "warren/core/mapped_ranges.hpp"
 
 namespace warren::graph::io {
 
@@ -46,6 +48,7 @@ class MappedFile {
 
   std::string path_;
   Mapping mapping_;
+  std::optional<MappedRange> range_;  ///< Of a file that is mapped.
   std::uint64_t size_ = 0;
 };
 

@@ -167,7 +167,7 @@ std::uint64_t write_compressed(const CompressedGraph& graph, const std::string& 
   io::add_common_parts(graph, parts);
   const std::uint32_t flags =
       wgr::rows_sorted | (graph.smallest_gap == 0 ? 0u : wgr::no_parallel_edges);
-  io::OutputFile file(path);
+  OutputFile file(path);
   io::write_parts(io::make_header(graph, wgr::kCompressedVersion, flags), std::move(parts), file,
                   pool);
   return file.commit();

@@ -137,7 +137,7 @@ std::uint64_t write_graph(const Graph& graph, const std::string& path, exec::Thr
   if (graph.vertices == 0) {
     throw InputError(path + ": the graph has no vertices; a file holds at least one");
   }
-  io::OutputFile file(path);
+  OutputFile file(path);
   io::write_as({graph, path, kind, pool}, file);
   return file.commit();
 }

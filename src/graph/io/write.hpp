@@ -11,7 +11,7 @@
 #include "warren/graph/graph.hpp"
 
 #include "graph/io/format.hpp"
-#include "graph/io/output_file.hpp"
+#include "graph/io/text_output.hpp"
 
 namespace warren::graph::io {
 

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing beside the place and renaming, and the compressors in front of that.
-#include "graph/io/output_file.hpp"
+// The compressors in front of a file.
+#include "graph/io/text_output.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <utility>
+#include <cstdint>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -25,12 +17,6 @@ namespace {
 
 constexpr std::uint64_t kMostAtOnce = std::uint64_t{1} << 30;
 constexpr std::size_t kCompressedBytes = std::size_t{1} << 18;
-
-// Files that this process writes at the same time have different names.
-std::string temporary_name(const std::string& path) {
-  static std::atomic<unsigned> counter{0};
-  return fmt::format("{}.partial-{}-{}", path, getpid(), counter.fetch_add(1));
-}
 
 class PlainOutput final : public TextOutput {
  public:
@@ -120,79 +106,6 @@ class ZstdOutput final : public TextOutput {
 };
 
 }  // namespace
-
-OutputFile::OutputFile(std::string path)
-    : path_(std::move(path)), temporary_(temporary_name(path_)) {
-  struct stat status {};
-  if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw InputError(
-        path_ + ": cannot write: is a directory or a device; name a file to write the graph to");
-  }
-  descriptor_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) refuse("create it");
-}
-
-OutputFile::~OutputFile() {
-  if (descriptor_ < 0) return;
-  (void)close(descriptor_);
-  (void)unlink(temporary_.c_str());
-}
-
-void OutputFile::refuse(const char* what) const {
-  throw InputError(fmt::format("{}: cannot {}: {}", path_, what, std::strerror(errno)));
-}
-
-void OutputFile::write(const void* data, std::uint64_t bytes) {
-  const char* p = static_cast<const char*>(data);
-  while (bytes != 0) {
-    const ssize_t written = ::write(descriptor_, p, std::min(bytes, kMostAtOnce));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      refuse("write");
-    }
-    p += written;
-    bytes -= static_cast<std::uint64_t>(written);
-    bytes_ += static_cast<std::uint64_t>(written);
-  }
-}
-
-void OutputFile::fill_up_to(std::uint64_t offset) {
-  static constexpr std::array<char, 4096> kZeros{};
-  while (bytes_ < offset) {
-    write(kZeros.data(), std::min<std::uint64_t>(kZeros.size(), offset - bytes_));
-  }
-}
-
-void OutputFile::replace(std::uint64_t offset, const void* data, std::uint64_t bytes) {
-  const char* p = static_cast<const char*>(data);
-  while (bytes != 0) {
-    const ssize_t written = pwrite(descriptor_, p, bytes, static_cast<off_t>(offset));
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      refuse("write");
-    }
-    p += written;
-    offset += static_cast<std::uint64_t>(written);
-    bytes -= static_cast<std::uint64_t>(written);
-  }
-}
-
-std::uint64_t OutputFile::commit() {
-  if (fsync(descriptor_) != 0) refuse("bring it to the disk");
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) refuse("rename it to its place");
-  (void)close(descriptor_);
-  descriptor_ = -1;
-  // The name is in the directory: that too has to reach the disk. Some file systems cannot be
-  // asked.
-  const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
-  const int directory =
-      open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory >= 0) {
-    (void)fsync(directory);
-    (void)close(directory);
-  }
-  return bytes_;
-}
 
 std::unique_ptr<TextOutput> make_text_output(OutputFile& file, Compression compression) {
   switch (compression) {
