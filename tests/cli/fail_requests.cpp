@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library that is loaded before the program (LD_PRELOAD) and lets one request to the system fail:
+// the WARREN_FAIL_AT-th of the kind WARREN_FAIL ("new", "map", "thread"), and with WARREN_FAIL_ON
+// all after it. As the program ends, the count of requests is written to the descriptor
+// WARREN_FAIL_COUNT.
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace {
+
+enum class Kind { none, memory, map, thread };
+
+long number(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? 0 : std::atol(text);
+}
+
+struct Plan {
+  Plan() {
+    const char* text = std::getenv("WARREN_FAIL");
+    if (text == nullptr) return;
+    kind = std::strcmp(text, "new") == 0   ? Kind::memory
+           : std::strcmp(text, "map") == 0 ? Kind::map
+                                           : Kind::thread;
+    at = number("WARREN_FAIL_AT");
+    goes_on = number("WARREN_FAIL_ON") != 0;
+  }
+  Kind kind = Kind::none;
+  long at = 0;
+  bool goes_on = false;
+};
+
+std::atomic<long> count{0};
+
+bool fails(Kind kind) {
+  static const Plan plan;
+  if (kind != plan.kind) return false;
+  const long mine = ++count;
+  return plan.at != 0 && (mine == plan.at || (plan.goes_on && mine > plan.at));
+}
+
+[[gnu::destructor]] void tell() {
+  const long descriptor = number("WARREN_FAIL_COUNT");
+  char text[32];
+  const int length = std::snprintf(text, sizeof text, "%ld\n", count.load());
+  if (descriptor > 2) (void)!write(static_cast<int>(descriptor), text, static_cast<size_t>(length));
+}
+
+template <class F>
+F* next(const char* name) {
+  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+}
+
+void* take(std::size_t bytes, std::size_t alignment) {
+  if (fails(Kind::memory)) return nullptr;
+  const std::size_t size = bytes == 0 ? 1 : bytes;
+  return alignment == 0
+             ? std::malloc(size)
+             : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+}
+
+void* take_or_throw(std::size_t bytes, std::size_t alignment = 0) {
+  void* taken = take(bytes, alignment);
+  if (taken == nullptr) throw std::bad_alloc();
+  return taken;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return take_or_throw(bytes); }
+void* operator new[](std::size_t bytes) { return take_or_throw(bytes); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return take_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
+  return take_or_throw(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return take(bytes, 0); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return take(bytes, 0); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
+void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
+
+extern "C" {
+
+void* mmap(void* address, size_t bytes, int protection, int flags, int file,
+           off_t offset) noexcept {
+  static auto* const system = next<decltype(mmap)>("mmap");
+  if (fails(Kind::map)) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return system(address, bytes, protection, flags, file, offset);
+}
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
+                   void* argument) noexcept {
+  static auto* const system = next<decltype(pthread_create)>("pthread_create");
+  return fails(Kind::thread) ? EAGAIN : system(thread, attributes, body, argument);
+}
+}
