@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""That every model learns with its defaults: a generated set of 47 classes in thirty epochs over the whole graph, and in three of sampled batches."""
+"""That every model learns with its defaults: a generated set of 47 classes in thirty epochs over the whole graph, and in three of sampled batches.
+
+Attention takes minutes on a CPU: WARREN_LEARNING_FULL=1 trains all five models on the whole set, either way.
+"""
 
 import os
 import sys
@@ -7,25 +10,26 @@ import unittest
 
 from support import ProgramTest
 
-COMMUNITIES = ["community:30000,25", "--features", 100, "--classes", 47]
+FULL = bool(os.environ.get("WARREN_LEARNING_FULL"))
+MODELS = ("gcn", "sage", "gin", "gat", "gatv2")
 ENOUGH = 0.9
 
 
 class Learning(ProgramTest):
-    def check(self, *arguments):
-        for model in ("gcn", "sage", "gat", "gatv2", "gin"):
+    def check(self, graph, models, *arguments):
+        for model in MODELS if FULL else models:
             with self.subTest(model=model):
-                result = self.succeed_json("train", *COMMUNITIES, "--model", model, *arguments)
+                result = self.succeed_json("train", graph, "--features", 100, "--classes", 47, "--model", model, *arguments)
                 self.assertEqual(result["normalize"], "none")
-                self.assertLess(result["chance"], 0.05)
+                self.assertLess(result["chance"], 0.1)
                 self.assertGreaterEqual(result["best_validation"], ENOUGH)
                 self.assertGreaterEqual(result["test_accuracy"], ENOUGH)
 
     def test_whole_graph(self):
-        self.check("--epochs", 30)
+        self.check("community:30000,25" if FULL else "community:10000,25", MODELS[:4], "--epochs", 30)
 
     def test_sampled_batches(self):
-        self.check("--mode", "sampled", "--epochs", 3)
+        self.check("community:30000,25", MODELS[:3], "--mode", "sampled", "--epochs", 3)
 
 
 if __name__ == "__main__":
