@@ -36,25 +36,28 @@ sparse::Rows window(const graph::Graph& graph, const std::vector<std::uint64_t>&
 std::shared_ptr<const graph::Graph> looped(const graph::Graph& graph, exec::ThreadPool& pool) {
   auto result = std::make_shared<graph::Graph>();
   const std::uint64_t n = graph.vertices;
-  const auto has_loop = [&](Vertex v) {
+  const auto loops_of = [&](Vertex v) {
     const auto list = graph.neighbours(v);
-    return std::binary_search(list.begin(), list.end(), v);
+    return std::equal_range(list.begin(), list.end(), v);
   };
   result->vertices = graph.vertices;
   result->symmetry = graph.symmetry;
   result->offsets = memory::HostArray<EdgeOffset>(n + 1);
   result->offsets[0] = 0;
-  for (Vertex v = 0; v < n; ++v)
-    result->offsets[v + 1ull] = result->offsets[v] + graph.degree(v) + (has_loop(v) ? 0 : 1);
+  for (Vertex v = 0; v < n; ++v) {
+    const auto [first, last] = loops_of(v);
+    const auto loops = static_cast<std::uint64_t>(last - first);
+    result->offsets[v + 1ull] = result->offsets[v] + graph.degree(v) - loops + 1;
+  }
   result->targets = memory::HostArray<Vertex>(result->offsets[n]);
   pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) {
       const auto v = static_cast<Vertex>(i);
       const auto list = graph.neighbours(v);
-      const auto place = std::lower_bound(list.begin(), list.end(), v);
-      Vertex* to = std::copy(list.begin(), place, result->targets.data() + result->offsets[i]);
-      if (place == list.end() || *place != v) *to++ = v;
-      std::copy(place, list.end(), to);
+      const auto [first, last] = loops_of(v);
+      Vertex* to = std::copy(list.begin(), first, result->targets.data() + result->offsets[i]);
+      *to++ = v;
+      std::copy(last, list.end(), to);
     }
   });
   return result;

@@ -2,7 +2,9 @@
 """bench: its suites, fields and refusals."""
 
 import json
+import os
 import unittest
+from pathlib import Path
 
 from support import ProgramTest
 
@@ -46,6 +48,24 @@ class Bench(ProgramTest):
         self.assertEqual(json.loads((self.folder / "lookup.json").read_text())["results"], result["results"])
         self.fail(2, "bench", "lookup", "--strategies", "pull,moon", says=["moon"])
         self.fail(2, "bench", "lookup", "--bags", "0", says=["--bags"])
+
+    def test_a_verified_row_tells_no_fault(self):
+        """Of bench_traverse, which the presets without sanitizers build."""
+        program = Path(os.environ.get("WARREN_BENCH_FOLDER", "")) / "bench_traverse"
+        if not program.is_file():
+            self.skipTest(f"{program} is not built")
+        works = {"bfs": ["bfs"], "sssp": ["sssp"], "cc": ["cc"], "pagerank": ["pagerank"], "both": ["bfs", "pagerank"]}
+        for work, expected in works.items():
+            options = ("--graph", "grid:20x20", "--work", work, "--repeat", 1, "--devices", 2, "--verify", "--out", "rows.json")
+            result = self.run_program(*options, program=str(program))
+            self.assertEqual(result.status, 0, result.err)
+            self.assertIn("verified", result.out)
+            self.assertNotIn("WRONG", result.out)
+            rows = json.loads((self.folder / "rows.json").read_text().splitlines()[-1])["results"]
+            self.assertEqual([row["work"] for row in rows], expected)
+            for row in rows:
+                self.assertIs(row["verified"], True, row)
+                self.assertNotIn("fault", row)
 
     def test_refusals(self):
         self.fail(2, "bench", says=["subcommand"])

@@ -10,8 +10,9 @@ from model import Refused, volumes
 
 VOLUME = {"broadcast": "broadcast", "broadcast-pipelined": "broadcast", "pull": "per_edge", "once": "once",
           "staged": "once", "fused": "fused", "cover": "cover"}
-STRATEGIES = (*VOLUME, "auto", "auto", "pull:ps=1", "pull:ps=3:dist=2:wpb=1", "pull:ps=64:dist=7:wpb=16",
-              "staged:chunks=1", "staged:chunks=3", "staged:chunks=16", "cover:copy=2")
+STRATEGIES = (*VOLUME, "auto", "auto", "pull:ps=1", "pull:ps=3:dist=2:wpb=1", "pull:ps=64:dist=7:wpb=16", "pull:mgg", "pull:dist=off",
+              "pull:ps=5:dist=off:wpb=4", "pull:auto", "staged:auto", "fused:auto", "cover:auto", "staged:chunks=1", "staged:chunks=3",
+              "staged:chunks=16", "once:chunks=1", "once:chunks=3", "once:chunks=2:copy=1", "cover:copy=2")
 COLUMNS = (1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 64, 70, 129)
 TYPES = ("float32", "float32", "float16", "bfloat16")
 # Of sums in storage of the type; parts of a sum may be rounded to it, one for each rank.
@@ -45,10 +46,13 @@ def draw_product(random, strategies):
 
 def draw_spmm(random):
     drawing, options = draw_product(random, STRATEGIES)
+    is_tuned = options["--strategy"].endswith("auto")
+    if options["--strategy"] != "auto" and is_tuned:
+        options.pop("--deterministic", None)
     if options["--strategy"] != "auto" and random.random() < 0.4:
         devices = options["--devices"]
         options["--workgroup"] = random.choice([g for g in range(1, devices + 1) if devices % g == 0])
-        if random.random() < 0.2:
+        if not is_tuned and random.random() < 0.2:
             options["--slow"] = random.choice((1, 2, 5))
     if options["--strategy"] == "auto" and random.random() < 0.3:
         options["--explain"] = None

@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 
 import checks_graph
+import checks_learn
 import checks_sparse
 import checks_traversal
 from case import Case, Context, Failure, Program
@@ -40,6 +41,7 @@ COMMANDS = {
     "sample": (checks_sparse.draw_sample, checks_sparse.check_sample, 2),
     "lookup": (checks_sparse.draw_lookup, checks_sparse.check_lookup, 1),
     "gather": (checks_sparse.draw_gather, checks_sparse.check_gather, 1),
+    "train": (checks_learn.draw_train, checks_learn.check_train, 1),
 }
 MOST_TRIES = 150  # Of making a case smaller.
 TEAMS_DOWN = (1, 2, 3, 4, 7, 15, 16, 17)
@@ -74,7 +76,7 @@ def kind_of(failure):
 def smaller_cases(case):
     """Ever smaller ones, most promising first."""
     for option in list(case.options):
-        if option != "--devices":
+        if option not in ("--devices", "--model", "--normalize"):
             less = copy.deepcopy(case)
             del less.options[option]
             yield less
@@ -101,7 +103,7 @@ def smaller_cases(case):
             yield less
         size //= 2
     largest = max((max(u, v) for u, v, _ in edges), default=0)
-    if not case.drawing.ids and largest + 1 < case.drawing.vertices:
+    if not case.drawing.ids and largest + 1 < case.drawing.vertices and case.command != "train":
         less = copy.deepcopy(case)
         less.drawing.vertices = largest + 1
         yield less

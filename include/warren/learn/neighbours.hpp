@@ -28,7 +28,7 @@ struct GraphPair {
   /// reverse and is not known to be: graph::is_symmetric() finds out.
   [[nodiscard]] bool is_symmetric() const;
 };
-/// Vertex v's own edge where it has none; lists stay sorted.
+/// Vertex v's own edge, once: as batches have it. Lists stay sorted.
 [[nodiscard]] GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool);
 
 /// A matrix that stands on the device, all of whose columns are this rank's: a layer's part of a
