@@ -126,12 +126,14 @@ void read_split(const fs::path& path, Split split, Dataset& dataset) {
 std::uint64_t read_number(const CsvFile& csv, const char* what, std::uint64_t least,
                           std::uint64_t most) {
   std::uint64_t number = 0;
-  const auto refuse = [&] { csv.fail(0, fmt::format("one number of {} would be right", what)); };
+  const auto refuse = [&](std::uint64_t line) {
+    csv.fail(line, fmt::format("one number of {} would be right", what));
+  };
   const std::uint64_t lines = csv.each([&](std::uint64_t line, std::uint64_t column, double value) {
-    if (!is_index(value, most + 1) || line > 0 || column > 0) refuse();
+    if (!is_index(value, most + 1) || line > 0 || column > 0) refuse(line);
     number = static_cast<std::uint64_t>(value);
   });
-  if (lines == 0 || number < least) refuse();
+  if (lines == 0 || number < least) refuse(0);
   return number;
 }
 
