@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,6 +22,7 @@
 #include "warren/core/standard_streams.hpp"
 #include "warren/core/stop.hpp"
 
+#include "support/file_size_limit.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace warren {
@@ -124,21 +124,15 @@ TEST(OutputFile, SpecialFilesAreWrittenInPlaceOrRefused) {
 
 TEST(OutputFile, SaysBeforeThatThereIsNoRoom) {
   const TemporaryFolder folder;
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{4096, before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);
   std::string message;
   try {
+    const testing_support::FileSizeLimit limit(4096);
     OutputFile file(folder.file("out"));
     file.reserve(4096);
     file.reserve(4097);
   } catch (const InputError& error) {
     message = error.what();
   }
-  setrlimit(RLIMIT_FSIZE, &before);
-  (void)std::signal(SIGXFSZ, handler);
   EXPECT_THAT(message, testing::AllOf(testing::HasSubstr("out: cannot write"),
                                       testing::HasSubstr("free some space")));
   EXPECT_EQ(folder.files(), 0);

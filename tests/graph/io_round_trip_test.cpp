@@ -2,19 +2,17 @@
 // Every format gives back the graph that was written to it.
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <random>
 #include <set>
 #include <utility>
 #include <vector>
-
-#include <sys/resource.h>
 
 #include "warren/graph/transform.hpp"
 
 #include "graph/io_support.hpp"
 #include "reference/graph_csr.hpp"
 #include "reference/graph_source.hpp"
+#include "support/file_size_limit.hpp"
 
 namespace warren::graph {
 namespace {
@@ -266,19 +264,13 @@ TEST(Write, AFullDiskIsSaidAndTheOldFileStays) {
   const Graph graph = make_graph({Shape::sparse, WeightType::int32, false}, pool);
   const std::string path = folder.file("g.txt");
   write_bytes(path, "0\t1\n");
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{4096, before.rlim_max};
-  setrlimit(RLIMIT_FSIZE, &small);
   std::string message;
   try {
+    const testing_support::FileSizeLimit limit(4096);
     (void)write_graph(graph, path, pool);
   } catch (const InputError& error) {
     message = error.what();
   }
-  setrlimit(RLIMIT_FSIZE, &before);
-  (void)std::signal(SIGXFSZ, handler);
   EXPECT_THAT(message, testing::AllOf(testing::StartsWith(path + ": cannot write: "),
                                       testing::HasSubstr("too large")));
   EXPECT_EQ(read_bytes(path), "0\t1\n");
