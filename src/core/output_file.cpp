@@ -109,7 +109,8 @@ void OutputFile::make_temporary() {
   constexpr int kMostNames = 1000;
   Unfinished& list = unfinished;
   const std::scoped_lock lock(list.mutex);
-  // A name may be taken: by a file of a killed process that had this one's number, or on purpose.
+  // A name may be taken: by a file of a killed process that had this one's number, or by a planted
+  // link.
   for (int i = 0; i < kMostNames; ++i) {
     temporary_ = fmt::format("{}.partial-{}-{}", path_, getpid(), list.counter++);
     descriptor_ =
