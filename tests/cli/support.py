@@ -4,6 +4,7 @@
 import io
 import json
 import os
+import signal
 import struct
 import subprocess
 import tempfile
@@ -14,6 +15,12 @@ from pathlib import Path
 PROGRAM = os.environ["WARREN_PROGRAM"]
 # The tests say what runs where; a GPU that happens to be there changes nothing.
 DEVICE = os.environ.get("WARREN_TEST_DEVICE", "cpu")
+
+
+# What starts the tests in the background may have signals ignored, which programs leave as they find them.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Result:
