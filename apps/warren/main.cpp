@@ -157,15 +157,6 @@ int run(int argc, char** argv) {
 }  // namespace warren::app
 
 int main(int argc, char** argv) {
-  using warren::app::ExitStatus;
-  try {
-    const warren::app::Process process;
-    return warren::app::run(argc, argv);
-  } catch (const std::bad_alloc&) {
-    warren::write_standard_error("warren: error: not enough memory on the host\n");
-    return static_cast<int>(ExitStatus::not_enough_memory);
-  } catch (const std::exception& error) {
-    warren::app::print_error(error.what());
-    return static_cast<int>(ExitStatus::internal_failure);
-  }
+  const warren::app::Process process;  // Ends the process by what nobody catches, too.
+  return warren::app::run(argc, argv);
 }

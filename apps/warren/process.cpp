@@ -23,6 +23,7 @@
 #include "warren/core/stop.hpp"
 
 #include "command.hpp"
+#include "files.hpp"
 
 namespace warren::app {
 namespace {
@@ -65,8 +66,8 @@ void report_cut_file(int signal, siginfo_t* info, void*) {
   end_at_once(static_cast<int>(ExitStatus::unusable));
 }
 
-/// Of exceptions that reach a function which may throw none: mostly of memory that a library asks
-/// for in a destructor.
+/// Of exceptions that nobody catches, or that reach a function which may throw none: mostly of
+/// memory that a library asks for in a destructor.
 [[noreturn]] void end_by_exception() {
   try {
     throw;
@@ -74,9 +75,7 @@ void report_cut_file(int signal, siginfo_t* info, void*) {
     write_standard_error("warren: error: not enough memory on the host\n");
     end_at_once(static_cast<int>(ExitStatus::not_enough_memory));
   } catch (const std::exception& error) {
-    write_standard_error("warren: error: ");
-    write_standard_error(error.what());
-    write_standard_error("\n");
+    print_error(error.what());
     end_at_once(static_cast<int>(ExitStatus::internal_failure));
   }
 }
