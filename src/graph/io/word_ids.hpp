@@ -18,7 +18,8 @@ class WordIds {
   /// Adds a word unless it is there.
   void add(std::string_view word) {
     if (numbers_.contains(word)) return;
-    numbers_.emplace(words_.emplace_back(word), words_.size() - 1);
+    const std::uint64_t number = words_.size();
+    numbers_.emplace(words_.emplace_back(word), number);
   }
   [[nodiscard]] std::uint64_t size() const { return words_.size(); }
   /// The number of a word; nothing if it was not added.
