@@ -7,6 +7,7 @@
 #include "graph/io_support.hpp"
 #include "reference/edge_list_reader.hpp"
 #include "reference/graph_csr.hpp"
+#include "support/size.hpp"
 
 namespace warren::graph {
 namespace {
@@ -58,6 +59,9 @@ TEST(EdgeList, MatchesTheReference) {
   for (const std::string suffix : {".el", ".wel", ".txt", ".tsv"}) {
     for (const bool one_based : {false, true}) {
       for (const bool compact : {false, true}) {
+        // In small tests two of the four ways, the other two for the next suffix.
+        const bool is_odd = suffix == ".el" || suffix == ".txt";
+        if (testing_support::is_small() && (one_based == compact) == is_odd) continue;
         const int columns = suffix == ".el" || (suffix == ".txt" && compact) ? 2 : 3;
         const std::string path = folder.file("g" + suffix);
         write_bytes(path, random_text(++seed, columns, one_based, compact ? 30'000'000 : 300'000,

@@ -12,6 +12,7 @@
 
 #include "learn/attention_first_logits.hpp"
 #include "learn/attention_first_walk.hpp"
+#include "support/size.hpp"
 
 namespace warren::learn::detail {
 namespace {
@@ -149,12 +150,13 @@ void check(const Problem& p, float rounding) {
 
 TEST(AttentionFirstOnTensorCores, EqualsTheWalkOfOneLane) {
   check<Half, 2>({4, 4, true}, 1e-3f);
+  check<BFloat16, 7>({4, 92, true}, 8e-3f);
+  check<BFloat16, 4>({4, 60, true, 100}, 8e-3f);
+  if (testing_support::is_small()) return;  // 32 threads meet all the time.
   check<BFloat16, 2>({4, 32, false}, 8e-3f);
   check<Half, 4>({8, 36, true}, 1e-3f);
-  check<BFloat16, 7>({4, 92, true}, 8e-3f);
   check<Half, 7>({4, 100, false}, 1e-3f);
   check<BFloat16, 8>({8, 128, true}, 8e-3f);
-  check<BFloat16, 4>({4, 60, true, 100}, 8e-3f);
 }
 
 struct LogitsProblem {

@@ -205,6 +205,7 @@ void check_widths(const team::TeamOptions& team_options) {
   for_each_strategy(team_options, graph, [&](auto& team, auto& shard, Scenario s, auto& quality) {
     for (const std::uint64_t k : {129, 300, 1030}) {
       if (testing_support::is_tiny() && k != 129) continue;
+      if (testing_support::is_small() && k == 300) continue;
       s.k = k;
       check_rank<float>(team, graph, shard, s, quality);
       check_rank<Half>(team, graph, shard, s, quality);
@@ -215,7 +216,7 @@ void check_widths(const team::TeamOptions& team_options) {
 /// Every strategy over slow links between workgroups: results and counts are those of fast ones.
 void check_slow_links(const team::TeamOptions& team_options, int workgroup) {
   for (const auto& graph : {fixtures::generated("kron:8", true),
-                            fixtures::star(testing_support::is_tiny() ? 700 : 3000, true),
+                            fixtures::star(testing_support::is_small() ? 700 : 3000, true),
                             fixtures::weighted(fixtures::random_graph(200, 1500, 3, false), 4)}) {
     const graph::ShardSource source = fixtures::shard_source(graph, team_options.ranks);
     graph::Partition partition;
@@ -230,7 +231,7 @@ void check_slow_links(const team::TeamOptions& team_options, int workgroup) {
         s.options.workgroup = workgroup;
         s.options.chunks = 3;
         for (const std::uint32_t times : {1u, 2u, 10u}) {
-          if (testing_support::is_tiny() && times != 2) continue;
+          if (testing_support::is_small() && times != 2) continue;
           s.options.slow_between = times;
           s.k = 9;
           check_rank<float>(team, graph, shard, s, quality);

@@ -114,10 +114,22 @@ inline std::vector<Named> shapes() {
                                                 : is_small ? "grid:260x250"
                                                            : "grid:1200x1100",
                                                 true)});
-  all.push_back({"kronecker", generated(is_tiny ? "kron:9" : "kron:12", true)});
-  all.push_back({"kronecker, directed", generated(is_tiny ? "kron:8" : "kron:11", false)});
-  all.push_back({"uniform", generated(is_tiny ? "urand:8,8" : "urand:11,8", true)});
-  all.push_back({"community", generated(is_tiny ? "community:400,6" : "community:4000,6", true)});
+  all.push_back({"kronecker", generated(is_tiny    ? "kron:9"
+                                        : is_small ? "kron:10"
+                                                   : "kron:12",
+                                        true)});
+  all.push_back({"kronecker, directed", generated(is_tiny    ? "kron:8"
+                                                  : is_small ? "kron:9"
+                                                             : "kron:11",
+                                                  false)});
+  all.push_back({"uniform", generated(is_tiny    ? "urand:8,8"
+                                      : is_small ? "urand:9,8"
+                                                 : "urand:11,8",
+                                      true)});
+  all.push_back({"community", generated(is_tiny    ? "community:400,6"
+                                        : is_small ? "community:1000,6"
+                                                   : "community:4000,6",
+                                        true)});
   for (std::uint64_t seed = 0; seed < (is_tiny ? 2u : 6u); ++seed) {
     all.push_back(
         {"random " + std::to_string(seed),
