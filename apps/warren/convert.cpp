@@ -24,7 +24,7 @@ struct ConvertCommand {
 ExitStatus run_convert(const ConvertCommand& command) {
   Session session("convert", command.common);
   require(
-      graph::is_graph_file_name(command.out),
+      graph::is_graph_file_name(command.out) && !command.out.ends_with(".npy"),
       fmt::format("{}: this name ends as no format does; end it in .mtx .el .wel .txt .tsv .csv "
                   ".gr .graph .sg .wsg .npz or .wgr (text also .gz, .zst)",
                   command.out));

@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder's file graph.* of a known format; the first by name where there are several.
+/// The folder's file graph.* of a known format, the first by name where there are several; else
+/// edge_index.npy.
 std::string graph_file(const fs::path& folder) {
   std::string found;
   std::error_code error;
@@ -30,6 +31,8 @@ std::string graph_file(const fs::path& folder) {
         entry.path().filename().string().starts_with("graph.") && graph::is_graph_file_name(path);
     if (is_graph && (found.empty() || path < found)) found = path;
   }
+  const fs::path index = folder / "edge_index.npy";
+  if (found.empty() && fs::is_regular_file(index, error)) return index.string();
   return found;
 }
 
@@ -53,10 +56,11 @@ DatasetFolder open_dataset(const std::string& folder) {
   dataset.graph = graph_file(folder);
   if (dataset.graph.empty()) {
     throw InputError(fmt::format(
-        "{}: this folder is no dataset: it has no file graph.* of a known format; name a graph "
-        "file, or put graph.mtx or the like into it",
+        "{}: this folder is no dataset: it has no file graph.* of a known format and no "
+        "edge_index.npy; name a graph file, or put graph.mtx or the like into it",
         folder));
   }
+  if (dataset.graph.ends_with(".npy")) dataset.least_vertices = learn::feature_rows(folder);
   const fs::path names = fs::path(folder) / "names.txt";
   std::error_code error;
   if (fs::is_regular_file(names, error)) dataset.names = names.string();
@@ -103,8 +107,9 @@ std::string find_training_folder(const std::string& name) {
       throw InputError(fmt::format(
           "{0} is not on this machine: \"warren fetch {0}\" brings it where there is a network, or "
           "put "
-          "its folder into $WARREN_DATA or ~/.cache/warren (graph.*, "
-          "features.npy or .npz, labels.npy, train.txt, validation.txt, test.txt, or as its "
+          "its folder into $WARREN_DATA or ~/.cache/warren (graph.* or edge_index.npy, "
+          "features.npy, .npz or .csv, labels.npy or .csv, train.txt, validation.txt, test.txt, or "
+          "as its "
           "authors publish it)",
           name));
     }

@@ -2,6 +2,7 @@
 // Datasets by name: folders with a graph, and perhaps names of its vertices.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,11 +10,14 @@
 namespace warren::app {
 
 struct DatasetFolder {
-  std::string graph;  ///< Path of graph.*
+  std::string graph;  ///< Path of graph.* or edge_index.npy.
   std::string names;  ///< Path of names.txt (a vertex a line), or empty.
+  /// Of a graph in .npy: as many as there are rows of features.
+  std::uint64_t least_vertices = 0;
 };
 
-/// What is in a folder. Throws InputError if it has no graph.* of a known format.
+/// What is in a folder. Throws InputError if it has no graph.* of a known format and no
+/// edge_index.npy.
 [[nodiscard]] DatasetFolder open_dataset(const std::string& folder);
 
 /// The folder of dataset `name`, looked for in $WARREN_DATA, ./data, the place where this program

@@ -62,6 +62,7 @@ GraphInput dataset_input(const std::string& folder) {
   GraphInput input;
   input.path = dataset.graph;
   input.names = dataset.names;
+  input.least_vertices = dataset.least_vertices;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().stem().string();
@@ -208,6 +209,7 @@ graph::Graph load_graph(const Session& session, const GraphInput& input,
     read.build = input.build;
     read.one_based = options.one_based;
     read.compact = options.compact;
+    read.least_vertices = input.least_vertices;
     read.format = options.format;
     read.words = input.words.get();
     read.are_words = options.ids == "words";

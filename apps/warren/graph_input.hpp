@@ -25,7 +25,8 @@ struct GraphInput {
   std::optional<graph::GeneratorSpec> generator;
   /// The ids of an edge list whose ids are words, one a vertex; filled as it is read.
   std::shared_ptr<std::vector<std::string>> words;
-  graph::BuildOptions build;  ///< With what a generator is by definition.
+  graph::BuildOptions build;         ///< With what a generator is by definition.
+  std::uint64_t least_vertices = 0;  ///< Of a dataset's .npy: graph::ReadOptions.
 };
 
 /// A generator, a file, a dataset's folder or a dataset's name, in this order; with --format a

@@ -136,11 +136,12 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 void add_graph_options(CLI::App& command, GraphOptions& options) {
   const std::string group = "Graph options";
   command
-      .add_option("graph", options.graph,
-                  "A file (.mtx .el .wel .txt .tsv .csv .gr .graph .sg .wsg .npz .wgr; text also "
-                  ".gz, .zst), - or a pipe (with --format), a generator (kron:SCALE[,DEGREE] "
-                  "urand:SCALE[,DEGREE] grid:WIDTHxHEIGHT "
-                  "community:VERTICES,DEGREE), or a dataset: a folder, or a name such as debian")
+      .add_option(
+          "graph", options.graph,
+          "A file (.mtx .el .wel .txt .tsv .csv .gr .graph .sg .wsg .npz .npy .wgr; text also "
+          ".gz, .zst), - or a pipe (with --format), a generator (kron:SCALE[,DEGREE] "
+          "urand:SCALE[,DEGREE] grid:WIDTHxHEIGHT "
+          "community:VERTICES,DEGREE), or a dataset: a folder, or a name such as debian")
       ->type_name("GRAPH")
       ->required();
   command.add_flag("--symmetrize", options.symmetrize, "Add the reverse of every edge")
@@ -151,7 +152,7 @@ void add_graph_options(CLI::App& command, GraphOptions& options) {
       .add_option(
           "--format", options.format,
           "What GRAPH holds, where its name does not say it (el, wel, txt, tsv, csv, mtx, "
-          "gr, graph, sg, wsg, npz, wgr): GRAPH may be a pipe then, or - for standard input")
+          "gr, graph, sg, wsg, npz, npy, wgr): GRAPH may be a pipe then, or - for standard input")
       ->type_name("NAME")
       ->group(group);
   auto* keep = command
@@ -233,6 +234,8 @@ void check_traversal_options(const TraversalOptions& options, bool has_async) {
           "--mode async reads plain lists: give --edges device or host");
   require(!options.cache || options.edges != "device",
           "--cache is for lists that live elsewhere: give --edges host too");
+  require(options.cache.value_or(0) == 0 || options.edges == "host",
+          "--cache holds plain lists: give --edges host, as no compressed ones are held");
   if (options.method.empty()) return;
   check_method(options.method);
 }

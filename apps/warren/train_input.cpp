@@ -50,39 +50,69 @@ Loaded draw(Session& session, const GraphInput& input, const DatasetOptions& opt
   return loaded;
 }
 
+/// Of a public set as its authors publish it, whose files have one form and whose vertices are
+/// numbered.
+void refuse_file_options(const Session& session, const std::string& dataset) {
+  for (const char* option :
+       {"--format", "--ids", "--headings", "--id-map", "--one-based", "--compact"}) {
+    require(
+        !session.options().is_given(option),
+        fmt::format("{}: it is for graph files, and {} is a public dataset in the form that its "
+                    "authors publish: leave it out",
+                    option, dataset));
+  }
+}
+
+/// A public set: its graph, and then what is known of so many vertices.
+template <class ReadGraph, class ReadContents>
+Loaded read_public(Session& session, const DatasetOptions& options, bool wants_weights,
+                   ReadGraph&& read_graph, ReadContents&& read_contents) {
+  refuse_file_options(session, options.graph.graph);
+  const auto progress = session.progress("reading " + options.graph.graph);
+  Loaded loaded;
+  loaded.graph = read_graph();
+  if (wants_weights) set_weights(loaded.graph, options.graph, session);
+  loaded.dataset = read_contents(loaded.graph.vertices);
+  return loaded;
+}
+
 Loaded read(Session& session, const std::string& folder, const DatasetOptions& options,
             learn::Contents contents, bool wants_weights) {
   require(options.features == 0 && options.classes == 0,
           "--features and --classes are for generated graphs; a dataset has its own");
   const learn::LabelForm form = label_form(options.labels);
-  Loaded loaded;
   graph::BuildOptions build;
   build.symmetrize = options.graph.symmetrize;
   build.drop_self_loops = options.graph.drop_self_loops;
   build.keep_duplicates = options.graph.keep_duplicates;
   build.sum_duplicates = options.graph.sum_duplicates;
-  if (learn::is_planetoid_folder(folder)) {
-    const auto progress = session.progress("reading " + options.graph.graph);
-    loaded.graph = learn::read_planetoid_graph(folder, build, session.pool());
-    if (wants_weights) set_weights(loaded.graph, options.graph, session);
-    loaded.dataset = learn::read_planetoid_dataset(folder, loaded.graph.vertices, contents);
-    learn::settle_labels(loaded.dataset, form, folder);
-    return loaded;
-  }
-  if (learn::is_ogb_folder(folder)) {
-    const auto progress = session.progress("reading " + options.graph.graph);
-    loaded.graph = learn::read_ogb_graph(folder, build, session.pool());
-    if (wants_weights) set_weights(loaded.graph, options.graph, session);
-    loaded.dataset = learn::read_ogb_dataset(folder, loaded.graph.vertices, contents, form);
-    return loaded;
-  }
-  if (learn::is_dgl_folder(folder)) {
-    const auto progress = session.progress("reading " + options.graph.graph);
-    loaded.graph = learn::read_dgl_graph(folder, build, session.pool());
-    if (wants_weights) set_weights(loaded.graph, options.graph, session);
-    loaded.dataset = learn::read_dgl_dataset(folder, loaded.graph.vertices, contents, form);
-    return loaded;
-  }
+  exec::ThreadPool& pool = session.pool();
+  if (learn::is_planetoid_folder(folder))
+    return read_public(
+        session, options, wants_weights,
+        [&] { return learn::read_planetoid_graph(folder, build, pool); },
+        [&](std::uint64_t vertices) {
+          learn::Dataset dataset = learn::read_planetoid_dataset(folder, vertices, contents);
+          learn::settle_labels(dataset, form, folder);
+          return dataset;
+        });
+  if (learn::is_ogb_folder(folder))
+    return read_public(
+        session, options, wants_weights, [&] { return learn::read_ogb_graph(folder, build, pool); },
+        [&](std::uint64_t vertices) {
+          return learn::read_ogb_dataset(folder, vertices, contents, form);
+        });
+  if (learn::is_dgl_folder(folder))
+    return read_public(
+        session, options, wants_weights, [&] { return learn::read_dgl_graph(folder, build, pool); },
+        [&](std::uint64_t vertices) {
+          return learn::read_dgl_dataset(folder, vertices, contents, form);
+        });
+  require(options.graph.format.empty(),
+          fmt::format("--format: it says what a graph file holds, and {} is a folder, whose file "
+                      "graph.* says it by its name: leave it out",
+                      options.graph.graph));
+  Loaded loaded;
   GraphOptions named = options.graph;
   named.graph = folder;
   loaded.graph = load_graph(session, find_graph(session, named), named, wants_weights,
@@ -125,8 +155,9 @@ std::string normalization(const DatasetOptions& options, const learn::Dataset& d
 void add_dataset_options(CLI::App& command, DatasetOptions& options) {
   add_graph_options(command, options.graph);
   command.get_option("graph")->type_name("DATASET")->description(
-      "A folder (graph.*, features.npy or .npz, labels.npy, train.txt, validation.txt, "
-      "test.txt), one of the Open Graph Benchmark or that fetch brought, a name such as debian, or "
+      "A folder (graph.* or edge_index.npy, features.npy, .npz or .csv, labels.npy or .csv, "
+      "train.txt, validation.txt, test.txt), one of the Open Graph Benchmark or that fetch "
+      "brought, a name such as debian, or "
       "a generator with --features and --classes");
   add_number(command, "--features", options.features, "Of a generator: columns of features", "F", 1,
              kMostColumns);

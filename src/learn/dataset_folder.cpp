@@ -17,6 +17,7 @@
 
 #include "graph/io/mapped_file.hpp"
 #include "learn/dataset_arrays.hpp"
+#include "learn/table_file.hpp"
 
 namespace warren::learn {
 namespace {
@@ -259,7 +260,7 @@ class SplitReader {
     if (dataset_.splits[v] != kNoSplit)
       fail(fmt::format("vertex {} stands in {} already", v, names_.at(dataset_.splits[v])));
     if (!dataset_.labels.empty() && dataset_.labels[v] < 0)
-      fail(fmt::format("vertex {} has no label in labels.npy", v));
+      fail(fmt::format("vertex {} has no label", v));
     dataset_.splits[v] = split;
   }
 
@@ -268,11 +269,32 @@ class SplitReader {
   std::array<std::string, kSplits + 1> names_;  // By split.
 };
 
+/// Where a folder's features, or its labels, are.
+constexpr std::array kFeatureFiles = {"features.npy", "features.npz", "features.csv",
+                                      "features.csv.gz", "features.csv.zst"};
+constexpr std::array kLabelFiles = {"labels.npy", "labels.csv", "labels.csv.gz", "labels.csv.zst"};
+
+/// The first of them that a folder has; empty without one.
+template <class Names>
+std::string find_file(const fs::path& root, const Names& names) {
+  std::error_code error;
+  for (const char* name : names)
+    if (fs::exists(root / name, error)) return (root / name).string();
+  return {};
+}
+
 }  // namespace
 
-bool has_labels(const std::string& folder) {
-  std::error_code error;
-  return fs::exists(fs::path(folder) / "labels.npy", error);
+bool has_labels(const std::string& folder) { return !find_file(folder, kLabelFiles).empty(); }
+
+std::uint64_t feature_rows(const std::string& folder) {
+  const std::string path = find_file(folder, kFeatureFiles);
+  if (path.empty()) return 0;
+  if (path.ends_with(".npz")) return shape_of(Archive(path)).first;
+  if (!path.ends_with(".npy")) return TableFile(path).vertices();
+  const io::MappedFile file(path);
+  const io::NpyArray array = io::parse_npy(file.data(), file.size(), path);
+  return array.shape.empty() ? 0 : array.shape[0];
 }
 
 Dataset read_dataset(const std::string& folder, std::uint64_t vertices, Contents contents,
@@ -281,22 +303,27 @@ Dataset read_dataset(const std::string& folder, std::uint64_t vertices, Contents
   Dataset dataset;
   dataset.vertices = vertices;
   dataset.splits.assign(vertices, kNoSplit);
-  const auto path = [&](const char* name) { return (root / name).string(); };
-  std::error_code error;
-  if (fs::exists(root / "features.npy", error)) {
-    read_dense(path("features.npy"), dataset);
-  } else if (fs::exists(root / "features.npz", error)) {
-    read_sparse(path("features.npz"), dataset);
+  const std::string features = find_file(root, kFeatureFiles);
+  if (features.empty())
+    throw InputError(folder +
+                     ": there is no features.npy (vertices x features), no features.npz (SciPy "
+                     "CSR) and no features.csv");
+  if (features.ends_with(".npy")) {
+    read_dense(features, dataset);
+  } else if (features.ends_with(".npz")) {
+    read_sparse(features, dataset);
   } else {
-    throw InputError(
-        folder +
-        ": there is no features.npy (vertices x features) and no features.npz (SciPy CSR)");
+    read_table_features(features, dataset);
   }
   if (contents == Contents::features) return dataset;
-  if (!fs::exists(root / "labels.npy", error))
-    throw InputError(folder + ": there is no labels.npy");
-  read_labels(path("labels.npy"), dataset);
-  settle_labels(dataset, form, path("labels.npy"));
+  const std::string labels = find_file(root, kLabelFiles);
+  if (labels.empty()) throw InputError(folder + ": there is no labels.npy and no labels.csv");
+  if (labels.ends_with(".npy")) {
+    read_labels(labels, dataset);
+  } else {
+    read_table_labels(labels, dataset);
+  }
+  settle_labels(dataset, form, labels);
   SplitReader splits(root, dataset);
   for (const SplitFiles& files : split_files()) splits.read(files);
   finish_dataset(dataset, folder);

@@ -101,6 +101,9 @@ class ProgramTest(unittest.TestCase):
             self.assertGreaterEqual(seconds, 0.0)
 
 
+# What there is to say of a graph's file, and nothing to say of a public set's files, which have one form.
+FILE_OPTIONS = (["--format", "el"], ["--ids", "words"], ["--headings", "no"], ["--id-map", "map.txt"], ["--one-based"], ["--compact"])
+
 # 10 -> 20, 30; 20 -> 40; 30 -> 40; 40 -> 50; 60 -> 10: ids with gaps.
 GAPS = "# a comment\n10 20\n10 30\n20 40\n30 40\n40 50\n60 10\n"
 # 1 -> 2 -> 3, with 4 alone, from 1 on.
@@ -109,9 +112,9 @@ MTX = "%%MatrixMarket matrix coordinate pattern general\n4 4 2\n1 2\n2 3\n"
 SYMMETRIC = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n2 1\n3 2\n3 3\n"
 
 
-def npy(kind, shape, values):
+def npy(kind, shape, values, fortran_order=False):
     """The bytes of a NumPy array; `values` are bytes, or numbers of the kind."""
-    header = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (kind, shape)
+    header = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }" % (kind, fortran_order, shape)
     header += " " * (-(10 + len(header) + 1) % 64) + "\n"
     if not isinstance(values, bytes):
         code = {"<f4": "f", "<f8": "d", "<f2": "e", "<i8": "q", "<i4": "i", "|u1": "B"}[kind]

@@ -7,7 +7,7 @@ import io
 import unittest
 import zipfile
 
-from support import ProgramTest, npy, npz
+from support import FILE_OPTIONS, ProgramTest, npy, npz
 
 N = 60
 NAN = float("nan")
@@ -156,6 +156,11 @@ class Csv(ProgramTest):
         several = self.folder_of(node_label=[",".join(str(int(v % 3 <= c)) for c in range(3)) for v in range(N)])
         self.assertGreater(self.succeed_json("train", several, *options)["test_accuracy"], 0.9)
 
+    def test_options_of_files(self):
+        folder = self.folder_of()
+        for option in FILE_OPTIONS:
+            self.fail(2, "train", folder, *option, says=[option[0], "public"])
+
     def test_refused(self):
         features, labels, edges = ["1,0,1"] * N, [v % 3 for v in range(N)], ["0,1"] * N
         for changed, says in (({"num_node_list": []}, "one number of vertices"), ({"num_node_list": [N, N]}, "line 2"), ({"num_node_list": ["2.5"]}, "line 1"),
@@ -200,6 +205,11 @@ class Binary(ProgramTest):
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(content)
         return str(root)
+
+    def test_options_of_files(self):
+        folder = self.folder_of()
+        for option in FILE_OPTIONS:
+            self.fail(2, "train", folder, *option, says=[option[0], "public"])
 
     def learn(self, folder, **environment):
         return self.succeed_json("train", folder, "--symmetrize", "--model", "sage", "--dropout", 0, "--epochs", 60, environment=environment)
@@ -365,6 +375,11 @@ class Reddit(ProgramTest):
         content = matrix if isinstance(matrix, bytes) else npz(self.matrix() if matrix is None else matrix, compressed)
         (folder / graph).write_bytes(content)
         return str(folder)
+
+    def test_options_of_files(self):
+        folder = self.folder_of()
+        for option in FILE_OPTIONS:
+            self.fail(2, "train", folder, *option, says=[option[0], "public"])
 
     def learn(self, folder, **environment):
         result = self.succeed_json("train", folder, "--model", "sage", "--dropout", 0, "--epochs", 60, environment=environment)

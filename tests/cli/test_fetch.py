@@ -17,7 +17,7 @@ import time
 import unittest
 import zipfile
 
-from support import PROGRAM, ProgramTest
+from support import FILE_OPTIONS, PROGRAM, ProgramTest
 
 
 def ogb_archive(n=40, extra=()):
@@ -321,6 +321,11 @@ class Planetoid(ProgramTest):
         for protocol in (3, 4, 5):
             changed = pickle.dumps({v: [(v + 2) % 60] for v in range(60)}, protocol)
             self.assertEqual(self.succeed_json("train", self.folder_of(graph=changed), "--epochs", 1)["edges"], 120)
+
+    def test_options_of_files(self):
+        folder = self.folder_of()
+        for option in FILE_OPTIONS:
+            self.fail(2, "train", folder, *option, says=[option[0], "public"])
 
     def test_damaged(self):
         whole = matrix([[1, 0, 1]] * 40)

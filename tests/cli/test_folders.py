@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Datasets in the files that people have: line ends, marks, masks, arrays of edges, labels of several forms; and what features become."""
 
+import gzip
 import unittest
 
 from support import ProgramTest, npy, npz
@@ -65,6 +66,86 @@ class Folders(ProgramTest):
             self.assertEqual(self.losses(self.folder_of(**splits), "--epochs", 3), plain)
         self.fail(2, "train", self.folder_of(**{"test.txt": "\ufeff40\r\n4x\r\n"}), says=["test.txt", "line 2", '"4x"'])
         self.fail(2, "train", self.folder_of(**{"test.txt": "40 41\n"}), says=["test.txt", "line 1", '"40 41"'])
+
+    def test_array_of_edges(self):
+        plain = self.losses(self.folder_of(), "--epochs", 3)
+        columns = list(range(N)) + [(v + 1) % N for v in range(N)]
+        pairs = [end for v in range(N) for end in (v, (v + 1) % N)]
+        for kind, shape, values, transposed in (("<i8", (2, N), columns, False), ("<i4", (N, 2), pairs, False), ("<i8", (2, N), pairs, True), ("|u1", (N, 2), columns, True)):
+            folder = self.folder_of(**{"graph.el": None, "edge_index.npy": npy(kind, shape, values, transposed)})
+            self.assertEqual(self.losses(folder, "--epochs", 3), plain, (kind, shape))
+        self.assertEqual(self.succeed_json("bfs", self.folder / "set" / "edge_index.npy", "--source", 3)["reached"], N)
+        # Two edges are two columns, as most people have them.
+        (self.folder / "two.npy").write_bytes(npy("<i8", (2, 2), [0, 0, 1, 2]))
+        self.assertEqual(self.succeed_json("bfs", "two.npy", "--source", 0)["reached"], 3)
+        # Vertices without edges are counted where features say so.
+        folder = self.folder_of(**{"graph.el": None, "edge_index.npy": npy("<i8", (2, 2), [0, 1, 1, 2])})
+        for command in (["train", folder, "--epochs", 1], ["stats", folder]):
+            self.assertEqual(self.succeed_json(*command)["vertices"], N)
+        folder = self.folder_of(**{"edge_index.npy": npy("<i8", (2, 2), [0, 1, 1, 2])})
+        self.assertEqual(self.succeed_json("stats", folder)["edges"], N, "graph.el comes first")
+
+    def test_bad_arrays_of_edges(self):
+        bad = self.folder / "bad.npy"
+        for array, says in ((npy("<i8", (2, 2), [0, 1, -1, 2]), "row 1, column 0 is -1"), (npy("<i8", (3, 2), [0, 1, 1, 2, 2, 1 << 40]), "row 2, column 1 is 1099511627776"),
+                            (npy("<i8", (2, 3), [0, 1, 1, 2, -5, 1], True), "row 0, column 2 is -5"), (npy("<f4", (2, 2), [0.0] * 4), "type f4"),
+                            (npy("<i8", (4,), [0] * 4), "2 x edges"), (npy("<i8", (3, 3), [0] * 9), "2 x edges"), (npy("<i8", (2, 0), []), "no edges"),
+                            (npy("<i8", (2, 2), [0, 1, 1]), "announced"), (b"\x93NUMPY", "no NumPy array")):
+            bad.write_bytes(array)
+            self.fail(2, "stats", bad, says=["bad.npy: ", says])
+        (self.folder / "two.npy").write_bytes(npy("<i8", (2, 2), [0, 0, 1, 2]))
+        self.fail(2, "convert", "two.npy", "out.npy", says=["out.npy", ".npz"])
+        self.fail(2, "sssp", "two.npy", "--source", 0, "--weights", "file", says=["two.npy", "no weights"])
+
+    @staticmethod
+    def table(rows, headings=None, separator=",", vertices=None):
+        lines = [] if headings is None else [separator.join(map(str, headings))]
+        for i, row in enumerate(rows):
+            lines.append(separator.join(map(str, ([] if vertices is None else [vertices[i]]) + list(row))))
+        return "\n".join(lines) + "\n"
+
+    def test_tables(self):
+        plain = self.losses(self.folder_of(), "--epochs", 3)
+        labels = [[v % 3] for v in range(N)]
+        order = sorted(range(N), key=lambda v: v * 7 % N)
+        swapped = [self.rows[v] for v in order]
+        names = ["a", "b", "c", "d"]
+        for features, classes in ((self.table(self.rows), self.table(labels)), (self.table(self.rows, names), self.table(labels, ["label"])),
+                                  (self.table(self.rows, ['"a"', "b ", " c", "d"], ";"), "\ufeff" + self.table(labels, ["id"]).replace("\n", "\r\n")),
+                                  (self.table(self.rows, ["", 0, 1, 2, 3], vertices=range(N)), self.table(labels, ["", 0], vertices=range(N))),
+                                  (self.table(swapped, ["", *names], "\t", order), self.table([labels[v] for v in order], ["Node_ID", "class"], vertices=order))):
+            folder = self.folder_of(**{"features.npy": None, "features.csv": features, "labels.npy": None, "labels.csv": classes})
+            self.assertEqual(self.losses(folder, "--epochs", 3), plain, features[:80])
+        packed = {"features.npy": None, "features.csv.gz": gzip.compress(self.table(self.rows, names).encode())}
+        self.assertEqual(self.losses(self.folder_of(**packed), "--epochs", 3), plain)
+        # Rows of features count vertices of an array of edges, here too.
+        folder = self.folder_of(**packed, **{"graph.el": None, "edge_index.npy": npy("<i8", (2, 2), [0, 1, 1, 2])})
+        self.assertEqual(self.succeed_json("stats", folder)["vertices"], N)
+        # Left out, or empty: no label.
+        for classes in (self.table(labels[:55], ["id", "label"], vertices=range(55)), self.table([[v % 3 if v < 55 else ""] for v in range(N)], ["id", "label"], vertices=range(N))):
+            folder = self.folder_of(**{"labels.npy": None, "labels.csv": classes, "test.txt": ids(40, 55)})
+            self.assertEqual(self.succeed_json("train", folder, *SETTINGS)["test_accuracy"], 1.0)
+            self.fail(2, "train", self.folder_of(**{"labels.npy": None, "labels.csv": classes}), says=["test.txt", "vertex 55 has no label"])
+        several = [[v % 3 <= c for c in range(3)] for v in range(N)]
+        numbers = npy("|u1", (N, 3), [int(x) for row in several for x in row])
+        self.assertEqual(self.losses(self.folder_of(**{"labels.npy": None, "labels.csv": self.table(several, ["x", "y", "z"])}), "--epochs", 3),
+                         self.losses(self.folder_of(**{"labels.npy": numbers}), "--epochs", 3))
+
+    def test_bad_tables(self):
+        good = self.table(self.rows, ["id", "a", "b", "c", "d"], vertices=range(N))
+
+        def row(v, *cells):
+            lines = good.splitlines()
+            lines[v + 1] = ",".join(map(str, cells))
+            return "\n".join(lines)
+
+        for text, says in ((row(4, 4, 1, 2, 3), ["line 6", "4 cells", "(5)"]), (row(4, 4, 1, "x", 3, 4), ["line 6", 'column 3 ("b") is "x"']), (row(4, 3, 1, 2, 3, 4), ["line 6", "vertex 3", "line 5"]),
+                           (row(4, 60, 1, 2, 3, 4), ["line 6", '"60"', "0 to 59"]), (row(4, 4, 1, 2, 3, ""), ["line 6", 'column 5 ("d")', "empty"]), (row(4, 4, 1, 2, 3, "inf"), ["line 6", "finite"]),
+                           ("\n".join(good.splitlines()[:-1]), ["vertex 59"]), (self.table(self.rows[:-1]), ["59 lines", "60 vertices"]), ("", ["empty"])):
+            self.fail(2, "train", self.folder_of(**{"features.npy": None, "features.csv": text}), says=["features.csv", *says])
+        for text, says in ((self.table([[1]] + [["x"]] * (N - 1)), ["line 2", '"x"']), (self.table([[0.5]] * N, ["label"]), ["line 2", "vertex 0 is 0.5"]),
+                           (self.table([[0, 2]] * N, ["x", "y"]), ["line 2", 'column 2 ("y") is 2']), (self.table([[0]] * N, ["label"]), ["1 classes"])):
+            self.fail(2, "train", self.folder_of(**{"labels.npy": None, "labels.csv": text}), says=["labels.csv", *says])
 
     def test_names(self):
         names = "".join(f"Name {v}\n" for v in range(N))

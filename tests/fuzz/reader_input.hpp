@@ -38,6 +38,7 @@ inline const std::map<std::string, std::vector<io::FileKind>>& fuzz_targets() {
       {"gap",
        {{FileFormat::gap, Compression::none}, {FileFormat::gap_weighted, Compression::none}}},
       {"scipy", {{FileFormat::scipy, Compression::none}}},
+      {"edge_index", {{FileFormat::edge_index, Compression::none}}},
       {"warren", {{FileFormat::warren, Compression::none}}},
       {"gzip", {{FileFormat::snap, Compression::gzip}, {FileFormat::metis, Compression::gzip}}},
       {"zstd", {{FileFormat::snap, Compression::zstd}, {FileFormat::metis, Compression::zstd}}},

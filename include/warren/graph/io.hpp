@@ -36,6 +36,8 @@ struct ReadOptions {
   std::string format;
   bool one_based = false;  ///< Edge lists number from 1.
   bool compact = false;    ///< Edge lists: only ids that occur are vertices.
+  /// Of .npy, which cannot say how many vertices there are: so many at least.
+  std::uint64_t least_vertices = 0;
   /// Edge lists whose ids are words: takes the words, one a vertex. Without it they are refused.
   std::vector<std::string>* words = nullptr;
   bool are_words = false;            ///< Edge lists: all ids are words, numbers too.
@@ -47,7 +49,7 @@ struct ReadOptions {
 };
 
 /// True if `path` ends as one of the formats does: .mtx .el .wel .txt .tsv .csv .gr .graph .sg .wsg
-/// .npz .wgr, the text ones also with .gz or .zst.
+/// .npz .npy .wgr, the text ones also with .gz or .zst.
 [[nodiscard]] bool is_graph_file_name(const std::string& path);
 
 /// Throws UsageError unless `format` is one that ReadOptions takes.
@@ -58,10 +60,11 @@ void check_format(const std::string& format);
 /// one_based); their columns may stand between blanks, tabs, commas or semicolons, in quotes, and
 /// under a line of headings, and their ids may be words, which become vertices in the order in
 /// which they are first named. Other formats that number from 1 come out numbered from 0. Formats
-/// that say they are undirected come out symmetric, and are refused if they are not. Weights are
-/// int32 where every token is an integer, else float32 (a weight past the range of either is
-/// refused). .wgr is memory mapped and its arrays must not be written. Throws InputError whose
-/// message names file, line or byte, and what would be right; MemoryError.
+/// that say they are undirected come out symmetric, and are refused if they are not. .npy is an
+/// array of integers, 2 x edges (sources above targets) or edges x 2 (2 x 2: the former), without
+/// weights. Weights are int32 where every token is an integer, else float32 (a weight past the
+/// range of either is refused). .wgr is memory mapped and its arrays must not be written. Throws
+/// InputError whose message names file, line or byte, and what would be right; MemoryError.
 [[nodiscard]] Graph read_graph(const std::string& path, const ReadOptions& options,
                                exec::ThreadPool& pool);
 
@@ -70,8 +73,8 @@ void check_format(const std::string& format);
 /// and a "# Nodes:" comment where the number of vertices would be lost without. .el and .sg leave
 /// weights out, with a warning; .wel, .wsg and .gr write 1 where there are none, with a warning.
 /// .npz data of booleans is a graph without weights. Throws InputError when the file cannot be
-/// written or the format cannot hold the graph: .graph directed graphs and self-loops; .gr, .graph
-/// and .wsg weights that are no integers.
+/// written, for .npy, and when the format cannot hold the graph: .graph directed graphs and
+/// self-loops; .gr, .graph and .wsg weights that are no integers.
 std::uint64_t write_graph(const Graph& graph, const std::string& path, exec::ThreadPool& pool);
 
 /// The graph of a .wgr file with compressed neighbour lists, memory mapped, its arrays not to be

@@ -46,7 +46,7 @@ enum class LabelForm : std::uint8_t {
   several     ///< A row has any number of labels.
 };
 
-/// features.npy or features.npz, labels.npy, and train.txt, validation.txt and test.txt or
+/// features.npy, .npz or .csv, labels.npy or .csv, and train.txt, validation.txt and test.txt or
 /// train_mask.npy, validation_mask.npy (val_mask.npy) and test_mask.npy of a folder, for a graph of
 /// `vertices`. Throws InputError that names the file and what would be right: wrong
 /// sizes and types, NaN and infinity (by row and column), labels out of range, vertices out of
@@ -58,6 +58,9 @@ enum class LabelForm : std::uint8_t {
 
 /// Whether a folder that read_dataset() reads has labels.
 [[nodiscard]] bool has_labels(const std::string& folder);
+
+/// Of how many vertices the features of such a folder are; 0 without features. Throws InputError.
+[[nodiscard]] std::uint64_t feature_rows(const std::string& folder);
 
 /// True if a folder is a node-property dataset as the Open Graph Benchmark lays it out: raw/ with
 /// .csv.gz files, or with data.npz and node-label.npz, and split/.

@@ -4,8 +4,13 @@
 
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/nearest.hpp"
 
 namespace warren::graph {
 namespace io {
@@ -29,6 +34,7 @@ constexpr Suffix kSuffixes[] = {
     {".sg", FileFormat::gap, false},
     {".wsg", FileFormat::gap_weighted, false},
     {".npz", FileFormat::scipy, false},
+    {".npy", FileFormat::edge_index, false},
     {".wgr", FileFormat::warren, false},
 };
 
@@ -72,6 +78,8 @@ Graph read_as(const ReadRequest& request) {
       return read_gap(request);
     case FileFormat::scipy:
       return read_scipy(request);
+    case FileFormat::edge_index:
+      return read_edge_index(request);
     case FileFormat::warren:
       return read_warren(request);
   }
@@ -92,21 +100,23 @@ Graph read_file(const ReadRequest& request) {
 }
 
 FileKind named_kind(const std::string& format) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Suffix& suffix : kSuffixes) {
     if (suffix.text.substr(1) == format) return {suffix.format, Compression::from_content};
-    known += (known.empty() ? "" : ", ") + std::string(suffix.text.substr(1));
+    known.emplace_back(suffix.text.substr(1));
   }
-  throw UsageError("--format \"" + format + "\" is unknown; there is: " + known);
+  throw UsageError(fmt::format("--format \"{}\" is unknown{}; there is: {}", format,
+                               did_you_mean(format, known), fmt::join(known, ", ")));
 }
 
 FileKind required_kind(const std::string& path) {
   const std::optional<FileKind> kind = file_kind(path);
   if (!kind) {
-    throw InputError(path +
-                     ": the name does not say which format this is; graph files end in .mtx, .el, "
-                     ".wel, .txt, .tsv, .csv, .gr, .graph (these "
-                     "also with .gz or .zst), .sg, .wsg, .npz or .wgr; or say it with --format");
+    throw InputError(
+        path +
+        ": the name does not say which format this is; graph files end in .mtx, .el, "
+        ".wel, .txt, .tsv, .csv, .gr, .graph (these "
+        "also with .gz or .zst), .sg, .wsg, .npz, .npy or .wgr; or say it with --format");
   }
   return *kind;
 }

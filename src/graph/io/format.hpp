@@ -25,6 +25,7 @@ enum class FileFormat {
   gap,                 ///< .sg
   gap_weighted,        ///< .wsg
   scipy,               ///< .npz
+  edge_index,          ///< .npy
   warren               ///< .wgr
 };
 
@@ -72,6 +73,7 @@ inline void note_weights(const ReadRequest& request) {
 [[nodiscard]] Graph read_metis(const ReadRequest& request);
 [[nodiscard]] Graph read_gap(const ReadRequest& request);
 [[nodiscard]] Graph read_scipy(const ReadRequest& request);
+[[nodiscard]] Graph read_edge_index(const ReadRequest& request);
 [[nodiscard]] Graph read_warren(const ReadRequest& request);
 
 }  // namespace warren::graph::io

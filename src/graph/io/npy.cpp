@@ -86,14 +86,16 @@ std::uint64_t npy_header_bytes(const char* data, std::uint64_t size, const std::
   return begin + length;
 }
 
-NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name) {
+NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name, AxisOrder order) {
   const std::uint64_t header_bytes = npy_header_bytes(data, size, name);
   const std::string_view header(data + kBeforeHeader, header_bytes - kBeforeHeader);
 
   NpyArray array;
   parse_type(value_of(header, "descr", name), array, name);
   parse_shape(value_of(header, "shape", name), array, name);
-  if (array.shape.size() > 1 && value_of(header, "fortran_order", name).starts_with("True")) {
+  array.first_axis_fastest =
+      array.shape.size() > 1 && value_of(header, "fortran_order", name).starts_with("True");
+  if (array.first_axis_fastest && order != AxisOrder::any) {
     throw InputError(name + ": the array is in Fortran order; save it in C order");
   }
   array.data = data + header_bytes;

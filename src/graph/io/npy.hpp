@@ -13,7 +13,8 @@ struct NpyArray {
   char kind = 0;            ///< NumPy's letter: b, i, u, f, S, U.
   std::uint64_t width = 0;  ///< Bytes of an element.
   std::vector<std::uint64_t> shape;
-  std::uint64_t count = 1;  ///< Product of the shape.
+  bool first_axis_fastest = false;  ///< NumPy's Fortran order, of an array of more than one axis.
+  std::uint64_t count = 1;          ///< Product of the shape.
   const char* data = nullptr;
 
   template <class T>
@@ -32,8 +33,12 @@ inline constexpr std::uint64_t kNpyFirstBytes = 12;
 [[nodiscard]] std::uint64_t npy_header_bytes(const char* data, std::uint64_t size,
                                              const std::string& name);
 
+/// Which orders of elements a reader takes: `last_fastest` is NumPy's C order.
+enum class AxisOrder { last_fastest, any };
+
 /// Parses a .npy file of `size` bytes; of `data` no more than the header is read. Throws likewise.
-[[nodiscard]] NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name);
+[[nodiscard]] NpyArray parse_npy(const char* data, std::uint64_t size, const std::string& name,
+                                 AxisOrder order = AxisOrder::last_fastest);
 
 /// The header for an array of `descr` ("<i4") and `shape` ("(3,)"), padded so that the elements
 /// begin at a multiple of 64 bytes.

@@ -58,6 +58,9 @@ void write_as(const WriteRequest& request, OutputFile& file) {
     case FileFormat::gap:
     case FileFormat::gap_weighted:
       return write_gap(request, file);
+    case FileFormat::edge_index:
+      throw InputError(request.path +
+                       ": .npy is read, not written; .npz (SciPy CSR) holds the same edges");
     case FileFormat::scipy:
       return write_scipy(request, file);
     case FileFormat::warren:
