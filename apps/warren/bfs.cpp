@@ -227,6 +227,7 @@ ExitStatus run_bfs(const BfsCommand& command) {
   TraversalInput input(session, command.graph, command.traversal,
                        method.empty() ? "ranges" : method);
   warn_of_weights(session, "breadth-first search");
+  if (command.traversal.mode == "async") warn_of_cache(session, command.traversal);
   session.warn_of_seed(input.is_drawn() || command.sources > 0);
   session.json()["method"] = input.method();
   const VertexNames& names = input.names();

@@ -206,6 +206,7 @@ ExitStatus run_pagerank(const PageRankCommand& command) {
   TraversalInput input(session, command.graph, command.traversal, method.empty() ? fitting : method,
                        pagerank.weighted,
                        pagerank.weighted ? WeightRange::not_negative : WeightRange::any);
+  if (command.traversal.mode == "async") warn_of_cache(session, command.traversal);
   if (pagerank.weighted) {
     check_weights(command.graph.graph, *input.graph());
   } else if (!command.graph.weights.empty() || input.weights().are_unread) {

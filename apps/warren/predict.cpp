@@ -227,6 +227,8 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
   Session session("predict", options.common);
   tell_files(session, options, outputs);
   warn_without_effect(options.common, {"--repeat"}, "predict runs once");
+  session.warn_of_seed(graph::parse_generator(options.dataset.graph.graph, 1).has_value() ||
+                       is_drawn(options.dataset.method) || is_drawn(options.dataset.reorder));
   learn::TrainOptions train;
   train.model = checkpoint.model;
   train.model.recompute = true;  // There is no backward pass: layers keep nothing.

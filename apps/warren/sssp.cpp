@@ -231,6 +231,7 @@ ExitStatus run_sssp(const SsspCommand& command) {
         command.graph.graph, lost));
   }
   check_weights(session, command, input);
+  warn_of_cache(session, command.traversal);
   session.warn_of_seed(input.is_drawn() || command.sources > 0);
   session.json()["method"] = input.method();
   const VertexNames& names = input.names();

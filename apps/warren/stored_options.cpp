@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view kOfBatches[] = {"fanout", "batch", "negatives", "replace", "weighted"};
 constexpr std::string_view kOfGenerators[] = {"features", "classes"};
-constexpr std::string_view kOfFiles[] = {"one-based", "compact", "weights", "labels"};
+constexpr std::string_view kOfFiles[] = {"one-based", "compact", "ids",
+                                         "headings",  "weights", "labels"};
 
 template <std::size_t N>
 bool is_of(const std::string_view (&names)[N], std::string_view name) {
@@ -73,6 +74,9 @@ learn::Settings input_settings(const DatasetOptions& options) {
   settings["symmetrize"] = text(graph.symmetrize);
   settings["drop-self-loops"] = text(graph.drop_self_loops);
   settings["keep-duplicates"] = text(graph.keep_duplicates);
+  settings["sum-duplicates"] = text(graph.sum_duplicates);
+  settings["ids"] = graph.ids;
+  settings["headings"] = graph.headings;
   settings["one-based"] = text(graph.one_based);
   settings["compact"] = text(graph.compact);
   settings["weights"] = graph.weights;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/nearest.hpp"
 #include "warren/sparse/tuner.hpp"
 
 namespace warren::app {
@@ -30,6 +31,16 @@ constexpr Parameter kParameters[] = {
 
 constexpr auto kDistance = &sparse::DistributedOptions::interleave;
 constexpr std::string_view kOff = "off";
+
+/// The parameter of the strategy, or the word instead of some, that a mistyped one was meant to be.
+std::string nearest_parameter(const std::string& name, sparse::Strategy strategy) {
+  std::vector<std::string> names;
+  for (const Parameter& known : kParameters)
+    if (known.strategy == strategy) names.emplace_back(known.name);
+  if (strategy == sparse::Strategy::pull) names.emplace_back("mgg");
+  if (sparse::has_parameters(strategy)) names.emplace_back("auto");
+  return did_you_mean(name, names);
+}
 
 void set_parameter(const std::string& part, sparse::DistributedOptions& options) {
   if (options.strategy == sparse::Strategy::pull && part == "mgg") {
@@ -55,10 +66,11 @@ void set_parameter(const std::string& part, sparse::DistributedOptions& options)
     return;
   }
   throw UsageError(fmt::format(
-      "strategy {} has no parameter \"{}\"; pull has ps, dist and wpb (pull:mgg: the paper's), "
+      "strategy {} has no parameter \"{}\"{}; pull has ps, dist and wpb (pull:mgg: the paper's), "
       "staged and once have chunks and copy, fused and cover have copy; pull:auto, staged:auto, "
       "fused:auto and cover:auto measure which are best",
-      sparse::name_of(options.strategy), part.substr(0, equals)));
+      sparse::name_of(options.strategy), part.substr(0, equals),
+      nearest_parameter(part.substr(0, equals), options.strategy)));
 }
 
 }  // namespace

@@ -7,6 +7,13 @@
 
 namespace warren::app {
 
+void warn_of_cache(const Session& session, const TraversalOptions& traversal) {
+  if (session.on_gpu() || traversal.cache.value_or(0) == 0) return;
+  warn_without_effect(session.options(), {"--cache"},
+                      "this run has no GPU: there is one memory, all of whose lists are counted in "
+                      "bytes_read");
+}
+
 TraversalInput::TraversalInput(const Session& session, const GraphOptions& options,
                                const TraversalOptions& traversal, const std::string& method,
                                bool wants_weights, WeightRange range, bool takes_decimals)

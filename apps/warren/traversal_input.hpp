@@ -16,6 +16,9 @@
 
 namespace warren::app {
 
+/// Warns of --cache where there is no GPU, and the command counts what it reads without it.
+void warn_of_cache(const Session& session, const TraversalOptions& traversal);
+
 class TraversalInput {
  public:
   /// Finds and, unless it will be drawn by the ranks, reads the graph. Throws as find_graph() and

@@ -94,7 +94,7 @@ class Says(Entry):
 class Kept(Entry):
     """A promise that holds without the option, too: the answer is the same."""
 
-    NAMES = {"--deterministic", "--cache"}  # What a GPU keeps of lists: a CPU has one memory.
+    NAMES = {"--deterministic"}
 
     def __init__(self, arguments, *fields, **options):
         super().__init__(arguments, **options)

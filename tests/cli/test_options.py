@@ -2,62 +2,17 @@
 """Every option of every command: it changes something, or is refused or warned of by name. The options are those that --help
 lists: one without an entry in the table fails the test."""
 
-import json
 import re
 import unittest
-from pathlib import Path
 
+import option_walk
 from option_entries import Changes, Elsewhere, Kept, Refused, Says, Shows, Warned, Writes
+from option_walk import common, graph, named, on_host
 from support import DEVICE, ProgramTest
 
-EDGES = [(4, 3, 1), (1, 2, 5), (1, 2, 3), (2, 2, 4), (3, 7, 2), (7, 1, 9), (2, 5, 6), (5, 7, 8)]
 EL = ["e.el"]
 WEL = ["e.wel"]
 KRON = ["kron:6"]
-
-
-def named(entries):
-    return {"--" + name.replace("_", "-"): entry for name, entry in entries.items()}
-
-
-def common(answer, **changed):
-    """Of a command whose ranks work together. `answer`: fields that are the same whatever runs."""
-    entries = {
-        "--device": Shows(["--device", DEVICE], "device", DEVICE),
-        "--devices": Shows(["--devices", "2"], "devices", 2),
-        "--threads": Shows(["--threads", "3"], "threads", 3),
-        "--share-devices": Warned(["--share-devices"]) if DEVICE == "cpu" else Changes(["--share-devices"], "status", beside=["--devices", "32"]),
-        "--side-by-side": Warned(["--side-by-side"]) if DEVICE == "cpu" else Changes(["--side-by-side"], "status", beside=["--devices", "9"]),
-        "--seed": Warned(["--seed", "5"]),
-        "--deterministic": Kept(["--deterministic"], *answer),
-        "--repeat": Changes(["--repeat", "3"], "runs"),
-        "--json": Writes(["--json", "r.json"], "r.json"),
-        "--trace": Writes(["--trace", "t.json"], "t.json"),
-        "--quiet": Changes(["--quiet"], "text"),
-        "--verbose": Changes(["--verbose"], "err"),
-    }
-    return {**entries, **named(changed)}
-
-
-def on_host(answer, **changed):
-    """Of a command that the host's threads do alone."""
-    return {**common(answer), "--devices": Warned(["--devices", "2"]), **named(changed)}
-
-
-def graph(weights, summed=None):
-    return {
-        "--symmetrize": Changes(["--symmetrize"], "edges"),
-        "--drop-self-loops": Changes(["--drop-self-loops"], "edges"),
-        "--keep-duplicates": Changes(["--keep-duplicates"], "edges"),
-        "--one-based": Changes(["--one-based"], "vertices"),
-        "--compact": Changes(["--compact"], "vertices"),
-        "--ids": Changes(["--ids", "words"], "vertices"),
-        "--headings": Changes(["--headings", "yes"], "edges"),
-        "--format": Changes(["--format", "mtx"], "status"),
-        "--id-map": Writes(["--id-map", "map.txt"], "map.txt", beside=["--compact"]),
-        "--sum-duplicates": summed or Says(["--sum-duplicates"], "--sum-duplicates"),
-        "--weights": weights,
-    }
 
 
 def traversal(mode, **changed):
@@ -125,7 +80,7 @@ TABLE = {
         **common(SEARCH, seed=Changes(["--seed", "5"], "source", base=["grid:20x20", "--weights", "uniform:1:1"], beside=["--sources", "1"])),
         **graph(Changes(["--weights", "uniform:100:200"], "max_distance"), Changes(["--sum-duplicates"], "max_distance", beside=["--source", "1"])),
         **traversal(ASYNC),
-        **({"--cache": Kept(["--cache", "1M"], "max_distance", beside=["--edges", "host"], base=["kron:8", "--weights", "uniform:1:9"])} if DEVICE == "cpu" else {}),
+        **({"--cache": Warned(["--cache", "1M"], beside=["--edges", "host"])} if DEVICE == "cpu" else {}),
         "--source": Shows(["--source", "4"], "source", 4),
         "--sources": Changes(["--sources", "2"], "sources"),
         "--delta": Shows(["--delta", "17"], "delta", 17.0),
@@ -244,40 +199,8 @@ TABLE = {
 }
 
 
-class Options(ProgramTest):
-    tests = Path(__file__).parent
-
-    def setUp(self):
-        super().setUp()
-        self.runs = {}
-        self.file("e.el", "".join(f"{u} {v}\n" for u, v, _ in EDGES))
-        self.file("e.wel", "".join(f"{u} {v} {w}\n" for u, v, w in EDGES))
-        self.file("times.txt", "".join(f"{u} {v} {w}\n" for u, v, w in EDGES))
-
-    def seen(self, *line):
-        """What there is to see of a run: the fields of its JSON object, its text, and what it wrote."""
-        if line not in self.runs:
-            written = self.folder / "seen.json"
-            written.unlink(missing_ok=True)
-            result = self.run_program(*line, "--json", written)
-            fields = json.loads(written.read_text()) if written.exists() else {}
-            results = fields.get("results", [])
-            fields.update({
-                "status": result.status, "text": result.out != "", "err": result.err,
-                "runs": [len(row["seconds"]) for row in results if "seconds" in row] or len(fields.get("seconds", [])),
-                "commands": [row.get("command") for row in results], "errors": [row.get("max_relative_error") for row in results],
-                "moved": [row.get("rows_moved") for row in results], 
-            })
-            for path in self.folder.glob("out.*"):
-                fields[path.name] = path.read_bytes()
-                path.unlink()
-            self.runs[line] = fields
-        return self.runs[line]
-
-    def options_of(self, command):
-        """As --help lists them."""
-        listed = re.findall(r"(?m)^  (?:-\w,)?(--[\w-]+)", self.succeed(*command.split(), "--help").out)
-        return set(listed) - {"--help"}
+class Options(option_walk.Walk):
+    table = TABLE
 
     def commands(self):
         def below(*command):
@@ -291,23 +214,11 @@ class Options(ProgramTest):
         return names
 
     def test_every_command_has_a_table(self):
-        self.assertEqual(set(self.commands()), set(TABLE) | {"train", "predict"})  # test_train.py has those.
-
-    def test_every_option_has_an_entry(self):
-        for command, (_, entries) in TABLE.items():
-            with self.subTest(command):
-                self.assertEqual(self.options_of(command), set(entries))
+        self.assertEqual(set(self.commands()), set(TABLE) | {"train", "predict"})  # test_train_options.py has those.
 
     def test_an_option_without_an_entry_would_be_seen(self):
         self.assertIn("--damping", self.options_of("pagerank"))
         self.assertNotIn("--damping", self.options_of("bfs"))
-
-    def test_every_option_does_what_its_entry_says(self):
-        for command, (base, entries) in TABLE.items():
-            for option, entry in entries.items():
-                with self.subTest(command=command, option=option):
-                    self.assertEqual(entry.arguments[0], option)
-                    entry.check(self, command.split(), base)
 
 
 class Numbers(ProgramTest):
@@ -333,6 +244,39 @@ class Numbers(ProgramTest):
     def test_digits_behind_a_zero_are_decimal(self):
         self.assertEqual(self.succeed_json("spmm", "kron:4", "--k", "010")["k"], 10)
         self.assertEqual(self.succeed_json("partition", "kron:4", "--parts", "011")["parts"], 11)
+
+
+class Caches(ProgramTest):
+    """--cache where lists are cached nowhere, or nobody counts what that saves."""
+
+    def test_lists_that_none_holds(self):
+        for command in (["bfs", "kron:6"], ["cc", "kron:6"], ["pagerank", "kron:6"], ["sssp", "kron:6", "--weights", "uniform:1:9"]):
+            with self.subTest(command):
+                self.fail(2, *command, "--edges", "compressed-host", "--cache", "1M", says=["--cache", "--edges host"])
+                self.succeed(*command, "--edges", "compressed-host", "--cache", 0)
+
+    @unittest.skipIf(DEVICE != "cpu", "a GPU has memory of its own")
+    def test_one_memory(self):
+        for command in (["bfs", "kron:6", "--mode", "async"], ["pagerank", "kron:6", "--mode", "async"], ["sssp", "kron:6", "--weights", "uniform:1:9"],
+                        ["sssp", "kron:6", "--weights", "uniform:1:9", "--mode", "async"]):
+            with self.subTest(command):
+                Warned(["--cache", "1M"], beside=["--edges", "host"]).check(self, command, [])
+                self.succeed(*command, "--edges", "host", "--cache", 0)
+
+
+class Mistyped(ProgramTest):
+    """A mistyped value gets the nearest name."""
+
+    def test_names(self):
+        for line, near in ((["spmm", "kron:4", "--strategy", "stagd"], "staged"), (["spmm", "kron:4", "--strategy", "pull:wbp=8"], "wpb"),
+                           (["spmm", "kron:4", "--strategy", "pull:mg"], "mgg"), (["spmm", "kron:4", "--strategy", "fused:atuo"], "auto"),
+                           (["sddmm", "kron:4", "--strategy", "brodcast"], "broadcast"), (["bench", "spmm", "kron:4", "--strategies", "cvoer"], "cover"),
+                           (["lookup", "--strategy", "mesages"], "messages"), (["bench", "lookup", "--strategies", "onwer-sum"], "owner-sum"),
+                           (["gather", "--strategy", "direkt"], "direct"), (["stats", "kron:4", "--format", "matx"], "mtx"),
+                           (["partition", "kron:4", "--method", "rabit"], "rabbit"), (["train", "kron:4", "--model", "sgae"], "sage"),
+                           (["train", "kron:4", "--optimizer", "sdg"], "sgd"), (["train", "kron:4", "--mode", "ful"], "full")):
+            with self.subTest(line):
+                self.fail(2, *line, says=f'did you mean "{near}"?')
 
 
 class EdgeLists(ProgramTest):
