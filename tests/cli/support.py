@@ -64,10 +64,15 @@ class ProgramTest(unittest.TestCase):
         )
         return Result(process)
 
-    def succeed(self, *arguments, **options):
+    def succeed(self, *arguments, warns="", **options):
+        """Runs, and expects nothing on standard error, or one warning."""
         result = self.run_program(*arguments, **options)
         self.assertEqual(result.status, 0, result.err)
-        self.assertEqual(result.err, "")
+        if warns:
+            self.assertRegex(result.err, r"\Awarren: warning: [^\n]+\n\Z")
+            self.assertIn(warns, result.err)
+        else:
+            self.assertEqual(result.err, "")
         return result
 
     def succeed_json(self, *arguments, **options):
