@@ -68,7 +68,7 @@ class Refused(Entry):
     """Exit status 2, and a line that names the option."""
 
     def check(self, test, command, base):
-        test.fail(2, *self.line(command, base), says=self.arguments[0])
+        test.must_fail(2, *self.line(command, base), says=self.arguments[0])
 
 
 class Warned(Entry):

@@ -79,7 +79,7 @@ class ProgramTest(unittest.TestCase):
         """The JSON object on standard output: parsing it shows that nothing else is there."""
         return self.succeed(*arguments, "--json", "-", **options).json
 
-    def fail(self, status, *arguments, says=(), **options):  # pylint: disable=arguments-differ
+    def must_fail(self, status, *arguments, says=(), **options):
         """Runs, and expects the status, one line on standard error, and nothing on the other."""
         result = self.run_program(*arguments, **options)
         self.assertEqual(result.status, status, result.err + result.out)

@@ -79,7 +79,7 @@ class Async(ProgramTest):
         none = self.file("none.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n")
         for command, more in (("bfs", []), ("sssp", ["--weights", "uniform:1:9"]), ("pagerank", [])):
             for devices in (1, 3):
-                self.fail(2, command, none, "--mode", "async", "--devices", devices, *more, says="no vertices")
+                self.must_fail(2, command, none, "--mode", "async", "--devices", devices, *more, says="no vertices")
 
     def test_auto_says_why(self):
         for command, more in (("bfs", []), ("sssp", ["--weights", "uniform:1:9"]), ("pagerank", [])):
@@ -106,11 +106,11 @@ class Async(ProgramTest):
         self.assertGreater(sent, 0)
 
     def test_bad_input(self):
-        self.fail(2, "bfs", "kron:6", "--mode", "async", "--edges", "compressed-host", says=["async", "plain lists"])
-        self.fail(2, "bfs", "kron:6", "--mode", "async", "--sources", 3, "--together", says="--together")
-        self.fail(2, "pagerank", "kron:6", "--mode", "async", "--tolerance", 0, says="--tolerance above 0")
-        self.fail(2, "pagerank", "kron:6", "--mode", "async", "--deterministic", says="--deterministic")
-        self.fail(2, "bfs", "kron:6", "--mode", "async", "--source", 64, says="64")
+        self.must_fail(2, "bfs", "kron:6", "--mode", "async", "--edges", "compressed-host", says=["async", "plain lists"])
+        self.must_fail(2, "bfs", "kron:6", "--mode", "async", "--sources", 3, "--together", says="--together")
+        self.must_fail(2, "pagerank", "kron:6", "--mode", "async", "--tolerance", 0, says="--tolerance above 0")
+        self.must_fail(2, "pagerank", "kron:6", "--mode", "async", "--deterministic", says="--deterministic")
+        self.must_fail(2, "bfs", "kron:6", "--mode", "async", "--source", 64, says="64")
 
 
 if __name__ == "__main__":

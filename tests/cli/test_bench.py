@@ -46,8 +46,8 @@ class Bench(ProgramTest):
             self.assertTrue(row["command"].startswith("warren lookup --rows 300 --k 9"))
             self.assertAlmostEqual(row["bytes_per_second"] / 2, row["bytes_per_second_per_rank"], places=3)
         self.assertEqual(json.loads((self.folder / "lookup.json").read_text())["results"], result["results"])
-        self.fail(2, "bench", "lookup", "--strategies", "pull,moon", says=["moon"])
-        self.fail(2, "bench", "lookup", "--bags", "0", says=["--bags"])
+        self.must_fail(2, "bench", "lookup", "--strategies", "pull,moon", says=["moon"])
+        self.must_fail(2, "bench", "lookup", "--bags", "0", says=["--bags"])
 
     def test_a_verified_row_tells_no_fault(self):
         """Of bench_traverse, which the presets without sanitizers build."""
@@ -68,10 +68,10 @@ class Bench(ProgramTest):
                 self.assertNotIn("fault", row)
 
     def test_refusals(self):
-        self.fail(2, "bench", says=["subcommand"])
-        self.fail(2, "bench", "moon")
-        self.fail(2, "bench", "emogi", *GRAPH, "--devices", 2, says=["--devices"])
-        self.fail(2, "bench", "emogi", *GRAPH, "--out", "none/emogi.json", says=["none"])
+        self.must_fail(2, "bench", says=["subcommand"])
+        self.must_fail(2, "bench", "moon")
+        self.must_fail(2, "bench", "emogi", *GRAPH, "--devices", 2, says=["--devices"])
+        self.must_fail(2, "bench", "emogi", *GRAPH, "--out", "none/emogi.json", says=["none"])
 
 
 if __name__ == "__main__":

@@ -40,10 +40,10 @@ class Bfs(ProgramTest):
         self.assertEqual(self.bfs("kron:12", "--edges", "host", "--cache", "64M")["bytes_read"], 0)
 
     def test_edges_that_do_not_fit(self):
-        self.fail(2, "bfs", "kron:8", "--cache", "1M", says=["--cache", "--edges host"])
-        self.fail(2, "bfs", "kron:8", "--edges", "host", "--cache", "9000T", says=["cache", "larger"])
-        self.fail(2, "bfs", "kron:8", "--edges", "host", "--cache", "lots")
-        self.fail(3, "bfs", "kron:12", "--device-memory", "20K", says=["bytes"])
+        self.must_fail(2, "bfs", "kron:8", "--cache", "1M", says=["--cache", "--edges host"])
+        self.must_fail(2, "bfs", "kron:8", "--edges", "host", "--cache", "9000T", says=["cache", "larger"])
+        self.must_fail(2, "bfs", "kron:8", "--edges", "host", "--cache", "lots")
+        self.must_fail(3, "bfs", "kron:12", "--device-memory", "20K", says=["bytes"])
 
     def test_many_sources_together(self):
         alone = self.bfs("kron:10", "--symmetrize", "--sources", 70)["sources"]
@@ -53,7 +53,7 @@ class Bfs(ProgramTest):
         self.assertEqual([[row[n] for n in names] for row in result["sources"]], [[row[n] for n in names] for row in alone])
         packed = self.bfs("kron:10", "--symmetrize", "--sources", 70, "--together", "--edges", "compressed-host")
         self.assertEqual([[row[n] for n in names] for row in packed["sources"]], [[row[n] for n in names] for row in alone])
-        self.fail(2, "bfs", "kron:8", "--together", says=["--sources"])
+        self.must_fail(2, "bfs", "kron:8", "--together", says=["--sources"])
 
     def test_known_answers(self):
         result = self.bfs(self.file("a.mtx", MTX), "--source", 0, "--verify")
@@ -90,13 +90,13 @@ class Bfs(ProgramTest):
 
     def test_sources_that_are_no_vertex(self):
         path = self.file("a.el", GAPS)
-        self.fail(2, "bfs", path, "--source", "61", says=["61", "0 to 60"])
-        self.fail(2, "bfs", path, "--compact", "--source", "25", says=["25", "10 to 60", "30"])
-        self.fail(2, "bfs", path, "--compact", "--source", "99", says=["99", "10 to 60"])
-        self.fail(2, "bfs", path, "--one-based", "--source", "0", says=["1 to 60"])
+        self.must_fail(2, "bfs", path, "--source", "61", says=["61", "0 to 60"])
+        self.must_fail(2, "bfs", path, "--compact", "--source", "25", says=["25", "10 to 60", "30"])
+        self.must_fail(2, "bfs", path, "--compact", "--source", "99", says=["99", "10 to 60"])
+        self.must_fail(2, "bfs", path, "--one-based", "--source", "0", says=["1 to 60"])
         for source in ("", "x", "-1", "1.5", "18446744073709551616"):
             with self.subTest(source):
-                self.fail(2, "bfs", path, "--source", source, says=source)
+                self.must_fail(2, "bfs", path, "--source", source, says=source)
 
     def test_the_default_source_has_the_most_out_edges(self):
         result = self.run_program("bfs", self.file("a.el", GAPS))
@@ -124,9 +124,9 @@ class Bfs(ProgramTest):
         path = self.file("a.mtx", MTX)
         result = self.bfs(path, "--sources", 2)
         self.assertEqual({entry["source"] for entry in result["sources"]}, {0, 1})
-        self.fail(2, "bfs", path, "--sources", 3, says=["--sources 3", "2 vertices"])
-        self.fail(2, "bfs", path, "--sources", 0)
-        self.fail(2, "bfs", path, "--sources", 1, "--source", 1)
+        self.must_fail(2, "bfs", path, "--sources", 3, says=["--sources 3", "2 vertices"])
+        self.must_fail(2, "bfs", path, "--sources", 0)
+        self.must_fail(2, "bfs", path, "--sources", 1, "--source", 1)
 
     def test_teams_agree(self):
         for graph in ("kron:11", "grid:60x50", "community:3000,5"):

@@ -55,7 +55,7 @@ class Components(ProgramTest):
         self.assertEqual(self.cc(path, "--verify")["components"], 2)
 
     def test_takes_no_source(self):
-        self.fail(2, "cc", "kron:6", "--source", "1", says="--source")
+        self.must_fail(2, "cc", "kron:6", "--source", "1", says="--source")
 
     def test_teams_agree(self):
         for graph in ("kron:11,2", "community:3000,1.5", "urand:11,1"):

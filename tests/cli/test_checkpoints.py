@@ -53,10 +53,10 @@ class Checkpoints(Base):
             self.assertEqual((found["test_accuracy"], found["edges"], found["normalize"]), (1.0, trained["edges"], "none"))
             self.assertIs(found["trained_on"], True)
         ask = ["predict", folder, "--checkpoint", "kept"]
-        self.fail(2, *ask, "--normalize", "rows", says=["kept", "--normalize none", "--normalize rows", "--allow-changes"])
-        self.fail(2, *ask, "--symmetrize=false", says=["--symmetrize"])
-        self.fail(2, *ask, "--drop-self-loops", says=["no --drop-self-loops"])
-        self.fail(2, *ask, "--keep-duplicates", says=["no --keep-duplicates"])
+        self.must_fail(2, *ask, "--normalize", "rows", says=["kept", "--normalize none", "--normalize rows", "--allow-changes"])
+        self.must_fail(2, *ask, "--symmetrize=false", says=["--symmetrize"])
+        self.must_fail(2, *ask, "--drop-self-loops", says=["no --drop-self-loops"])
+        self.must_fail(2, *ask, "--keep-duplicates", says=["no --keep-duplicates"])
         other = self.succeed_json(*ask, "--normalize", "rows", "--allow-changes")
         self.assertLess(other["test_accuracy"], 0.7)
         self.assertIs(other["trained_on"], False)
@@ -89,16 +89,16 @@ class Checkpoints(Base):
         self.succeed("train", *GENERATED, "--epochs", 2, "--checkpoint", "kept")
         before = (self.folder / "kept" / "model.safetensors").read_bytes()
         again = ["train", *GENERATED, "--epochs", 3, "--checkpoint", "kept"]
-        self.fail(2, *again, says=["kept has a trained model", "--resume", "--overwrite"])
+        self.must_fail(2, *again, says=["kept has a trained model", "--resume", "--overwrite"])
         self.assertEqual((self.folder / "kept" / "model.safetensors").read_bytes(), before)
-        self.fail(2, *again, "--resume", "--overwrite", says="--overwrite")
-        self.fail(2, "train", *GENERATED, "--overwrite", says="--checkpoint")
+        self.must_fail(2, *again, "--resume", "--overwrite", says="--overwrite")
+        self.must_fail(2, "train", *GENERATED, "--overwrite", says="--checkpoint")
         found = self.succeed_json(*again, "--overwrite")
         self.assertEqual((len(found["epochs"]), found["resumed_from"]), (3, 0))
         # A model alone cannot be gone on from.
         (self.folder / "kept" / "state.safetensors").unlink()
-        self.fail(2, *again, "--resume", says=["kept", "model.safetensors"])
-        self.fail(2, *again, says=["model.safetensors"])
+        self.must_fail(2, *again, "--resume", says=["kept", "model.safetensors"])
+        self.must_fail(2, *again, says=["model.safetensors"])
 
     def test_resume_takes_what_was_trained_with(self):
         options = ["--model", "sage", "--hidden", 8, "--lr", 0.02, "--dropout", 0.25, "--weight-decay", 0.001, "--normalize", "none",
@@ -116,8 +116,8 @@ class Checkpoints(Base):
         whole = self.succeed_json("train", *GENERATED, *options, "--epochs", 4)
         self.succeed("train", *GENERATED, *options, "--epochs", 2, "--checkpoint", "kept")
         ask = ["train", *GENERATED, "--checkpoint", "kept", "--resume", "--epochs", 4]
-        self.fail(2, *ask, "--fanout", "5,3", says=["--fanout 4,3", "--fanout 5,3"])
-        self.fail(2, *ask, "--batch", 10, says=["--batch 20", "--batch 10"])
+        self.must_fail(2, *ask, "--fanout", "5,3", says=["--fanout 4,3", "--fanout 5,3"])
+        self.must_fail(2, *ask, "--batch", 10, says=["--batch 20", "--batch 10"])
         rest = self.succeed_json(*ask)
         self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"]])
         self.assertEqual((rest["mode"], rest["fanout"], rest["batch"], rest["replace"]), ("sampled", [4, 3], 20, True))
@@ -128,27 +128,27 @@ class Checkpoints(Base):
         may_change = (("lr", "0.01", 0.5), ("dropout", "0.5", 0.25), ("type", "float32", "bfloat16"), ("weight-decay", "0.0005", 0.5),
                       ("schedule", "constant", "cosine"), ("clip", "0", 3), ("warmup", "0", 2))
         for name, stored, given in may_change:
-            self.fail(2, *ask, f"--{name}", given, says=["kept", f"--{name} {stored}", f"--{name} {given}", "--allow-changes"])
+            self.must_fail(2, *ask, f"--{name}", given, says=["kept", f"--{name} {stored}", f"--{name} {given}", "--allow-changes"])
         for name, stored, given in (("hidden", 16, 32), ("layers", 2, 3), ("model", "gcn", "gat"), ("norm", "none", "layer"), ("seed", 1, 2),
                                     ("optimizer", "adam", "sgd"), ("normalize", "none", "rows")):
-            failed = self.fail(2, *ask, f"--{name}", given, "--allow-changes", says=["kept", f"--{name} {stored}", f"--{name} {given}"])
+            failed = self.must_fail(2, *ask, f"--{name}", given, "--allow-changes", says=["kept", f"--{name} {stored}", f"--{name} {given}"])
             self.assertNotIn("under --allow-changes", failed.err)
-        self.fail(2, *ask, "--symmetrize", says=["no --symmetrize"])
-        self.fail(2, "train", *GENERATED, "--allow-changes", says="--resume")
+        self.must_fail(2, *ask, "--symmetrize", says=["no --symmetrize"])
+        self.must_fail(2, "train", *GENERATED, "--allow-changes", says="--resume")
         changed = self.succeed_json(*ask, "--lr", 0.5, "--type", "bf16", "--allow-changes")
         self.assertEqual(changed["changed"], ["lr: 0.01, now 0.5", "type: float32, now bfloat16"])
 
     def test_resume_refuses_other_datasets(self):
         self.train(self.set_of(), "--normalize", "none")
         ask = ["--checkpoint", "kept", "--resume", "--epochs", 151]
-        self.fail(2, "train", self.set_of("edges", seed=2), *ask, says=["kept", "other edges", "another --checkpoint"])
-        self.fail(2, "train", self.set_of("larger", n=120), *ask, says=["90 vertices", "120"])
+        self.must_fail(2, "train", self.set_of("edges", seed=2), *ask, says=["kept", "other edges", "another --checkpoint"])
+        self.must_fail(2, "train", self.set_of("larger", n=120), *ask, says=["90 vertices", "120"])
         features = self.set_of("features")
         (self.folder / "features" / "features.npy").write_bytes(npy("<f4", (N, 2), [1.0] * (2 * N)))
-        self.fail(2, "train", features, *ask, says=["other features"])
+        self.must_fail(2, "train", features, *ask, says=["other features"])
         labels = self.set_of("labels")
         (self.folder / "labels" / "labels.npy").write_bytes(npy("<i8", (N,), [(v + 1) % 3 for v in range(N)]))
-        self.fail(2, "train", labels, *ask, says=["other labels"])
+        self.must_fail(2, "train", labels, *ask, says=["other labels"])
         self.succeed("train", self.set_of("same"), *ask, "--devices", 2, "--method", "random")
 
     def test_old_checkpoints(self):
@@ -183,17 +183,17 @@ class Checkpoints(Base):
     def test_numbers_that_are_none(self):
         for option in ("--lr", "--dropout", "--weight-decay", "--clip"):
             for value in ("nan", "-nan", "inf", "-1", "1e", "x", ""):
-                self.fail(2, "train", *GENERATED, f"{option}={value}", says=option)
-        self.fail(2, "train", *GENERATED, "--dropout", 1.0, says="--dropout")
-        self.fail(2, "train", *GENERATED, "--mode", "sampled", "--placement", "cached", "--cached", "nan", says="--cached")
+                self.must_fail(2, "train", *GENERATED, f"{option}={value}", says=option)
+        self.must_fail(2, "train", *GENERATED, "--dropout", 1.0, says="--dropout")
+        self.must_fail(2, "train", *GENERATED, "--mode", "sampled", "--placement", "cached", "--cached", "nan", says="--cached")
         for option in ("--hidden", "--layers", "--heads", "--epochs", "--batch", "--negatives", "--checkpoint-every"):
             for value in (0, "nan", -1, "1.5"):
-                self.fail(2, "train", *GENERATED, f"{option}={value}", says=option)
+                self.must_fail(2, "train", *GENERATED, f"{option}={value}", says=option)
 
     def test_weights_of_classes_and_edges_are_refused(self):
         for option in ("--class-weights", "--edge-weights"):
             for value in ([], ["balanced"]):
-                self.fail(2, "train", *GENERATED, option, *value, says=[option, "not there yet"])
+                self.must_fail(2, "train", *GENERATED, option, *value, says=[option, "not there yet"])
 
 
 class Predict(Base):
@@ -217,10 +217,10 @@ class Predict(Base):
         (self.folder / "other" / "labels.npy").write_bytes(npy("<i8", (150,), [v % 2 for v in range(150)]))
         self.succeed_json("predict", other, "--checkpoint", "kept")
         (self.folder / "other" / "labels.npy").write_bytes(npy("<i8", (150,), [v % 4 for v in range(150)]))
-        self.fail(2, "predict", other, "--checkpoint", "kept", says=["3 classes", "has 4", "--no-labels"])
+        self.must_fail(2, "predict", other, "--checkpoint", "kept", says=["3 classes", "has 4", "--no-labels"])
         self.succeed_json("predict", other, "--checkpoint", "kept", "--no-labels")
         (self.folder / "other" / "features.npy").write_bytes(npy("<f4", (150, 3), [1.0] * 450))
-        self.fail(2, "predict", other, "--checkpoint", "kept", says=["2 features", "has 3"])
+        self.must_fail(2, "predict", other, "--checkpoint", "kept", says=["2 features", "has 3"])
 
     def test_arrays(self):
         folder = self.set_of()
@@ -244,12 +244,12 @@ class Predict(Base):
             self.succeed(*ask, "--output", "o.npy", option)
             self.succeed(*ask, option, name)
             self.assertEqual((self.folder / "o.npy").read_bytes(), (self.folder / name).read_bytes())
-            self.fail(2, *ask, option, says="--output")
-        self.fail(2, *ask, "--output", "o.npy", "--scores", "--embeddings", says="--output is one file")
-        self.fail(2, *ask, "--scores", "nowhere/s.npy", says=["--scores", "nowhere"])
-        self.fail(2, *ask, "--pairs", "p.txt", says="--task link")
+            self.must_fail(2, *ask, option, says="--output")
+        self.must_fail(2, *ask, "--output", "o.npy", "--scores", "--embeddings", says="--output is one file")
+        self.must_fail(2, *ask, "--scores", "nowhere/s.npy", says=["--scores", "nowhere"])
+        self.must_fail(2, *ask, "--pairs", "p.txt", says="--task link")
         self.train(folder, "--layers", 1, "--overwrite")
-        self.fail(2, *ask, "--embeddings", "e.npy", says="one layer")
+        self.must_fail(2, *ask, "--embeddings", "e.npy", says="one layer")
 
     def test_pairs(self):
         linked = [(v, w) for v in range(60) for w in range(60) if v < w and v % 3 == w % 3]
@@ -280,11 +280,11 @@ class Predict(Base):
                 product = sum(z[v * width + i] * z[w * width + i] for i in range(width))
                 self.assertAlmostEqual(product, score, places=3)
         ask = ["predict", *options]
-        self.fail(2, *ask, says=["--pairs FILE", "--task link"])
-        self.fail(2, *ask, "--output", "o.txt", "--embeddings", "e.npy", says="--pairs FILE")
+        self.must_fail(2, *ask, says=["--pairs FILE", "--task link"])
+        self.must_fail(2, *ask, "--output", "o.txt", "--embeddings", "e.npy", says="--pairs FILE")
         for line in ("1 60", "1", "1 2 3", "a b", "1 -2"):
-            self.fail(2, *ask, "--pairs", self.file("bad.txt", f"1 2\n{line}\n"), says=["bad.txt", "line 2"])
-        self.fail(2, *ask, "--pairs", "nowhere", says="nowhere")
+            self.must_fail(2, *ask, "--pairs", self.file("bad.txt", f"1 2\n{line}\n"), says=["bad.txt", "line 2"])
+        self.must_fail(2, *ask, "--pairs", "nowhere", says="nowhere")
 
     def test_order_of_the_vertices_changes_no_prediction(self):
         """Nor does it matter whether embeddings are asked for, too."""

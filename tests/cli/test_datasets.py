@@ -92,9 +92,9 @@ class Folder(ProgramTest):
                               ({"indices": npy("<i4", (2,), [1, 2])}, "2 column indices for 60 values"), ({"indices": with_value("<f8", (N,), 9, NAN)}, "type f8"),
                               ({"data": with_value("<f4", (N,), 9, NAN)}, "row 9, column 0"), ({"data": with_value("<f8", (N,), 9, 1e39)}, "row 9, column 0"),
                               ({"data": None}, "no member 'data.npy'")):
-            self.fail(2, "train", self.folder_of(**{"features.npy": None, "features.npz": one_hot(**changed)}), says=["features.npz", says])
-        self.fail(2, "train", self.folder_of(**{"features.npy": None, "features.npz": one_hot()[:-1]}), says=["features.npz", "byte"])
-        self.fail(2, "train", self.folder_of(**{"features.npy": None}), says=["features.npy", "features.npz"])
+            self.must_fail(2, "train", self.folder_of(**{"features.npy": None, "features.npz": one_hot(**changed)}), says=["features.npz", says])
+        self.must_fail(2, "train", self.folder_of(**{"features.npy": None, "features.npz": one_hot()[:-1]}), says=["features.npz", "byte"])
+        self.must_fail(2, "train", self.folder_of(**{"features.npy": None}), says=["features.npy", "features.npz"])
 
     def test_types_of_labels(self):
         expected = self.losses(self.folder_of())
@@ -102,10 +102,10 @@ class Folder(ProgramTest):
         for kind in ("<i4", "|u1", "<f4"):
             for shape in ((N,), (N, 1)):
                 self.assertEqual(self.losses(self.folder_of(**{"labels.npy": npy(kind, shape, values)})), expected)
-        self.fail(2, "train", self.folder_of(**{"labels.npy": with_value("<f4", (N,), 7, NAN)}), says=["labels.npy", "vertex 7"])
-        self.fail(2, "train", self.folder_of(**{"labels.npy": with_value("<f4", (N,), 7, 0.5)}), says="vertex 7 is 0.5")
-        self.fail(2, "train", self.folder_of(**{"labels.npy": with_value("<i8", (N, 2), 7, 2, 1)}), says="row 3, column 1 is 2")
-        self.fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (N, 2, 1), [1] * 2 * N)}), says="3 dimensions")
+        self.must_fail(2, "train", self.folder_of(**{"labels.npy": with_value("<f4", (N,), 7, NAN)}), says=["train.txt", "line 8", "vertex 7 has no label"])
+        self.must_fail(2, "train", self.folder_of(**{"labels.npy": with_value("<f4", (N,), 7, 0.5)}), says="vertex 7 is 0.5")
+        self.must_fail(2, "train", self.folder_of(**{"labels.npy": with_value("<i8", (N, 2), 7, 2, 1)}), says="row 3, column 1 is 2")
+        self.must_fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (N, 2, 1), [1] * 2 * N)}), says="3 dimensions")
 
     def test_lists_of_vertices(self):
         expected = self.losses(self.folder_of())
@@ -120,15 +120,15 @@ class Folder(ProgramTest):
         self.assertEqual(self.losses("circle", WARREN_DATA=str(self.folder / "root")), expected)
         self.folder_of(name="home/.cache/warren/cycle")
         self.assertEqual(self.losses("cycle", HOME=str(self.folder / "home"), WARREN_DATA=""), expected)
-        self.fail(2, "train", "cycle", says=["\"cycle\" is no dataset", "ring"])
-        self.fail(2, "train", self.folder, says="no file graph.*")
+        self.must_fail(2, "train", "cycle", says=["\"cycle\" is no dataset", "ring"])
+        self.must_fail(2, "train", self.folder, says="no file graph.*")
         self.succeed_json("train", "debian", "--epochs", 1)
 
     def test_generators(self):
         for graph, vertices in (("kron:9", 512), ("kron:9,4", 512), ("urand:9", 512), ("grid:20x30", 600), ("community:600,2.5", 600)):
             result = self.succeed_json("train", graph, "--features", 6, "--classes", 3, "--epochs", 1)
             self.assertEqual((result["vertices"], result["features"], result["classes"]), (vertices, 6, 3))
-        self.fail(2, "train", self.folder_of(), "--features", 6, "--classes", 3, says="has its own")
+        self.must_fail(2, "train", self.folder_of(), "--features", 6, "--classes", 3, says="has its own")
 
 
 class Csv(ProgramTest):
@@ -159,7 +159,7 @@ class Csv(ProgramTest):
     def test_options_of_files(self):
         folder = self.folder_of()
         for option in FILE_OPTIONS:
-            self.fail(2, "train", folder, *option, says=[option[0], "public"])
+            self.must_fail(2, "train", folder, *option, says=[option[0], "public"])
 
     def test_refused(self):
         features, labels, edges = ["1,0,1"] * N, [v % 3 for v in range(N)], ["0,1"] * N
@@ -173,11 +173,11 @@ class Csv(ProgramTest):
                               ({"node_label": ["1,0"] * 59 + ["1,2"]}, ["line 60", "column 1 is 2"]), ({"node_label": ["1,0"] * 59 + ["1,"]}, "column 1 is nan"),
                               ({"node_label": ["", *labels[1:]]}, ["train.csv.gz", "line 1", "vertex 0 has no label"]), ({"node_label": labels[1:]}, "59 lines"),
                               ({"valid": [29]}, "vertex 29 stands in train.csv.gz already"), ({"valid": []}, "no validation vertices")):
-            self.fail(2, "train", self.folder_of(**changed), says=says)
+            self.must_fail(2, "train", self.folder_of(**changed), says=says)
         whole = (self.folder / "ogb/raw/edge.csv.gz").read_bytes()
         self.folder_of()
         (self.folder / "ogb/raw/edge.csv.gz").write_bytes(whole[:-12])
-        self.fail(2, "train", self.folder / "ogb", says=["edge.csv.gz", "byte"])
+        self.must_fail(2, "train", self.folder / "ogb", says=["edge.csv.gz", "byte"])
 
 
 class Binary(ProgramTest):
@@ -209,13 +209,13 @@ class Binary(ProgramTest):
     def test_options_of_files(self):
         folder = self.folder_of()
         for option in FILE_OPTIONS:
-            self.fail(2, "train", folder, *option, says=[option[0], "public"])
+            self.must_fail(2, "train", folder, *option, says=[option[0], "public"])
 
     def learn(self, folder, **environment):
         return self.succeed_json("train", folder, "--symmetrize", "--model", "sage", "--dropout", 0, "--epochs", 60, environment=environment)
 
     def refuse(self, says, **parts):
-        return self.fail(2, "train", self.folder_of(**parts), says=says)
+        return self.must_fail(2, "train", self.folder_of(**parts), says=says)
 
     def test_learns(self):
         found = []
@@ -324,7 +324,7 @@ class Binary(ProgramTest):
         self.refuse("no member 'node_label.npy'", labels={"labels": npy("<f4", (N, 1), [0.0] * N)})
         folder = self.folder_of()
         (self.folder / "papers100M-bin/raw/node-label.npz").unlink()
-        self.fail(2, "train", folder, says="node-label.npz: cannot open")
+        self.must_fail(2, "train", folder, says="node-label.npz: cannot open")
 
     def test_bad_splits(self):
         for rows, says in (([29], ["valid.csv.gz", "line 1", "vertex 29 stands in train.csv.gz already"]),
@@ -334,7 +334,7 @@ class Binary(ProgramTest):
             self.refuse(says, splits={"valid": rows})
         folder = self.folder_of()
         (self.folder / "papers100M-bin/split/time/train.csv.gz").unlink()
-        self.fail(2, "train", folder, says="split/NAME/train.csv.gz")
+        self.must_fail(2, "train", folder, says="split/NAME/train.csv.gz")
 
     def test_truncated(self):
         for compressed in (False, True):
@@ -379,7 +379,7 @@ class Reddit(ProgramTest):
     def test_options_of_files(self):
         folder = self.folder_of()
         for option in FILE_OPTIONS:
-            self.fail(2, "train", folder, *option, says=[option[0], "public"])
+            self.must_fail(2, "train", folder, *option, says=[option[0], "public"])
 
     def learn(self, folder, **environment):
         result = self.succeed_json("train", folder, "--model", "sage", "--dropout", 0, "--epochs", 60, environment=environment)
@@ -387,7 +387,7 @@ class Reddit(ProgramTest):
         return result
 
     def refuse(self, says, **parts):
-        return self.fail(2, "train", self.folder_of(**parts), says=says)
+        return self.must_fail(2, "train", self.folder_of(**parts), says=says)
 
     def test_learns(self):
         found = []

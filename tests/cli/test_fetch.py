@@ -112,7 +112,7 @@ class Fetch(ProgramTest):
         return self.succeed_json("fetch", *arguments, environment=self.environment, device=False)
 
     def refuse(self, *arguments, says, **environment):
-        return self.fail(2, "fetch", *arguments, says=says, environment={**self.environment, **environment}, device=False)
+        return self.must_fail(2, "fetch", *arguments, says=says, environment={**self.environment, **environment}, device=False)
 
     def entries(self):
         return sorted(path.name for path in self.data.iterdir()) if self.data.exists() else []
@@ -262,7 +262,7 @@ class Fetch(ProgramTest):
         self.refuse("ogbn-arxiv", says="was not fetched")
 
     def test_train_names_the_command(self):
-        self.fail(2, "train", "ogbn-arxiv", says="warren fetch ogbn-arxiv", environment={**self.environment, "HOME": str(self.folder)})
+        self.must_fail(2, "train", "ogbn-arxiv", says="warren fetch ogbn-arxiv", environment={**self.environment, "HOME": str(self.folder)})
 
 
 def shape_of(sizes):
@@ -325,12 +325,12 @@ class Planetoid(ProgramTest):
     def test_options_of_files(self):
         folder = self.folder_of()
         for option in FILE_OPTIONS:
-            self.fail(2, "train", folder, *option, says=[option[0], "public"])
+            self.must_fail(2, "train", folder, *option, says=[option[0], "public"])
 
     def test_damaged(self):
         whole = matrix([[1, 0, 1]] * 40)
         for cut in (0, 1, 10, 60, 200, len(whole) - 1):
-            self.fail(2, "train", self.folder_of(allx=whole[:cut]), says="ind.cora.allx")
+            self.must_fail(2, "train", self.folder_of(allx=whole[:cut]), says="ind.cora.allx")
         for changed, says in (({"allx": pickle.dumps([1, 2], 2)}, "CSR"), ({"graph": pickle.dumps({0: [60]}, 2)}, "a vertex is 60"),
                               ({"graph": pickle.dumps(5)}, "no graph"), ({"graph": pickle.dumps(None)}, "no graph"),
                               ({"graph": pickle.dumps([[1]])}, "no graph"), ({"graph": pickle.dumps({0: 5})}, "no list"),
@@ -345,7 +345,7 @@ class Planetoid(ProgramTest):
                               ({"test_index": b"59\n" * 19}, "twice"), ({"test_index": b""}, "no vertices"),
                               ({"ally": b"\x80\x02" + array(b"i4", [40, 2], [1, 1] * 40) + b"."}, "row 0"),
                               ({"y": b"\x80\x02" + array(b"i4", [10, 3], [1, 0, 0] * 10) + b"."}, "classes")):
-            self.fail(2, "train", self.folder_of(**changed), says=says)
+            self.must_fail(2, "train", self.folder_of(**changed), says=says)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ class Words(ProgramTest):
         self.succeed("cc", path, "--output", "out.txt")
         self.assertIn("Bob Alice", (self.folder / "out.txt").read_text())
         self.assertEqual(self.succeed_json("stats", path)["max_degree_vertex"], "Alice")
-        self.fail(2, "bfs", path, "--source", "Eve", says=["Eve", "words"])
+        self.must_fail(2, "bfs", path, "--source", "Eve", says=["Eve", "words"])
         result = self.succeed_json("bfs", path, "--sources", 2, "--together", "--verify")
         self.assertIs(type(result["sources"][0]["source"]), str)
 
@@ -69,19 +69,19 @@ class Words(ProgramTest):
         gaps = self.file("gaps.el", "30 10\n99999999999 30\n")
         self.succeed("convert", gaps, "out.wgr", "--compact", "--id-map", "map.txt")
         self.assertEqual((self.folder / "map.txt").read_text(), "0 10\n1 30\n2 99999999999\n")
-        self.fail(2, "stats", "kron:6", "--id-map", "map.txt", says="--id-map")
-        self.fail(2, "stats", gaps, "--compact", "--id-map", "none/map.txt", says="--id-map")
+        self.must_fail(2, "stats", "kron:6", "--id-map", "map.txt", says="--id-map")
+        self.must_fail(2, "stats", gaps, "--compact", "--id-map", "none/map.txt", says="--id-map")
 
     def test_numbers_as_words_and_headings(self):
         path = self.file("a.el", "7 x\n8 7\n")
-        self.fail(2, "stats", path, says=["a.el:1", "'x'", "--ids words"])
+        self.must_fail(2, "stats", path, says=["a.el:1", "'x'", "--ids words"])
         result = self.succeed_json("bfs", path, "--ids", "words", "--source", "8")
         self.assertEqual((result["source"], result["reached"], result["vertices"]), ("8", 3, 3))
         table = self.file("a.csv", "person,friend\nAlice,Bob\n")
         self.assertEqual(self.succeed_json("stats", table)["vertices"], 4)
         self.assertEqual(self.succeed_json("stats", table, "--headings", "yes")["vertices"], 2)
-        self.fail(2, "stats", table, "--headings", "maybe", says="--headings")
-        self.fail(2, "stats", path, "--ids", "letters", says="--ids")
+        self.must_fail(2, "stats", table, "--headings", "maybe", says="--headings")
+        self.must_fail(2, "stats", path, "--ids", "letters", says="--ids")
 
 
 class Pipes(ProgramTest):
@@ -117,13 +117,13 @@ class Pipes(ProgramTest):
 
     def test_a_name_that_says_nothing(self):
         path = self.file("graph", "0 1\n1 2\n")
-        self.fail(2, "stats", path, says=[path, "--format"])
+        self.must_fail(2, "stats", path, says=[path, "--format"])
         self.assertEqual(self.succeed_json("stats", path, "--format", "el")["edges"], 2)
-        self.fail(2, "stats", "-", says="--format")
-        self.fail(2, "stats", path, "--format", "elephant", says=["elephant", "wel"])
-        self.fail(2, "stats", "none", "--format", "el", says="none")
+        self.must_fail(2, "stats", "-", says="--format")
+        self.must_fail(2, "stats", path, "--format", "elephant", says=["elephant", "wel"])
+        self.must_fail(2, "stats", "none", "--format", "el", says="none")
         os.mkfifo(self.folder / "pipe.el")
-        self.fail(2, "stats", str(self.folder / "pipe.el"), says=["pipe.el", "--format"])
+        self.must_fail(2, "stats", str(self.folder / "pipe.el"), says=["pipe.el", "--format"])
 
 
 class Weights(ProgramTest):
@@ -131,15 +131,15 @@ class Weights(ProgramTest):
         path = self.file("a.wel", "100 200 3\n200 300 -4\n")
         for command in (("sssp", path), ("sssp", path, "--compact"), ("sample", path, "--compact", "--weighted", "--batch", 1)):
             with self.subTest(command):
-                self.fail(2, *command, says=["a.wel:2: ", "from 200 to 300", "-4"])
+                self.must_fail(2, *command, says=["a.wel:2: ", "from 200 to 300", "-4"])
         for weight, says in (("nan", "'nan'"), ("inf", "'inf'"), ("1e99", "'1e99'"), ("99999999999", "'99999999999'")):
             path = self.file("b.wel", f"1 2 3\n2 3 {weight}\n")
-            self.fail(2, "sssp", path, says=["b.wel:2: ", says])
+            self.must_fail(2, "sssp", path, says=["b.wel:2: ", says])
         # Formats without lines: by the ids.
         self.file("c.wel", "100 200 3\n200 300 -4\n")
         self.succeed("convert", "c.wel", "c.wgr", "--compact")
-        self.fail(2, "sssp", "c.wgr", says=["c.wgr: ", "from 200 to 300", "-4"])
-        self.fail(2, "sample", "c.wgr", "--weighted", "--batch", 1, says=["c.wgr: ", "from 200 to 300", "-4"])
+        self.must_fail(2, "sssp", "c.wgr", says=["c.wgr: ", "from 200 to 300", "-4"])
+        self.must_fail(2, "sample", "c.wgr", "--weighted", "--batch", 1, says=["c.wgr: ", "from 200 to 300", "-4"])
 
     def test_parallel_entries_of_a_matrix(self):
         self.file("a.wel", "0 1 5\n0 1 3\n1 2 4\n")
@@ -153,7 +153,7 @@ class Weights(ProgramTest):
             self.assertEqual(result["max_distance"], 12)
             self.succeed("sssp", name, "--source", 0, "--keep-duplicates")
         self.assertEqual(self.succeed_json("sssp", "a.wel", "--source", 0, "--sum-duplicates")["max_distance"], 12)
-        self.fail(2, "sssp", "a.wel", "--sum-duplicates", "--keep-duplicates", says="--keep-duplicates")
+        self.must_fail(2, "sssp", "a.wel", "--sum-duplicates", "--keep-duplicates", says="--keep-duplicates")
         self.assertIn("--sum-duplicates", self.run_program("bfs", "a.wel", "--sum-duplicates").err)
 
     def test_real_and_complex_matrices(self):
@@ -163,7 +163,7 @@ class Weights(ProgramTest):
             self.assertEqual(self.succeed_json("sssp", path, "--source", 0)["max_distance"], 3000000001.5)
         path = self.file("b.mtx", banner + "complex hermitian\n3 3 2\n2 1 1 2\n3 2 0 1\n")
         self.assertEqual(self.succeed_json("bfs", path, "--source", 0)["reached"], 3)
-        self.fail(2, "sssp", path, says=["b.mtx:1: ", "'complex'", "'real'"])
+        self.must_fail(2, "sssp", path, says=["b.mtx:1: ", "'complex'", "'real'"])
 
 
 class Names(ProgramTest):

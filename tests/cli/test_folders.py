@@ -64,8 +64,8 @@ class Folders(ProgramTest):
                        lambda text: mark + "# ids\r\n\r\n\t" + text.replace("\n", "\t \r\n"), lambda text: text[:-1]):
             splits = {f"{name}.txt": change(ids(*ends)) for name, ends in (("train", (0, 30)), ("validation", (30, 40)), ("test", (40, N)))}
             self.assertEqual(self.losses(self.folder_of(**splits), "--epochs", 3), plain)
-        self.fail(2, "train", self.folder_of(**{"test.txt": "\ufeff40\r\n4x\r\n"}), says=["test.txt", "line 2", '"4x"'])
-        self.fail(2, "train", self.folder_of(**{"test.txt": "40 41\n"}), says=["test.txt", "line 1", '"40 41"'])
+        self.must_fail(2, "train", self.folder_of(**{"test.txt": "\ufeff40\r\n4x\r\n"}), says=["test.txt", "line 2", '"4x"'])
+        self.must_fail(2, "train", self.folder_of(**{"test.txt": "40 41\n"}), says=["test.txt", "line 1", '"40 41"'])
 
     def test_array_of_edges(self):
         plain = self.losses(self.folder_of(), "--epochs", 3)
@@ -92,10 +92,10 @@ class Folders(ProgramTest):
                             (npy("<i8", (4,), [0] * 4), "2 x edges"), (npy("<i8", (3, 3), [0] * 9), "2 x edges"), (npy("<i8", (2, 0), []), "no edges"),
                             (npy("<i8", (2, 2), [0, 1, 1]), "announced"), (b"\x93NUMPY", "no NumPy array")):
             bad.write_bytes(array)
-            self.fail(2, "stats", bad, says=["bad.npy: ", says])
+            self.must_fail(2, "stats", bad, says=["bad.npy: ", says])
         (self.folder / "two.npy").write_bytes(npy("<i8", (2, 2), [0, 0, 1, 2]))
-        self.fail(2, "convert", "two.npy", "out.npy", says=["out.npy", ".npz"])
-        self.fail(2, "sssp", "two.npy", "--source", 0, "--weights", "file", says=["two.npy", "no weights"])
+        self.must_fail(2, "convert", "two.npy", "out.npy", says=["out.npy", ".npz"])
+        self.must_fail(2, "sssp", "two.npy", "--source", 0, "--weights", "file", says=["two.npy", "no weights"])
 
     @staticmethod
     def table(rows, headings=None, separator=",", vertices=None):
@@ -125,7 +125,7 @@ class Folders(ProgramTest):
         for classes in (self.table(labels[:55], ["id", "label"], vertices=range(55)), self.table([[v % 3 if v < 55 else ""] for v in range(N)], ["id", "label"], vertices=range(N))):
             folder = self.folder_of(**{"labels.npy": None, "labels.csv": classes, "test.txt": ids(40, 55)})
             self.assertEqual(self.succeed_json("train", folder, *SETTINGS)["test_accuracy"], 1.0)
-            self.fail(2, "train", self.folder_of(**{"labels.npy": None, "labels.csv": classes}), says=["test.txt", "vertex 55 has no label"])
+            self.must_fail(2, "train", self.folder_of(**{"labels.npy": None, "labels.csv": classes}), says=["test.txt", "vertex 55 has no label"])
         several = [[v % 3 <= c for c in range(3)] for v in range(N)]
         numbers = npy("|u1", (N, 3), [int(x) for row in several for x in row])
         self.assertEqual(self.losses(self.folder_of(**{"labels.npy": None, "labels.csv": self.table(several, ["x", "y", "z"])}), "--epochs", 3),
@@ -142,10 +142,10 @@ class Folders(ProgramTest):
         for text, says in ((row(4, 4, 1, 2, 3), ["line 6", "4 cells", "(5)"]), (row(4, 4, 1, "x", 3, 4), ["line 6", 'column 3 ("b") is "x"']), (row(4, 3, 1, 2, 3, 4), ["line 6", "vertex 3", "line 5"]),
                            (row(4, 60, 1, 2, 3, 4), ["line 6", '"60"', "0 to 59"]), (row(4, 4, 1, 2, 3, ""), ["line 6", 'column 5 ("d")', "empty"]), (row(4, 4, 1, 2, 3, "inf"), ["line 6", "finite"]),
                            ("\n".join(good.splitlines()[:-1]), ["vertex 59"]), (self.table(self.rows[:-1]), ["59 lines", "60 vertices"]), ("", ["empty"])):
-            self.fail(2, "train", self.folder_of(**{"features.npy": None, "features.csv": text}), says=["features.csv", *says])
+            self.must_fail(2, "train", self.folder_of(**{"features.npy": None, "features.csv": text}), says=["features.csv", *says])
         for text, says in ((self.table([[1]] + [["x"]] * (N - 1)), ["line 2", '"x"']), (self.table([[0.5]] * N, ["label"]), ["line 2", "vertex 0 is 0.5"]),
                            (self.table([[0, 2]] * N, ["x", "y"]), ["line 2", 'column 2 ("y") is 2']), (self.table([[0]] * N, ["label"]), ["1 classes"])):
-            self.fail(2, "train", self.folder_of(**{"labels.npy": None, "labels.csv": text}), says=["labels.csv", *says])
+            self.must_fail(2, "train", self.folder_of(**{"labels.npy": None, "labels.csv": text}), says=["labels.csv", *says])
 
     def test_names(self):
         names = "".join(f"Name {v}\n" for v in range(N))
@@ -154,7 +154,7 @@ class Folders(ProgramTest):
             self.assertEqual((found["source"], found["reached"]), (7, N))
             ranked = self.succeed("pagerank", self.folder_of(**{"names.txt": text}))
             self.assertNotIn("\r", ranked.out)
-        self.fail(2, "bfs", self.folder_of(**{"names.txt": names + "more\n"}), "--source", "more", says=["names.txt", "61 lines"])
+        self.must_fail(2, "bfs", self.folder_of(**{"names.txt": names + "more\n"}), "--source", "more", says=["names.txt", "61 lines"])
 
     def test_times(self):
         edges = self.file("ring.el", "".join(f"{v} {(v + 1) % N}\n" for v in range(N)))
@@ -171,7 +171,7 @@ class Folders(ProgramTest):
         labels = [v % 3 if v < 55 else float("nan") for v in range(N)]
         folder = self.folder_of(**{"labels.npy": npy("<f4", (N,), labels), "test.txt": ids(40, 55)})
         self.assertEqual(self.succeed_json("train", folder, *SETTINGS)["test_accuracy"], 1.0)
-        self.fail(2, "train", self.folder_of(**{"labels.npy": npy("<f4", (N, 1), labels)}), says=["test.txt", "line 16", "vertex 55 has no label"])
+        self.must_fail(2, "train", self.folder_of(**{"labels.npy": npy("<f4", (N, 1), labels)}), says=["test.txt", "line 16", "vertex 55 has no label"])
 
     def test_masks(self):
         plain = self.losses(self.folder_of(), "--epochs", 3)
@@ -179,21 +179,21 @@ class Folders(ProgramTest):
             masks = {"train.txt": None, "validation.txt": None, "test.txt": None, "train_mask.npy": kind(0, 30), validation: kind(30, 40), "test_mask.npy": kind(40, N)}
             folder = self.folder_of(**masks)
             self.assertEqual(self.losses(folder, "--epochs", 3), plain)
-            self.fail(2, "train", self.folder_of(**{**masks, "test_mask.npy": kind(39, N)}), says=["test_mask.npy", f"vertex 39 stands in {validation} already"])
-            self.fail(2, "train", self.folder_of(**{**masks, "train_mask.npy": kind(0, 0)}), says=["train_mask.npy", "no vertices"])
-            self.fail(2, "train", self.folder_of(**{**masks, "test_mask.npy": None}), says=["no test.txt", "test_mask.npy"])
-            self.fail(2, "train", self.folder_of(**{**masks, "test_mask.npy": npy("|u1", (59,), [1] * 59)}), says=["test_mask.npy", "59 elements", "60 vertices"])
-            self.fail(2, "train", self.folder_of(**{**masks, "test_mask.npy": npy("|u1", (N,), [2] * N)}), says=["test_mask.npy", "element 0 is 2"])
+            self.must_fail(2, "train", self.folder_of(**{**masks, "test_mask.npy": kind(39, N)}), says=["test_mask.npy", f"vertex 39 stands in {validation} already"])
+            self.must_fail(2, "train", self.folder_of(**{**masks, "train_mask.npy": kind(0, 0)}), says=["train_mask.npy", "no vertices"])
+            self.must_fail(2, "train", self.folder_of(**{**masks, "test_mask.npy": None}), says=["no test.txt", "test_mask.npy"])
+            self.must_fail(2, "train", self.folder_of(**{**masks, "test_mask.npy": npy("|u1", (59,), [1] * 59)}), says=["test_mask.npy", "59 elements", "60 vertices"])
+            self.must_fail(2, "train", self.folder_of(**{**masks, "test_mask.npy": npy("|u1", (N,), [2] * N)}), says=["test_mask.npy", "element 0 is 2"])
         # Lists come before masks.
         self.assertEqual(self.losses(self.folder_of(**{"train_mask.npy": mask(0, 5)}), "--epochs", 3), plain)
 
     def test_more_features_than_vertices(self):
         rows = self.rows + [[0.0] * 4] * 2
         changed = {"features.npy": self.dense(rows), "labels.npy": npy("<i8", (N + 2,), [v % 3 for v in range(N + 2)])}
-        self.fail(2, "train", self.folder_of(**changed), says=["features.npy", "62 rows", "# Nodes: 62"])
+        self.must_fail(2, "train", self.folder_of(**changed), says=["features.npy", "62 rows", "# Nodes: 62"])
         edges = "".join(f"{v} {(v + 1) % N}\n" for v in range(N))
         self.assertEqual(self.succeed_json("train", self.folder_of(**changed, **{"graph.el": "# Nodes: 62\n" + edges}), "--epochs", 1)["vertices"], N + 2)
-        self.fail(2, "train", self.folder_of(**{"features.npy": None, "features.npz": sparse(rows)}), says=["features.npz", "# Nodes: 62"])
+        self.must_fail(2, "train", self.folder_of(**{"features.npy": None, "features.npz": sparse(rows)}), says=["features.npz", "# Nodes: 62"])
 
     def test_one_hot_labels(self):
         one_hot = npy("|u1", (N, 3), [int(v % 3 == c) for v in range(N) for c in range(3)])
@@ -211,12 +211,12 @@ class Folders(ProgramTest):
         holes = npy("|u1", (N, 3), [int(v % 3 == c and v < 55) for v in range(N) for c in range(3)])
         folder = self.folder_of(**{"labels.npy": holes, "test.txt": ids(40, 55)})
         self.assertNotEqual(self.losses(folder, "--epochs", 3), self.losses(folder, "--epochs", 3, "--labels", "classes"))
-        self.fail(2, "train", self.folder_of(**{"labels.npy": holes}), "--labels", "classes", says=["test.txt", "vertex 55 has no label"])
+        self.must_fail(2, "train", self.folder_of(**{"labels.npy": holes}), "--labels", "classes", says=["test.txt", "vertex 55 has no label"])
         several = npy("|u1", (N, 3), [int(v % 3 <= c) for v in range(N) for c in range(3)])
-        self.fail(2, "train", self.folder_of(**{"labels.npy": several}), "--labels", "classes", says=["labels.npy", "vertex 0 has 3 labels"])
-        self.fail(2, "train", self.folder_of(), "--labels", "several", says=["labels.npy", "--labels several"])
-        self.fail(2, "train", self.folder_of(), "--labels", "both", says="both")
-        self.fail(2, "train", "community:1000,5", "--features", 4, "--classes", 2, "--labels", "several", says="--labels")
+        self.must_fail(2, "train", self.folder_of(**{"labels.npy": several}), "--labels", "classes", says=["labels.npy", "vertex 0 has 3 labels"])
+        self.must_fail(2, "train", self.folder_of(), "--labels", "several", says=["labels.npy", "--labels several"])
+        self.must_fail(2, "train", self.folder_of(), "--labels", "both", says="both")
+        self.must_fail(2, "train", "community:1000,5", "--features", 4, "--classes", 2, "--labels", "several", says="--labels")
 
     def test_what_is_normalised(self):
         """Rows are made to sum to 1 where features are sparse or none is negative."""
@@ -245,7 +245,7 @@ class Folders(ProgramTest):
         self.succeed_json("train", folder, *sampled, "--weighted")
         for how in ("file", "uniform:1:9"):
             for command in (["train", folder], ["train", folder, *sampled], ["predict", folder, "--checkpoint", "kept"]):
-                self.fail(2, *command, "--weights", how, says=["--weights", "--weighted"])
+                self.must_fail(2, *command, "--weights", how, says=["--weights", "--weighted"])
             self.succeed_json("train", folder, *sampled, "--weighted", "--weights", how)
 
     def test_patience_waits_for_something_learnt(self):

@@ -70,15 +70,15 @@ class Stats(ProgramTest):
         plain = self.file("c.el", "0 1\n")
         self.expect(self.stats(plain), weighted=False, weight_type="none")
         self.expect(self.stats(plain, "--weights", "uniform:1:255"), weighted=True, weight_type="int32")
-        self.fail(2, "stats", plain, "--weights", "file", says="no weights")
-        self.fail(2, "stats", "kron:6", "--weights", "file", says="no weights")
+        self.must_fail(2, "stats", plain, "--weights", "file", says="no weights")
+        self.must_fail(2, "stats", "kron:6", "--weights", "file", says="no weights")
 
     def test_malformed_weights(self):
         for text in ("uniform", "uniform:1", "uniform:5:1", "uniform:-1:4", "uniform:1:2147483648", "uniform:a:b",
                      "uniform:1:2:3", "gauss:1:2"):
             for command in ("stats", "bfs"):
                 with self.subTest(text=text, command=command):
-                    self.fail(2, command, "kron:6", "--weights", text, says="uniform:LO:HI")
+                    self.must_fail(2, command, "kron:6", "--weights", text, says="uniform:LO:HI")
 
     def test_weights_are_equal_both_ways_and_follow_the_seed(self):
         outs = []
@@ -122,7 +122,7 @@ class Convert(ProgramTest):
     def test_names_of_no_format(self):
         for name in ("out", "out.png", "out.wgr.gz"):
             with self.subTest(name):
-                self.fail(2, "convert", "kron:6", name, says=name)
+                self.must_fail(2, "convert", "kron:6", name, says=name)
 
     def test_compressed(self):
         self.succeed("convert", "kron:9", "plain.wgr", "--symmetrize", "--weights", "uniform:1:9")
@@ -139,7 +139,7 @@ class Convert(ProgramTest):
     def test_compressed_in_other_formats(self):
         for name in ("out.el", "out.npz", "out.mtx.gz"):
             with self.subTest(name):
-                self.fail(2, "convert", "kron:6", name, "--compress", says=(name, ".wgr"))
+                self.must_fail(2, "convert", "kron:6", name, "--compress", says=(name, ".wgr"))
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_damaged_compressed_files(self):
@@ -150,12 +150,12 @@ class Convert(ProgramTest):
                 bad = bytearray(good)
                 bad[place] ^= 4
                 (self.folder / "bad.wgr").write_bytes(bad)
-                self.fail(2, "stats", "bad.wgr", says="bad.wgr: byte ")
+                self.must_fail(2, "stats", "bad.wgr", says="bad.wgr: byte ")
         (self.folder / "short.wgr").write_bytes(good[:-1])
-        self.fail(2, "bfs", "short.wgr", says="cut off")
+        self.must_fail(2, "bfs", "short.wgr", says="cut off")
 
     def test_nothing_is_left_where_it_fails(self):
-        self.fail(2, "convert", self.file("a.el", "0 x\n"), "out.wgr", says="a.el")
+        self.must_fail(2, "convert", self.file("a.el", "0 x\n"), "out.wgr", says="a.el")
         self.assertEqual(os.listdir(self.folder), ["a.el"])
 
 
@@ -190,7 +190,7 @@ class Partition(ProgramTest):
     def test_metis(self):
         arguments = ("partition", "community:4000,12", "--symmetrize", "--parts", 4, "--method")
         if self.run_program(*arguments, "metis").status != 0:
-            self.fail(2, *arguments, "metis", says="METIS")
+            self.must_fail(2, *arguments, "metis", says="METIS")
             self.skipTest("no METIS")
         cut, dealt = (self.succeed_json(*arguments, method) for method in ("metis", "random"))
         self.assertLess(2 * cut["cut_edges"], dealt["cut_edges"])
@@ -201,7 +201,7 @@ class Partition(ProgramTest):
     def test_parts_out_of_range(self):
         for parts in ("0", "-1", "33", "x"):
             with self.subTest(parts):
-                self.fail(2, "partition", "kron:6", "--parts", parts, says=parts)
+                self.must_fail(2, "partition", "kron:6", "--parts", parts, says=parts)
 
 
 class Datasets(ProgramTest):
@@ -233,7 +233,7 @@ class Datasets(ProgramTest):
         environment = {"WARREN_DATA": str(self.folder / "elsewhere")}
         self.assertEqual(self.vertices("tiny", environment=environment), 4)
         self.assertEqual(self.vertices("small"), 4)
-        self.fail(2, "stats", "tiny", says=["tiny", "debian", "small"])
+        self.must_fail(2, "stats", "tiny", says=["tiny", "debian", "small"])
 
     def test_beside_the_installed_program(self):
         self.tiny("prefix/share/warren/tiny")
@@ -247,8 +247,8 @@ class Datasets(ProgramTest):
         result = self.succeed_json("bfs", "here", "--source", "bee", "--verify")
         self.assertEqual((result["source"], result["source_name"], result["reached"]), (1, "bee", 2))
         self.assertRegex(self.succeed("bfs", "here", "--source", "1").out, r"1\s+1\s+cat")
-        self.fail(2, "bfs", "here", "--source", "elk", says=["elk", "names.txt"])
-        self.fail(2, "bfs", "here", "--source", "4", says=["4", "0 to 3"])
+        self.must_fail(2, "bfs", "here", "--source", "elk", says=["elk", "names.txt"])
+        self.must_fail(2, "bfs", "here", "--source", "4", says=["4", "0 to 3"])
         result = self.succeed_json("pagerank", "here")
         self.assertEqual(result["top_names"][0], "cat")
         self.assertEqual(result["top"][0][0], 2)
@@ -256,7 +256,7 @@ class Datasets(ProgramTest):
     def test_names_that_are_too_few(self):
         self.tiny("here")
         self.file("here/names.txt", "ant\n")
-        self.fail(2, "stats", "here", says=["names.txt", "1 lines for 4 vertices"])
+        self.must_fail(2, "stats", "here", says=["names.txt", "1 lines for 4 vertices"])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ class Hostile(ProgramTest):
             return usage.ru_utime + usage.ru_stime
 
         begin = used()
-        result = self.fail(2, *arguments, says=says)
+        result = self.must_fail(2, *arguments, says=says)
         self.assertLess(used() - begin, SECONDS)
         self.assertFalse([c for c in result.err[:-1] if ord(c) < 32 or 127 <= ord(c) < 160], result.err)
         return result

@@ -61,7 +61,7 @@ class Links(ProgramTest):
             b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}f", *values))
         result = self.train(str(self.folder / "set"), *LINKS, "--dropout", 0, "--epochs", 60)
         self.assertGreater(result["test_auc"], 0.95)
-        self.fail(2, "train", str(self.folder / "set"), says="no labels.npy")
+        self.must_fail(2, "train", str(self.folder / "set"), says="no labels.npy")
 
     def test_checkpoints(self):
         options = ["train", *GENERATED, *LINKS, "--batch", 500]
@@ -71,11 +71,11 @@ class Links(ProgramTest):
         self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"]])
         self.assertEqual(rest["epochs"][:2], first["epochs"])
         self.assertEqual((rest["test_auc"], rest["test_mrr"]), (whole["test_auc"], whole["test_mrr"]))
-        self.fail(2, "predict", *GENERATED, "--classes", 4, "--checkpoint", "kept", says=["kept", "--task link"])
+        self.must_fail(2, "predict", *GENERATED, "--classes", 4, "--checkpoint", "kept", says=["kept", "--task link"])
         nodes = ["train", *GENERATED, "--classes", 4, "--task", "node", "--mode", "sampled", "--model", "sage", "--epochs", 1]
-        self.fail(2, *nodes, "--checkpoint", "kept", "--resume", says=["is of links", "task is node"])
+        self.must_fail(2, *nodes, "--checkpoint", "kept", "--resume", says=["is of links", "task is node"])
         self.succeed_json(*nodes, "--checkpoint", "classes")
-        self.fail(2, *options, "--checkpoint", "classes", "--resume", says=["classes of vertices", "task is link"])
+        self.must_fail(2, *options, "--checkpoint", "classes", "--resume", says=["classes of vertices", "task is link"])
 
     def test_sixteen_bits(self):
         wide = self.train(*GENERATED, *LINKS, "--epochs", 3)
@@ -87,15 +87,15 @@ class Links(ProgramTest):
                 self.assertAlmostEqual(ours["loss"], theirs["loss"], delta=0.02)
 
     def test_refused(self):
-        self.fail(2, "train", *GENERATED, "--task", "link", says="--mode sampled")
-        self.fail(2, "train", *GENERATED, "--task", "edge", says="edge")
-        self.fail(2, "train", *GENERATED, "--classes", 4, "--negatives", 2, says="--task link")
-        self.fail(2, "train", *GENERATED, *LINKS, "--negatives", 0, says="--negatives")
-        self.fail(2, "train", *GENERATED, *LINKS, "--batch", 100000, says="training edges")
-        self.fail(2, "train", "community:1000,20", *LINKS, says="--features")
+        self.must_fail(2, "train", *GENERATED, "--task", "link", says="--mode sampled")
+        self.must_fail(2, "train", *GENERATED, "--task", "edge", says="edge")
+        self.must_fail(2, "train", *GENERATED, "--classes", 4, "--negatives", 2, says="--task link")
+        self.must_fail(2, "train", *GENERATED, *LINKS, "--negatives", 0, says="--negatives")
+        self.must_fail(2, "train", *GENERATED, *LINKS, "--batch", 100000, says="training edges")
+        self.must_fail(2, "train", "community:1000,20", *LINKS, says="--features")
         # No edges, and too few.
-        self.fail(2, "train", "grid:1x1", "--features", 4, *LINKS, says="0 edges")
-        self.fail(2, "train", "grid:1x2", "--features", 4, *LINKS, says="1 edges")
+        self.must_fail(2, "train", "grid:1x1", "--features", 4, *LINKS, says="0 edges")
+        self.must_fail(2, "train", "grid:1x2", "--features", 4, *LINKS, says="1 edges")
 
     def test_text(self):
         out = self.succeed("train", *GENERATED, *LINKS, "--epochs", 1).out

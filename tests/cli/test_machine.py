@@ -59,8 +59,8 @@ class Gather(ProgramTest):
         # A share of H_100 / H_1000 of a Zipf stream, as the integral has it: 0.70.
         self.assertAlmostEqual(result["hit_rate"], 0.74, delta=0.06)
         self.assertEqual(self.gather(*self.SMALL, "--placement", "cached", "--cached", 0)["hit_rate"], 0.0)
-        self.fail(2, "gather", "--cached", 10, says="--placement cached")
-        self.fail(2, "gather", "--skew", -1, says="--skew")
+        self.must_fail(2, "gather", "--cached", 10, says="--placement cached")
+        self.must_fail(2, "gather", "--skew", -1, says="--skew")
 
     def test_orders(self):
         for placement in ("host", "cached"):
@@ -70,15 +70,15 @@ class Gather(ProgramTest):
                     self.assertIs(result["verified"], True)
                     self.assertEqual(result["order"], ran)
         self.assertNotIn("order", self.gather(*self.SMALL))
-        self.fail(2, "gather", "--order", "sorted", says="--placement host")
-        self.fail(2, "gather", "--placement", "host", "--order", "backwards", says="--order")
+        self.must_fail(2, "gather", "--order", "sorted", says="--placement host")
+        self.must_fail(2, "gather", "--placement", "host", "--order", "backwards", says="--order")
 
     def test_messages(self):
         for devices in (1, 3):
             result = self.gather(*self.SMALL, "--strategy", "messages", "--devices", devices, "--verify")
             self.assertIs(result["verified"], True)
             self.assertEqual(set(result["breakdown"]), {"bucket", "exchange_rows", "gather", "exchange_data", "reorder"})
-        self.fail(2, "gather", "--strategy", "messages", "--placement", "host", says="--strategy")
+        self.must_fail(2, "gather", "--strategy", "messages", "--placement", "host", says="--strategy")
 
     def test_fewer_rows_than_ranks(self):
         self.assertIs(self.gather("--rows", 2, "--count", 50, "--devices", 4, "--verify")["verified"], True)
@@ -87,11 +87,11 @@ class Gather(ProgramTest):
         for option in ("--rows", "--k", "--count"):
             for value in ("0", "-1", "x"):
                 with self.subTest(option=option, value=value):
-                    self.fail(2, "gather", option, value, says=option)
-        self.fail(2, "gather", "--rows", 1 << 47, "--k", 1 << 20, says="--rows")
+                    self.must_fail(2, "gather", option, value, says=option)
+        self.must_fail(2, "gather", "--rows", 1 << 47, "--k", 1 << 20, says="--rows")
 
     def test_more_than_the_memory(self):
-        self.fail(3, "gather", "--rows", 100_000_000_000, "--k", 1000, says=["400000000000000 bytes", "free", "--rows"])
+        self.must_fail(3, "gather", "--rows", 100_000_000_000, "--k", 1000, says=["400000000000000 bytes", "free", "--rows"])
 
 
 if __name__ == "__main__":

@@ -231,13 +231,13 @@ class Numbers(ProgramTest):
             for value in ("nan", "-nan", "inf", "-inf", "-1", "", "x", "1e999"):
                 with self.subTest(command=command, option=option, value=value):
                     graph_of = [] if command in ("gather", "lookup", "bench lookup") else ["kron:6"]
-                    self.fail(2, *command.split(), *graph_of, f"{option}={value}", says=option)
+                    self.must_fail(2, *command.split(), *graph_of, f"{option}={value}", says=option)
 
     def test_bytes(self):
         for option in ("--cache", "--device-memory"):
             for value in ("-1", "nan", "1.5K", "x", "", "16E", "99999999999999999999", "5 apples"):
                 with self.subTest(option=option, value=value):
-                    self.fail(2, "bfs", "kron:6", "--edges", "host", f"{option}={value}", says=option)
+                    self.must_fail(2, "bfs", "kron:6", "--edges", "host", f"{option}={value}", says=option)
             for value in ("1048576", "1024K", "1m", "1MB", "1MiB"):
                 self.succeed("bfs", "kron:6", "--edges", "host", option, value)
 
@@ -252,7 +252,7 @@ class Caches(ProgramTest):
     def test_lists_that_none_holds(self):
         for command in (["bfs", "kron:6"], ["cc", "kron:6"], ["pagerank", "kron:6"], ["sssp", "kron:6", "--weights", "uniform:1:9"]):
             with self.subTest(command):
-                self.fail(2, *command, "--edges", "compressed-host", "--cache", "1M", says=["--cache", "--edges host"])
+                self.must_fail(2, *command, "--edges", "compressed-host", "--cache", "1M", says=["--cache", "--edges host"])
                 self.succeed(*command, "--edges", "compressed-host", "--cache", 0)
 
     @unittest.skipIf(DEVICE != "cpu", "a GPU has memory of its own")
@@ -276,7 +276,7 @@ class Mistyped(ProgramTest):
                            (["partition", "kron:4", "--method", "rabit"], "rabbit"), (["train", "kron:4", "--model", "sgae"], "sage"),
                            (["train", "kron:4", "--optimizer", "sdg"], "sgd"), (["train", "kron:4", "--mode", "ful"], "full")):
             with self.subTest(line):
-                self.fail(2, *line, says=f'did you mean "{near}"?')
+                self.must_fail(2, *line, says=f'did you mean "{near}"?')
 
 
 class EdgeLists(ProgramTest):

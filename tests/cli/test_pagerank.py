@@ -79,7 +79,7 @@ class PageRank(ProgramTest):
                               ("--tolerance", "-1"), ("--tolerance", "nan"), ("--tolerance", "1e-6x"),
                               ("--max-iterations", "0"), ("--max-iterations", "-3"), ("--max-iterations", "4294967296")):
             with self.subTest(option=option, value=value):
-                self.fail(2, "pagerank", "kron:6", option, value, says=option)
+                self.must_fail(2, "pagerank", "kron:6", option, value, says=option)
 
     def test_ranks_follow_weights(self):
         """0 passes on nine tenths to 1; without --weighted, which a line tells of, a half each."""
@@ -122,12 +122,12 @@ class PageRank(ProgramTest):
                 self.assertAlmostEqual(rank, wanted, places=12)
 
     def test_what_weighted_ranks_refuse(self):
-        self.fail(2, "pagerank", self.file("a.wel", "10 20 1\n20 30 -4\n"), "--compact", "--weighted",
+        self.must_fail(2, "pagerank", self.file("a.wel", "10 20 1\n20 30 -4\n"), "--compact", "--weighted",
                   says=["a.wel", "2", "20", "30", "-4"])
-        self.fail(2, "pagerank", "kron:6", "--weighted", says=["no weights", "--weights uniform:LO:HI"])
+        self.must_fail(2, "pagerank", "kron:6", "--weighted", says=["no weights", "--weights uniform:LO:HI"])
         weighted = ("pagerank", "kron:6", "--weighted", "--weights", "uniform:1:9")
-        self.fail(2, *weighted, "--mode", "async", says=["--weighted", "--mode sync"])
-        self.fail(2, *weighted, "--edges", "compressed-host", says=["--weighted", "--edges device or host"])
+        self.must_fail(2, *weighted, "--mode", "async", says=["--weighted", "--mode sync"])
+        self.must_fail(2, *weighted, "--edges", "compressed-host", says=["--weighted", "--edges device or host"])
 
     def test_teams_agree(self):
         for graph in ("kron:10", "community:2000,5"):

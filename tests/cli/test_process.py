@@ -50,7 +50,7 @@ class Limits(ProgramTest):
                                 (("sample", "grid:4x4", "--batch", 1, "--devices", 4, "--threads", 80), "--threads")):
             with self.subTest(arguments):
                 # A few: the program's own, and what else this user has.
-                self.fail(3, *arguments, says=["cannot be started", says], prepare=self.as_nobody(6))
+                self.must_fail(3, *arguments, says=["cannot be started", says], prepare=self.as_nobody(6))
 
     def need_address_space(self, most):
         if self.run_program("--version", device=False, prepare=limited(resource.RLIMIT_AS, most)).status != 0:
@@ -65,7 +65,7 @@ class Limits(ProgramTest):
                 resource.setrlimit(resource.RLIMIT_STACK, (most // 8, resource.RLIM_INFINITY))
                 resource.setrlimit(resource.RLIMIT_AS, (most, most))
             with self.subTest(arguments):
-                self.fail(3, *arguments, says=["cannot be started", says], prepare=prepare)
+                self.must_fail(3, *arguments, says=["cannot be started", says], prepare=prepare)
 
     def test_dense_products_without_address_space(self):
         self.need_address_space(300_000 * 1024)
@@ -234,7 +234,7 @@ class Outputs(ProgramTest):
             for arguments in (["convert", "g.wel", path], ["bfs", "g.wel", "--output", path], ["stats", "g.wel", "--json", path],
                               ["stats", "g.wel", "--trace", path], ["stats", "g.wel", "--id-map", path]):
                 with self.subTest(arguments):
-                    self.fail(2, *arguments, says=[path, "is read"])
+                    self.must_fail(2, *arguments, says=[path, "is read"])
                     self.assertEqual((self.folder / "g.wel").read_text(), before)
         with open(self.folder / "g.wel", "rb") as data:
             process = subprocess.run([PROGRAM, "convert", "-", "g.wel", "--format", "wel", "--device", DEVICE], stdin=data, capture_output=True,
@@ -243,12 +243,12 @@ class Outputs(ProgramTest):
 
     def test_not_a_file_of_the_dataset_or_checkpoint(self):
         self.succeed("train", *GENERATED, "--epochs", 1, "--checkpoint", "kept")
-        self.fail(2, "predict", *GENERATED, "--checkpoint", "kept", "--output", "kept/model.safetensors", says=["--output", "is read"])
-        self.fail(2, "train", *GENERATED, "--epochs", 1, "--checkpoint", "kept", "--overwrite", "--json", "kept/state.safetensors",
+        self.must_fail(2, "predict", *GENERATED, "--checkpoint", "kept", "--output", "kept/model.safetensors", says=["--output", "is read"])
+        self.must_fail(2, "train", *GENERATED, "--epochs", 1, "--checkpoint", "kept", "--overwrite", "--json", "kept/state.safetensors",
                   says=["--json", "--checkpoint"])
         self.file("set/graph.el", "0 1\n1 2\n")
         names = self.file("set/names.txt", "a\nb\nc\n")
-        self.fail(2, "bfs", "set", "--output", names, says=["--output", "is read"])
+        self.must_fail(2, "bfs", "set", "--output", names, says=["--output", "is read"])
         self.assertEqual((self.folder / "set/names.txt").read_text(), "a\nb\nc\n")
 
     def test_not_each_other(self):
@@ -258,7 +258,7 @@ class Outputs(ProgramTest):
             for arguments in (["bfs", "grid:4x4", "--output", a, "--json", b], ["bfs", "grid:4x4", "--output", a, "--trace", b],
                               ["stats", "grid:4x4", "--json", a, "--trace", b], ["convert", "grid:4x4", a + ".el", "--json", b + ".el"]):
                 with self.subTest(arguments):
-                    self.fail(2, *arguments, says=["writes", "name another"])
+                    self.must_fail(2, *arguments, says=["writes", "name another"])
         self.succeed("bfs", "grid:4x4", "--output", "/dev/null", "--json", "/dev/null", "--trace", "/dev/null")
 
     def test_standard_streams_by_name(self):
@@ -290,10 +290,10 @@ class Checkpoints(ProgramTest):
 
     def test_a_file_in_its_place(self):
         path = self.file("file", "")
-        self.fail(2, *self.ENDLESS, path, says=[path, "no folder"])
-        self.fail(2, *self.ENDLESS, path + "/inside", says=[path + "/inside", "Not a directory"])
+        self.must_fail(2, *self.ENDLESS, path, says=[path, "no folder"])
+        self.must_fail(2, *self.ENDLESS, path + "/inside", says=[path + "/inside", "Not a directory"])
         os.makedirs(self.folder / "kept" / "model.safetensors")
-        self.fail(2, *self.ENDLESS, "kept", "--overwrite", says=["model.safetensors", "folder"])
+        self.must_fail(2, *self.ENDLESS, "kept", "--overwrite", says=["model.safetensors", "folder"])
 
     def test_no_rights(self):
         nobody = pwd.getpwnam("nobody").pw_uid
@@ -306,13 +306,13 @@ class Checkpoints(ProgramTest):
             self.run_program("--version", device=False, prepare=prepare)
         except PermissionError:
             self.skipTest("another user cannot run the program here")
-        self.fail(2, *self.ENDLESS, "kept", says=["--checkpoint kept", "Permission denied"], prepare=prepare)
+        self.must_fail(2, *self.ENDLESS, "kept", says=["--checkpoint kept", "Permission denied"], prepare=prepare)
         if prepare is not None:
             os.mkdir(self.folder / "kept")
-            self.fail(2, *self.ENDLESS, "kept", says=["kept/", "Permission denied"], prepare=prepare)
+            self.must_fail(2, *self.ENDLESS, "kept", says=["kept/", "Permission denied"], prepare=prepare)
 
     def test_a_full_disk(self):
-        self.fail(2, *self.ENDLESS, "kept/inner", says=["kept/inner/model.safetensors", "too large"], prepare=limited(resource.RLIMIT_FSIZE, 600))
+        self.must_fail(2, *self.ENDLESS, "kept/inner", says=["kept/inner/model.safetensors", "too large"], prepare=limited(resource.RLIMIT_FSIZE, 600))
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_another_training_in_the_folder(self):
@@ -320,13 +320,13 @@ class Checkpoints(ProgramTest):
         folder = os.open(self.folder / "kept", os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
-            self.fail(2, *self.ENDLESS, "kept", says=["--checkpoint kept", "another training"])
+            self.must_fail(2, *self.ENDLESS, "kept", says=["--checkpoint kept", "another training"])
         finally:
             os.close(folder)
         self.succeed("train", *GENERATED, "--epochs", 1, "--checkpoint", "kept")
 
     def test_a_refused_training_leaves_no_folder(self):
-        self.fail(2, "train", "nowhere", "--checkpoint", "new/folder/", says="nowhere")
+        self.must_fail(2, "train", "nowhere", "--checkpoint", "new/folder/", says="nowhere")
         self.assertEqual(os.listdir(self.folder), [])
 
 

@@ -39,72 +39,72 @@ class Help(ProgramTest):
 
 class Usage(ProgramTest):
     def test_no_command(self):
-        self.fail(2, device=False, says="warren --help")
+        self.must_fail(2, device=False, says="warren --help")
 
     def test_unknown_command(self):
-        self.fail(2, "frobnicate", device=False, says="frobnicate")
+        self.must_fail(2, "frobnicate", device=False, says="frobnicate")
 
     def test_unknown_option(self):
         for command, arguments in COMMANDS.items():
             with self.subTest(command):
-                self.fail(2, command, *arguments, "--frobnicate", says=["--frobnicate", f"warren {command} --help"])
+                self.must_fail(2, command, *arguments, "--frobnicate", says=["--frobnicate", f"warren {command} --help"])
 
     def test_mistyped_names_get_the_nearest(self):
         for command, arguments in COMMANDS.items():
             with self.subTest(command):
-                self.fail(2, command, *arguments, "--deivces", 2, says='did you mean "--devices"?')
-                self.fail(2, command + "x", device=False, says=f'did you mean "{command}"?')
+                self.must_fail(2, command, *arguments, "--deivces", 2, says='did you mean "--devices"?')
+                self.must_fail(2, command + "x", device=False, says=f'did you mean "{command}"?')
         meant = ((["train", "debian", "--modle", "gat"], "--model"), (["train", "debian", "--epoch=5"], "--epochs"),
                  (["bfs", "kron:6", "--mode", "asnyc"], "async"), (["train", "debian", "--model", "gta"], "gat"),
                  (["train", "debian", "--optimizer", "adan"], "adam"), (["stats", "debain"], "debian"), (["train", "debain"], "debian"),
                  (["stats", "comunity:100,4"], "community:"), (["partition", "kron:6", "--parts", 2, "--method", "rabit"], "rabbit"))
         for arguments, name in meant:
             with self.subTest(arguments):
-                self.fail(2, *arguments, says=f'did you mean "{name}"?')
-        self.fail(2, "bench", "smpm", "kron:6", device=False, says='did you mean "spmm"?')
-        self.assertNotIn("did you mean", self.fail(2, "stats", "kron:6", "--frobnicate").err)
+                self.must_fail(2, *arguments, says=f'did you mean "{name}"?')
+        self.must_fail(2, "bench", "smpm", "kron:6", device=False, says='did you mean "spmm"?')
+        self.assertNotIn("did you mean", self.must_fail(2, "stats", "kron:6", "--frobnicate").err)
 
     def test_missing_graph(self):
         for command in ("stats", "convert", "partition", "bfs", "pagerank"):
             with self.subTest(command):
-                self.fail(2, command)
+                self.must_fail(2, command)
 
     def test_missing_values_and_bad_numbers(self):
         for option in ("--devices", "--threads", "--seed", "--repeat"):
             for value in ("", "x", "1.5", "99999999999999999999999"):
                 with self.subTest(option=option, value=value):
-                    self.fail(2, "stats", "kron:6", option, value, says=option)
-            self.fail(2, "stats", "kron:6", option, says=option)
+                    self.must_fail(2, "stats", "kron:6", option, value, says=option)
+            self.must_fail(2, "stats", "kron:6", option, says=option)
 
     def test_numbers_out_of_range(self):
         for option, value in (("--devices", 0), ("--devices", -1), ("--devices", 33), ("--threads", -1),
                               ("--repeat", 0), ("--seed", -1)):
             with self.subTest(option=option, value=value):
-                self.fail(2, "stats", "kron:6", option, value, says=str(value))
+                self.must_fail(2, "stats", "kron:6", option, value, says=str(value))
 
     def test_unknown_device(self):
-        self.fail(2, "stats", "kron:6", "--device", "tpu", says=["tpu", "auto, cpu, cuda"])
+        self.must_fail(2, "stats", "kron:6", "--device", "tpu", says=["tpu", "auto, cpu, cuda"])
 
     def test_quiet_excludes_verbose(self):
-        self.fail(2, "stats", "kron:6", "--quiet", "--verbose")
+        self.must_fail(2, "stats", "kron:6", "--quiet", "--verbose")
 
     def test_more_gpus_than_there_are(self):
-        self.fail(2, "stats", "kron:6", "--device", "cuda", "--devices", "32")
+        self.must_fail(2, "stats", "kron:6", "--device", "cuda", "--devices", "32")
 
     def test_processes_as_ranks_are_refused(self):
-        self.fail(2, "stats", "kron:6", environment={"OMPI_COMM_WORLD_SIZE": "2"}, says="--devices")
+        self.must_fail(2, "stats", "kron:6", environment={"OMPI_COMM_WORLD_SIZE": "2"}, says="--devices")
         self.succeed("stats", "kron:6", environment={"OMPI_COMM_WORLD_SIZE": "1"})
 
 
 class NotThereYet(ProgramTest):
     def test_values(self):
-        self.fail(2, "cc", "kron:6", "--mode", "async", says=["--mode", "async", "not there yet"])
+        self.must_fail(2, "cc", "kron:6", "--mode", "async", says=["--mode", "async", "not there yet"])
 
     def test_unknown_values(self):
-        self.fail(2, "bfs", "kron:6", "--mode", "fast", says=["fast", "auto, sync, async"])
-        self.fail(2, "bfs", "kron:6", "--edges", "moon", says=["moon", "device"])
-        self.fail(2, "partition", "kron:6", "--method", "luck", says=["luck", "ranges, random"])
-        self.fail(2, "gather", "--placement", "moon", says=["moon", "device, host"])
+        self.must_fail(2, "bfs", "kron:6", "--mode", "fast", says=["fast", "auto, sync, async"])
+        self.must_fail(2, "bfs", "kron:6", "--edges", "moon", says=["moon", "device"])
+        self.must_fail(2, "partition", "kron:6", "--method", "luck", says=["luck", "ranges, random"])
+        self.must_fail(2, "gather", "--placement", "moon", says=["moon", "device, host"])
 
 
 class Output(ProgramTest):
@@ -154,7 +154,7 @@ class Output(ProgramTest):
         self.assertEqual({event["tid"] for event in events if event["name"] == "bfs"}, {0, 1})
 
     def test_failure_leaves_no_json(self):
-        self.fail(2, "bfs", "kron:6", "--source", "64", "--json", "r.json")
+        self.must_fail(2, "bfs", "kron:6", "--source", "64", "--json", "r.json")
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_json_replaces_a_file_and_leaves_nothing_beside_it(self):
@@ -176,7 +176,7 @@ class Output(ProgramTest):
         cases += [["convert", "kron:6", path] for path in ("missing/r.wgr",)]
         for case in cases:
             with self.subTest(case):
-                self.fail(2, *case, says=case[-1])
+                self.must_fail(2, *case, says=case[-1])
         self.assertFalse((self.folder / "out.wgr").exists())
 
     def test_full_standard_output(self):
@@ -218,28 +218,28 @@ class Output(ProgramTest):
 
 class Input(ProgramTest):
     def test_names_that_are_nothing(self):
-        self.fail(2, "stats", "frobnicate", says=["frobnicate", "kron:SCALE", "debian"])
-        self.fail(2, "stats", "missing.mtx", says=["missing.mtx", "no such file"])
-        self.fail(2, "stats", "missing/graph", says="no such file")
+        self.must_fail(2, "stats", "frobnicate", says=["frobnicate", "kron:SCALE", "debian"])
+        self.must_fail(2, "stats", "missing.mtx", says=["missing.mtx", "no such file"])
+        self.must_fail(2, "stats", "missing/graph", says="no such file")
 
     def test_a_folder_that_is_no_dataset(self):
         (self.folder / "folder").mkdir()
-        self.fail(2, "stats", "folder", says=["folder", "graph.mtx"])
+        self.must_fail(2, "stats", "folder", says=["folder", "graph.mtx"])
 
     def test_a_file_of_no_format(self):
         self.file("graph.png", "?")
-        self.fail(2, "stats", "graph.png", says="graph.png")
+        self.must_fail(2, "stats", "graph.png", says="graph.png")
 
     def test_a_broken_file_is_named_with_its_line(self):
         self.file("a.mtx", MTX.replace("2 3", "2 9"))
-        self.fail(2, "stats", "a.mtx", says=["a.mtx", "4"])
+        self.must_fail(2, "stats", "a.mtx", says=["a.mtx", "4"])
         self.file("b.wel", "0 1 5\n1 2\n")
-        self.fail(2, "stats", "b.wel", says=["b.wel", "2"])
+        self.must_fail(2, "stats", "b.wel", says=["b.wel", "2"])
 
     def test_malformed_generators(self):
         for generator in ("kron:", "kron:x", "kron:99", "urand:4,-1", "grid:3", "grid:0x3", "community:10"):
             with self.subTest(generator):
-                self.fail(2, "stats", generator, says=generator.split(":", maxsplit=1)[0])
+                self.must_fail(2, "stats", generator, says=generator.split(":", maxsplit=1)[0])
 
 
 if __name__ == "__main__":

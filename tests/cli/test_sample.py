@@ -59,9 +59,9 @@ class Sample(ProgramTest):
                                 (["--batch", "8", "--weighted", "--weights", "uniform:0:0"], "weights are 0"),
                                 (["--fanout", "100000,100000", "--disjoint", "--replace", "--batch", "64"], "2^31")):
             with self.subTest(arguments):
-                self.fail(2, "sample", "kron:6", *arguments, says=says)
+                self.must_fail(2, "sample", "kron:6", *arguments, says=says)
         path = self.file("a.wel", "0 1 -3.5\n2 3 1\n")
-        self.fail(2, "sample", path, "--batch", 1, "--weighted", "--weights", "file", says="a.wel:1: the edge from 0 to 1 has the weight '-3.5'")
+        self.must_fail(2, "sample", path, "--batch", 1, "--weighted", "--weights", "file", says="a.wel:1: the edge from 0 to 1 has the weight '-3.5'")
 
     def test_temporal(self):
         # 0 has the edges 0 -> 1, ..., 0 -> 9 of times 10, ..., 90; each of those leads back at time 5.
@@ -120,24 +120,24 @@ class Sample(ProgramTest):
         good = self.file("good.txt", "0 1 5\n1 2 6\n")
         plain = ["sample", graph, "--batch", 1, "--batches", 1]
         temporal = [*plain, "--temporal"]
-        self.fail(2, *temporal, says=["--times FILE", "--seed-times"])
-        self.fail(2, *temporal, "--times", good, says="--seed-times")
-        self.fail(2, *plain, "--times", good, says="--temporal")
-        self.fail(2, *temporal, "--times", "nowhere.txt", "--seed-times", 5, says="nowhere.txt")
-        self.fail(2, *temporal, "--times", good, "--seed-times", "soon", says="soon")
+        self.must_fail(2, *temporal, says=["--times FILE", "--seed-times"])
+        self.must_fail(2, *temporal, "--times", good, says="--seed-times")
+        self.must_fail(2, *plain, "--times", good, says="--temporal")
+        self.must_fail(2, *temporal, "--times", "nowhere.txt", "--seed-times", 5, says="nowhere.txt")
+        self.must_fail(2, *temporal, "--times", good, "--seed-times", "soon", says="soon")
         for text, says in (("0 1 5\n", "edge from 1 to 2 has no time"), ("0 1 5\n1 2\n", "line 2"), ("0 1 x\n", "line 1"),
                            ("0 2 5\n", "no edge from 0 to 2"), ("0 7 5\n", "line 1"), ("0 1 5.5\n", "line 1")):
             path = self.file("bad.txt", text)
-            self.fail(2, *temporal, "--times", path, "--seed-times", 5, says=says)
+            self.must_fail(2, *temporal, "--times", path, "--seed-times", 5, says=says)
         twice = self.file("twice.el", "0 1\n0 1\n1 2\n")
-        self.fail(2, "sample", twice, "--keep-duplicates", *temporal[2:], "--times", good, "--seed-times", 5, says="parallel edges")
+        self.must_fail(2, "sample", twice, "--keep-duplicates", *temporal[2:], "--times", good, "--seed-times", 5, says="parallel edges")
         self.npy("short.npy", [1])
-        self.fail(2, *temporal, "--times", "short.npy", "--seed-times", 5, says="2 times")
-        self.fail(2, *temporal, "--times", good, "--seed-times", "short.npy", says="3 times")
-        self.fail(2, *temporal, "--times", good, "--seed-times", self.file("few.txt", "1\n2\n"), says="2 times")
+        self.must_fail(2, *temporal, "--times", "short.npy", "--seed-times", 5, says="2 times")
+        self.must_fail(2, *temporal, "--times", good, "--seed-times", "short.npy", says="3 times")
+        self.must_fail(2, *temporal, "--times", good, "--seed-times", self.file("few.txt", "1\n2\n"), says="2 times")
 
     def test_more_than_the_memory(self):
-        self.fail(3, "sample", "kron:10", "--disjoint", "--replace", "--fanout", 1_000_000, "--batch", 1000, "--batches", 4096,
+        self.must_fail(3, "sample", "kron:10", "--disjoint", "--replace", "--fanout", 1_000_000, "--batch", 1000, "--batches", 4096,
                   "--in-flight", 4096, says=["bytes", "free", "--in-flight"])
 
     def test_text(self):

@@ -161,8 +161,8 @@ class Spmm(ProgramTest):
             self.assertEqual(again["rows_moved"], result["rows_moved"])
         for text, words in (("once:auto", "leave :auto out"), ("broadcast:auto", "leave :auto out"), ("pull:dist=no", "dist=off"),
                             ("staged:mgg", "no parameter"), ("pull:auto:ps=4", "no parameter")):
-            self.fail(2, "spmm", *graph, "--strategy", text, says=words)
-        self.fail(2, "spmm", *graph, "--strategy", "pull:auto", "--deterministic", says="--deterministic")
+            self.must_fail(2, "spmm", *graph, "--strategy", text, says=words)
+        self.must_fail(2, "spmm", *graph, "--strategy", "pull:auto", "--deterministic", says="--deterministic")
 
     def test_lookup(self):
         for devices in (1, 3):
@@ -173,12 +173,12 @@ class Spmm(ProgramTest):
                 self.check_fields(result, {"lookups_per_second": float, "bytes_per_second": float, "rows_moved": int})
                 self.assertIs(result["verified"], True)
                 self.assertEqual(result["rows_moved"] == 0, devices == 1)
-        self.fail(2, "lookup", "--k", 0, says="--k")
-        self.fail(2, "lookup", "--strategy", "owners", says="owner-sum")
-        self.fail(2, "lookup", "--features", 3, "--batch", 9, says="--interact")
-        self.fail(2, "lookup", "--interact", "--batch", 9, says="--features")
-        self.fail(2, "lookup", "--interact", "--features", 2, "--batch", 9, says="multiple")
-        self.fail(2, "lookup", "--rows", 4294967295, "--k", 16777216, says="2^48")
+        self.must_fail(2, "lookup", "--k", 0, says="--k")
+        self.must_fail(2, "lookup", "--strategy", "owners", says="owner-sum")
+        self.must_fail(2, "lookup", "--features", 3, "--batch", 9, says="--interact")
+        self.must_fail(2, "lookup", "--interact", "--batch", 9, says="--features")
+        self.must_fail(2, "lookup", "--interact", "--features", 2, "--batch", 9, says="multiple")
+        self.must_fail(2, "lookup", "--rows", 4294967295, "--k", 16777216, says="2^48")
 
     def test_lookup_strategies(self):
         moved = {}
@@ -200,7 +200,7 @@ class Spmm(ProgramTest):
         for entry in result["results"]:
             self.assertEqual(len(entry["seconds"]), 2)
             self.assertLess(entry["max_relative_error"], 1e-2)
-        self.fail(2, "bench", "spmm", "kron:7", "--types", "double", says="double")
+        self.must_fail(2, "bench", "spmm", "kron:7", "--types", "double", says="double")
 
     def test_slow_links(self):
         graph = ["community:400,9", "--devices", 4, "--workgroup", 2]
@@ -219,21 +219,21 @@ class Spmm(ProgramTest):
         self.assertEqual(result["rows_between_workgroups"], volumes["volume_between_workgroups"]["fused"])
 
     def test_refused(self):
-        self.fail(2, "spmm", "kron:5", "--k", 0, says="--k")
+        self.must_fail(2, "spmm", "kron:5", "--k", 0, says="--k")
         for strategy, says in (("pull:ps=0", "ps=N"), ("pull:ps", "ps=N"), ("pull:ps=x", "ps=N"), ("pull:", "parameter"),
                                ("pull:chunks=2", "chunks"), ("pull:wpb=64", "warps"), ("pull:copy=4", "copy"), ("staged:copy=0", "copy=N"), ("auto:ps=1", "strateg")):
-            self.fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", strategy, says=says)
-        self.fail(2, "spmm", "kron:5", "--devices", 2, "--workgroup", 1, "--slow", 2, says="--slow")
-        self.fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", "pull", "--slow", 2, says="--slow")
+            self.must_fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", strategy, says=says)
+        self.must_fail(2, "spmm", "kron:5", "--devices", 2, "--workgroup", 1, "--slow", 2, says="--slow")
+        self.must_fail(2, "spmm", "kron:5", "--devices", 2, "--strategy", "pull", "--slow", 2, says="--slow")
         for option in (("--workgroup", 2), ("--explain",), ("--slow", 2)):
-            self.fail(2, "sddmm", "kron:5", "--devices", 2, *option, says=option[0])
-        self.fail(2, "spmm", "kron:5", "--type", "float64", says="float64")
-        self.fail(2, "spmm", "kron:5", "--strategy", "push", says="push")
-        self.fail(2, "spmm", "kron:5", "--method", "spectral", says="metis")
-        self.fail(2, "spmm", "kron:5", "--reorder", "hilbert", says="hilbert")
-        self.fail(2, "spmm", "kron:5", "--devices", 4, "--workgroup", 3, says="workgroup")
-        self.fail(2, "partition", "kron:5", "--parts", 4, "--workgroup", 3, says="workgroup")
-        self.fail(2, "spmm", self.file("a.wel", "0 1 16777217\n"), "--weights", "file", says="2^24")
+            self.must_fail(2, "sddmm", "kron:5", "--devices", 2, *option, says=option[0])
+        self.must_fail(2, "spmm", "kron:5", "--type", "float64", says="float64")
+        self.must_fail(2, "spmm", "kron:5", "--strategy", "push", says="push")
+        self.must_fail(2, "spmm", "kron:5", "--method", "spectral", says="metis")
+        self.must_fail(2, "spmm", "kron:5", "--reorder", "hilbert", says="hilbert")
+        self.must_fail(2, "spmm", "kron:5", "--devices", 4, "--workgroup", 3, says="workgroup")
+        self.must_fail(2, "partition", "kron:5", "--parts", 4, "--workgroup", 3, says="workgroup")
+        self.must_fail(2, "spmm", self.file("a.wel", "0 1 16777217\n"), "--weights", "file", says="2^24")
 
 
 if __name__ == "__main__":

@@ -147,22 +147,22 @@ class Sssp(ProgramTest):
 
     def test_missing_weights_name_the_cure(self):
         for graph in (self.file("a.el", GAPS), self.file("a.mtx", MTX), "kron:6"):
-            self.fail(2, "sssp", graph, says=["no weights", "--weights uniform:LO:HI"])
+            self.must_fail(2, "sssp", graph, says=["no weights", "--weights uniform:LO:HI"])
 
     def test_weights_that_no_shortest_path_can_have(self):
-        self.fail(2, "sssp", self.file("a.wel", "10 20 1\n20 30 -4\n"), "--compact", "--source", 10,
+        self.must_fail(2, "sssp", self.file("a.wel", "10 20 1\n20 30 -4\n"), "--compact", "--source", 10,
                   says=["a.wel", "from 20 to 30", "-4"])
-        self.fail(2, "sssp", self.file("b.wel", "0 1 1.5\n1 2 -0.5\n"), says=["from 1 to 2", "-0.5"])
+        self.must_fail(2, "sssp", self.file("b.wel", "0 1 1.5\n1 2 -0.5\n"), says=["from 1 to 2", "-0.5"])
 
     def test_delta_out_of_range(self):
         for delta in ("0", "-1", "nan", "inf", "x", ""):
             with self.subTest(delta):
-                self.fail(2, "sssp", "kron:6", "--weights", "uniform:1:9", "--delta", delta, says="--delta")
+                self.must_fail(2, "sssp", "kron:6", "--weights", "uniform:1:9", "--delta", delta, says="--delta")
 
     def test_sources_that_are_no_vertex(self):
         path = self.file("a.wel", WEIGHTED)
-        self.fail(2, "sssp", path, "--source", "61", says=["61", "0 to 60"])
-        self.fail(2, "sssp", path, "--compact", "--source", "25", says=["25", "10 to 60"])
+        self.must_fail(2, "sssp", path, "--source", "61", says=["61", "0 to 60"])
+        self.must_fail(2, "sssp", path, "--compact", "--source", "25", says=["25", "10 to 60"])
 
     def test_random_sources(self):
         result = self.sssp("kron:9", "--symmetrize", "--weights", "uniform:1:9", "--sources", 4, "--verify", "--repeat", 2)

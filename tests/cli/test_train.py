@@ -107,21 +107,21 @@ class Train(ProgramTest):
         result = self.succeed_json("train", folder, "--model", "sage", "--dropout", 0, "--epochs", 50)
         self.assertEqual((result["vertices"], result["test_accuracy"]), (n, 1.0))
         write("split/time/test.csv.gz", [40])
-        self.fail(2, "train", folder, says="line 1")
+        self.must_fail(2, "train", folder, says="line 1")
         write("split/time/test.csv.gz", [30, 25])
-        self.fail(2, "train", folder, says=["test.csv.gz", "line 2", "vertex 25 stands in valid.csv.gz already"])
+        self.must_fail(2, "train", folder, says=["test.csv.gz", "line 2", "vertex 25 stands in valid.csv.gz already"])
         write("split/time/test.csv.gz", range(30, 40))
         write("split/time/train.csv.gz", [])
-        self.fail(2, "train", folder, says="no training vertices")
+        self.must_fail(2, "train", folder, says="no training vertices")
         write("split/time/train.csv.gz", range(20))
         for bad in ("nan", "inf", "1e39"):
             write("raw/node-feat.csv.gz", ["0,1,2", f"0,{bad},2", *["1,1,1"] * (n - 2)])
-            self.fail(2, "train", folder, says=["node-feat.csv.gz", "line 2", "column 1", "finite"])
+            self.must_fail(2, "train", folder, says=["node-feat.csv.gz", "line 2", "column 1", "finite"])
         write("raw/node-feat.csv.gz", ["0,1,2"] * (n - 1))
-        self.fail(2, "train", folder, says=f"there are {n} vertices")
+        self.must_fail(2, "train", folder, says=f"there are {n} vertices")
         write("raw/node-feat.csv.gz", ["0,1,2"] * n)
         write("raw/node-label.csv.gz", ["0,1"] * (n - 1) + ["0,nan"])
-        self.fail(2, "train", folder, says=["node-label.csv.gz", f"line {n}", "0 or 1"])
+        self.must_fail(2, "train", folder, says=["node-label.csv.gz", f"line {n}", "0 or 1"])
 
     def test_checkpoint_resume_and_predict(self):
         self.check_resume_and_predict("gat", "layers.0.weight")
@@ -147,8 +147,8 @@ class Train(ProgramTest):
             lines = (self.folder / "out.txt").read_text().splitlines()
             self.assertEqual(len(lines), 1000)
             self.assertTrue(all(0 <= int(line.split()[1]) < 3 for line in lines))
-        self.fail(2, *options[:-1], 32, "--checkpoint", "kept", "--resume", says="hidden")
-        self.fail(2, "predict", "community:1000,5", "--features", 9, "--classes", 3, "--checkpoint", "kept", says="9")
+        self.must_fail(2, *options[:-1], 32, "--checkpoint", "kept", "--resume", says="hidden")
+        self.must_fail(2, "predict", "community:1000,5", "--features", 9, "--classes", 3, "--checkpoint", "kept", says="9")
         with open(self.folder / "kept" / "model.safetensors", "rb") as file:
             header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
         self.assertEqual(header[weight]["shape"], [8, 16])
@@ -181,7 +181,7 @@ class Train(ProgramTest):
         # No room for the first file, and room for it but not for the second.
         for most in (sizes[0] // 2, (sizes[0] + sizes[1]) // 2):
             limited = functools.partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))
-            self.fail(2, *options, "--epochs", 4, "--resume", says=["kept/", ".safetensors", "cannot write"], prepare=limited)
+            self.must_fail(2, *options, "--epochs", 4, "--resume", says=["kept/", ".safetensors", "cannot write"], prepare=limited)
             self.assertEqual(self.kept(), before)
         self.succeed(*options, "--epochs", 4, "--resume")
 
@@ -196,14 +196,14 @@ class Train(ProgramTest):
             self.succeed(*options, 16, "--epochs", 1)
             before = self.kept()
             (self.folder / "kept" / "other").write_bytes(bytes(16 * 1024))
-            self.fail(2, *options, 16, "--epochs", 3, "--resume", says=["safetensors", "No space left"])
+            self.must_fail(2, *options, 16, "--epochs", 3, "--resume", says=["safetensors", "No space left"])
             (self.folder / "kept" / "other").unlink()
             self.assertEqual(self.kept(), before)
         finally:
             subprocess.run(["umount", self.folder / "kept"], check=True)
 
     def test_what_does_not_fit_is_planned(self):
-        self.fail(3, "train", "community:100000,5", "--features", 8, "--classes", 3, "--hidden", 1048576, says="gradients")
+        self.must_fail(3, "train", "community:100000,5", "--features", 8, "--classes", 3, "--hidden", 1048576, says="gradients")
         plan = self.succeed_json("train", *GENERATED, "--epochs", 1)["memory_plan"]
         self.assertEqual(plan["features"], 2 * 4 * 8 * 1000)
         self.assertEqual(plan["outputs of layers"], 4 * (16 + 3) * 1000)
@@ -227,7 +227,7 @@ class Train(ProgramTest):
         saves_nothing = self.run_program("train", *GENERATED, "--epochs", 1, "--recompute")
         self.assertEqual(saves_nothing.status, 0, saves_nothing.err)
         self.assertIn("saves nothing", saves_nothing.err)
-        self.fail(2, "train", *GENERATED, "--mode", "sampled", "--recompute", says="--mode full")
+        self.must_fail(2, "train", *GENERATED, "--mode", "sampled", "--recompute", says="--mode full")
 
     @unittest.skipUnless(DEVICE == "cpu", "sizes are by the host's memory")
     def test_recompute_is_named_where_it_would_fit(self):
@@ -282,11 +282,11 @@ class Train(ProgramTest):
     def test_divergence_keeps_the_last_good_checkpoint(self):
         options = ["train", *GENERATED, "--model", "gin", "--optimizer", "sgd", "--checkpoint", "kept", "--checkpoint-every", 1]
         # The update of the last epoch is the one that goes wrong.
-        self.fail(2, *options, "--epochs", 1, "--lr", 1e6, "--weight-decay", 1e6, says=["in epoch 1", "diverged"])
+        self.must_fail(2, *options, "--epochs", 1, "--lr", 1e6, "--weight-decay", 1e6, says=["in epoch 1", "diverged"])
         self.assertFalse((self.folder / "kept").exists())
         self.succeed(*options, "--epochs", 2)
         before = self.kept()
-        self.fail(2, *options, "--epochs", 60, "--resume", "--lr", 1e6, "--weight-decay", 1e6, "--allow-changes",
+        self.must_fail(2, *options, "--epochs", 60, "--resume", "--lr", 1e6, "--weight-decay", 1e6, "--allow-changes",
                   says="the checkpoint is the last good one")
         for content in self.kept().values():
             length = struct.unpack("<Q", content[:8])[0]
@@ -297,7 +297,7 @@ class Train(ProgramTest):
     def test_other_optimizers_are_refused(self):
         options = ["train", *GENERATED, "--checkpoint", "kept", "--epochs"]
         self.succeed(*options, 1)
-        self.fail(2, *options, 2, "--resume", "--optimizer", "sgd", says=["optimizer adam", "sgd"])
+        self.must_fail(2, *options, 2, "--resume", "--optimizer", "sgd", says=["optimizer adam", "sgd"])
         self.succeed(*options, 2, "--resume")
 
     def test_skip(self):
@@ -309,10 +309,10 @@ class Train(ProgramTest):
         self.assertEqual((len(trained["epochs"]), trained["resumed_from"]), (6, 4))
         predicted = self.succeed_json("predict", *GENERATED, "--checkpoint", "kept")
         self.assertAlmostEqual(predicted["test_accuracy"], trained["test_accuracy"], places=3)
-        self.fail(2, *options[:-1], "--skip=false", "--epochs", 8, "--resume", says="skip")
+        self.must_fail(2, *options[:-1], "--skip=false", "--epochs", 8, "--resume", says="skip")
         again = self.succeed_json(*options[:-1], "--epochs", 8, "--resume")
         self.assertEqual([e["loss"] for e in again["epochs"][:6]], [e["loss"] for e in trained["epochs"]])
-        self.fail(2, *options, "--residual", says="--residual")
+        self.must_fail(2, *options, "--residual", says="--residual")
         # Batches of everything are the whole graph.
         for model in ("gcn", "sage", "gat", "gatv2", "gin"):
             same = [*GENERATED, "--model", model, "--skip", "--dropout", 0, "--norm", "none", "--epochs", 3]
@@ -334,7 +334,7 @@ class Train(ProgramTest):
 
     def test_predictions_that_do_not_fit_are_planned(self):
         self.succeed("train", *GENERATED, "--hidden", 32768, "--epochs", 1, "--checkpoint", "kept")
-        failed = self.fail(3, "predict", "community:2000000,2", "--features", 8, "--classes", 3, "--checkpoint", "kept",
+        failed = self.must_fail(3, "predict", "community:2000000,2", "--features", 8, "--classes", 3, "--checkpoint", "kept",
                            says=["outputs of layers", "--devices N"])
         for option in ("--hidden", "--type", "--recompute"):
             self.assertNotIn(option, failed.err)
@@ -348,27 +348,27 @@ class Train(ProgramTest):
         for at, value in bad:
             values = [at] * 240
             values[17] = value
-            self.fail(2, "train", self.folder_of(**{"features.npy": npy("<f4", (60, 4), values)}), says="row 4, column 1")
-        self.fail(2, "train", self.folder_of(**{"features.npy": npy("<f4", (59, 4), [1.0] * 236)}), says="59 rows")
+            self.must_fail(2, "train", self.folder_of(**{"features.npy": npy("<f4", (60, 4), values)}), says="row 4, column 1")
+        self.must_fail(2, "train", self.folder_of(**{"features.npy": npy("<f4", (59, 4), [1.0] * 236)}), says="59 rows")
         labels = [v % 3 for v in range(60)]
         for wrong in (-2, 1 << 30):
-            self.fail(2, "train", self.folder_of(**{"features.npy": npy("<f4", (60, 1), [1.0] * 60),
+            self.must_fail(2, "train", self.folder_of(**{"features.npy": npy("<f4", (60, 1), [1.0] * 60),
                                                     "labels.npy": npy("<i8", (60,), [*labels[:-1], wrong])}), says="vertex 59")
         good = {"labels.npy": npy("<i8", (60,), labels)}
-        self.fail(2, "train", self.folder_of(**good, **{"test.txt": "45\n7\n"}), says="stands in train.txt already")
-        self.fail(2, "train", self.folder_of(**good, **{"test.txt": "60\n"}), says="line 1")
-        self.fail(2, "train", self.folder_of(**good, **{"test.txt": "4x\n"}), says="4x")
+        self.must_fail(2, "train", self.folder_of(**good, **{"test.txt": "45\n7\n"}), says="stands in train.txt already")
+        self.must_fail(2, "train", self.folder_of(**good, **{"test.txt": "60\n"}), says="line 1")
+        self.must_fail(2, "train", self.folder_of(**good, **{"test.txt": "4x\n"}), says="4x")
         for split in ("train.txt", "validation.txt", "test.txt"):
-            self.fail(2, "train", self.folder_of(**good, **{split: ""}), says=[split, "no vertices"])
-        self.fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (59,), labels[:-1])}), says=["labels.npy", "59 rows"])
-        self.fail(2, "train", self.folder_of(**good, **{"test.txt": None}), says="no test.txt")
-        self.fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (60,), [-1] * 60)}), says="tell apart")
+            self.must_fail(2, "train", self.folder_of(**good, **{split: ""}), says=[split, "no vertices"])
+        self.must_fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (59,), labels[:-1])}), says=["labels.npy", "59 rows"])
+        self.must_fail(2, "train", self.folder_of(**good, **{"test.txt": None}), says="no test.txt")
+        self.must_fail(2, "train", self.folder_of(**{"labels.npy": npy("<i8", (60,), [-1] * 60)}), says="tell apart")
         folder = self.folder_of(**good, **{"features.npy": None})
         for bad in (float("nan"), float("inf")):
             values = [1.0] * 60
             values[17] = bad
             npz(self.folder / "set" / "features.npz", (60, 4), range(61), [v % 4 for v in range(60)], values)
-            self.fail(2, "train", folder, says=["features.npz", "row 17, column 1"])
+            self.must_fail(2, "train", folder, says=["features.npz", "row 17, column 1"])
         (self.folder / "set" / "features.npz").unlink()
         self.folder_of()
         unseen = npy("<i8", (60,), [*labels[:-1], 5])
@@ -425,42 +425,42 @@ class Train(ProgramTest):
         self.assertAlmostEqual(found["test_accuracy"], trained["test_accuracy"])
 
     def test_refused(self):
-        self.fail(2, "train", "community:1000,5", says="--features")
-        self.fail(2, "train", "kron:8", "--features", 4, says="--classes")
-        self.fail(2, "train", *GENERATED, "--model", "rgcn", says="rgcn")
-        self.fail(2, "train", *GENERATED, "--mode", "batches", says="batches")
+        self.must_fail(2, "train", "community:1000,5", says="--features")
+        self.must_fail(2, "train", "kron:8", "--features", 4, says="--classes")
+        self.must_fail(2, "train", *GENERATED, "--model", "rgcn", says="rgcn")
+        self.must_fail(2, "train", *GENERATED, "--mode", "batches", says="batches")
         sampled = ["train", *GENERATED, "--mode", "sampled"]
-        self.fail(2, *sampled, "--fanout", "5,0", says="--fanout 0")
-        self.fail(2, *sampled, "--fanout=-2", says="-1 for all")
-        self.fail(2, *sampled, "--fanout", "5,", says="commas")
-        self.fail(2, *sampled, "--layers", 3, "--fanout", "5,5", says="one hop for each layer")
-        self.fail(2, *sampled, "--batch", 5000, says="training vertices")
-        self.fail(2, *sampled, "--batch", 0, says="--batch")
-        self.fail(2, *sampled, "--placement", "disk", says="disk")
-        self.fail(2, *sampled, "--cached", 0.5, says="--placement cached")
-        self.fail(2, *sampled, "--cache-by", "presampling", says="--placement cached")
-        self.fail(2, *sampled, "--placement", "cached", "--cache-by", "age", says=["age", "degree, presampling"])
-        self.fail(2, *sampled, "--edges", "compressed-host", says=["compressed-host", "auto, device, replicated, host"])
-        self.fail(2, *sampled, "--weighted", says=["--weighted", "--weights uniform"])
+        self.must_fail(2, *sampled, "--fanout", "5,0", says="--fanout 0")
+        self.must_fail(2, *sampled, "--fanout=-2", says="-1 for all")
+        self.must_fail(2, *sampled, "--fanout", "5,", says="commas")
+        self.must_fail(2, *sampled, "--layers", 3, "--fanout", "5,5", says="one hop for each layer")
+        self.must_fail(2, *sampled, "--batch", 5000, says="training vertices")
+        self.must_fail(2, *sampled, "--batch", 0, says="--batch")
+        self.must_fail(2, *sampled, "--placement", "disk", says="disk")
+        self.must_fail(2, *sampled, "--cached", 0.5, says="--placement cached")
+        self.must_fail(2, *sampled, "--cache-by", "presampling", says="--placement cached")
+        self.must_fail(2, *sampled, "--placement", "cached", "--cache-by", "age", says=["age", "degree, presampling"])
+        self.must_fail(2, *sampled, "--edges", "compressed-host", says=["compressed-host", "auto, device, replicated, host"])
+        self.must_fail(2, *sampled, "--weighted", says=["--weighted", "--weights uniform"])
         for only in (["--edges", "host"], ["--replace"], ["--weighted"], ["--cache-by", "degree"]):
-            self.fail(2, "train", *GENERATED, *only, says="--mode sampled")
-        self.fail(2, *sampled, "--evaluation", "none", says="none")
-        self.fail(2, "train", *GENERATED, "--fanout", "5,5", says="--mode sampled")
-        self.fail(2, "train", *GENERATED, "--batch", 5, says="--mode sampled")
-        self.fail(2, "train", *GENERATED, "--type", "float64", says="float64")
+            self.must_fail(2, "train", *GENERATED, *only, says="--mode sampled")
+        self.must_fail(2, *sampled, "--evaluation", "none", says="none")
+        self.must_fail(2, "train", *GENERATED, "--fanout", "5,5", says="--mode sampled")
+        self.must_fail(2, "train", *GENERATED, "--batch", 5, says="--mode sampled")
+        self.must_fail(2, "train", *GENERATED, "--type", "float64", says="float64")
         for model in ("gat", "gatv2"):
-            self.fail(2, "train", *GENERATED, "--model", model, "--hidden", 12, says="12")
-        self.fail(2, "train", *GENERATED, "--model", "gatv3", says="gatv3")
-        self.fail(2, "train", *GENERATED, "--dropout", 1.0, says="--dropout")
-        self.fail(2, "train", *GENERATED, "--resume", says="--checkpoint")
-        self.fail(2, "train", *GENERATED, "--normalize", "columns", says="columns")
-        self.fail(2, "train", "nowhere", says="nowhere")
-        self.fail(2, "train", "ogbn-papers100M", says="WARREN_DATA")
-        self.fail(2, "train", *GENERATED, "--lr", 1e6, "--optimizer", "sgd", "--model", "gin", "--epochs", 50, says="epoch")
-        self.fail(2, "predict", *GENERATED, says="--checkpoint")
-        self.fail(2, "predict", *GENERATED, "--checkpoint", "nowhere", says="nowhere")
+            self.must_fail(2, "train", *GENERATED, "--model", model, "--hidden", 12, says="12")
+        self.must_fail(2, "train", *GENERATED, "--model", "gatv3", says="gatv3")
+        self.must_fail(2, "train", *GENERATED, "--dropout", 1.0, says="--dropout")
+        self.must_fail(2, "train", *GENERATED, "--resume", says="--checkpoint")
+        self.must_fail(2, "train", *GENERATED, "--normalize", "columns", says="columns")
+        self.must_fail(2, "train", "nowhere", says="nowhere")
+        self.must_fail(2, "train", "ogbn-papers100M", says="WARREN_DATA")
+        self.must_fail(2, "train", *GENERATED, "--lr", 1e6, "--optimizer", "sgd", "--model", "gin", "--epochs", 50, says="epoch")
+        self.must_fail(2, "predict", *GENERATED, says="--checkpoint")
+        self.must_fail(2, "predict", *GENERATED, "--checkpoint", "nowhere", says="nowhere")
         if os.path.exists("/dev/full"):
-            self.fail(2, "train", *GENERATED, "--epochs", 1, "--checkpoint", "/dev/full", says="/dev/full")
+            self.must_fail(2, "train", *GENERATED, "--epochs", 1, "--checkpoint", "/dev/full", says="/dev/full")
 
 
 if __name__ == "__main__":

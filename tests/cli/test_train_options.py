@@ -129,7 +129,7 @@ class TrainOptions(option_walk.Walk):
         trained = self.succeed_json("train", *SET, "--ids", "words", "--checkpoint", "words")
         found = self.succeed_json("predict", "set", "--checkpoint", "words")
         self.assertEqual((found["trained_on"], found["test_accuracy"]), (True, trained["test_accuracy"]))
-        self.fail(2, "train", *SET, "--ids", "auto", "--headings", "no", "--checkpoint", "words", "--resume", says=["words", "--headings"])
+        self.must_fail(2, "train", *SET, "--ids", "auto", "--headings", "no", "--checkpoint", "words", "--resume", says=["words", "--headings"])
 
 
 if __name__ == "__main__":
