@@ -18,7 +18,7 @@ def draw_options(random, has_async=True):
         options["--method"] = random.choice(METHODS)
     if random.random() < 0.6:
         options["--edges"] = random.choice(("device", "host", "compressed-host"))
-    if options.get("--edges", "device") != "device" and random.random() < 0.4:
+    if options.get("--edges") == "host" and random.random() < 0.4:
         options["--cache"] = random.choice(MEMORY)
     if random.random() < 0.7:
         options["--mode"] = random.choice(("auto", "sync", "async") if has_async else ("auto", "sync"))
