@@ -297,6 +297,9 @@ ExitStatus run_sample(SampleCommand command) {
                        command.options.weighted ? WeightRange::not_negative : WeightRange::any);
   if (!command.options.weighted)
     warn_without_effect(command.common, {"--weights"}, "draws follow weights with --weighted");
+  if (std::ranges::all_of(command.options.fanouts, [](auto f) { return f < 0; }))
+    warn_without_effect(command.common, {"--replace", "--weighted"},
+                        "every neighbour is taken, and none is drawn");
   session.json()["method"] = input.method();
   require(input.vertices() > 0, "the graph has no vertices; there is nothing to sample");
   require(command.options.batch <= input.vertices(),

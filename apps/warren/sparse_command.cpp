@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 
 #include "command.hpp"
 #include "option_rules.hpp"
@@ -116,6 +117,10 @@ void check_sparse_options(const SparseOptions& options) {
       "--strategy", strategy_name(options.strategy),
       {"auto", "broadcast", "broadcast-pipelined", "pull", "once", "staged", "fused", "cover"}, {});
   if (!is_tuned(options.strategy)) (void)parse_product(options.strategy);
+  if (options.common.devices == 1 && options.strategy.find(':') != std::string::npos)
+    log_warning(
+        fmt::format("--strategy {}: the parameters have no effect: one rank exchanges nothing",
+                    options.strategy));
   require(
       options.strategy == "auto" || !is_tuned(options.strategy) || !options.common.deterministic,
       "--deterministic takes no parameters that were measured: leave :auto out of --strategy");

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sparse_input.hpp"
 
+#include <fmt/format.h>
+
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 #include "warren/graph/reorder.hpp"
 #include "warren/graph/transform.hpp"
 
@@ -30,7 +33,13 @@ bool is_matrix(std::string path) {
 SparseInput::SparseInput(Session& session, const SparseOptions& options) {
   const GraphInput input = find_graph(session, options.graph);
   const bool wants_values = !options.graph.weights.empty() || is_matrix(input.path);
-  graph::Graph graph = load_graph(session, input, options.graph, wants_values);
+  graph::WeightReport report;
+  graph::Graph graph =
+      load_graph(session, input, options.graph, wants_values, WeightRange::any, &report);
+  if (report.are_unread) {
+    log_warning(fmt::format("{}: entries are taken as 1; with --weights file they are the weights",
+                            options.graph.graph));
+  }
   session.warn_of_seed(is_drawn(input, options.graph, wants_values) || is_drawn(options.method) ||
                        is_drawn(options.reorder));
   describe_graph(session, options.graph, graph.vertices, graph.edges());

@@ -338,6 +338,12 @@ ExitStatus run_train(CLI::App& command, const TrainCommand& options) {
   fit_to(session, input, options, train);
   const Outcome outcome = measure(session, input, train, resumes);
   report(session, options, train, input, outcome);
+  if (resumes && outcome.epochs.empty()) {
+    const std::size_t done = outcome.history.size();
+    log_warning(fmt::format("{}: nothing was trained: its training has ended after {}{}",
+                            options.checkpoint, counted(done, "epoch", "epochs"),
+                            done < train.epochs ? "" : "; a larger --epochs goes on from there"));
+  }
   if (resumes) session.json()["changed"] = learn::changed_settings(stored, given);
   session.finish();
   return ExitStatus::done;

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train_input.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/printable.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/reorder.hpp"
 #include "warren/graph/transform.hpp"
 
 #include "dataset.hpp"
 #include "option_rules.hpp"
+#include "vertex_names.hpp"
 
 namespace warren::app {
 namespace {
@@ -76,6 +79,29 @@ Loaded read_public(Session& session, const DatasetOptions& options, bool wants_w
   return loaded;
 }
 
+/// Row i of the features belongs to vertex i. Words are numbered in the order in which the graph
+/// names them first, which only a names.txt in that order says is the rows' order, too.
+void check_order_of_words(const std::string& folder, const GraphInput& input) {
+  const std::string names_file = folder + "/names.txt";
+  require(
+      !input.names.empty(),
+      fmt::format("{}: its ids are words, and nothing says whose the rows of features are: give "
+                  "vertices numbers, the rows from 0, or write names.txt, a word a line, in the "
+                  "order of the rows, which must be that in which the graph names them first "
+                  "(--id-map tells it)",
+                  input.path));
+  const std::vector<std::string> names = read_names(input.names);
+  const std::vector<std::string>& words = *input.words;
+  const auto [name, word] = std::ranges::mismatch(names, words);
+  require(
+      word == words.end(),
+      fmt::format("{}: line {} is {}, but the word that {} names as its number {} is {}: rows of "
+                  "features must be in that order",
+                  names_file, name - names.begin() + 1,
+                  name == names.end() ? "missing" : "'" + printable(*name) + "'", input.path,
+                  word - words.begin(), word == words.end() ? "" : "'" + printable(*word) + "'"));
+}
+
 Loaded read(Session& session, const std::string& folder, const DatasetOptions& options,
             learn::Contents contents, bool wants_weights) {
   require(options.features == 0 && options.classes == 0,
@@ -115,8 +141,9 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
   Loaded loaded;
   GraphOptions named = options.graph;
   named.graph = folder;
-  loaded.graph = load_graph(session, find_graph(session, named), named, wants_weights,
-                            WeightRange::not_negative);
+  const GraphInput input = find_graph(session, named);
+  loaded.graph = load_graph(session, input, named, wants_weights, WeightRange::not_negative);
+  if (!input.words->empty()) check_order_of_words(folder, input);
   const auto progress = session.progress("reading " + options.graph.graph);
   loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices, contents, form);
   return loaded;

@@ -13,6 +13,9 @@
 
 namespace warren::app {
 
+/// A name a line. Throws InputError.
+[[nodiscard]] std::vector<std::string> read_names(const std::string& path);
+
 class VertexNames {
  public:
   /// Of a graph whose vertices are known by their number.

@@ -107,7 +107,8 @@ class Checkpoints(Base):
         self.succeed("train", *GENERATED, *options, "--epochs", 6, "--checkpoint", "kept")
         self.succeed("train", *GENERATED, *options, "--epochs", 6, "--checkpoint", "other")
         for folder in ("kept", "other"):
-            rest = self.succeed_json("train", GENERATED[0], "--epochs", 6, "--checkpoint", folder, "--resume")
+            rest = self.succeed_json("train", GENERATED[0], "--epochs", 6, "--checkpoint", folder, "--resume",
+                                     warns=f"{folder}: nothing was trained: its training has ended after 6 epochs; a larger --epochs")
             self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"]])
             self.assertEqual((rest["resumed_from"], rest["changed"]), (6, []))
 

@@ -74,7 +74,9 @@ class Spmm(ProgramTest):
         weighted = self.file("a.wel", "0 1 5\n1 2 7\n")
         pattern = [v for row in product([(0, 1, 1), (1, 2, 1)], 3, 4) for v in row]
         values = [v for row in product([(0, 1, 5), (1, 2, 7)], 3, 4) for v in row]
-        self.check_sums(self.succeed_json("spmm", weighted, "--k", 4), pattern)
+        for command in ("spmm", "sddmm"):
+            self.succeed_json(command, weighted, "--k", 4, warns="a.wel: entries are taken as 1; with --weights file")
+        self.check_sums(self.succeed_json("spmm", weighted, "--k", 4, warns="entries are taken as 1"), pattern)
         self.check_sums(self.succeed_json("spmm", weighted, "--k", 4, "--weights", "file"), values)
 
     def test_strategies_move_the_volumes_of_partition(self):

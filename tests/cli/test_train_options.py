@@ -123,9 +123,17 @@ class TrainOptions(option_walk.Walk):
             self.file(f"{name}/{part}.txt", "".join(f"{v}\n" for v in range(first, last)))
 
     def test_how_the_file_was_read_is_kept(self):
-        """Words are numbered as they come, so that another reading of the file has other vertices behind each number."""
+        """Words are numbered as they come, so that another reading of the file has other vertices behind each number. Names say that rows
+        of features are in that order."""
         edges = [(v * 7 % N, v * 7 % N) for v in range(N)] + [(v * 7 % N, (v + 1) * 7 % N) for v in range(N)]
         self.file("set/graph.el", "".join(f"{u} {v}\n" for u, v in edges))
+        self.must_fail(2, "train", *SET, "--ids", "words", says=["graph.el", "names.txt"])
+        names = [v * 7 % N for v in range(N)]
+        self.file("set/names.txt", "".join(f"{name}\n" for name in [*names[1:], names[0]]))
+        self.must_fail(2, "train", *SET, "--ids", "words", says=["names.txt: line 1 is '7'", "'0'"])
+        self.file("set/names.txt", "".join(f"{name}\n" for name in names[:-1]))
+        self.must_fail(2, "train", *SET, "--ids", "words", says=[f"names.txt: line {N} is missing"])
+        self.file("set/names.txt", "".join(f"{name}\n" for name in names))
         trained = self.succeed_json("train", *SET, "--ids", "words", "--checkpoint", "words")
         found = self.succeed_json("predict", "set", "--checkpoint", "words")
         self.assertEqual((found["trained_on"], found["test_accuracy"]), (True, trained["test_accuracy"]))

@@ -109,6 +109,9 @@ TEST_F(Tables, Headings) {
   EXPECT_EQ(edges_of(read("g.csv", "Source,Target,Type,Id,Weight\n0,1,Directed,7,5\n1,2,x,8,6\n")),
             weighted);
   EXPECT_EQ(edges_of(read("g.el", "source,target,weight\n0,1,5\n1,2,6\n")), plain);
+  // Numbers under another heading are no weights.
+  EXPECT_EQ(edges_of(read("g.csv", "id,source,target\n7,0,1\n8,1,2\n")), plain);
+  EXPECT_EQ(edges_of(read("g.csv", "src,dst,time\n0,1,70\n1,2,80\n")), plain);
   ReadOptions options;
   options.has_headings = true;
   EXPECT_EQ(edges_of(read("g.csv", "7,8\n0,1\n1,2\n", options)), plain);

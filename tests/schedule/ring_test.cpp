@@ -261,5 +261,24 @@ TEST(Ring, EveryTaskComesOutOnce) {
   }
 }
 
+/// Who looks sees one word after the other, and others come between. With one task in the ring at a
+/// time no look finds more than that and a segment, which is told to be free as a whole.
+TEST(Ring, UsedIsNoMoreThanThereWas) {
+  HostRing ring(8, 4 * kSegmentTasks);
+  RingView<std::uint64_t> slow = ring.view;
+  slow.stumble = 30'000;
+  std::atomic<bool> has_ended{false};
+  std::thread busy([&] {
+    while (!has_ended) {
+      push(ring.view, {1});
+      EXPECT_EQ(pop(ring.view, 1).size(), 1u);
+    }
+  });
+  for (int look = 0; look < 3000; ++look)
+    ASSERT_LE(slow.used(), kSegmentTasks + 1) << "look " << look;
+  has_ended = true;
+  busy.join();
+}
+
 }  // namespace
 }  // namespace warren::schedule

@@ -212,11 +212,15 @@ struct RingView {
     return limit_of(freed);
   }
   [[nodiscard]] WARREN_HD bool has_room() const { return room() != 0; }
-  /// Places taken.
+  /// Places taken, and at most a segment's more. Others go on between the looks: those at what has
+  /// been read come last, and what was read of places that were taken after the first is left out.
   [[nodiscard]] WARREN_HD std::uint64_t used() const {
-    const std::uint64_t freed = load_freed();
     const std::uint64_t tail = exec::atomic_load(writer->tail);
-    return tail - find_freed<1>(freed, tail, tail);
+    detail::stumble(stumble);
+    const std::uint64_t freed = load_freed();
+    detail::stumble(stumble);
+    const std::uint64_t read = find_freed<1>(freed, tail, tail);
+    return tail > read ? tail - read : 0;
   }
   /// The first of `count` places, which no reader comes for before they are announced. By one lane,
   /// after room() gave `limit` (0: after no such look, where the storage has room for sure). Where

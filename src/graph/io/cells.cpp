@@ -112,22 +112,15 @@ bool are_words(std::span<const Cell> cells) {
 }
 
 // Takes the columns that their headings name, where they do.
-void choose_columns(const TextFile& file, std::span<const Cell> headings,
-                    std::span<const Cell> first, CellLayout& layout) {
+void choose_columns(const TextFile& file, std::span<const Cell> headings, CellLayout& layout) {
   const auto source = source_column(headings), target = target_column(headings);
   if (!source || !target) {
     layout.is_weighted = without_empty_tail(headings).size() > kIds;
     return;
   }
   layout.take = {*source, *target};
-  std::optional<std::size_t> weight =
-      headed(headings, {"weight", "w", "value", "cost", "distance"});
-  // A third column of numbers needs no name.
-  constexpr std::size_t kAll = 3;
-  const std::size_t third = kAll - *source - *target;
-  if (!weight && headings.size() == kAll && *source < kAll && *target < kAll &&
-      first.size() == kAll && looks_like_number(first[third].text))
-    weight = third;
+  const std::optional<std::size_t> weight = headed(
+      headings, {"weight", "weights", "w", "value", "cost", "distance", "length", "capacity"});
   layout.is_weighted = weight.has_value();
   if (weight) layout.take.push_back(*weight);
   std::vector<std::string> left_out;
@@ -274,7 +267,7 @@ std::optional<CellLayout> find_layout(TextFile& file, const CellHints& hints) {
   const bool has_headings = hints.has_headings.value_or(is_headed);
   if (has_headings) {
     layout.headings = lines[0];
-    choose_columns(file, cells[0], second, layout);
+    choose_columns(file, cells[0], layout);
   } else {
     layout.is_weighted = cells[0].size() > kIds;
   }

@@ -45,7 +45,9 @@ void refuse_weight(const TextFile& file, const TextBlock& block, const LineSynta
   if (integer && !syntax.integers_because.empty()) {
     right = "a weight is an integer of 32 bits, since " + syntax.integers_because;
   } else if (integer) {
-    right = "a weight is an integer of 32 bits (or, on all lines, a number with a decimal point)";
+    right =
+        "a weight is an integer of 32 bits (a decimal point in any line's makes all of them real "
+        "numbers)";
   }
   file.fail(block, at, fmt::format("{} is not a weight; {}", quoted_token(at), right));
 }

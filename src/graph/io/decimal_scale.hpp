@@ -7,13 +7,16 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace warren::graph::io {
 
-/// True if a number has six digits at most: as many as float32 always gives back.
+/// True if a number has six digits at most, as many as float32 always gives back, and is none of
+/// those near 0 of which it holds fewer.
 [[nodiscard]] inline bool has_few_digits(double value) {
   if (value == 0.0) return true;
+  if (std::fabs(value) < static_cast<double>(std::numeric_limits<float>::min())) return false;
   const double power = std::pow(10.0, 5.0 - std::floor(std::log10(std::fabs(value))));
   const double digits = value * power;
   return std::fabs(digits - std::nearbyint(digits)) <= 1e-9;

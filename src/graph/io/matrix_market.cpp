@@ -130,6 +130,14 @@ MarketHeader read_header(TextFile& file, bool read_weights) {
   return header;
 }
 
+std::uint64_t self_loops(const Graph& graph) {
+  std::uint64_t loops = 0;
+  for (Vertex v = 0; v < graph.vertices; ++v)
+    loops += std::binary_search(graph.targets.data() + graph.offsets[v],
+                                graph.targets.data() + graph.offsets[v + 1], v);
+  return loops;
+}
+
 }  // namespace
 
 Graph read_matrix_market(const ReadRequest& request) {
@@ -178,9 +186,11 @@ Graph read_matrix_market(const ReadRequest& request) {
                           header.entries, entries));
   }
   const bool is_as_it_stands = !build_options.keep_duplicates && !build_options.sum_duplicates &&
-                               !build_options.symmetrize && !build_options.drop_self_loops &&
-                               !format.mirror_negated;
-  if (is_as_it_stands && graph.weight_type != WeightType::none && graph.edges() < entries)
+                               !build_options.drop_self_loops && !format.mirror_negated &&
+                               graph.weight_type != WeightType::none;
+  // Of a symmetric matrix each entry off the diagonal is two edges, unless both are in the file.
+  const std::uint64_t whole = header.symmetric ? 2 * entries - self_loops(graph) : entries;
+  if (is_as_it_stands && (header.symmetric || !build_options.symmetrize) && graph.edges() < whole)
     warn_of_merged(request.path);
   return graph;
 }
