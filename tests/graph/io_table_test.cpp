@@ -176,6 +176,9 @@ TEST_F(Tables, NegativeWeightsAreRefusedByTheirLine) {
   options.words = &words;
   EXPECT_THAT(refused("g.csv", "a,b,1\nb,c,-2\n", options),
               HasSubstr("g.csv:2: the edge from b to c has the weight '-2'"));
+  options.words = nullptr;
+  options.build.drop_self_loops = true;
+  EXPECT_EQ(read("g.wel", "0 1 3\n2 2 -3\n", options).edges(), 1u);
   options.read_weights = false;
   EXPECT_EQ(read("g.wel", "0 1 -3\n", options).edges(), 1u);
 }

@@ -28,6 +28,7 @@ struct LineSyntax {
   const WordIds* words = nullptr;  ///< What ids stand for.
   std::string integers_because;    ///< Why weights are integers, and what else could be done.
   bool no_negative_weights = false;
+  bool drops_self_loops = false;  ///< Whose weights may be negative.
   /// What an integer past 32 bits is where the format leaves the type of weights open.
   enum class Large { refused, read_as_float, asked_about, passed } large = Large::asked_about;
 };
@@ -99,7 +100,8 @@ const char* scan_weight(const TextFile& file, const TextBlock& block, const Line
   if (q == nullptr || q == p) [[unlikely]]
     refuse_weight(file, block, syntax, p, kColumn == WeightColumn::int32);
   if constexpr (kColumn == WeightColumn::int32 || kColumn == WeightColumn::float32) {
-    if (syntax.no_negative_weights && is_negative<kColumn>(edge)) [[unlikely]]
+    if (syntax.no_negative_weights && is_negative<kColumn>(edge) &&
+        !(syntax.drops_self_loops && edge.source == edge.target)) [[unlikely]]
       refuse_negative(file, block, syntax, edge, p);
   }
   return q;

@@ -81,6 +81,7 @@ Graph read_dimacs(const ReadRequest& request) {
   format.syntax.integers_because =
       "a .gr file holds integers; a .wel file holds lines of two ids and any number";
   format.syntax.no_negative_weights = request.options.no_negative_weights;
+  format.syntax.drops_self_loops = request.options.build.drop_self_loops;
   format.syntax.arcs = true;
   format.syntax.base = 1;
   format.syntax.largest = header.vertices;

@@ -45,6 +45,7 @@ CoordinateFormat line_format(const ReadRequest& request, bool weighted) {
   format.syntax.base = request.options.one_based ? 1 : 0;
   format.syntax.largest = request.max_vertices - 1 + format.syntax.base;
   format.syntax.no_negative_weights = request.options.no_negative_weights;
+  format.syntax.drops_self_loops = request.options.build.drop_self_loops;
   format.syntax.largest_because =
       "vertices are numbered with 32 bits (--compact gives larger ids numbers of their own)";
   format.syntax.id_cure = "; of a list whose ids are words, --ids words reads all as such";

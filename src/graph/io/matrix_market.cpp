@@ -151,6 +151,7 @@ Graph read_matrix_market(const ReadRequest& request) {
   format.max_vertices = request.max_vertices;
   format.syntax.base = 1;
   format.syntax.no_negative_weights = request.options.no_negative_weights;
+  format.syntax.drops_self_loops = request.options.build.drop_self_loops;
   format.syntax.largest = header.vertices;
   format.syntax.largest_because =
       fmt::format("line {} announces {} rows", header.line, header.vertices);
