@@ -419,6 +419,8 @@ int main(int argc, char** argv) {
       std::ofstream(options.out, std::ios::app)
           << bench::report(result, team_options.kind, options.devices).dump() << "\n";
     }
+    const auto is_wrong = [](const auto& row) { return !row.value("verified", true); };
+    if (std::ranges::any_of(result["results"], is_wrong)) return 4;
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_traverse: {}\n", error.what());
     return 1;

@@ -54,8 +54,9 @@ std::optional<UniformWeights> parse_weights(const std::string& text) {
 }
 
 /// Without their endings.
-constexpr std::array<std::string_view, 6> kDatasetFiles = {"features",   "labels", "train",
-                                                           "validation", "test",   "names"};
+constexpr std::array<std::string_view, 10> kDatasetFiles = {
+    "features", "labels",     "train",           "validation", "test",
+    "names",    "train_mask", "validation_mask", "val_mask",   "test_mask"};
 
 GraphInput dataset_input(const std::string& folder) {
   const DatasetFolder dataset = open_dataset(folder);

@@ -250,6 +250,8 @@ class Outputs(ProgramTest):
         names = self.file("set/names.txt", "a\nb\nc\n")
         self.must_fail(2, "bfs", "set", "--output", names, says=["--output", "is read"])
         self.assertEqual((self.folder / "set/names.txt").read_text(), "a\nb\nc\n")
+        mask = self.file("set/val_mask.npy", "mask")
+        self.must_fail(2, "bfs", "set", "--output", mask, says=["--output", "is read"])
 
     def test_not_each_other(self):
         os.mkdir(self.folder / "here")
