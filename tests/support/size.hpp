@@ -20,6 +20,12 @@ inline bool is_small() {
 #endif
 }
 
+/// One of three sizes of the same thing.
+template <class T>
+[[nodiscard]] T of_size(T usual, T small, T tiny) {
+  return is_tiny() ? tiny : is_small() ? small : usual;
+}
+
 /// Of many shapes, or of many values that are compared with a reference of one thread, the thread
 /// sanitizer sees every so manieth: it looks for races, which numbers do not make.
 inline std::size_t step_under_threads([[maybe_unused]] std::size_t step) {

@@ -97,7 +97,7 @@ struct Named {
 /// The shapes that break traversals: one vertex, loops, stars, long paths, isolated vertices,
 /// several components, hubs.
 inline std::vector<Named> shapes() {
-  const bool is_small = testing_support::is_small();
+  using testing_support::of_size;
   const bool is_tiny = testing_support::is_tiny();
   std::vector<Named> all;
   all.push_back({"one vertex", from_list(1, {})});
@@ -106,30 +106,18 @@ inline std::vector<Named> shapes() {
   all.push_back({"no edges", from_list(70, {})});
   all.push_back(
       {"loops and duplicates", from_list(5, {{0, 0}, {0, 1}, {0, 1}, {1, 2}, {2, 2}, {4, 3}})});
-  all.push_back({"path", path(is_tiny ? 40 : is_small ? 300 : 3000)});
+  all.push_back({"path", path(of_size(3000, 300, 40))});
   all.push_back({"star", star(is_tiny ? 700 : 5000, true)});
   all.push_back({"out-star", star(is_tiny ? 700 : 5000, false)});
   all.push_back({"grid", generated(is_tiny ? "grid:12x9" : "grid:40x31", true)});
-  all.push_back({"grid, wide levels", generated(is_tiny    ? "grid:40x30"
-                                                : is_small ? "grid:260x250"
-                                                           : "grid:1200x1100",
-                                                true)});
-  all.push_back({"kronecker", generated(is_tiny    ? "kron:9"
-                                        : is_small ? "kron:10"
-                                                   : "kron:12",
-                                        true)});
-  all.push_back({"kronecker, directed", generated(is_tiny    ? "kron:8"
-                                                  : is_small ? "kron:9"
-                                                             : "kron:11",
-                                                  false)});
-  all.push_back({"uniform", generated(is_tiny    ? "urand:8,8"
-                                      : is_small ? "urand:9,8"
-                                                 : "urand:11,8",
-                                      true)});
-  all.push_back({"community", generated(is_tiny    ? "community:400,6"
-                                        : is_small ? "community:1000,6"
-                                                   : "community:4000,6",
-                                        true)});
+  all.push_back({"grid, wide levels",
+                 generated(of_size("grid:1200x1100", "grid:260x250", "grid:40x30"), true)});
+  all.push_back({"kronecker", generated(of_size("kron:12", "kron:10", "kron:9"), true)});
+  all.push_back({"kronecker, directed", generated(of_size("kron:11", "kron:9", "kron:8"), false)});
+  all.push_back({"uniform", generated(of_size("urand:11,8", "urand:9,8", "urand:8,8"), true)});
+  all.push_back(
+      {"community",
+       generated(of_size("community:4000,6", "community:1000,6", "community:400,6"), true)});
   for (std::uint64_t seed = 0; seed < (is_tiny ? 2u : 6u); ++seed) {
     all.push_back(
         {"random " + std::to_string(seed),
