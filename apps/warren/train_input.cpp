@@ -81,8 +81,7 @@ Loaded read_public(Session& session, const DatasetOptions& options, bool wants_w
 
 /// Row i of the features belongs to vertex i. Words are numbered in the order in which the graph
 /// names them first, which only a names.txt in that order says is the rows' order, too.
-void check_order_of_words(const std::string& folder, const GraphInput& input) {
-  const std::string names_file = folder + "/names.txt";
+void check_order_of_words(const GraphInput& input) {
   require(
       !input.names.empty(),
       fmt::format("{}: its ids are words, and nothing says whose the rows of features are: give "
@@ -97,7 +96,7 @@ void check_order_of_words(const std::string& folder, const GraphInput& input) {
       word == words.end(),
       fmt::format("{}: line {} is {}, but the word that {} names as its number {} is {}: rows of "
                   "features must be in that order",
-                  names_file, name - names.begin() + 1,
+                  input.names, name - names.begin() + 1,
                   name == names.end() ? "missing" : "'" + printable(*name) + "'", input.path,
                   word - words.begin(), word == words.end() ? "" : "'" + printable(*word) + "'"));
 }
@@ -143,7 +142,7 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
   named.graph = folder;
   const GraphInput input = find_graph(session, named);
   loaded.graph = load_graph(session, input, named, wants_weights, WeightRange::not_negative);
-  if (!input.words->empty()) check_order_of_words(folder, input);
+  if (!input.words->empty()) check_order_of_words(input);
   const auto progress = session.progress("reading " + options.graph.graph);
   loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices, contents, form);
   return loaded;
