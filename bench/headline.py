@@ -2,20 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the benchmarks behind the tables of the docs on this machine's GPUs and writes bench/results/SUITE-MACHINE.json.
 
-    bench/headline.py --build build/cuda [--seconds 480] [--suite SUITE,...] [--only WORD] [--skip-fresh] [--list]
+    bench/headline.py --build build/cuda [--seconds 480] [--suite SUITE,...] [--only WORD] [--side-by-side] [--skip-fresh] [--list]
 
-The rows of bench/suites.py in their order, the most wanted first; on a machine of several GPUs each on one GPU and on all. MACHINE is h100, h100x2 and so
-on. After --seconds no row is started that would not end by then, by its estimate; the file is written after every row, so that nothing measured is lost. With
+The rows of bench/suites.py in their order, the most wanted first; on a machine of several GPUs each on one GPU, two, four and so on up to all. MACHINE is h100, h100x2 and so
+on. With --side-by-side rows of few GPUs run at the same time, each on GPUs and CPU cores of its own, first those of one GPU, then of two and so on; those that read host memory run alone. After --seconds no row is started that would not end by then, by its estimate; the file is written after every row, so that nothing measured is lost. With
 --skip-fresh a row is left out that the file has from this program's commit, which resumes a run. Rows of other commands stay in the file. Every row says its
 commit, date, machine, driver, command and by what its answer is known (`check`), by the program's own word; answers on one GPU and on several are compared.
 Rows that read files take them from --data, and are left out where that folder lacks them. --list prints rows and estimates and runs nothing.
 """
 import argparse
 import json
+import os
 import pathlib
+import queue
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -50,13 +53,25 @@ def program_of(build, name):
     return found[0]
 
 
-def run(row, options, limit):
-    """The JSON of the row's program."""
+def cores_of(gpus, all_gpus):
+    """As many of this process's cores as these GPUs are of all."""
+    cores = sorted(os.sched_getaffinity(0))
+    share = max(1, len(cores) // all_gpus)
+    return {core for gpu in gpus for core in cores[gpu * share:(gpu + 1) * share]} or set(cores)
+
+
+def run(row, options, limit, gpus=None):
+    """The JSON of the row's program, on these GPUs and their share of the cores (on all)."""
+    environment, narrow = None, None
+    if gpus is not None:
+        environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ",".join(str(gpu) for gpu in gpus)}
+        cores = cores_of(gpus, options.gpus)
+        narrow = lambda: os.sched_setaffinity(0, cores)  # noqa: E731
     words = row.command.replace("DATA/", f"{options.data}/").split()
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out.json"
         done = subprocess.run([program_of(options.build, words[0]), *words[1:], "--json" if words[0] == "warren" else "--out", out], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=limit, check=False)
+                              stderr=subprocess.PIPE, text=True, timeout=limit, check=False, env=environment, preexec_fn=narrow)
         if done.returncode != 0:
             raise RuntimeError((done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
         return json.loads(out.read_text(encoding="utf-8").strip().splitlines()[-1] if words[0] == "bench_traverse" else out.read_text(encoding="utf-8"))
@@ -99,8 +114,9 @@ def entry_of(row, result, wall):
 
 def path_of(row, name, options):
     """Of files of a program's own, one for each number of GPUs."""
-    if row.figure == "file" and row.gpus == 1:
-        name = name.partition("x")[0]
+    if row.figure == "file" and "x" in name:
+        model = name.partition("x")[0]
+        name = model if row.gpus == 1 else f"{model}x{row.gpus}"
     return options.out / f"{row.suite}-{name}.json"
 
 
@@ -160,6 +176,11 @@ def left_out(row, options):
     return ""
 
 
+def reads_host_memory(row):
+    """Its bandwidth is what is measured, and all GPUs share it."""
+    return " host" in row.command or "compressed-host" in row.command
+
+
 def chosen(options):
     wanted = options.suite.split(",") if options.suite else suites.SUITES
     unknown = set(wanted) - set(suites.SUITES)
@@ -168,25 +189,69 @@ def chosen(options):
     return [row for row in suites.in_order(options.gpus) if any(row.suite == name or row.suite.startswith(f"{name}-") for name in wanted) and options.only in row.command + row.work]
 
 
-def measure(rows, options):
-    """Runs rows while there is time for them; what came of each."""
-    begin, outcomes, paths = time.monotonic(), [], set()
-    for row in rows:
-        left = options.seconds - (time.monotonic() - begin)
-        why = left_out(row, options) or ("no time left" if left < row.seconds else "")
+class Measuring:
+    """Runs rows while there is time for them, and keeps what came of each."""
+
+    def __init__(self, options):
+        self.options, self.begin, self.outcomes, self.paths, self.lock = options, time.monotonic(), [], set(), threading.Lock()
+
+    def elapsed(self):
+        return time.monotonic() - self.begin
+
+    def one(self, row, gpus=None):
+        left = self.options.seconds - self.elapsed()
+        why = left_out(row, self.options) or ("no time left" if left < row.seconds else "")
         if why:
-            outcomes.append((row, why, 0.0))
-            continue
-        path, started = path_of(row, options.name, options), time.monotonic()
+            with self.lock:
+                self.outcomes.append((row, why, 0.0))
+            return
+        path, started = path_of(row, self.options.name, self.options), time.monotonic()
         try:
-            result = run(row, options, max(20.0, min(left, 4 * row.seconds)))
-            what = write(row, path, result, time.monotonic() - started)
-            paths.add(path)
+            result = run(row, self.options, max(20.0, min(left, 4 * row.seconds)), gpus)
+            with self.lock:
+                what = write(row, path, result, time.monotonic() - started)
+                self.paths.add(path)
         except (RuntimeError, OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
             what = f"FAILED: {type(error).__name__}: {str(error)[:160]}"
-        outcomes.append((row, what, time.monotonic() - started))
-        print(f"{time.monotonic() - begin:6.0f} s  {row.gpus} x  {row.work:60.60}  {what}", flush=True)
-    return outcomes, paths
+        with self.lock:
+            self.outcomes.append((row, what, time.monotonic() - started))
+            print(f"{self.elapsed():6.0f} s  {row.gpus} x  {row.work:60.60}  {what}", flush=True)
+
+    def side_by_side(self, rows):
+        """Rows of as many GPUs each, on different ones at the same time."""
+        waiting, count = queue.SimpleQueue(), rows[0].gpus
+        for row in rows:
+            waiting.put(row)
+
+        def lane(gpus):
+            while True:
+                try:
+                    row = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                self.one(row, gpus)
+
+        lanes = [threading.Thread(target=lane, args=(range(first, first + count),)) for first in range(0, self.options.gpus - count + 1, count)]
+        for thread in lanes:
+            thread.start()
+        for thread in lanes:
+            thread.join()
+
+
+def measure(rows, options):
+    measuring = Measuring(options)
+    if not options.side_by_side:
+        for row in rows:
+            measuring.one(row)
+        return measuring.outcomes, measuring.paths
+    for count in sorted({row.gpus for row in rows}):
+        for together in (True, False):
+            group = [row for row in rows if row.gpus == count and reads_host_memory(row) != together]
+            if group and together:
+                measuring.side_by_side(group)
+            for row in [] if together else group:
+                measuring.one(row)
+    return measuring.outcomes, measuring.paths
 
 
 def main():
@@ -199,6 +264,7 @@ def main():
     parser.add_argument("--suite", default="", help=f"of {', '.join(suites.SUITES)} (all)")
     parser.add_argument("--only", default="", help="rows with this in their work or command")
     parser.add_argument("--seconds", type=float, default=1e9, help="after which no row ends")
+    parser.add_argument("--side-by-side", action="store_true", help="rows of few GPUs at the same time, on different ones")
     parser.add_argument("--skip-fresh", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--data", default=".")

@@ -50,6 +50,21 @@ def headline(gpus):
     ]
 
 
+def scaling(gpus):
+    """Searches of large graphs, whose lists fit one GPU, by the number of GPUs."""
+    def row(*arguments, **options):
+        return traversal("scaling", arguments[0], gpus, *arguments[1:], **options)
+    return [
+        row("BFS, kron:24 from the hub", "--graph kron:24 --work bfs --repeat 15"),
+        row("components, kron:24", "--graph kron:24 --work cc --repeat 10"),
+        row("components, kron:26", "--graph kron:26 --work cc --repeat 7", seconds=10.0),
+        row("SSSP, kron:24, weights 1..64", "--graph kron:24 --work sssp --low 1 --high 64 --repeat 5", seconds=20.0),
+        row("SSSP, kron:25, weights 1..64", "--graph kron:25 --work sssp --low 1 --high 64 --repeat 5", seconds=40.0),
+        row("PageRank, kron:24, to 1e-6", "--graph kron:24 --work pagerank --order degree --tolerance 1e-6 --repeat 5"),
+        row("PageRank, kron:26, to 1e-6", "--graph kron:26 --work pagerank --order degree --tolerance 1e-6 --repeat 3", seconds=14.0),
+    ]
+
+
 def asynchronous(gpus, modes=("async", "sync")):
     pagerank = "--tolerance 1e-6 --repeat 5"
     works = [
@@ -125,20 +140,25 @@ def products(gpus):
     if gpus == 1:
         return [Row(f"sparse-{name}", f"products with {name} beside cuSPARSE", 1, f"bench_sparse --graph {graph} --ks 16,32,64,128,256 --repeat 5 --calls 5", "file", "cuSPARSE in the same program", 25.0)
                 for name, graph in (("k22", "kron:22"), ("comm", COMM))]
-    return [Row(f"spmm-{name}", f"strategies of products with {name}", gpus, f"warren bench spmm {graph} --ks 32,128 --repeat 7 --verify --device cuda --devices {gpus}", "file", NONE, 60.0)
-            for name, graph in (("comm", COMM), ("k22", KRON))]
+    graphs = (("comm", COMM), ("k22", KRON))
+    rows = [Row(f"spmm-{name}", f"strategies of products with {name}", gpus, f"warren bench spmm {graph} --ks 32,128 --repeat 7 --verify --device cuda --devices {gpus}", "file", NONE, 60.0)
+            for name, graph in graphs]
+    if gpus >= 4 and gpus % 2 == 0:  # Two workgroups, a link between them that is ten times slower.
+        rows += [Row(f"slow-{name}", f"products with {name} over a slow link between workgroups", gpus,
+                     f"warren bench spmm {graph} --ks 32,128 --repeat 5 --device cuda --devices {gpus} --workgroup {gpus // 2} --slow 10", "file", NONE, 60.0) for name, graph in graphs]
+    return rows
 
 
 def in_order(gpus):
-    """All rows for a machine of so many GPUs, the most wanted first, on one GPU and on all."""
-    counts = [1] if gpus == 1 else [1, gpus]
+    """All rows for a machine of so many GPUs, the most wanted first, on one GPU, two, four and so on up to all."""
+    counts = sorted({1 << power for power in range(gpus.bit_length()) if 1 << power <= gpus} | {gpus})
     def each(suite):
         return [row for count in counts for row in suite(count)]
     first_host, later_host = [], []
     for row in each(out_of_memory):
         (later_host if row.seconds > 20.0 else first_host).append(row)
-    return [*each(headline), *each(asynchronous), *first_host, *each(training), *each(products), *each(sampling), *each(gathers), *later_host,
+    return [*each(headline), *each(scaling), *each(asynchronous), *first_host, *each(training), *each(products), *each(sampling), *each(gathers), *later_host,
             *(row for count in counts for row in training(count, "bfloat16"))]
 
 
-SUITES = ("headline", "asynchronous", "out-of-memory", "training", "sparse", "spmm", "sampling", "gather")
+SUITES = ("headline", "scaling", "asynchronous", "out-of-memory", "training", "sparse", "spmm", "slow", "sampling", "gather")
