@@ -6,6 +6,8 @@ set(WARREN_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize= (for example
 set(WARREN_MARCH "" CACHE STRING "CPU to build for, as for -march= (empty: the compiler's baseline)")
 option(WARREN_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WARREN_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+# For builds that compile everything once, as scripts/test does. (ccache would have to be told not to look at precompiled headers.)
+option(WARREN_COMPILED_ONCE "Precompile the headers that tests share, and compile the program's sources several at a time" OFF)
 option(WARREN_WERROR "Treat warnings as errors" OFF)
 option(WARREN_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 

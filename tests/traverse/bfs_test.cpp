@@ -72,7 +72,7 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
 }
 
 TEST(Bfs, MatchesReferenceOnEveryShapeAndTeam) {
-  for (const auto& named : fixtures::shapes()) {
+  for (const auto& named : fixtures::shapes_and_wide_levels()) {
     for (const auto& options : fixtures::cpu_teams()) check(options, named);
   }
 }
@@ -169,7 +169,7 @@ TEST(Bfs, RefusesACacheLargerThanTheDevice) {
 
 TEST(BfsCuda, MatchesReferenceOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  for (const auto& named : fixtures::shapes()) {
+  for (const auto& named : fixtures::shapes_and_wide_levels()) {
     for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check(options, named);
   }
 }

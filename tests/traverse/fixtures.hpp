@@ -110,8 +110,6 @@ inline std::vector<Named> shapes() {
   all.push_back({"star", star(is_tiny ? 700 : 5000, true)});
   all.push_back({"out-star", star(is_tiny ? 700 : 5000, false)});
   all.push_back({"grid", generated(is_tiny ? "grid:12x9" : "grid:40x31", true)});
-  all.push_back({"grid, wide levels",
-                 generated(of_size("grid:1200x1100", "grid:260x250", "grid:40x30"), true)});
   all.push_back({"kronecker", generated(of_size("kron:12", "kron:10", "kron:9"), true)});
   all.push_back({"kronecker, directed", generated(of_size("kron:11", "kron:9", "kron:8"), false)});
   all.push_back({"uniform", generated(of_size("urand:11,8", "urand:9,8", "urand:8,8"), true)});
@@ -123,6 +121,15 @@ inline std::vector<Named> shapes() {
         {"random " + std::to_string(seed),
          random_graph(static_cast<Vertex>(50 + 137 * seed), 40 + 300 * seed, seed, seed % 2 == 0)});
   }
+  return all;
+}
+
+/// The shapes, and one whose two thousand levels are wider than a block has threads.
+inline std::vector<Named> shapes_and_wide_levels() {
+  std::vector<Named> all = shapes();
+  all.push_back(
+      {"grid, wide levels",
+       generated(testing_support::of_size("grid:1200x1100", "grid:260x250", "grid:40x30"), true)});
   return all;
 }
 

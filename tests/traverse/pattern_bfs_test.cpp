@@ -55,7 +55,6 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
 
 TEST(PatternBfs, FindsTheDepthsOnEveryShape) {
   for (const auto& named : fixtures::shapes()) {
-    if (named.name == "grid, wide levels") continue;  // Looks at all vertices in every level.
     for (const int threads : {1, 3}) {
       team::TeamOptions options;
       options.threads = threads;
@@ -78,7 +77,6 @@ std::uint64_t bytes_in_blocks(const graph::Graph& graph, const std::vector<Verte
 
 TEST(PatternBfs, CountsTheBlocksOfTheListsThatWereRead) {
   for (const auto& named : fixtures::shapes()) {
-    if (named.name == "grid, wide levels") continue;
     SCOPED_TRACE(named.name);
     const graph::ShardSource source = fixtures::shard_source(named.graph, 1);
     team::run_team({}, [&](team::Team& team) {

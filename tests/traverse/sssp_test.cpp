@@ -122,8 +122,9 @@ void check(const team::TeamOptions& options, const Case& the,
 }
 
 /// Every shape, with integer and real weights, and with compressed lists.
-void check_all(const std::vector<team::TeamOptions>& teams) {
-  for (const auto& named : fixtures::shapes()) {
+void check_all(const std::vector<team::TeamOptions>& teams,
+               const std::vector<fixtures::Named>& shapes) {
+  for (const auto& named : shapes) {
     const Case integers(named.name, with_integers(named.graph, 1, 64));
     for (const auto& options : teams) check(options, integers);
     check(teams.front(), integers, {0.0}, fixtures::host_edges().back());
@@ -134,7 +135,9 @@ void check_all(const std::vector<team::TeamOptions>& teams) {
   }
 }
 
-TEST(Sssp, MatchesDijkstraOnEveryShapeAndTeam) { check_all(fixtures::cpu_teams()); }
+TEST(Sssp, MatchesDijkstraOnEveryShapeAndTeam) {
+  check_all(fixtures::cpu_teams(), fixtures::shapes());
+}
 
 TEST(Sssp, DistancesDoNotDependOnDelta) {
   const graph::Graph graph = fixtures::generated("kron:9", true);
@@ -296,7 +299,7 @@ TEST_F(SsspRefusal, IntegerDistancesOfRealWeights) {
 
 TEST(SsspCuda, MatchesDijkstraOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  check_all(fixtures::cuda_teams_of_waiting_kernels());
+  check_all(fixtures::cuda_teams_of_waiting_kernels(), fixtures::shapes_and_wide_levels());
 }
 
 TEST(SsspCuda, SweepsLargeBinsOfFarEdges) {
