@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads bench/results: the rows of a file, and where each row comes from.
+"""Reads bench/results and bench/studies: the rows of a file, and where each row comes from.
 
 A file is a list of rows, or an object with facts that hold for all and lists of rows. What a row does not say itself it has from the JSON of
 the program that it holds (`result`) and from its file. Six facts are told of every row:
@@ -11,14 +11,15 @@ the program that it holds (`result`) and from its file. Six facts are told of ev
     command   what repeats the run
     check     an accuracy, an error or another value by which the answer is known to be right
 
-A row may name facts that nobody noted in `unrecorded`, if it is older than the rule (RULE_SINCE). `stale` says why a row is not what the code
-does today; tables mark such rows.
+Every row of bench/results tells all six. Rows of bench/studies are older than that rule (RULE_SINCE) and name the facts that nobody noted in
+`unrecorded`. `stale` says why a row is not what the code does today. Tables mark rows of both kinds.
 """
 import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
+STUDIES = ROOT / "bench" / "studies"
 FACTS = ("commit", "date", "machine", "driver", "command", "check")
 RULE_SINCE = "2026-11-25T19:30"
 # Lists of rows in files that are objects.
@@ -27,6 +28,12 @@ ROWS = ("results", "rows", "runs", "sampled", "accuracy", "epochs", "one_gpu")
 CHECKS = ("test_accuracy", "max_relative_error", "difference", "differences", "verified", "is_right", "right", "reached", "sum", "sum_depth", "sum_distance", "max_depth",
           "max_distance", "components", "largest", "iterations", "residual", "digest", "sampled_edges", "passed")
 MARK = "†"
+OLDER_THAN_THE_RULE = "‡"
+
+
+def files(pattern):
+    """Of both folders, by name."""
+    return sorted([*RESULTS.glob(pattern), *STUDIES.glob(pattern)], key=lambda path: path.name)
 
 
 def is_list_of_rows(name, value):
@@ -130,4 +137,5 @@ def origin(row):
     told = facts(row)
     date = told.get("date", "")[:10]
     commit, _, dirty = told.get("commit", "unknown").partition("-")
-    return f"{date}, {commit[:8]}{'-' if dirty else ''}{dirty}{mark(row)}" if date else "unknown"
+    older = OLDER_THAN_THE_RULE if row.get("unrecorded") else ""
+    return f"{date}, {commit[:8]}{'-' if dirty else ''}{dirty}{mark(row)}{older}" if date else "unknown"

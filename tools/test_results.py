@@ -49,15 +49,16 @@ class Results(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_files_are_as_dump_writes_them(self):
-        for path in sorted(measured.RESULTS.glob("*.json")):
+        for path in measured.files("*.json"):
             suite = json.loads(path.read_text(encoding="utf-8"))
             self.assertEqual(json.loads(measured.dump(suite)), suite, path.name)
 
 
 class Facts(unittest.TestCase):
-    def check(self, suite):
+    def check(self, suite, is_study=False):
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "headline-x.json"
+            path = Path(folder) / ("studies" if is_study else "results") / "headline-x.json"
+            path.parent.mkdir()
             path.write_text(json.dumps(suite), encoding="utf-8")
             return run(TOOLS / "check_results", path)
 
@@ -73,8 +74,10 @@ class Facts(unittest.TestCase):
 
     def test_only_old_rows_may_leave_out_what_nobody_noted(self):
         row = {name: value for name, value in ROW.items() if name != "driver"} | {"unrecorded": ["driver"]}
-        self.assertEqual(self.check([row | {"date": "2026-11-21T10:00:00Z"}]).returncode, 0)
-        self.assertEqual(self.check([row]).returncode, 1)
+        old = row | {"date": "2026-11-21T10:00:00Z"}
+        self.assertEqual(self.check([old], is_study=True).returncode, 0)
+        self.assertEqual(self.check([row], is_study=True).returncode, 1)
+        self.assertEqual(self.check([old]).returncode, 1, "bench/results has no exceptions")
 
     def test_rows_have_the_facts_of_their_file_and_of_their_program(self):
         program = {"warren": {"version": "0.1.0", "commit": "c0ffee"}, "machine": {"gpus": ["NVIDIA H100"] * 2, "driver": "580.1"}, "date": "2026-12-01T10:00:00Z"}
