@@ -27,11 +27,22 @@ class ComponentsMemory {
     arrays_.vertices = shard.vertices;
     arrays_.parent = parent_.data();
     arrays_.largest = largest_.data();
+    share(team, largest_.data(), arrays_.largest_of);
     if (begins_hung) {
       second_ = Buffer<Vertex>(team.device(), shard.out.count);
       arrays_.second = second_.data();
     }
     share(team, parent_.data(), arrays_.parent_of);
+    memory::GlobalView<Vertex>& joined = arrays_.joined;
+    joined.rank = team.rank();
+    joined.ranks = team.size();
+    joined.spans_devices = team.size() > 1;
+    const std::vector<void*> shared = team.share(parent_.data());
+    for (std::size_t q = 0; q < shared.size(); ++q) {
+      joined.cuts[q] = shard.cuts[q];
+      joined.cuts[q + 1] = shard.cuts[q + 1];
+      joined.base[q] = static_cast<Vertex*>(shared[q]) + shard.cuts[q];
+    }
   }
 
   [[nodiscard]] const ComponentsArrays& arrays() const { return arrays_; }
@@ -44,7 +55,8 @@ class ComponentsMemory {
   }
 
  private:
-  Buffer<Vertex> parent_, second_, largest_;
+  Buffer<Vertex> parent_, second_;
+  Buffer<ComponentsLargest> largest_;
   ComponentsArrays arrays_;
 };
 

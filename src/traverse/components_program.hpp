@@ -3,13 +3,17 @@
 // over the vertices in which a parent is never larger than its child; linking an edge hangs the
 // larger root under the smaller one, so that in the end the root of a tree is its smallest vertex.
 //
-// Several ranks each keep a forest over all vertices and link the edges of their own rows. Forests
-// are merged in pairs, a tree over the ranks, and what results is taken over by all: once after
-// sampling, since an edge may only be skipped if all agree on the component that it lies in, and
-// once at the end.
+// Several ranks each keep a forest over all vertices and link the edges of their own rows in it,
+// without a word to the others. An edge may be skipped if both of its ends lie in trees that are
+// known to be connected: each rank chooses its largest tree, and those of two ranks are connected
+// if a vertex lies in both. At the end the ranks' entries for their own vertices are one forest,
+// cut over the ranks. What another rank knows of a vertex (nothing, for most) is linked in it by
+// the vertex' owner, and every owner climbs to its vertices' roots. Other ranks' entries are read
+// once, in order.
 #pragma once
 
 #include "warren/graph/adjacency.hpp"
+#include "warren/memory/global_array.hpp"
 #include "warren/team/program.hpp"
 
 namespace warren::traverse {
@@ -17,11 +21,13 @@ namespace warren::traverse {
 enum class ComponentsPhase : std::uint32_t {
   clear,     ///< Every vertex is a tree, or hangs under its first neighbour: see clear().
   sample,    ///< The round's edge of each vertex.
-  compress,  ///< Every vertex hangs under its root.
-  merge,     ///< One rank of each pair takes the other's forest in.
-  adopt,     ///< All ranks take the merged forest over.
-  choose,    ///< The largest tree, by a sample of vertices.
+  compress,  ///< Every vertex hangs under its root, in the rank's forest.
+  choose,    ///< The rank's largest tree, by a sample of its vertices.
+  meet,      ///< Which other ranks' largest trees have a vertex of this rank's.
+  agree,     ///< Whether the largest tree is connected with the first rank's.
   finish,    ///< All other edges, but those out of the largest tree.
+  join,      ///< What other ranks know of the own vertices, linked in the forest of all ranks.
+  settle,    ///< Every own vertex hangs under its root in that one.
   done
 };
 
@@ -31,17 +37,23 @@ struct ComponentsState {
   std::uint32_t rounds = 2;       ///< Sampled edges of each vertex.
   std::uint32_t most_rounds = 2;  ///< As many where the largest tree is small still.
   std::uint32_t ranks = 1;
-  std::uint32_t distance = 1;  ///< Between the ranks of a pair.
-  bool is_finishing = false;   ///< The sample is behind us.
-  bool is_far = false;         ///< The edges.
-  bool hooks = false;          ///< How sampled edges join trees: by hook(), not by link().
-  bool begins_hung = false;    ///< The first round is clear()'s, which keeps the second's edges.
+  bool is_finishing = false;  ///< The sample is behind us.
+  bool is_far = false;        ///< The edges.
+  bool hooks = false;         ///< How sampled edges join trees: by hook(), not by link().
+  bool begins_hung = false;   ///< The first round is clear()'s, which keeps the second's edges.
   std::uint64_t far_bytes = 0;
 };
 
 struct ComponentsScratch {
   static constexpr std::uint32_t kSamples = 256;
   Vertex root[kSamples];
+};
+
+/// What a rank says of its largest tree.
+struct ComponentsLargest {
+  Vertex root = kNoVertex;     ///< kNoVertex: there is none to skip.
+  Vertex skipped = kNoVertex;  ///< The same if it is connected with the other ranks'.
+  std::uint32_t meets[kMaxRanks / 32 + 1] = {};  ///< A bit for each rank whose tree it meets.
 };
 
 /// What every form of the program works on.
@@ -53,10 +65,12 @@ struct ComponentsArrays {
   bool is_symmetric = false;  ///< Then in-edges are the out-edges.
   std::uint32_t rank = 0;
   std::uint64_t vertices = 0;
-  Vertex* parent = nullptr;  ///< All vertices.
+  Vertex* parent = nullptr;  ///< All vertices: this rank's forest.
   const Vertex* parent_of[kMaxRanks] = {};
-  Vertex* second = nullptr;   ///< Own rows, where clear() reads lists: the second neighbour.
-  Vertex* largest = nullptr;  ///< Root of the tree whose edges are skipped, or kNoVertex.
+  memory::GlobalView<Vertex> joined;  ///< The forest of all ranks: each one's own part of its own.
+  Vertex* second = nullptr;  ///< Own rows, where clear() reads lists: the second neighbour.
+  ComponentsLargest* largest = nullptr;
+  const ComponentsLargest* largest_of[kMaxRanks] = {};
 };
 
 /// `kPacked`: the lists are compressed.
@@ -88,22 +102,12 @@ struct ComponentsProgram : ComponentsArrays {
         state.phase = ComponentsPhase::compress;
         return state;
       case ComponentsPhase::compress:
-        if (!state.is_finishing && state.round < state.rounds) {
-          state.phase = ComponentsPhase::sample;
-        } else if (state.distance < state.ranks) {
-          state.phase = ComponentsPhase::merge;
+        if (!state.is_finishing) {
+          state.phase =
+              state.round < state.rounds ? ComponentsPhase::sample : ComponentsPhase::choose;
         } else {
-          state.phase = state.ranks > 1 ? ComponentsPhase::adopt : after_merging(state);
+          state.phase = state.ranks > 1 ? ComponentsPhase::join : ComponentsPhase::done;
         }
-        return state;
-      case ComponentsPhase::merge:
-        state.distance *= 2;
-        state.phase =
-            state.distance < state.ranks ? ComponentsPhase::merge : ComponentsPhase::compress;
-        return state;
-      case ComponentsPhase::adopt:
-        state.distance = 1;
-        state.phase = after_merging(state);
         return state;
       case ComponentsPhase::choose:
         // Few in the largest tree: another round costs less than all edges of the others.
@@ -113,10 +117,22 @@ struct ComponentsProgram : ComponentsArrays {
           return state;
         }
         state.is_finishing = true;
+        state.phase = state.ranks > 1 ? ComponentsPhase::meet : ComponentsPhase::finish;
+        return state;
+      case ComponentsPhase::meet:
+        state.phase = ComponentsPhase::agree;
+        return state;
+      case ComponentsPhase::agree:
         state.phase = ComponentsPhase::finish;
         return state;
       case ComponentsPhase::finish:
         state.phase = ComponentsPhase::compress;
+        return state;
+      case ComponentsPhase::join:
+        state.phase = ComponentsPhase::settle;
+        return state;
+      case ComponentsPhase::settle:
+        state.phase = ComponentsPhase::done;
         return state;
       case ComponentsPhase::done:
         return state;
@@ -136,17 +152,23 @@ struct ComponentsProgram : ComponentsArrays {
       case ComponentsPhase::compress:
         compress(grid);
         break;
-      case ComponentsPhase::merge:
-        merge(grid, state);
-        break;
-      case ComponentsPhase::adopt:
-        adopt(grid, state);
-        break;
       case ComponentsPhase::choose:
         choose(grid);
         break;
+      case ComponentsPhase::meet:
+        meet(grid);
+        break;
+      case ComponentsPhase::agree:
+        agree(grid, state);
+        break;
       case ComponentsPhase::finish:
         finish(grid, state);
+        break;
+      case ComponentsPhase::join:
+        join_forests(grid, state);
+        break;
+      case ComponentsPhase::settle:
+        settle(grid);
         break;
       case ComponentsPhase::done:
         break;
@@ -156,10 +178,6 @@ struct ComponentsProgram : ComponentsArrays {
  private:
   /// An edge list longer than this is worked on by a whole warp.
   static constexpr std::uint32_t kAlone = 8;
-
-  [[nodiscard]] WARREN_HD static ComponentsPhase after_merging(const State& state) {
-    return state.is_finishing ? ComponentsPhase::done : ComponentsPhase::choose;
-  }
 
   [[nodiscard]] WARREN_HD Vertex parent_now(Vertex v) const { return exec::atomic_load(parent[v]); }
   /// Or an earlier one: what was above a vertex once stays above it.
@@ -220,7 +238,7 @@ struct ComponentsProgram : ComponentsArrays {
       }
       parent[v] = above;
     });
-    if (grid.block() == 0 && grid.block_worker().lane() == 0) *largest = kNoVertex;
+    if (grid.block() == 0 && grid.block_worker().lane() == 0) *largest = {};
     grid.sum(kFarBytes, state.is_far ? bytes : 0);
   }
 
@@ -284,41 +302,21 @@ struct ComponentsProgram : ComponentsArrays {
     });
   }
 
-  template <class Grid>
-  WARREN_HD void merge(Grid& grid, const State& state) const {
-    const std::uint32_t other = rank + state.distance;
-    if (rank % (2 * state.distance) != 0 || other >= state.ranks) return;
-    const Vertex* theirs = parent_of[other];
-    grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
-      const auto v = static_cast<Vertex>(i);
-      if (theirs[v] != v) link(v, theirs[v]);
-    });
-  }
-
-  /// Rank 0's forest: all of it where more edges will be linked, else what is asked for.
-  template <class Grid>
-  WARREN_HD void adopt(Grid& grid, const State& state) const {
-    if (rank == 0) return;
-    const std::uint64_t first = state.is_finishing ? out.first : 0;
-    const std::uint64_t count = state.is_finishing ? out.count : vertices;
-    grid.template for_each<exec::Thread>(
-        count, [&](auto&, std::uint64_t i) { parent[first + i] = parent_of[0][first + i]; });
-  }
-
-  /// The root that most of a sample of vertices have. Which it is decides on the time that the rest
-  /// takes, not on the result.
+  /// The root that most of a sample of the rank's vertices have. Which it is decides on the time
+  /// that the rest takes, not on the result.
   template <class Grid>
   WARREN_HD void choose(Grid& grid) const {
-    if (grid.block() != 0 || !(is_symmetric || in.offsets != nullptr)) return;
+    if (grid.block() != 0 || out.count == 0 || !(is_symmetric || in.offsets != nullptr)) return;
     const auto worker = grid.block_worker();
     auto& scratch = *worker.template scratch<ComponentsScratch>();
     constexpr std::uint32_t kSamples = ComponentsScratch::kSamples;
     const auto sampled = [&](std::uint64_t i) {
       // Spread by a multiplicative hash: neighbouring ids tend to be alike.
       const std::uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15ull;
-      return static_cast<Vertex>((bits >> 32) * vertices >> 32);
+      return static_cast<Vertex>((bits >> 32) * out.count >> 32);
     };
-    worker.for_each(kSamples, [&](std::uint64_t i) { scratch.root[i] = parent[sampled(i)]; });
+    worker.for_each(kSamples,
+                    [&](std::uint64_t i) { scratch.root[i] = parent[out.first + sampled(i)]; });
     worker.sync();
     std::uint64_t best = 0;  // Votes, and the root: one reduction finds both.
     worker.for_each(kSamples, [&](std::uint64_t i) {
@@ -329,17 +327,59 @@ struct ComponentsProgram : ComponentsArrays {
       best = vote > best ? vote : best;
     });
     best = worker.reduce(best, exec::Maximum{});
-    if (worker.lane() == 0) *largest = static_cast<Vertex>(best);
+    if (worker.lane() == 0) largest->root = largest->skipped = static_cast<Vertex>(best);
     // Isolated vertices have no say in how many edges are left.
     std::uint64_t asked = 0, votes = 0;
     worker.for_each(kSamples, [&](std::uint64_t i) {
-      const std::uint64_t row = std::uint64_t{sampled(i)} - out.first;
-      if (row >= out.count || out.degree(static_cast<Vertex>(row)) == 0) return;
+      if (out.degree(sampled(i)) == 0) return;
       ++asked;
       votes += scratch.root[i] == static_cast<Vertex>(best) ? 1 : 0;
     });
     grid.sum(kVotes, votes);
     grid.sum(kAsked, asked);
+  }
+
+  /// Looks in this rank's forest for vertices of others that lie in the largest trees of both.
+  template <class Grid>
+  WARREN_HD void meet(Grid& grid) const {
+    const Vertex mine = largest->root;
+    if (mine == kNoVertex) return;
+    grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
+      const auto v = static_cast<Vertex>(i);
+      if (v - out.first < out.count || some_parent(v) != mine) return;
+      const auto q = static_cast<std::uint32_t>(joined.owner(v));
+      std::uint32_t& word = largest->meets[q / 32];
+      const std::uint32_t bit = 1u << q % 32;
+      if ((exec::atomic_load(word) & bit) != 0) return;
+      if (parent_of[q][v] == largest_of[q]->root) exec::atomic_or(word, bit);
+    });
+  }
+
+  /// The largest trees that the first rank's is connected with, over any number of ranks.
+  template <class Grid>
+  WARREN_HD void agree(Grid& grid, const State& state) const {
+    if (grid.block() != 0 || grid.block_worker().lane() != 0) return;
+    std::uint32_t known[kMaxRanks / 32 + 1] = {};
+    const auto knows = [&](std::uint32_t q) { return (known[q / 32] >> q % 32 & 1) != 0; };
+    const auto meets = [&](std::uint32_t p, std::uint32_t q) {
+      return (largest_of[p]->meets[q / 32] >> q % 32 & 1) != 0;
+    };
+    std::uint32_t first = 0;
+    while (first < state.ranks && largest_of[first]->root == kNoVertex) ++first;
+    if (first == state.ranks) return;
+    known[first / 32] |= 1u << first % 32;
+    for (bool is_new = true; is_new;) {
+      is_new = false;
+      for (std::uint32_t p = 0; p < state.ranks; ++p) {
+        for (std::uint32_t q = 0; q < state.ranks; ++q) {
+          if (knows(p) == knows(q) || !meets(p, q)) continue;
+          known[p / 32] |= 1u << p % 32;
+          known[q / 32] |= 1u << q % 32;
+          is_new = true;
+        }
+      }
+    }
+    if (!knows(rank)) largest->skipped = kNoVertex;
   }
 
   /// A vertex in the largest tree needs no look at its edges: those that lead out of the tree are
@@ -348,8 +388,9 @@ struct ComponentsProgram : ComponentsArrays {
   WARREN_HD void finish(Grid& grid, const State& state) const {
     using WarpType = typename Grid::Warp;
     constexpr std::uint32_t kLanes = Grid::kWarpLanes;
-    const Vertex skipped = *largest;
-    const bool takes_in_edges = skipped != kNoVertex && !is_symmetric;
+    const Vertex skipped = largest->skipped;
+    // Edges that another rank skips, too.
+    const bool takes_in_edges = largest->root != kNoVertex && !is_symmetric;
     std::uint64_t bytes = 0;
     grid.template for_each<exec::Warp>(
         (std::uint64_t{out.count} + kLanes - 1) / kLanes,
@@ -422,6 +463,68 @@ struct ComponentsProgram : ComponentsArrays {
       worker.for_each(last - first, [&](std::uint64_t k) { link(from, list[k]); });
       if (worker.lane() == lane) is_open = false;
     }
+  }
+  /// An entry of the forest of all ranks.
+  [[nodiscard]] WARREN_HD Vertex joined_now(Vertex v) const {
+    if (!joined.spans_devices) return exec::atomic_load(joined.at(v));
+    return exec::atomic_load<exec::Order::relaxed, exec::Scope::system>(joined.at(v));
+  }
+  WARREN_HD bool hang(Vertex v, Vertex& above, Vertex below) const {
+    if (!joined.spans_devices) return exec::atomic_compare_exchange(joined.at(v), above, below);
+    return exec::atomic_compare_exchange<exec::Order::relaxed, exec::Scope::system>(joined.at(v),
+                                                                                    above, below);
+  }
+
+  /// link() in the forest of all ranks.
+  WARREN_HD void link_joined(Vertex a, Vertex b) const {
+    while (a != b) {
+      const Vertex high = a < b ? b : a;
+      const Vertex low = a < b ? a : b;
+      Vertex above = joined_now(high);
+      if (above == low || (above == high && hang(high, above, low))) return;
+      a = above;
+      b = low;
+    }
+  }
+
+  /// Neighbouring vertices often hang under the same two roots, which a thread links once.
+  template <class Grid>
+  WARREN_HD void join_forests(Grid& grid, const State& state) const {
+    Vertex linked = kNoVertex, with = kNoVertex;
+    grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
+      const Vertex v = out.first + static_cast<Vertex>(i);
+      for (std::uint32_t k = 1; k < state.ranks; ++k) {
+        const std::uint32_t q = rank + k < state.ranks ? rank + k : rank + k - state.ranks;
+        const Vertex theirs = parent_of[q][v];
+        if (theirs == v) continue;
+        const Vertex mine = joined_now(v);
+        if (theirs == mine || (theirs == with && mine == linked)) continue;
+        link_joined(mine, theirs);
+        linked = mine;
+        with = theirs;
+      }
+    });
+  }
+
+  /// A thread climbs once from roots that vertices one after the other have.
+  template <class Grid>
+  WARREN_HD void settle(Grid& grid) const {
+    Vertex from = kNoVertex, to = kNoVertex;
+    grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
+      const Vertex v = out.first + static_cast<Vertex>(i);
+      const Vertex first = joined_now(v);
+      if (first == v) return;
+      if (first != from) {
+        from = to = first;
+        for (Vertex above = joined_now(to); above != to; above = joined_now(to)) to = above;
+      }
+      if (to == first) return;
+      if (joined.spans_devices) {
+        exec::atomic_store<exec::Order::relaxed, exec::Scope::system>(joined.at(v), to);
+      } else {
+        exec::atomic_store(joined.at(v), to);
+      }
+    });
   }
   static constexpr std::uint64_t kGrain = 1024;
 };
