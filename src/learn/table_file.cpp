@@ -18,6 +18,7 @@
 #include "graph/io/decompressor.hpp"
 #include "graph/io/mapped_file.hpp"
 #include "learn/dataset_arrays.hpp"
+#include "learn/free_memory.hpp"
 
 namespace warren::learn {
 namespace {
@@ -33,6 +34,11 @@ std::string read_all(const std::string& path) {
   constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
   for (;;) {
     const std::size_t before = text.size();
+    if (text.capacity() - before < kPiece) {
+      const std::size_t capacity = std::max<std::size_t>(2 * text.capacity(), 4 * kPiece);
+      check_free_memory(path, capacity);
+      text.reserve(capacity);
+    }
     text.resize(before + kPiece);
     const std::uint64_t got = stream->read(text.data() + before, kPiece);
     text.resize(before + got);
@@ -119,7 +125,9 @@ void TableFile::split_lines() {
     std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") != std::string_view::npos) lines_.push_back({number, line});
+    if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+    ensure_capacity(path_, lines_);
+    lines_.push_back({number, line});
   }
 }
 
@@ -138,6 +146,7 @@ std::vector<std::string_view> TableFile::cells(std::string_view line) const {
   std::vector<std::string_view> found;
   for (;;) {
     const std::size_t end = line.find(separator_);
+    ensure_capacity(path_, found);
     found.push_back(bare(line.substr(0, end)));
     if (end == std::string_view::npos) return found;
     line.remove_prefix(end + 1);
@@ -200,6 +209,7 @@ std::string TableFile::column_name(std::uint64_t column) const {
 void read_table_features(const std::string& path, Dataset& dataset) {
   const TableFile table(path);
   dataset.width = table.columns();
+  check_free_memory(path, dataset.vertices * dataset.width * sizeof(float));
   dataset.dense.resize(dataset.vertices * dataset.width);
   std::vector<bool> is_met(dataset.vertices, false);
   const std::uint64_t rows = table.each_row(dataset.vertices, [&](const TableFile::Row& row) {
@@ -233,6 +243,7 @@ void read_table_labels(const std::string& path, Dataset& dataset) {
   }
   dataset.loss = LossKind::binary;
   dataset.classes = table.columns();
+  check_free_memory(path, dataset.vertices * dataset.classes * sizeof(float));
   dataset.targets.assign(dataset.vertices * dataset.classes, 0.0f);
   const std::uint64_t rows = table.each_row(dataset.vertices, [&](const TableFile::Row& row) {
     for (std::uint64_t c = 0; c < dataset.classes; ++c) {
