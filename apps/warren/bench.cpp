@@ -41,7 +41,7 @@ ExitStatus run_suite(const BenchCommand& command, const char* suite, Measure&& m
 
 ExitStatus run_emogi(const BenchCommand& command) {
   return run_suite(command, "emogi", [&](Session& session) {
-    require(command.common.devices == 1, "bench emogi measures one device: leave --devices out");
+    require(command.common.ranks() == 1, "bench emogi measures one device: leave --devices out");
     bench_emogi(session, command.emogi);
     return ExitStatus::done;
   });

@@ -60,7 +60,7 @@ bool bench_lookup(Session& session, const BenchLookupOptions& bench) {
         "warren lookup --rows {} --k {} --batch {} --bag {} --skew {} --type {} --strategy {} "
         "--devices {} --repeat {}",
         options.rows, options.k, options.batch, outcome.lookup.bag, outcome.lookup.skew,
-        options.type, outcome.lookup.strategy, options.common.devices, options.common.repeat);
+        options.type, outcome.lookup.strategy, options.common.ranks(), options.common.repeat);
     result["bytes_per_second_per_rank"] = each;
     results.push_back(std::move(result));
     is_right = is_right && outcome.is_right;

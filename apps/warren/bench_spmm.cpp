@@ -93,7 +93,7 @@ bool bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
               fmt::format("warren spmm {} --k {} --type {} --strategy {} --method {} "
                           "--reorder {} --devices {} --repeat {}{}",
                           options.graph.graph, k, type, strategy, options.method, options.reorder,
-                          options.common.devices, options.common.repeat, workgroups)},
+                          options.common.ranks(), options.common.repeat, workgroups)},
              {"type", type},
              {"k", k},
              {"strategy", strategy == "auto" ? outcome.strategy : strategy},

@@ -50,6 +50,23 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   return CLI::Validator(check, "");
 }
 
+namespace {
+
+/// "auto" is 0, which nobody writes.
+CLI::Validator ranks_or_auto() {
+  const auto check = [](std::string& text) -> std::string {
+    if (text == "auto") {
+      text = "0";
+      return {};
+    }
+    const std::string wrong = whole_number(1, kMaxRanks)(text);
+    return wrong.empty() ? wrong : wrong + ", or auto";
+  };
+  return CLI::Validator(check, "");
+}
+
+}  // namespace
+
 CLI::Validator real_number(double low, double high) {
   const auto check = [low, high](std::string& text) -> std::string {
     double number = 0.0;
@@ -102,7 +119,12 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--device", options.device, "auto (a GPU where there is one), cpu, cuda")
       ->type_name("NAME")
       ->group(group);
-  add_number(command, "--devices", options.devices, "Ranks in this process (1)", "N", 1, kMaxRanks)
+  command
+      .add_option(
+          "--devices", options.devices,
+          "Ranks in this process, or auto (as many GPUs as make a traversal faster; else 1)")
+      ->type_name("N|auto")
+      ->transform(ranks_or_auto())
       ->group(group);
   add_number(command, "--threads", options.threads, "CPU threads in all (0: all there are)", "N", 0,
              65536)

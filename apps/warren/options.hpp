@@ -17,7 +17,7 @@ namespace warren::app {
 /// What every command takes.
 struct CommonOptions {
   std::string device = "auto";
-  int devices = 1;
+  int devices = 0;  ///< 0: as many GPUs as help; one rank on the CPU.
   int threads = 0;  ///< 0: all that the process may use.
   bool share_devices = false;
   bool side_by_side = false;
@@ -30,6 +30,8 @@ struct CommonOptions {
   bool verbose = false;
   std::vector<const CLI::App*> parsers;  ///< Of the commands that may fill this.
 
+  /// Before a traversal has settled how many help.
+  [[nodiscard]] int ranks() const { return devices == 0 ? 1 : devices; }
   /// True if the option ("--seed") stands on the command line.
   [[nodiscard]] bool is_given(const std::string& option) const;
 };

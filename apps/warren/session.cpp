@@ -32,7 +32,7 @@ team::TeamOptions team_of(const CommonOptions& options) {
       options.device == "cuda" || (options.device == "auto" && exec::cuda_device_count() > 0);
   team::TeamOptions team;
   team.kind = cuda ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
-  team.ranks = options.devices;
+  team.ranks = options.ranks();
   team.threads = options.threads;
   if (options.share_devices) team.sharing = team::Sharing::turns;
   if (options.side_by_side) team.sharing = team::Sharing::side_by_side;
@@ -57,8 +57,22 @@ Session::Session(const std::string& command, const CommonOptions& options)
   json_["command"] = command;
   json_["device"] = on_gpu() ? "cuda" : "cpu";
   json_["devices"] = team_.ranks;
+  json_["devices_reason"] = options.devices != 0 ? "asked for"
+                            : on_gpu() ? "this command takes several where --devices says so"
+                                       : "on the CPU one rank uses all threads";
   stamp::add(json_, team_.kind, team_.ranks);
   json_["threads"] = host_.pool().size();
+}
+
+void Session::settle_devices(const traverse::TraversalWork& work) {
+  if (options_.devices != 0 || !on_gpu()) return;
+  const int gpus = team::connected_cuda_devices();
+  const traverse::DeviceChoice choice = traverse::choose_devices(work, gpus);
+  team_.ranks = choice.devices;
+  json_["devices"] = team_.ranks;
+  json_["devices_reason"] = choice.reason;
+  stamp::add(json_, team_.kind, team_.ranks);
+  if (gpus > 1) print("on {} of {} GPUs ({})\n", choice.devices, gpus, choice.reason);
 }
 
 void Session::runs_on_host_threads() const {

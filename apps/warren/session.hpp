@@ -11,6 +11,7 @@
 
 #include "warren/exec/device.hpp"
 #include "warren/team/team.hpp"
+#include "warren/traverse/choose_devices.hpp"
 
 #include "files.hpp"
 #include "options.hpp"
@@ -26,8 +27,11 @@ class Session {
   Session(const std::string& command, const CommonOptions& options);
 
   [[nodiscard]] const CommonOptions& options() const { return options_; }
+  [[nodiscard]] std::string command() const { return json_["command"]; }
   /// Of a command whose work has no ranks: warns of the options that choose some.
   void runs_on_host_threads() const;
+  /// How many ranks run, where --devices leaves it open: before the graph is cut.
+  void settle_devices(const traverse::TraversalWork& work);
   /// Warns of --seed, unless something is drawn by it.
   void warn_of_seed(bool is_used) const;
   [[nodiscard]] bool on_gpu() const { return team_.kind == exec::DeviceKind::cuda; }

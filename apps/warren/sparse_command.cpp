@@ -117,7 +117,7 @@ void check_sparse_options(const SparseOptions& options) {
       "--strategy", strategy_name(options.strategy),
       {"auto", "broadcast", "broadcast-pipelined", "pull", "once", "staged", "fused", "cover"}, {});
   if (!is_tuned(options.strategy)) (void)parse_product(options.strategy);
-  if (options.common.devices == 1 && options.strategy.find(':') != std::string::npos)
+  if (options.common.ranks() == 1 && options.strategy.find(':') != std::string::npos)
     log_warning(
         fmt::format("--strategy {}: the parameters have no effect: one rank exchanges nothing",
                     options.strategy));
@@ -129,7 +129,7 @@ void check_sparse_options(const SparseOptions& options) {
           "--strategy NAME");
   check_method(options.method);
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
-  if (options.workgroup != 0) graph::check_workgroup(options.workgroup, options.common.devices);
+  if (options.workgroup != 0) graph::check_workgroup(options.workgroup, options.common.ranks());
 }
 
 double sparse_tolerance(const std::string& type, int ranks) {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traversal_input.hpp"
 
+#include <optional>
+
 #include "warren/core/trace.hpp"
+#include "warren/exec/memory.hpp"
 #include "warren/graph/generate_shard.hpp"
 #include "warren/graph/transform.hpp"
 
@@ -14,7 +17,34 @@ void warn_of_cache(const Session& session, const TraversalOptions& traversal) {
                       "bytes_read");
 }
 
-TraversalInput::TraversalInput(const Session& session, const GraphOptions& options,
+namespace {
+
+/// Of the commands that are traversals. (Others take their graph from here, too.)
+std::optional<traverse::Traversal> traversal_of(const std::string& command) {
+  using traverse::Traversal;
+  if (command == "bfs") return Traversal::bfs;
+  if (command == "sssp") return Traversal::sssp;
+  if (command == "cc") return Traversal::components;
+  if (command == "pagerank") return Traversal::pagerank;
+  return std::nullopt;
+}
+
+void settle_devices(Session& session, const TraversalOptions& options, std::uint64_t vertices,
+                    std::uint64_t edges, bool is_symmetric) {
+  const auto traversal = traversal_of(session.command());
+  if (!traversal || !session.on_gpu()) return;
+  traverse::TraversalWork work{*traversal, options.mode == "async", options.edges != "device",
+                               vertices, edges};
+  const std::uint64_t bytes = sizeof(Vertex) + (*traversal == traverse::Traversal::sssp ? 4 : 0);
+  work.list_bytes = edges * bytes * (is_symmetric ? 1 : 2);
+  work.gpu_bytes =
+      options.device_memory != 0 ? options.device_memory : exec::free_memory(exec::Device::cuda(0));
+  session.settle_devices(work);
+}
+
+}  // namespace
+
+TraversalInput::TraversalInput(Session& session, const GraphOptions& options,
                                const TraversalOptions& traversal, const std::string& method,
                                bool wants_weights, WeightRange range, bool takes_decimals)
     : input_(find_graph(session, options)),
@@ -32,10 +62,15 @@ TraversalInput::TraversalInput(const Session& session, const GraphOptions& optio
   if (is_drawn_there && !wants_weights && (method == "ranges" || method == "degree")) {
     order_ = method == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
     names_ = VertexNames(input_.generator->vertices);
+    const bool both_ways = input_.build.symmetrize || input_.generator->undirected();
+    settle_devices(session, traversal, input_.generator->vertices,
+                   input_.generator->draws * (both_ways ? 2 : 1), both_ways);
     return;
   }
   graph::Graph graph = load_graph(session, input_, options, wants_weights, range, &weights_);
   names_ = VertexNames(input_, graph);
+  settle_devices(session, traversal, graph.vertices, graph.edges(),
+                 graph.symmetry == graph::Symmetry::symmetric);
   place(session, std::move(graph), method);
 }
 

@@ -24,11 +24,10 @@ class TraversalInput {
   /// Finds and, unless it will be drawn by the ranks, reads the graph. Throws as find_graph() and
   /// load_graph(). With `wants_weights` the graph has those that it comes with, or that are asked
   /// for, and is in host memory: the ranks draw none. With `takes_decimals` those of a file may be
-  /// integers in the units of weights().scale.
-  TraversalInput(const Session& session, const GraphOptions& options,
-                 const TraversalOptions& traversal, const std::string& method,
-                 bool wants_weights = false, WeightRange range = WeightRange::any,
-                 bool takes_decimals = false);
+  /// integers in the units of weights().scale. Settles how many ranks run, if --devices does not.
+  TraversalInput(Session& session, const GraphOptions& options, const TraversalOptions& traversal,
+                 const std::string& method, bool wants_weights = false,
+                 WeightRange range = WeightRange::any, bool takes_decimals = false);
 
   /// This rank's shard, with in-edges. Collective. Synchronises.
   [[nodiscard]] graph::Shard shard(team::Team& team);

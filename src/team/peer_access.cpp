@@ -7,11 +7,14 @@
 #include <utility>
 
 #include "warren/exec/cuda_check.hpp"
+#include "warren/team/team.hpp"
 
 namespace warren::team {
 
-bool enable_access(const exec::Device& from, const exec::Device& to) {
-  if (from == to) return true;
+namespace {
+
+/// Whether kernels of one reach the other's memory, atomic operations included.
+bool reaches(const exec::Device& from, const exec::Device& to) {
 #if WARREN_HAS_CUDA
   if (from.is_cuda() && to.is_cuda()) {
     int reachable = 0;
@@ -23,7 +26,29 @@ bool enable_access(const exec::Device& from, const exec::Device& to) {
     exec::cuda_check(cudaDeviceGetP2PAttribute(&has_atomics, cudaDevP2PAttrNativeAtomicSupported,
                                                from.index(), to.index()),
                      "cudaDeviceGetP2PAttribute");
-    if (has_atomics == 0) return false;
+    return has_atomics != 0;
+  }
+#endif
+  return false;
+}
+
+}  // namespace
+
+int connected_cuda_devices() {
+  const int present = exec::cuda_device_count();
+  for (int count = 1; count < present; ++count) {
+    for (int i = 0; i < count; ++i) {
+      const exec::Device last = exec::Device::cuda(count), other = exec::Device::cuda(i);
+      if (!reaches(last, other) || !reaches(other, last)) return count;
+    }
+  }
+  return present;
+}
+
+bool enable_access(const exec::Device& from, const exec::Device& to) {
+  if (from == to) return true;
+#if WARREN_HAS_CUDA
+  if (reaches(from, to)) {
     static std::mutex mutex;
     static std::set<std::pair<int, int>> open;
     const std::scoped_lock lock(mutex);

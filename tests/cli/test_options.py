@@ -233,6 +233,16 @@ class Numbers(ProgramTest):
                     graph_of = [] if command in ("gather", "lookup", "bench lookup") else ["kron:6"]
                     self.must_fail(2, *command.split(), *graph_of, f"{option}={value}", says=option)
 
+    def test_devices(self):
+        for value in ("0", "-1", "33", "x", "autos", "AUTO", "1.5", ""):
+            with self.subTest(value=value):
+                self.must_fail(2, "bfs", "kron:6", f"--devices={value}", says=["--devices", "auto"])
+        self.assertEqual(self.succeed_json("bfs", "kron:6", "--devices", "2" if DEVICE == "cpu" else "1")["devices_reason"], "asked for")
+        for command in (["bfs"], ["sssp", "--weights", "uniform:1:9"], ["cc"], ["pagerank"], ["spmm"]):
+            given, left_out = (self.succeed_json(command[0], "kron:6", *command[1:], *more) for more in (["--devices", "auto"], []))
+            self.assertEqual((given["devices"], given["devices_reason"]), (1, left_out["devices_reason"]), command)
+            self.assertNotEqual(given["devices_reason"], "asked for")
+
     def test_bytes(self):
         for option in ("--cache", "--device-memory"):
             for value in ("-1", "nan", "1.5K", "x", "", "16E", "99999999999999999999", "5 apples"):

@@ -238,6 +238,10 @@ struct TeamOptions {
 /// CUDA ranks than GPUs.
 void validate(const TeamOptions& options);
 
+/// The largest n for which the GPUs 0 to n - 1 all reach each other's memory from their kernels,
+/// with atomic operations; 0 without a GPU. Throws DeviceError.
+[[nodiscard]] int connected_cuda_devices();
+
 /// Runs work(team) on every rank, each in a thread of its own, and returns when all have. If ranks
 /// threw, the exception of the one that failed first is thrown again here.
 void run_team(const TeamOptions& options, const std::function<void(Team&)>& work);

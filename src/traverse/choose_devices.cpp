@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/traverse/choose_devices.hpp"
+
+#include <fmt/format.h>
+
+namespace warren::traverse {
+namespace {
+
+constexpr std::uint64_t kMillion = 1'000'000;
+/// Each GPU has a link to the host of its own.
+constexpr std::uint64_t kOnHost = 200 * kMillion;
+/// Below this many edges a vertex, searches have many levels of few vertices: grids, road networks.
+constexpr std::uint64_t kFewEdges = 6;
+
+/// From how many directed edges on several GPUs are faster than one: H200s and H100s, one, two and
+/// four (bench/results/headline-h200x4.json, scaling-h200x4.json, asynchronous-h200x4.json). The
+/// largest graphs on which they were not have 130 million edges, the smallest on which they were
+/// have 520 million; PageRank and asynchronous searches gained on all.
+std::uint64_t least_edges(const TraversalWork& work) {
+  if (work.is_on_host) return kOnHost;
+  if (work.is_asynchronous) return 60 * kMillion;
+  switch (work.traversal) {
+    case Traversal::bfs:
+    case Traversal::components:
+      return 350 * kMillion;
+    case Traversal::sssp:
+      return 400 * kMillion;
+    case Traversal::pagerank:
+      return 30 * kMillion;
+  }
+  return 350 * kMillion;
+}
+
+}  // namespace
+
+DeviceChoice choose_devices(const TraversalWork& work, int gpus) {
+  if (gpus <= 1) return {1, "there is one GPU, or none that reaches another's memory"};
+  // Vertices' state needs room, too.
+  if (!work.is_on_host && work.gpu_bytes != 0 && work.list_bytes > work.gpu_bytes / 10 * 9)
+    return {gpus, "the lists do not fit one GPU"};
+  const bool has_levels = work.traversal == Traversal::bfs || work.traversal == Traversal::sssp;
+  if (has_levels && work.edges < kFewEdges * work.vertices)
+    return {1, "with few edges a vertex, one GPU passes the many short levels fastest"};
+  const std::uint64_t least = least_edges(work);
+  return {work.edges < least ? 1 : gpus,
+          fmt::format("{} million edges, where several GPUs are faster from about {} million on",
+                      work.edges / kMillion, least / kMillion)};
+}
+
+}  // namespace warren::traverse
