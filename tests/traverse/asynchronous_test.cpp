@@ -75,9 +75,10 @@ TEST(AsyncSssp, WeightsOfZero) {
   for (const auto& team : fixtures::cpu_teams()) check_sssp("zeros", zeros, team, {}, 1);
 }
 
+/// With the sanitized builds' forty each, five hundred runs.
 TEST(AsyncTraversals, RandomRunsWithPauses) {
   std::mt19937_64 random(7);
-  for (int run = 0; run < random_runs(testing_support::is_small() ? 160 : 240); ++run) {
+  for (int run = 0; run < random_runs(testing_support::is_small() ? 160 : 420); ++run) {
     SCOPED_TRACE("run " + std::to_string(run));
     // One in eight is large enough for several chunks and full rings.
     const std::uint64_t size = random() % 8 == 0 ? 3000 : 120;
