@@ -14,7 +14,7 @@ namespace warren::team {
 namespace {
 
 /// Whether kernels of one reach the other's memory, atomic operations included.
-bool reaches(const exec::Device& from, const exec::Device& to) {
+bool reaches([[maybe_unused]] const exec::Device& from, [[maybe_unused]] const exec::Device& to) {
 #if WARREN_HAS_CUDA
   if (from.is_cuda() && to.is_cuda()) {
     int reachable = 0;

@@ -7,6 +7,7 @@ namespace warren::traverse {
 namespace {
 
 constexpr std::uint64_t kMillion = 1'000'000;
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
 /// Each GPU has a link to the host of its own.
 constexpr std::uint64_t kOnHost = 200 * kMillion;
 /// Below this many edges a vertex, searches have many levels of few vertices: grids, road networks.
@@ -15,14 +16,16 @@ constexpr std::uint64_t kFewEdges = 6;
 /// From how many directed edges on several GPUs are faster than one: H200s and H100s, one, two and
 /// four (bench/results/headline-h200x4.json, scaling-h200x4.json, asynchronous-h200x4.json). The
 /// largest graphs on which they were not have 130 million edges, the smallest on which they were
-/// have 520 million; PageRank and asynchronous searches gained on all.
+/// have 520 million; PageRank and asynchronous searches gained on all. Components have not been
+/// seen to gain (bench/results/scaling-h100x4.json).
 std::uint64_t least_edges(const TraversalWork& work) {
   if (work.is_on_host) return kOnHost;
   if (work.is_asynchronous) return 60 * kMillion;
   switch (work.traversal) {
     case Traversal::bfs:
-    case Traversal::components:
       return 350 * kMillion;
+    case Traversal::components:
+      return kNever;
     case Traversal::sssp:
       return 400 * kMillion;
     case Traversal::pagerank:
@@ -42,6 +45,7 @@ DeviceChoice choose_devices(const TraversalWork& work, int gpus) {
   if (has_levels && work.edges < kFewEdges * work.vertices)
     return {1, "with few edges a vertex, one GPU passes the many short levels fastest"};
   const std::uint64_t least = least_edges(work);
+  if (least == kNever) return {1, "one GPU is the fastest"};
   return {work.edges < least ? 1 : gpus,
           fmt::format("{} million edges, where several GPUs are faster from about {} million on",
                       work.edges / kMillion, least / kMillion)};

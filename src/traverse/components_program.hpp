@@ -3,13 +3,13 @@
 // over the vertices in which a parent is never larger than its child; linking an edge hangs the
 // larger root under the smaller one, so that in the end the root of a tree is its smallest vertex.
 //
-// Several ranks each keep a forest over all vertices and link the edges of their own rows in it,
-// without a word to the others. An edge may be skipped if both of its ends lie in trees that are
-// known to be connected: each rank chooses its largest tree, and those of two ranks are connected
-// if a vertex lies in both. At the end the ranks' entries for their own vertices are one forest,
-// cut over the ranks. What another rank knows of a vertex (nothing, for most) is linked in it by
-// the vertex' owner, and every owner climbs to its vertices' roots. Other ranks' entries are read
-// once, in order.
+// Several ranks each keep a forest over all vertices and link the edges of their own rows in it.
+// Once, after sampling, each takes over where the others have hung their own vertices. An edge may
+// be skipped if both of its ends lie in trees that are known to be connected: each rank chooses its
+// largest tree, and those of two ranks are connected if a vertex lies in both. At the end the
+// ranks' entries for their own vertices are one forest, cut over the ranks. What another rank knows
+// of a vertex (nothing, for most) is linked in it by the vertex' owner, and every owner climbs to
+// its vertices' roots. Other ranks' entries are read in order, both times.
 #pragma once
 
 #include "warren/graph/adjacency.hpp"
@@ -19,15 +19,18 @@
 namespace warren::traverse {
 
 enum class ComponentsPhase : std::uint32_t {
-  clear,     ///< Every vertex is a tree, or hangs under its first neighbour: see clear().
-  sample,    ///< The round's edge of each vertex.
-  compress,  ///< Every vertex hangs under its root, in the rank's forest.
-  choose,    ///< The rank's largest tree, by a sample of its vertices.
-  meet,      ///< Which other ranks' largest trees have a vertex of this rank's.
-  agree,     ///< Whether the largest tree is connected with the first rank's.
-  finish,    ///< All other edges, but those out of the largest tree.
-  join,      ///< What other ranks know of the own vertices, linked in the forest of all ranks.
-  settle,    ///< Every own vertex hangs under its root in that one.
+  clear,      ///< Every vertex is a tree, or hangs under its first neighbour: see clear().
+  sample,     ///< The round's edge of each vertex.
+  compress,   ///< Every vertex hangs under its root, in the rank's forest.
+  adopt,      ///< Other ranks' vertices hang where their owners have hung them.
+  choose,     ///< The rank's largest tree, by a sample of its vertices.
+  meet,       ///< Which other ranks' largest trees have a vertex of this rank's.
+  agree,      ///< Whether the largest tree is connected with the first rank's.
+  finish,     ///< All other edges, but those out of the largest tree.
+  introduce,  ///< What the ranks' largest trees hang under.
+  join,       ///< What other ranks know of the own vertices, linked in the forest of all ranks.
+  climb,      ///< The root of the largest tree in that forest.
+  settle,     ///< Every own vertex hangs under its root in that one.
   done
 };
 
@@ -38,6 +41,7 @@ struct ComponentsState {
   std::uint32_t most_rounds = 2;  ///< As many where the largest tree is small still.
   std::uint32_t ranks = 1;
   bool is_finishing = false;  ///< The sample is behind us.
+  bool has_adopted = false;   ///< Other ranks' trees, once a run.
   bool is_far = false;        ///< The edges.
   bool hooks = false;         ///< How sampled edges join trees: by hook(), not by link().
   bool begins_hung = false;   ///< The first round is clear()'s, which keeps the second's edges.
@@ -54,6 +58,9 @@ struct ComponentsLargest {
   Vertex root = kNoVertex;     ///< kNoVertex: there is none to skip.
   Vertex skipped = kNoVertex;  ///< The same if it is connected with the other ranks'.
   std::uint32_t meets[kMaxRanks / 32 + 1] = {};  ///< A bit for each rank whose tree it meets.
+  Vertex root_of[kMaxRanks] = {};  ///< Of all ranks' that are connected, at last; or kNoVertex.
+  Vertex from = kNoVertex;         ///< The own one of these,
+  Vertex to = kNoVertex;           ///< and its root in the forest of all ranks.
 };
 
 /// What every form of the program works on.
@@ -103,11 +110,16 @@ struct ComponentsProgram : ComponentsArrays {
         return state;
       case ComponentsPhase::compress:
         if (!state.is_finishing) {
-          state.phase =
-              state.round < state.rounds ? ComponentsPhase::sample : ComponentsPhase::choose;
+          state.phase = state.round < state.rounds              ? ComponentsPhase::sample
+                        : state.ranks > 1 && !state.has_adopted ? ComponentsPhase::adopt
+                                                                : ComponentsPhase::choose;
         } else {
-          state.phase = state.ranks > 1 ? ComponentsPhase::join : ComponentsPhase::done;
+          state.phase = state.ranks > 1 ? ComponentsPhase::introduce : ComponentsPhase::done;
         }
+        return state;
+      case ComponentsPhase::adopt:
+        state.has_adopted = true;
+        state.phase = ComponentsPhase::compress;
         return state;
       case ComponentsPhase::choose:
         // Few in the largest tree: another round costs less than all edges of the others.
@@ -128,7 +140,13 @@ struct ComponentsProgram : ComponentsArrays {
       case ComponentsPhase::finish:
         state.phase = ComponentsPhase::compress;
         return state;
+      case ComponentsPhase::introduce:
+        state.phase = ComponentsPhase::join;
+        return state;
       case ComponentsPhase::join:
+        state.phase = ComponentsPhase::climb;
+        return state;
+      case ComponentsPhase::climb:
         state.phase = ComponentsPhase::settle;
         return state;
       case ComponentsPhase::settle:
@@ -152,6 +170,9 @@ struct ComponentsProgram : ComponentsArrays {
       case ComponentsPhase::compress:
         compress(grid);
         break;
+      case ComponentsPhase::adopt:
+        adopt(grid);
+        break;
       case ComponentsPhase::choose:
         choose(grid);
         break;
@@ -164,8 +185,14 @@ struct ComponentsProgram : ComponentsArrays {
       case ComponentsPhase::finish:
         finish(grid, state);
         break;
+      case ComponentsPhase::introduce:
+        introduce(grid, state);
+        break;
       case ComponentsPhase::join:
         join_forests(grid, state);
+        break;
+      case ComponentsPhase::climb:
+        climb(grid);
         break;
       case ComponentsPhase::settle:
         settle(grid);
@@ -299,6 +326,19 @@ struct ComponentsProgram : ComponentsArrays {
       Vertex root = first;
       for (Vertex above = some_parent(root); above != root; above = some_parent(root)) root = above;
       if (root != first) exec::atomic_store(parent[v], root);
+    });
+  }
+
+  /// Without it a rank's vertices would hang under neighbours of other ranks that hang nowhere
+  /// themselves: its trees would be small, and more edges left to link. Owners may be linking, too:
+  /// what hung above a vertex once is connected with it.
+  template <class Grid>
+  WARREN_HD void adopt(Grid& grid) const {
+    grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
+      const auto v = static_cast<Vertex>(i);
+      if (v - out.first < out.count) return;
+      const Vertex theirs = joined_now(v);
+      if (theirs != v) link(v, theirs);
     });
   }
 
@@ -487,9 +527,26 @@ struct ComponentsProgram : ComponentsArrays {
     }
   }
 
-  /// Neighbouring vertices often hang under the same two roots, which a thread links once.
+  /// What the ranks' largest trees hang under, before anything is joined.
+  template <class Grid>
+  WARREN_HD void introduce(Grid& grid, const State& state) const {
+    if (grid.block() != 0 || grid.block_worker().lane() != 0) return;
+    for (std::uint32_t q = 0; q < state.ranks; ++q) {
+      const bool is_known = largest_of[q]->skipped != kNoVertex;
+      largest->root_of[q] = is_known ? parent_of[q][largest_of[q]->root] : kNoVertex;
+    }
+  }
+
+  /// The largest trees are joined once for each two ranks: if every thread did it, all of them
+  /// would ask for the same few words, over the link. Neighbouring vertices often hang under the
+  /// same two roots, which a thread links once.
   template <class Grid>
   WARREN_HD void join_forests(Grid& grid, const State& state) const {
+    const Vertex root = largest->root_of[rank];
+    if (root != kNoVertex && grid.block() == 0 && grid.block_worker().lane() == 0) {
+      for (std::uint32_t q = 0; q < state.ranks; ++q)
+        if (largest->root_of[q] != kNoVertex) link_joined(root, largest->root_of[q]);
+    }
     Vertex linked = kNoVertex, with = kNoVertex;
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
       const Vertex v = out.first + static_cast<Vertex>(i);
@@ -499,6 +556,7 @@ struct ComponentsProgram : ComponentsArrays {
         if (theirs == v) continue;
         const Vertex mine = joined_now(v);
         if (theirs == mine || (theirs == with && mine == linked)) continue;
+        if (mine == root && theirs == largest->root_of[q]) continue;
         link_joined(mine, theirs);
         linked = mine;
         with = theirs;
@@ -506,23 +564,39 @@ struct ComponentsProgram : ComponentsArrays {
     });
   }
 
+  template <class Grid>
+  WARREN_HD void climb(Grid& grid) const {
+    if (grid.block() != 0 || grid.block_worker().lane() != 0) return;
+    largest->from = largest->root_of[rank];
+    if (largest->from != kNoVertex) largest->to = root_of_all(largest->from);
+  }
+  [[nodiscard]] WARREN_HD Vertex root_of_all(Vertex v) const {
+    for (Vertex above = joined_now(v); above != v; above = joined_now(v)) v = above;
+    return v;
+  }
+
   /// A thread climbs once from roots that vertices one after the other have.
   template <class Grid>
   WARREN_HD void settle(Grid& grid) const {
+    const Vertex largest_from = largest->from, largest_to = largest->to;
     Vertex from = kNoVertex, to = kNoVertex;
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
       const Vertex v = out.first + static_cast<Vertex>(i);
       const Vertex first = joined_now(v);
       if (first == v) return;
-      if (first != from) {
-        from = to = first;
-        for (Vertex above = joined_now(to); above != to; above = joined_now(to)) to = above;
+      Vertex root = largest_to;
+      if (first != largest_from) {
+        if (first != from) {
+          from = first;
+          to = root_of_all(first);
+        }
+        root = to;
       }
-      if (to == first) return;
+      if (root == first) return;
       if (joined.spans_devices) {
-        exec::atomic_store<exec::Order::relaxed, exec::Scope::system>(joined.at(v), to);
+        exec::atomic_store<exec::Order::relaxed, exec::Scope::system>(joined.at(v), root);
       } else {
-        exec::atomic_store(joined.at(v), to);
+        exec::atomic_store(joined.at(v), root);
       }
     });
   }

@@ -29,13 +29,14 @@ TEST(ChooseDevices, AsMeasured) {
     return row;
   };
   const auto is_sssp = [](TraversalWork& work) { work.traversal = Traversal::sssp; };
+  const auto is_components = [](TraversalWork& work) { work.traversal = Traversal::components; };
   const auto is_pagerank = [](TraversalWork& work) { work.traversal = Traversal::pagerank; };
   const auto is_asynchronous = [](TraversalWork& work) { work.is_asynchronous = true; };
   const auto is_on_host = [](TraversalWork& work) { work.is_on_host = true; };
   for (const Row& row :
-       {k22, comm, k24, with(k22, is_sssp, 1), with(k24, is_sssp, 4), with(k22, is_pagerank, 4),
-        with(comm, is_pagerank, 4), with(k22, is_asynchronous, 4), with(comm, is_asynchronous, 4),
-        with(k24, is_on_host, 4),
+       {k22, comm, k24, with(k22, is_sssp, 1), with(k24, is_sssp, 4), with(k24, is_components, 1),
+        with(k22, is_pagerank, 4), with(comm, is_pagerank, 4), with(k22, is_asynchronous, 4),
+        with(comm, is_asynchronous, 4), with(k24, is_on_host, 4),
         Row{{Traversal::bfs, false, false, 4'194'304, 16'769'024}, 1},  // grid:2048x2048
         Row{{Traversal::bfs, false, false, 268 * kMillion, 1'073 * kMillion}, 1}}) {
     EXPECT_EQ(choose_devices(row.work, 4).devices, row.best)
