@@ -17,7 +17,7 @@ constexpr std::uint64_t kFewEdges = 6;
 /// four (bench/results/headline-h200x4.json, scaling-h200x4.json, asynchronous-h200x4.json). The
 /// largest graphs on which they were not have 130 million edges, the smallest on which they were
 /// have 520 million; PageRank and asynchronous searches gained on all. Components have not been
-/// seen to gain (bench/results/scaling-h100x4.json).
+/// seen to gain (the same files, and bench/NOTES.md).
 std::uint64_t least_edges(const TraversalWork& work) {
   if (work.is_on_host) return kOnHost;
   if (work.is_asynchronous) return 60 * kMillion;
