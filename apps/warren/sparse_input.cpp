@@ -36,7 +36,7 @@ SparseInput::SparseInput(Session& session, const SparseOptions& options) {
   graph::WeightReport report;
   graph::Graph graph =
       load_graph(session, input, options.graph, wants_values, WeightRange::any, &report);
-  if (report.are_unread) {
+  if (report.are_unread && options.graph.weights.empty()) {
     log_warning(fmt::format("{}: entries are taken as 1; with --weights file they are the weights",
                             options.graph.graph));
   }

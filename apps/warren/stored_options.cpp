@@ -2,6 +2,7 @@
 #include "stored_options.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include <CLI/CLI.hpp>
@@ -18,6 +19,7 @@ constexpr std::string_view kOfBatches[] = {"fanout", "batch", "negatives", "repl
 constexpr std::string_view kOfGenerators[] = {"features", "classes"};
 constexpr std::string_view kOfFiles[] = {"one-based", "compact", "ids",
                                          "headings",  "weights", "labels"};
+constexpr std::string_view kOfReading[] = {"one-based", "compact", "ids", "headings"};
 
 template <std::size_t N>
 bool is_of(const std::string_view (&names)[N], std::string_view name) {
@@ -27,6 +29,32 @@ bool is_of(const std::string_view (&names)[N], std::string_view name) {
 std::string value_of(const CLI::App& command, const std::string& option) {
   const CLI::Option* found = command.get_option_no_throw(option);
   return found == nullptr || found->results().empty() ? "" : found->results().front();
+}
+
+/// Of one file, however its path is written; or of one generator.
+bool is_same(const std::string& graph, const std::string& other) {
+  if (graph == other) return true;
+  std::error_code error;
+  return std::filesystem::equivalent(graph, other, error) && !error;
+}
+
+std::string option_text(const std::string& name, const std::string& value) {
+  if (value == "true") return "--" + name;
+  if (value == "false") return "no --" + name;
+  return fmt::format("--{} {}", name, value);
+}
+
+/// How a file is read is a fact of the file: the same one is not read in another way.
+void refuse_contradiction(const CLI::App& command, const std::string& folder,
+                          const std::string& name, const std::string& value) {
+  const CLI::Option* option = command.get_option_no_throw("--" + name);
+  if (option == nullptr || option->count() == 0) return;
+  const std::string& given = option->results().front();
+  if (given == value || given == "auto" || value.empty()) return;
+  throw UsageError(fmt::format(
+      "{}: its model was trained with {}, but {} is given: it predicts with what is stored where "
+      "the option is left out",
+      folder, option_text(name, value), option_text(name, given)));
 }
 
 void restore(CLI::App& command, const std::string& folder, const std::string& name,
@@ -52,7 +80,7 @@ void restore_options(CLI::App& command, const std::string& folder, const learn::
   const std::string graph = value_of(command, "graph");
   const bool is_generator = graph::parse_generator(graph, 1).has_value();
   const auto trained_on = stored.find("graph");
-  const bool is_same_graph = trained_on != stored.end() && trained_on->second == graph;
+  const bool is_same_graph = trained_on != stored.end() && is_same(trained_on->second, graph);
   std::string mode = value_of(command, "--mode");
   if (const auto before = stored.find("mode"); mode.empty() && before != stored.end())
     mode = before->second;
@@ -60,6 +88,8 @@ void restore_options(CLI::App& command, const std::string& folder, const learn::
     if (is_of(kOfBatches, name) && mode != "sampled") continue;
     if (is_of(kOfGenerators, name) && !is_generator) continue;
     if (is_of(kOfFiles, name) && !is_same_graph) continue;
+    if (is_of(kOfReading, name) && command.get_name() == "predict")
+      refuse_contradiction(command, folder, name, value);
     // Weights steer what batches draw, and nothing else.
     if (name == "weights" && command.get_option_no_throw("--weighted") == nullptr) continue;
     restore(command, folder, name, value);

@@ -57,6 +57,18 @@ class Folders(ProgramTest):
     def losses(self, *arguments):
         return [epoch["loss"] for epoch in self.succeed_json("train", *arguments)["epochs"]]
 
+    def test_how_a_file_is_read_is_not_contradicted(self):
+        folder, kept = self.folder_of(), str(self.folder / "kept")
+        self.succeed("train", folder, "--epochs", 2, "--checkpoint", kept)
+        for option in (["--headings", "yes"], ["--compact"], ["--one-based"], ["--ids", "words"]):
+            self.must_fail(2, "predict", folder, "--checkpoint", kept, *option, says=["trained with", option[0]])
+        # The same folder by another path is read in the same way.
+        kept = str(self.folder / "with-headings")
+        with_headings = self.folder_of(**{"graph.el": "0 1\n" + "".join(f"{v} {(v + 1) % N}\n" for v in range(N))})
+        trained = self.succeed_json("train", with_headings, "--epochs", 2, "--headings", "yes", "--checkpoint", kept)
+        again = self.succeed_json("predict", f"{self.folder}/./set", "--checkpoint", kept)
+        self.assertEqual((again["edges"], again["test_accuracy"]), (trained["edges"], trained["test_accuracy"]))
+
     def test_line_ends_marks_and_blanks(self):
         plain = self.losses(self.folder_of(), "--epochs", 3)
         mark = "\ufeff"

@@ -3,6 +3,7 @@
 #include "graph/io/coordinate_scan.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace warren::graph::io::detail {
 namespace {
@@ -17,7 +18,8 @@ void refuse_id(const TextFile& file, const TextBlock& block, const LineSyntax& s
                const char* at) {
   std::string message = fmt::format("vertex id {} is out of range; ids go from {} to {}",
                                     quoted_token(at), syntax.base, syntax.largest);
-  if (!syntax.largest_because.empty()) message += ", since " + syntax.largest_because;
+  // What makes room for large ids makes none for negative ones.
+  if (!syntax.largest_because.empty() && *at != '-') message += ", since " + syntax.largest_because;
   file.fail(block, at, message);
 }
 
@@ -49,6 +51,8 @@ void refuse_weight(const TextFile& file, const TextBlock& block, const LineSynta
         "a weight is an integer of 32 bits (a decimal point in any line's makes all of them real "
         "numbers)";
   }
+  const bool is_word = (std::isalpha(static_cast<unsigned char>(*at)) != 0 || *at == '"');
+  if (is_word) right += syntax.weight_cure;
   file.fail(block, at, fmt::format("{} is not a weight; {}", quoted_token(at), right));
 }
 

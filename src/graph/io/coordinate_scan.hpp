@@ -24,6 +24,7 @@ struct LineSyntax {
   bool arcs = false;               ///< Lines begin with "a" (DIMACS), comments with "c".
   std::string columns;             ///< What a line holds, for messages: "two vertex ids".
   std::string id_cure;             ///< What helps where an id is none; begins with "; ".
+  std::string weight_cure;         ///< Where a word stands for a weight.
   std::string largest_because;     ///< Why there is none larger: "the header announces 7 vertices".
   const WordIds* words = nullptr;  ///< What ids stand for.
   std::string integers_because;    ///< Why weights are integers, and what else could be done.

@@ -49,6 +49,7 @@ CoordinateFormat line_format(const ReadRequest& request, bool weighted) {
   format.syntax.largest_because =
       "vertices are numbered with 32 bits (--compact gives larger ids numbers of their own)";
   format.syntax.id_cure = "; of a list whose ids are words, --ids words reads all as such";
+  format.syntax.weight_cure = "; if the first line is one of headings, --headings yes says so";
   if (request.options.compact) {
     format.syntax.largest = kTooLarge - 1;
     format.syntax.largest_because.clear();
