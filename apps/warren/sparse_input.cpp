@@ -31,6 +31,12 @@ bool is_matrix(std::string path) {
 }  // namespace
 
 SparseInput::SparseInput(Session& session, const SparseOptions& options) {
+  if (!session.on_gpu() && options.common.ranks() > 1 &&
+      options.strategy.find("copy=") != std::string::npos)
+    log_warning(
+        fmt::format("--strategy {}: copy has no effect: this run has no GPU, whose "
+                    "processors it counts",
+                    options.strategy));
   const GraphInput input = find_graph(session, options.graph);
   const bool wants_values = !options.graph.weights.empty() || is_matrix(input.path);
   graph::WeightReport report;

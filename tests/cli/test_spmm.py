@@ -4,7 +4,7 @@
 import tempfile
 import unittest
 
-from support import MTX, SYMMETRIC, ProgramTest
+from support import DEVICE, MTX, SYMMETRIC, ProgramTest
 
 KEPT = tempfile.TemporaryDirectory()
 FIELDS = {"graph": str, "vertices": int, "edges": int, "k": int, "type": str, "strategy": str, "gflops": float,
@@ -77,6 +77,8 @@ class Spmm(ProgramTest):
         for command in ("spmm", "sddmm"):
             self.succeed_json(command, weighted, "--k", 4, warns="a.wel: entries are taken as 1; with --weights file")
         self.check_sums(self.succeed_json("spmm", weighted, "--k", 4, warns="entries are taken as 1"), pattern)
+        # Weights that are drawn are used: nothing to warn of.
+        self.succeed_json("spmm", weighted, "--k", 4, "--weights", "uniform:1:9")
         self.check_sums(self.succeed_json("spmm", weighted, "--k", 4, "--weights", "file"), values)
 
     def test_strategies_move_the_volumes_of_partition(self):
@@ -207,7 +209,8 @@ class Spmm(ProgramTest):
     def test_slow_links(self):
         graph = ["community:400,9", "--devices", 4, "--workgroup", 2]
         names = list(STRATEGIES) + ["pull:ps=4294967295:dist=3:wpb=2", "staged:chunks=3:copy=48", "cover:copy=1"]
-        result = self.succeed_json("bench", "spmm", *graph, "--ks", 8, "--strategies", ",".join(names), "--slow", 10, "--verify")
+        has_no_gpu = {"warns": "copy has no effect"} if DEVICE == "cpu" else {}
+        result = self.succeed_json("bench", "spmm", *graph, "--ks", 8, "--strategies", ",".join(names), "--slow", 10, "--verify", **has_no_gpu)
         self.assertEqual((result["workgroup"], result["slow"]), (2, 10))
         self.assertEqual([row["strategy"] for row in result["results"]], names)
         for row in result["results"]:
@@ -219,6 +222,12 @@ class Spmm(ProgramTest):
         self.assertEqual(volumes["volume_between_workgroups"], result["volume_between_workgroups"])
         result = self.succeed_json("spmm", *graph, "--k", 8, "--strategy", "fused", "--slow", 3, "--verify")
         self.assertEqual(result["rows_between_workgroups"], volumes["volume_between_workgroups"]["fused"])
+
+    def test_parameters_without_effect(self):
+        self.succeed_json("spmm", "kron:5", "--k", 4, "--workgroup", 1, warns="--workgroup has no effect")
+        self.succeed_json("spmm", "kron:5", "--k", 4, "--strategy", "staged:chunks=2", warns="parameters have no effect")
+        if DEVICE == "cpu":
+            self.succeed_json("spmm", "kron:5", "--k", 4, "--devices", 2, "--strategy", "fused:copy=9", warns="copy has no effect")
 
     def test_refused(self):
         self.must_fail(2, "spmm", "kron:5", "--k", 0, says="--k")
