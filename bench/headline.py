@@ -217,9 +217,9 @@ class Measuring:
             self.outcomes.append((row, what, time.monotonic() - started))
             print(f"{self.elapsed():6.0f} s  {row.gpus} x  {row.work:60.60}  {what}", flush=True)
 
-    def side_by_side(self, rows):
+    def side_by_side(self, rows, count):
         """Rows of as many GPUs each, on different ones at the same time."""
-        waiting, count = queue.SimpleQueue(), rows[0].gpus
+        waiting = queue.SimpleQueue()
         for row in rows:
             waiting.put(row)
 
@@ -245,12 +245,10 @@ def measure(rows, options):
             measuring.one(row)
         return measuring.outcomes, measuring.paths
     for count in sorted({row.gpus for row in rows}):
-        for together in (True, False):
-            group = [row for row in rows if row.gpus == count and reads_host_memory(row) != together]
-            if group and together:
-                measuring.side_by_side(group)
-            for row in [] if together else group:
-                measuring.one(row)
+        group = [row for row in rows if row.gpus == count]
+        measuring.side_by_side([row for row in group if not reads_host_memory(row)], count)
+        for row in filter(reads_host_memory, group):
+            measuring.one(row)
     return measuring.outcomes, measuring.paths
 
 
