@@ -83,6 +83,7 @@ bool bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
         options.k = k;
         options.strategy = strategy;
         const SparseOutcome outcome = measure_spmm(session, options, input);
+        warn_of_overflow(options, outcome);
         is_right = is_right && outcome.error <= sparse_tolerance(type, session.team().ranks);
         const double middle = median(outcome.seconds);
         const double gflops = middle > 0.0 ? 2e-9 * static_cast<double>(input.graph().edges()) *
@@ -106,6 +107,9 @@ bool bench_spmm(Session& session, SparseOptions options, const BenchSpmmOptions&
              {"plan_seconds", outcome.plan_seconds},
              {"plan_in_products", in_products(outcome.plan_seconds, middle)},
              {"order_in_products", in_products(input.order_times().all(), middle)},
+             {"sum", outcome.sum},
+             {"sumsq", outcome.sumsq},
+             {"not_finite", outcome.not_finite},
              {"max_relative_error", options.verify ? Json(outcome.error) : Json(nullptr)}});
         session.print("{:<10} {:>6} {:<20} {:>12} {:>10.2f} {:>14}\n", type, k, outcome.strategy,
                       duration(middle), gflops, thousands(outcome.rows_moved));

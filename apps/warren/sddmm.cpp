@@ -34,14 +34,7 @@ class SddmmRank {
     mine.rows_moved = product.rows_moved();
     mine.strategy = team_.size() == 1 && options_.strategy == "auto" ? "local" : "staged";
     const std::vector<float> result = product.result();
-    double sum = 0.0;
-    double squares = 0.0;
-    for (const float value : result) {
-      sum += static_cast<double>(value);
-      squares += static_cast<double>(value) * static_cast<double>(value);
-    }
-    mine.sum = total(team_, sum);
-    mine.sumsq = total(team_, squares);
+    add_up(team_, result, mine);
     if (options_.verify) mine.error = largest(team_, largest_error(result, rows));
     if (team_.rank() == 0) outcome = mine;
   }

@@ -148,8 +148,15 @@ double largest(team::Team& team, double value) {
   });
 }
 
-double total(team::Team& team, double value) {
-  return team.all_reduce(value, [](double a, double b) { return a + b; });
+void warn_of_overflow(const SparseOptions& options, const SparseOutcome& outcome) {
+  if (outcome.not_finite == 0) return;
+  const std::string cure =
+      options.type == "float16"
+          ? "float16 holds numbers up to 65504, --type bfloat16 and float32 up to 3.4e38"
+          : options.type + " holds numbers up to 3.4e38: make the weights smaller";
+  log_warning(fmt::format("{} of the result {} no finite numbers: {}",
+                          counted(outcome.not_finite, "element", "elements"),
+                          outcome.not_finite == 1 ? "is" : "are", cure));
 }
 
 Json in_products(double seconds, double product_seconds) {
@@ -184,6 +191,8 @@ ExitStatus report_sparse(Session& session, const SparseOptions& options, const S
   json["max_relative_error"] = options.verify ? Json(outcome.error) : Json(nullptr);
   json["sum"] = outcome.sum;
   json["sumsq"] = outcome.sumsq;
+  json["not_finite"] = outcome.not_finite;
+  warn_of_overflow(options, outcome);
   json["verified"] = options.verify ? Json(is_right) : Json(nullptr);
   json["plan_seconds"] = outcome.plan_seconds;
   json["plan_in_products"] = in_products(outcome.plan_seconds, middle);

@@ -2,7 +2,10 @@
 // The matrix of a sparse product: a graph, reordered, cut over the ranks, and its dense operand.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,9 +45,12 @@ void add_slow_option(CLI::App& command, SparseOptions& options);
 /// Throws UsageError for a value that is none.
 void check_sparse_options(const SparseOptions& options);
 
+/// Elements of B depend on what is left of row and column when divided by this.
+inline constexpr std::uint64_t kDensePeriod = 17;
 /// B[j][c] by the input's vertex j.
 [[nodiscard]] inline float dense_element(std::uint64_t j, std::uint64_t c) {
-  return static_cast<float>(static_cast<std::int64_t>((7 * (j % 17) + 13 * (c % 17)) % 17) - 8);
+  constexpr std::uint64_t n = kDensePeriod;
+  return static_cast<float>(static_cast<std::int64_t>((7 * (j % n) + 13 * (c % n)) % n) - 8);
 }
 
 /// Seconds that a graph's order took.
@@ -84,15 +90,19 @@ class SparseInput {
     const std::uint64_t begin = first(rank);
     const std::uint64_t n = count(rank);
     const std::uint64_t piece = std::max<std::uint64_t>(1, (std::uint64_t{1} << 22) / k);
+    constexpr std::uint64_t kRowsAtOnce = 1024;
     std::vector<T> part;
     for (std::uint64_t r = 0; r < n; r += piece) {
       const std::uint64_t end = std::min(n, r + piece);
       part.resize((end - r) * k);
-      for (std::uint64_t i = r; i < end; ++i) {
-        const std::uint64_t j = to_user(static_cast<Vertex>(begin + i));
-        for (std::uint64_t c = 0; c < k; ++c)
-          part[(i - r) * k + c] = from_float<T>(dense_element(j, c));
-      }
+      const auto fill_rows = [&](std::uint64_t from, std::uint64_t to) {
+        for (std::uint64_t i = from; i < to; ++i) {
+          const std::uint64_t j = to_user(static_cast<Vertex>(begin + i));
+          for (std::uint64_t c = 0; c < k; ++c)
+            part[(i - r) * k + c] = from_float<T>(dense_element(j, c));
+        }
+      };
+      stream.device().pool().parallel_for(r, end, kRowsAtOnce, fill_rows);
       rows.upload(stream, part, r * k);
       stream.synchronize();
     }
@@ -122,6 +132,7 @@ struct SparseOutcome {
   std::uint64_t rows_moved = 0;
   std::uint64_t rows_between = 0;  ///< Of these, between workgroups.
   double sum = 0.0, sumsq = 0.0;
+  std::uint64_t not_finite = 0;  ///< Elements of the result.
   double error = 0.0;
   std::string strategy;
   std::string product;                        ///< The strategy with its parameters.
@@ -139,9 +150,36 @@ void describe_order(Json& json, const OrderTimes& times, double product_seconds)
 [[nodiscard]] ExitStatus report_sparse(Session& session, const SparseOptions& options,
                                        const SparseInput& input, const SparseOutcome& outcome);
 
-/// The largest of the ranks' values, and their sum; NaN wins.
+/// The largest of the ranks' values; NaN wins.
 [[nodiscard]] double largest(team::Team& team, double value);
-[[nodiscard]] double total(team::Team& team, double value);
+
+/// Sums over all ranks' results, the same for any number of threads, and how many elements are no
+/// finite numbers. Collective.
+template <class T>
+void add_up(team::Team& team, const std::vector<T>& result, SparseOutcome& mine) {
+  constexpr std::uint64_t kPiece = 1 << 20;
+  std::vector<SparseOutcome> pieces(result.size() / kPiece + 1);
+  const auto add_piece = [&](std::uint64_t begin, std::uint64_t end) {
+    SparseOutcome& piece = pieces[begin / kPiece];
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const auto value = static_cast<double>(to_float(result[i]));
+      piece.sum += value;
+      piece.sumsq += value * value;
+      if (!std::isfinite(value)) ++piece.not_finite;
+    }
+  };
+  team.device().pool().parallel_for(0, result.size(), kPiece, add_piece);
+  for (const SparseOutcome& piece : pieces) {
+    mine.sum += piece.sum;
+    mine.sumsq += piece.sumsq;
+    mine.not_finite += piece.not_finite;
+  }
+  mine.sum = team.all_reduce(mine.sum, std::plus<>());
+  mine.sumsq = team.all_reduce(mine.sumsq, std::plus<>());
+  mine.not_finite = team.all_reduce(mine.not_finite, std::plus<>());
+}
+/// Says so where elements of the result are no finite numbers: the type holds no larger ones.
+void warn_of_overflow(const SparseOptions& options, const SparseOutcome& outcome);
 
 /// Seconds of work() on the slowest rank: once to warm up, then `repeat` times.
 template <class Work>

@@ -95,15 +95,7 @@ class SpmmRank {
   /// Sums over the result, and how far it is from the product in double precision.
   void check(const memory::Buffer<T>& c, SparseOutcome& mine) {
     const std::vector<T> result = c.to_host(stream_);
-    double sum = 0.0;
-    double squares = 0.0;
-    for (const T& element : result) {
-      const auto value = static_cast<double>(to_float(element));
-      sum += value;
-      squares += value * value;
-    }
-    mine.sum = total(team_, sum);
-    mine.sumsq = total(team_, squares);
+    add_up(team_, result, mine);
     if (options_.verify) mine.error = largest(team_, largest_error(result));
   }
 
@@ -116,25 +108,29 @@ class SpmmRank {
     double worst = 0.0;
     team_.device().pool().parallel_for(
         0, input_.count(team_.rank()), 64, [&](std::uint64_t begin, std::uint64_t end) {
-          std::vector<double> sum(k);
-          std::vector<double> size(k);
           double mine = 0.0;
           for (std::uint64_t r = begin; r < end; ++r) {
-            std::fill(sum.begin(), sum.end(), 0.0);
-            std::fill(size.begin(), size.end(), 0.0);
+            // Rows of B that are alike, by the sums of their weights.
+            double weight_of[kDensePeriod] = {}, size_of[kDensePeriod] = {};
             for (EdgeOffset e = graph.offsets[first + r]; e < graph.offsets[first + r + 1]; ++e) {
               const double weight = weights.empty() ? 1.0 : static_cast<double>(weights[e]);
-              const std::uint64_t j = input_.to_user(graph.targets[e]);
-              for (std::uint64_t c = 0; c < k; ++c) {
-                const double term = weight * static_cast<double>(dense_element(j, c));
-                sum[c] += term;
-                size[c] += std::abs(term);
+              const std::uint64_t alike = input_.to_user(graph.targets[e]) % kDensePeriod;
+              weight_of[alike] += weight;
+              size_of[alike] += std::abs(weight);
+            }
+            double sum[kDensePeriod] = {}, size[kDensePeriod] = {};
+            for (std::uint64_t j = 0; j < kDensePeriod; ++j) {
+              for (std::uint64_t c = 0; c < kDensePeriod; ++c) {
+                const auto element = static_cast<double>(dense_element(j, c));
+                sum[c] += weight_of[j] * element;
+                size[c] += size_of[j] * std::abs(element);
               }
             }
             for (std::uint64_t c = 0; c < k; ++c) {
+              const std::uint64_t like = c % kDensePeriod;
               const double off =
-                  std::abs(static_cast<double>(to_float(result[r * k + c])) - sum[c]);
-              const double error = off == 0.0 ? 0.0 : off / size[c];
+                  std::abs(static_cast<double>(to_float(result[r * k + c])) - sum[like]);
+              const double error = off == 0.0 ? 0.0 : off / size[like];
               if (!(error <= mine)) mine = error;  // NaN wins, too.
             }
           }

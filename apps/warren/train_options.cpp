@@ -122,7 +122,7 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
       ->type_name("F1,F2,...");
   add_number(train, "--batch", o.batch,
              "Of sampled: vertices, of links edges, of a batch, per rank (1024; of few training "
-             "vertices a sixteenth of a rank's, 128 at least)",
+             "vertices a 128th of a rank's, 8 at least)",
              "B", 1, 1 << 30);
   add_number(train, "--negatives", o.negatives,
              "Of --task link: false targets drawn for each edge (1)", "N", 1, 1 << 20);
@@ -285,10 +285,10 @@ learn::TrainOptions train_options(const TrainCommand& o) {
 
 namespace {
 
-/// Of `share` training vertices of a rank. An epoch of two or three updates teaches next to
-/// nothing: there are sixteen, where that leaves batches large enough to be worth starting.
+/// Of `share` training vertices of a rank. An epoch of few updates teaches next to nothing: three
+/// of 128 reach 90% on generated sets of 4,000 vertices, of 64 they do not.
 std::uint64_t default_batch(std::uint64_t share) {
-  constexpr std::uint64_t kLeast = 128, kMost = learn::SampledOptions{}.batch, kBatches = 16;
+  constexpr std::uint64_t kLeast = 8, kMost = learn::SampledOptions{}.batch, kBatches = 128;
   return std::min(share, std::clamp(share / kBatches, kLeast, kMost));
 }
 

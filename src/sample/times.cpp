@@ -176,6 +176,12 @@ std::vector<std::int64_t> read_seed_times(const std::string& text, std::uint64_t
   if (const auto time = whole_number<std::int64_t>(text))
     return std::vector<std::int64_t>(vertices, *time);
   if (is_npy(text)) return read_npy(text, vertices, "vertex");
+  const std::size_t digits = text.starts_with('-') ? 1 : 0;
+  const bool is_too_large =
+      text.size() > digits && text.find_first_not_of("0123456789", digits) == std::string::npos;
+  require(!is_too_large, fmt::format("a seed time of {}: times are integers of 64 bits, from -2^63 "
+                                     "to 2^63 - 1; a file of that name is ./{}",
+                                     text, text));
   const io::MappedFile file(text);
   std::vector<std::int64_t> times;
   each_line(file, [&](std::uint64_t line, const auto& words) {

@@ -77,9 +77,17 @@ class Words(ProgramTest):
         self.must_fail(2, "stats", path, says=["a.el:1", "'x'", "--ids words"])
         result = self.succeed_json("bfs", path, "--ids", "words", "--source", "8")
         self.assertEqual((result["source"], result["reached"], result["vertices"]), ("8", 3, 3))
-        table = self.file("a.csv", "person,friend\nAlice,Bob\n")
-        self.assertEqual(self.succeed_json("stats", table)["vertices"], 4)
-        self.assertEqual(self.succeed_json("stats", table, "--headings", "yes")["vertices"], 2)
+        table = self.file("a.csv", "person,friend\nAlice,Bob\nBob,Carol\n")
+        self.assertEqual(self.succeed_json("stats", table, warns="a.csv: the first line, 'person,friend', is read as an edge")["vertices"], 5)
+        self.assertEqual(self.succeed_json("stats", table, "--headings", "no")["vertices"], 5)
+        self.assertEqual(self.succeed_json("stats", table, "--headings", "yes")["vertices"], 3)
+        edges = self.file("b.csv", "Alice,Bob\nCarol,Alice\n")
+        self.assertEqual(self.succeed_json("stats", edges)["vertices"], 3)
+        # A word above a number, in the column of weights.
+        for separator in ",\t ":
+            weighted = self.file("c.txt", separator.join(["person", "friend", "strength"]) + f"\nAlice{separator}Bob{separator}2.5\n")
+            result = self.succeed_json("sssp", weighted, "--weights", "file", "--source", "Alice", "--verify")
+            self.assertEqual((result["vertices"], result["sum_distance"]), (2, 2.5))
         self.must_fail(2, "stats", table, "--headings", "maybe", says="--headings")
         self.must_fail(2, "stats", path, "--ids", "letters", says="--ids")
 

@@ -125,6 +125,8 @@ class Sample(ProgramTest):
         self.must_fail(2, *plain, "--times", good, says="--temporal")
         self.must_fail(2, *temporal, "--times", "nowhere.txt", "--seed-times", 5, says="nowhere.txt")
         self.must_fail(2, *temporal, "--times", good, "--seed-times", "soon", says="soon")
+        for beyond in (2**63, -(2**63) - 1):
+            self.must_fail(2, *temporal, "--times", good, f"--seed-times={beyond}", says=[str(beyond), "2^63"])
         for text, says in (("0 1 5\n", "edge from 1 to 2 has no time"), ("0 1 5\n1 2\n", "line 2"), ("0 1 x\n", "line 1"),
                            ("0 2 5\n", "no edge from 0 to 2"), ("0 7 5\n", "line 1"), ("0 1 5.5\n", "line 1")):
             path = self.file("bad.txt", text)

@@ -81,6 +81,15 @@ class Spmm(ProgramTest):
         self.succeed_json("spmm", weighted, "--k", 4, "--weights", "uniform:1:9")
         self.check_sums(self.succeed_json("spmm", weighted, "--k", 4, "--weights", "file"), values)
 
+    def test_results_beyond_the_type_are_told_of(self):
+        weighted = self.file("a.wel", "0 1 100000\n1 2 7\n")
+        options = [weighted, "--k", 17, "--weights", "file"]
+        self.assertEqual(self.succeed_json("spmm", *options)["not_finite"], 0)
+        for command in (["spmm", *options, "--type"], ["bench", "spmm", weighted, "--ks", 17, "--weights", "file", "--types"]):
+            result = self.succeed_json(*command, "float16", warns="16 elements of the result are no finite numbers: float16 holds numbers up to 65504")
+            # 100000 times 8 to -8 is infinite, but for 0.
+            self.assertEqual(result.get("results", [result])[0]["not_finite"], 16)
+
     def test_strategies_move_the_volumes_of_partition(self):
         graph = ["kron:9", "--symmetrize"]
         one = self.succeed_json("spmm", *graph, "--k", 8)

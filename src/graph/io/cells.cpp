@@ -111,6 +111,12 @@ bool are_words(std::span<const Cell> cells) {
          !looks_like_number(cells[0].text) && !looks_like_number(cells[1].text);
 }
 
+// The first line has a word where the second has a number, in the column of weights.
+bool is_weight_headed(std::span<const Cell> first, std::span<const Cell> second) {
+  return first.size() > kIds && second.size() > kIds && !first[kIds].text.empty() &&
+         !looks_like_number(first[kIds].text) && looks_like_number(second[kIds].text);
+}
+
 // Takes the columns that their headings name, where they do.
 void choose_columns(const TextFile& file, std::span<const Cell> headings, CellLayout& layout) {
   const auto source = source_column(headings), target = target_column(headings);
@@ -262,8 +268,9 @@ std::optional<CellLayout> find_layout(TextFile& file, const CellHints& hints) {
   }
   const std::vector<Cell> second = cells.size() > 1 ? cells[1] : std::vector<Cell>{};
   const bool is_headed =
-      are_words(cells[0]) && ((source_column(cells[0]) && target_column(cells[0])) ||
-                              (layout.separator != ' ' && are_numbers(second)));
+      are_words(cells[0]) &&
+      ((source_column(cells[0]) && target_column(cells[0])) ||
+       (layout.separator != ' ' && are_numbers(second)) || is_weight_headed(cells[0], second));
   const bool has_headings = hints.has_headings.value_or(is_headed);
   if (has_headings) {
     layout.headings = lines[0];
@@ -273,6 +280,7 @@ std::optional<CellLayout> find_layout(TextFile& file, const CellHints& hints) {
   }
   const std::vector<Cell> ids = taken(has_headings ? second : cells[0], layout);
   layout.are_words = hints.are_words || (hints.may_be_words && are_words(ids));
+  layout.may_have_headings = !has_headings && !hints.has_headings;
   return layout;
 }
 
@@ -329,6 +337,8 @@ void CellReader::write_cell(const TextBlock& block, const Cell& cell, std::size_
 
 WordIds gather_words(const TextFile& file, const CellLayout& layout) {
   WordIds words;
+  std::string first_line;  // With data.
+  std::uint64_t lines = 0, met_again = 0;
   CellSplitter splitter(file, layout.separator);
   for (std::uint64_t piece = 0; piece < file.pieces(); ++piece) {
     file.for_each_block(piece, [&](const TextBlock& block) {
@@ -336,13 +346,22 @@ WordIds gather_words(const TextFile& file, const CellLayout& layout) {
         line = without_tail(line);
         if (trimmed(line).empty() || is_comment(line) || line == layout.headings) return true;
         const std::vector<Cell> ids = taken(splitter.split(block, line), layout);
+        if (lines++ == 0) first_line = line;
         for (std::size_t i = 0; i < std::min(kIds, ids.size()); ++i) {
           check_word(file, block, ids[i]);
-          words.add(ids[i].text);
+          const std::uint64_t number = words.add(ids[i].text);
+          if (lines > 1 && number < kIds) ++met_again;
         }
         return true;
       });
     });
+  }
+  if (layout.may_have_headings && lines > 1 && met_again == 0) {
+    log_warning(
+        fmt::format("{}: the first line, {}, is read as an edge, though no other line has "
+                    "its ids: --headings yes reads it as headings, --headings no as an edge "
+                    "without this warning",
+                    file.path(), quoted(first_line)));
   }
   return words;
 }

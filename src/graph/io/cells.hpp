@@ -19,12 +19,13 @@ namespace warren::graph::io {
 
 /// What the first lines of a table tell.
 struct CellLayout {
-  char separator = ' ';           ///< ' ' stands for blanks and tabs.
-  std::string headings;           ///< The line that has them; empty where there is none.
-  bool are_words = false;         ///< The ids.
-  bool is_weighted = false;       ///< There is a column of weights.
-  std::vector<std::size_t> take;  ///< Which cells are source, target and weight; empty: all cells,
-                                  ///< as they stand.
+  char separator = ' ';            ///< ' ' stands for blanks and tabs.
+  std::string headings;            ///< The line that has them; empty where there is none.
+  bool are_words = false;          ///< The ids.
+  bool is_weighted = false;        ///< There is a column of weights.
+  bool may_have_headings = false;  ///< Nothing shows them, and nobody said that there are none.
+  std::vector<std::size_t> take;   ///< Which cells are source, target and weight; empty: all cells,
+                                   ///< as they stand.
 };
 
 /// What is known of a table before it is looked at.
@@ -82,7 +83,8 @@ class CellReader {
   std::string text_;
 };
 
-/// The words that are ids in the file. Throws InputError.
+/// The words that are ids in the file. Warns of a first line that is read as an edge and looks like
+/// headings. Throws InputError.
 [[nodiscard]] WordIds gather_words(const TextFile& file, const CellLayout& layout);
 
 }  // namespace warren::graph::io

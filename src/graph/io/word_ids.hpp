@@ -15,11 +15,12 @@ namespace warren::graph::io {
 
 class WordIds {
  public:
-  /// Adds a word unless it is there.
-  void add(std::string_view word) {
-    if (numbers_.contains(word)) return;
+  /// The number of a word, which is added unless it is there.
+  std::uint64_t add(std::string_view word) {
+    if (const auto found = numbers_.find(word); found != numbers_.end()) return found->second;
     const std::uint64_t number = words_.size();
     numbers_.emplace(words_.emplace_back(word), number);
+    return number;
   }
   [[nodiscard]] std::uint64_t size() const { return words_.size(); }
   /// The number of a word; nothing if it was not added.
