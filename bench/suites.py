@@ -138,7 +138,7 @@ def gathers(gpus):
 def products(gpus):
     """Beside cuSPARSE on one GPU; every strategy on several."""
     if gpus == 1:
-        return [Row(f"sparse-{name}", f"products with {name} beside cuSPARSE", 1, f"bench_sparse --graph {graph} --ks 16,32,64,128,256 --repeat 5 --calls 5", "file", "cuSPARSE in the same program", 25.0)
+        return [Row(f"sparse-{name}", f"products with {name} beside cuSPARSE", 1, f"bench_sparse --graph {graph} --ks 16,32,64,128,256 --repeat 5 --calls 5", "file", "cuSPARSE in the same program", 60.0)
                 for name, graph in (("k22", "kron:22"), ("comm", COMM))]
     graphs = (("comm", COMM), ("k22", KRON))
     rows = [Row(f"spmm-{name}", f"strategies of products with {name}", gpus, f"warren bench spmm {graph} --ks 32,128 --repeat 7 --verify --device cuda --devices {gpus}", "file", NONE, 60.0)

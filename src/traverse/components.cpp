@@ -32,6 +32,9 @@ class ComponentsMemory {
       second_ = Buffer<Vertex>(team.device(), shard.out.count);
       arrays_.second = second_.data();
     }
+    const EdgeOffset edges = shard.has_in() && !shard.is_symmetric ? 2 * shard.edges : shard.edges;
+    long_pieces_ = Buffer<ComponentsPiece>(team.device(), ComponentsPiece::most(edges));
+    arrays_.long_pieces = long_pieces_.data();
     share(team, parent_.data(), arrays_.parent_of);
     memory::GlobalView<Vertex>& joined = arrays_.joined;
     joined.rank = team.rank();
@@ -57,6 +60,7 @@ class ComponentsMemory {
  private:
   Buffer<Vertex> parent_, second_;
   Buffer<ComponentsLargest> largest_;
+  Buffer<ComponentsPiece> long_pieces_;
   ComponentsArrays arrays_;
 };
 

@@ -4,12 +4,17 @@
 // larger root under the smaller one, so that in the end the root of a tree is its smallest vertex.
 //
 // Several ranks each keep a forest over all vertices and link the edges of their own rows in it.
-// Once, after sampling, each takes over where the others have hung their own vertices. An edge may
-// be skipped if both of its ends lie in trees that are known to be connected: each rank chooses its
-// largest tree, and those of two ranks are connected if a vertex lies in both. At the end the
-// ranks' entries for their own vertices are one forest, cut over the ranks. What another rank knows
-// of a vertex (nothing, for most) is linked in it by the vertex' owner, and every owner climbs to
-// its vertices' roots. Other ranks' entries are read in order, both times.
+// Once, after sampling, each asks the owners of its trees' roots where these hang. An edge may be
+// skipped if both of its ends lie in trees that are known to be connected: each rank chooses its
+// largest tree, and those of two ranks are connected if a vertex lies in both, as a sample shows.
+// At the end the ranks' entries for their own vertices are one forest, cut over the ranks. In it
+// each rank links other ranks' vertices with the roots that they have in its own forest, and every
+// owner climbs to its vertices' roots.
+//
+// Other ranks' vertices in a rank's largest tree need no link, if that tree is connected with the
+// others'. Such a vertex v has an edge to a vertex u of the rank. If v lies in its owner's largest
+// tree, the two trees are connected. If not, its owner has linked all of v's edges: u and v lie in
+// one tree of the owner's forest, which is linked as a whole, u among its vertices.
 #pragma once
 
 #include "warren/graph/adjacency.hpp"
@@ -19,18 +24,19 @@
 namespace warren::traverse {
 
 enum class ComponentsPhase : std::uint32_t {
-  clear,      ///< Every vertex is a tree, or hangs under its first neighbour: see clear().
-  sample,     ///< The round's edge of each vertex.
-  compress,   ///< Every vertex hangs under its root, in the rank's forest.
-  adopt,      ///< Other ranks' vertices hang where their owners have hung them.
-  choose,     ///< The rank's largest tree, by a sample of its vertices.
-  meet,       ///< Which other ranks' largest trees have a vertex of this rank's.
-  agree,      ///< Whether the largest tree is connected with the first rank's.
-  finish,     ///< All other edges, but those out of the largest tree.
-  introduce,  ///< What the ranks' largest trees hang under.
-  join,       ///< What other ranks know of the own vertices, linked in the forest of all ranks.
-  climb,      ///< The root of the largest tree in that forest.
-  settle,     ///< Every own vertex hangs under its root in that one.
+  clear,        ///< Every vertex is a tree, or hangs under its first neighbour: see clear().
+  sample,       ///< The round's edge of each vertex.
+  compress,     ///< Vertices hang under their roots, in the rank's forest: see compress().
+  adopt,        ///< Roots that are other ranks' vertices hang where their owners have hung them.
+  choose,       ///< The rank's largest tree, by a sample of its vertices.
+  meet,         ///< Which other ranks' largest trees have a vertex of this rank's.
+  agree,        ///< Whether the largest tree is connected with the first rank's.
+  finish,       ///< All other edges, but those out of the largest tree and of long lists.
+  finish_long,  ///< The long lists that finish() left, in pieces.
+  introduce,    ///< What the ranks' largest trees hang under.
+  join,    ///< Other ranks' vertices are linked in the forest of all ranks with their roots here.
+  climb,   ///< The root of the largest tree in that forest.
+  settle,  ///< Every own vertex hangs under its root in that one.
   done
 };
 
@@ -41,10 +47,12 @@ struct ComponentsState {
   std::uint32_t most_rounds = 2;  ///< As many where the largest tree is small still.
   std::uint32_t ranks = 1;
   bool is_finishing = false;  ///< The sample is behind us.
-  bool has_adopted = false;   ///< Other ranks' trees, once a run.
-  bool is_far = false;        ///< The edges.
-  bool hooks = false;         ///< How sampled edges join trees: by hook(), not by link().
-  bool begins_hung = false;   ///< The first round is clear()'s, which keeps the second's edges.
+  bool has_adopted = false;   ///< What other ranks know of roots, once a run.
+  bool has_sampled =
+      false;            ///< Other ranks' vertices may have been hung since they were compressed.
+  bool is_far = false;  ///< The edges.
+  bool hooks = false;   ///< How sampled edges join trees: by hook(), not by link().
+  bool begins_hung = false;  ///< The first round is clear()'s, which keeps the second's edges.
   std::uint64_t far_bytes = 0;
 };
 
@@ -61,6 +69,17 @@ struct ComponentsLargest {
   Vertex root_of[kMaxRanks] = {};  ///< Of all ranks' that are connected, at last; or kNoVertex.
   Vertex from = kNoVertex;         ///< The own one of these,
   Vertex to = kNoVertex;           ///< and its root in the forest of all ranks.
+  std::uint64_t long_pieces = 0;   ///< Of the rank's lists.
+};
+
+/// A piece of a long list: a warp's task.
+struct ComponentsPiece {
+  static constexpr EdgeOffset kEdges = 4096;
+  Vertex row;
+  std::uint32_t index : 31;
+  std::uint32_t is_in : 1;  ///< Of the in-edges.
+  /// Of lists with so many edges, at most.
+  [[nodiscard]] static std::uint64_t most(EdgeOffset edges) { return 2 * (edges / kEdges) + 1; }
 };
 
 /// What every form of the program works on.
@@ -76,6 +95,7 @@ struct ComponentsArrays {
   const Vertex* parent_of[kMaxRanks] = {};
   memory::GlobalView<Vertex> joined;  ///< The forest of all ranks: each one's own part of its own.
   Vertex* second = nullptr;  ///< Own rows, where clear() reads lists: the second neighbour.
+  ComponentsPiece* long_pieces = nullptr;
   ComponentsLargest* largest = nullptr;
   const ComponentsLargest* largest_of[kMaxRanks] = {};
 };
@@ -83,7 +103,7 @@ struct ComponentsArrays {
 /// `kPacked`: the lists are compressed.
 template <bool kPacked>
 struct ComponentsProgram : ComponentsArrays {
-  static constexpr std::uint32_t kFarBytes = 0, kVotes = 1, kAsked = 2;  ///< The sums.
+  static constexpr std::uint32_t kFarBytes = 0, kVotes = 1, kAsked = 2, kLong = 3;  ///< The sums.
   using State = ComponentsState;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
@@ -106,9 +126,11 @@ struct ComponentsProgram : ComponentsArrays {
       case ComponentsPhase::sample:
         // Between the rounds, too: linking climbs, and short trees are climbed fast.
         ++state.round;
+        state.has_sampled = true;
         state.phase = ComponentsPhase::compress;
         return state;
       case ComponentsPhase::compress:
+        state.has_sampled = false;
         if (!state.is_finishing) {
           state.phase = state.round < state.rounds              ? ComponentsPhase::sample
                         : state.ranks > 1 && !state.has_adopted ? ComponentsPhase::adopt
@@ -138,6 +160,9 @@ struct ComponentsProgram : ComponentsArrays {
         state.phase = ComponentsPhase::finish;
         return state;
       case ComponentsPhase::finish:
+        state.phase = sums[kLong] > 0 ? ComponentsPhase::finish_long : ComponentsPhase::compress;
+        return state;
+      case ComponentsPhase::finish_long:
         state.phase = ComponentsPhase::compress;
         return state;
       case ComponentsPhase::introduce:
@@ -168,10 +193,10 @@ struct ComponentsProgram : ComponentsArrays {
         sample(grid, state);
         break;
       case ComponentsPhase::compress:
-        compress(grid);
+        compress(grid, state);
         break;
       case ComponentsPhase::adopt:
-        adopt(grid);
+        adopt(grid, state);
         break;
       case ComponentsPhase::choose:
         choose(grid);
@@ -184,6 +209,9 @@ struct ComponentsProgram : ComponentsArrays {
         break;
       case ComponentsPhase::finish:
         finish(grid, state);
+        break;
+      case ComponentsPhase::finish_long:
+        finish_long(grid, state);
         break;
       case ComponentsPhase::introduce:
         introduce(grid, state);
@@ -206,6 +234,7 @@ struct ComponentsProgram : ComponentsArrays {
   /// An edge list longer than this is worked on by a whole warp.
   static constexpr std::uint32_t kAlone = 8;
 
+  [[nodiscard]] WARREN_HD bool is_own(Vertex v) const { return v - out.first < out.count; }
   [[nodiscard]] WARREN_HD Vertex parent_now(Vertex v) const { return exec::atomic_load(parent[v]); }
   /// Or an earlier one: what was above a vertex once stays above it.
   [[nodiscard]] WARREN_HD Vertex some_parent(Vertex v) const {
@@ -318,28 +347,60 @@ struct ComponentsProgram : ComponentsArrays {
     grid.sum(kFarBytes, bytes);
   }
 
+  /// The root of a vertex, under which it hangs from now on; it climbs no further than `enough`.
+  [[nodiscard]] WARREN_HD Vertex hang_under_root(Vertex v, Vertex enough = kNoVertex) const {
+    const Vertex first = some_parent(v);
+    Vertex root = first;
+    for (Vertex above = some_parent(root); above != root && root != enough;
+         above = some_parent(root))
+      root = above;
+    if (root != first) exec::atomic_store(parent[v], root);
+    return root;
+  }
+
+  /// The own vertices, and all where others may hang deep.
   template <class Grid>
-  WARREN_HD void compress(Grid& grid) const {
-    grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
-      const auto v = static_cast<Vertex>(i);
-      const Vertex first = some_parent(v);
-      Vertex root = first;
-      for (Vertex above = some_parent(root); above != root; above = some_parent(root)) root = above;
-      if (root != first) exec::atomic_store(parent[v], root);
+  WARREN_HD void compress(Grid& grid, const State& state) const {
+    const Vertex first = state.has_sampled ? 0 : out.first;
+    const std::uint64_t count = state.has_sampled ? vertices : out.count;
+    grid.template for_each<exec::Thread>(count, [&](auto&, std::uint64_t i) {
+      (void)hang_under_root(first + static_cast<Vertex>(i));
     });
   }
 
   /// Without it a rank's vertices would hang under neighbours of other ranks that hang nowhere
-  /// themselves: its trees would be small, and more edges left to link. Owners may be linking, too:
-  /// what hung above a vertex once is connected with it.
+  /// themselves, and vertices under which those of other ranks hang would not be known to: the
+  /// rank's trees would be small, and more edges left to link. Roots of other ranks are asked of
+  /// their owner; own ones of all others. Ranks may be linking meanwhile: what hung above a vertex
+  /// once is connected with it. Neighbouring vertices often have one root, which a thread asks for
+  /// once.
   template <class Grid>
-  WARREN_HD void adopt(Grid& grid) const {
-    grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
-      const auto v = static_cast<Vertex>(i);
-      if (v - out.first < out.count) return;
-      const Vertex theirs = joined_now(v);
-      if (theirs != v) link(v, theirs);
+  WARREN_HD void adopt(Grid& grid, const State& state) const {
+    Vertex asked = kNoVertex;
+    grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
+      const auto row = static_cast<Vertex>(i);
+      const Vertex root = some_parent(out.first + row);
+      if (root == out.first + row) {
+        if (out.degree(row) == 0) return;
+        for (std::uint32_t q = 0; q < state.ranks; ++q)
+          if (q != rank) adopt_root(q, root);
+      } else if (root != asked && !is_own(root)) {
+        asked = root;
+        adopt_root(static_cast<std::uint32_t>(joined.owner(root)), root);
+      }
     });
+  }
+  /// Links a root with what it hangs under at rank q.
+  WARREN_HD void adopt_root(std::uint32_t q, Vertex root) const {
+    const Vertex theirs = exec::load_maybe_stale(parent_of[q][root]);
+    if (theirs != root) link(root, theirs);
+  }
+
+  /// One of `count` numbers. Spread by a multiplicative hash: neighbouring vertices tend to be
+  /// alike.
+  [[nodiscard]] WARREN_HD static Vertex sampled(std::uint64_t i, std::uint64_t count) {
+    const std::uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15ull;
+    return static_cast<Vertex>((bits >> 32) * count >> 32);
   }
 
   /// The root that most of a sample of the rank's vertices have. Which it is decides on the time
@@ -350,13 +411,9 @@ struct ComponentsProgram : ComponentsArrays {
     const auto worker = grid.block_worker();
     auto& scratch = *worker.template scratch<ComponentsScratch>();
     constexpr std::uint32_t kSamples = ComponentsScratch::kSamples;
-    const auto sampled = [&](std::uint64_t i) {
-      // Spread by a multiplicative hash: neighbouring ids tend to be alike.
-      const std::uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15ull;
-      return static_cast<Vertex>((bits >> 32) * out.count >> 32);
-    };
-    worker.for_each(kSamples,
-                    [&](std::uint64_t i) { scratch.root[i] = parent[out.first + sampled(i)]; });
+    worker.for_each(kSamples, [&](std::uint64_t i) {
+      scratch.root[i] = parent[out.first + sampled(i, out.count)];
+    });
     worker.sync();
     std::uint64_t best = 0;  // Votes, and the root: one reduction finds both.
     worker.for_each(kSamples, [&](std::uint64_t i) {
@@ -371,7 +428,7 @@ struct ComponentsProgram : ComponentsArrays {
     // Isolated vertices have no say in how many edges are left.
     std::uint64_t asked = 0, votes = 0;
     worker.for_each(kSamples, [&](std::uint64_t i) {
-      if (out.degree(sampled(i)) == 0) return;
+      if (out.degree(sampled(i, out.count)) == 0) return;
       ++asked;
       votes += scratch.root[i] == static_cast<Vertex>(best) ? 1 : 0;
     });
@@ -380,18 +437,22 @@ struct ComponentsProgram : ComponentsArrays {
   }
 
   /// Looks in this rank's forest for vertices of others that lie in the largest trees of both.
+  /// Where a sample finds none, one of the trees may not be skipped: that takes time, no more.
   template <class Grid>
   WARREN_HD void meet(Grid& grid) const {
+    constexpr std::uint64_t kMostLooks = 1 << 16;
     const Vertex mine = largest->root;
     if (mine == kNoVertex) return;
-    grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
-      const auto v = static_cast<Vertex>(i);
-      if (v - out.first < out.count || some_parent(v) != mine) return;
+    const std::uint64_t looks = vertices < kMostLooks ? vertices : kMostLooks;
+    grid.template for_each<exec::Thread>(looks, [&](auto&, std::uint64_t i) {
+      const Vertex v = looks == vertices ? static_cast<Vertex>(i) : sampled(i, vertices);
+      if (is_own(v) || hang_under_root(v, mine) != mine) return;
       const auto q = static_cast<std::uint32_t>(joined.owner(v));
       std::uint32_t& word = largest->meets[q / 32];
       const std::uint32_t bit = 1u << q % 32;
       if ((exec::atomic_load(word) & bit) != 0) return;
-      if (parent_of[q][v] == largest_of[q]->root) exec::atomic_or(word, bit);
+      if (exec::load_maybe_stale(parent_of[q][v]) == largest_of[q]->root)
+        exec::atomic_or(word, bit);
     });
   }
 
@@ -431,7 +492,7 @@ struct ComponentsProgram : ComponentsArrays {
     const Vertex skipped = largest->skipped;
     // Edges that another rank skips, too.
     const bool takes_in_edges = largest->root != kNoVertex && !is_symmetric;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0, pieces = 0;
     grid.template for_each<exec::Warp>(
         (std::uint64_t{out.count} + kLanes - 1) / kLanes,
         [&](const WarpType& worker, std::uint64_t task) {
@@ -440,11 +501,60 @@ struct ComponentsProgram : ComponentsArrays {
           const bool has = i < out.count && parent_now(out.first + row) != skipped;
           if (!worker.any(has)) return;
           // From the first edge on: a vertex' first round leaves out a larger neighbour.
-          bytes += link_list(worker, has, row, out, packed_out, state.is_far);
-          if (takes_in_edges) bytes += link_list(worker, has, row, in, packed_in, state.is_far);
+          const bool has_long = has && out.degree(row) > ComponentsPiece::kEdges;
+          if (has_long) pieces += leave_for_later(row, out.degree(row), false);
+          bytes += link_list(worker, has && !has_long, row, out, packed_out, state.is_far);
+          if (!takes_in_edges) return;
+          const bool has_long_in = has && in.degree(row) > ComponentsPiece::kEdges;
+          if (has_long_in) pieces += leave_for_later(row, in.degree(row), true);
+          bytes += link_list(worker, has && !has_long_in, row, in, packed_in, state.is_far);
         },
         kGrain);
     grid.sum(kFarBytes, bytes);
+    grid.sum(kLong, pieces);
+  }
+
+  /// A list that would keep one warp busy while the others wait.
+  WARREN_HD std::uint64_t leave_for_later(Vertex row, EdgeOffset degree, bool is_in) const {
+    const std::uint64_t pieces = (degree + ComponentsPiece::kEdges - 1) / ComponentsPiece::kEdges;
+    const std::uint64_t at = exec::atomic_add(largest->long_pieces, pieces);
+    for (std::uint64_t i = 0; i < pieces; ++i)
+      long_pieces[at + i] = {row, static_cast<std::uint32_t>(i), is_in ? 1u : 0u};
+    return pieces;
+  }
+
+  template <class Grid>
+  WARREN_HD void finish_long(Grid& grid, const State& state) const {
+    using WarpType = typename Grid::Warp;
+    std::uint64_t bytes = 0;
+    grid.template for_each_claimed<exec::Warp>(
+        largest->long_pieces, [&](const WarpType& worker, std::uint64_t task) {
+          const ComponentsPiece piece = long_pieces[task];
+          const graph::CsrView& lists = piece.is_in != 0 ? in : out;
+          const graph::PackedRows& packed = piece.is_in != 0 ? packed_in : packed_out;
+          const EdgeOffset begin = lists.begin(piece.row) + piece.index * ComponentsPiece::kEdges;
+          const EdgeOffset rest = lists.end(piece.row) - begin;
+          const EdgeOffset end =
+              begin + (rest < ComponentsPiece::kEdges ? rest : ComponentsPiece::kEdges);
+          if constexpr (kPacked) {
+            bytes += link_packed(worker, piece.row, {lists, packed}, begin,
+                                 worker.lane() == 0 ? end : begin);
+          } else {
+            const Vertex* list = lists.list(begin);
+            worker.for_each(end - begin,
+                            [&](std::uint64_t k) { link(out.first + piece.row, list[k]); });
+            if (worker.lane() == 0) bytes += far_sectors(state.is_far, lists, begin, end);
+          }
+        });
+    grid.sum(kFarBytes, bytes);
+  }
+
+  /// Bytes that are read of an uncompressed list in far memory, in whole sectors.
+  [[nodiscard]] WARREN_HD static std::uint64_t far_sectors(bool is_far, const graph::CsrView& lists,
+                                                           EdgeOffset begin, EdgeOffset end) {
+    if (!is_far || begin >= end || begin < lists.cached_end) return 0;
+    constexpr std::uint64_t kSector = graph::kSectorBytes;
+    return ((end - begin) * sizeof(Vertex) + kSector - 1) / kSector * kSector;
   }
 
   /// Links each lane's vertex, where it `has` one, with its list. Returns the bytes read of far
@@ -459,9 +569,7 @@ struct ComponentsProgram : ComponentsArrays {
       return link_packed(worker, row, {lists, packed}, begin, end);
     } else {
       link_plain(worker, out.first + row, lists, begin, end);
-      if (!is_far || begin >= end || begin < lists.cached_end) return 0;
-      constexpr std::uint64_t kSector = graph::kSectorBytes;
-      return ((end - begin) * sizeof(Vertex) + kSector - 1) / kSector * kSector;
+      return far_sectors(is_far, lists, begin, end);
     }
   }
 
@@ -532,14 +640,14 @@ struct ComponentsProgram : ComponentsArrays {
   WARREN_HD void introduce(Grid& grid, const State& state) const {
     if (grid.block() != 0 || grid.block_worker().lane() != 0) return;
     for (std::uint32_t q = 0; q < state.ranks; ++q) {
-      const bool is_known = largest_of[q]->skipped != kNoVertex;
-      largest->root_of[q] = is_known ? parent_of[q][largest_of[q]->root] : kNoVertex;
+      Vertex root = largest_of[q]->skipped;
+      while (root != kNoVertex && parent_of[q][root] != root) root = parent_of[q][root];
+      largest->root_of[q] = root;
     }
   }
 
   /// The largest trees are joined once for each two ranks: if every thread did it, all of them
-  /// would ask for the same few words, over the link. Neighbouring vertices often hang under the
-  /// same two roots, which a thread links once.
+  /// would ask for the same few words, over the link.
   template <class Grid>
   WARREN_HD void join_forests(Grid& grid, const State& state) const {
     const Vertex root = largest->root_of[rank];
@@ -547,20 +655,11 @@ struct ComponentsProgram : ComponentsArrays {
       for (std::uint32_t q = 0; q < state.ranks; ++q)
         if (largest->root_of[q] != kNoVertex) link_joined(root, largest->root_of[q]);
     }
-    Vertex linked = kNoVertex, with = kNoVertex;
-    grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
-      const Vertex v = out.first + static_cast<Vertex>(i);
-      for (std::uint32_t k = 1; k < state.ranks; ++k) {
-        const std::uint32_t q = rank + k < state.ranks ? rank + k : rank + k - state.ranks;
-        const Vertex theirs = parent_of[q][v];
-        if (theirs == v) continue;
-        const Vertex mine = joined_now(v);
-        if (theirs == mine || (theirs == with && mine == linked)) continue;
-        if (mine == root && theirs == largest->root_of[q]) continue;
-        link_joined(mine, theirs);
-        linked = mine;
-        with = theirs;
-      }
+    grid.template for_each<exec::Thread>(vertices - out.count, [&](auto&, std::uint64_t i) {
+      auto v = static_cast<Vertex>(i);
+      if (v >= out.first) v += out.count;
+      const Vertex above = hang_under_root(v, root);
+      if (above != v && above != root) link_joined(v, above);
     });
   }
 

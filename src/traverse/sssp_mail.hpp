@@ -7,31 +7,33 @@
 
 namespace warren::traverse {
 
-/// Mails the lanes' vertices, where they `has` one that is not mailed yet, to their owners. The
-/// lanes reserve room together.
-template <class W, class Program>
-WARREN_HD void put_mail(const W& worker, const Program& program, std::uint32_t parity, bool has,
-                        Vertex to) {
-  const bool has_mail = has && claim_bit(program.mailed, to);
-  if (!worker.any(has_mail)) return;
-  int owner = 0;
-  WARREN_ROLLED
-  for (int p = 1; p < program.ranks; ++p) owner += to >= program.cuts[p] ? 1 : 0;
-  WARREN_ROLLED
-  for (int q = 0; q < program.ranks; ++q) {
-    const bool mine = has_mail && owner == q;
-    if (!worker.any(mine)) continue;
-    const std::uint32_t before = worker.exclusive_scan(mine ? 1u : 0u);
-    std::uint64_t base = 0;
-    if (worker.lane() == worker.size() - 1) {
-      base =
-          exec::atomic_add(program.outbox_count[parity * kMaxRanks + static_cast<std::uint32_t>(q)],
-                           std::uint64_t{before} + (mine ? 1u : 0u));
+/// Where a step's mail goes.
+struct SsspOutbox {
+  Vertex* list = nullptr;          ///< Mail for rank q from index cuts[q].
+  std::uint64_t* count = nullptr;  ///< [kMaxRanks], of the slot's parity.
+  const std::uint64_t* cuts = nullptr;
+  int ranks = 1;
+
+  /// Mails the lanes' vertices, where they have one, to their owners. The lanes reserve room
+  /// together, once for each owner.
+  template <class W>
+  WARREN_HD void put(const W& worker, bool has, Vertex to) const {
+    int owner = 0;
+    WARREN_ROLLED
+    for (int p = 1; p < ranks; ++p) owner += to >= cuts[p] ? 1 : 0;
+    WARREN_ROLLED
+    for (int q = 0; q < ranks; ++q) {
+      const bool mine = has && owner == q;
+      if (!worker.any(mine)) continue;
+      const std::uint32_t before = worker.exclusive_scan(mine ? 1u : 0u);
+      std::uint64_t base = 0;
+      if (worker.lane() == worker.size() - 1)
+        base = exec::atomic_add(count[q], std::uint64_t{before} + (mine ? 1u : 0u));
+      base = worker.broadcast(base, worker.size() - 1) + before;
+      if (mine) list[cuts[q] + base] = to;
     }
-    base = worker.broadcast(base, worker.size() - 1) + before;
-    if (mine) program.outbox[program.cuts[q] + base] = to;
   }
-}
+};
 
 /// f(worker, vertex, distance) for what other ranks offer to this one, by whole warps, with
 /// kUnreached for nothing: the tasks are their mail, laid end to end.

@@ -117,9 +117,20 @@ struct SsspProgram {
     const std::uint32_t slot = state.phase == SsspPhase::receive ? state.slot : state.slot + 1;
     const std::uint32_t pile =
         (state.phase == SsspPhase::survey ? state.window + 1 : state.window) % 2;
-    return {out.offsets,      out.first,       bins,
-            capacity,         bin_counts,      far[pile],
-            far_count + pile, again[slot % 2], again_count + slot % 3};
+    return {out.offsets,
+            out.first,
+            bins,
+            capacity,
+            bin_counts,
+            far[pile],
+            far_count + pile,
+            again[slot % 2],
+            again_count + slot % 3,
+            outbox_of_slot(state.slot)};
+  }
+  /// Where a step that relaxes puts its mail.
+  [[nodiscard]] WARREN_HD SsspOutbox outbox_of_slot(std::uint32_t slot) const {
+    return {outbox, outbox_count + std::uint64_t{slot % 2} * kMaxRanks, cuts, ranks};
   }
 
  private:

@@ -188,12 +188,12 @@ class SsspRelax {
       is_better = offered < before;
     }
     if (!worker.any(is_better)) return;
-    if (program_.ranks > 1) {
-      const bool is_foreign = is_better && !program_.owns(to);
-      put_mail(worker, program_, state_.slot % 2, is_foreign, to);
-      is_better = is_better && !is_foreign;
+    std::uint32_t queue = kNoQueue;
+    if (is_better && program_.ranks > 1 && !program_.owns(to)) {
+      if (claim_bit(program_.mailed, to)) queue = kMailQueue;
+    } else if (is_better) {
+      queue = queue_for(offered, before);
     }
-    std::uint32_t queue = is_better ? queue_for(offered, before) : kNoQueue;
     if (is_fused_ && worker.any(queue == kAgainQueue)) queue = keep(worker, to, offered, queue);
     if (queue == kAgainQueue && !program_.claim_queued((state_.slot + 1 - is_receiving()) % 2, to))
       queue = kNoQueue;

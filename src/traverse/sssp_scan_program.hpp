@@ -235,14 +235,15 @@ class SsspScan {
     if (offered != Metric::kUnreached)
       is_better = offered < exec::atomic_min(program_.distance[to], offered);
     if (!worker.any(is_better)) return;
-    if (program_.ranks > 1) {
-      const bool is_foreign = is_better && !program_.owns(to);
-      put_mail(worker, program_, state_.slot % 2, is_foreign, to);
-      is_better = is_better && !is_foreign;
+    std::uint32_t queue = kNoQueue;
+    if (is_better && program_.ranks > 1 && !program_.owns(to)) {
+      if (claim_bit(program_.mailed, to)) queue = kMailQueue;
+    } else if (is_better && offered >= end_) {
+      see_open(offered);
+    } else if (is_better && program_.claim_queued(filled(), to)) {
+      queue = kAgainQueue;
     }
-    if (is_better && offered >= end_) see_open(offered);
-    const bool is_again = is_better && offered < end_ && program_.claim_queued(filled(), to);
-    writer_.put(worker, to, is_again ? kAgainQueue : kNoQueue);
+    writer_.put(worker, to, queue);
   }
 
   WARREN_HD void finish() {
@@ -357,7 +358,8 @@ struct SsspScanProgram {
             nullptr,
             nullptr,
             memory.again[slot % 2],
-            memory.again_count + slot % 3};
+            memory.again_count + slot % 3,
+            memory.outbox_of_slot(state.slot)};
   }
 
  private:

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appending to the queues of SSSP: the window's bins, the far vertices, and the current bin's next
-// step. The lanes of a warp put vertices for several queues at once; they are gathered in scratch,
-// and a full warp of them looks up their degrees and reserves room together.
+// Appending to the queues of SSSP: the window's bins, the far vertices, the current bin's next
+// step, and the mail for other ranks. The lanes of a warp put vertices for several queues at once;
+// they are gathered in scratch, and a full warp of them looks up their degrees and reserves room
+// together.
 #pragma once
 
 #include "traverse/frontier_queue.hpp"
+#include "traverse/sssp_mail.hpp"
 #include "traverse/sssp_state.hpp"
 
 namespace warren::traverse {
@@ -12,7 +14,8 @@ namespace warren::traverse {
 /// The queues by number: the bins first.
 inline constexpr std::uint32_t kFarQueue = kSsspBins;
 inline constexpr std::uint32_t kAgainQueue = kSsspBins + 1;
-inline constexpr std::uint32_t kSsspQueues = kSsspBins + 2;
+inline constexpr std::uint32_t kMailQueue = kSsspBins + 2;
+inline constexpr std::uint32_t kSsspQueues = kSsspBins + 3;
 inline constexpr std::uint32_t kNoQueue = kSsspQueues;
 
 /// The queues as a step writes them.
@@ -26,6 +29,7 @@ struct SsspTargets {
   std::uint64_t* far_count;
   QueueEntry* again;
   std::uint64_t* again_count;
+  SsspOutbox outbox;
 
   [[nodiscard]] WARREN_HD QueueEntry* entries(std::uint32_t queue) const {
     if (queue < kSsspBins) return bins + queue * capacity;
@@ -101,14 +105,18 @@ class SsspWriter {
     if (worker.lane() < many) {
       queue = stage_.entry[held_ + worker.lane()].queue;
       vertex = stage_.entry[held_ + worker.lane()].vertex;
-      entries = targets_.entries_of(queue, vertex);
+      entries = queue == kMailQueue ? 1 : targets_.entries_of(queue, vertex);
     }
     worker.sync();
     if (entries == 0) queue = kNoQueue;
     for (std::uint32_t next = worker.reduce(queue, exec::Minimum{}); next != kNoQueue;
          next = worker.reduce(queue, exec::Minimum{})) {
       const bool mine = queue == next;
-      append(worker, next, vertex, mine ? entries : 0);
+      if (next == kMailQueue) {
+        targets_.outbox.put(worker, mine, vertex);
+      } else {
+        append(worker, next, vertex, mine ? entries : 0);
+      }
       if (mine) queue = kNoQueue;
     }
   }
@@ -138,8 +146,12 @@ class SsspWriter<exec::Serial> {
  public:
   SsspWriter(const SsspTargets& targets, SsspStage&) : targets_(targets) {}
 
-  void put(const exec::Serial&, Vertex vertex, std::uint32_t queue) {
+  void put(const exec::Serial& worker, Vertex vertex, std::uint32_t queue) {
     if (queue == kNoQueue) return;
+    if (queue == kMailQueue) {
+      targets_.outbox.put(worker, true, vertex);
+      return;
+    }
     // Its degree is looked up later, when the offsets asked for now are there.
     exec::prefetch(targets_.offsets + (vertex - targets_.first));
     waiting_[many_waiting_++] = {vertex, queue};
@@ -147,7 +159,7 @@ class SsspWriter<exec::Serial> {
   }
   void finish(const exec::Serial&) {
     enter();
-    for (std::uint32_t queue = 0; queue < kSsspQueues; ++queue) flush(queue);
+    for (std::uint32_t queue = 0; queue < kMailQueue; ++queue) flush(queue);
   }
   [[nodiscard]] const SsspPut& have_put() const { return have_put_; }
 
@@ -180,8 +192,8 @@ class SsspWriter<exec::Serial> {
   SsspPut have_put_;
   SsspStage::Entry waiting_[kWaiting];
   std::uint32_t many_waiting_ = 0;
-  std::uint32_t held_[kSsspQueues] = {};
-  QueueEntry own_[kSsspQueues][kHeld];
+  std::uint32_t held_[kMailQueue] = {};
+  QueueEntry own_[kMailQueue][kHeld];
 };
 
 }  // namespace warren::traverse

@@ -242,6 +242,7 @@ struct HeldPotFunction {
 
 /// One call pushes many tasks: of seed(), or of the first task.
 struct FloodFunction {
+  static constexpr std::uint32_t kThreadsPerBlock = 64, kBlocksPerProcessor = 1;
   using Task = std::uint64_t;  ///< Tasks that it pushes.
   memory::GlobalView<std::uint64_t> done;
   int rank = 0;

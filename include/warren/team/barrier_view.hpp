@@ -16,12 +16,18 @@ inline constexpr std::uint32_t kSums = 7;
 /// Loops of a step whose tasks any block may take.
 inline constexpr std::uint32_t kTickets = 4;
 
-/// What one rank sends another at a team-wide barrier. One cache line of 64 bytes; `step` is
-/// written last, with release.
-struct alignas(64) Mail {
-  std::uint64_t sums[kSums];
+/// A counter and the barrier that it belongs to. Written and read as one word of 16 bytes: whoever
+/// sees the step sees the value, without a fence between the two.
+struct alignas(16) MailedSum {
+  std::uint64_t value;
   std::uint64_t step;
 };
+/// What one rank sends another at a team-wide barrier: one cache line.
+struct alignas(128) Mail {
+  static constexpr std::uint32_t kSlots = 8;
+  MailedSum sums[kSlots];
+};
+static_assert(kSums <= Mail::kSlots);
 
 /// Owned by one rank, on its device. Zero at first; a run leaves `arrived`, `sums` and `tickets`
 /// zero again.
@@ -33,6 +39,13 @@ struct BarrierState {
   alignas(128) std::uint64_t tickets[kTickets];  ///< Tasks taken in the step's loops.
   alignas(128) std::uint64_t steps;              ///< Team-wide barriers passed, over all runs.
   alignas(128) Mail mail[2][kMaxRanks];          ///< By parity of the step, from each rank.
+  /// Peers write here to wake their links; nobody reads it. Adjacent lines lie behind different
+  /// links.
+  struct alignas(128) Line {
+    std::uint32_t word;
+  };
+  static constexpr std::uint32_t kDoorLines = 512;
+  Line door[kDoorLines];
 
   static constexpr std::uint32_t kAborted = 0xffffffffu;
 };

@@ -3,9 +3,9 @@
 // one kernel per step.
 //
 // The barrier: threads of a block meet, one of them counts the block in; the last block to arrive
-// carries the team's part: its first warp mails the device's counters to every peer (lane q to rank
-// q), waits for the mail of every peer, adds up and releases its own device. Spinning blocks read
-// their own device's memory only. An ended team is noticed by the block that waits for the mail.
+// carries the team's part: its first warp mails the device's counters to every peer, waits for the
+// mail of every peer, adds up and releases its own device. Spinning blocks read their own device's
+// memory only. An ended team is noticed by the block that waits for the mail.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -163,55 +163,95 @@ __device__ inline void publish_sums(BarrierState& state, std::uint64_t* block_su
 /// Steps after which a rank that was not kept waiting looks whether the team has ended.
 inline constexpr std::uint64_t kStepsBetweenLooks = 64;
 
+/// Links that have carried nothing for some fifty milliseconds sleep, and take a tenth of a
+/// millisecond each to wake. They wake together here, while the first step runs. By one block.
+__device__ inline void wake_links(const BarrierView& view) {
+  for (int q = 0; q < view.ranks; ++q) {
+    if (q == view.rank) continue;
+    for (std::uint32_t i = threadIdx.x; i < BarrierState::kDoorLines; i += blockDim.x)
+      exec::atomic_store<exec::Order::relaxed, exec::Scope::system>(view.states[q]->door[i].word,
+                                                                    1u);
+  }
+}
+
+__device__ inline void send_sum(MailedSum& to, std::uint64_t value, std::uint64_t step) {
+  asm volatile(
+      "{ .reg .b128 both;\n"
+      "  mov.b128 both, {%1, %2};\n"
+      "  st.relaxed.sys.global.b128 [%0], both; }"
+      :
+      : "l"(__cvta_generic_to_global(&to)), "l"(value), "l"(step)
+      : "memory");
+}
+__device__ inline MailedSum look_for_sum(const MailedSum& in) {
+  MailedSum found;
+  asm volatile(
+      "{ .reg .b128 both;\n"
+      "  ld.relaxed.sys.global.b128 both, [%2];\n"
+      "  mov.b128 {%0, %1}, both; }"
+      : "=l"(found.value), "=l"(found.step)
+      : "l"(__cvta_generic_to_global(&in))
+      : "memory");
+  return found;
+}
+
+/// Sends all peers this device's counters and adds theirs to them: `sum` is the lane's, of the slot
+/// lane % Mail::kSlots, the same in all lanes of a slot. By one full warp. False if the team has
+/// ended.
+__device__ inline bool exchange_sums(const BarrierView& view, std::uint64_t& sum) {
+  constexpr std::uint32_t kAtOnce = 32 / Mail::kSlots;  // Ranks.
+  BarrierState& mine = view.mine();
+  const std::uint32_t lane = threadIdx.x % 32, slot = lane % Mail::kSlots;
+  const auto ranks = static_cast<std::uint32_t>(view.ranks);
+  const auto is_mailed = [&](std::uint32_t q) {
+    return slot < kSums && q != static_cast<std::uint32_t>(view.rank);
+  };
+  const std::uint64_t step = mine.steps + 1;
+  const std::uint64_t parity = step % 2;
+  // Who sees the mail sees what all blocks of this device have written, and the other way around.
+  cuda::atomic_thread_fence(cuda::std::memory_order_acq_rel, cuda::thread_scope_system);
+  __syncwarp();
+  for (std::uint32_t q = lane / Mail::kSlots; q < ranks; q += kAtOnce)
+    if (is_mailed(q)) send_sum(view.states[q]->mail[parity][view.rank].sums[slot], sum, step);
+  bool alive = true;
+  std::uint32_t polls = 0;
+  if (lane >= Mail::kSlots) sum = 0;  // The device's own count once.
+  for (std::uint32_t q = lane / Mail::kSlots; q < ranks && alive; q += kAtOnce) {
+    if (!is_mailed(q)) continue;
+    MailedSum found;
+    while ((found = look_for_sum(mine.mail[parity][q].sums[slot])).step != step) {
+      if (++polls % 4096 == 0 &&
+          *static_cast<const volatile std::uint32_t*>(view.abort_flag) != 0) {
+        alive = false;
+        break;
+      }
+    }
+    sum += found.value;
+  }
+  __syncwarp();
+  cuda::atomic_thread_fence(cuda::std::memory_order_acq_rel, cuda::thread_scope_system);
+  for (std::uint32_t apart = Mail::kSlots; apart < 32; apart *= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, apart);
+  return alive;
+}
+
 /// The team's part of the barrier, by one full warp of the device's last block. False if the team
 /// has ended.
 __device__ inline bool exchange_mail(const BarrierView& view) {
   BarrierState& mine = view.mine();
-  const auto lane = threadIdx.x % 32;
-  std::uint64_t sums[kSums];
-  for (std::uint32_t i = 0; i < kSums; ++i) sums[i] = exec::atomic_load(mine.sums[i]);
-  bool alive = true;
-  if (view.ranks > 1) {
-    const std::uint64_t step = mine.steps + 1;
-    const auto parity = step % 2;
-    if (lane < static_cast<std::uint32_t>(view.ranks)) {
-      Mail& out = view.states[lane]->mail[parity][view.rank];
-      for (std::uint32_t i = 0; i < kSums; ++i)
-        exec::atomic_store<exec::Order::relaxed, exec::Scope::system>(out.sums[i], sums[i]);
-      cuda::atomic_thread_fence(cuda::std::memory_order_acq_rel, cuda::thread_scope_system);
-      exec::atomic_store<exec::Order::release, exec::Scope::system>(out.step, step);
-      const Mail& in = mine.mail[parity][lane];
-      std::uint32_t polls = 0;
-      while (exec::atomic_load<exec::Order::acquire, exec::Scope::system>(in.step) != step) {
-        if (++polls % 4096 == 0 &&
-            *static_cast<const volatile std::uint32_t*>(view.abort_flag) != 0) {
-          alive = false;
-          break;
-        }
-      }
-      for (std::uint32_t i = 0; i < kSums; ++i)
-        sums[i] = exec::atomic_load<exec::Order::relaxed, exec::Scope::system>(in.sums[i]);
-    } else {
-      for (std::uint32_t i = 0; i < kSums; ++i) sums[i] = 0;
-    }
-    // Ranks that never wait for long must hear of an end, too; the flag is in host memory, a
-    // microsecond away.
-    if (lane == 0 && step % kStepsBetweenLooks == 0)
-      alive = alive && *static_cast<const volatile std::uint32_t*>(view.abort_flag) == 0;
-    alive = __all_sync(0xffffffffu, alive);
-    const exec::Warp warp;
-    for (std::uint32_t i = 0; i < kSums; ++i) sums[i] = warp.reduce(sums[i], exec::Plus{});
-    if (lane == 0) mine.steps = step;
-  } else if (lane == 0 && ++mine.steps % kStepsBetweenLooks == 0) {
-    // Nobody is waited for, but the team may be ended from outside.
-    alive = *static_cast<const volatile std::uint32_t*>(view.abort_flag) == 0;
-  }
+  const std::uint32_t lane = threadIdx.x % 32, slot = lane % Mail::kSlots;
+  std::uint64_t sum = slot < kSums ? exec::atomic_load(mine.sums[slot]) : 0;
+  bool alive = view.ranks == 1 || exchange_sums(view, sum);
+  // Ranks that never wait for long must hear of an end, too, and those that wait for nobody of one
+  // from outside; the flag is in host memory, a microsecond away.
+  const std::uint64_t step = mine.steps + 1;
+  if (lane == 0 && step % kStepsBetweenLooks == 0)
+    alive = alive && *static_cast<const volatile std::uint32_t*>(view.abort_flag) == 0;
   alive = __all_sync(0xffffffffu, alive);
-  if (lane == 0) {
-    for (std::uint32_t i = 0; i < kSums; ++i) {
-      exec::atomic_store(mine.totals[i], sums[i]);
-      exec::atomic_store(mine.sums[i], std::uint64_t{0});
-    }
+  if (lane == 0) mine.steps = step;
+  if (lane < kSums) {
+    exec::atomic_store(mine.totals[lane], sum);
+    exec::atomic_store(mine.sums[lane], std::uint64_t{0});
   }
   __syncwarp();
   return alive;
@@ -270,6 +310,7 @@ __global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPer
   __syncthreads();
   extern __shared__ __align__(16) unsigned char program_scratch[];
   CudaGrid grid(shared, view.mine().tickets, {program_scratch, Program::kScratchBytes});
+  if (view.ranks > 1 && blockIdx.x == gridDim.x - 1) wake_links(view);
   typename Program::State state = initial;
   while (!Program::finished(state)) {
     grid.begin_step();
