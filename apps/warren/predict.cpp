@@ -294,8 +294,10 @@ void add_predict(CLI::App& program, Action& action) {
       ->add_option("--pairs", options->pairs,
                    "Of models of links: pairs to predict, two vertices a line")
       ->type_name("FILE");
-  predict->add_flag("--no-labels", options->no_labels,
-                    "Do without the dataset's labels and splits, and tell no accuracy");
+  predict
+      ->add_flag("--no-labels", options->no_labels,
+                 "Do without the dataset's labels and splits, and tell no accuracy")
+      ->excludes("--labels");
   predict->add_flag("--allow-changes", options->allow_changes,
                     "Make inputs otherwise than for training, by --normalize, --symmetrize and the "
                     "like");

@@ -88,7 +88,9 @@ void restore_options(CLI::App& command, const std::string& folder, const learn::
     if (is_of(kOfBatches, name) && mode != "sampled") continue;
     if (is_of(kOfGenerators, name) && !is_generator) continue;
     if (is_of(kOfFiles, name) && !is_same_graph) continue;
-    if (is_of(kOfReading, name) && command.get_name() == "predict")
+    const bool draws_set = name == "seed" && is_generator && is_same_graph;
+    const bool may_change = draws_set && command.count("--allow-changes") != 0;
+    if ((is_of(kOfReading, name) || draws_set) && !may_change && command.get_name() == "predict")
       refuse_contradiction(command, folder, name, value);
     // Weights steer what batches draw, and nothing else.
     if (name == "weights" && command.get_option_no_throw("--weighted") == nullptr) continue;

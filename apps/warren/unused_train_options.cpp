@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which options of train change nothing in what was asked for.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "train_options.hpp"
@@ -45,12 +47,24 @@ void warn_of_gpu_options(const Session& session, const learn::TrainOptions& trai
                         "it is for --model gat and types of 16 bits");
 }
 
+/// Of sampled batches.
+void warn_of_draws(const CommonOptions& common, const learn::SampledOptions& sampled) {
+  const bool draws = std::any_of(sampled.fanouts.begin(), sampled.fanouts.end(),
+                                 [](std::int64_t fanout) { return fanout >= 0; });
+  if (!draws)
+    warn_without_effect(common, {"--replace", "--weighted"},
+                        "--fanout takes all neighbours: nothing is drawn");
+}
+
 }  // namespace
 
 void warn_of_unused_options(const Session& session, const learn::TrainOptions& train) {
   const CommonOptions& common = session.options();
   warn_of_model_options(common, train.model, train.links.has_value());
   warn_of_gpu_options(session, train);
+  if (train.sampled) warn_of_draws(common, *train.sampled);
+  if (train.patience >= train.epochs)
+    warn_without_effect(common, {"--patience"}, "no run of epochs is as long");
   if (train.checkpoint.empty())
     warn_without_effect(common, {"--checkpoint-every", "--checkpoint-batches"},
                         "there is no --checkpoint DIR");

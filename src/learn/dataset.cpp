@@ -64,17 +64,31 @@ void settle_labels(Dataset& dataset, LabelForm form, const std::string& where) {
       throw InputError(where +
                        ": labels are one number a vertex; --labels several needs a row of 0 and 1 "
                        "for each");
+    if (form == LabelForm::classes)
+      dataset.warnings.push_back(where +
+                                 ": --labels has no effect: labels are one number a vertex");
     return;
   }
   if (form == LabelForm::several) return;
   std::vector<std::int32_t> classes(dataset.vertices);
+  std::uint64_t without = 0;
   for (std::uint64_t v = 0; v < dataset.vertices; ++v) {
     const auto [count, label] = labels_of(dataset, v);
-    if (form == LabelForm::automatic && count != 1) return;
+    without += count == 0 ? 1 : 0;
+    if (form == LabelForm::automatic && count > 1) return;
     if (count > 1)
       throw InputError(fmt::format(
           "{}: vertex {} has {} labels; --labels classes needs rows of one", where, v, count));
     classes[v] = label;
+  }
+  if (form == LabelForm::automatic && without > 0) {
+    if (without < dataset.vertices)
+      dataset.warnings.push_back(fmt::format(
+          "{}: no vertex has more than one of {} labels, {} have none: each label is learnt by "
+          "itself (--labels classes: they are classes, and rows of 0 are unlabelled; --labels "
+          "several: as now, without this line)",
+          where, dataset.classes, without));
+    return;
   }
   dataset.loss = LossKind::cross_entropy;
   dataset.labels = std::move(classes);

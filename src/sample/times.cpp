@@ -79,7 +79,7 @@ void each_line(const io::MappedFile& file, F&& f) {
 class TextTimes {
  public:
   TextTimes(const std::string& path, const graph::Graph& graph)
-      : path_(path), graph_(graph), times_(graph.edges()), has_time_(graph.edges()) {}
+      : path_(path), graph_(graph), own_(graph.edges()), of_reverse_(graph.edges()) {}
 
   std::vector<std::int64_t> read() {
     for (Vertex v = 0; v < graph_.vertices; ++v) {
@@ -95,10 +95,21 @@ class TextTimes {
     const io::MappedFile file(path_);
     each_line(file, [&](std::uint64_t line, const auto& words) { take(line, words); });
     fill_reversed();
-    return std::move(times_);
+    return std::move(own_.times);
   }
 
  private:
+  /// The earliest time of each edge, of those that were given.
+  struct Times {
+    explicit Times(std::uint64_t edges) : times(edges), is_given(edges) {}
+    void give(EdgeOffset edge, std::int64_t time) {
+      times[edge] = is_given[edge] ? std::min(times[edge], time) : time;
+      is_given[edge] = true;
+    }
+    std::vector<std::int64_t> times;
+    std::vector<bool> is_given;  ///< Every number may be a time.
+  };
+
   void take(std::uint64_t line, const std::vector<std::string_view>& words) {
     const bool is_whole = words.size() == 3;
     const auto time = is_whole ? whole_number<std::int64_t>(words[2]) : std::nullopt;
@@ -109,13 +120,12 @@ class TextTimes {
           fmt::format("{}: line {}: \"source target time\" would be right: two vertex "
                       "ids of the graph and an integer of 64 bits",
                       path_, line));
-    auto edge = find_edge(source, target);
-    if (!edge) edge = find_edge(target, source);
-    if (!edge)
+    const auto edge = find_edge(source, target), reverse = find_edge(target, source);
+    if (!edge && !reverse)
       throw InputError(fmt::format("{}: line {}: the graph has no edge from {} to {}", path_, line,
                                    words[0], words[1]));
-    times_[*edge] = has_time_[*edge] ? std::min(times_[*edge], *time) : *time;
-    has_time_[*edge] = true;
+    if (edge) own_.give(*edge, *time);
+    if (reverse) of_reverse_.give(*reverse, *time);
   }
 
   /// The vertex of an id, kNoVertex where there is none.
@@ -143,26 +153,24 @@ class TextTimes {
     return graph_.offsets[source] + static_cast<std::uint64_t>(at - list.begin());
   }
 
+  /// An edge without a line of its own has the time of its reverse.
   void fill_reversed() {
     for (Vertex v = 0; v < graph_.vertices; ++v) {
       for (EdgeOffset edge = graph_.offsets[v]; edge < graph_.offsets[v + 1ull]; ++edge) {
-        if (has_time_[edge]) continue;
-        const Vertex w = graph_.targets[edge];
-        const auto reversed = find_edge(w, v);
-        if (!reversed || !has_time_[*reversed])
+        if (own_.is_given[edge]) continue;
+        if (!of_reverse_.is_given[edge])
           throw InputError(
               fmt::format("{}: the edge from {} to {} has no time; a line \"source "
                           "target time\" for every edge would be right",
-                          path_, graph_.original_id(v), graph_.original_id(w)));
-        times_[edge] = times_[*reversed];
+                          path_, graph_.original_id(v), graph_.original_id(graph_.targets[edge])));
+        own_.times[edge] = of_reverse_.times[edge];
       }
     }
   }
 
   const std::string& path_;
   const graph::Graph& graph_;
-  std::vector<std::int64_t> times_;
-  std::vector<bool> has_time_;  ///< Every number may be a time.
+  Times own_, of_reverse_;  ///< By the lines of the edge itself, and by those of its reverse.
 };
 
 }  // namespace

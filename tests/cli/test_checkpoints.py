@@ -67,10 +67,14 @@ class Checkpoints(Base):
         found = self.succeed_json("predict", GENERATED[0], "--checkpoint", "kept")
         self.assertAlmostEqual(found["test_accuracy"], trained["test_accuracy"], places=6)
         self.assertIs(found["trained_on"], True)
-        self.assertIs(self.succeed_json("predict", GENERATED[0], "--checkpoint", "kept", "--seed", 8)["trained_on"], False)
+        again = ["predict", GENERATED[0], "--checkpoint", "kept", "--seed"]
+        self.assertEqual(self.succeed_json(*again, 7)["test_accuracy"], found["test_accuracy"])
+        # Another seed draws another set, of other features and labels.
+        self.must_fail(2, *again, 8, says=["--seed 7", "--seed 8"])
+        self.assertIs(self.succeed_json(*again, 8, "--allow-changes")["trained_on"], False)
 
     def test_files_say_what_was_trained(self):
-        self.succeed("train", *GENERATED, "--lr", 0.0125, "--dropout", 0, "--weight-decay", 0, "--patience", 50, "--symmetrize", "--epochs", 20,
+        self.succeed("train", *GENERATED, "--lr", 0.0125, "--dropout", 0, "--weight-decay", 0, "--patience", 15, "--symmetrize", "--epochs", 20,
                      "--checkpoint", "kept")
         for name in ("model.safetensors", "state.safetensors"):
             found = self.header(name)

@@ -92,6 +92,13 @@ class Words(ProgramTest):
         self.must_fail(2, "stats", path, "--ids", "letters", says="--ids")
 
 
+class Weights(ProgramTest):
+    def test_negative_ones_are_named_by_their_line(self):
+        skew = self.file("a.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n4 4 2\n2 1 0\n4 3 2.5\n")
+        for command in (["sssp"], ["sample", "--batch", 1, "--weighted"], ["pagerank", "--weighted"]):
+            self.must_fail(2, command[0], skew, *command[1:], "--weights", "file", says=["a.mtx:4: the edge from 4 to 3 has the weight '2.5', and its reverse the opposite"])
+
+
 class Pipes(ProgramTest):
     def feed(self, data, *arguments):
         process = subprocess.run([PROGRAM, *arguments, "--device", DEVICE, "--json", "-"], input=data, capture_output=True,

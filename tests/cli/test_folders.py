@@ -222,7 +222,10 @@ class Folders(ProgramTest):
         # A row without a label is none of automatic classes, and unlabelled where classes are asked for.
         holes = npy("|u1", (N, 3), [int(v % 3 == c and v < 55) for v in range(N) for c in range(3)])
         folder = self.folder_of(**{"labels.npy": holes, "test.txt": ids(40, 55)})
-        self.assertNotEqual(self.losses(folder, "--epochs", 3), self.losses(folder, "--epochs", 3, "--labels", "classes"))
+        automatic = self.succeed_json("train", folder, "--epochs", 3, warns="5 have none: each label is learnt by itself (--labels classes:")
+        self.assertEqual([epoch["loss"] for epoch in automatic["epochs"]], self.losses(folder, "--epochs", 3, "--labels", "several"))
+        self.assertNotEqual([epoch["loss"] for epoch in automatic["epochs"]], self.losses(folder, "--epochs", 3, "--labels", "classes"))
+        self.succeed("train", self.folder_of(), "--epochs", 1, "--labels", "classes", warns="--labels has no effect")
         self.must_fail(2, "train", self.folder_of(**{"labels.npy": holes}), "--labels", "classes", says=["test.txt", "vertex 55 has no label"])
         several = npy("|u1", (N, 3), [int(v % 3 <= c) for v in range(N) for c in range(3)])
         self.must_fail(2, "train", self.folder_of(**{"labels.npy": several}), "--labels", "classes", says=["labels.npy", "vertex 0 has 3 labels"])

@@ -81,6 +81,13 @@ class Sample(ProgramTest):
         options[3] = "times.npy"
         self.assertEqual(self.sample(*options, "--seed-times", "seeds.npy")["sampled_edges"], 2 + 5)
 
+    def test_a_line_of_the_reverse_is_for_edges_without_one(self):
+        graph = self.file("p.el", "0 1\n")
+        for text, found in (("0 1 9\n1 0 2\n", 0), ("1 0 2\n0 1 9\n", 0), ("1 0 2\n", 1), ("0 1 2\n1 0 9\n", 1)):
+            times = self.file("times.txt", text)
+            result = self.sample(graph, "--temporal", "--times", times, "--seed-times", 2, "--fanout", 5, "--batch", 2, "--batches", 1, "--verify")
+            self.assertEqual(result["sampled_edges"], found, text)
+
     def npy(self, name, values):
         header = f"{{'descr': '<i8', 'fortran_order': False, 'shape': ({len(values)},), }}"
         header += " " * (-(10 + len(header) + 1) % 64) + "\n"

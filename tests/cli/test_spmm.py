@@ -119,6 +119,7 @@ class Spmm(ProgramTest):
                 self.assertEqual((result["sum"], result["rows_moved"] % 5), (0.0, 0))
 
     def test_auto_explains_and_remembers(self):
+        self.succeed("spmm", "kron:6", "--explain", warns="--explain has no effect")
         # The program keeps what it has chosen: in a folder of this test's own.
         here = {"XDG_CACHE_HOME": str(self.folder)}
         options = ["spmm", "kron:9", "--k", 6, "--devices", 4, "--workgroup", 2, "--explain", "--verify"]

@@ -316,7 +316,7 @@ class Train(ProgramTest):
         # Batches of everything are the whole graph.
         for model in ("gcn", "sage", "gat", "gatv2", "gin"):
             same = [*GENERATED, "--model", model, "--skip", "--dropout", 0, "--norm", "none", "--epochs", 3]
-            batches = self.losses(*same, "--mode", "sampled", "--fanout=-1,-1,-1", "--devices", 2)
+            batches = self.losses(*same, "--mode", "sampled", "--fanout=-1,-1,-1", "--devices", 2, "--batch", 39)
             for one, other in zip(self.losses(*same, "--layers", 3), batches):
                 self.assertAlmostEqual(one, other, places=4)
 
@@ -342,6 +342,11 @@ class Train(ProgramTest):
     def test_patience(self):
         result = self.succeed_json("train", *GENERATED, "--lr", 0, "--patience", 3)
         self.assertEqual((result["stopped_early"], len(result["epochs"])), (True, 4))
+        self.succeed("train", *GENERATED, "--epochs", 3, "--patience", 3, warns="--patience has no effect")
+
+    def test_draws_of_all_neighbours(self):
+        for draw in (["--replace"], ["--weighted", "--weights", "uniform:1:9"]):
+            self.succeed("train", *GENERATED, "--mode", "sampled", "--fanout=-1,-1", "--epochs", 1, *draw, warns=f"{draw[0]} has no effect")
 
     def test_bad_datasets(self):
         bad = [(0.0, float("nan")), (1.0, float("inf"))]
@@ -407,14 +412,14 @@ class Train(ProgramTest):
                  ([], ["--replace"], ["--weighted", "--weights", "uniform:0:9"], ["--replace", "--weighted", "--weights", "uniform:0:9"])}
         self.assertEqual(len(drawn), 4)
         # Batches are no larger than a rank's share, which is said where others were asked for.
-        training = self.succeed_json("train", *GENERATED, "--mode", "sampled", "--epochs", 1)["batch"]
+        training = 70
         asked = self.run_program("train", *GENERATED, "--mode", "sampled", "--epochs", 1, "--devices", 2, "--batch", training)
         self.assertEqual(asked.status, 0, asked.err)
         self.assertIn(f"--batch {training}", asked.err)
         self.assertNotIn("--batch", self.run_program("train", *GENERATED, "--mode", "sampled", "--epochs", 1, "--devices", 2).err)
-        # An only fanout is every layer's; a small training set makes one batch.
+        # An only fanout is every layer's; a small training set makes small batches.
         result = self.succeed_json("train", *GENERATED, "--mode", "sampled", "--layers", 3, "--fanout", 2, "--epochs", 1)
-        self.assertEqual((result["fanout"], result["batches"]), ([2, 2, 2], 1))
+        self.assertEqual((result["fanout"], result["batch"], result["batches"]), ([2, 2, 2], 8, 10))
         # Learns as the whole graph does.
         learnt = self.succeed_json("train", self.folder_of(), "--symmetrize", "--mode", "sampled", "--fanout=-1,-1", "--batch", 10,
                                    "--dropout", 0, "--model", "sage", "--epochs", 60)

@@ -62,9 +62,10 @@ void refuse_negative(const TextFile& file, const TextBlock& block, const LineSyn
     return syntax.words == nullptr ? std::to_string(number) : syntax.words->word(number);
   };
   file.fail(block, at,
-            fmt::format("the edge from {} to {} has the weight {}; weights of 0 and above are "
+            fmt::format("the edge from {} to {} has the weight {}{}; weights of 0 and above are "
                         "needed here",
-                        id(edge.source), id(edge.target), quoted_token(at)));
+                        id(edge.source), id(edge.target), quoted_token(at),
+                        syntax.mirrors_are_negated ? ", and its reverse the opposite" : ""));
 }
 
 void refuse_line_end(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,

@@ -30,6 +30,8 @@ struct LineSyntax {
   std::string integers_because;    ///< Why weights are integers, and what else could be done.
   bool no_negative_weights = false;
   bool drops_self_loops = false;  ///< Whose weights may be negative.
+  /// An edge stands for its reverse, too, with the opposite weight.
+  bool mirrors_are_negated = false;
   /// What an integer past 32 bits is where the format leaves the type of weights open.
   enum class Large { refused, read_as_float, asked_about, passed } large = Large::asked_about;
 };
@@ -75,9 +77,12 @@ namespace detail {
 }
 
 template <WeightColumn kColumn>
-[[nodiscard]] bool is_negative(const ScannedEdge& edge) {
-  if constexpr (kColumn == WeightColumn::int32) return edge.weight_int < 0;
-  return edge.weight_float < 0.0f;
+[[nodiscard]] bool is_negative(const LineSyntax& syntax, const ScannedEdge& edge) {
+  const auto is_so = [&](auto weight) {
+    return weight < 0 || (syntax.mirrors_are_negated && weight > 0);
+  };
+  if constexpr (kColumn == WeightColumn::int32) return is_so(edge.weight_int);
+  return is_so(edge.weight_float);
 }
 
 /// Reads the weight of a line at `p` into `edge` and returns where it ends.
@@ -101,7 +106,7 @@ const char* scan_weight(const TextFile& file, const TextBlock& block, const Line
   if (q == nullptr || q == p) [[unlikely]]
     refuse_weight(file, block, syntax, p, kColumn == WeightColumn::int32);
   if constexpr (kColumn == WeightColumn::int32 || kColumn == WeightColumn::float32) {
-    if (syntax.no_negative_weights && is_negative<kColumn>(edge) &&
+    if (syntax.no_negative_weights && is_negative<kColumn>(syntax, edge) &&
         !(syntax.drops_self_loops && edge.source == edge.target)) [[unlikely]]
       refuse_negative(file, block, syntax, edge, p);
   }

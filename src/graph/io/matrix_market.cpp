@@ -176,6 +176,7 @@ Graph read_matrix_market(const ReadRequest& request) {
   }
   // Without values, a skew-symmetric matrix is a symmetric one.
   format.mirror_negated = header.skew && format.column == WeightColumn::int32;
+  format.syntax.mirrors_are_negated = format.mirror_negated;
   BuildOptions build_options = request.options.build;
   build_options.symmetrize =
       build_options.symmetrize || (header.symmetric && !format.mirror_negated);
