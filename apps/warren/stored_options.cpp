@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::string_view kOfBatches[] = {"fanout", "batch", "negatives", "replace", "weighted"};
 constexpr std::string_view kOfGenerators[] = {"features", "classes"};
-constexpr std::string_view kOfFiles[] = {"one-based", "compact", "ids",
-                                         "headings",  "weights", "labels"};
+constexpr std::string_view kOfFiles[] = {"weights", "labels"};
 constexpr std::string_view kOfReading[] = {"one-based", "compact", "ids", "headings"};
 
 template <std::size_t N>
@@ -38,23 +37,16 @@ bool is_same(const std::string& graph, const std::string& other) {
   return std::filesystem::equivalent(graph, other, error) && !error;
 }
 
-std::string option_text(const std::string& name, const std::string& value) {
-  if (value == "true") return "--" + name;
-  if (value == "false") return "no --" + name;
-  return fmt::format("--{} {}", name, value);
-}
-
-/// How a file is read is a fact of the file: the same one is not read in another way.
+/// How a file is read is a fact of the file: the same one is not read in another way. Nor is a set
+/// drawn anew, unless that is asked for.
 void refuse_contradiction(const CLI::App& command, const std::string& folder,
-                          const std::string& name, const std::string& value) {
+                          const std::string& name, const std::string& value, bool may_change) {
   const CLI::Option* option = command.get_option_no_throw("--" + name);
   if (option == nullptr || option->count() == 0) return;
   const std::string& given = option->results().front();
   if (given == value || given == "auto" || value.empty()) return;
-  throw UsageError(fmt::format(
-      "{}: its model was trained with {}, but {} is given: it predicts with what is stored where "
-      "the option is left out",
-      folder, option_text(name, value), option_text(name, given)));
+  if (may_change && command.count("--allow-changes") != 0) return;
+  learn::refuse_change(folder, learn::Purpose::predict, name, value, given, may_change);
 }
 
 void restore(CLI::App& command, const std::string& folder, const std::string& name,
@@ -87,11 +79,11 @@ void restore_options(CLI::App& command, const std::string& folder, const learn::
   for (const auto& [name, value] : stored) {
     if (is_of(kOfBatches, name) && mode != "sampled") continue;
     if (is_of(kOfGenerators, name) && !is_generator) continue;
-    if (is_of(kOfFiles, name) && !is_same_graph) continue;
+    const bool is_of_reading = is_of(kOfReading, name);
+    if ((is_of_reading || is_of(kOfFiles, name)) && !is_same_graph) continue;
     const bool draws_set = name == "seed" && is_generator && is_same_graph;
-    const bool may_change = draws_set && command.count("--allow-changes") != 0;
-    if ((is_of(kOfReading, name) || draws_set) && !may_change && command.get_name() == "predict")
-      refuse_contradiction(command, folder, name, value);
+    if ((is_of_reading || draws_set) && command.get_name() == "predict")
+      refuse_contradiction(command, folder, name, value, draws_set);
     // Weights steer what batches draw, and nothing else.
     if (name == "weights" && command.get_option_no_throw("--weighted") == nullptr) continue;
     restore(command, folder, name, value);

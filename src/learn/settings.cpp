@@ -49,16 +49,6 @@ void for_each_difference(const Settings& stored, const Settings& given, F&& f) {
   }
 }
 
-void refuse_change(const std::string& folder, Purpose purpose, const std::string& name,
-                   const std::string& before, const std::string& now, bool may_change) {
-  const char* trained = purpose == Purpose::resume ? "training goes on" : "it predicts";
-  throw UsageError(fmt::format(
-      "{}: its model was trained with {}, but {} is given: {} with what is stored where the option "
-      "is left out{}",
-      folder, option_text(name, before), option_text(name, now), trained,
-      may_change ? ", and with other values under --allow-changes" : ""));
-}
-
 }  // namespace
 
 void check_task(const std::string& where, const std::string& stored, const std::string& given) {
@@ -97,6 +87,16 @@ Settings settings_of(const TrainOptions& o) {
   }
   if (o.links) s["negatives"] = text(o.links->negatives);
   return s;
+}
+
+void refuse_change(const std::string& folder, Purpose purpose, const std::string& name,
+                   const std::string& before, const std::string& now, bool may_change) {
+  const char* trained = purpose == Purpose::resume ? "training goes on" : "it predicts";
+  throw UsageError(fmt::format(
+      "{}: its model was trained with {}, but {} is given: {} with what is stored where the option "
+      "is left out{}",
+      folder, option_text(name, before), option_text(name, now), trained,
+      may_change ? ", and with other values under --allow-changes" : ""));
 }
 
 void check_settings(const std::string& folder, Purpose purpose, const Settings& stored,

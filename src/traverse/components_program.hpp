@@ -21,40 +21,9 @@
 #include "warren/memory/global_array.hpp"
 #include "warren/team/program.hpp"
 
+#include "traverse/components_state.hpp"
+
 namespace warren::traverse {
-
-enum class ComponentsPhase : std::uint32_t {
-  clear,        ///< Every vertex is a tree, or hangs under its first neighbour: see clear().
-  sample,       ///< The round's edge of each vertex.
-  compress,     ///< Vertices hang under their roots, in the rank's forest: see compress().
-  adopt,        ///< Roots that are other ranks' vertices hang where their owners have hung them.
-  choose,       ///< The rank's largest tree, by a sample of its vertices.
-  meet,         ///< Which other ranks' largest trees have a vertex of this rank's.
-  agree,        ///< Whether the largest tree is connected with the first rank's.
-  finish,       ///< All other edges, but those out of the largest tree and of long lists.
-  finish_long,  ///< The long lists that finish() left, in pieces.
-  introduce,    ///< What the ranks' largest trees hang under.
-  join,    ///< Other ranks' vertices are linked in the forest of all ranks with their roots here.
-  climb,   ///< The root of the largest tree in that forest.
-  settle,  ///< Every own vertex hangs under its root in that one.
-  done
-};
-
-struct ComponentsState {
-  ComponentsPhase phase = ComponentsPhase::clear;
-  std::uint32_t round = 0;
-  std::uint32_t rounds = 2;       ///< Sampled edges of each vertex.
-  std::uint32_t most_rounds = 2;  ///< As many where the largest tree is small still.
-  std::uint32_t ranks = 1;
-  bool is_finishing = false;  ///< The sample is behind us.
-  bool has_adopted = false;   ///< What other ranks know of roots, once a run.
-  bool has_sampled =
-      false;            ///< Other ranks' vertices may have been hung since they were compressed.
-  bool is_far = false;  ///< The edges.
-  bool hooks = false;   ///< How sampled edges join trees: by hook(), not by link().
-  bool begins_hung = false;  ///< The first round is clear()'s, which keeps the second's edges.
-  std::uint64_t far_bytes = 0;
-};
 
 struct ComponentsScratch {
   static constexpr std::uint32_t kSamples = 256;
@@ -103,7 +72,6 @@ struct ComponentsArrays {
 /// `kPacked`: the lists are compressed.
 template <bool kPacked>
 struct ComponentsProgram : ComponentsArrays {
-  static constexpr std::uint32_t kFarBytes = 0, kVotes = 1, kAsked = 2, kLong = 3;  ///< The sums.
   using State = ComponentsState;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
@@ -113,74 +81,8 @@ struct ComponentsProgram : ComponentsArrays {
   WARREN_HD static bool finished(const State& state) {
     return state.phase == ComponentsPhase::done;
   }
-  WARREN_HD static State next(State state, const team::Sums& sums) {
-    state.far_bytes += sums[kFarBytes];
-    switch (state.phase) {
-      case ComponentsPhase::clear:
-        state.round = state.begins_hung ? 1 : 0;
-        state.phase = state.rounds == 0   ? ComponentsPhase::finish
-                      : state.begins_hung ? ComponentsPhase::compress
-                                          : ComponentsPhase::sample;
-        state.is_finishing = state.rounds == 0;
-        return state;
-      case ComponentsPhase::sample:
-        // Between the rounds, too: linking climbs, and short trees are climbed fast.
-        ++state.round;
-        state.has_sampled = true;
-        state.phase = ComponentsPhase::compress;
-        return state;
-      case ComponentsPhase::compress:
-        state.has_sampled = false;
-        if (!state.is_finishing) {
-          state.phase = state.round < state.rounds              ? ComponentsPhase::sample
-                        : state.ranks > 1 && !state.has_adopted ? ComponentsPhase::adopt
-                                                                : ComponentsPhase::choose;
-        } else {
-          state.phase = state.ranks > 1 ? ComponentsPhase::introduce : ComponentsPhase::done;
-        }
-        return state;
-      case ComponentsPhase::adopt:
-        state.has_adopted = true;
-        state.phase = ComponentsPhase::compress;
-        return state;
-      case ComponentsPhase::choose:
-        // Few in the largest tree: another round costs less than all edges of the others.
-        if (4 * sums[kVotes] < 3 * sums[kAsked] && state.round < state.most_rounds) {
-          ++state.rounds;
-          state.phase = ComponentsPhase::sample;
-          return state;
-        }
-        state.is_finishing = true;
-        state.phase = state.ranks > 1 ? ComponentsPhase::meet : ComponentsPhase::finish;
-        return state;
-      case ComponentsPhase::meet:
-        state.phase = ComponentsPhase::agree;
-        return state;
-      case ComponentsPhase::agree:
-        state.phase = ComponentsPhase::finish;
-        return state;
-      case ComponentsPhase::finish:
-        state.phase = sums[kLong] > 0 ? ComponentsPhase::finish_long : ComponentsPhase::compress;
-        return state;
-      case ComponentsPhase::finish_long:
-        state.phase = ComponentsPhase::compress;
-        return state;
-      case ComponentsPhase::introduce:
-        state.phase = ComponentsPhase::join;
-        return state;
-      case ComponentsPhase::join:
-        state.phase = ComponentsPhase::climb;
-        return state;
-      case ComponentsPhase::climb:
-        state.phase = ComponentsPhase::settle;
-        return state;
-      case ComponentsPhase::settle:
-        state.phase = ComponentsPhase::done;
-        return state;
-      case ComponentsPhase::done:
-        return state;
-    }
-    return state;
+  WARREN_HD static State next(const State& state, const team::Sums& sums) {
+    return next_phase(state, sums);
   }
 
   template <class Grid>
@@ -295,7 +197,7 @@ struct ComponentsProgram : ComponentsArrays {
       parent[v] = above;
     });
     if (grid.block() == 0 && grid.block_worker().lane() == 0) *largest = {};
-    grid.sum(kFarBytes, state.is_far ? bytes : 0);
+    grid.sum(kComponentsFarBytes, state.is_far ? bytes : 0);
   }
 
   /// The first two neighbours of a row as far as there are so many; returns the bytes read of far
@@ -344,7 +246,7 @@ struct ComponentsProgram : ComponentsArrays {
       join(state, out.first + row, neighbour(row, state.round));
       if (state.is_far && edge >= out.cached_end) bytes += graph::kSectorBytes;
     });
-    grid.sum(kFarBytes, bytes);
+    grid.sum(kComponentsFarBytes, bytes);
   }
 
   /// The root of a vertex, under which it hangs from now on; it climbs no further than `enough`.
@@ -510,7 +412,7 @@ struct ComponentsProgram : ComponentsArrays {
           bytes += link_list(worker, has && !has_long_in, row, in, packed_in, state.is_far);
         },
         kGrain);
-    grid.sum(kFarBytes, bytes);
+    grid.sum(kComponentsFarBytes, bytes);
     grid.sum(kLong, pieces);
   }
 
@@ -546,7 +448,7 @@ struct ComponentsProgram : ComponentsArrays {
             if (worker.lane() == 0) bytes += far_sectors(state.is_far, lists, begin, end);
           }
         });
-    grid.sum(kFarBytes, bytes);
+    grid.sum(kComponentsFarBytes, bytes);
   }
 
   /// Bytes that are read of an uncompressed list in far memory, in whole sectors.

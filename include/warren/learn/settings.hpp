@@ -32,6 +32,10 @@ enum class Purpose {
 void check_settings(const std::string& folder, Purpose purpose, const Settings& stored,
                     const Settings& given, bool allows_changes);
 
+/// Throws UsageError as check_settings() does: option `name` was `before` and is `now`.
+[[noreturn]] void refuse_change(const std::string& folder, Purpose purpose, const std::string& name,
+                                const std::string& before, const std::string& now, bool may_change);
+
 /// The options of which check_settings() was told to allow changes: "lr: 0.01, now 0.001".
 [[nodiscard]] std::vector<std::string> changed_settings(const Settings& stored,
                                                         const Settings& given);
