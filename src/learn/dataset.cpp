@@ -152,6 +152,11 @@ Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::ui
   const std::uint64_t means = random_key(seed, 0, kMeans);
   const std::uint64_t noise = random_key(seed, 0, kNoise);
   const std::uint64_t split_of = random_key(seed, 0, kSplitOf);
+  // What tells classes apart grows with the root of the features: of few the noise is smaller, so
+  // that a model can learn them, too.
+  constexpr std::uint64_t kManyFeatures = 64;
+  const float spread = 8.0f * std::sqrt(static_cast<float>(std::min(features, kManyFeatures)) /
+                                        static_cast<float>(kManyFeatures));
   pool.parallel_for(0, vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v) {
       const std::uint64_t label = v / kCommunity % classes;
@@ -160,7 +165,7 @@ Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::ui
       dataset.splits[v] = place < 0.08f ? kTrain : (place < 0.1f ? kValidation : kTest);
       for (std::uint64_t c = 0; c < features; ++c) {
         dataset.dense[v * features + c] = 2.0f * uniform(means, label * features + c) - 1.0f +
-                                          8.0f * uniform(noise, v * features + c) - 4.0f;
+                                          spread * (uniform(noise, v * features + c) - 0.5f);
       }
     }
   });

@@ -102,8 +102,9 @@ enum class LabelForm : std::uint8_t {
 
 /// A dataset on a generated graph: the label of a vertex is its community's (200 vertices with
 /// consecutive ids) modulo `classes`; features are dense, a mean of its class in +-1 and noise in
-/// +-4; 8% of the vertices are for training, 2% for validation, the others for the test. Throws
-/// UsageError for no features or classes, and of Contents::all for a split without vertices.
+/// +-4, of f < 64 features in +-4 sqrt(f / 64); 8% of the vertices are for training, 2% for
+/// validation, the others for the test. Throws UsageError for no features or classes, and of
+/// Contents::all for a split without vertices.
 [[nodiscard]] Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features,
                                        std::uint64_t classes, std::uint64_t seed,
                                        exec::ThreadPool& pool, Contents contents = Contents::all);
