@@ -33,9 +33,9 @@ struct ComponentsState {
   bool is_finishing = false;  ///< The sample is behind us.
   bool has_adopted = false;   ///< What other ranks know of roots, once a run.
   bool has_sampled = false;   ///< Vertices of other ranks may hang deep.
-  bool is_far = false;  ///< The edges.
-  bool hooks = false;   ///< How sampled edges join trees: by hook(), not by link().
-  bool begins_hung = false;  ///< The first round is clear()'s, which keeps the second's edges.
+  bool is_far = false;        ///< The edges.
+  bool hooks = false;         ///< How sampled edges join trees: by hook(), not by link().
+  bool begins_hung = false;   ///< The first round is clear()'s, which keeps the second's edges.
   std::uint64_t far_bytes = 0;
 };
 
