@@ -45,8 +45,8 @@ struct ComponentsLargest {
 struct ComponentsPiece {
   static constexpr EdgeOffset kEdges = 4096;
   Vertex row;
-  std::uint32_t index : 31;
-  std::uint32_t is_in : 1;  ///< Of the in-edges.
+  std::uint32_t index;
+  bool is_in;  ///< Of the in-edges.
   /// Of lists with so many edges, at most.
   [[nodiscard]] static std::uint64_t most(EdgeOffset edges) { return 2 * (edges / kEdges) + 1; }
 };
@@ -421,7 +421,7 @@ struct ComponentsProgram : ComponentsArrays {
     const std::uint64_t pieces = (degree + ComponentsPiece::kEdges - 1) / ComponentsPiece::kEdges;
     const std::uint64_t at = exec::atomic_add(largest->long_pieces, pieces);
     for (std::uint64_t i = 0; i < pieces; ++i)
-      long_pieces[at + i] = {row, static_cast<std::uint32_t>(i), is_in ? 1u : 0u};
+      long_pieces[at + i] = {row, static_cast<std::uint32_t>(i), is_in};
     return pieces;
   }
 
@@ -432,8 +432,8 @@ struct ComponentsProgram : ComponentsArrays {
     grid.template for_each_claimed<exec::Warp>(
         largest->long_pieces, [&](const WarpType& worker, std::uint64_t task) {
           const ComponentsPiece piece = long_pieces[task];
-          const graph::CsrView& lists = piece.is_in != 0 ? in : out;
-          const graph::PackedRows& packed = piece.is_in != 0 ? packed_in : packed_out;
+          const graph::CsrView& lists = piece.is_in ? in : out;
+          const graph::PackedRows& packed = piece.is_in ? packed_in : packed_out;
           const EdgeOffset begin = lists.begin(piece.row) + piece.index * ComponentsPiece::kEdges;
           const EdgeOffset rest = lists.end(piece.row) - begin;
           const EdgeOffset end =
