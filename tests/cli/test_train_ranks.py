@@ -7,6 +7,7 @@ from support import ProgramTest
 
 SIZES = (1, 2, 3, 4, 7, 15, 16, 17, 32)
 GRAPH = ["community:600,6", "--features", 5, "--dropout", 0, "--hidden", 8]
+TRAINING_VERTICES = 52
 ALL = ["--mode", "sampled", "--fanout=-1,-1", "--model", "sage"]
 
 
@@ -40,7 +41,8 @@ class TrainRanks(ProgramTest):
         whole = self.train("--classes", 3, "--epochs", 2, "--model", "sage")
         for devices in SIZES:
             with self.subTest(devices=devices):
-                found = self.train(*options, "--devices", devices, "--evaluation", "sampled")
+                batch = -(-TRAINING_VERTICES // devices)
+                found = self.train(*options, "--batch", batch, "--devices", devices, "--evaluation", "sampled")
                 self.assertEqual(found["batches"], 1)
                 self.same(found, whole)
 

@@ -393,7 +393,8 @@ void check_types(const std::vector<team::TeamOptions>& teams) {
         options.type = type;
         const Trained found = train_links(p, options, team);
         const double rounding = type == NumberType::float16 ? 0x1p-11 : 0x1p-8;
-        expect_near(found, expected, 8 * rounding);
+        // Mean reciprocal ranks jump where two scores that are near each other change places.
+        expect_near(found, expected, 16 * rounding);
         EXPECT_EQ(train_links(p, options, team).parameters, found.parameters);
         EXPECT_NE(found.parameters, expected.parameters);
       }
