@@ -178,6 +178,10 @@ GraphInput find_graph(const Session& session, const GraphOptions& options) {
       "--id-map: the ids of a generated graph are the numbers of its vertices; it is for files");
   input.words = std::make_shared<std::vector<std::string>>();
   input.build = input.generator ? graph::effective_options(*input.generator, build) : build;
+  if (input.generator && input.generator->kind == graph::GeneratorKind::grid) {
+    warn_without_effect(session.options(), {"--keep-duplicates", "--sum-duplicates"},
+                        "a grid has no parallel edges");
+  }
   if (!is_edge_list(input, options.format)) {
     warn_without_effect(
         session.options(), {"--one-based", "--compact", "--ids", "--headings"},

@@ -177,15 +177,15 @@ void write_links(const Options& options, const Outputs& outputs, const TrainInpu
     learn::write_npy(outputs.embeddings, input.dataset.vertices, width, outcome.rows);
   json["embedding"] = width;
   if (options.pairs.empty()) return;
-  const auto pairs = read_pairs(options.pairs, input.dataset.vertices);
-  const auto scores = pair_scores(pairs, outcome.rows, width);
+  const auto pairs = read_pairs(options.pairs, input.dataset.vertices, input.names);
+  const auto scores = pair_scores(pairs.links, outcome.rows, width);
   if (!outputs.text.empty()) write_pairs(outputs.text, pairs, scores);
-  if (!outputs.scores.empty()) learn::write_npy(outputs.scores, pairs.size(), 1, scores);
+  if (!outputs.scores.empty()) learn::write_npy(outputs.scores, pairs.links.size(), 1, scores);
   const auto likely = static_cast<std::uint64_t>(
       std::count_if(scores.begin(), scores.end(), [](float score) { return score > 0.0f; }));
-  json["pairs"] = pairs.size();
+  json["pairs"] = pairs.links.size();
   json["likely_pairs"] = likely;
-  table.row("pairs", fmt::format("{}, {} of them likelier linked than not", thousands(pairs.size()),
+  table.row("pairs", fmt::format("{}, {} of them likelier linked than not", thousands(pairs.links.size()),
                                  thousands(likely)));
 }
 
@@ -220,13 +220,15 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
   const bool is_of_links = checkpoint.is_of_links;
   check_task(options, outputs, is_of_links);
   if (checkpoint.settings.empty()) warn_of_old_checkpoint(options.checkpoint);
-  restore_options(command, options.checkpoint, checkpoint.settings);
+  bool has_changes = restore_options(command, options.checkpoint, checkpoint.settings);
   const learn::Settings given = input_settings(options.dataset);
-  learn::check_settings(options.checkpoint, learn::Purpose::predict, checkpoint.settings, given,
-                        options.allow_changes);
+  has_changes |= learn::check_settings(options.checkpoint, learn::Purpose::predict,
+                                       checkpoint.settings, given, options.allow_changes);
   Session session("predict", options.common);
   tell_files(session, options, outputs);
   warn_without_effect(options.common, {"--repeat"}, "predict runs once");
+  if (!has_changes)
+    warn_without_effect(options.common, {"--allow-changes"}, kNothingDiffers);
   session.warn_of_seed(graph::parse_generator(options.dataset.graph.graph, 1).has_value() ||
                        is_drawn(options.dataset.method) || is_drawn(options.dataset.reorder));
   learn::TrainOptions train;

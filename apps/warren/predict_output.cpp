@@ -5,12 +5,18 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
 #include "warren/core/output_file.hpp"
+#include "warren/core/printable.hpp"
+#include "warren/core/text_lines.hpp"
+
+#include "vertex_names.hpp"
 
 namespace warren::app {
 
@@ -45,39 +51,42 @@ void write_classes(const std::string& path, const learn::Dataset& dataset,
   (void)file.commit();
 }
 
-std::vector<learn::Link> read_pairs(const std::string& path, std::uint64_t vertices) {
-  std::ifstream file(path);
+NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
+                      std::span<const std::string> names) {
+  std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError(path + ": it cannot be read; give a file with two vertices a line");
-  std::vector<learn::Link> pairs;
-  std::uint64_t number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    constexpr std::string_view kBetween = " \t\r,;";
-    const char* at = line.data();
-    const char* const end = at + line.size();
-    const auto skip = [&] {
-      while (at < end && kBetween.find(*at) != std::string_view::npos) ++at;
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::unordered_map<std::string_view, Vertex> by_name;
+  for (std::size_t v = 0; v < names.size(); ++v)
+    by_name.emplace(names[v], static_cast<Vertex>(v));
+  const auto vertex = [&](const std::string& cell) {
+    std::uint64_t v = 0;
+    const char* const end = cell.data() + cell.size();
+    const auto [stop, error] = std::from_chars(cell.data(), end, v);
+    if (error == std::errc{} && stop == end && v < vertices) return static_cast<Vertex>(v);
+    const auto named = by_name.find(cell);
+    const bool is_number = cell.find_first_not_of("0123456789") == std::string::npos;
+    return named == by_name.end() || is_number ? kNoVertex : named->second;
+  };
+  NamedPairs pairs;
+  std::vector<std::string> cells;
+  each_line(text, [&](std::uint64_t number, std::string_view line) {
+    if (line.empty() || line.front() == '#') return;
+    const auto fail = [&](const std::string& what) {
+      throw InputError(fmt::format("{}: line {}: {} in \"{}\"", path, number, what,
+                                   printable(line.substr(0, 60))));
     };
-    skip();
-    if (at == end || *at == '#') continue;
-    const auto vertex = [&] {
-      std::uint64_t v = 0;
-      const auto [stop, error] = std::from_chars(at, end, v);
-      const bool is_whole = stop == end || kBetween.find(*stop) != std::string_view::npos;
-      if (error != std::errc{} || !is_whole || v >= vertices)
-        throw InputError(fmt::format("{}: line {}: \"{}\" should be two vertices, of 0 to {}", path,
-                                     number, line.substr(0, 60), vertices - 1));
-      at = stop;
-      skip();
-      return static_cast<Vertex>(v);
-    };
-    const Vertex source = vertex();
-    const Vertex target = vertex();
-    if (at != end)
-      throw InputError(fmt::format("{}: line {}: there is more than two vertices in \"{}\"", path,
-                                   number, line.substr(0, 60)));
-    pairs.push_back({source, target});
-  }
+    if (!split_cells(line, 2, cells)) fail("quotes do not match");
+    if (cells.size() > 2) fail("there is more than two vertices");
+    const auto link = cells.size() == 2
+                          ? learn::Link{vertex(cells[0]), vertex(cells[1])}
+                          : learn::Link{kNoVertex, kNoVertex};
+    if (link.source == kNoVertex || link.target == kNoVertex)
+      fail(fmt::format("two vertices would be right, of 0 to {}{},", vertices - 1,
+                       names.empty() ? "" : " or names of names.txt"));
+    pairs.links.push_back(link);
+    pairs.names.insert(pairs.names.end(), cells.begin(), cells.end());
+  });
   return pairs;
 }
 
@@ -96,13 +105,13 @@ std::vector<float> pair_scores(std::span<const learn::Link> pairs,
   return scores;
 }
 
-void write_pairs(const std::string& path, std::span<const learn::Link> pairs,
-                 std::span<const float> scores) {
+void write_pairs(const std::string& path, const NamedPairs& pairs, std::span<const float> scores) {
   OutputFile file(path, OutputFile::Special::in_place);
   std::string text;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
+  for (std::size_t i = 0; i < pairs.links.size(); ++i) {
     const double probability = 1.0 / (1.0 + std::exp(-static_cast<double>(scores[i])));
-    text += fmt::format("{} {} {:.6g}\n", pairs[i].source, pairs[i].target, probability);
+    text += fmt::format("{} {} {:.6g}\n", as_cell(pairs.names[2 * i]),
+                        as_cell(pairs.names[2 * i + 1]), probability);
   }
   file.write(text);
   (void)file.commit();

@@ -20,9 +20,18 @@ namespace warren::app {
 void write_classes(const std::string& path, const learn::Dataset& dataset,
                    std::span<const float> scores);
 
-/// Two vertices a line, of [0, vertices), separated by blanks, tabs or commas; empty lines and
-/// those that begin with # are none. Throws InputError that names the line.
-[[nodiscard]] std::vector<learn::Link> read_pairs(const std::string& path, std::uint64_t vertices);
+/// Pairs of vertices from a file, and how it names them.
+struct NamedPairs {
+  std::vector<learn::Link> links;
+  std::vector<std::string> names;  ///< Two a pair, as they stand in the file.
+};
+
+/// Two vertices a line, separated by blanks, tabs, commas or semicolons, perhaps in quotes: numbers
+/// of [0, vertices), or, where the dataset has names for its vertices, names (a number is always a
+/// number). Empty lines and those that begin with # are none. Throws InputError that names the
+/// line.
+[[nodiscard]] NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
+                                    std::span<const std::string> names);
 
 /// z_u . z_v of every pair, of n x width embeddings in the input's order: the logit of its
 /// probability.
@@ -30,8 +39,7 @@ void write_classes(const std::string& path, const learn::Dataset& dataset,
                                              std::span<const float> embeddings,
                                              std::uint64_t width);
 
-/// A line for each pair: its vertices, and the probability of a link.
-void write_pairs(const std::string& path, std::span<const learn::Link> pairs,
-                 std::span<const float> scores);
+/// A line for each pair: its vertices, named as they were given, and the probability of a link.
+void write_pairs(const std::string& path, const NamedPairs& pairs, std::span<const float> scores);
 
 }  // namespace warren::app

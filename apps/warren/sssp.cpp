@@ -113,6 +113,7 @@ class SsspRank {
     outcome.source = source;
     outcome.scale = input_.weights().scale;
     outcome.first_rounded = input_.weights().first_rounded;
+    outcome.rounding = input_.weights().rounding;
     outcome.is_integer =
         mode_.is_async ? async_->has_integer_distances() : sync_->has_integer_distances();
     for (int run = 0; run < command_.common.repeat; ++run) {

@@ -38,14 +38,14 @@ bool is_same(const std::string& graph, const std::string& other) {
 }
 
 /// How a file is read is a fact of the file: the same one is not read in another way. Nor is a set
-/// drawn anew, unless that is asked for.
-void refuse_contradiction(const CLI::App& command, const std::string& folder,
+/// drawn anew, unless that is asked for: then true.
+bool refuse_contradiction(const CLI::App& command, const std::string& folder,
                           const std::string& name, const std::string& value, bool may_change) {
   const CLI::Option* option = command.get_option_no_throw("--" + name);
-  if (option == nullptr || option->count() == 0) return;
+  if (option == nullptr || option->count() == 0) return false;
   const std::string& given = option->results().front();
-  if (given == value || given == "auto" || value.empty()) return;
-  if (may_change && command.count("--allow-changes") != 0) return;
+  if (given == value || given == "auto" || value.empty()) return false;
+  if (may_change && command.count("--allow-changes") != 0) return true;
   learn::refuse_change(folder, learn::Purpose::predict, name, value, given, may_change);
 }
 
@@ -68,7 +68,7 @@ void restore(CLI::App& command, const std::string& folder, const std::string& na
 
 }  // namespace
 
-void restore_options(CLI::App& command, const std::string& folder, const learn::Settings& stored) {
+bool restore_options(CLI::App& command, const std::string& folder, const learn::Settings& stored) {
   const std::string graph = value_of(command, "graph");
   const bool is_generator = graph::parse_generator(graph, 1).has_value();
   const auto trained_on = stored.find("graph");
@@ -76,6 +76,7 @@ void restore_options(CLI::App& command, const std::string& folder, const learn::
   std::string mode = value_of(command, "--mode");
   if (const auto before = stored.find("mode"); mode.empty() && before != stored.end())
     mode = before->second;
+  bool has_passed = false;
   for (const auto& [name, value] : stored) {
     if (is_of(kOfBatches, name) && mode != "sampled") continue;
     if (is_of(kOfGenerators, name) && !is_generator) continue;
@@ -83,11 +84,12 @@ void restore_options(CLI::App& command, const std::string& folder, const learn::
     if ((is_of_reading || is_of(kOfFiles, name)) && !is_same_graph) continue;
     const bool draws_set = name == "seed" && is_generator && is_same_graph;
     if ((is_of_reading || draws_set) && command.get_name() == "predict")
-      refuse_contradiction(command, folder, name, value, draws_set);
+      has_passed |= refuse_contradiction(command, folder, name, value, draws_set);
     // Weights steer what batches draw, and nothing else.
     if (name == "weights" && command.get_option_no_throw("--weighted") == nullptr) continue;
     restore(command, folder, name, value);
   }
+  return has_passed;
 }
 
 learn::Settings input_settings(const DatasetOptions& options) {

@@ -307,9 +307,9 @@ learn::Settings take_up(CLI::App& command, const TrainCommand& options) {
   if (stored.empty()) warn_of_old_checkpoint(options.checkpoint);
   // Of the other task neither's options make sense.
   if (command.count("--task") != 0)
-    learn::check_settings(options.checkpoint, learn::Purpose::resume, stored,
-                          {{"task", options.task}}, false);
-  restore_options(command, options.checkpoint, stored);
+    (void)learn::check_settings(options.checkpoint, learn::Purpose::resume, stored,
+                                {{"task", options.task}}, false);
+  (void)restore_options(command, options.checkpoint, stored);
   return stored;
 }
 
@@ -320,9 +320,10 @@ ExitStatus run_train(CLI::App& command, const TrainCommand& options) {
   const learn::Settings stored = take_up(command, options);
   learn::TrainOptions train = train_options(options);
   const learn::Settings given = learn::settings_of(train);
-  learn::check_settings(options.checkpoint, learn::Purpose::resume, stored, given,
-                        options.allow_changes);
+  const bool has_changes = learn::check_settings(options.checkpoint, learn::Purpose::resume, stored,
+                                                 given, options.allow_changes);
   Session session("train", options.common);
+  if (!has_changes) warn_without_effect(options.common, {"--allow-changes"}, kNothingDiffers);
   for (const std::string& file : learn::checkpoint_files(options.checkpoint))
     session.writes("--checkpoint", file);
   warn_of_unused_options(session, train);

@@ -27,6 +27,7 @@ constexpr double kDenseShare = 0.15;
 struct Loaded {
   graph::Graph graph;
   learn::Dataset dataset;
+  std::vector<std::string> names;  ///< Of the vertices, where there are some.
 };
 
 learn::LabelForm label_form(const std::string& name) {
@@ -143,6 +144,7 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
   const GraphInput input = find_graph(session, named);
   loaded.graph = load_graph(session, input, named, wants_weights, WeightRange::not_negative);
   if (!input.words->empty()) check_order_of_words(input);
+  if (!input.names.empty()) loaded.names = read_names(input.names);
   const auto progress = session.progress("reading " + options.graph.graph);
   loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices, contents, form);
   return loaded;
@@ -236,6 +238,7 @@ TrainInput::TrainInput(Session& session, const DatasetOptions& options, const In
   const auto progress = session.progress("preparing");
   const TraceSpan span("order and cut", 0);
   dataset = std::move(loaded.dataset);
+  names = std::move(loaded.names);
   normalize = normalization(options, dataset);
   if (normalize == "rows") learn::normalize_rows(dataset);
   learn::make_dense(dataset, needs.dense ? 0.0 : kDenseShare);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "warren/graph/partition.hpp"
 #include "warren/learn/dataset.hpp"
@@ -42,7 +43,8 @@ struct TrainInput {
   TrainInput(Session& session, const DatasetOptions& options, const InputNeeds& needs);
 
   learn::Dataset dataset;
-  std::string normalize;  ///< What was done to the features: "rows" or "none".
+  std::vector<std::string> names;  ///< Of the vertices, where the dataset has some.
+  std::string normalize;           ///< What was done to the features: "rows" or "none".
   learn::GraphPair graphs;
   std::shared_ptr<const learn::LinkSplit> links;  ///< Where they are learnt.
 };

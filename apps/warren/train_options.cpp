@@ -33,7 +33,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
         "bfloat16; also fp16, bf16");
   add_number(train, "--layers", o.layers, "Layers (2; sampled: as many as fanouts)", "L", 1, 64);
   add_number(train, "--hidden", o.hidden,
-             "Width of hidden layers; of gat and gatv2, all heads together (gcn: 16, others: 64)",
+             "Width of hidden layers; of gat and gatv2, all heads together (64)",
              "K", 1, 1 << 20);
   add_number(train, "--heads", o.heads,
              "Of gat and gatv2: heads of hidden layers; the last has one (8)", "H", 1, 1024);
@@ -249,7 +249,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.model.layers = o.layers.value_or(2);
   if (is_sampled) add_sampled(train, o);
   if (is_link) train.links = {nullptr, o.negatives.value_or(1)};
-  train.model.hidden = o.hidden.value_or(o.model == "gcn" ? 16 : 64);
+  train.model.hidden = o.hidden.value_or(64);
   train.model.heads = o.heads;
   train.model.dropout = static_cast<float>(o.dropout.value_or(attends ? 0.6 : 0.5));
   train.model.aggregate = learn::parse_aggregate(o.aggregate);

@@ -40,13 +40,15 @@ std::string VertexNames::name_and_id(Vertex v) const {
   return has_names() && !are_words_ ? fmt::format("{} ({})", names_[v], number(v)) : name(v);
 }
 
-std::string VertexNames::id_text(Vertex v) const {
-  if (!are_words_) return std::to_string(number(v));
-  const std::string& word = names_[v];
-  if (word.find_first_of(" \t\"") == std::string::npos) return word;
+std::string as_cell(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\",;") == std::string::npos) return word;
   std::string quoted = "\"";
   for (const char c : word) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';
+}
+
+std::string VertexNames::id_text(Vertex v) const {
+  return are_words_ ? as_cell(names_[v]) : std::to_string(number(v));
 }
 
 Vertex VertexNames::find_name(const std::string& text) const {

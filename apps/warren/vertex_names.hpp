@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace warren::app {
 
 /// A name a line. Throws InputError.
 [[nodiscard]] std::vector<std::string> read_names(const std::string& path);
+
+/// A word as a cell of a line: in quotes where there is a blank, a separator or a quote in it.
+[[nodiscard]] std::string as_cell(const std::string& word);
 
 class VertexNames {
  public:
@@ -37,6 +41,11 @@ class VertexNames {
   }
   /// "git (29431)", or the id alone. A word is an id.
   [[nodiscard]] std::string name_and_id(Vertex v) const;
+
+  /// The ids, where they are words.
+  [[nodiscard]] std::span<const std::string> words() const {
+    return are_words_ ? std::span<const std::string>(names_) : std::span<const std::string>{};
+  }
 
   /// The vertex that `text`, an id or a name, stands for; a number is always an id, unless ids are
   /// words. Throws UsageError.

@@ -99,11 +99,12 @@ void refuse_change(const std::string& folder, Purpose purpose, const std::string
       may_change ? ", and with other values under --allow-changes" : ""));
 }
 
-void check_settings(const std::string& folder, Purpose purpose, const Settings& stored,
+bool check_settings(const std::string& folder, Purpose purpose, const Settings& stored,
                     const Settings& given, bool allows_changes) {
   const auto stored_task = stored.find("task"), given_task = given.find("task");
   if (stored_task != stored.end() && given_task != given.end())
     check_task(folder, stored_task->second, given_task->second);
+  bool has_passed = false;
   for_each_difference(
       stored, given,
       [&](const std::string& name, const std::string& before, const std::string& now) {
@@ -111,9 +112,11 @@ void check_settings(const std::string& folder, Purpose purpose, const Settings& 
         const bool may_change =
             purpose == Purpose::resume ? is_of(kOfTraining, name) : is_of(kOfInputs, name);
         if (purpose == Purpose::predict && !may_change) return;
-        if (may_change && allows_changes) return;
-        refuse_change(folder, purpose, name, before, now, may_change);
+        if (!may_change || !allows_changes)
+          refuse_change(folder, purpose, name, before, now, may_change);
+        has_passed = true;
       });
+  return has_passed;
 }
 
 std::vector<std::string> changed_settings(const Settings& stored, const Settings& given) {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -56,30 +59,30 @@ std::vector<std::int64_t> read_npy(const std::string& path, std::uint64_t count,
   return times;
 }
 
-/// f(line number, its words, of which the first four count) for each line that is no comment.
+/// f(line number, its cells) for each line that is no comment; none where quotes do not match.
 template <class F>
 void each_line(const io::MappedFile& file, F&& f) {
-  constexpr std::size_t kMostWords = 4;  // One more than any line has.
-  std::vector<std::string_view> words;
+  constexpr std::size_t kMostCells = 3;
+  std::vector<std::string> cells;
   warren::each_line({file.data(), file.size()}, [&](std::uint64_t line, std::string_view whole) {
-    words.clear();
-    for (std::size_t i = 0; i < whole.size() && words.size() < kMostWords;) {
-      i = whole.find_first_not_of(" \t\r,", i);
-      if (i == std::string_view::npos) break;
-      const std::size_t stop = std::min(whole.find_first_of(" \t\r,", i), whole.size());
-      words.push_back(whole.substr(i, stop - i));
-      i = stop;
-    }
-    if (words.empty() || words[0].front() == '#' || words[0].front() == '%') return;
-    f(line, words);
+    if (whole.empty() || whole.front() == '#' || whole.front() == '%') return;
+    if (!split_cells(whole, kMostCells, cells)) cells.clear();
+    f(line, cells);
   });
 }
 
 /// Times by pair of vertices.
 class TextTimes {
  public:
-  TextTimes(const std::string& path, const graph::Graph& graph)
-      : path_(path), graph_(graph), own_(graph.edges()), of_reverse_(graph.edges()) {}
+  TextTimes(const std::string& path, const graph::Graph& graph, std::span<const std::string> words)
+      : path_(path),
+        graph_(graph),
+        words_(words),
+        own_(graph.edges()),
+        of_reverse_(graph.edges()) {
+    for (std::size_t v = 0; v < words.size(); ++v)
+      by_word_.emplace(words[v], static_cast<Vertex>(v));
+  }
 
   std::vector<std::int64_t> read() {
     for (Vertex v = 0; v < graph_.vertices; ++v) {
@@ -90,10 +93,10 @@ class TextTimes {
             fmt::format("{}: the graph has parallel edges ({} to {}), which text "
                         "cannot tell apart: give times as .npy, or leave out "
                         "--keep-duplicates",
-                        path_, graph_.original_id(v), graph_.original_id(*twice)));
+                        path_, id_of(v), id_of(*twice)));
     }
     const io::MappedFile file(path_);
-    each_line(file, [&](std::uint64_t line, const auto& words) { take(line, words); });
+    each_line(file, [&](std::uint64_t line, const auto& cells) { take(line, cells); });
     fill_reversed();
     return std::move(own_.times);
   }
@@ -110,11 +113,11 @@ class TextTimes {
     std::vector<bool> is_given;  ///< Every number may be a time.
   };
 
-  void take(std::uint64_t line, const std::vector<std::string_view>& words) {
-    const bool is_whole = words.size() == 3;
-    const auto time = is_whole ? whole_number<std::int64_t>(words[2]) : std::nullopt;
-    const Vertex source = is_whole ? find(words[0]) : kNoVertex;
-    const Vertex target = is_whole ? find(words[1]) : kNoVertex;
+  void take(std::uint64_t line, const std::vector<std::string>& cells) {
+    const bool is_whole = cells.size() == 3;
+    const auto time = is_whole ? whole_number<std::int64_t>(cells[2]) : std::nullopt;
+    const Vertex source = is_whole ? find(cells[0]) : kNoVertex;
+    const Vertex target = is_whole ? find(cells[1]) : kNoVertex;
     if (!time || source == kNoVertex || target == kNoVertex)
       throw InputError(
           fmt::format("{}: line {}: \"source target time\" would be right: two vertex "
@@ -123,13 +126,17 @@ class TextTimes {
     const auto edge = find_edge(source, target), reverse = find_edge(target, source);
     if (!edge && !reverse)
       throw InputError(fmt::format("{}: line {}: the graph has no edge from {} to {}", path_, line,
-                                   words[0], words[1]));
+                                   cells[0], cells[1]));
     if (edge) own_.give(*edge, *time);
     if (reverse) of_reverse_.give(*reverse, *time);
   }
 
   /// The vertex of an id, kNoVertex where there is none.
   [[nodiscard]] Vertex find(std::string_view word) const {
+    if (!words_.empty()) {
+      const auto found = by_word_.find(word);
+      return found == by_word_.end() ? kNoVertex : found->second;
+    }
     const auto id = whole_number<std::uint64_t>(word);
     if (!id) return kNoVertex;
     std::uint64_t low = 0, high = graph_.vertices;
@@ -144,6 +151,11 @@ class TextTimes {
     if (low == graph_.vertices || graph_.original_id(static_cast<Vertex>(low)) != *id)
       return kNoVertex;
     return static_cast<Vertex>(low);
+  }
+
+  /// As the user knows it.
+  [[nodiscard]] std::string id_of(Vertex v) const {
+    return words_.empty() ? std::to_string(graph_.original_id(v)) : words_[v];
   }
 
   [[nodiscard]] std::optional<EdgeOffset> find_edge(Vertex source, Vertex target) const {
@@ -162,7 +174,7 @@ class TextTimes {
           throw InputError(
               fmt::format("{}: the edge from {} to {} has no time; a line \"source "
                           "target time\" for every edge would be right",
-                          path_, graph_.original_id(v), graph_.original_id(graph_.targets[edge])));
+                          path_, id_of(v), id_of(graph_.targets[edge])));
         own_.times[edge] = of_reverse_.times[edge];
       }
     }
@@ -170,14 +182,17 @@ class TextTimes {
 
   const std::string& path_;
   const graph::Graph& graph_;
+  std::span<const std::string> words_;
+  std::unordered_map<std::string_view, Vertex> by_word_;
   Times own_, of_reverse_;  ///< By the lines of the edge itself, and by those of its reverse.
 };
 
 }  // namespace
 
-std::vector<std::int64_t> read_edge_times(const std::string& path, const graph::Graph& graph) {
+std::vector<std::int64_t> read_edge_times(const std::string& path, const graph::Graph& graph,
+                                          std::span<const std::string> words) {
   if (is_npy(path)) return read_npy(path, graph.edges(), "edge of the graph");
-  return TextTimes(path, graph).read();
+  return TextTimes(path, graph, words).read();
 }
 
 std::vector<std::int64_t> read_seed_times(const std::string& text, std::uint64_t vertices) {
@@ -192,8 +207,8 @@ std::vector<std::int64_t> read_seed_times(const std::string& text, std::uint64_t
                                      text, text));
   const io::MappedFile file(text);
   std::vector<std::int64_t> times;
-  each_line(file, [&](std::uint64_t line, const auto& words) {
-    const auto time = words.size() == 1 ? whole_number<std::int64_t>(words[0]) : std::nullopt;
+  each_line(file, [&](std::uint64_t line, const auto& cells) {
+    const auto time = cells.size() == 1 ? whole_number<std::int64_t>(cells[0]) : std::nullopt;
     if (!time) throw InputError(fmt::format("{}: line {}: one integer would be right", text, line));
     times.push_back(*time);
   });

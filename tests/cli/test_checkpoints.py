@@ -58,6 +58,7 @@ class Checkpoints(Base):
         self.must_fail(2, *ask, "--drop-self-loops", says=["no --drop-self-loops"])
         self.must_fail(2, *ask, "--keep-duplicates", says=["no --keep-duplicates"])
         other = self.succeed_json(*ask, "--normalize", "rows", "--allow-changes")
+        self.assertIn("--allow-changes has no effect", self.run_program(*ask, "--allow-changes").err)
         self.assertLess(other["test_accuracy"], 0.7)
         self.assertIs(other["trained_on"], False)
 
@@ -134,7 +135,7 @@ class Checkpoints(Base):
                       ("schedule", "constant", "cosine"), ("clip", "0", 3), ("warmup", "0", 2))
         for name, stored, given in may_change:
             self.must_fail(2, *ask, f"--{name}", given, says=["kept", f"--{name} {stored}", f"--{name} {given}", "--allow-changes"])
-        for name, stored, given in (("hidden", 16, 32), ("layers", 2, 3), ("model", "gcn", "gat"), ("norm", "none", "layer"), ("seed", 1, 2),
+        for name, stored, given in (("hidden", 64, 32), ("layers", 2, 3), ("model", "gcn", "gat"), ("norm", "none", "layer"), ("seed", 1, 2),
                                     ("optimizer", "adam", "sgd"), ("normalize", "none", "rows")):
             failed = self.must_fail(2, *ask, f"--{name}", given, "--allow-changes", says=["kept", f"--{name} {stored}", f"--{name} {given}"])
             self.assertNotIn("under --allow-changes", failed.err)
@@ -284,7 +285,16 @@ class Predict(Base):
             for (v, w), score in zip(hidden + unlinked, scores):
                 product = sum(z[v * width + i] * z[w * width + i] for i in range(width))
                 self.assertAlmostEqual(product, score, places=3)
+        by_number = self.succeed_json("predict", *options, "--pairs", self.file("numbers.txt", '0;3\n"1" "2"\n'), "--output", "out.txt")
+        chances = [line.split()[-1] for line in (self.folder / "out.txt").read_text().splitlines()]
+        # Names of vertices; a number is a number.
+        self.file("set/names.txt", "".join("7\n" if v == 3 else f'v "{v}"\n' for v in range(60)))
+        by_name = self.succeed_json("predict", *options, "--pairs", self.file("words.txt", '"v ""0""", 3\n"v ""1""";"v ""2"""\n'), "--output", "out.txt")
+        self.assertEqual(by_name["likely_pairs"], by_number["likely_pairs"])
+        self.assertEqual((self.folder / "out.txt").read_text(), f'"v ""0""" 3 {chances[0]}\n"v ""1""" "v ""2""" {chances[1]}\n')
         ask = ["predict", *options]
+        self.must_fail(2, *ask, "--pairs", self.file("bad.txt", '1 2\n"v ""0"" 1\n'), says=["bad.txt", "line 2", "quotes"])
+        self.must_fail(2, *ask, "--pairs", self.file("bad.txt", '1 2\n1 nobody\n'), says=["bad.txt", "line 2", "names.txt"])
         self.must_fail(2, *ask, says=["--pairs FILE", "--task link"])
         self.must_fail(2, *ask, "--output", "o.txt", "--embeddings", "e.npy", says="--pairs FILE")
         for line in ("1 60", "1", "1 2 3", "a b", "1 -2"):

@@ -72,6 +72,14 @@ class Sample(ProgramTest):
         for when, expected in ((4, 0), (5, 9), (10, 10), (45, 13), (90, 18), (1000, 18)):
             result = self.sample(*options, "--seed-times", when)
             self.assertEqual((result["sampled_edges"], result["verified"], result["temporal"], result["disjoint"]), (expected, True, True, True))
+        # Ids that are words, as a spreadsheet may quote them.
+        words = ["the hub"] + [f"v{v}" for v in range(1, 10)]
+        by_word = self.file("w.csv", "source,target\n" + "".join(f'"{words[u]}","{words[v]}"\n' for u, v, _ in lines))
+        word_times = self.file("times.csv", "".join(f'"{words[u]}";"{words[v]}";{t}\n' for u, v, t in reversed(lines)))
+        ask = ["sample", by_word, "--ids", "words", *options[1:2], *options[4:], "--times"]
+        self.assertEqual(self.succeed_json(*ask, word_times, "--seed-times", 45)["sampled_edges"], 13)
+        for text, says in (('"the hub" nobody 5\n', "line 1"), ('"the hub v1 5\n', "line 1"), ('"the hub" v1 5\n', "from the hub to v2 has no time"), ("1 2 3 4 5\n", "line 1")):
+            self.must_fail(2, *ask, self.file("bad.txt", text), "--seed-times", 5, says=["bad.txt", says])
         # A time for each vertex, as text and as .npy; times of edges as .npy, in the order of source and target.
         of_vertices = [20] + [5] * 5 + [0] * 4
         by_text = self.file("seeds.txt", "".join(f"{t}\n" for t in of_vertices))

@@ -105,6 +105,12 @@ class Sssp(ProgramTest):
         self.assertRegex(result.err, r"\Awarren: warning: [^\n]*a\.wel: line 2: float32 holds 16777217 as 16777216[^\n]*\n\Z")
         self.assertIn("line 1", result.json["weights_rounded"])
         self.assertIn("rounded to float32", self.run_program("sssp", path, "--source", 0, "--verify").out)
+        # What a distance may be off by, of the file's own weights.
+        self.assertEqual(result.json["verified_within"], 1 / 16777217)
+        self.assertGreaterEqual(result.json["verified_within"], abs(result.json["max_distance"] - 16777217.5) / 16777217.5)
+        self.assertIsNone(self.run_program("sssp", path, "--source", 0, "--json", "-").json["verified_within"])
+        self.assertEqual(self.run_program("sssp", self.file("d.wel", "0 1 1e-60\n1 2 0.5\n"), "--source", 0, "--verify", "--json", "-").json["verified_within"], 1)
+        self.assertEqual(self.sssp(self.file("e.wel", "0 1 7\n"), "--source", 0, "--verify")["verified_within"], 0)
         # Other commands hold real weights in float32.
         converted = self.run_program("convert", self.file("b.wel", "0 1 0.5\n1 2 16777217\n"), "b.mtx")
         self.assertRegex(converted.err, r"\Awarren: warning: [^\n]*b\.wel: line 2: float32 holds 16777217 as 16777216[^\n]*\n\Z")

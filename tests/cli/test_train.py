@@ -206,7 +206,7 @@ class Train(ProgramTest):
         self.must_fail(3, "train", "community:100000,5", "--features", 8, "--classes", 3, "--hidden", 1048576, says="gradients")
         plan = self.succeed_json("train", *GENERATED, "--epochs", 1)["memory_plan"]
         self.assertEqual(plan["features"], 2 * 4 * 8 * 1000)
-        self.assertEqual(plan["outputs of layers"], 4 * (16 + 3) * 1000)
+        self.assertEqual(plan["outputs of layers"], 4 * (64 + 3) * 1000)
 
     def test_recompute(self):
         """The same numbers in less memory; checkpoints go on either way."""

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace warren {
 
@@ -29,6 +32,34 @@ void each_line(std::string_view text, F&& f) {
     line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
     const std::size_t last = line.find_last_not_of(kBlanks);
     f(number, line.substr(0, last == std::string_view::npos ? 0 : last + 1));
+  }
+}
+
+/// The cells of a line: between blanks, tabs, commas or semicolons, several of which count as one;
+/// in quotes, where "" stands for one, a cell may hold any of these. Stops behind `most` + 1 cells:
+/// that is a line of too many. False where quotes do not match.
+inline bool split_cells(std::string_view line, std::size_t most, std::vector<std::string>& cells) {
+  constexpr std::string_view kBetween = " \t\r,;";
+  cells.clear();
+  for (std::size_t at = 0;;) {
+    at = std::min(line.find_first_not_of(kBetween, at), line.size());
+    if (at == line.size() || cells.size() > most) return true;
+    std::string& cell = cells.emplace_back();
+    if (line[at] != '"') {
+      const std::size_t end = std::min(line.find_first_of(kBetween, at), line.size());
+      cell = line.substr(at, end - at);
+      at = end;
+      continue;
+    }
+    for (++at;; at += 2) {
+      const std::size_t quote = line.find('"', at);
+      if (quote == std::string_view::npos) return false;
+      cell += line.substr(at, quote - at);
+      at = quote;
+      if (!line.substr(at + 1).starts_with('"')) break;
+      cell += '"';
+    }
+    if (++at < line.size() && kBetween.find(line[at]) == std::string_view::npos) return false;
   }
 }
 

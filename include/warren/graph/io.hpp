@@ -27,6 +27,9 @@ struct WeightReport {
   std::string first_rounded;
   /// The same of numbers with more than six digits, which float32 does not give back.
   std::string first_lost;
+  /// The largest |w - float32(w)| / |w| of the file's weights w; 0 where there is none, or weights
+  /// are integers. Sums of non-negative weights are off by that much at most.
+  double rounding = 0.0;
 };
 
 struct ReadOptions {

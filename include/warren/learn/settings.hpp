@@ -28,8 +28,9 @@ enum class Purpose {
 /// those by which inputs are made. Resuming with another learning rate, type, dropout or the like
 /// changes what is trained: it takes `allows_changes`, as inputs do for predicting. Epochs,
 /// patience, and all that changes no number may always differ. Options that either does not name
-/// are not compared. `folder` begins the message.
-void check_settings(const std::string& folder, Purpose purpose, const Settings& stored,
+/// are not compared. `folder` begins the message. True if there was a change that `allows_changes`
+/// let pass.
+bool check_settings(const std::string& folder, Purpose purpose, const Settings& stored,
                     const Settings& given, bool allows_changes);
 
 /// Throws UsageError as check_settings() does: option `name` was `before` and is `now`.

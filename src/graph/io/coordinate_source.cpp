@@ -172,9 +172,12 @@ void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
   const auto base = format_.syntax.base;
   std::uint64_t mirrored = 0;
   bool has_rounded = false, has_lost = false;
+  double rounding = 0.0;
   const auto look = [&](const TextBlock& block, const ScannedEdge& e) {
     if constexpr (kColumn == WeightColumn::float32) {
-      if (static_cast<double>(e.weight_float) == e.weight_real) return;
+      const auto held = static_cast<double>(e.weight_float);
+      if (held == e.weight_real) return;
+      rounding = std::max(rounding, std::fabs(e.weight_real - held) / std::fabs(e.weight_real));
       if (!has_rounded) note_rounding(rounded_, piece, block, e);
       has_rounded = true;
       if (has_lost || has_few_digits(e.weight_real)) return;
@@ -210,6 +213,9 @@ void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
   });
   batch.flush();
   edges_of_piece_[piece] = batch.total() - mirrored;
+  if (rounding == 0.0) return;
+  const std::scoped_lock lock(mutex_);
+  rounding_ = std::max(rounding_, rounding);
 }
 
 void CoordinateSource::read(std::uint64_t piece, EdgeSink& sink) {
@@ -323,6 +329,7 @@ void tell_rounding(const TextFile& file, const CoordinateFormat& format,
   if (format.weights != nullptr && format.weights->takes_decimals) {
     format.weights->first_rounded = source.first_rounded();
     format.weights->first_lost = source.first_lost();
+    format.weights->rounding = source.rounding();
   } else if (!source.first_lost().empty()) {
     log_warning(fmt::format("{}: {}: weights are integers of 32 bits, or float32", file.path(),
                             source.first_lost()));

@@ -52,6 +52,8 @@ class CoordinateSource final : public EdgeSource {
   /// none. The same of those with more than six digits, which float32 does not give back.
   [[nodiscard]] const std::string& first_rounded() const { return rounded_.text; }
   [[nodiscard]] const std::string& first_lost() const { return lost_.text; }
+  /// As WeightReport has it.
+  [[nodiscard]] double rounding() const { return rounding_; }
 
   /// Edges that the last reading met.
   [[nodiscard]] std::uint64_t edges_met() const;
@@ -80,6 +82,7 @@ class CoordinateSource final : public EdgeSource {
   std::mutex mutex_;
   FirstLine rounded_;
   FirstLine lost_;
+  double rounding_ = 0.0;
 };
 
 /// The ids that occur in the file.

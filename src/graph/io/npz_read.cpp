@@ -184,10 +184,12 @@ void fit_doubles(const Member& data, Graph& graph, WeightReport& report) {
                        static_cast<double>(graph.weights_float[i]));
   };
   report.first_rounded = text(rounded);
-  for (std::uint64_t i = rounded; i < data.array.count && report.first_lost.empty(); ++i) {
+  for (std::uint64_t i = rounded; i < data.array.count; ++i) {
     const double value = data.array.at<double>(i);
-    if (static_cast<double>(graph.weights_float[i]) != value && !has_few_digits(value))
-      report.first_lost = text(i);
+    const auto held = static_cast<double>(graph.weights_float[i]);
+    if (held == value) continue;
+    report.rounding = std::max(report.rounding, std::fabs(value - held) / std::fabs(value));
+    if (report.first_lost.empty() && !has_few_digits(value)) report.first_lost = text(i);
   }
 }
 
