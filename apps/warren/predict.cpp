@@ -185,8 +185,8 @@ void write_links(const Options& options, const Outputs& outputs, const TrainInpu
       std::count_if(scores.begin(), scores.end(), [](float score) { return score > 0.0f; }));
   json["pairs"] = pairs.links.size();
   json["likely_pairs"] = likely;
-  table.row("pairs", fmt::format("{}, {} of them likelier linked than not", thousands(pairs.links.size()),
-                                 thousands(likely)));
+  table.row("pairs", fmt::format("{}, {} of them likelier linked than not",
+                                 thousands(pairs.links.size()), thousands(likely)));
 }
 
 void write_nodes(const Outputs& outputs, const TrainInput& input, const Prediction& outcome,
@@ -227,8 +227,7 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
   Session session("predict", options.common);
   tell_files(session, options, outputs);
   warn_without_effect(options.common, {"--repeat"}, "predict runs once");
-  if (!has_changes)
-    warn_without_effect(options.common, {"--allow-changes"}, kNothingDiffers);
+  if (!has_changes) warn_without_effect(options.common, {"--allow-changes"}, kNothingDiffers);
   session.warn_of_seed(graph::parse_generator(options.dataset.graph.graph, 1).has_value() ||
                        is_drawn(options.dataset.method) || is_drawn(options.dataset.reorder));
   learn::TrainOptions train;

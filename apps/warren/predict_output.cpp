@@ -57,8 +57,7 @@ NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
   if (!file) throw InputError(path + ": it cannot be read; give a file with two vertices a line");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::unordered_map<std::string_view, Vertex> by_name;
-  for (std::size_t v = 0; v < names.size(); ++v)
-    by_name.emplace(names[v], static_cast<Vertex>(v));
+  for (std::size_t v = 0; v < names.size(); ++v) by_name.emplace(names[v], static_cast<Vertex>(v));
   const auto vertex = [&](const std::string& cell) {
     std::uint64_t v = 0;
     const char* const end = cell.data() + cell.size();
@@ -78,9 +77,8 @@ NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
     };
     if (!split_cells(line, 2, cells)) fail("quotes do not match");
     if (cells.size() > 2) fail("there is more than two vertices");
-    const auto link = cells.size() == 2
-                          ? learn::Link{vertex(cells[0]), vertex(cells[1])}
-                          : learn::Link{kNoVertex, kNoVertex};
+    const auto link = cells.size() == 2 ? learn::Link{vertex(cells[0]), vertex(cells[1])}
+                                        : learn::Link{kNoVertex, kNoVertex};
     if (link.source == kNoVertex || link.target == kNoVertex)
       fail(fmt::format("two vertices would be right, of 0 to {}{},", vertices - 1,
                        names.empty() ? "" : " or names of names.txt"));

@@ -307,7 +307,8 @@ ExitStatus run_sample(SampleCommand command) {
                       "vertices",
                       command.options.batch, counted(input.vertices(), "vertex", "vertices")));
   if (command.options.temporal) {
-    command.edge_times = sample::read_edge_times(command.times, *input.graph(), input.names().words());
+    command.edge_times =
+        sample::read_edge_times(command.times, *input.graph(), input.names().words());
     command.vertex_times = sample::read_seed_times(command.seed_times, input.vertices());
   }
   SampleOutcome outcome;

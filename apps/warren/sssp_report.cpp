@@ -140,13 +140,13 @@ void print_outcome(Session& session, const SsspOutcome& outcome, const VertexNam
                                 counted(outcome.traversed_edges, "edge", "edges"),
                                 with_prefix(outcome.teps()), session.place()));
   if (outcome.verdict) {
-    const std::string of_what =
-        outcome.first_rounded.empty()
-            ? ""
-            : fmt::format(
-                  ", of weights rounded to float32: distances by the file's own differ by {:.2g} of their size "
-                  "at most",
-                  outcome.rounding);
+    const std::string of_what = outcome.first_rounded.empty()
+                                    ? ""
+                                    : fmt::format(
+                                          ", of weights rounded to float32: distances by the "
+                                          "file's own differ by {:.2g} of their size "
+                                          "at most",
+                                          outcome.rounding);
     table.row("verified", outcome.verdict->correct ? "yes, by the edge conditions" + of_what
                                                    : "NO: " + outcome.verdict->message);
   }

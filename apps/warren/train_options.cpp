@@ -33,8 +33,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
         "bfloat16; also fp16, bf16");
   add_number(train, "--layers", o.layers, "Layers (2; sampled: as many as fanouts)", "L", 1, 64);
   add_number(train, "--hidden", o.hidden,
-             "Width of hidden layers; of gat and gatv2, all heads together (64)",
-             "K", 1, 1 << 20);
+             "Width of hidden layers; of gat and gatv2, all heads together (64)", "K", 1, 1 << 20);
   add_number(train, "--heads", o.heads,
              "Of gat and gatv2: heads of hidden layers; the last has one (8)", "H", 1, 1024);
   named("--aggregate", o.aggregate, "Of sage: mean, sum, max");

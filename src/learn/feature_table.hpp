@@ -34,7 +34,7 @@ class TypedTable final : public FeatureTable {
   TypedTable(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
              const Dataset& dataset, std::span<const std::uint64_t> hot,
              const SampledOptions& options)
-      : table_(team, graphs.cuts, dataset.width, options.features) {
+      : table_(team, graphs.cuts, dataset.width, options.features, memory::Reach::own) {
     const bool is_all = options.features == memory::Placement::replicated;
     const auto rank = static_cast<std::size_t>(team.rank());
     const std::uint64_t first = is_all ? 0 : graphs.cuts[rank];

@@ -75,11 +75,7 @@ void each_line(const io::MappedFile& file, F&& f) {
 class TextTimes {
  public:
   TextTimes(const std::string& path, const graph::Graph& graph, std::span<const std::string> words)
-      : path_(path),
-        graph_(graph),
-        words_(words),
-        own_(graph.edges()),
-        of_reverse_(graph.edges()) {
+      : path_(path), graph_(graph), words_(words), own_(graph.edges()), of_reverse_(graph.edges()) {
     for (std::size_t v = 0; v < words.size(); ++v)
       by_word_.emplace(words[v], static_cast<Vertex>(v));
   }

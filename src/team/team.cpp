@@ -44,6 +44,19 @@ void Team::all_to_all_v(const exec::Stream& stream, const void* send,
   collectives().all_to_all_v(stream, send, send_offsets, recv, recv_offsets);
 }
 
+std::vector<void*> Team::share_with_all(void* pointer) {
+  std::vector<void*> table = share(pointer);
+  const std::vector<int> has = all_gather(pointer != nullptr ? 1 : 0);
+  for (std::size_t q = 0; q < table.size(); ++q) {
+    require(table[q] != nullptr || has[q] == 0,
+            fmt::format("{} cannot address the memory of rank {}'s device, with atomic operations: "
+                        "give one device, or such as reach each other (NVLink); asynchronous "
+                        "searches do without",
+                        device_.name(), q));
+  }
+  return table;
+}
+
 const char* Team::collectives_name() { return collectives().name(); }
 
 DeviceCollectives& Team::collectives() {
@@ -89,6 +102,7 @@ exec::Device device_of_rank(const TeamOptions& options, int rank) {
 /// Whether the kernels of all ranks can wait for each other: each has its own GPU or a part of one,
 /// and every pair a direct path.
 bool may_wait(const TeamOptions& options) {
+  if (options.are_apart && options.ranks > 1) return false;
   if (options.kind == exec::DeviceKind::cpu) return true;
   const int present = exec::cuda_device_count();
   if (options.ranks > present && options.sharing != Sharing::side_by_side) return false;
@@ -133,8 +147,9 @@ void run_team(const TeamOptions& options, const std::function<void(Team&)>& work
     try {
       const exec::Device device = device_of_rank(options, rank);
       device.activate();
-      Team team(std::make_unique<ThreadTransport>(hub, rank, options.ranks, device), device, waits,
-                kernels_on_device(options, rank));
+      Team team(
+          std::make_unique<ThreadTransport>(hub, rank, options.ranks, device, options.are_apart),
+          device, waits, kernels_on_device(options, rank));
       try {
         work(team);
       } catch (...) {

@@ -165,10 +165,12 @@ std::vector<void*> ThreadTransport::share(void* pointer) {
   struct Shared {
     void* pointer;
     exec::Device device;
+    int rank;
   };
   std::vector<void*> table;
-  lend(Shared{pointer, device_}, [&](const Shared& other) {
-    table.push_back(enable_access(device_, other.device) ? other.pointer : nullptr);
+  lend(Shared{pointer, device_, rank_}, [&](const Shared& other) {
+    const bool is_reached = other.rank == rank_ || !is_apart_;
+    table.push_back(is_reached && enable_access(device_, other.device) ? other.pointer : nullptr);
   });
   return table;
 }

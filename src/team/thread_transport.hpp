@@ -63,8 +63,10 @@ class ThreadHub {
 
 class ThreadTransport : public Transport {
  public:
-  ThreadTransport(std::shared_ptr<ThreadHub> hub, int rank, int size, const exec::Device& device)
-      : hub_(std::move(hub)), rank_(rank), size_(size), device_(device) {}
+  /// `is_apart`: no other rank's memory is reached.
+  ThreadTransport(std::shared_ptr<ThreadHub> hub, int rank, int size, const exec::Device& device,
+                  bool is_apart = false)
+      : hub_(std::move(hub)), rank_(rank), size_(size), device_(device), is_apart_(is_apart) {}
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
@@ -90,6 +92,7 @@ class ThreadTransport : public Transport {
   int rank_;
   int size_;
   exec::Device device_;
+  bool is_apart_;
 };
 
 }  // namespace warren::team

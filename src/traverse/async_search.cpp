@@ -29,7 +29,8 @@ class SearchWords {
 
   SearchWords(team::Team& team, const graph::Shard& shard, const AsyncOptions& options,
               double delta, const exec::Stream& stream)
-      : best_(team, shard.cuts, 1, memory::Placement::replicated), tally_(team.device(), 1) {
+      : best_(team, shard.cuts, 1, memory::Placement::replicated, memory::Reach::own),
+        tally_(team.device(), 1) {
     schedule::QueueOptions queue =
         queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta);
     const bool on_gpu = team.device().is_cuda();

@@ -40,7 +40,7 @@ class ComponentsMemory {
     joined.rank = team.rank();
     joined.ranks = team.size();
     joined.spans_devices = team.size() > 1;
-    const std::vector<void*> shared = team.share(parent_.data());
+    const std::vector<void*> shared = team.share_with_all(parent_.data());
     for (std::size_t q = 0; q < shared.size(); ++q) {
       joined.cuts[q] = shard.cuts[q];
       joined.cuts[q + 1] = shard.cuts[q + 1];

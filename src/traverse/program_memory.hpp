@@ -17,9 +17,10 @@ T* take(const exec::Device& device, memory::Buffer<T>& buffer, std::uint64_t siz
 }
 
 /// Fills a program's table with every rank's array, as this rank's device addresses it. Collective.
+/// Throws UsageError where it cannot.
 template <class T>
 void share(team::Team& team, T* mine, const T** table) {
-  const std::vector<void*> shared = team.share(mine);
+  const std::vector<void*> shared = team.share_with_all(mine);
   for (std::size_t q = 0; q < shared.size(); ++q) table[q] = static_cast<const T*>(shared[q]);
 }
 

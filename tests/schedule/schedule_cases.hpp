@@ -107,6 +107,54 @@ TYPED_TEST_P(ScheduleTest, InRounds) {
     this->expect_tree(team, this->small_options(), {20, 10}, Form::discrete);
 }
 
+/// Ranks that cannot address each other's memory: the host carries their tasks.
+TYPED_TEST_P(ScheduleTest, RanksApart) {
+  using Function = TreeOn<OwnRows>;
+  using Worker = std::conditional_t<kIsCuda<TypeParam>, exec::Warp, exec::Serial>;
+  for (TeamOptions team_options : testing_support::teams<TypeParam>()) {
+    team_options.are_apart = true;
+    for (const std::uint64_t capacity : {1, 7, 1 << 12}) {
+      const bool has_priorities = capacity == 7;
+      SCOPED_TRACE(name_of(team_options) + ", capacity " + std::to_string(capacity) +
+                   (has_priorities ? ", priorities" : ""));
+      QueueOptions options = this->small_options();
+      options.local_capacity = options.receive_capacity = options.spill_capacity = capacity;
+      options.batch = 1;
+      options.levels = has_priorities ? 4 : 1;
+      options.threads_per_processor = threads_per_processor<Function>();
+      const Tree tree{25, 8, has_priorities};
+      std::vector<std::uint64_t> expected(37, 0);
+      const std::uint64_t tasks = Function::expected(
+          tree.roots, static_cast<std::uint64_t>(team_options.ranks), tree.last, expected);
+      team::run_team(team_options, [&](Team& team) {
+        const exec::Stream stream(team.device());
+        memory::Buffer<std::uint64_t> counts(team.device(), expected.size());
+        TaskQueue<Function::Task> queue(team, options);
+        const auto function =
+            tree_function<Function>(team, OwnRows{counts.data(), counts.size()}, tree);
+        EXPECT_EQ(queue.has_ranks_apart(), team.size() > 1);
+        for (int run = 0; run < 2; ++run) {
+          exec::fill_bytes(stream, counts.data(), 0, counts.bytes());
+          const QueueReport report =
+              schedule::run<TypeParam, Worker>(team, stream, queue, function);
+          std::vector<std::uint64_t> found = counts.to_host(stream);
+          team.sum(found);
+          EXPECT_EQ(found, expected);
+          EXPECT_EQ(report.tasks, tasks);
+          EXPECT_EQ(report.is_persistent, team.size() == 1);
+          EXPECT_EQ(report.messages_sent > 0, team.size() > 1);
+          EXPECT_EQ(report.bytes_sent % sizeof(Function::Task), 0u);
+        }
+        if (team.size() > 1) {
+          EXPECT_THROW((void)(schedule::run<TypeParam, Worker>(team, stream, queue, function,
+                                                               Form::persistent)),
+                       UsageError);
+        }
+      });
+    }
+  }
+}
+
 TYPED_TEST_P(ScheduleTest, WithoutAnyTask) {
   for (const TeamOptions& team : this->small_teams()) {
     this->expect_tree(team, this->small_options(), {0, 10});
@@ -495,7 +543,7 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, WithoutAnyTask,
+REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, RanksApart, WithoutAnyTask,
                             FullRingsLoseNothing, MoreSeedsThanRoom, OneCallThatPushesMoreThanRoom,
                             Priorities, WorkersHoldWhatTheyFind, GatheredMessages,
                             GatheringSendsFewerMessages, FewMessagesOfABusyRankAreSent,

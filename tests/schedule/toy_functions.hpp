@@ -11,13 +11,14 @@
 namespace warren::schedule {
 
 /// A random tree grown by tasks: a task of depth d < last has 0 to 3 children, on ranks that its
-/// number decides. Each adds 1 to a row that any rank may own.
-struct TreeFunction {
+/// number decides. Each adds 1 to a row of `Rows`.
+template <class Rows>
+struct TreeOn {
   struct Task {
     std::uint64_t number;
     std::uint32_t depth;
   };
-  memory::GlobalView<std::uint64_t> rows;
+  Rows rows;
   std::uint32_t last = 0;
   std::uint64_t roots = 0;  ///< Of each rank.
   int rank = 0;
@@ -81,6 +82,19 @@ struct TreeFunction {
   }
 };
 
+/// Each row is some rank's.
+using TreeFunction = TreeOn<memory::GlobalView<std::uint64_t>>;
+
+/// Each rank counts for itself.
+struct OwnRows {
+  std::uint64_t* counts = nullptr;
+  std::uint64_t count = 0;
+  [[nodiscard]] WARREN_HD std::uint64_t rows() const { return count; }
+  WARREN_HD void atomic_add(std::uint64_t row, std::uint64_t value) const {
+    exec::atomic_add(counts[row], value);
+  }
+};
+
 /// What tree is grown.
 struct Tree {
   std::uint64_t roots = 20;  ///< Of each rank.
@@ -97,9 +111,8 @@ inline std::vector<std::uint64_t> shared_out(std::uint64_t rows, int ranks) {
   return cuts;
 }
 
-template <class Function>
-Function tree_function(const team::Team& team, const memory::GlobalView<std::uint64_t>& rows,
-                       const Tree& tree) {
+template <class Function, class Rows>
+Function tree_function(const team::Team& team, const Rows& rows, const Tree& tree) {
   Function function;
   function.rows = rows;
   function.last = tree.last;

@@ -8,6 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "warren/traverse/bfs.hpp"
+#include "warren/traverse/components.hpp"
+#include "warren/traverse/pagerank.hpp"
+
 #include "traverse/asynchronous_cases.hpp"
 
 namespace warren {
@@ -93,6 +97,36 @@ TEST(AsyncTraversals, RandomRunsWithPauses) {
     check_sssp("random", with_integers(named.graph, 0, 9), team, random_options(random), from);
     check_pagerank(named, team, random_options(random), 1e-5);
   }
+}
+
+/// Searches need no path between the ranks' memories; what does is refused, not run into.
+TEST(AsyncTraversals, OnRanksApart) {
+  for (const auto& named : shapes()) {
+    if (named.graph.vertices > 3000) continue;
+    team::TeamOptions team{exec::DeviceKind::cpu, 2, 2};
+    team.are_apart = true;
+    check_bfs(named, team, tiny_queues(), {named.graph.vertices / 2});
+    check_sssp(named.name, with_integers(named.graph, 1, 64), team, {}, 0);
+    team.ranks = 5;
+    check_bfs(named, team, {}, {0});
+  }
+  const graph::Graph graph = fixtures::path(40);
+  const graph::ShardSource source = fixtures::shard_source(graph, 2);
+  team::TeamOptions apart{exec::DeviceKind::cpu, 2, 2};
+  apart.are_apart = true;
+  const auto is_refused = [&](auto&& make) {
+    try {
+      team::run_team(apart, [&](team::Team& team) { make(team, graph::make_shard(team, source)); });
+      return false;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("cannot address the memory of rank"));
+      return true;
+    }
+  };
+  EXPECT_TRUE(is_refused([](auto& team, auto shard) { traverse::Bfs(team, shard); }));
+  EXPECT_TRUE(is_refused([](auto& team, auto shard) { traverse::Components(team, shard); }));
+  EXPECT_TRUE(is_refused([](auto& team, auto shard) { traverse::PageRank(team, shard); }));
+  EXPECT_TRUE(is_refused([](auto& team, auto shard) { traverse::AsyncPageRank(team, shard); }));
 }
 
 TEST(AsyncTraversals, GraphsWithoutVertices) {

@@ -26,6 +26,10 @@ enum class Placement {
                ///< (zero-copy).
 };
 
+/// Whose rows of a replicated array this rank's kernels use: where only their own copy's, devices
+/// need no path between them.
+enum class Reach { all, own };
+
 /// What enters a kernel: a table of pointers and the cuts. Rows are numbered over the team; a row
 /// has `width` elements.
 template <class T>
@@ -90,9 +94,10 @@ class GlobalArray {
   GlobalArray() = default;
   /// rows = cuts.back(), of `width` elements each, not initialised. `cuts` are the same on all
   /// ranks, size() + 1 of them. Throws MemoryError on every rank when one cannot take its part,
-  /// UsageError when kernels of one device cannot reach another's memory.
+  /// UsageError when kernels of one device cannot reach another's memory, but with Reach::own of a
+  /// replicated array.
   GlobalArray(team::Team& team, std::span<const std::uint64_t> cuts, std::uint64_t width,
-              Placement placement)
+              Placement placement, Reach reach = Reach::all)
       : placement_(placement) {
     const auto ranks = static_cast<std::size_t>(team.size());
     require(cuts.size() == ranks + 1 && cuts.front() == 0,
@@ -115,9 +120,11 @@ class GlobalArray {
       // Pinned memory has one address for all devices of the process.
       view_.base[q] = placement == Placement::host ? reinterpret_cast<T*>(pinned[q])
                                                    : static_cast<T*>(table[q]);
-      require(view_.base[q] != nullptr || pinned[q] == 0 || placement == Placement::replicated,
+      const bool may_be_apart = reach == Reach::own && placement == Placement::replicated;
+      require(view_.base[q] != nullptr || pinned[q] == 0 || may_be_apart,
               team.device().name() + " cannot address the memory of rank " + std::to_string(q) +
-                  "'s device: place the array in host memory");
+                  "'s device" +
+                  (placement == Placement::replicated ? "" : ": place the array in host memory"));
     }
   }
 

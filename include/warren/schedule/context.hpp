@@ -67,6 +67,9 @@ struct QueueTable {
   std::uint32_t together = 1;  ///< Tasks of one push_list(), for each lane.
   double inverse_delta = 1.0;
   std::uint32_t is_slow = 0;  ///< A bit for each rank whose messages are gathered.
+  /// Of those, the ranks that this one cannot address: between rounds the host carries what is
+  /// gathered for them. Their counters are nullptr.
+  std::uint32_t is_apart = 0;
   // Tests: what a message to a slow rank takes longer, and each of its tasks.
   std::uint32_t slow_nanoseconds = 0;
   double slow_task_nanoseconds = 0.0;
@@ -240,6 +243,10 @@ class Context {
     return (table_.is_slow >> static_cast<std::uint32_t>(to) & 1u) != 0;
   }
 
+  [[nodiscard]] WARREN_HD bool is_apart(int to) const {
+    return (table_.is_apart >> static_cast<std::uint32_t>(to) & 1u) != 0;
+  }
+
   /// Counts a message to a peer. By one lane.
   WARREN_HD void tally(int to, std::uint64_t tasks) {
     exec::atomic_store_add(mine_.messages[to], std::uint64_t{1});
@@ -262,6 +269,7 @@ class Context {
 
   WARREN_HD void signal_all(Signal signal) const {
     for (int q = 0; q < table_.ranks; ++q) {
+      if (is_apart(q)) continue;  // Told by the round's sums.
       auto running = static_cast<std::uint32_t>(Signal::run);
       (void)exec::atomic_compare_exchange<Order::acq_rel, Scope::system>(
           table_.counters[q]->signal, running, static_cast<std::uint32_t>(signal));

@@ -271,7 +271,8 @@ class WorkerLoop {
       // Whoever takes a batch stands in line with those who look whether there is one.
       const bool looks = now || worker_.size() == 1 || (index_ + turn) % kSendTurns == 0;
       for (int q = 0; looks && q < table_.ranks; ++q) {
-        if (context_.is_slow(q) && send_batch(worker_, table_, mine_, context_, q, has_waited))
+        if (context_.is_slow(q) && !context_.is_apart(q) &&
+            send_batch(worker_, table_, mine_, context_, q, has_waited))
           has_moved = true;
       }
     }

@@ -3,9 +3,11 @@
 // receive ring for each peer, and memory for tasks that find a ring full.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "warren/exec/algorithms.hpp"
@@ -92,7 +94,8 @@ void validate(const QueueOptions& options, bool on_gpu);
 /// takes longer than 25 microseconds. A bit each.
 [[nodiscard]] std::uint32_t slow_links(const team::Links& links, int rank);
 /// Ranks to which this one gathers messages: none or all others, or by team::known_links() those
-/// over slow links, of which CPUs have none. A bit each. Collective.
+/// over slow links, of which CPUs have none. A bit each. Collective. To ranks that cannot be
+/// addressed a queue gathers always.
 [[nodiscard]] std::uint32_t slow_links(team::Team& team, Gather gather);
 
 namespace detail {
@@ -152,6 +155,49 @@ class Rings {
     view.stumble = stumble;
     return view;
   }
+  /// What the i-th ring holds, by its words. Where no rank uses it. Synchronises.
+  [[nodiscard]] Claim held(const exec::Stream& stream, std::uint64_t i) const {
+    RingReader reader;
+    RingWriter writer;
+    exec::copy(stream, &reader, readers_.data() + i, sizeof reader);
+    exec::copy(stream, &writer, writers_.data() + i, sizeof writer);
+    stream.synchronize();
+    return {reader.head, writer.tail - reader.head};
+  }
+  /// Copies `tasks` of the i-th ring, from the first on, to `to`, in memory that the stream
+  /// reaches, or in host memory.
+  void copy_out(const exec::Stream& stream, std::uint64_t i, const Claim& tasks, Task* to) const {
+    for (std::uint64_t done = 0; done < tasks.count;) {
+      const std::uint64_t at = (tasks.first + done) & (places_ - 1);
+      const std::uint64_t piece = std::min(tasks.count - done, places_ - at);
+      exec::copy(stream, to + done, tasks_.data() + i * places_ + at, piece * sizeof(Task));
+      done += piece;
+    }
+  }
+  /// Sets the i-th ring's words as if the tasks in its first `count` places had been pushed one
+  /// after the other, and no others before. Synchronises.
+  void set_held(const exec::Stream& stream, std::uint64_t i, std::uint64_t count) const {
+    std::vector<RingSegment> segments(places_ / kSegmentTasks, RingSegment{});
+    for (std::uint64_t s = 0; s * kSegmentTasks < count; ++s) {
+      const std::uint64_t end = std::min(count - s * kSegmentTasks, kSegmentTasks);
+      segments[s].written = segment_word(0, end);
+    }
+    RingReader reader{};
+    reader.available = count;
+    RingWriter writer{};
+    writer.tail = writer.filled = count;
+    exec::copy(stream, segments_.data() + i * segments.size(), segments.data(),
+               segments.size() * sizeof(RingSegment));
+    exec::copy(stream, readers_.data() + i, &reader, sizeof reader);
+    exec::copy(stream, writers_.data() + i, &writer, sizeof writer);
+    stream.synchronize();
+  }
+  /// Puts `tasks` into the i-th ring, whose places hold so many, in place of what it holds.
+  /// Synchronises.
+  void put(const exec::Stream& stream, std::uint64_t i, std::span<const Task> tasks) const {
+    exec::copy(stream, tasks_.data() + i * places_, tasks.data(), tasks.size_bytes());
+    set_held(stream, i, tasks.size());
+  }
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   [[nodiscard]] std::uint64_t places() const { return places_; }
   [[nodiscard]] Task* tasks() const { return tasks_.data(); }
@@ -171,8 +217,11 @@ class Rings {
 }  // namespace detail
 
 /// Tasks of one type, trivially copyable, in the memory of the team's devices. Construction is
-/// collective. Throws UsageError (validate(), kernels that cannot reach another device),
-/// MemoryError.
+/// collective. Throws UsageError (validate()), MemoryError.
+///
+/// Ranks that cannot address each other's memory (GPUs without a path between them, or without
+/// atomic operations over it) exchange tasks through host memory: what is pushed for such a rank is
+/// gathered, and carried between the rounds of a run, which is then discrete.
 ///
 /// A rank holds `levels` local rings, a receive ring for each rank, and as many outboxes where it
 /// gathers messages. With t the threads that may run tasks at a time, of the rank that has most (on
@@ -209,12 +258,20 @@ class TaskQueue {
   /// After a pause: doubles the spill where more than half of its capacity is taken, and lets the
   /// workers go on. Synchronises. Throws MemoryError.
   void grow(team::Team& team, const exec::Stream& stream);
+  /// True if some ranks of the team cannot address each other; the same on all.
+  [[nodiscard]] bool has_ranks_apart() const { return has_ranks_apart_; }
+  /// Between rounds: takes what is gathered for ranks that this one cannot address to them, through
+  /// host memory, as much as their receive rings hold. Collective. Synchronises.
+  void carry(team::Team& team, const exec::Stream& stream);
   /// Throws UsageError where a task was pushed to no rank, or first tasks found no memory.
   void check(const exec::Stream& stream) const;
   /// Collective.
   [[nodiscard]] QueueReport report(team::Team& team, const exec::Stream& stream) const;
 
  private:
+  /// Ranks that this one, or that cannot address it: a bit each. Collective.
+  [[nodiscard]] static std::uint32_t ranks_apart(team::Team& team,
+                                                 const std::vector<void*>& counters);
   void make_spill(const exec::Device& device, std::uint64_t capacity);
   [[nodiscard]] RankCounters counters(const exec::Stream& stream) const;
 
@@ -223,6 +280,8 @@ class TaskQueue {
   memory::Buffer<RingWriter> senders_;  ///< Of this rank's rings at its peers.
   std::unique_ptr<detail::Rings<SpilledTask<Task>>> spill_;
   memory::Buffer<RankCounters> counters_;
+  bool has_ranks_apart_ = false;
+  std::vector<std::uint64_t> carried_messages_, carried_tasks_;  ///< To each rank, by the host.
   QueueTable<Task> table_;
 };
 
@@ -240,7 +299,6 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   table_.levels = options.levels;
   table_.together = options.together;
   table_.inverse_delta = 1.0 / options.delta;
-  table_.is_slow = slow_links(team, options.gather);
   table_.slow_nanoseconds = options.slow_nanoseconds;
   if (options.slow_bandwidth > 0.0)
     table_.slow_task_nanoseconds = sizeof(Task) * 1e9 / options.slow_bandwidth;
@@ -258,14 +316,19 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
                                     threads + team.all_reduce(options.batch, exec::Maximum{}))};
     senders_ = memory::Buffer<RingWriter>(device, ranks);
   }
+  counters_ = memory::Buffer<RankCounters>(device, 1);
+  const std::vector<void*> counters = team.share(counters_.data());
+  table_.is_apart = ranks_apart(team, counters);
+  has_ranks_apart_ = team.all_reduce(table_.is_apart, exec::Maximum{}) != 0;
+  table_.is_slow = slow_links(team, options.gather) | table_.is_apart;
   if (table_.is_slow != 0) {
     outbox_ = {device, ranks, options.receive_capacity,
                detail::ring_places(options.receive_capacity, threads)};
   }
   make_spill(device, options.spill_capacity);
-  counters_ = memory::Buffer<RankCounters>(device, 1);
+  carried_messages_.assign(ranks, 0);
+  carried_tasks_.assign(ranks, 0);
 
-  const std::vector<void*> counters = team.share(counters_.data());
   const std::vector<void*> tasks = team.share(receive_.tasks());
   const std::vector<void*> segments = team.share(receive_.segments());
   const std::vector<void*> readers = team.share(receive_.readers());
@@ -275,9 +338,12 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   const std::vector<std::uint64_t> places = team.all_gather(receive_.places());
   const auto me = static_cast<std::size_t>(team.rank());
   for (std::size_t q = 0; q < ranks; ++q) {
-    require(counters[q] != nullptr, team.device().name() + " cannot address the memory of rank " +
-                                        std::to_string(q) +
-                                        "'s device: its tasks cannot be pushed there");
+    if ((table_.is_apart >> q & 1u) != 0) {
+      // The host writes; the ring has both ends here.
+      table_.from[q] = receive_.view(q, table_.stumble, table_.abort_flag);
+      table_.outbox[q] = outbox_.view(q, table_.stumble, table_.abort_flag);
+      continue;
+    }
     table_.counters[q] = static_cast<RankCounters*>(counters[q]);
     if (q == me) continue;
     RingView<Task>& from = table_.from[q];
@@ -295,6 +361,20 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
     if ((table_.is_slow >> q & 1u) != 0)
       table_.outbox[q] = outbox_.view(q, table_.stumble, table_.abort_flag);
   }
+}
+
+template <class Task>
+std::uint32_t TaskQueue<Task>::ranks_apart(team::Team& team, const std::vector<void*>& counters) {
+  std::uint32_t unreached = 0;
+  for (std::size_t q = 0; q < counters.size(); ++q) {
+    if (counters[q] == nullptr) unreached |= 1u << q;
+  }
+  // A ring needs both ways: readers tell the writers what is free.
+  const std::vector<std::uint32_t> of_all = team.all_gather(unreached);
+  for (std::size_t q = 0; q < of_all.size(); ++q) {
+    if ((of_all[q] >> static_cast<std::uint32_t>(team.rank()) & 1u) != 0) unreached |= 1u << q;
+  }
+  return unreached;
 }
 
 template <class Task>
@@ -317,6 +397,8 @@ void TaskQueue<Task>::clear(const exec::Stream& stream) {
   outbox_.add_words(ranges);
   spill_->add_words(ranges);
   exec::clear_words(stream, ranges);
+  std::ranges::fill(carried_messages_, 0);
+  std::ranges::fill(carried_tasks_, 0);
 }
 
 template <class Task>
@@ -329,42 +411,58 @@ RankCounters TaskQueue<Task>::counters(const exec::Stream& stream) const {
 
 template <class Task>
 void TaskQueue<Task>::grow(team::Team& team, const exec::Stream& stream) {
-  RingReader reader;
-  RingWriter writer;
-  exec::copy(stream, &reader, spill_->readers(), sizeof reader);
-  exec::copy(stream, &writer, spill_->writers(), sizeof writer);
-  stream.synchronize();
-  const std::uint64_t held = writer.tail - reader.head;
-  if (held > spill_->capacity() / 2) {
+  const Claim held = spill_->held(stream, 0);
+  if (held.count > spill_->capacity() / 2) {
     const std::unique_ptr<detail::Rings<SpilledTask<Task>>> old = std::move(spill_);
     std::uint64_t capacity = old->capacity();
-    while (capacity < 2 * held) capacity *= 2;
+    while (capacity < 2 * held.count) capacity *= 2;
     make_spill(team.device(), capacity);
     spill_->clear(stream);
-    // The old ring's tasks, laid out from 0, as if they had been pushed one after the other.
-    for (std::uint64_t i = 0; i < held;) {
-      const std::uint64_t at = (reader.head + i) & (old->places() - 1);
-      const std::uint64_t piece = std::min(held - i, old->places() - at);
-      exec::copy(stream, spill_->tasks() + i, old->tasks() + at, piece * sizeof(SpilledTask<Task>));
-      i += piece;
-    }
-    std::vector<RingSegment> segments(held / kSegmentTasks + 1, RingSegment{});
-    for (std::uint64_t s = 0; s * kSegmentTasks < held; ++s) {
-      const std::uint64_t end = std::min(held - s * kSegmentTasks, kSegmentTasks);
-      segments[s].written = detail::segment_word(0, end);
-    }
-    reader = {};
-    reader.available = held;
-    writer = {};
-    writer.tail = writer.filled = held;
-    exec::copy(stream, spill_->segments(), segments.data(), segments.size() * sizeof(RingSegment));
-    exec::copy(stream, spill_->readers(), &reader, sizeof reader);
-    exec::copy(stream, spill_->writers(), &writer, sizeof writer);
-    stream.synchronize();
+    old->copy_out(stream, 0, held, spill_->tasks());
+    spill_->set_held(stream, 0, held.count);
   }
   const auto running = static_cast<std::uint32_t>(Signal::run);
   exec::copy(stream, &counters_.data()->signal, &running, sizeof running);
   stream.synchronize();
+}
+
+template <class Task>
+void TaskQueue<Task>::carry(team::Team& team, const exec::Stream& stream) {
+  const auto ranks = static_cast<std::size_t>(team.size());
+  const auto is_apart = [&](std::size_t q) { return (table_.is_apart >> q & 1u) != 0; };
+  // What the others may send: a round may have left tasks where it paused.
+  std::vector<std::vector<Task>> received(ranks);
+  std::vector<std::vector<std::uint64_t>> room(ranks);
+  for (std::size_t q = 0; q < ranks; ++q) {
+    if (!is_apart(q)) continue;
+    const Claim held = receive_.held(stream, q);
+    received[q].resize(held.count);
+    receive_.copy_out(stream, q, held, received[q].data());
+    room[q].push_back(receive_.capacity() - std::min(receive_.capacity(), held.count));
+  }
+  stream.synchronize();
+  const auto room_there = team.all_to_all_v(room);
+  std::vector<std::vector<Task>> outgoing(ranks), kept(ranks);
+  for (std::size_t q = 0; q < ranks; ++q) {
+    if (!is_apart(q)) continue;
+    const Claim held = outbox_.held(stream, q);
+    const Claim sent{held.first, std::min(held.count, room_there[q].at(0))};
+    if (sent.count == 0) continue;
+    outgoing[q].resize(sent.count);
+    outbox_.copy_out(stream, q, sent, outgoing[q].data());
+    kept[q].resize(held.count - sent.count);
+    outbox_.copy_out(stream, q, {sent.first + sent.count, kept[q].size()}, kept[q].data());
+    stream.synchronize();
+    outbox_.put(stream, q, kept[q]);
+    carried_messages_[q] += 1;
+    carried_tasks_[q] += sent.count;
+  }
+  const auto incoming = team.all_to_all_v(outgoing);
+  for (std::size_t q = 0; q < ranks; ++q) {
+    if (incoming[q].empty()) continue;
+    received[q].insert(received[q].end(), incoming[q].begin(), incoming[q].end());
+    receive_.put(stream, q, received[q]);
+  }
 }
 
 template <class Task>
@@ -389,14 +487,18 @@ void TaskQueue<Task>::check(const exec::Stream& stream) const {
 template <class Task>
 QueueReport TaskQueue<Task>::report(team::Team& team, const exec::Stream& stream) const {
   QueueReport report;
+  const auto messages = team.all_gather_v(std::span<const std::uint64_t>(carried_messages_));
+  const auto tasks = team.all_gather_v(std::span<const std::uint64_t>(carried_tasks_));
   for (const RankCounters& counters : team.all_gather(counters(stream))) {
     report.tasks += counters.tasks;
     report.spilled += counters.spilled;
     report.rank_tasks.push_back(counters.tasks);
     report.rank_idle_seconds.push_back(static_cast<double>(counters.idle_nanoseconds) * 1e-9);
+    const std::size_t from = report.rank_tasks.size() - 1;
     for (int q = 0; q < team.size(); ++q) {
-      report.messages.push_back(counters.messages[q]);
-      report.bytes.push_back(counters.sent[q] * sizeof(Task));
+      const auto to = static_cast<std::size_t>(q);
+      report.messages.push_back(counters.messages[q] + messages[from][to]);
+      report.bytes.push_back((counters.sent[q] + tasks[from][to]) * sizeof(Task));
       report.messages_sent += report.messages.back();
       report.bytes_sent += report.bytes.back();
     }

@@ -31,7 +31,8 @@
 //
 // Persistent: one kernel on each device until the end, found by counted tasks
 // (docs/termination.md). Discrete: kernels of the same function in which workers run until they
-// find nothing, with the team's barrier between them; the only way for ranks that share a GPU.
+// find nothing, with the team's barrier between them; the only way for ranks that share a GPU, and
+// for those that cannot address each other, between which the host carries tasks.
 #pragma once
 
 #include <algorithm>
@@ -55,6 +56,7 @@ struct RunState {
   bool has_paused = false;
   bool has_failed = false;
   bool has_stopped = false;       ///< Told that all is done, and tasks are left: the host goes on.
+  bool is_carried = false;        ///< The host has work between any two rounds.
   std::uint64_t outstanding = 0;  ///< Tasks that exist, over the team, modulo 2^64.
 };
 
@@ -171,8 +173,8 @@ struct RunProgram {
     state.outstanding += sums[kCreated] - sums[kFinished];
     state.has_paused = sums[kPaused] > 0;
     state.has_failed = sums[kFailed] > 0;
-    state.has_stopped = state.is_persistent && state.rounds > 1 && state.outstanding != 0 &&
-                        !state.has_paused && !state.has_failed;
+    state.has_stopped = ((state.is_persistent && state.rounds > 1) || state.is_carried) &&
+                        state.outstanding != 0 && !state.has_paused && !state.has_failed;
     return state;
   }
   WARREN_HD static bool finished(const State& state) {
@@ -240,8 +242,10 @@ template <class Backend, class W, class Function>
 QueueReport run(team::Team& team, const exec::Stream& stream,
                 TaskQueue<typename Function::Task>& queue, const Function& function,
                 Form form = Form::automatic) {
-  require(form != Form::persistent || team.kernels_may_wait(),
-          "ranks that share a GPU cannot wait for each other in kernels: run in the discrete form");
+  require(
+      form != Form::persistent || team.kernels_may_wait(),
+      "ranks that share a GPU, or cannot address each other's memory, cannot wait for each other "
+      "in kernels: run in the discrete form");
   detail::check_threads<Backend, Function>(queue);
   // A lane takes one task at a time.
   const std::uint32_t most = detail::most_fetched<Backend, W, Function>();
@@ -252,6 +256,7 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
       detail::shared_tasks<Backend, W, Function>(team.device(), queue, fetch)};
   RunState state;
   state.is_persistent = form != Form::discrete && team.kernels_may_wait();
+  state.is_carried = queue.has_ranks_apart();
   const double begin = now_seconds();
   // A program ends when all ranks have, and begins when what they have asked of their streams is
   // done: no rank uses its rings yet.
@@ -266,6 +271,7 @@ QueueReport run(team::Team& team, const exec::Stream& stream,
     }
     if (!state.has_paused && !state.has_stopped) break;
     queue.grow(team, stream);
+    if (queue.has_ranks_apart()) queue.carry(team, stream);
     program.table = queue.table();
     state.has_paused = state.has_stopped = false;
     team.barrier();

@@ -103,8 +103,8 @@ class Team {
   [[nodiscard]] int size() const { return transport_->size(); }
   [[nodiscard]] const exec::Device& device() const { return device_; }
   /// True if kernels of all ranks run at the same time and may wait for each other: every pair has
-  /// a direct path, and ranks that share a GPU do so side by side. Always true on the CPU, where
-  /// steps are threads that block.
+  /// a direct path, and ranks that share a GPU do so side by side. True on the CPU, where steps are
+  /// threads that block, but for ranks that are apart.
   [[nodiscard]] bool kernels_may_wait() const { return kernels_may_wait_; }
   /// Among how many kernels that wait for each other this rank's device is divided: 1 but where
   /// ranks share a GPU side by side.
@@ -114,7 +114,11 @@ class Team {
   void check() const { transport_->check(); }
   void abort(const std::string& message) noexcept { transport_->abort(message); }
   [[nodiscard]] const std::uint32_t* abort_flag() const { return transport_->abort_flag(); }
+  /// Every rank's memory as this rank's device can address it, nullptr where it cannot, or where a
+  /// rank gave nullptr.
   std::vector<void*> share(void* pointer) { return transport_->share(pointer); }
+  /// The same where nothing can be done without: throws UsageError if memory cannot be addressed.
+  std::vector<void*> share_with_all(void* pointer);
   void sum(std::span<std::uint64_t> values) { transport_->sum(values); }
   [[nodiscard]] Transport& transport() { return *transport_; }
   [[nodiscard]] const std::shared_ptr<Attic>& attic() const { return transport_->attic(); }
@@ -232,6 +236,9 @@ struct TeamOptions {
   int threads =
       0;  ///< CPU threads in all, shared out over the ranks; 0: all that the process may use.
   Sharing sharing = Sharing::refused;
+  /// Tests: no rank reaches another's memory, as on GPUs without a path between them or on machines
+  /// of their own.
+  bool are_apart = false;
 };
 
 /// Checks `options` against the machine. Throws UsageError: no ranks, more than kMaxRanks, more
