@@ -7,7 +7,7 @@
 
 #include "warren/exec/atomic.hpp"
 #include "warren/exec/launch.hpp"
-#include "warren/graph/compressed.hpp"
+#include "warren/graph/compressed_decode.hpp"
 
 namespace warren::bench {
 

@@ -4,9 +4,9 @@
 // ranks. Prints the share of test vertices that it gets right.
 #include <cstdio>
 
+#include "warren/dataset/dataset.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/graph/partition.hpp"
-#include "warren/learn/dataset.hpp"
 #include "warren/learn/model.hpp"
 #include "warren/learn/optimizer.hpp"
 

@@ -9,7 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "core/shared_library.hpp"
+#include "warren/core/shared_library.hpp"
+
 #include "stamp/commit.hpp"
 
 namespace warren::stamp {

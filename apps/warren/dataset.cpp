@@ -11,9 +11,9 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/nearest.hpp"
+#include "warren/dataset/dataset.hpp"
+#include "warren/dataset/fetch.hpp"
 #include "warren/graph/io.hpp"
-#include "warren/learn/dataset.hpp"
-#include "warren/learn/fetch.hpp"
 
 namespace warren::app {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren fetch: a public dataset by name, from where its authors publish it.
-#include "warren/learn/fetch.hpp"
+#include "warren/dataset/fetch.hpp"
 
 #include <memory>
 

@@ -7,10 +7,10 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/dataset/npy.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/learn/checkpoint_folder.hpp"
 #include "warren/learn/memory_plan.hpp"
-#include "warren/learn/npy.hpp"
 #include "warren/learn/trainer.hpp"
 
 #include "command.hpp"

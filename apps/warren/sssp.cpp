@@ -147,6 +147,13 @@ class SsspRank {
                                                     std::span<const double>(outcome.real_distance),
                                                     session_.pool());
     }
+    // A weight that float32 rounds to 0, say: no statement about rounded weights says anything.
+    constexpr double kRounding = 0x1p-23;
+    if (outcome.verdict && outcome.verdict->correct && outcome.rounding > kRounding) {
+      outcome.verdict->correct = false;
+      outcome.verdict->message =
+          input_.weights().first_lost + ": distances by the file's weights may be others";
+    }
     if (!is_first || (!session_.prints() && command_.traversal.output.empty())) {
       outcome.distance = {};
       outcome.real_distance = {};

@@ -111,7 +111,10 @@ void set_fields(Json& json, const SsspOutcome& outcome, const VertexNames& names
   json["teps"] = outcome.teps();
   // The conditions hold of the weights as they are held; those of the file make distances that
   // differ by no more than the weights do.
-  json["verified_within"] = outcome.verdict ? Json(outcome.rounding) : Json(nullptr);
+  constexpr double kOfSums = 1e-15;  // And by what sums in double precision are off.
+  json["verified_within"] = outcome.verdict
+                                ? Json(outcome.rounding == 0.0 ? 0.0 : outcome.rounding + kOfSums)
+                                : Json(nullptr);
   json["verified"] = outcome.verdict ? Json(outcome.verdict->correct) : Json(nullptr);
 }
 

@@ -97,8 +97,11 @@ learn::Settings input_settings(const DatasetOptions& options) {
   const GraphOptions& graph = options.graph;
   learn::Settings settings;
   settings["graph"] = graph.graph;
-  settings["symmetrize"] = text(graph.symmetrize);
-  settings["drop-self-loops"] = text(graph.drop_self_loops);
+  // What some generators draw is so in any case.
+  const auto generator = graph::parse_generator(graph.graph, 1);
+  const bool has_choice = !generator || !generator->undirected();
+  settings["symmetrize"] = text(graph.symmetrize && has_choice);
+  settings["drop-self-loops"] = text(graph.drop_self_loops && has_choice);
   settings["keep-duplicates"] = text(graph.keep_duplicates);
   settings["sum-duplicates"] = text(graph.sum_duplicates);
   settings["ids"] = graph.ids;

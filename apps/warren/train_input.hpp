@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "warren/dataset/dataset.hpp"
 #include "warren/graph/partition.hpp"
-#include "warren/learn/dataset.hpp"
 #include "warren/learn/links.hpp"
 #include "warren/learn/neighbours.hpp"
 

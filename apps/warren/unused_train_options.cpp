@@ -25,7 +25,11 @@ void warn_of_model_options(const CommonOptions& common, const learn::ModelOption
                         "--layers 3 or more, or --skip");
   }
   if (model.layers > 1) return;
-  warn_without_effect(common, {"--norm"}, "it is of hidden layers, and there is none");
+  // A layer of gin has one within, and dropout is also of what gcn and attention take in.
+  if (model.kind != learn::ModelKind::gin)
+    warn_without_effect(common, {"--norm"}, "it is of hidden layers, and there is none");
+  if (model.kind == learn::ModelKind::sage || model.kind == learn::ModelKind::gin)
+    warn_without_effect(common, {"--dropout"}, "it is of hidden layers, and there is none");
   if (!is_of_links)
     warn_without_effect(common, {"--hidden"}, "it is of hidden layers, and there is none");
 }

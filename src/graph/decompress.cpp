@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
-#include "warren/graph/compressed.hpp"
+#include "warren/graph/compressed_decode.hpp"
 
 #include "graph/compressed_size.hpp"
 #include "graph/selector_widths.hpp"

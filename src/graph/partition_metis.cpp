@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/shared_library.hpp"
 #include "warren/graph/transform.hpp"
-
-#include "core/shared_library.hpp"
 
 #if WARREN_HAS_METIS
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "graph/shard_source.hpp"
 
 #include "warren/core/error.hpp"
+#include "warren/exec/worker.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
 

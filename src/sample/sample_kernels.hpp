@@ -2,8 +2,9 @@
 // The kernels that choose neighbours: how many each target gets, where its edges go, which ones.
 #pragma once
 
+#include "warren/sample/flight.hpp"
+
 #include "sample/choose.hpp"
-#include "sample/flight.hpp"
 
 namespace warren::sample::detail {
 

@@ -12,14 +12,11 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/text_lines.hpp"
-
-#include "graph/io/mapped_file.hpp"
-#include "graph/io/npy.hpp"
+#include "warren/files/mapped_file.hpp"
+#include "warren/files/npy.hpp"
 
 namespace warren::sample {
 namespace {
-
-namespace io = graph::io;
 
 bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
 
@@ -34,8 +31,8 @@ std::optional<T> whole_number(std::string_view text) {
 /// One-dimensional integers.
 std::vector<std::int64_t> read_npy(const std::string& path, std::uint64_t count,
                                    const char* of_what) {
-  const io::MappedFile file(path);
-  const io::NpyArray array = io::parse_npy(file.data(), file.size(), path);
+  const files::MappedFile file(path);
+  const files::NpyArray array = files::parse_npy(file.data(), file.size(), path);
   if (array.shape.size() != 1 || array.count != count)
     throw InputError(
         fmt::format("{}: {} elements in {} dimensions; one row of {} times would be "
@@ -61,7 +58,7 @@ std::vector<std::int64_t> read_npy(const std::string& path, std::uint64_t count,
 
 /// f(line number, its cells) for each line that is no comment; none where quotes do not match.
 template <class F>
-void each_line(const io::MappedFile& file, F&& f) {
+void each_line(const files::MappedFile& file, F&& f) {
   constexpr std::size_t kMostCells = 3;
   std::vector<std::string> cells;
   warren::each_line({file.data(), file.size()}, [&](std::uint64_t line, std::string_view whole) {
@@ -91,7 +88,7 @@ class TextTimes {
                         "--keep-duplicates",
                         path_, id_of(v), id_of(*twice)));
     }
-    const io::MappedFile file(path_);
+    const files::MappedFile file(path_);
     each_line(file, [&](std::uint64_t line, const auto& cells) { take(line, cells); });
     fill_reversed();
     return std::move(own_.times);
@@ -201,7 +198,7 @@ std::vector<std::int64_t> read_seed_times(const std::string& text, std::uint64_t
   require(!is_too_large, fmt::format("a seed time of {}: times are integers of 64 bits, from -2^63 "
                                      "to 2^63 - 1; a file of that name is ./{}",
                                      text, text));
-  const io::MappedFile file(text);
+  const files::MappedFile file(text);
   std::vector<std::int64_t> times;
   each_line(file, [&](std::uint64_t line, const auto& cells) {
     const auto time = cells.size() == 1 ? whole_number<std::int64_t>(cells[0]) : std::nullopt;

@@ -8,8 +8,9 @@
 // the table carries: the same on every device.
 #pragma once
 
+#include "warren/sample/flight.hpp"
+
 #include "sample/choose.hpp"
-#include "sample/flight.hpp"
 
 namespace warren::sample::detail {
 

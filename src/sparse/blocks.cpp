@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sparse/blocks.hpp"
+#include "warren/sparse/blocks.hpp"
 
 namespace warren::sparse {
 

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "warren/core/error.hpp"
-
-#include "sparse/edge_ops_kernels.hpp"
+#include "warren/sparse/edge_ops_kernels.hpp"
 
 namespace warren::sparse {
 namespace {

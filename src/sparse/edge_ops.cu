@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations over the entries of rows on GPUs.
-#include "sparse/edge_ops_kernels.hpp"
+#include "warren/sparse/edge_ops_kernels.hpp"
 
 namespace warren::sparse::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sparse/pipelined_plan.hpp"
+#include "warren/sparse/pipelined_plan.hpp"
 
 #include <algorithm>
 #include <numeric>

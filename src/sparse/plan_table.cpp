@@ -8,8 +8,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
-
-#include "team/cache_file.hpp"
+#include "warren/team/cache_file.hpp"
 
 namespace warren::sparse {
 namespace {

@@ -3,9 +3,9 @@
 // own columns.
 #pragma once
 
+#include "warren/sparse/blocks.hpp"
 #include "warren/sparse/distributed.hpp"
 
-#include "sparse/blocks.hpp"
 #include "sparse/row_moves.hpp"
 
 namespace warren::sparse {

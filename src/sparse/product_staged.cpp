@@ -4,7 +4,8 @@
 // atomics.
 #include <algorithm>
 
-#include "sparse/part_streams.hpp"
+#include "warren/sparse/part_streams.hpp"
+
 #include "sparse/product.hpp"
 
 namespace warren::sparse {

@@ -11,9 +11,8 @@
 #include <span>
 
 #include "warren/memory/gather.hpp"
+#include "warren/sparse/blocks.hpp"
 #include "warren/sparse/distributed.hpp"
-
-#include "sparse/blocks.hpp"
 
 namespace warren::sparse {
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/sparse/blocks.hpp"
 
-#include "sparse/blocks.hpp"
 #include "sparse/degree_scale.hpp"
 
 namespace warren::sparse {

@@ -4,10 +4,10 @@
 
 #include "warren/exec/beside.hpp"
 #include "warren/exec/row_address.hpp"
+#include "warren/sparse/tile_rows.hpp"
 
 #include "sparse/sddmm_job.hpp"
 #include "sparse/tile_launch.hpp"
-#include "sparse/tile_rows.hpp"
 
 namespace warren::sparse::detail {
 

@@ -4,11 +4,11 @@
 
 #include "warren/exec/beside.hpp"
 #include "warren/exec/row_address.hpp"
+#include "warren/sparse/tile_rows.hpp"
 
 #include "sparse/spmm_job.hpp"
 #include "sparse/tile_launch.hpp"
 #include "sparse/tile_pieces.hpp"
-#include "sparse/tile_rows.hpp"
 
 namespace warren::sparse::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "team/cache_file.hpp"
+#include "warren/team/cache_file.hpp"
 
 #include <filesystem>
 #include <fstream>

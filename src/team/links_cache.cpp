@@ -9,8 +9,7 @@
 
 #include "warren/core/log.hpp"
 #include "warren/exec/cuda_check.hpp"
-
-#include "team/cache_file.hpp"
+#include "warren/team/cache_file.hpp"
 
 namespace warren::team {
 namespace {

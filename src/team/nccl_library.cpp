@@ -5,7 +5,7 @@
 #if WARREN_HAS_NCCL
 #include <cstdlib>
 
-#include "core/shared_library.hpp"
+#include "warren/core/shared_library.hpp"
 
 namespace warren::team {
 namespace {

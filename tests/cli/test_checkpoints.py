@@ -79,10 +79,12 @@ class Checkpoints(Base):
                      "--checkpoint", "kept")
         for name in ("model.safetensors", "state.safetensors"):
             found = self.header(name)
-            for key, value in (("lr", "0.0125"), ("weight-decay", "0"), ("dropout", "0"), ("symmetrize", "true"), ("drop-self-loops", "false"),
+            for key, value in (("lr", "0.0125"), ("weight-decay", "0"), ("dropout", "0"), ("symmetrize", "false"), ("drop-self-loops", "false"),
                                ("mode", "full"), ("type", "float32"), ("optimizer", "adam"), ("seed", "1"), ("graph", GENERATED[0])):
                 self.assertEqual(found["option." + key], value)
             self.assertEqual((found["dataset.vertices"], found["dataset.features"], found["dataset.classes"]), ("1000", "8", "3"))
+        # A generated set is undirected in any case: --symmetrize is no contradiction.
+        self.assertIs(self.succeed_json("predict", *GENERATED, "--checkpoint", "kept", "--symmetrize")["trained_on"], True)
         result = self.succeed_json("train", *GENERATED, "--checkpoint", "kept", "--resume", "--epochs", 30)
         state = self.header("state.safetensors")
         # Decimal, and the same number exactly.
@@ -256,6 +258,13 @@ class Predict(Base):
         self.must_fail(2, *ask, "--pairs", "p.txt", says="--task link")
         self.train(folder, "--layers", 1, "--overwrite")
         self.must_fail(2, *ask, "--embeddings", "e.npy", says="one layer")
+
+    def test_weights_that_steer_draws_are_no_input(self):
+        """A model is of the edges and features that it learnt from, whatever its batches were drawn by."""
+        weighted = ["--mode", "sampled", "--model", "sage", "--fanout", "3,3", "--weighted", "--epochs", 2]
+        self.succeed("train", *GENERATED, *weighted, "--weights", "uniform:1:4", "--checkpoint", "kept")
+        self.assertIs(self.succeed_json("predict", *GENERATED, "--checkpoint", "kept")["trained_on"], True)
+        self.must_fail(2, "train", *GENERATED, *weighted[:-1], 3, "--weights", "uniform:1:9", "--checkpoint", "kept", "--resume", says="uniform:1:4")
 
     def test_pairs(self):
         linked = [(v, w) for v in range(60) for w in range(60) if v < w and v % 3 == w % 3]

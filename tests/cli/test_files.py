@@ -83,6 +83,12 @@ class Words(ProgramTest):
         self.assertEqual(self.succeed_json("stats", table, "--headings", "yes")["vertices"], 3)
         edges = self.file("b.csv", "Alice,Bob\nCarol,Alice\n")
         self.assertEqual(self.succeed_json("stats", edges)["vertices"], 3)
+        # Words above numbers, whatever stands between them.
+        for separator in ",;\t ":
+            headed = self.file("d.txt", f"u{separator}v\n1{separator}2\n2{separator}3\n")
+            self.assertEqual(self.succeed_json("bfs", headed, "--source", 1)["reached"], 3)
+        self.must_fail(2, "bfs", self.file("e.csv", 'source,target\n"Alice B","5"\n"5","Alice B"\n'), says=["e.csv:2", "--ids words"])
+        self.assertEqual(self.succeed_json("bfs", "e.csv", "--ids", "words", "--source", "Alice B")["reached"], 2)
         # A word above a number, in the column of weights.
         for separator in ",\t ":
             weighted = self.file("c.txt", separator.join(["person", "friend", "strength"]) + f"\nAlice{separator}Bob{separator}2.5\n")

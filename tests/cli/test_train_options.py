@@ -37,7 +37,7 @@ TRAIN = {
     "--hidden": Shows(["--hidden", "5"], "hidden", 5, base=["set", "--epochs", "2"]),
     "--heads": Changes(["--heads", "1"], "losses", beside=["--model", "gat"], base=["set", "--epochs", "2", "--hidden", "8"]),
     "--aggregate": Changes(["--aggregate", "sum"], "losses", beside=["--model", "sage"]),
-    "--norm": Shows(["--norm", "layer"], "norm", "layer"),
+    "--norm": Changes(["--norm", "layer"], "losses"),
     "--residual": Changes(["--residual"], "losses", beside=["--layers", "3"]),
     "--skip": Changes(["--skip"], "losses"),
     "--dropout": Changes(["--dropout", "0.1"], "losses"),
@@ -121,6 +121,20 @@ class TrainOptions(option_walk.Walk):
         (self.folder / name / "labels.npy").write_bytes(npy("<i8", (N,), [v % 3 for v in range(N)]))
         for part, first, last in (("train", 0, 20), ("validation", 20, 30), ("test", 30, N)):
             self.file(f"{name}/{part}.txt", "".join(f"{v}\n" for v in range(first, last)))
+
+    def test_options_of_models_change_losses_or_are_told_of(self):
+        options = (["--norm", "layer"], ["--dropout", "0.3"], ["--heads", "2"], ["--aggregate", "sum"], ["--residual"], ["--skip"], ["--hidden", "4"])
+        for model in ("gcn", "sage", "gat", "gatv2", "gin"):
+            for layers in (1, 2, 3):
+                base = ["train", "set", "--epochs", 2, "--model", model, "--layers", layers]
+                usual = self.succeed_json(*base, "--hidden", 8)["epochs"] if layers > 1 else self.succeed_json(*base)["epochs"]
+                for option in options:
+                    width = ["--hidden", 8] if layers > 1 and option[0] != "--hidden" else []
+                    with self.subTest(model=model, layers=layers, option=option):
+                        run = self.run_program(*base, *width, *option, "--json", "-")
+                        self.assertEqual(run.status, 0, run.err)
+                        changes = [epoch["loss"] for epoch in run.json["epochs"]] != [epoch["loss"] for epoch in usual]
+                        self.assertEqual(changes, f"{option[0]} has no effect" not in run.err, run.err)
 
     def test_how_the_file_was_read_is_kept(self):
         """Words are numbered as they come, so that another reading of the file has other vertices behind each number. Names say that rows

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/shared_library.hpp"
+#include "warren/core/shared_library.hpp"
 
 #include <gtest/gtest.h>
 

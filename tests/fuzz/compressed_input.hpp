@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "warren/core/error.hpp"
-#include "warren/graph/compressed.hpp"
+#include "warren/graph/compressed_decode.hpp"
 #include "warren/graph/transform.hpp"
 
 namespace warren::graph {

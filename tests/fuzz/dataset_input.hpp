@@ -19,12 +19,12 @@
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
+#include "warren/dataset/dataset.hpp"
 #include "warren/graph/transform.hpp"
 #include "warren/learn/checkpoint.hpp"
-#include "warren/learn/dataset.hpp"
 
-#include "learn/csv_file.hpp"
-#include "learn/unpack.hpp"
+#include "dataset/csv_file.hpp"
+#include "dataset/unpack.hpp"
 #include "support/archives.hpp"
 
 namespace warren::learn {

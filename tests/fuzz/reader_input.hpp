@@ -24,7 +24,7 @@ namespace warren::graph {
 /// The formats that a target's inputs are read as. Several share an input where the bytes mean much
 /// the same.
 inline const std::map<std::string, std::vector<io::FileKind>>& fuzz_targets() {
-  using io::Compression;
+  using files::Compression;
   using io::FileFormat;
   static const std::map<std::string, std::vector<io::FileKind>> targets{
       {"edge_list",

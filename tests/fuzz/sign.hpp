@@ -6,7 +6,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "graph/io/checksum.hpp"
+#include "warren/files/checksum.hpp"
+
 #include "graph/io/wgr_layout.hpp"
 
 namespace warren::graph {
@@ -48,13 +49,13 @@ inline void sign_warren(std::uint8_t* data, std::size_t size) {
       const std::uint64_t index = section.first_checksum + block;
       if (index >= header.checksums_bytes / 4) break;
       store(data + header.checksums_offset + index * 4,
-            io::crc32_of(data + section.offset + begin, bytes));
+            files::crc32_of(data + section.offset + begin, bytes));
     }
   }
-  header.checksums_crc = io::crc32_of(data + header.checksums_offset, header.checksums_bytes);
+  header.checksums_crc = files::crc32_of(data + header.checksums_offset, header.checksums_bytes);
   store(data, header);
-  header.header_crc = io::crc32_of(data + sizeof(header), table_bytes,
-                                   io::crc32_of(data, offsetof(wgr::Header, header_crc)));
+  header.header_crc = files::crc32_of(data + sizeof(header), table_bytes,
+                                      files::crc32_of(data, offsetof(wgr::Header, header_crc)));
   store(data, header);
 }
 
@@ -75,7 +76,7 @@ inline void sign_zip(std::uint8_t* data, std::size_t size) {
                                 load<std::uint16_t>(data + offset + 28);
     if (begin > size || size - begin < bytes) continue;
     if (load<std::uint16_t>(data + at + 10) == 0)
-      store(data + at + 16, io::crc32_of(data + begin, bytes));
+      store(data + at + 16, files::crc32_of(data + begin, bytes));
   }
 }
 

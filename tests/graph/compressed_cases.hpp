@@ -12,7 +12,7 @@
 
 #include "warren/exec/atomic.hpp"
 #include "warren/exec/launch.hpp"
-#include "warren/graph/compressed.hpp"
+#include "warren/graph/compressed_decode.hpp"
 #include "warren/memory/buffer.hpp"
 
 #include "reference/graph_source.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compressed lists on the CPU: whole graphs there and back, a bit-by-bit reader, threads and blocks
 // of threads that read together, damage, and the sizes of real graphs.
-#include "warren/graph/compressed.hpp"
+#include "reference/compressed.hpp"
 
 #include <filesystem>
 
@@ -9,6 +9,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/exec/cpu_block.hpp"
+#include "warren/graph/compressed_decode.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/partition.hpp"
@@ -16,7 +17,6 @@
 
 #include "graph/compressed_cases.hpp"
 #include "graph/equal_graphs.hpp"
-#include "reference/compressed.hpp"
 #include "support/folders.hpp"
 
 namespace warren::graph {

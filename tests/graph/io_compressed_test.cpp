@@ -2,11 +2,11 @@
 // .wgr files with compressed neighbour lists: there and back, mapped, damaged, cut off, lying.
 #include <cstring>
 
-#include "warren/graph/compressed.hpp"
+#include "warren/files/checksum.hpp"
+#include "warren/graph/compressed_decode.hpp"
 #include "warren/graph/transform.hpp"
 
 #include "graph/equal_graphs.hpp"
-#include "graph/io/checksum.hpp"
 #include "graph/io/wgr_layout.hpp"
 #include "graph/io_support.hpp"
 #include "reference/graph_source.hpp"
@@ -63,15 +63,15 @@ class CompressedFile : public testing::Test {
     wgr::Header header;
     std::memcpy(&header, bytes.data(), sizeof(header));
     for (const wgr::Section& section : sections(bytes)) {  // All of one block here.
-      const std::uint32_t crc = io::crc32_of(bytes.data() + section.offset, section.bytes);
+      const std::uint32_t crc = files::crc32_of(bytes.data() + section.offset, section.bytes);
       std::memcpy(bytes.data() + header.checksums_offset + section.first_checksum * 4, &crc, 4);
     }
     header.checksums_crc =
-        io::crc32_of(bytes.data() + header.checksums_offset, header.checksums_bytes);
+        files::crc32_of(bytes.data() + header.checksums_offset, header.checksums_bytes);
     std::memcpy(bytes.data(), &header, sizeof(header));
     header.header_crc =
-        io::crc32_of(bytes.data() + sizeof(header), header.sections * sizeof(wgr::Section),
-                     io::crc32_of(&header, offsetof(wgr::Header, header_crc)));
+        files::crc32_of(bytes.data() + sizeof(header), header.sections * sizeof(wgr::Section),
+                        files::crc32_of(&header, offsetof(wgr::Header, header_crc)));
     std::memcpy(bytes.data(), &header, sizeof(header));
     return bytes;
   }

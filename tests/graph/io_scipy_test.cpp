@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/io/npy.hpp"
+#include "warren/files/npy.hpp"
+
 #include "graph/io_support.hpp"
 #include "support/archives.hpp"
 
@@ -20,7 +21,7 @@ using testing_support::vector_npy;
 
 // The members of the matrix with entries (0, 1), (0, 3), (1, 2), (3, 0).
 std::map<std::string, std::string> small_matrix() {
-  return {{"format.npy", io::npy_header("|S3", "()") + "csr"},
+  return {{"format.npy", files::npy_header("|S3", "()") + "csr"},
           {"shape.npy", vector_npy<std::int64_t>("<i8", {4, 4})},
           {"indptr.npy", vector_npy<std::int32_t>("<i4", {0, 2, 3, 3, 4})},
           {"indices.npy", vector_npy<std::int32_t>("<i4", {1, 3, 2, 0})},
@@ -94,9 +95,9 @@ TEST_F(Scipy, EveryTypeOfData) {
 }
 
 TEST_F(Scipy, WrongArrays) {
-  EXPECT_THAT(refused_with("format.npy", io::npy_header("|S3", "()") + "csc"),
+  EXPECT_THAT(refused_with("format.npy", files::npy_header("|S3", "()") + "csc"),
               HasSubstr("in 'csc' form; save it as CSR"));
-  EXPECT_THAT(refused_with("format.npy", io::npy_header("<i4", "()") + "\1\2\3\4"),
+  EXPECT_THAT(refused_with("format.npy", files::npy_header("<i4", "()") + "\1\2\3\4"),
               HasSubstr("the format is no string"));
   EXPECT_THAT(refused_with("shape.npy", vector_npy<std::int64_t>("<i8", {4, 5})),
               HasSubstr("4 rows and 5 columns"));
@@ -132,16 +133,16 @@ TEST_F(Scipy, WrongArrays) {
               HasSubstr("element 3 is 2147483648"));
   EXPECT_THAT(refused_with("data.npy", vector_npy<char>("|b1", {1, 0, 1, 1})),
               HasSubstr("element 1 is False"));
-  EXPECT_THAT(refused_with("data.npy", io::npy_header("<c8", "(4,)") + std::string(32, '\0')),
+  EXPECT_THAT(refused_with("data.npy", files::npy_header("<c8", "(4,)") + std::string(32, '\0')),
               HasSubstr("type c8"));
-  EXPECT_THAT(refused_with("data.npy", io::npy_header(">f4", "(4,)") + std::string(16, '\0')),
+  EXPECT_THAT(refused_with("data.npy", files::npy_header(">f4", "(4,)") + std::string(16, '\0')),
               HasSubstr("'>f4' cannot be read"));
   EXPECT_THAT(refused_with("data.npy", "no array at all"), HasSubstr("no NumPy array"));
-  EXPECT_THAT(refused_with("data.npy", io::npy_header("<f4", "(9999999999999999999,)")),
+  EXPECT_THAT(refused_with("data.npy", files::npy_header("<f4", "(9999999999999999999,)")),
               HasSubstr("elements of 4 bytes are announced"));
-  EXPECT_THAT(refused_with("data.npy", io::npy_header("<f4", "(9999999999, 9999999999)")),
+  EXPECT_THAT(refused_with("data.npy", files::npy_header("<f4", "(9999999999, 9999999999)")),
               HasSubstr("shape cannot be read"));
-  EXPECT_THAT(refused_with("data.npy", io::npy_header("<f4", "4")),
+  EXPECT_THAT(refused_with("data.npy", files::npy_header("<f4", "4")),
               HasSubstr("shape cannot be read"));
 }
 

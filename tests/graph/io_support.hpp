@@ -14,9 +14,9 @@
 #include <stdlib.h>
 
 #include "warren/core/error.hpp"
+#include "warren/files/text_output.hpp"
 #include "warren/graph/io.hpp"
 
-#include "graph/io/text_output.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace warren::graph {
@@ -35,7 +35,7 @@ inline std::string read_bytes(const std::string& path) {
 /// Writes text, compressed if the name says so.
 inline void write_text(const std::string& path, std::string_view text) {
   OutputFile file(path);
-  const auto out = io::make_text_output(file, io::required_kind(path).compression);
+  const auto out = files::make_text_output(file, io::required_kind(path).compression);
   out->write(text);
   out->finish();
   file.commit();

@@ -10,8 +10,8 @@
 #include "warren/exec/cpu_block.hpp"
 #include "warren/memory/buffer.hpp"
 
-#include "learn/attention_first_logits.hpp"
-#include "learn/attention_first_walk.hpp"
+#include "learn/attention/narrow/attention_first_logits.hpp"
+#include "learn/attention/narrow/attention_first_walk.hpp"
 #include "support/size.hpp"
 
 namespace warren::learn::detail {

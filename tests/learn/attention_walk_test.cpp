@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention's walks by lanes that make weights together, and on tensor cores, against the walk in
 // which each lane makes its own: lanes are threads, which meet in every collective.
-#include "learn/attention_walk.hpp"
+#include "learn/attention/gat/attention_walk.hpp"
 
 #include <random>
 #include <vector>

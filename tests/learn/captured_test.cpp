@@ -6,7 +6,7 @@
 #include "warren/learn/trainer.hpp"
 
 #include "learn/problems.hpp"
-#include "learn/repeated_pass.hpp"
+#include "learn/train/repeated_pass.hpp"
 #include "support/size.hpp"
 
 namespace warren::learn {

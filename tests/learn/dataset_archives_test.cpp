@@ -10,11 +10,11 @@
 #include <gtest/gtest.h>
 
 #include "warren/core/error.hpp"
+#include "warren/dataset/dataset.hpp"
+#include "warren/files/npy_stream.hpp"
 #include "warren/graph/transform.hpp"
-#include "warren/learn/dataset.hpp"
 
 #include "fuzz/sign.hpp"
-#include "graph/io/npy_stream.hpp"
 #include "graph/io_support.hpp"
 #include "support/archives.hpp"
 
@@ -34,7 +34,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 template <class T>
 std::string matrix_npy(const std::string& type, std::uint64_t rows, const std::vector<T>& values) {
-  return graph::io::npy_header(type, fmt::format("({}, {})", rows, values.size() / rows)) +
+  return files::npy_header(type, fmt::format("({}, {})", rows, values.size() / rows)) +
          bytes_of(values);
 }
 
@@ -49,7 +49,7 @@ Members ogb_labels() { return {{"node_label.npy", matrix_npy<float>("<f4", 4, {1
 
 // The same edges.
 Members dgl_graph(const std::string& form) {
-  Members all{{"format.npy", graph::io::npy_header("|S3", "()") + form},
+  Members all{{"format.npy", files::npy_header("|S3", "()") + form},
               {"shape.npy", vector_npy<std::int64_t>("<i8", {4, 4})}};
   if (form == "coo") {
     all["row.npy"] = vector_npy<std::int32_t>("<i4", {0, 1, 3, 3});
@@ -173,8 +173,7 @@ TEST_F(Archives, DeepGraphLibrary) {
   fs::remove(folder_.file("reddit_graph.npz"));
   EXPECT_FALSE(is_dgl_folder(folder()));
   auto wide = dgl_graph("coo");
-  wide["format.npy"] =
-      graph::io::npy_header("<U3", "()") + std::string("c\0\0\0o\0\0\0o\0\0\0", 12);
+  wide["format.npy"] = files::npy_header("<U3", "()") + std::string("c\0\0\0o\0\0\0o\0\0\0", 12);
   write("reddit_self_loop_graph.npz", archive(wide));
   read_dgl();
   expect_edges();
@@ -209,11 +208,11 @@ TEST_F(Archives, PiecesAreTheWhole) {
     values[i] = static_cast<std::int32_t>(i * 2654435761u);
   for (const std::uint16_t method : {std::uint16_t{0}, std::uint16_t{8}}) {
     write("large.npz", archive({{"values.npy", vector_npy("<i4", values)},
-                                {"wide.npy", graph::io::npy_header("<U2", "(0,)")}},
+                                {"wide.npy", files::npy_header("<U2", "(0,)")}},
                                method));
-    const graph::io::MappedFile file(folder_.file("large.npz"));
-    const graph::io::ZipReader zip(file);
-    graph::io::NpyStream stream(zip, file.path(), "values");
+    const files::MappedFile file(folder_.file("large.npz"));
+    const files::ZipReader zip(file);
+    files::NpyStream stream(zip, file.path(), "values");
     EXPECT_THAT(stream.array().shape, ElementsAre(values.size()));
     std::vector<std::int32_t> found;
     int pieces = 0;
@@ -221,7 +220,7 @@ TEST_F(Archives, PiecesAreTheWhole) {
       for (std::uint64_t i = 0; i < piece.count; ++i) found.push_back(piece.at<std::int32_t>(i));
     EXPECT_EQ(found, values);
     EXPECT_GT(pieces, 2);
-    EXPECT_EQ(graph::io::NpyStream(zip, file.path(), "wide").next().count, 0u);
+    EXPECT_EQ(files::NpyStream(zip, file.path(), "wide").next().count, 0u);
   }
 }
 

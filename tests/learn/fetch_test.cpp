@@ -9,11 +9,11 @@
 
 #include "warren/core/error.hpp"
 
+#include "dataset/new_folder.hpp"
+#include "dataset/pickle.hpp"
+#include "dataset/sha256.hpp"
+#include "dataset/unpack.hpp"
 #include "graph/io_support.hpp"
-#include "learn/new_folder.hpp"
-#include "learn/pickle.hpp"
-#include "learn/sha256.hpp"
-#include "learn/unpack.hpp"
 
 namespace warren::learn {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "warren/exec/cpu_block.hpp"
 
-#include "learn/feature_table.hpp"
+#include "learn/batch/feature_table.hpp"
 #include "learn/problems.hpp"
 
 namespace warren::learn {

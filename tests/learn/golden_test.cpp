@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "warren/dataset/dataset.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/learn/convolution.hpp"
-#include "warren/learn/dataset.hpp"
 
 #include "learn/fixtures.hpp"
 #include "support/folders.hpp"

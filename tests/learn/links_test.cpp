@@ -12,7 +12,7 @@
 
 #include "warren/core/error.hpp"
 
-#include "learn/link_loss.hpp"
+#include "learn/batch/link_loss.hpp"
 #include "learn/problems.hpp"
 #include "reference/links.hpp"
 

@@ -7,8 +7,8 @@
 #include "warren/core/error.hpp"
 #include "warren/learn/trainer.hpp"
 
-#include "learn/exponential.hpp"
 #include "learn/problems.hpp"
+#include "learn/rows/exponential.hpp"
 #include "support/size.hpp"
 
 namespace warren::learn {

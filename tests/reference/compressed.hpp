@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "warren/graph/compressed.hpp"
+#include "warren/graph/compressed_decode.hpp"
 
 namespace warren::reference {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans whose parts are multiplied as ghosts come: what each part may name, and that together they
 // are the matrix.
-#include "sparse/pipelined_plan.hpp"
+#include "warren/sparse/pipelined_plan.hpp"
 
 #include <algorithm>
 #include <random>

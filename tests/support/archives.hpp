@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "graph/io/checksum.hpp"
-#include "graph/io/npy.hpp"
+#include "warren/files/checksum.hpp"
+#include "warren/files/npy.hpp"
 
 namespace warren::testing_support {
 
@@ -22,7 +22,7 @@ std::string bytes_of(const std::vector<T>& values) {
 }
 template <class T>
 std::string vector_npy(const std::string& type, const std::vector<T>& values) {
-  return graph::io::npy_header(type, fmt::format("({},)", values.size())) + bytes_of(values);
+  return files::npy_header(type, fmt::format("({},)", values.size())) + bytes_of(values);
 }
 
 inline std::string deflated(const std::string& bytes, int level = 9) {
@@ -44,7 +44,7 @@ inline std::string deflated(const std::string& bytes, int level = 9) {
 
 inline std::string gzipped(const std::string& text, int level = 9) {
   const std::string stream = deflated(text, level);
-  const std::uint32_t tail[] = {graph::io::crc32_of(text.data(), text.size()),
+  const std::uint32_t tail[] = {files::crc32_of(text.data(), text.size()),
                                 static_cast<std::uint32_t>(text.size())};
   return std::string("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10) + stream +
          std::string(reinterpret_cast<const char*>(tail), sizeof(tail));
@@ -65,7 +65,7 @@ inline std::string archive(const std::map<std::string, std::string>& members,
   for (const auto& [name, bytes] : members) {
     const std::string data = method == 8 ? deflated(bytes) : bytes;
     const auto offset = static_cast<U4>(text.size()),
-               crc = graph::io::crc32_of(bytes.data(), bytes.size());
+               crc = files::crc32_of(bytes.data(), bytes.size());
     const auto stored = static_cast<U4>(data.size());
     const auto size = static_cast<U4>(bytes.size()) + claimed;
     const auto length = static_cast<U2>(name.size());

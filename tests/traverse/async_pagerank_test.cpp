@@ -7,8 +7,8 @@
 #include "warren/traverse/asynchronous.hpp"
 
 #include "traverse/asynchronous_cases.hpp"
-#include "traverse/ranking_board.hpp"
-#include "traverse/ranking_work.hpp"
+#include "traverse/tasks/ranking_board.hpp"
+#include "traverse/tasks/ranking_work.hpp"
 
 namespace warren {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "reference/traverse.hpp"
 #include "support/size.hpp"
+#include "traverse/common/row_classes.hpp"
 #include "traverse/fixtures.hpp"
-#include "traverse/row_classes.hpp"
 
 namespace warren {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "reference/traverse.hpp"
 #include "traverse/fixtures.hpp"
-#include "traverse/search_run.hpp"
+#include "traverse/tasks/search_run.hpp"
 
 namespace warren {
 namespace {

@@ -11,7 +11,7 @@
 #include "reference/traverse.hpp"
 #include "support/size.hpp"
 #include "traverse/fixtures.hpp"
-#include "traverse/sssp_totals.hpp"
+#include "traverse/sssp/sssp_totals.hpp"
 
 namespace warren {
 namespace {

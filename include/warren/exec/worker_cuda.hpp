@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "warren/exec/tensor_cores.hpp"
-#include "warren/exec/worker.hpp"
+#include "warren/exec/worker_serial.hpp"
 
 namespace warren::exec {
 

@@ -160,5 +160,3 @@ struct CompressedGraph {
 void validate(const CompressedGraph& graph, const std::string& name, exec::ThreadPool& pool);
 
 }  // namespace warren::graph
-
-#include "warren/graph/compressed_decode.hpp"

@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <string>
 
-#include "warren/learn/dataset.hpp"
+#include "warren/dataset/dataset.hpp"
 #include "warren/learn/neighbours.hpp"
 
 namespace warren::learn {
 
 struct DatasetMark {
   std::uint64_t vertices = 0, edges = 0, features = 0, classes = 0;
-  std::uint64_t graph_hash = 0, features_hash = 0, labels_hash = 0;
+  std::uint64_t graph_hash = 0, weights_hash = 0, features_hash = 0, labels_hash = 0;
   bool operator==(const DatasetMark&) const = default;
 };
 
@@ -22,7 +22,8 @@ struct DatasetMark {
 /// that are chosen by their ids: O(n) and what those have. Deterministic.
 [[nodiscard]] DatasetMark mark_of(const GraphPair& graphs, const Dataset& dataset);
 
-/// Whether both are of one graph with the same features, whatever their labels.
+/// Whether both are of one graph with the same features, whatever their labels, and whatever
+/// weights steer what batches draw.
 [[nodiscard]] bool has_same_inputs(const DatasetMark& a, const DatasetMark& b);
 
 /// How `given` differs from `stored`, for a message; empty where they are the same.

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "warren/dataset/dataset.hpp"
 #include "warren/exec/thread_pool.hpp"
-#include "warren/learn/dataset.hpp"
 #include "warren/learn/neighbours.hpp"
 #include "warren/learn/random.hpp"
 

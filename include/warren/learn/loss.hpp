@@ -5,20 +5,10 @@
 #include <array>
 #include <cstdint>
 
+#include "warren/dataset/labels.hpp"
 #include "warren/learn/context.hpp"
 
 namespace warren::learn {
-
-enum class LossKind {
-  cross_entropy,  ///< Softmax cross-entropy of one class a vertex; right: the largest score.
-  binary,         ///< Sigmoid cross-entropy, summed over classes of which a vertex has any number;
-                  ///< right: micro-averaged F1.
-  squared         ///< Mean squared error, over a row's elements; nothing is right.
-};
-
-/// Which vertices are learnt from.
-enum Split : std::uint8_t { kNoSplit = 0, kTrain = 1, kValidation = 2, kTest = 3 };
-inline constexpr std::size_t kSplits = 3;
 
 /// A rank's labels on its device.
 struct Targets {

@@ -7,19 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "warren/dataset/sparse_rows.hpp"
 #include "warren/learn/context.hpp"
 #include "warren/learn/padding.hpp"
 #include "warren/sparse/spmm.hpp"
 
 namespace warren::learn {
-
-/// Sparse rows in host memory (CSR).
-struct SparseRows {
-  std::uint64_t rows = 0, columns = 0;
-  std::vector<EdgeOffset> offsets{0};  ///< rows + 1, from 0.
-  std::vector<Vertex> column_ids;
-  std::vector<float> values;
-};
 
 /// A sparse matrix of this rank's rows on its device, with its transpose.
 class SparseOperand {

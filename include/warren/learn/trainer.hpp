@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "warren/dataset/dataset.hpp"
 #include "warren/graph/shard.hpp"
 #include "warren/learn/checkpoint.hpp"
-#include "warren/learn/dataset.hpp"
 #include "warren/learn/dataset_mark.hpp"
 #include "warren/learn/links.hpp"
 #include "warren/learn/loss.hpp"

@@ -13,7 +13,7 @@
 #include <cooperative_groups.h>
 
 #include "warren/exec/memory.hpp"
-#include "warren/team/program.hpp"
+#include "warren/team/program_cpu.hpp"
 
 namespace warren::team {
 

@@ -128,18 +128,18 @@ class AsyncPageRankMemory;
 
 /// As PageRank, without iterations: chunks of rows are recomputed from the contributions as they
 /// stand, each again and again, until one more synchronous iteration would provably change the
-/// ranks by at most the tolerance in L1 (`residual` is that bound: src/traverse/ranking_board.hpp),
-/// or every chunk has been recomputed `max_iterations` times. The rank of vertices without
-/// out-edges is spread by normalising at the end: with a uniform teleport that is the same
-/// (Langville and Meyer, Deeper Inside PageRank, Internet Mathematics 2004). Values are float64,
-/// contributions float32 where the tolerance is 1e-6 or more. Of symmetric graphs a row becomes w
-/// times what it would plus (1 - w) times the value before its last one (second-degree iteration:
-/// Golub and Varga, Numerische Mathematik 1961), w being 1 to 1.11 by what sweeps take away. Does
-/// not repeat bit for bit. `iterations` counts the work in iterations over all edges, rounded up.
-/// Holds, on each device, 8 bytes for every own vertex, of symmetric graphs 16, and 4 or 8 for
-/// every vertex of the graph. Of the options `form` and `capacity` count: tasks stay with their
-/// ranks. Contributions go to every other rank as they are made: in the report each is a message of
-/// 4 or 8 bytes.
+/// ranks by at most the tolerance in L1 (`residual` is that bound:
+/// src/traverse/tasks/ranking_board.hpp), or every chunk has been recomputed `max_iterations`
+/// times. The rank of vertices without out-edges is spread by normalising at the end: with a
+/// uniform teleport that is the same (Langville and Meyer, Deeper Inside PageRank, Internet
+/// Mathematics 2004). Values are float64, contributions float32 where the tolerance is 1e-6 or
+/// more. Of symmetric graphs a row becomes w times what it would plus (1 - w) times the value
+/// before its last one (second-degree iteration: Golub and Varga, Numerische Mathematik 1961), w
+/// being 1 to 1.11 by what sweeps take away. Does not repeat bit for bit. `iterations` counts the
+/// work in iterations over all edges, rounded up. Holds, on each device, 8 bytes for every own
+/// vertex, of symmetric graphs 16, and 4 or 8 for every vertex of the graph. Of the options `form`
+/// and `capacity` count: tasks stay with their ranks. Contributions go to every other rank as they
+/// are made: in the report each is a message of 4 or 8 bytes.
 class AsyncPageRank {
  public:
   /// Collective. As PageRank, but the tolerance must be above 0 and lists not compressed.

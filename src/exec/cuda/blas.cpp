@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
-
-#include "core/shared_library.hpp"
+#include "warren/core/shared_library.hpp"
 
 namespace warren::exec::cuda {
 namespace {

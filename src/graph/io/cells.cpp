@@ -10,8 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "warren/core/log.hpp"
-
-#include "graph/io/number.hpp"
+#include "warren/files/number.hpp"
 
 namespace warren::graph::io {
 namespace {
@@ -20,12 +19,13 @@ constexpr std::size_t kIds = 2;  // The first columns, or the first that are tak
 
 // An empty cell at the front of a line is one; those at its end are not.
 std::string_view without_tail(std::string_view text) {
-  while (!text.empty() && (is_blank(text.back()) || text.back() == '\r')) text.remove_suffix(1);
+  while (!text.empty() && (files::is_blank(text.back()) || text.back() == '\r'))
+    text.remove_suffix(1);
   return text;
 }
 std::string_view trimmed(std::string_view text) {
   text = without_tail(text);
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && files::is_blank(text.front())) text.remove_prefix(1);
   return text;
 }
 
@@ -36,7 +36,7 @@ bool is_comment(std::string_view line) {
 
 // Calls f(line) for the lines of a block, without their ends; stops where it returns false.
 template <class F>
-void for_each_line(const TextBlock& block, F&& f) {
+void for_each_line(const files::TextBlock& block, F&& f) {
   for (const char* p = block.begin; p < block.end;) {
     const char* end = std::find(p, block.end, '\n');
     if (!f(std::string_view(p, static_cast<std::size_t>(end - p)))) return;
@@ -47,7 +47,8 @@ void for_each_line(const TextBlock& block, F&& f) {
 bool looks_like_number(std::string_view text) {
   if (text.empty()) return false;
   if (text.front() == '+') text.remove_prefix(1);
-  if (text.empty() || !(is_digit(text.front()) || text.front() == '-' || text.front() == '.'))
+  if (text.empty() ||
+      !(files::is_digit(text.front()) || text.front() == '-' || text.front() == '.'))
     return false;
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -118,7 +119,8 @@ bool is_weight_headed(std::span<const Cell> first, std::span<const Cell> second)
 }
 
 // Takes the columns that their headings name, where they do.
-void choose_columns(const TextFile& file, std::span<const Cell> headings, CellLayout& layout) {
+void choose_columns(const files::TextFile& file, std::span<const Cell> headings,
+                    CellLayout& layout) {
   const auto source = source_column(headings), target = target_column(headings);
   if (!source || !target) {
     layout.is_weighted = without_empty_tail(headings).size() > kIds;
@@ -132,7 +134,7 @@ void choose_columns(const TextFile& file, std::span<const Cell> headings, CellLa
   std::vector<std::string> left_out;
   for (std::size_t i = 0; i < headings.size(); ++i) {
     if (std::find(layout.take.begin(), layout.take.end(), i) == layout.take.end())
-      left_out.push_back(quoted(headings[i].text));
+      left_out.push_back(files::quoted(headings[i].text));
   }
   if (!left_out.empty()) {
     log_warning(
@@ -165,7 +167,7 @@ std::size_t character_bytes(const char* p, const char* end) {
   return bytes;
 }
 
-void check_word(const TextFile& file, const TextBlock& block, const Cell& cell) {
+void check_word(const files::TextFile& file, const files::TextBlock& block, const Cell& cell) {
   if (cell.text.empty()) file.fail(block, cell.at, "an empty cell where a vertex id must stand");
   const char* const end = cell.text.data() + cell.text.size();
   for (const char* p = cell.text.data(); p < end;) {
@@ -173,7 +175,7 @@ void check_word(const TextFile& file, const TextBlock& block, const Cell& cell) 
     if (bytes == 0) {
       file.fail(block, cell.at,
                 fmt::format("{} is not a word in UTF-8; is this a text file? Save it as UTF-8",
-                            quoted(cell.text)));
+                            files::quoted(cell.text)));
     }
     p += bytes;
   }
@@ -182,12 +184,13 @@ void check_word(const TextFile& file, const TextBlock& block, const Cell& cell) 
 }  // namespace
 
 const char* CellSplitter::pass_blanks(const char* p, const char* end) const {
-  while (p < end && is_blank(*p) && (*p != separator_ || separator_ == ' ')) ++p;
+  while (p < end && files::is_blank(*p) && (*p != separator_ || separator_ == ' ')) ++p;
   return p;
 }
 
 // The cell whose opening quote stands at `p`. Two quotes within stand for one.
-const char* CellSplitter::take_quoted(const TextBlock& block, const char* p, const char* end) {
+const char* CellSplitter::take_quoted(const files::TextBlock& block, const char* p,
+                                      const char* end) {
   const char* const begin = ++p;
   bool is_escaped = false;
   for (; p < end && (*p != '"' || (p + 1 < end && p[1] == '"')); ++p) {
@@ -209,7 +212,7 @@ const char* CellSplitter::take_quoted(const TextBlock& block, const char* p, con
   return p + 1;
 }
 
-std::span<const Cell> CellSplitter::split(const TextBlock& block, std::string_view line) {
+std::span<const Cell> CellSplitter::split(const files::TextBlock& block, std::string_view line) {
   cells_.clear();
   unescaped_.clear();
   const char* p = line.data();
@@ -220,14 +223,14 @@ std::span<const Cell> CellSplitter::split(const TextBlock& block, std::string_vi
     if (p < end && *p == '"') {
       p = pass_blanks(take_quoted(block, p, end), end);
       const bool is_end = p == end || *p == separator_;
-      if (!is_end && (separator_ != ' ' || !is_blank(p[-1]))) {
+      if (!is_end && (separator_ != ' ' || !files::is_blank(p[-1]))) {
         file_.fail(block, p,
                    fmt::format("{} behind a closed quote",
-                               quoted({p, static_cast<std::size_t>(end - p)})));
+                               files::quoted({p, static_cast<std::size_t>(end - p)})));
       }
     } else {
       const char* const begin = p;
-      while (p < end && *p != separator_ && !(separator_ == ' ' && is_blank(*p))) ++p;
+      while (p < end && *p != separator_ && !(separator_ == ' ' && files::is_blank(*p))) ++p;
       cells_.push_back({trimmed({begin, static_cast<std::size_t>(p - begin)}), begin});
     }
     if (separator_ == ' ') continue;
@@ -237,10 +240,10 @@ std::span<const Cell> CellSplitter::split(const TextBlock& block, std::string_vi
   return cells_;
 }
 
-std::optional<CellLayout> find_layout(TextFile& file, const CellHints& hints) {
+std::optional<CellLayout> find_layout(files::TextFile& file, const CellHints& hints) {
   std::vector<std::string> lines;  // The first two with data.
   std::vector<std::uint64_t> before;
-  file.read_head([&](const TextBlock& block) {
+  file.read_head([&](const files::TextBlock& block) {
     for_each_line(block, [&](std::string_view line) {
       file.check_line(block, line);
       if (!trimmed(line).empty() && !is_comment(line)) {
@@ -252,7 +255,7 @@ std::optional<CellLayout> find_layout(TextFile& file, const CellHints& hints) {
     return lines.size() < 2 ? block.end : block.begin;
   });
   // All of the text is data: comments count.
-  file.read_head([](const TextBlock& block) { return block.begin; });
+  file.read_head([](const files::TextBlock& block) { return block.begin; });
   if (lines.empty()) return std::nullopt;
   if (is_plain(lines[0]) && !hints.are_words && !hints.has_headings.value_or(false))
     return std::nullopt;
@@ -262,15 +265,14 @@ std::optional<CellLayout> find_layout(TextFile& file, const CellHints& hints) {
   std::vector<std::vector<Cell>> cells;
   std::vector<CellSplitter> splitters(lines.size(), CellSplitter(file, layout.separator));
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const TextBlock block{lines[i].data(), lines[i].data() + lines[i].size(), before[i]};
+    const files::TextBlock block{lines[i].data(), lines[i].data() + lines[i].size(), before[i]};
     const auto split = without_empty_tail(splitters[i].split(block, lines[i]));
     cells.emplace_back(split.begin(), split.end());
   }
   const std::vector<Cell> second = cells.size() > 1 ? cells[1] : std::vector<Cell>{};
   const bool is_headed =
-      are_words(cells[0]) &&
-      ((source_column(cells[0]) && target_column(cells[0])) ||
-       (layout.separator != ' ' && are_numbers(second)) || is_weight_headed(cells[0], second));
+      are_words(cells[0]) && ((source_column(cells[0]) && target_column(cells[0])) ||
+                              are_numbers(second) || is_weight_headed(cells[0], second));
   const bool has_headings = hints.has_headings.value_or(is_headed);
   if (has_headings) {
     layout.headings = lines[0];
@@ -284,7 +286,7 @@ std::optional<CellLayout> find_layout(TextFile& file, const CellHints& hints) {
   return layout;
 }
 
-TextBlock CellReader::plain(const TextBlock& block) {
+files::TextBlock CellReader::plain(const files::TextBlock& block) {
   text_.clear();
   for_each_line(block, [&](std::string_view line) {
     write_line(block, line);
@@ -294,11 +296,11 @@ TextBlock CellReader::plain(const TextBlock& block) {
   // The last line may lack its end, as it did.
   if (block.end > block.begin && block.end[-1] != '\n') text_.pop_back();
   const std::size_t size = text_.size();
-  text_.append(MappedFile::kPadding, '\0');
+  text_.append(files::MappedFile::kPadding, '\0');
   return {text_.data(), text_.data() + size, block.lines_before, block.begin};
 }
 
-void CellReader::write_line(const TextBlock& block, std::string_view line) {
+void CellReader::write_line(const files::TextBlock& block, std::string_view line) {
   line = without_tail(line);
   if (line == layout_.headings) return;
   if (is_comment(line)) {
@@ -315,7 +317,7 @@ void CellReader::write_line(const TextBlock& block, std::string_view line) {
   }
 }
 
-void CellReader::write_cell(const TextBlock& block, const Cell& cell, std::size_t column) {
+void CellReader::write_cell(const files::TextBlock& block, const Cell& cell, std::size_t column) {
   if (column > 0) text_ += ' ';
   if (column < kIds && words_ != nullptr) {
     check_word(file_, block, cell);
@@ -328,20 +330,25 @@ void CellReader::write_cell(const TextBlock& block, const Cell& cell, std::size_
   if (cell.text.empty())
     file_.fail(block, cell.at, fmt::format("an empty cell where {} must stand", what));
   const bool is_odd = (column == 0 && is_comment(cell.text)) ||
-                      std::any_of(cell.text.begin(), cell.text.end(), is_token_end);
+                      std::any_of(cell.text.begin(), cell.text.end(), files::is_token_end);
   if (cell.text.find('\0') != cell.text.npos)
     file_.fail(block, cell.at, "a NUL byte; this is not a text file");
-  if (is_odd) file_.fail(block, cell.at, fmt::format("{} is not {}", quoted(cell.text), what));
+  if (is_odd)
+    file_.fail(block, cell.at,
+               fmt::format("{} is not {}{}", files::quoted(cell.text), what,
+                           column < kIds ? "; of a list whose ids are words, --ids words reads all "
+                                           "as such"
+                                         : ""));
   text_ += cell.text;
 }
 
-WordIds gather_words(const TextFile& file, const CellLayout& layout) {
+WordIds gather_words(const files::TextFile& file, const CellLayout& layout) {
   WordIds words;
   std::string first_line;  // With data.
   std::uint64_t lines = 0, met_again = 0;
   CellSplitter splitter(file, layout.separator);
   for (std::uint64_t piece = 0; piece < file.pieces(); ++piece) {
-    file.for_each_block(piece, [&](const TextBlock& block) {
+    file.for_each_block(piece, [&](const files::TextBlock& block) {
       for_each_line(block, [&](std::string_view line) {
         line = without_tail(line);
         if (trimmed(line).empty() || is_comment(line) || line == layout.headings) return true;
@@ -361,7 +368,7 @@ WordIds gather_words(const TextFile& file, const CellLayout& layout) {
         fmt::format("{}: the first line, {}, is read as an edge, though no other line has "
                     "its ids: --headings yes reads it as headings, --headings no as an edge "
                     "without this warning",
-                    file.path(), quoted(first_line)));
+                    file.path(), files::quoted(first_line)));
   }
   return words;
 }

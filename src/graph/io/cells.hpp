@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/io/text_file.hpp"
+#include "warren/files/text_file.hpp"
+
 #include "graph/io/word_ids.hpp"
 
 namespace warren::graph::io {
@@ -37,7 +38,7 @@ struct CellHints {
 
 /// Looks at the first lines. Nothing for a plain list: numbers with blanks or tabs between. Throws
 /// InputError.
-[[nodiscard]] std::optional<CellLayout> find_layout(TextFile& file, const CellHints& hints);
+[[nodiscard]] std::optional<CellLayout> find_layout(files::TextFile& file, const CellHints& hints);
 
 struct Cell {
   std::string_view text;  ///< Without the quotes.
@@ -47,16 +48,16 @@ struct Cell {
 /// Cuts lines into cells. The cells of a line are valid until the next one is cut.
 class CellSplitter {
  public:
-  CellSplitter(const TextFile& file, char separator) : file_(file), separator_(separator) {}
+  CellSplitter(const files::TextFile& file, char separator) : file_(file), separator_(separator) {}
   /// `line` lies within the block and has no line end. Throws InputError for quotes that do not
   /// match.
-  [[nodiscard]] std::span<const Cell> split(const TextBlock& block, std::string_view line);
+  [[nodiscard]] std::span<const Cell> split(const files::TextBlock& block, std::string_view line);
 
  private:
-  const char* take_quoted(const TextBlock& block, const char* p, const char* end);
+  const char* take_quoted(const files::TextBlock& block, const char* p, const char* end);
   [[nodiscard]] const char* pass_blanks(const char* p, const char* end) const;
 
-  const TextFile& file_;
+  const files::TextFile& file_;
   char separator_;
   std::vector<Cell> cells_;
   std::deque<std::string> unescaped_;  // Texts with quotes in them.
@@ -66,17 +67,17 @@ class CellSplitter {
 class CellReader {
  public:
   /// `words` is nullptr where ids are numbers. All must outlive the reader.
-  CellReader(const TextFile& file, const CellLayout& layout, const WordIds* words)
+  CellReader(const files::TextFile& file, const CellLayout& layout, const WordIds* words)
       : file_(file), layout_(layout), words_(words), splitter_(file, layout.separator) {}
 
   /// The block's lines. Valid until the next call. Throws InputError.
-  [[nodiscard]] TextBlock plain(const TextBlock& block);
+  [[nodiscard]] files::TextBlock plain(const files::TextBlock& block);
 
  private:
-  void write_line(const TextBlock& block, std::string_view line);
-  void write_cell(const TextBlock& block, const Cell& cell, std::size_t column);
+  void write_line(const files::TextBlock& block, std::string_view line);
+  void write_cell(const files::TextBlock& block, const Cell& cell, std::size_t column);
 
-  const TextFile& file_;
+  const files::TextFile& file_;
   const CellLayout& layout_;
   const WordIds* words_;
   CellSplitter splitter_;
@@ -85,6 +86,6 @@ class CellReader {
 
 /// The words that are ids in the file. Warns of a first line that is read as an edge and looks like
 /// headings. Throws InputError.
-[[nodiscard]] WordIds gather_words(const TextFile& file, const CellLayout& layout);
+[[nodiscard]] WordIds gather_words(const files::TextFile& file, const CellLayout& layout);
 
 }  // namespace warren::graph::io

@@ -9,8 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "graph/io/number.hpp"
-#include "graph/io/text_file.hpp"
+#include "warren/files/number.hpp"
+#include "warren/files/text_file.hpp"
+
 #include "graph/io/word_ids.hpp"
 
 namespace warren::graph::io {
@@ -53,16 +54,16 @@ struct LargeWeightMet {};
 
 namespace detail {
 
-[[noreturn]] void refuse_id(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
-                            const char* at);
-[[noreturn]] void refuse_id_token(const TextFile& file, const TextBlock& block,
+[[noreturn]] void refuse_id(const files::TextFile& file, const files::TextBlock& block,
+                            const LineSyntax& syntax, const char* at);
+[[noreturn]] void refuse_id_token(const files::TextFile& file, const files::TextBlock& block,
                                   const LineSyntax& syntax, const char* at);
-[[noreturn]] void refuse_weight(const TextFile& file, const TextBlock& block,
+[[noreturn]] void refuse_weight(const files::TextFile& file, const files::TextBlock& block,
                                 const LineSyntax& syntax, const char* at, bool integer);
-[[noreturn]] void refuse_negative(const TextFile& file, const TextBlock& block,
+[[noreturn]] void refuse_negative(const files::TextFile& file, const files::TextBlock& block,
                                   const LineSyntax& syntax, const ScannedEdge& edge,
                                   const char* at);
-[[noreturn]] void refuse_line_end(const TextFile& file, const TextBlock& block,
+[[noreturn]] void refuse_line_end(const files::TextFile& file, const files::TextBlock& block,
                                   const LineSyntax& syntax, const char* at);
 
 /// Past the line end that `p` stands at; nullptr if it does not stand at one.
@@ -87,21 +88,22 @@ template <WeightColumn kColumn>
 
 /// Reads the weight of a line at `p` into `edge` and returns where it ends.
 template <WeightColumn kColumn>
-const char* scan_weight(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
-                        bool typed, const char* p, ScannedEdge& edge) {
+const char* scan_weight(const files::TextFile& file, const files::TextBlock& block,
+                        const LineSyntax& syntax, bool typed, const char* p, ScannedEdge& edge) {
   const char* q;
   if constexpr (kColumn == WeightColumn::int32) {
     using Large = LineSyntax::Large;
-    q = parse_int32(p, edge.weight_int);
-    if (q == nullptr && !typed && parse_float(p, edge.weight_float, edge.weight_real) != nullptr)
+    q = files::parse_int32(p, edge.weight_int);
+    if (q == nullptr && !typed &&
+        files::parse_float(p, edge.weight_float, edge.weight_real) != nullptr)
       throw FloatWeightMet{};
-    if (q == p && !typed && !is_token_end(*p)) [[unlikely]] {
+    if (q == p && !typed && !files::is_token_end(*p)) [[unlikely]] {
       if (syntax.large == Large::read_as_float) throw FloatWeightMet{};
       if (syntax.large == Large::asked_about) throw LargeWeightMet{};
-      if (syntax.large == Large::passed) q = skip_token(p);
+      if (syntax.large == Large::passed) q = files::skip_token(p);
     }
   } else {
-    q = parse_float(p, edge.weight_float, edge.weight_real);
+    q = files::parse_float(p, edge.weight_float, edge.weight_real);
   }
   if (q == nullptr || q == p) [[unlikely]]
     refuse_weight(file, block, syntax, p, kColumn == WeightColumn::int32);
@@ -119,15 +121,16 @@ const char* scan_weight(const TextFile& file, const TextBlock& block, const Line
 /// `typed` is whether the format says that weights are integers; otherwise a weight that is none
 /// throws FloatWeightMet. Throws InputError.
 template <WeightColumn kColumn, bool kArcs, class OnEdge, class OnComment>
-void scan_coordinates(const TextFile& file, const TextBlock& block, const LineSyntax& syntax,
-                      bool typed, OnEdge&& on_edge, OnComment&& on_comment) {
+void scan_coordinates(const files::TextFile& file, const files::TextBlock& block,
+                      const LineSyntax& syntax, bool typed, OnEdge&& on_edge,
+                      OnComment&& on_comment) {
   const char* p = block.begin;
   const char* const end = block.end;
   const std::uint64_t base = syntax.base, range = syntax.largest - syntax.base;
   ScannedEdge edge{};
   while (p < end) {
-    if (kArcs || !is_digit(*p)) {
-      p = skip_blanks(p);
+    if (kArcs || !files::is_digit(*p)) {
+      p = files::skip_blanks(p);
       if (const char* next = detail::pass_line_end(p, end)) {
         p = next;
         continue;
@@ -139,37 +142,37 @@ void scan_coordinates(const TextFile& file, const TextBlock& block, const LineSy
         continue;
       }
       if constexpr (kArcs) {
-        if (*p != 'a' || !is_blank(p[1])) {
+        if (*p != 'a' || !files::is_blank(p[1])) {
           file.fail(
               block, p,
               fmt::format("{} begins the line; lines begin with 'a' (an arc) or 'c' (a comment)",
-                          quoted_token(p)));
+                          files::quoted_token(p)));
         }
-        p = skip_blanks(p + 1);
+        p = files::skip_blanks(p + 1);
       }
     }
     edge.at = p;
-    const char* q = parse_unsigned(p, edge.source);
-    if (q == p || !is_blank(*q)) [[unlikely]]
+    const char* q = files::parse_unsigned(p, edge.source);
+    if (q == p || !files::is_blank(*q)) [[unlikely]]
       detail::refuse_id_token(file, block, syntax, p);
     if (edge.source - base > range) [[unlikely]]
       detail::refuse_id(file, block, syntax, p);
-    p = skip_blanks(q);
-    q = parse_unsigned(p, edge.target);
-    if (q == p || !is_token_end(*q)) [[unlikely]]
+    p = files::skip_blanks(q);
+    q = files::parse_unsigned(p, edge.target);
+    if (q == p || !files::is_token_end(*q)) [[unlikely]]
       detail::refuse_id_token(file, block, syntax, p);
     if (edge.target - base > range) [[unlikely]]
       detail::refuse_id(file, block, syntax, p);
     p = q;
     if constexpr (kColumn != WeightColumn::none) {
-      p = detail::scan_weight<kColumn>(file, block, syntax, typed, skip_blanks(p), edge);
+      p = detail::scan_weight<kColumn>(file, block, syntax, typed, files::skip_blanks(p), edge);
       if constexpr (kColumn == WeightColumn::complex_ignored)
-        p = detail::scan_weight<kColumn>(file, block, syntax, typed, skip_blanks(p), edge);
+        p = detail::scan_weight<kColumn>(file, block, syntax, typed, files::skip_blanks(p), edge);
     }
     if (*p == '\n') [[likely]] {
       ++p;
     } else {
-      p = skip_blanks(p);
+      p = files::skip_blanks(p);
       const char* next = detail::pass_line_end(p, end);
       if (next == nullptr) detail::refuse_line_end(file, block, syntax, p);
       p = next;

@@ -35,11 +35,11 @@ void read_whole(EdgeSource& source) {
 
 // The blocks of a piece as lines that the scanner reads.
 template <class Body>
-void for_each_plain_block(const TextFile& file, const CoordinateFormat& format, std::uint64_t piece,
-                          Body&& body) {
+void for_each_plain_block(const files::TextFile& file, const CoordinateFormat& format,
+                          std::uint64_t piece, Body&& body) {
   if (format.cells == nullptr) return file.for_each_block(piece, body);
   CellReader reader(file, *format.cells, format.syntax.words);
-  file.for_each_block(piece, [&](const TextBlock& block) { body(reader.plain(block)); });
+  file.for_each_block(piece, [&](const files::TextBlock& block) { body(reader.plain(block)); });
 }
 
 // Edges on their way to a sink.
@@ -82,7 +82,7 @@ class Batch {
 
 }  // namespace
 
-CoordinateSource::CoordinateSource(const TextFile& file, CoordinateFormat format,
+CoordinateSource::CoordinateSource(const files::TextFile& file, CoordinateFormat format,
                                    const CompactIds* ids)
     : file_(file), format_(std::move(format)), ids_(ids), edges_of_piece_(file.pieces()) {}
 
@@ -111,20 +111,20 @@ std::uint64_t CoordinateSource::edges_met() const {
 }
 
 // "# Nodes: N ..." as SNAP writes it.
-void CoordinateSource::note_comment(const TextBlock& block, const char* at) {
+void CoordinateSource::note_comment(const files::TextBlock& block, const char* at) {
   constexpr std::string_view kWord = "Nodes:";
   if (!format_.node_comments) return;
-  const char* p = skip_blanks(at + 1);
+  const char* p = files::skip_blanks(at + 1);
   if (static_cast<std::size_t>(block.end - p) < kWord.size() ||
       std::string_view(p, kWord.size()) != kWord)
     return;
-  p = skip_blanks(p + kWord.size());
+  p = files::skip_blanks(p + kWord.size());
   std::uint64_t count;
-  if (parse_unsigned(p, count) == p) return;
+  if (files::parse_unsigned(p, count) == p) return;
   if (count > format_.max_vertices) {
     file_.fail(block, at,
                fmt::format("the comment announces {} vertices; there can be {} at most",
-                           quoted_token(p), format_.max_vertices));
+                           files::quoted_token(p), format_.max_vertices));
   }
   std::uint64_t before = announced_vertices_.load();
   while (count > before && !announced_vertices_.compare_exchange_weak(before, count)) {
@@ -132,7 +132,7 @@ void CoordinateSource::note_comment(const TextBlock& block, const char* at) {
 }
 
 template <WeightColumn kColumn>
-bool CoordinateSource::negate(const TextBlock& block, ScannedEdge& edge) const {
+bool CoordinateSource::negate(const files::TextBlock& block, ScannedEdge& edge) const {
   constexpr bool kIsInt = kColumn == WeightColumn::int32,
                  kIsFloat = kColumn == WeightColumn::float32;
   if (edge.source == edge.target) {
@@ -158,8 +158,8 @@ bool CoordinateSource::negate(const TextBlock& block, ScannedEdge& edge) const {
   return true;
 }
 
-void CoordinateSource::note_rounding(FirstLine& first, std::uint64_t piece, const TextBlock& block,
-                                     const ScannedEdge& edge) {
+void CoordinateSource::note_rounding(FirstLine& first, std::uint64_t piece,
+                                     const files::TextBlock& block, const ScannedEdge& edge) {
   const std::scoped_lock lock(mutex_);
   if (piece >= first.piece) return;
   first = {piece, fmt::format("line {}: float32 holds {} as {}", file_.line_of(block, edge.at),
@@ -173,7 +173,7 @@ void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
   std::uint64_t mirrored = 0;
   bool has_rounded = false, has_lost = false;
   double rounding = 0.0;
-  const auto look = [&](const TextBlock& block, const ScannedEdge& e) {
+  const auto look = [&](const files::TextBlock& block, const ScannedEdge& e) {
     if constexpr (kColumn == WeightColumn::float32) {
       const auto held = static_cast<double>(e.weight_float);
       if (held == e.weight_real) return;
@@ -185,7 +185,7 @@ void CoordinateSource::read_blocks(std::uint64_t piece, EdgeSink& sink) {
       has_lost = true;
     }
   };
-  for_each_plain_block(file_, format_, piece, [&](const TextBlock& block) {
+  for_each_plain_block(file_, format_, piece, [&](const files::TextBlock& block) {
     const auto on_comment = [&](const char* at) { note_comment(block, at); };
     if (ids_ == nullptr) {
       const auto put = [&](const ScannedEdge& e) {
@@ -240,11 +240,11 @@ void CoordinateSource::read(std::uint64_t piece, EdgeSink& sink) {
   }
 }
 
-void gather_ids(const TextFile& file, const CoordinateFormat& format, exec::ThreadPool& pool,
+void gather_ids(const files::TextFile& file, const CoordinateFormat& format, exec::ThreadPool& pool,
                 CompactIds& ids) {
   constexpr std::size_t kGather = std::size_t{1} << 22;
   const auto gather = [&](std::uint64_t piece, std::vector<std::uint64_t>& large) {
-    for_each_plain_block(file, format, piece, [&](const TextBlock& block) {
+    for_each_plain_block(file, format, piece, [&](const files::TextBlock& block) {
       const auto add = [&](const ScannedEdge& e) {
         ids.add(e.source, large);
         ids.add(e.target, large);
@@ -295,12 +295,12 @@ Graph build_or_first_error(EdgeSource& source, const BuildOptions& options,
 namespace {
 
 /// The units in which the weights of a file are integers.
-std::optional<std::int32_t> decimal_scale(const TextFile& file, const CoordinateFormat& format,
-                                          exec::ThreadPool& pool) {
+std::optional<std::int32_t> decimal_scale(const files::TextFile& file,
+                                          const CoordinateFormat& format, exec::ThreadPool& pool) {
   std::vector<DecimalScale> of_piece(file.pieces());
   pool.parallel_for(0, file.pieces(), 1, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t piece = begin; piece < end; ++piece) {
-      for_each_plain_block(file, format, piece, [&](const TextBlock& block) {
+      for_each_plain_block(file, format, piece, [&](const files::TextBlock& block) {
         scan_coordinates<WeightColumn::float32, false>(
             file, block, format.syntax, false,
             [&](const ScannedEdge& e) { of_piece[piece].add(e.weight_real); }, [](const char*) {});
@@ -313,7 +313,7 @@ std::optional<std::int32_t> decimal_scale(const TextFile& file, const Coordinate
 }
 
 /// Real weights: as integers of their decimals, where that is asked for and exact.
-void choose_real(const TextFile& file, CoordinateFormat& format, exec::ThreadPool& pool) {
+void choose_real(const files::TextFile& file, CoordinateFormat& format, exec::ThreadPool& pool) {
   format.column = WeightColumn::float32;
   if (format.weights == nullptr || !format.weights->takes_decimals || format.mirror_negated) return;
   const auto scale = decimal_scale(file, format, pool);
@@ -324,7 +324,7 @@ void choose_real(const TextFile& file, CoordinateFormat& format, exec::ThreadPoo
 }
 
 /// What was rounded, to who asks for it; else whole numbers are warned of.
-void tell_rounding(const TextFile& file, const CoordinateFormat& format,
+void tell_rounding(const files::TextFile& file, const CoordinateFormat& format,
                    const CoordinateSource& source) {
   if (format.weights != nullptr && format.weights->takes_decimals) {
     format.weights->first_rounded = source.first_rounded();
@@ -338,7 +338,7 @@ void tell_rounding(const TextFile& file, const CoordinateFormat& format,
 
 }  // namespace
 
-Graph build_coordinates(const TextFile& file, CoordinateFormat format, const CompactIds* ids,
+Graph build_coordinates(const files::TextFile& file, CoordinateFormat format, const CompactIds* ids,
                         const BuildOptions& options, exec::ThreadPool& pool,
                         std::uint64_t& edges_met) {
   const auto attempt = [&] {
@@ -374,7 +374,7 @@ Graph build_coordinates(const TextFile& file, CoordinateFormat format, const Com
   return attempt();
 }
 
-void check_announced(const TextFile& file, std::uint64_t line, std::uint64_t vertices,
+void check_announced(const files::TextFile& file, std::uint64_t line, std::uint64_t vertices,
                      std::uint64_t largest) {
   if (vertices == 0) file.fail(line, "the header announces no vertices; a graph has at least one");
   if (vertices > largest)
@@ -382,7 +382,7 @@ void check_announced(const TextFile& file, std::uint64_t line, std::uint64_t ver
                                 vertices, largest));
 }
 
-void check_entries_fit(const TextFile& file, std::uint64_t line, std::uint64_t entries,
+void check_entries_fit(const files::TextFile& file, std::uint64_t line, std::uint64_t entries,
                        std::uint64_t line_bytes) {
   if (entries > file.text_bytes() / line_bytes + 1) {
     file.fail(

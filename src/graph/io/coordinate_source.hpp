@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "warren/files/text_file.hpp"
 #include "warren/graph/builder.hpp"
+#include "warren/graph/io.hpp"
 
 #include "graph/io/cells.hpp"
 #include "graph/io/compact_ids.hpp"
 #include "graph/io/coordinate_scan.hpp"
-#include "graph/io/text_file.hpp"
 
 namespace warren::graph::io {
 
@@ -36,7 +37,8 @@ struct CoordinateFormat {
 class CoordinateSource final : public EdgeSource {
  public:
   /// `file` and `ids` (nullptr: ids are vertices) must outlive the source.
-  CoordinateSource(const TextFile& file, CoordinateFormat format, const CompactIds* ids = nullptr);
+  CoordinateSource(const files::TextFile& file, CoordinateFormat format,
+                   const CompactIds* ids = nullptr);
 
   [[nodiscard]] std::uint64_t vertices() const override { return format_.vertices; }
   [[nodiscard]] std::uint64_t vertices_after_first_pass() const override {
@@ -63,18 +65,18 @@ class CoordinateSource final : public EdgeSource {
   void read_blocks(std::uint64_t piece, EdgeSink& sink);
   /// The reverse of an edge of a skew-symmetric matrix; false on its diagonal, which has none.
   template <WeightColumn kColumn>
-  [[nodiscard]] bool negate(const TextBlock& block, ScannedEdge& edge) const;
-  void note_comment(const TextBlock& block, const char* at);
+  [[nodiscard]] bool negate(const files::TextBlock& block, ScannedEdge& edge) const;
+  void note_comment(const files::TextBlock& block, const char* at);
 
   /// The first of a kind of lines, whichever thread met it first.
   struct FirstLine {
     std::uint64_t piece = ~std::uint64_t{0};
     std::string text;
   };
-  void note_rounding(FirstLine& first, std::uint64_t piece, const TextBlock& block,
+  void note_rounding(FirstLine& first, std::uint64_t piece, const files::TextBlock& block,
                      const ScannedEdge& edge);
 
-  const TextFile& file_;
+  const files::TextFile& file_;
   CoordinateFormat format_;
   const CompactIds* ids_;
   std::atomic<std::uint64_t> announced_vertices_{0};
@@ -86,7 +88,7 @@ class CoordinateSource final : public EdgeSource {
 };
 
 /// The ids that occur in the file.
-void gather_ids(const TextFile& file, const CoordinateFormat& format, exec::ThreadPool& pool,
+void gather_ids(const files::TextFile& file, const CoordinateFormat& format, exec::ThreadPool& pool,
                 CompactIds& ids);
 
 /// build() for a source over text. Where no weight type is fixed, integers are tried, and floats if
@@ -94,7 +96,7 @@ void gather_ids(const TextFile& file, const CoordinateFormat& format, exec::Thre
 /// nothing. Warns, else, of a number of many digits that float32 does not hold. Of several errors
 /// in a file, the first is the one that is reported. `edges_met` becomes the number of lines with
 /// an edge.
-[[nodiscard]] Graph build_coordinates(const TextFile& file, CoordinateFormat format,
+[[nodiscard]] Graph build_coordinates(const files::TextFile& file, CoordinateFormat format,
                                       const CompactIds* ids, const BuildOptions& options,
                                       exec::ThreadPool& pool, std::uint64_t& edges_met);
 
@@ -104,11 +106,11 @@ void gather_ids(const TextFile& file, const CoordinateFormat& format, exec::Thre
                                          exec::ThreadPool& pool);
 
 /// Throws InputError unless 1 <= vertices <= largest.
-void check_announced(const TextFile& file, std::uint64_t line, std::uint64_t vertices,
+void check_announced(const files::TextFile& file, std::uint64_t line, std::uint64_t vertices,
                      std::uint64_t largest);
 /// Throws InputError if the file is too short for `entries` lines of at least `line_bytes` (the
 /// last may lack its line end).
-void check_entries_fit(const TextFile& file, std::uint64_t line, std::uint64_t entries,
+void check_entries_fit(const files::TextFile& file, std::uint64_t line, std::uint64_t entries,
                        std::uint64_t line_bytes);
 
 }  // namespace warren::graph::io

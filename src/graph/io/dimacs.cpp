@@ -20,36 +20,36 @@ struct DimacsHeader {
   std::uint64_t line = 0;  // 0 before it was met.
 };
 
-void parse_problem(const TextFile& file, const TextBlock& block, const char* p,
+void parse_problem(const files::TextFile& file, const files::TextBlock& block, const char* p,
                    DimacsHeader& header) {
   header.line = file.line_of(block, p);
   const auto refuse = [&](const char* at) {
     file.fail(
         header.line,
         fmt::format("{} cannot be read; the first line after the comments is 'p sp VERTICES ARCS'",
-                    quoted_token(at)));
+                    files::quoted_token(at)));
   };
-  if (*p != 'p' || !is_blank(p[1])) refuse(p);
-  p = skip_blanks(p + 1);
-  if (!std::string_view(p, static_cast<std::size_t>(skip_token(p) - p)).starts_with("sp"))
+  if (*p != 'p' || !files::is_blank(p[1])) refuse(p);
+  p = files::skip_blanks(p + 1);
+  if (!std::string_view(p, static_cast<std::size_t>(files::skip_token(p) - p)).starts_with("sp"))
     refuse(p);
-  p = skip_token(p);
+  p = files::skip_token(p);
   for (std::uint64_t* size : {&header.vertices, &header.arcs}) {
-    p = skip_blanks(p);
-    const char* end = parse_unsigned(p, *size);
-    if (end == p || !is_token_end(*end)) refuse(p);
+    p = files::skip_blanks(p);
+    const char* end = files::parse_unsigned(p, *size);
+    if (end == p || !files::is_token_end(*end)) refuse(p);
     p = end;
   }
-  p = skip_blanks(p);
+  p = files::skip_blanks(p);
   if (detail::pass_line_end(p, block.end) == nullptr) refuse(p);
 }
 
-DimacsHeader read_header(TextFile& file) {
+DimacsHeader read_header(files::TextFile& file) {
   DimacsHeader header;
-  file.read_head([&](const TextBlock& block) {
+  file.read_head([&](const files::TextBlock& block) {
     const char* p = block.begin;
     while (p < block.end) {
-      const char* q = skip_blanks(p);
+      const char* q = files::skip_blanks(p);
       const char* next = detail::pass_line(q, block.end);
       if (*q != 'c' && detail::pass_line_end(q, block.end) == nullptr) {
         parse_problem(file, block, q, header);
@@ -67,7 +67,7 @@ DimacsHeader read_header(TextFile& file) {
 }  // namespace
 
 Graph read_dimacs(const ReadRequest& request) {
-  TextFile file(request.path, request.kind.compression);
+  files::TextFile file(request.path, request.kind.compression);
   const DimacsHeader header = read_header(file);
   note_weights(request);
   check_announced(file, header.line, header.vertices, request.max_vertices);

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/files/mapped_file.hpp"
+#include "warren/files/npy.hpp"
 #include "warren/graph/builder.hpp"
 
 #include "graph/io/format.hpp"
-#include "graph/io/mapped_file.hpp"
-#include "graph/io/npy.hpp"
 
 namespace warren::graph::io {
 namespace {
@@ -23,7 +23,7 @@ class EdgeIndexSource final : public EdgeSource {
   explicit EdgeIndexSource(const ReadRequest& request)
       : request_(request),
         file_(request.path, pipes_of(request.kind)),
-        array_(parse_npy(file_.data(), file_.size(), request.path, AxisOrder::any)) {
+        array_(files::parse_npy(file_.data(), file_.size(), request.path, files::AxisOrder::any)) {
     const auto& shape = array_.shape;
     if (shape.size() != 2 || (shape[0] != 2 && shape[1] != 2))
       fail("an array of 2 x edges (sources above targets) or of edges x 2 would be right");
@@ -110,7 +110,7 @@ class EdgeIndexSource final : public EdgeSource {
 
   const ReadRequest& request_;
   MappedFile file_;
-  NpyArray array_;
+  files::NpyArray array_;
   bool is_columns_ = false;  ///< 2 x edges.
   bool are_pairs_ = false;   ///< The ends of an edge lie side by side.
   std::uint64_t vertices_ = 0;

@@ -15,14 +15,14 @@ namespace warren::graph::io {
 namespace {
 
 // Whether the first line of a plain list has a third column.
-bool first_line_has_weight(TextFile& file) {
+bool first_line_has_weight(files::TextFile& file) {
   bool weight = false;
-  file.read_head([&](const TextBlock& block) {
+  file.read_head([&](const files::TextBlock& block) {
     const char* p = block.begin;
     while (p < block.end) {
-      const char* q = skip_blanks(p);
+      const char* q = files::skip_blanks(p);
       if (*q != '#' && *q != '%' && detail::pass_line_end(q, block.end) == nullptr) {
-        q = skip_blanks(skip_token(skip_blanks(skip_token(q))));
+        q = files::skip_blanks(files::skip_token(files::skip_blanks(files::skip_token(q))));
         weight = detail::pass_line_end(q, block.end) == nullptr && *q != '\0';
         return block.begin;
       }
@@ -30,7 +30,7 @@ bool first_line_has_weight(TextFile& file) {
     }
     return block.end;
   });
-  file.read_head([](const TextBlock& block) {
+  file.read_head([](const files::TextBlock& block) {
     return block.begin;
   });  // All of the text is data: comments count.
   return weight;
@@ -51,7 +51,7 @@ CoordinateFormat line_format(const ReadRequest& request, bool weighted) {
   format.syntax.id_cure = "; of a list whose ids are words, --ids words reads all as such";
   format.syntax.weight_cure = "; if the first line is one of headings, --headings yes says so";
   if (request.options.compact) {
-    format.syntax.largest = kTooLarge - 1;
+    format.syntax.largest = files::kTooLarge - 1;
     format.syntax.largest_because.clear();
   }
   if (weighted) {
@@ -68,7 +68,7 @@ CoordinateFormat line_format(const ReadRequest& request, bool weighted) {
 }
 
 // Whether there are weights: the format says so, or the first lines do.
-bool is_weighted(const ReadRequest& request, TextFile& file, const CellLayout* cells) {
+bool is_weighted(const ReadRequest& request, files::TextFile& file, const CellLayout* cells) {
   switch (request.kind.format) {
     case FileFormat::edge_list:
       return false;
@@ -79,7 +79,7 @@ bool is_weighted(const ReadRequest& request, TextFile& file, const CellLayout* c
   }
 }
 
-std::optional<CellLayout> layout_of(const ReadRequest& request, TextFile& file) {
+std::optional<CellLayout> layout_of(const ReadRequest& request, files::TextFile& file) {
   const ReadOptions& options = request.options;
   auto layout =
       find_layout(file, {options.are_words, options.words != nullptr, options.has_headings});
@@ -111,7 +111,7 @@ void number_words(const ReadRequest& request, const WordIds& words, CoordinateFo
 }  // namespace
 
 Graph read_edge_list(const ReadRequest& request) {
-  TextFile file(request.path, request.kind.compression);
+  files::TextFile file(request.path, request.kind.compression);
   const std::optional<CellLayout> cells = layout_of(request, file);
   CoordinateFormat format =
       line_format(request, is_weighted(request, file, cells ? &*cells : nullptr));

@@ -8,11 +8,14 @@
 
 #include "warren/core/types.hpp"
 #include "warren/exec/thread_pool.hpp"
+#include "warren/files/decompressor.hpp"
+#include "warren/files/mapped_file.hpp"
 #include "warren/graph/io.hpp"
 
-#include "graph/io/mapped_file.hpp"
-
 namespace warren::graph::io {
+
+using files::Compression;
+using files::MappedFile;
 
 enum class FileFormat {
   edge_list,           ///< .el: two columns.
@@ -28,9 +31,6 @@ enum class FileFormat {
   edge_index,          ///< .npy
   warren               ///< .wgr
 };
-
-/// `from_content`: the first bytes tell; of what may come through a pipe.
-enum class Compression { none, gzip, zstd, from_content };
 
 struct FileKind {
   FileFormat format;

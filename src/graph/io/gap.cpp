@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/files/mapped_file.hpp"
 
 #include "graph/io/csr.hpp"
 #include "graph/io/format.hpp"
-#include "graph/io/mapped_file.hpp"
 
 namespace warren::graph::io {
 namespace {

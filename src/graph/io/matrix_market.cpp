@@ -35,15 +35,15 @@ std::string lower(const char* begin, const char* end) {
   return text;
 }
 
-void parse_banner(const TextFile& file, const TextBlock& block, const char* at_banner,
+void parse_banner(const files::TextFile& file, const files::TextBlock& block, const char* at_banner,
                   bool read_weights, MarketHeader& header) {
   std::array<std::string, 5> words;
   std::array<const char*, 5> at{};
   const char* p = at_banner;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    p = skip_blanks(p);
+    p = files::skip_blanks(p);
     at[i] = p;
-    const char* end = std::min(skip_token(p), p + 64);
+    const char* end = std::min(files::skip_token(p), p + 64);
     words[i] = lower(p, end);
     p = end;
   }
@@ -52,9 +52,9 @@ void parse_banner(const TextFile& file, const TextBlock& block, const char* at_b
               "the first line must be '%%MatrixMarket matrix coordinate FIELD SYMMETRY'");
   }
   const auto refuse = [&](std::size_t word, const char* right) {
-    file.fail(
-        block, at_banner,
-        fmt::format("{} in the first line cannot be read; {}", quoted_token(at[word]), right));
+    file.fail(block, at_banner,
+              fmt::format("{} in the first line cannot be read; {}", files::quoted_token(at[word]),
+                          right));
   };
   if (words[1] != "matrix") refuse(1, "a graph is a 'matrix'");
   if (words[2] != "coordinate") refuse(2, "a sparse matrix is in 'coordinate' format");
@@ -75,25 +75,25 @@ void parse_banner(const TextFile& file, const TextBlock& block, const char* at_b
   header.symmetric = header.skew || words[4] == "symmetric" || words[4] == "hermitian";
   if (!header.symmetric && words[4] != "general")
     refuse(4, "the symmetry is 'general', 'symmetric', 'skew-symmetric' or 'hermitian'");
-  if (detail::pass_line_end(skip_blanks(p), block.end) == nullptr)
+  if (detail::pass_line_end(files::skip_blanks(p), block.end) == nullptr)
     file.fail(block, p, "the first line holds five words");
 }
 
-void parse_sizes(const TextFile& file, const TextBlock& block, const char* p,
+void parse_sizes(const files::TextFile& file, const files::TextBlock& block, const char* p,
                  MarketHeader& header) {
   header.line = file.line_of(block, p);
   std::array<std::uint64_t, 3> sizes{};
   for (std::uint64_t& size : sizes) {
-    p = skip_blanks(p);
-    const char* end = parse_unsigned(p, size);
-    if (end == p || !is_token_end(*end)) {
+    p = files::skip_blanks(p);
+    const char* end = files::parse_unsigned(p, size);
+    if (end == p || !files::is_token_end(*end)) {
       file.fail(header.line, fmt::format("{} cannot be read; the first line after the comments "
                                          "holds rows, columns and entries",
-                                         quoted_token(p)));
+                                         files::quoted_token(p)));
     }
     p = end;
   }
-  if (detail::pass_line_end(skip_blanks(p), block.end) == nullptr) {
+  if (detail::pass_line_end(files::skip_blanks(p), block.end) == nullptr) {
     file.fail(header.line, "the line of sizes holds three numbers: rows, columns and entries");
   }
   if (sizes[0] != sizes[1]) {
@@ -105,13 +105,13 @@ void parse_sizes(const TextFile& file, const TextBlock& block, const char* p,
   header.entries = sizes[2];
 }
 
-MarketHeader read_header(TextFile& file, bool read_weights) {
+MarketHeader read_header(files::TextFile& file, bool read_weights) {
   MarketHeader header;
   bool first = true;
-  file.read_head([&](const TextBlock& block) {
+  file.read_head([&](const files::TextBlock& block) {
     const char* p = block.begin;
     while (p < block.end) {
-      const char* q = skip_blanks(p);
+      const char* q = files::skip_blanks(p);
       const char* next = detail::pass_line(q, block.end);
       if (first && detail::pass_line_end(q, block.end) == nullptr) {
         parse_banner(file, block, q, read_weights, header);
@@ -141,7 +141,7 @@ std::uint64_t self_loops(const Graph& graph) {
 }  // namespace
 
 Graph read_matrix_market(const ReadRequest& request) {
-  TextFile file(request.path, request.kind.compression);
+  files::TextFile file(request.path, request.kind.compression);
   const MarketHeader header = read_header(file, request.options.read_weights);
   check_announced(file, header.line, header.vertices, request.max_vertices);
   check_entries_fit(file, header.line, header.entries, 4);

@@ -30,20 +30,20 @@ struct MetisHeader {
 
 constexpr std::uint64_t kMostVertexWeights = 1000;
 
-void parse_header(const TextFile& file, const TextBlock& block, const char* p,
+void parse_header(const files::TextFile& file, const files::TextBlock& block, const char* p,
                   MetisHeader& header) {
   header.line = file.line_of(block, p);
   std::array<std::uint64_t, 4> numbers{0, 0, 0, 0};
   std::size_t count = 0;
-  while (detail::pass_line_end(p = skip_blanks(p), block.end) == nullptr) {
+  while (detail::pass_line_end(p = files::skip_blanks(p), block.end) == nullptr) {
     if (count == numbers.size())
       file.fail(header.line,
                 "the header holds four numbers at most: vertices, edges, format, vertex weights");
-    const char* end = parse_unsigned(p, numbers[count]);
-    if (end == p || !is_token_end(*end)) {
+    const char* end = files::parse_unsigned(p, numbers[count]);
+    if (end == p || !files::is_token_end(*end)) {
       file.fail(header.line,
                 fmt::format("{} is not a number; the first line holds vertices and edges",
-                            quoted_token(p)));
+                            files::quoted_token(p)));
     }
     p = end;
     ++count;
@@ -66,12 +66,12 @@ void parse_header(const TextFile& file, const TextBlock& block, const char* p,
   header.edge_weights = digit[2] == 1;
 }
 
-MetisHeader read_metis_header(TextFile& file) {
+MetisHeader read_metis_header(files::TextFile& file) {
   MetisHeader header;
-  file.read_head([&](const TextBlock& block) {
+  file.read_head([&](const files::TextBlock& block) {
     const char* p = block.begin;
     while (p < block.end) {
-      const char* q = skip_blanks(p);
+      const char* q = files::skip_blanks(p);
       const char* next = detail::pass_line(q, block.end);
       if (*q != '%' && detail::pass_line_end(q, block.end) == nullptr) {
         parse_header(file, block, q, header);
@@ -88,7 +88,7 @@ MetisHeader read_metis_header(TextFile& file) {
 
 class MetisSource final : public EdgeSource {
  public:
-  MetisSource(const TextFile& file, const MetisHeader& header, const ReadOptions& options,
+  MetisSource(const files::TextFile& file, const MetisHeader& header, const ReadOptions& options,
               exec::ThreadPool& pool)
       : file_(file),
         header_(header),
@@ -108,10 +108,10 @@ class MetisSource final : public EdgeSource {
   void read(std::uint64_t piece, EdgeSink& sink) override {
     std::uint64_t vertex = first_vertex_[piece];
     std::uint64_t entries = 0;
-    file_.for_each_block(piece, [&](const TextBlock& block) {
+    file_.for_each_block(piece, [&](const files::TextBlock& block) {
       const char* p = block.begin;
       while (p < block.end) {
-        const char* q = skip_blanks(p);
+        const char* q = files::skip_blanks(p);
         if (*q == '%') {
           p = detail::pass_line(q, block.end);
         } else if (vertex < header_.vertices) {
@@ -149,9 +149,9 @@ class MetisSource final : public EdgeSource {
     std::vector<std::uint64_t> lines(file_.pieces());
     pool.parallel_for(0, file_.pieces(), 1, [&](std::uint64_t piece, std::uint64_t) {
       std::uint64_t count = 0;
-      file_.for_each_block(piece, [&](const TextBlock& block) {
+      file_.for_each_block(piece, [&](const files::TextBlock& block) {
         for (const char* p = block.begin; p < block.end; p = detail::pass_line(p, block.end))
-          count += *skip_blanks(p) == '%' ? 0 : 1;
+          count += *files::skip_blanks(p) == '%' ? 0 : 1;
       });
       lines[piece] = count;
     });
@@ -162,7 +162,7 @@ class MetisSource final : public EdgeSource {
     }
   }
 
-  const char* read_line(const TextBlock& block, const char* p, Vertex vertex, EdgeSink& sink,
+  const char* read_line(const files::TextBlock& block, const char* p, Vertex vertex, EdgeSink& sink,
                         std::uint64_t& entries) const {
     constexpr std::size_t kBatch = 1024;
     std::array<Edge, kBatch> edges;
@@ -174,16 +174,16 @@ class MetisSource final : public EdgeSource {
       size = 0;
     };
     for (std::uint64_t i = 0; i < header_.vertex_numbers; ++i)
-      p = skip_blanks(read_number(block, p, "vertex size or weight"));
+      p = files::skip_blanks(read_number(block, p, "vertex size or weight"));
     for (;;) {
-      p = skip_blanks(p);
+      p = files::skip_blanks(p);
       if (const char* next = detail::pass_line_end(p, block.end)) {
         flush();
         return next;
       }
       std::uint64_t neighbour;
-      const char* q = parse_unsigned(p, neighbour);
-      if (q == p || !is_token_end(*q)) refuse(block, p);
+      const char* q = files::parse_unsigned(p, neighbour);
+      if (q == p || !files::is_token_end(*q)) refuse(block, p);
       if (neighbour - 1 >= header_.vertices) refuse(block, p);
       if (neighbour - 1 == vertex) {
         file_.fail(block, p,
@@ -194,14 +194,14 @@ class MetisSource final : public EdgeSource {
       edges[size] = {vertex, static_cast<Vertex>(neighbour - 1)};
       p = q;
       if (header_.edge_weights) {
-        p = skip_blanks(p);
-        q = parse_int32(p, weights[size]);
+        p = files::skip_blanks(p);
+        q = files::parse_int32(p, weights[size]);
         if (q == nullptr || q == p) {
           file_.fail(block, p,
                      fmt::format("{} is not a weight; after every neighbour follows an integer of "
                                  "32 bits, since the header's "
                                  "format says so",
-                                 quoted_token(p)));
+                                 files::quoted_token(p)));
         }
         if (no_negative_ && weights[size] < 0) {
           file_.fail(block, p,
@@ -215,27 +215,27 @@ class MetisSource final : public EdgeSource {
     }
   }
 
-  const char* read_number(const TextBlock& block, const char* p, const char* what) const {
+  const char* read_number(const files::TextBlock& block, const char* p, const char* what) const {
     std::uint64_t number;
-    const char* end = parse_unsigned(p, number);
-    if (end == p || !is_token_end(*end)) {
+    const char* end = files::parse_unsigned(p, number);
+    if (end == p || !files::is_token_end(*end)) {
       file_.fail(block, p,
                  fmt::format("{} where a {} must stand, since the header's format says so",
-                             quoted_token(p), what));
+                             files::quoted_token(p), what));
     }
     return end;
   }
 
-  [[noreturn]] void refuse(const TextBlock& block, const char* p) const {
+  [[noreturn]] void refuse(const files::TextBlock& block, const char* p) const {
     if (*p == '\0') file_.fail(block, p, "a NUL byte; this is not a text file");
     file_.fail(
         block, p,
         fmt::format(
             "{} is not a neighbour; neighbours go from 1 to {}, the number of vertices in line {}",
-            quoted_token(p), header_.vertices, header_.line));
+            files::quoted_token(p), header_.vertices, header_.line));
   }
 
-  const TextFile& file_;
+  const files::TextFile& file_;
   const MetisHeader header_;
   const bool weights_;
   const bool no_negative_;
@@ -247,7 +247,7 @@ class MetisSource final : public EdgeSource {
 
 Graph read_metis(const ReadRequest& request) {
   constexpr std::uint64_t kLongestLine = std::uint64_t{1} << 30;  // The neighbours of one vertex.
-  TextFile file(request.path, request.kind.compression, kLongestLine);
+  files::TextFile file(request.path, request.kind.compression, kLongestLine);
   const MetisHeader header = read_metis_header(file);
   check_announced(file, header.line, header.vertices, request.max_vertices);
   if (header.vertices > file.text_bytes()) {

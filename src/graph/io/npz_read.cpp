@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/files/mapped_file.hpp"
+#include "warren/files/npy.hpp"
+#include "warren/files/zip_reader.hpp"
 
 #include "graph/io/csr.hpp"
 #include "graph/io/decimal_scale.hpp"
 #include "graph/io/format.hpp"
-#include "graph/io/mapped_file.hpp"
-#include "graph/io/npy.hpp"
-#include "graph/io/zip_reader.hpp"
 
 namespace warren::graph::io {
 namespace {
@@ -24,10 +24,10 @@ constexpr std::uint64_t kGrain = std::uint64_t{1} << 16;
 
 // A member and the array in it.
 struct Member {
-  Member(const ZipReader& zip, const std::string& path, const char* name_in_messages)
+  Member(const files::ZipReader& zip, const std::string& path, const char* name_in_messages)
       : label(path + ": " + name_in_messages),
         bytes(zip.load(std::string(name_in_messages) + ".npy")),
-        array(parse_npy(bytes.data, bytes.size, label)) {}
+        array(files::parse_npy(bytes.data, bytes.size, label)) {}
   [[noreturn]] void fail(const std::string& what) const { throw InputError(label + ": " + what); }
   void require_vector(std::uint64_t length) const {
     if (array.shape.size() != 1 || array.count != length) {
@@ -36,13 +36,13 @@ struct Member {
     }
   }
   std::string label;
-  ZipMember bytes;
-  NpyArray array;
+  files::ZipMember bytes;
+  files::NpyArray array;
 };
 
 void check_format(const Member& format) {
   std::string text;
-  const NpyArray& a = format.array;
+  const files::NpyArray& a = format.array;
   if (a.count != 1 || (a.kind != 'S' && a.kind != 'U'))
     format.fail("the format is no string; save the matrix with scipy.sparse.save_npz");
   for (std::uint64_t i = 0; i < a.width; i += a.kind == 'U' ? 4 : 1) {
@@ -55,7 +55,7 @@ void check_format(const Member& format) {
 }
 
 std::uint64_t read_vertices(const Member& shape, std::uint64_t max_vertices) {
-  const NpyArray& a = shape.array;
+  const files::NpyArray& a = shape.array;
   if (a.count != 2 || (a.kind != 'i' && a.kind != 'u') || (a.width != 4 && a.width != 8))
     shape.fail("the shape is not two integers");
   const std::int64_t rows = a.width == 8 ? a.at<std::int64_t>(0) : a.at<std::int32_t>(0);
@@ -71,7 +71,7 @@ std::uint64_t read_vertices(const Member& shape, std::uint64_t max_vertices) {
 // Calls f.template operator()<T>() for the integer type of an index array.
 template <class F>
 void with_index_type(const Member& member, F&& f) {
-  const NpyArray& a = member.array;
+  const files::NpyArray& a = member.array;
   if (a.kind == 'i' && a.width == 4) return f(std::int32_t{});
   if (a.kind == 'i' && a.width == 8) return f(std::int64_t{});
   member.fail(fmt::format("the elements are of type {}; i4 or i8 would be right", a.type()));
@@ -194,7 +194,7 @@ void fit_doubles(const Member& data, Graph& graph, WeightReport& report) {
 }
 
 void read_weights(const Member& data, Graph& graph, exec::ThreadPool& pool, WeightReport* report) {
-  const NpyArray& a = data.array;
+  const files::NpyArray& a = data.array;
   data.require_vector(graph.edges());
   const std::string type = a.type();
   if (type == "b1") {
@@ -229,7 +229,7 @@ void read_weights(const Member& data, Graph& graph, exec::ThreadPool& pool, Weig
 
 Graph read_scipy(const ReadRequest& request) {
   const MappedFile file(request.path, pipes_of(request.kind));
-  const ZipReader zip(file);
+  const files::ZipReader zip(file);
   if (!zip.contains("format.npy") || !zip.contains("shape.npy")) {
     throw InputError(request.path +
                      ": the archive has no members 'format.npy' and 'shape.npy'; save a matrix "

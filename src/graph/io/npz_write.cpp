@@ -9,8 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "graph/io/checksum.hpp"
-#include "graph/io/npy.hpp"
+#include "warren/files/checksum.hpp"
+#include "warren/files/npy.hpp"
+
 #include "graph/io/write.hpp"
 
 namespace warren::graph::io {
@@ -46,7 +47,7 @@ class ZipWriter {
     file_.write(header);
   }
   void write(const void* data, std::uint64_t bytes) {
-    members_.back().crc = crc32_of(data, bytes, members_.back().crc);
+    members_.back().crc = files::crc32_of(data, bytes, members_.back().crc);
     file_.write(data, bytes);
   }
   void end() {
@@ -135,7 +136,7 @@ class ZipWriter {
 
 void write_member(ZipWriter& zip, const std::string& name, const std::string& descr,
                   const std::string& shape, std::uint64_t bytes, const void* data) {
-  const std::string header = npy_header(descr, shape);
+  const std::string header = files::npy_header(descr, shape);
   zip.begin(name + ".npy", header.size() + bytes);
   zip.write(header.data(), header.size());
   zip.write(data, bytes);
@@ -147,7 +148,7 @@ template <class To, class From>
 void write_converted(ZipWriter& zip, const std::string& name, const std::string& descr,
                      const From* values, std::uint64_t count) {
   constexpr std::uint64_t kStretch = std::uint64_t{1} << 16;
-  const std::string header = npy_header(descr, fmt::format("({},)", count));
+  const std::string header = files::npy_header(descr, fmt::format("({},)", count));
   zip.begin(name + ".npy", header.size() + count * sizeof(To));
   zip.write(header.data(), header.size());
   std::vector<To> stretch;

@@ -10,13 +10,13 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
-#include "warren/graph/compressed.hpp"
+#include "warren/files/checksum.hpp"
+#include "warren/files/mapped_file.hpp"
+#include "warren/files/number.hpp"
+#include "warren/graph/compressed_decode.hpp"
 
-#include "graph/io/checksum.hpp"
 #include "graph/io/csr.hpp"
 #include "graph/io/format.hpp"
-#include "graph/io/mapped_file.hpp"
-#include "graph/io/number.hpp"
 #include "graph/io/wgr_layout.hpp"
 
 namespace warren::graph::io {
@@ -27,7 +27,7 @@ using wgr::Section;
 using wgr::SectionKind;
 
 std::string name_of(const Section& section) {
-  return quoted({section.name.data(), strnlen(section.name.data(), section.name.size())});
+  return files::quoted({section.name.data(), strnlen(section.name.data(), section.name.size())});
 }
 
 Header read_header(const MappedFile& file, std::uint64_t max_vertices) {
@@ -54,8 +54,9 @@ Header read_header(const MappedFile& file, std::uint64_t max_vertices) {
   const std::uint64_t table_bytes = header.sections * sizeof(Section);
   if (file.size() < sizeof(header) + table_bytes)
     file.fail(file.size(), "the file ends within its table of sections; was it cut off?");
-  const std::uint32_t found = crc32_of(file.data() + sizeof(header), table_bytes,
-                                       crc32_of(file.data(), offsetof(Header, header_crc)));
+  const std::uint32_t found =
+      files::crc32_of(file.data() + sizeof(header), table_bytes,
+                      files::crc32_of(file.data(), offsetof(Header, header_crc)));
   if (found != header.header_crc)
     file.fail(0, "the header is damaged: its checksum does not match; get the file anew");
   if (header.file_bytes != file.size()) {
@@ -84,7 +85,7 @@ std::vector<Section> read_sections(const MappedFile& file, const Header& header)
     std::memcpy(sections.data(), file.data() + sizeof(Header), sections.size() * sizeof(Section));
   if (!inside(header.checksums_offset, header.checksums_bytes))
     file.fail(64, "the checksums lie outside the file; get it anew");
-  if (crc32_of(file.data() + header.checksums_offset, header.checksums_bytes) !=
+  if (files::crc32_of(file.data() + header.checksums_offset, header.checksums_bytes) !=
       header.checksums_crc) {
     file.fail(header.checksums_offset, "the checksums are damaged; get the file anew");
   }
@@ -115,7 +116,7 @@ void check_blocks(const MappedFile& file, const Header& header,
       const std::uint64_t bytes = std::min<std::uint64_t>(wgr::kBlockBytes, section.bytes - begin);
       std::uint32_t expected;
       std::memcpy(&expected, checksums + (section.first_checksum + block) * 4, sizeof(expected));
-      if (crc32_of(file.data() + section.offset + begin, bytes) != expected) {
+      if (files::crc32_of(file.data() + section.offset + begin, bytes) != expected) {
         file.fail(section.offset + begin, fmt::format("the {} bytes from here, of section {}, "
                                                       "are damaged: their checksum does not match; "
                                                       "get the file anew",
@@ -294,7 +295,7 @@ namespace warren::graph {
 std::optional<CompressedGraph> read_compressed(const std::string& path, bool read_weights,
                                                exec::ThreadPool& pool) {
   if (io::required_kind(path).format != io::FileFormat::warren) return std::nullopt;
-  if (io::read_header(io::MappedFile(path), kMaxVertices).version != io::wgr::kCompressedVersion)
+  if (io::read_header(files::MappedFile(path), kMaxVertices).version != io::wgr::kCompressedVersion)
     return std::nullopt;
   return io::compressed_graph(io::open_checked(path, kMaxVertices, pool), read_weights, path, pool);
 }

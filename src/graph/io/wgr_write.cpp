@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/files/checksum.hpp"
 #include "warren/graph/compressed.hpp"
 
-#include "graph/io/checksum.hpp"
 #include "graph/io/wgr_layout.hpp"
 #include "graph/io/write.hpp"
 
@@ -110,13 +110,13 @@ void write_parts(wgr::Header header, std::vector<Part> parts, OutputFile& file,
     const std::uint64_t blocks = wgr::blocks(part.section.bytes);
     pool.parallel_for(0, blocks, 1, [&](std::uint64_t block, std::uint64_t) {
       const std::uint64_t begin = block * wgr::kBlockBytes;
-      checksums[part.section.first_checksum + block] = crc32_of(
+      checksums[part.section.first_checksum + block] = files::crc32_of(
           part.data + begin, std::min<std::uint64_t>(wgr::kBlockBytes, part.section.bytes - begin));
     });
   }
-  header.checksums_crc = crc32_of(checksums.data(), header.checksums_bytes);
-  header.header_crc = crc32_of(table.data(), table.size() * sizeof(wgr::Section),
-                               crc32_of(&header, offsetof(wgr::Header, header_crc)));
+  header.checksums_crc = files::crc32_of(checksums.data(), header.checksums_bytes);
+  header.header_crc = files::crc32_of(table.data(), table.size() * sizeof(wgr::Section),
+                                      files::crc32_of(&header, offsetof(wgr::Header, header_crc)));
 
   file.write(&header, sizeof(header));
   file.write(table.data(), table.size() * sizeof(wgr::Section));

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "warren/exec/thread_pool.hpp"
+#include "warren/files/text_output.hpp"
 #include "warren/graph/graph.hpp"
 
 #include "graph/io/format.hpp"
-#include "graph/io/text_output.hpp"
 
 namespace warren::graph::io {
 

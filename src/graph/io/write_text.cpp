@@ -69,7 +69,7 @@ std::uint64_t range_end(const Graph& graph, std::uint64_t begin) {
 
 // Writes print_row(buffer, vertex) for all vertices.
 template <class PrintRow>
-void write_rows(const WriteRequest& request, TextOutput& out, PrintRow&& print_row) {
+void write_rows(const WriteRequest& request, files::TextOutput& out, PrintRow&& print_row) {
   std::vector<TextBuffer> buffers(static_cast<std::size_t>(request.pool.size()));
   std::vector<std::uint64_t> cuts;
   for (std::uint64_t v = 0; v < request.graph.vertices; v = cuts.back()) {
@@ -123,7 +123,7 @@ void write_edge_list(const WriteRequest& request, OutputFile& file) {
     graph.weights_int = integer_weights(request);
     graph.weight_type = WeightType::int32;
   }
-  const auto out = make_text_output(file, request.kind.compression);
+  const auto out = files::make_text_output(file, request.kind.compression);
   // Other programs' readers of .el and .wel know no comments: one is written where the number of
   // vertices would be lost otherwise.
   const bool announce =
@@ -166,7 +166,7 @@ void write_matrix_market(const WriteRequest& request, OutputFile& file) {
   const char* field = graph.weight_type == WeightType::none    ? "pattern"
                       : graph.weight_type == WeightType::int32 ? "integer"
                                                                : "real";
-  const auto out = make_text_output(file, request.kind.compression);
+  const auto out = files::make_text_output(file, request.kind.compression);
   out->write(fmt::format("%%MatrixMarket matrix coordinate {} {}\n{} {} {}\n", field,
                          symmetric ? "symmetric" : "general", graph.vertices, graph.vertices,
                          entries));
@@ -186,7 +186,7 @@ void write_matrix_market(const WriteRequest& request, OutputFile& file) {
 void write_dimacs(const WriteRequest& request, OutputFile& file) {
   const Graph& graph = request.graph;
   const memory::HostArray<std::int32_t> weights = integer_weights(request);
-  const auto out = make_text_output(file, request.kind.compression);
+  const auto out = files::make_text_output(file, request.kind.compression);
   out->write(fmt::format("p sp {} {}\n", graph.vertices, graph.edges()));
   write_rows(request, *out, [&](TextBuffer& buffer, std::uint64_t u) {
     for (EdgeOffset e = graph.offsets[u]; e < graph.offsets[u + 1]; ++e) {
@@ -222,7 +222,7 @@ void write_metis(const WriteRequest& request, OutputFile& file) {
                       request.path, u));
     }
   }
-  const auto out = make_text_output(file, request.kind.compression);
+  const auto out = files::make_text_output(file, request.kind.compression);
   out->write(fmt::format("{} {}{}\n", graph.vertices, graph.edges() / 2, weighted ? " 001" : ""));
   write_rows(request, *out, [&](TextBuffer& buffer, std::uint64_t u) {
     for (EdgeOffset e = graph.offsets[u]; e < graph.offsets[u + 1]; ++e) {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/attention.hpp"
+
+#include <algorithm>
+
+#include "warren/exec/memory.hpp"
+
+#include "learn/attention/gat/attention_kernels.hpp"
+#include "learn/layers/edge_dropout.hpp"
+#include "learn/train/halo_split.hpp"
+
+namespace warren::learn {
+namespace {
+
+// Nobody else's: the sums of a walk's first part, and dy with padded rows.
+constexpr std::size_t kPartSumsSlot = 6;
+constexpr std::size_t kGatGradientSlot = 8;
+
+template <class Kernel>
+void run_rows(Context& context, const Neighbours& neighbours, const Kernel& kernel) {
+  const exec::Stream& stream = context.stream();
+  context.measured(Part::aggregate, [&] {
+    exec::with_backend(stream.device(), [&](auto backend) {
+      sparse::detail::run_rows<decltype(backend), Kernel>(stream, neighbours.view(),
+                                                          neighbours.row_plan(), kernel);
+    });
+  });
+}
+
+template <class Side>
+void run_job(Context& context, detail::AttentionJob<Side>& job, const sparse::MatrixView& a,
+             const sparse::SpmmPlan& plan) {
+  if (plan.tasks() == 0) return;
+  const exec::Stream& stream = context.stream();
+  job.a = a;
+  job.tasks = plan.task_data();
+  job.task_count = plan.tasks();
+  job.splits = plan.split_data();
+  job.split_count = plan.splits();
+  // A multiple of the columns that a lane has.
+  job.partial_stride = 2 * job.k + context.padded(2 * job.heads);
+  job.partials = plan.partials(stream, job.partial_stride);
+  context.measured(Part::aggregate, [&] {
+    exec::with_backend(stream.device(),
+                       [&](auto backend) { detail::run_walk<decltype(backend)>(stream, job); });
+  });
+}
+
+/// Over all of the matrix' entries; of several ranks over those of own columns while the halo's
+/// rows of x are on their way.
+template <class Side>
+void walk(Context& context, const Neighbours& n, const AttentionShape& shape, const Side& side,
+          ConstNumbers x, Numbers all, Numbers positive) {
+  using T = typename Side::Element;
+  const std::uint64_t k = context.padded(shape.heads * shape.width);
+  detail::AttentionJob<Side> job{};
+  job.side = side;
+  job.tensor_sums = context.has_tensor_sums();
+  job.heads = shape.heads;
+  job.width = shape.width;
+  job.k = k;
+  job.x = {x.as<T>(), nullptr, n.own_columns(), k};
+  job.all = all.as<T>();
+  job.positive = positive.as<T>();
+  const HaloSplit* split = n.split(context.stream());
+  if (split == nullptr) return run_job(context, job, n.view(), n.plan());
+  job.sums = context.floats(kPartSumsSlot, n.rows() * shape.heads * 2);
+  ConstNumbers pulled;
+  context.measured(Part::communicate, [&] { pulled = n.begin_pull(context, x, k); });
+  job.part = detail::WalkPart::first;
+  run_job(context, job, split->own(n.view()), split->own_plan());
+  context.measured(Part::communicate, [&] { n.end_pull(context); });
+  job.x.pulled = pulled.as<T>();
+  job.part = detail::WalkPart::rest;
+  run_job(context, job, split->halo(n.view()), split->halo_plan());
+}
+
+}  // namespace
+
+void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
+                        const float* right, float* r, Numbers y) {
+  const exec::Stream& stream = context.stream();
+  const Neighbours& n = *out_;
+  const std::uint64_t heads = shape_.heads;
+  const std::uint64_t width = shape_.width;
+  const float slope = shape_.slope;
+  const std::uint64_t k = context.padded(heads * width);
+  const std::uint64_t rows = n.rows();
+  const std::uint64_t sources = n.own_columns();
+  // Backward has the sources' sums in the same places.
+  const std::uint64_t most = std::max(rows, sources);
+  const Numbers all_y = kept_->take(context, KeptSlot::aggregated, rows * k);
+  const Numbers positive = kept_->take(context, KeptSlot::hidden, most * k);
+  auto* statistics =
+      kept_->take_array<float>(context, KeptSlot::statistics, rows * heads * detail::kStatistics);
+  auto* share = kept_->take_array<float>(context, KeptSlot::shares, most * heads);
+  with_type(z.type(), [&]<class T>(T) {
+    // l is needed no longer than until it stands in the statistics.
+    float* l = share;
+    const auto shape = detail::HeadShape::of<T>(heads, width, k, {z.raw()});
+    detail::run_where(stream, most, detail::LogitsKernel<T>{shape, z.as<T>(), left, right, l, r});
+    const float* pulled_r = n.pull(context, r, heads, 1);
+    const detail::TwoParts<float> all_r{r, pulled_r, sources, heads};
+    run_rows(context, n, detail::LargestKernel{{}, n.view(), heads, slope, l, all_r, statistics});
+    walk(context, n, shape_,
+         detail::ForwardSide<T>{heads, slope, edge_dropout(context, n, dropout), all_r, statistics,
+                                share, y.as<T>(), heads * width},
+         z, all_y, positive);
+  });
+}
+
+void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers z,
+                         const float* left, const float* right, const float* r, ConstNumbers dy,
+                         Numbers dz, float* dl, float* dr, Numbers room) {
+  const exec::Stream& stream = context.stream();
+  const Neighbours& n = *in_;
+  const std::uint64_t heads = shape_.heads;
+  const std::uint64_t width = shape_.width;
+  const float slope = shape_.slope;
+  const std::uint64_t k = context.padded(heads * width);
+  const std::uint64_t rows = n.rows();
+  const std::uint64_t targets = out_->rows();
+  if (k != heads * width) {
+    const Numbers copy = room != nullptr ? room : context.scratch(kGatGradientSlot, targets * k);
+    scale_rows(stream, targets, heads * width, k, nullptr, dy, copy);
+    dy = copy;
+  }
+  if (rows > targets)  // Sources alone have no l.
+    exec::fill_bytes(stream, dl + targets * heads, 0, (rows - targets) * heads * sizeof(float));
+  const Numbers all_y = kept_->rows(KeptSlot::aggregated);
+  const Numbers positive = kept_->rows(KeptSlot::hidden);
+  auto* statistics = kept_->array<float>(KeptSlot::statistics);
+  auto* share = kept_->array<float>(KeptSlot::shares);
+  with_type(z.type(), [&]<class T>(T) {
+    const auto shape = detail::HeadShape::of<T>(
+        heads, width, k, {z.raw(), dz.raw(), dy.raw(), all_y.raw(), positive.raw()});
+    detail::run_where(stream, targets,
+                      detail::LeftGradientKernel<T>{shape, slope, dy.as<T>(), all_y.as<T>(),
+                                                    positive.as<T>(), share, statistics, dl});
+    const std::uint64_t many = heads * detail::kStatistics;
+    const float* pulled_statistics = n.pull(context, statistics, many, 1);
+    // From here on nothing of forward is needed but the statistics.
+    float* t = share;
+    walk(context, n, shape_,
+         detail::BackwardSide<T>{heads,
+                                 slope,
+                                 edge_dropout(context, n, dropout),
+                                 r,
+                                 {statistics, pulled_statistics, targets, many},
+                                 t},
+         dy, dz, positive);
+    detail::run_where(stream, rows,
+                      detail::RightGradientKernel<T>{shape, slope, z.as<T>(), positive.as<T>(), t,
+                                                     left, right, dl, dz.as<T>(), dr});
+  });
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// GATv2's attention over rows of float16 on GPUs.
+#include "learn/attention/gatv2/attention_v2_kernels.hpp"
+
+namespace warren::learn::detail {
+template void run_heads<exec::Cuda>(const exec::Stream&, const HeadJob<V2ForwardSide<Half>>&);
+template void run_heads<exec::Cuda>(const exec::Stream&, const HeadJob<V2TargetSide<Half>>&);
+template void run_heads<exec::Cuda>(const exec::Stream&, const HeadJob<V2SourceSide<Half>>&);
+}  // namespace warren::learn::detail

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learn/batch/batch_parts.hpp"
+
+#include "warren/core/error.hpp"
+
+namespace warren::learn {
+namespace {
+
+/// Without self-loops, of which blocks then add one to each target.
+std::shared_ptr<const graph::Graph> without_loops(std::shared_ptr<const graph::Graph> graph) {
+  bool has_loops = false;
+  for (Vertex v = 0; v < graph->vertices && !has_loops; ++v) {
+    const auto list = graph->neighbours(v);
+    has_loops = std::binary_search(list.begin(), list.end(), v);
+  }
+  if (!has_loops) return graph;
+  return std::make_shared<const graph::Graph>(
+      filtered(*graph, [](Vertex v, Vertex w) { return v != w; }));
+}
+
+graph::Shard shard_of(team::Team& team, const GraphPair& graphs, const TrainOptions& options) {
+  const auto& graph = is_attention(options.model.kind) ? without_loops(graphs.out) : graphs.out;
+  return graph::make_shard(team, {graph, nullptr, graphs.cuts}, {options.sampled->edges, 0});
+}
+
+sample::StoreOptions store_options(const SampledOptions& options) {
+  return {.weights = options.weighted,
+          .cumulative = options.weighted && options.replace,
+          .replicated = options.replicate_edges};
+}
+
+LoaderOptions loader_options(const Model& model, const TrainOptions& options, std::uint64_t seeds,
+                             const graph::Graph& graph) {
+  LoaderOptions loader;
+  loader.in_flight = batches_in_flight(options, graph.vertices, graph.targets.size());
+  loader.type = options.type;
+  loader.fanouts = options.sampled->fanouts;
+  loader.batch = seeds;
+  loader.seed = options.model.seed;
+  loader.replace = options.sampled->replace;
+  loader.weighted = options.sampled->weighted;
+  loader.width = model.options().features;
+  for (std::size_t l = 0; l < model.options().layers; ++l)
+    loader.blocks.push_back(model.block_options(l));
+  return loader;
+}
+
+}  // namespace
+
+std::uint64_t seeds_of_batch(const TrainOptions& options, std::uint64_t vertices) {
+  const std::uint64_t batch = options.sampled->batch;
+  if (!options.links) return batch;
+  // Both ends of a link, and its false targets, each vertex once.
+  return std::min(exec::bytes_of(batch, options.links->negatives + 2), vertices);
+}
+
+std::uint32_t batches_in_flight(const TrainOptions& options, std::uint64_t vertices,
+                                std::uint64_t edges) {
+  constexpr std::uint64_t kMost = 8;
+  constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 21;
+  if (!options.sampled->pad) return 1;
+  std::uint64_t rows = options.sampled->batch;
+  std::uint64_t all = 0;
+  for (const std::int64_t fanout : options.sampled->fanouts) {
+    const std::uint64_t each = fanout < 0 ? edges : static_cast<std::uint64_t>(fanout);
+    const std::uint64_t of_hop = std::min(exec::bytes_of(rows, each), edges);
+    all += of_hop;
+    rows = std::min(rows + of_hop, vertices);
+  }
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(kMostEdges / std::max<std::uint64_t>(all, 1), 1, kMost));
+}
+
+BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+                       const TrainOptions& given, std::uint64_t seeds)
+    : options(given),
+      context(team, {.allow_tf32 = given.allow_tf32}, given.type),
+      shard(shard_of(team, graphs, given)),
+      store(team, shard, store_options(*given.sampled)),
+      features(make_table(context, graphs, dataset,
+                          hot_features(context, graphs, dataset, store, given, seeds),
+                          *given.sampled)),
+      input_ids(team.device(), graphs.input_ids.size()),
+      model(context, sized(given.model, dataset)),
+      loader(
+          team.device(), store,
+          [this](const exec::Stream& stream, const Vertex* vertices, std::uint64_t count,
+                 const Dropout& dropout, const float* scale,
+                 Numbers out) { features->gather(stream, vertices, count, dropout, scale, out); },
+          graphs.input_ids.empty() ? nullptr : input_ids.data(),
+          loader_options(model, given, seeds, *graphs.out)),
+      store_id(graphs.input_ids) {
+  context.set_tensor_sums(given.tensor_sums);
+  upload(context.stream(), input_ids, graphs.input_ids);
+  context.stream().synchronize();
+}
+
+EpochTimer::EpochTimer(BatchParts& parts, std::uint64_t first, std::uint64_t count)
+    : parts_(parts), first_(first), count_(count), start_(parts.loader.times()) {}
+
+bool EpochTimer::begin(std::uint64_t i) {
+  const exec::Stream& stream = parts_.context.stream();
+  while (parts_.spans.size() <= i - first_)
+    parts_.spans.emplace_back(exec::Event(stream.device()), exec::Event(stream.device()));
+  parts_.spans[i - first_].first.record(stream);
+  const bool is_measured = measures(i);
+  parts_.context.set_measuring(is_measured);
+  return is_measured;
+}
+
+void EpochTimer::end(std::uint64_t i, bool is_measured) {
+  parts_.spans[i - first_].second.record(parts_.context.stream());
+  if (!is_measured) return;
+  const auto seconds = parts_.context.take_seconds();
+  ++measured_;
+  for (std::size_t k = 0; k < kParts; ++k) seconds_.at(k) += seconds.at(k);
+}
+
+void EpochTimer::finish(EpochRecord& record) {
+  parts_.context.stream().synchronize();
+  record.batches = count_ - first_;
+  for (std::uint64_t i = 0; i < record.batches; ++i)
+    record.train_seconds += parts_.spans[i].second.seconds_since(parts_.spans[i].first);
+  const LoaderTimes end = parts_.loader.times();
+  record.sample_seconds = end.sample - start_.sample;
+  record.gather_seconds = end.gather - start_.gather;
+  record.sampled_edges = end.edges - start_.edges;
+  const double factor =
+      measured_ == 0 ? 0.0 : static_cast<double>(record.batches) / static_cast<double>(measured_);
+  for (std::size_t k = 0; k < kParts; ++k) record.part_seconds.at(k) = seconds_.at(k) * factor;
+}
+
+}  // namespace warren::learn

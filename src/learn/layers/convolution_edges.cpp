@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions that look at edges one by one: GraphSAGE with the largest of the neighbours, and
+// GAT.
+#include "warren/core/error.hpp"
+#include "warren/learn/convolution.hpp"
+
+#include "learn/layers/convolution_parts.hpp"
+
+namespace warren::learn {
+namespace {
+
+/// Own rows followed by those of the halo, which segment_max() wants in one piece.
+template <class T>
+const T* joined(Context& context, const Neighbours& neighbours, const T* own, std::uint64_t k,
+                std::size_t slot) {
+  if (neighbours.halo() == 0) {
+    (void)neighbours.pull(context, own, k);
+    return own;
+  }
+  const std::uint64_t rows = neighbours.own_columns();
+  static_assert(sizeof(T) == sizeof(float));
+  auto* all = reinterpret_cast<T*>(context.floats(slot, (rows + neighbours.halo()) * k));
+  const T* pulled = neighbours.pull(context, own, k);
+  exec::copy(context.stream(), all, own, rows * k * sizeof(T));
+  exec::copy(context.stream(), all + rows * k, pulled, neighbours.halo() * k * sizeof(T));
+  return all;
+}
+
+/// The same as float32, of rows of any type.
+const float* joined_floats(Context& context, const Neighbours& neighbours, ConstNumbers own,
+                           std::uint64_t k, std::size_t slot) {
+  if (own.type() == NumberType::float32)
+    return joined(context, neighbours, own.as<float>(), k, slot);
+  const std::uint64_t rows = neighbours.own_columns();
+  float* all = context.floats(slot, (rows + neighbours.halo()) * k);
+  const ConstNumbers pulled = neighbours.pull(context, own, k);
+  scale_rows(context.stream(), rows, k, k, nullptr, own, all);
+  scale_rows(context.stream(), neighbours.halo(), k, k, nullptr, pulled, all + rows * k);
+  return all;
+}
+
+// Of SageMax: results before they are rounded to 16 bits. No other slot that it uses.
+constexpr std::size_t kWideResultSlot = 5;
+
+/// make(float32 room for n x k), rounded to `to` where that is of 16 bits.
+template <class Make>
+void make_floats(Context& context, std::uint64_t n, std::uint64_t k, Numbers to, Make&& make) {
+  if (to.type() == NumberType::float32) return make(to.as<float>());
+  float* wide = context.floats(kWideResultSlot, n * k);
+  make(wide);
+  scale_rows(context.stream(), n, k, k, nullptr, wide, to);
+}
+
+class SageMax final : public Convolution {
+ public:
+  SageMax(Parameters& parameters, const ConvolutionShape& shape, const Neighbourhood& neighbourhood)
+      : parameters_(parameters),
+        shape_(shape),
+        out_(neighbourhood.out),
+        in_(neighbourhood.in),
+        self_(add_sage_weight(parameters, shape, ".self.weight")),
+        neighbours_(add_sage_weight(parameters, shape, ".neighbours.weight")),
+        kept_(or_own(shape.kept)) {
+    require(!shape.is_sparse, "the largest of neighbours is taken of dense rows");
+  }
+
+  void forward(Context& context, const Operand& x, Numbers y) override {
+    refill(context, x, nullptr);
+    transform(context, x.first(out_->rows()), parameters_.value(self_), y, shape_.out);
+    transform(context, largest(), parameters_.value(neighbours_), y, shape_.out, 1.0f);
+  }
+
+  void refill(Context& context, const Operand& x, Numbers /*y*/) override {
+    const std::uint64_t rows = out_->rows();
+    const std::uint64_t size = rows * shape_.in;
+    const Numbers most = kept_->take(context, KeptSlot::aggregated, size);
+    auto* arg = kept_->take_array<Vertex>(context, KeptSlot::vertices, size);
+    const float* all = joined_floats(context, *out_, x.dense, shape_.in, 2);
+    make_floats(context, rows, shape_.in, most, [&](float* to) {
+      sparse::segment_max(context.stream(), out_->view(), out_->row_plan(), shape_.in, all, to,
+                          arg);
+    });
+    if (out_->vertices() != nullptr)
+      renumber(context.stream(), rows, shape_.in, out_->vertices(), 0, arg);
+  }
+
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
+    const float* w = parameters_.value(neighbours_);
+    const std::uint64_t rows = out_->rows();
+    add_weight_gradient(context, x.first(rows), dy, parameters_.gradient(self_), shape_.out);
+    add_weight_gradient(context, largest(), dy, parameters_.gradient(neighbours_), shape_.out);
+    if (!shape_.needs_input_gradient) return;
+    const Numbers ds = context.scratch(0, rows * shape_.in);
+    input_gradient(context, rows, dy, w, ds, shape_.in, shape_.out);
+    const float* all_ds = joined_floats(context, *in_, ds, shape_.in, 2);
+    const auto* own_arg = kept_->array<Vertex>(KeptSlot::vertices);
+    const Vertex* all_arg = joined(context, *in_, own_arg, shape_.in, 3);
+    const std::uint64_t all_rows = rows + in_->halo();
+    // As segment_max_backward() has them: rows of this rank from 0.
+    auto* arg = reinterpret_cast<Vertex*>(context.floats(3, all_rows * shape_.in));
+    if (all_arg != arg)
+      exec::copy(context.stream(), arg, all_arg, all_rows * shape_.in * sizeof(Vertex));
+    renumber(context.stream(), all_rows, shape_.in, nullptr, static_cast<Vertex>(in_->first()),
+             arg);
+    make_floats(context, in_->rows(), shape_.in, dx, [&](float* to) {
+      sparse::segment_max_backward(context.stream(), in_->view(), in_->row_plan(), shape_.in,
+                                   all_ds, arg, to);
+    });
+    input_gradient(context, rows, dy, parameters_.value(self_), dx, shape_.in, shape_.out, 1.0f);
+  }
+
+ private:
+  [[nodiscard]] Operand largest() const {
+    return Operand::of(out_->rows(), kept_->rows(KeptSlot::aggregated), shape_.in);
+  }
+
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  std::shared_ptr<const Neighbours> out_, in_;
+  std::size_t self_, neighbours_;
+  std::shared_ptr<Kept> kept_;  // aggregated: the largest; vertices: whose each element is.
+};
+
+class Gat final : public Convolution {
+ public:
+  Gat(Parameters& parameters, const ConvolutionShape& shape, const Neighbourhood& neighbourhood,
+      const AttentionShape& attention, float edge_dropout)
+      : parameters_(parameters),
+        shape_(shape),
+        heads_(attention.heads),
+        width_(attention.width),
+        edge_dropout_(edge_dropout),
+        kept_(or_own(shape.kept)),
+        attention_(neighbourhood, attention, kept_),
+        weights_(add_gat_weights(parameters, shape, attention)) {}
+
+  void forward(Context& context, const Operand& x, Numbers y) override {
+    const std::uint64_t n = x.rows;
+    const Numbers z = context.scratch(0, n * stride(context));
+    auto* r = kept_->take_array<float>(context, KeptSlot::logits, n * heads_);
+    transform(context, x, parameters_.value(weights_.weight), z, shape_.out, 0.0f, stride(context));
+    attention_.forward(context, dropout(context), z, parameters_.value(weights_.left),
+                       parameters_.value(weights_.right), r, y);
+  }
+
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
+    const std::uint64_t n = x.rows;
+    // Made again rather than kept: a product costs less than the room.
+    const Numbers z = context.scratch(0, n * stride(context));
+    transform(context, x, parameters_.value(weights_.weight), z, shape_.out, 0.0f, stride(context));
+    const Numbers dz = context.scratch(1, n * stride(context));
+    float* dl = context.floats(2, n * heads_);
+    float* dr = context.floats(3, n * heads_);
+    // dx is made last.
+    const Numbers room = shape_.needs_input_gradient && stride(context) <= shape_.in ? dx : nullptr;
+    attention_.backward(context, dropout(context), z, parameters_.value(weights_.left),
+                        parameters_.value(weights_.right), kept_->array<float>(KeptSlot::logits),
+                        dy, dz, dl, dr, room);
+    sums_.add_heads(context.stream(), n, heads_, width_, stride(context), z, dl, dr,
+                    parameters_.gradient(weights_.left), parameters_.gradient(weights_.right));
+    add_weight_gradient(context, x, dz, parameters_.gradient(weights_.weight), shape_.out,
+                        stride(context));
+    if (shape_.needs_input_gradient)
+      input_gradient(context, n, dz, parameters_.value(weights_.weight), dx, shape_.in, shape_.out,
+                     0.0f, stride(context));
+  }
+
+ private:
+  /// Of z's rows.
+  [[nodiscard]] std::uint64_t stride(const Context& context) const {
+    return context.padded(shape_.out);
+  }
+  [[nodiscard]] Dropout dropout(Context& context) const {
+    return context.dropout(edge_dropout_, shape_.purpose);
+  }
+
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  std::uint64_t heads_, width_;
+  float edge_dropout_;
+  std::shared_ptr<Kept> kept_;  // logits: r of every row and head; the rest is attention's.
+  Attention attention_;
+  GatWeights weights_;
+  ColumnSums sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution> make_sage_max(Parameters& parameters, const ConvolutionShape& shape,
+                                           const Neighbourhood& neighbourhood) {
+  return std::make_unique<SageMax>(parameters, shape, neighbourhood);
+}
+
+std::unique_ptr<Convolution> make_gat(Parameters& parameters, const ConvolutionShape& shape,
+                                      const Neighbourhood& neighbourhood,
+                                      const AttentionShape& attention, float edge_dropout) {
+  require(attention.heads * attention.width == shape.out,
+          "attention: heads times width must be the output's width");
+  if (attends_first(shape, attention))
+    return make_gat_first(parameters, shape, neighbourhood, attention, edge_dropout);
+  return std::make_unique<Gat>(parameters, shape, neighbourhood, attention, edge_dropout);
+}
+
+}  // namespace warren::learn

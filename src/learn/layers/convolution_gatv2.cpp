@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// GATv2: products with two weights around attention.
+#include "warren/core/error.hpp"
+#include "warren/learn/attention_v2.hpp"
+
+#include "learn/layers/convolution_parts.hpp"
+
+namespace warren::learn {
+namespace {
+
+// Attention has others for its own.
+constexpr std::size_t kGatv2SourceSlot = 0, kGatv2TargetSlot = 1, kGatv2GradientSlot = 2,
+                      kGatv2PaddedSlot = 8;
+
+class GatV2 final : public Convolution {
+ public:
+  GatV2(Parameters& parameters, const ConvolutionShape& shape, const Neighbourhood& neighbourhood,
+        const AttentionShape& attention, float edge_dropout)
+      : parameters_(parameters),
+        shape_(shape),
+        edge_dropout_(edge_dropout),
+        attention_(neighbourhood, attention, shape.kept),
+        source_(add_glorot(parameters, shape, ".source.weight", shape.in, shape.out)),
+        target_(add_glorot(parameters, shape, ".target.weight", shape.in, shape.out)),
+        attended_(add_attention(parameters, shape, ".attention", attention)) {
+    require(attention.heads * attention.width == shape.out,
+            "attention: heads times width must be the output's width");
+  }
+
+  void forward(Context& context, const Operand& x, Numbers y) override {
+    const Rows rows = transformed(context, x);
+    attention_.forward(context, dropout(context), rows.z, rows.q, parameters_.value(attended_), y);
+  }
+
+  void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
+    const std::uint64_t targets = attention_.rows();
+    const std::uint64_t stride = context.padded(shape_.out);
+    const float* a = parameters_.value(attended_);
+    float* da = parameters_.gradient(attended_);
+    // Made again rather than kept: two products cost less than the room.
+    const Rows rows = transformed(context, x);
+    ConstNumbers wide_dy = dy;
+    if (stride != shape_.out) {
+      const Numbers copy = context.scratch(kGatv2PaddedSlot, targets * stride);
+      scale_rows(context.stream(), targets, shape_.out, stride, nullptr, dy, copy);
+      wide_dy = copy;
+    }
+    // dq, and when it has been used up dz.
+    const Numbers d = context.scratch(kGatv2GradientSlot, x.rows * stride);
+    attention_.backward_targets(context, dropout(context), rows.z, rows.q, a, wide_dy, d, da);
+    add_weight_gradient(context, x.first(targets), d, parameters_.gradient(target_), shape_.out,
+                        stride);
+    if (shape_.needs_input_gradient)
+      self_gradient(context, x.rows, targets, d, parameters_.value(target_), dx, shape_);
+    attention_.backward_sources(context, dropout(context), rows.z, rows.q, a, wide_dy, d, da);
+    add_weight_gradient(context, x, d, parameters_.gradient(source_), shape_.out, stride);
+    if (shape_.needs_input_gradient)
+      input_gradient(context, x.rows, d, parameters_.value(source_), dx, shape_.in, shape_.out,
+                     1.0f, stride);
+  }
+
+ private:
+  struct Rows {
+    Numbers z, q;
+  };
+  /// z = x W_source, and q = x W_target of the rows that attend.
+  Rows transformed(Context& context, const Operand& x) {
+    const std::uint64_t targets = attention_.rows();
+    const std::uint64_t stride = context.padded(shape_.out);
+    const Rows rows{context.scratch(kGatv2SourceSlot, x.rows * stride),
+                    context.scratch(kGatv2TargetSlot, targets * stride)};
+    transform(context, x, parameters_.value(source_), rows.z, shape_.out, 0.0f, stride);
+    transform(context, x.first(targets), parameters_.value(target_), rows.q, shape_.out, 0.0f,
+              stride);
+    return rows;
+  }
+  [[nodiscard]] Dropout dropout(Context& context) const {
+    return context.dropout(edge_dropout_, shape_.purpose);
+  }
+
+  Parameters& parameters_;
+  ConvolutionShape shape_;
+  float edge_dropout_;
+  AttentionV2 attention_;
+  std::size_t source_, target_, attended_;
+};
+
+}  // namespace
+
+std::unique_ptr<Convolution> make_gatv2(Parameters& parameters, const ConvolutionShape& shape,
+                                        const Neighbourhood& neighbourhood,
+                                        const AttentionShape& attention, float edge_dropout) {
+  return std::make_unique<GatV2>(parameters, shape, neighbourhood, attention, edge_dropout);
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learn/train/halo_pull.hpp"
+
+#include <algorithm>
+
+#include "warren/core/error.hpp"
+#include "warren/learn/elementwise.hpp"
+#include "warren/memory/gather.hpp"
+#include "warren/sparse/blocks.hpp"
+
+namespace warren::learn {
+namespace {
+
+/// Of a GPU, those that move rows beside a product.
+constexpr std::uint32_t kProcessorsBeside = 24;
+
+/// Rows by number from all ranks' memory, as elements of 4 or 2 bytes.
+template <class T>
+void gather_part(const exec::Stream& stream, const std::vector<std::uint64_t>& bases,
+                 const std::vector<std::uint64_t>& cuts, int rank, std::uint64_t row_bytes,
+                 const Vertex* ids, std::uint64_t count, void* to, std::uint32_t processors) {
+  memory::GlobalView<T> view;
+  view.rank = rank;
+  view.ranks = static_cast<int>(bases.size());
+  view.width = row_bytes / sizeof(T);
+  for (std::size_t q = 0; q < bases.size(); ++q) view.base[q] = reinterpret_cast<T*>(bases[q]);
+  std::copy(cuts.begin(), cuts.end(), view.cuts);
+  memory::gather_vertices(stream, view, ids, count, static_cast<T*>(to), nullptr, nullptr,
+                          processors, processors != 0);
+}
+
+}  // namespace
+
+HaloPull::HaloPull(team::Team& team, const exec::Stream& stream,
+                   const std::vector<std::uint64_t>& cuts, const sparse::Exchange& exchange,
+                   const Vertex* ids, const sparse::PipelinedPlan& plan, bool is_direct)
+    : cuts_(cuts),
+      ids_(ids),
+      size_(exchange.halo().size()),
+      is_direct_(is_direct),
+      parts_(plan.parts().begin(), plan.parts().end()),
+      barrier_(team) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) arrived_.emplace_back(team.device());
+  if (is_direct_) return;
+  // Each owner is told which of its rows are needed.
+  receive_begin_ = exchange.halo_begin();
+  std::vector<std::vector<Vertex>> needed;
+  for (int q = 0; q < team.size(); ++q) {
+    const auto part = exchange.halo_of(q);
+    needed.emplace_back(part.begin(), part.end());
+  }
+  std::vector<Vertex> send_rows;
+  send_begin_.assign(1, 0);
+  const std::uint64_t first = cuts[static_cast<std::size_t>(team.rank())];
+  for (const auto& part : team.all_to_all_v(needed)) {
+    for (const Vertex v : part) send_rows.push_back(static_cast<Vertex>(v - first));
+    send_begin_.push_back(send_rows.size());
+  }
+  send_rows_ = sparse::to_device(stream, send_rows);
+}
+
+const void* HaloPull::begin(Context& context, const exec::Stream& stream, const void* x,
+                            std::uint64_t row_bytes, std::size_t slot, bool is_beside) {
+  require(!is_under_way_, "rows of other ranks are on their way already");
+  is_under_way_ = true;
+  memory::Buffer<std::byte>& received = received_.at(slot);
+  if (const std::uint64_t bytes = exec::bytes_of(size_, row_bytes); received.size() < bytes) {
+    received.reset();
+    received = memory::Buffer<std::byte>(context.team().device(), bytes);
+  }
+  if (is_direct_) {
+    read(context, stream, x, row_bytes, received.data(), is_beside ? kProcessorsBeside : 0);
+  } else {
+    receive(context, stream, x, row_bytes, received.data());
+  }
+  return received.data();
+}
+
+void HaloPull::read(Context& context, const exec::Stream& stream, const void* x,
+                    std::uint64_t row_bytes, void* to, std::uint32_t processors) {
+  team::Team& team = context.team();
+  const auto bases =
+      team.all_gather(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(x)));
+  barrier_.arrive(stream);
+  barrier_.wait(stream);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const sparse::PipelinedPlan::Part& part = parts_[i];
+    if (part.ghosts > 0) {
+      const auto gather =
+          row_bytes % sizeof(float) == 0 ? gather_part<float> : gather_part<std::uint16_t>;
+      gather(stream, bases, cuts_, team.rank(), row_bytes, ids_ + part.first_ghost, part.ghosts,
+             static_cast<std::byte*>(to) + part.first_ghost * row_bytes, processors);
+    }
+    arrived_[i].record(stream);
+  }
+  barrier_.arrive(stream);
+}
+
+void HaloPull::receive(Context& context, const exec::Stream& stream, const void* x,
+                       std::uint64_t row_bytes, void* to) {
+  if (const std::uint64_t bytes = exec::bytes_of(send_rows_.size(), row_bytes);
+      send_.size() < bytes) {
+    send_.reset();
+    send_ = memory::Buffer<std::byte>(context.team().device(), bytes);
+  }
+  std::vector<std::uint64_t> send_bytes, receive_bytes;
+  for (const std::uint64_t row : send_begin_) send_bytes.push_back(row * row_bytes);
+  for (const std::uint64_t row : receive_begin_) receive_bytes.push_back(row * row_bytes);
+  gather_rows(stream, send_rows_.size(), row_bytes, send_rows_.data(), x, send_.data());
+  context.team().all_to_all_v(stream, send_.data(), send_bytes, to, receive_bytes);
+  for (exec::Event& event : arrived_) event.record(stream);
+}
+
+void HaloPull::end(const exec::Stream& stream) {
+  require(is_under_way_, "no rows of other ranks are on their way");
+  is_under_way_ = false;
+  if (is_direct_) barrier_.wait(stream);
+}
+
+}  // namespace warren::learn

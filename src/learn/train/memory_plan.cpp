@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/learn/memory_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/exec/memory.hpp"
+#include "warren/learn/kept.hpp"
+#include "warren/learn/padding.hpp"
+
+#include "learn/layers/convolution_parts.hpp"
+#include "learn/train/trainer_parts.hpp"
+
+namespace warren::learn {
+namespace {
+
+/// Sums that stay at the largest number rather than wrap.
+struct Bytes {
+  std::uint64_t value = 0;
+  void add(std::uint64_t rows, std::uint64_t columns, std::uint64_t size = sizeof(float)) {
+    const std::uint64_t bytes = exec::bytes_of(exec::bytes_of(rows, columns), size);
+    if (__builtin_add_overflow(value, bytes, &value)) value = ~std::uint64_t{0};
+  }
+};
+
+bool gat_attends_first(bool is_sparse, std::uint64_t l, std::uint64_t heads, std::uint64_t in,
+                       std::uint64_t out) {
+  ConvolutionShape shape;
+  shape.in = in;
+  shape.out = out;
+  shape.is_sparse = is_sparse;
+  shape.needs_input_gradient = l > 0;
+  return attends_first(shape, {.heads = heads});
+}
+
+/// Columns of the scratch memory that layers share, of numbers as rows are stored: of what they
+/// transform and aggregate, of padded and scaled rows, and of what attention and GIN have beside.
+struct Scratch {
+  NumberType type;
+  std::uint64_t transformed = 0, scaled = 0, others = 0;
+
+  /// A layer from `in` to `out` columns; `lent` are free in forward, for what is transformed.
+  void add(const ModelOptions& model, bool is_sparse, std::uint64_t l, std::uint64_t in,
+           std::uint64_t out, std::uint64_t lent) {
+    const auto transform = [&](std::uint64_t k) { transformed = std::max(transformed, k); };
+    const auto scale = [&](std::uint64_t k) { scaled = std::max(scaled, k); };
+    const auto pad = [&](std::uint64_t k) { return padded(k, type) == k ? 0 : padded(k, type); };
+    // In the rows' numbers.
+    const auto floats = [&](std::uint64_t k) { return k * (sizeof(float) / size_of(type)); };
+    const bool has_gradient = l > 0;
+    const std::uint64_t padded_out = padded(out, type);
+    if (padded_out > lent) transform(padded_out);
+    if (is_attention(model.kind)) {
+      const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
+      if (model.kind == ModelKind::gat && gat_attends_first(is_sparse, l, heads, in, out)) {
+        transform(heads * in);
+        others = std::max(others, floats(heads));
+        return;
+      }
+      transform(padded_out);
+      // The gradient of z, of GATv2 q beside it.
+      const bool is_v2 = model.kind == ModelKind::gatv2;
+      others = std::max(others, (is_v2 ? 2 : 1) * padded_out + pad(out) +
+                                    floats(is_v2 ? 1 : 2 * model.heads + 1));
+      return;
+    }
+    const bool is_gcn = model.kind == ModelKind::gcn;
+    if (model.kind == ModelKind::gin) {
+      transform(std::max(in, out));
+      scale(std::max(pad(in), pad(out)));
+      others = std::max(others, out);
+      return;
+    }
+    if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
+      // Of 16 bits, the largest and their gradients are made as float32.
+      transform(in);
+      others =
+          std::max(others, floats(2 * in) + (type == NumberType::float32 ? 0 : floats(2 * in)));
+      return;
+    }
+    if (!is_gcn) others = std::max(others, pad(out));
+    if (aggregates_first(is_sparse, has_gradient, in, out)) {
+      if (!is_gcn || padded(in, type) > out) scale(is_gcn ? padded(in, type) : pad(in));
+      if (!has_gradient) return;
+      transform(in);
+      return scale(padded(in, type));
+    }
+    // Otherwise the input's gradient takes the scaled rows, and GCN's own one those after them.
+    const bool has_room = has_gradient && padded_out <= in;
+    if (!has_room) scale(padded_out);
+    if (!is_gcn || !has_room || pad(out) != 0) transform(padded_out);
+    // The weights' gradients of sparse features are made of float32.
+    if (is_sparse && type != NumberType::float32) others = std::max(others, floats(padded_out));
+  }
+};
+
+/// The most rows of others that a rank's edges name, of one matrix of neighbours.
+std::uint64_t halo_of(const graph::Graph& graph, const std::vector<std::uint64_t>& cuts) {
+  const std::size_t ranks = cuts.size() - 1;
+  if (ranks == 1) return 0;
+  const auto threads =
+      std::min<std::size_t>(ranks, std::max(1u, std::thread::hardware_concurrency()));
+  exec::ThreadPool pool(static_cast<int>(threads));
+  std::vector<std::uint64_t> needed(ranks, 0);
+  pool.parallel_for(0, ranks, 1, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t q = begin; q < end; ++q) {
+      std::vector<bool> is_needed(cuts.back(), false);
+      for (EdgeOffset e = graph.offsets[cuts[q]]; e < graph.offsets[cuts[q + 1]]; ++e)
+        is_needed[graph.targets[e]] = true;
+      std::fill(is_needed.begin() + static_cast<std::ptrdiff_t>(cuts[q]),
+                is_needed.begin() + static_cast<std::ptrdiff_t>(cuts[q + 1]), false);
+      needed[q] = static_cast<std::uint64_t>(std::count(is_needed.begin(), is_needed.end(), true));
+    }
+  });
+  return *std::max_element(needed.begin(), needed.end());
+}
+
+/// Both matrices', which are one where the graph is symmetric.
+struct Halos {
+  explicit Halos(const GraphPair& graphs) : out(halo_of(*graphs.out, graphs.cuts)) {
+    if (!graphs.is_symmetric()) in = halo_of(*graphs.in, graphs.cuts);
+  }
+  std::uint64_t out = 0, in = 0;
+};
+
+/// Bytes of a row of the halo: of what is received, in the slots of one exchange, and of copies
+/// beside the own rows.
+struct HaloRow {
+  std::array<std::uint64_t, 3> slots{};
+  std::uint64_t copies = 0;
+
+  void add(std::size_t slot, std::uint64_t columns, std::uint64_t size) {
+    slots.at(slot) = std::max(slots.at(slot), exec::bytes_of(columns, size));
+  }
+  [[nodiscard]] std::uint64_t received() const { return slots[0] + slots[1] + slots[2] + copies; }
+};
+
+/// What a layer exchanges, forward by `out` and backward by `in`.
+void add_layer(HaloRow& out, HaloRow& in, const ModelOptions& model, NumberType type,
+               bool is_sparse, std::uint64_t l, std::uint64_t columns_in,
+               std::uint64_t columns_out) {
+  const std::uint64_t size = size_of(type);
+  const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
+  const std::uint64_t wide = padded(columns_out, type);
+  // As the kernels have them: two numbers of a row and head, four of GAT's.
+  constexpr std::uint64_t kGat = 4, kGatV2 = 2;
+  if (model.kind == ModelKind::gat) {
+    if (gat_attends_first(is_sparse, l, heads, columns_in, columns_out)) {
+      out.copies = std::max(out.copies, exec::bytes_of(heads, sizeof(float)));
+      return out.add(0, columns_in, size);
+    }
+    out.add(0, wide, size);
+    out.add(1, heads, sizeof(float));
+    in.add(0, wide, size);
+    return in.add(1, heads * kGat, sizeof(float));
+  }
+  if (model.kind == ModelKind::gatv2) {
+    out.add(0, wide, size);
+    in.add(0, wide, size);
+    in.add(1, wide, size);
+    return in.add(2, heads * kGatV2, sizeof(float));
+  }
+  if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
+    // Own rows and the others' are put side by side: x and ds, and whose each largest one was.
+    out.add(0, columns_in, size);
+    if (l > 0) in.add(0, columns_in, std::max<std::uint64_t>(size, sizeof(Vertex)));
+    out.copies = std::max(out.copies, exec::bytes_of(columns_in, sizeof(float)));
+    if (l > 0) out.copies = std::max(out.copies, exec::bytes_of(2 * columns_in, sizeof(float)));
+    return;
+  }
+  const bool is_first = aggregates_first(is_sparse, l > 0, columns_in, columns_out);
+  const std::uint64_t k = is_first ? padded(columns_in, type) : wide;
+  out.add(0, k, size);
+  if (l > 0 || !is_first) in.add(0, k, size);
+}
+
+/// What layers keep for backward beside their outputs: each in slots of its own, or all in one set,
+/// whose slots are as large as the largest (ModelOptions::recompute).
+struct KeptBytes {
+  std::array<Bytes, kKeptSlots> own, shared;
+
+  void add(KeptSlot slot, std::uint64_t rows, std::uint64_t columns, std::uint64_t size) {
+    const auto s = static_cast<std::size_t>(slot);
+    Bytes bytes;
+    bytes.add(rows, columns, size);
+    own.at(s).add(bytes.value, 1, 1);
+    shared.at(s).value = std::max(shared.at(s).value, bytes.value);
+  }
+  void add_norm(NormKind norm, std::uint64_t n, std::uint64_t k, std::uint64_t size) {
+    if (norm == NormKind::none) return;
+    add(KeptSlot::normal, n, k, size);
+    if (norm == NormKind::layer) add(KeptSlot::deviations, n, 1, sizeof(float));
+  }
+  /// A convolution of n rows.
+  void add_convolution(const ModelOptions& model, NumberType type, bool is_sparse, std::uint64_t l,
+                       std::uint64_t n, std::uint64_t in, std::uint64_t out) {
+    const std::uint64_t size = size_of(type);
+    const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
+    if (model.kind == ModelKind::gat) {
+      add(KeptSlot::statistics, n, 4 * heads, sizeof(float));
+      add(KeptSlot::logits, n, heads, sizeof(float));
+      if (gat_attends_first(is_sparse, l, heads, in, out))
+        return add(KeptSlot::aggregated, n, heads * in, size);
+      add(KeptSlot::aggregated, n, padded(out, type), size);
+      add(KeptSlot::hidden, n, padded(out, type), size);
+      return add(KeptSlot::shares, n, heads, sizeof(float));
+    }
+    if (model.kind == ModelKind::gatv2)
+      return add(KeptSlot::statistics, n, 2 * heads, sizeof(float));
+    if (model.kind == ModelKind::sage && model.aggregate == SageAggregate::max) {
+      add(KeptSlot::aggregated, n, in, size);
+      return add(KeptSlot::vertices, n, in, sizeof(Vertex));
+    }
+    if (aggregates_first(is_sparse, l > 0, in, out)) add(KeptSlot::aggregated, n, in, size);
+    if (model.kind != ModelKind::gin) return;
+    add(KeptSlot::hidden, n, out, size);
+    add_norm(model.norm, n, out, size);
+  }
+  [[nodiscard]] std::uint64_t total(bool is_shared) const {
+    Bytes sum;
+    for (const Bytes& bytes : is_shared ? shared : own) sum.add(bytes.value, 1, 1);
+    return sum.value;
+  }
+};
+
+/// What an edge has in the store: its target, a weight, the sum of weights up to it.
+std::uint64_t edge_bytes(const SampledOptions& sampled) {
+  return sizeof(Vertex) + (sampled.weighted ? sizeof(float) : 0) +
+         (sampled.weighted && sampled.replace ? sizeof(double) : 0);
+}
+
+/// What batches need beside the whole graph's parts: rows of layers as many as fanouts allow.
+void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& options,
+                 std::uint64_t n, std::uint64_t m, std::uint64_t all, std::uint64_t all_edges) {
+  const SampledOptions& sampled = *options.sampled;
+  const std::uint64_t hidden = options.model.hidden;
+  const std::uint64_t size = size_of(options.type);
+  Bytes store, features, sampler, layers;
+  if (sampled.edges == graph::EdgesPlacement::device)
+    store.add(sampled.replicate_edges ? all_edges : m, edge_bytes(sampled), 1);
+  store.add(sampled.replicate_edges ? all : n, 1, sizeof(EdgeOffset));
+  if (sampled.features != memory::Placement::host)
+    features.add(sampled.features == memory::Placement::replicated ? all : n, dataset.width, size);
+  features.add(sampled.cached > 0.0
+                   ? static_cast<std::uint64_t>(sampled.cached * static_cast<double>(all))
+                   : 0,
+               dataset.width, size);
+  const std::uint64_t seeds = seeds_of_batch(options, all);
+  const std::uint64_t flights = 2ull * batches_in_flight(options, all, m);
+  std::uint64_t rows = seeds;
+  const ModelKind kind = options.model.kind;
+  const std::uint64_t copies = (kind == ModelKind::gatv2 ? 7
+                                : kind == ModelKind::gat ? 6
+                                                         : 5) +
+                               (options.model.skip ? 1 : 0);
+  for (std::size_t h = 0; h < sampled.fanouts.size(); ++h) {
+    const auto fanout = sampled.fanouts[h] < 0 ? m : static_cast<std::uint64_t>(sampled.fanouts[h]);
+    const std::uint64_t edges = std::min(exec::bytes_of(rows, fanout), m + seeds);
+    const std::uint64_t after = std::min(rows + edges, all);
+    // Outputs, gradients and scratch of the layer whose targets these are.
+    layers.add(rows, copies * (h == 0 ? std::max(hidden, dataset.classes) : hidden), size);
+    sampler.add(edges, flights * (2 * sizeof(Vertex) + sizeof(std::uint32_t)), 1);
+    rows = after;
+  }
+  sampler.add(rows, flights * (2 * sizeof(Vertex) + sizeof(std::uint64_t)), 1);
+  features.add(rows, 2 * dataset.width, size);
+  plan.parts.emplace_back("store", store.value);
+  plan.parts.emplace_back("features of batches", features.value);
+  plan.parts.emplace_back("samplers", sampler.value);
+  plan.parts.emplace_back("layers of batches", layers.value);
+  if (!options.links) return;
+  Bytes embeddings;
+  embeddings.add(n, dataset.classes);
+  plan.parts.emplace_back("embeddings", embeddings.value);
+}
+
+/// Other options that need less: what a user would give, and the plan with them.
+struct Alternative {
+  std::string text;
+  TrainOptions options;
+};
+std::vector<Alternative> alternatives_to(const TrainOptions& given) {
+  std::vector<Alternative> all;
+  const auto add = [&](const char* text, auto&& change) {
+    all.push_back({text, given});
+    change(all.back().options);
+  };
+  const auto recompute = [](TrainOptions& o) { o.model.recompute = true; };
+  const auto halve = [](TrainOptions& o) { o.type = NumberType::bfloat16; };
+  const bool recomputes = given.model.recompute || given.sampled;
+  const bool is_half = given.type != NumberType::float32;
+  if (!recomputes) add("--recompute", recompute);
+  if (given.sampled && given.sampled->exact_evaluation)
+    add("--evaluation sampled", [](TrainOptions& o) { o.sampled->exact_evaluation = false; });
+  if (given.sampled && given.sampled->edges == graph::EdgesPlacement::device)
+    add("--evaluation sampled --edges host", [](TrainOptions& o) {
+      o.sampled->exact_evaluation = false;
+      o.sampled->edges = graph::EdgesPlacement::host;
+      o.sampled->replicate_edges = false;
+    });
+  if (!is_half) add("--type bfloat16", halve);
+  if (!recomputes && !is_half)
+    add("--recompute --type bfloat16", [&](TrainOptions& o) {
+      recompute(o);
+      halve(o);
+    });
+  return all;
+}
+
+MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& dataset,
+                   const TrainOptions& options) {
+  const ModelOptions& model = options.model;
+  std::uint64_t n = 0;
+  std::uint64_t m = 0;
+  for (std::size_t q = 0; q + 1 < graphs.cuts.size(); ++q) {
+    n = std::max(n, graphs.cuts[q + 1] - graphs.cuts[q]);
+    m = std::max(m, graphs.out->offsets[graphs.cuts[q + 1]] - graphs.out->offsets[graphs.cuts[q]]);
+  }
+  const bool attends = is_attention(model.kind);
+  if (attends) m += n;
+  Bytes graph, features, outputs, gradients, scratch, parameters, apart;
+  Bytes halo;
+  HaloRow halo_out, halo_in;
+  KeptBytes kept, normal;
+  const NumberType type = options.type;
+  const std::uint64_t size = size_of(type);
+  const std::uint64_t directions = graphs.is_symmetric() ? 1 : 2;
+  graph.add(m, directions, sizeof(Vertex));
+  graph.add(n, directions, 2 * sizeof(EdgeOffset) + 2 * sizeof(Vertex));
+  const std::uint64_t copies =
+      model.dropout > 0.0f && (attends || model.kind == ModelKind::gcn) ? 2 : 1;
+  if (dataset.is_sparse()) {
+    const std::uint64_t share = dataset.sparse.values.size() / (graphs.cuts.size() - 1) + 1;
+    features.add(share, 1, 2 * sizeof(Vertex) + sizeof(EdgeOffset) + 2 * sizeof(float));
+  } else {
+    features.add(n, dataset.width * copies, size);
+  }
+  Scratch shared{type};
+  std::uint64_t skipped = 0;
+  for (std::uint64_t l = 0; l < model.layers; ++l) {
+    const bool is_last = l + 1 == model.layers;
+    const std::uint64_t in = l == 0 ? dataset.width : model.hidden;
+    const std::uint64_t out = is_last ? dataset.classes : model.hidden;
+    outputs.add(n, out, size);
+    if (!is_last) normal.add_norm(model.norm, n, out, size);
+    if (model.kind == ModelKind::gatv2) {
+      // A row for each task of a walk.
+      apart.add(n / 64 + m / 64, out);
+    }
+    kept.add_convolution(model, type, dataset.is_sparse(), l, n, in, out);
+    shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden);
+    add_layer(halo_out, halo_in, model, type, dataset.is_sparse(), l, in, out);
+    if (model.skip) skipped = std::max(skipped, out);
+    const std::uint64_t matrices =
+        (model.kind == ModelKind::gcn || model.kind == ModelKind::gat ? 1 : 2) +
+        (model.skip ? 1 : 0);
+    parameters.add(in, out * matrices, 6 * sizeof(float));
+  }
+  // Those of hidden layers' inputs but the last take the memory of the layers' outputs.
+  gradients.add(n, dataset.classes + (model.layers == 1 ? 0 : model.hidden), size);
+  shared.others += model.residual && model.layers > 2 ? model.hidden : skipped;
+  scratch.add(n, shared.transformed + shared.scaled + shared.others, size);
+  MemoryPlan plan;
+  if (graphs.cuts.size() > 2) {
+    if (graphs.is_symmetric()) {
+      for (std::size_t i = 0; i < halo_in.slots.size(); ++i)
+        halo_out.add(i, halo_in.slots.at(i), 1);
+    } else {
+      halo.add(halos.in, halo_in.received() + 2 * sizeof(Vertex), 1);
+    }
+    halo.add(halos.out, halo_out.received() + 2 * sizeof(Vertex), 1);
+    if (model.kind == ModelKind::gat) {
+      // The matrix in two, for walks over own columns while the halo's rows come.
+      halo.add(m, directions, sizeof(Vertex));
+      halo.add(n, directions, 2 * sizeof(EdgeOffset));
+      halo.add(n, 2 * model.heads);
+    }
+  }
+  plan.parts.emplace_back("parameters", parameters.value);
+  if (options.sampled)
+    add_batches(plan, dataset, options, n, m, graphs.cuts.back(), graphs.out->edges());
+  if (options.sampled && !options.sampled->exact_evaluation) return plan;
+  const auto kept_total = [&](bool is_shared) {
+    Bytes sum;
+    sum.add(kept.total(is_shared), 1, 1);
+    sum.add(normal.total(is_shared), 1, 1);
+    sum.add(apart.value, 1, 1);
+    return sum.value;
+  };
+  // Evaluation alone has no backward pass: its layers share.
+  const std::uint64_t kept_bytes = kept_total(model.recompute || options.sampled);
+  if (!options.sampled) plan.recompute_saves = kept_total(false) - kept_total(true);
+  plan.parts.insert(plan.parts.begin(), {{"graph", graph.value},
+                                         {"features", features.value},
+                                         {"outputs of layers", outputs.value},
+                                         {"kept for backward", kept_bytes},
+                                         {"gradients", gradients.value},
+                                         {"scratch", scratch.value}});
+  if (graphs.cuts.size() > 2) plan.parts.emplace_back("halo", halo.value);
+  return plan;
+}
+
+/// Whether what has `bytes` in all should be on each of several devices.
+bool is_little(std::uint64_t bytes, std::uint64_t memory, int ranks) {
+  constexpr std::uint64_t kShare = 16;
+  return ranks > 1 && bytes <= memory / kShare;
+}
+
+}  // namespace
+
+std::uint64_t MemoryPlan::total() const {
+  Bytes sum;
+  for (const auto& part : parts) sum.add(part.second, 1, 1);
+  return sum.value;
+}
+
+std::string MemoryPlan::text() const {
+  auto sorted = parts;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (const auto& [name, bytes] : sorted)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, human_bytes(bytes));
+  return text;
+}
+
+MemoryPlan plan_memory(const GraphPair& graphs, const Dataset& dataset,
+                       const TrainOptions& options) {
+  check(sized(options.model, dataset));
+  const Halos halos(graphs);
+  MemoryPlan plan = plan_of(graphs, halos, dataset, options);
+  for (const Alternative& other : alternatives_to(options))
+    plan.alternatives.emplace_back(other.text,
+                                   plan_of(graphs, halos, dataset, other.options).total());
+  return plan;
+}
+
+memory::Placement features_placement(std::uint64_t memory, int ranks, const Dataset& dataset,
+                                     NumberType type) {
+  const std::uint64_t all =
+      exec::bytes_of(exec::bytes_of(dataset.vertices, dataset.width), size_of(type));
+  return is_little(all, memory, ranks) ? memory::Placement::replicated : memory::Placement::device;
+}
+
+bool edges_are_replicated(std::uint64_t memory, int ranks, const graph::Graph& graph,
+                          const SampledOptions& sampled) {
+  Bytes all;
+  all.add(graph.edges(), edge_bytes(sampled), 1);
+  all.add(graph.vertices, 1, sizeof(EdgeOffset));
+  return sampled.edges == graph::EdgesPlacement::device && is_little(all.value, memory, ranks);
+}
+
+void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks) {
+  const auto asked = [&](std::uint64_t total) {
+    return exec::bytes_of(total, device.is_cuda() ? 1 : static_cast<std::uint64_t>(ranks));
+  };
+  const std::uint64_t free = exec::free_memory(device);
+  if (asked(plan.total()) <= free) return;
+  std::string advice = plan.otherwise;
+  for (const auto& [option, total] : plan.alternatives) {
+    if (asked(total) > free) continue;
+    advice = fmt::format("with {} a rank holds {}, which fits", option, human_bytes(total));
+    break;
+  }
+  throw MemoryError(device.name(), asked(plan.total()), free,
+                    fmt::format("the plan of a rank: {}; {}", plan.text(), advice));
+}
+
+}  // namespace warren::learn

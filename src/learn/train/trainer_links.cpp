@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes over sampled batches of edges: link prediction.
+#include "warren/core/error.hpp"
+#include "warren/learn/elementwise.hpp"
+
+#include "learn/batch/batch_parts.hpp"
+#include "learn/batch/link_loss.hpp"
+
+namespace warren::learn {
+namespace {
+
+/// Two batches of pairs on the device: one is brought while the other one is used.
+class LinkSlots {
+ public:
+  LinkSlots(const exec::Device& device, std::uint64_t most_words)
+      : slots_{Slot(device, most_words), Slot(device, most_words)} {}
+
+  /// Draws the links at places [begin, begin + count) and puts them on the way along `stream`.
+  /// Waits for whoever used the batch before the last one.
+  const Vertex* bring(const exec::Stream& stream, LinkDrawer& drawer, std::uint64_t begin,
+                      std::uint64_t count) {
+    Slot& slot = slots_[brought_++ % slots_.size()];
+    if (slot.is_used) slot.used.synchronize();
+    drawer.make(begin, count, slot.batch);
+    upload(stream, slot.words, slot.batch.words);
+    return slot.words.data();
+  }
+  [[nodiscard]] std::uint64_t seeds_brought() const {
+    return slots_[(brought_ - 1) % slots_.size()].batch.seeds;
+  }
+  /// The batch brought first that was not taken yet.
+  [[nodiscard]] LinkPairs take() {
+    const Slot& slot = slots_[taken_++ % slots_.size()];
+    return slot.batch.at(slot.words.data());
+  }
+  /// What uses the batch last taken has been put on `stream`.
+  void release(const exec::Stream& stream) {
+    Slot& slot = slots_[(taken_ - 1) % slots_.size()];
+    slot.used.record(stream);
+    slot.is_used = true;
+  }
+
+ private:
+  struct Slot {
+    Slot(const exec::Device& device, std::uint64_t most_words)
+        : words(device, most_words), used(device) {}
+    LinkBatch batch;
+    memory::Buffer<std::uint32_t> words;
+    exec::Event used;
+    bool is_used = false;
+  };
+  std::array<Slot, 2> slots_;
+  std::size_t brought_ = 0, taken_ = 0;
+};
+
+/// Rows without gaps as those of another type.
+void convert(const exec::Stream& stream, std::uint64_t rows, std::uint64_t width, ConstNumbers from,
+             Numbers to) {
+  if (rows != 0) scale_rows(stream, rows, width, width, nullptr, from, to);
+}
+
+class LinkPasses final : public SampledPasses {
+ public:
+  LinkPasses(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
+             const TrainOptions& options)
+      : parts_(team, graphs, dataset, options, seeds_of_batch(options, graphs.cuts.back())),
+        shares_(parts_.shares(options.sampled->batch)),
+        drawer_(graphs, options.links->split, options.links->negatives, options.model.seed),
+        cuts_(graphs.cuts),
+        embeddings_(team, cuts_, parts_.model.options().classes, memory::Placement::device),
+        judge_(team, parts_.context.stream(), drawer_, embeddings_),
+        slots_(team.device(), LinkBatch::most_words(options.sampled->batch, drawer_.group())) {}
+
+  Context& context() override { return parts_.context; }
+  Model& model() override { return parts_.model; }
+  [[nodiscard]] std::uint64_t batches() const override {
+    return shares_.iterations(drawer_.links());
+  }
+  [[nodiscard]] double hit_rate() const override {
+    return parts_.features->hit_rate(parts_.context.stream());
+  }
+  void train(EpochRecord& record, const Standing& standing, const float* factor,
+             const std::function<void(std::uint64_t)>& update) override;
+  [[nodiscard]] Standing standing() override { return {trained_, {loss_.sum(parts_.context)}}; }
+  Scores evaluate(WholeGraph* whole) override;
+
+ private:
+  void train_batch(const Batch& batch, std::uint64_t number, std::uint64_t links,
+                   const float* scale);
+  /// The embeddings of this rank's vertices, by the whole graph.
+  void embed(WholeGraph& whole);
+  /// By batches of them.
+  void embed();
+
+  BatchParts parts_;
+  BatchShares shares_;
+  LinkDrawer drawer_;
+  std::vector<std::uint64_t> cuts_;
+  memory::GlobalArray<float> embeddings_;
+  LinkJudge judge_;
+  LinkSlots slots_;
+  LinkLoss loss_;
+  memory::Buffer<Vertex> own_;  // This rank's vertices, for embed().
+  std::uint64_t trained_ = 0;   // Batches of the epoch.
+};
+
+void LinkPasses::train_batch(const Batch& batch, std::uint64_t number, std::uint64_t links,
+                             const float* scale) {
+  // Of the layers, whose passes are over or not begun.
+  constexpr std::size_t kRowsSlot = 0;
+  constexpr std::size_t kGradientSlot = 1;
+  BatchParts& p = parts_;
+  const LinkPairs pairs = slots_.take();
+  p.context.begin(p.options.model.seed, number, true);
+  p.model.parameters().clear_gradients(p.context.stream());
+  const ConstNumbers rows = p.model.forward(p.context, batch.vertices, batch.features);
+  const Numbers gradient = p.model.scores_gradient();
+  const std::uint64_t width = p.model.options().classes;
+  const float factor = 1.0f / static_cast<float>(links * pairs.group);
+  if (rows.type() == NumberType::float32) {
+    loss_.run(p.context, pairs, rows.as<float>(), width, factor, gradient.as<float>(), scale);
+  } else {
+    float* z = p.context.floats(kRowsSlot, pairs.seeds * width);
+    float* dz = p.context.floats(kGradientSlot, pairs.seeds * width);
+    convert(p.context.stream(), pairs.seeds, width, rows, z);
+    loss_.run(p.context, pairs, z, width, factor, dz, scale);
+    convert(p.context.stream(), pairs.seeds, width, dz, gradient);
+  }
+  slots_.release(p.context.stream());
+  p.model.backward(p.context, gradient, GradientSums::of_team);
+}
+
+void LinkPasses::train(EpochRecord& record, const Standing& standing, const float* factor,
+                       const std::function<void(std::uint64_t)>& update) {
+  BatchParts& p = parts_;
+  const std::uint64_t size = drawer_.links();
+  const std::uint64_t count = batches();
+  const std::uint64_t before = (record.epoch - 1) * count;
+  const std::uint64_t rank = p.rank();
+  drawer_.begin_epoch(record.epoch);
+  loss_.begin_batches(p.context, shares_.batch * drawer_.group(), standing.sums[0]);
+  trained_ = standing.batches;
+  EpochTimer timer(p, standing.batches, count);
+  p.each_batch(
+      standing.batches, count,
+      [&](std::uint64_t i) {
+        const auto [at, links] = shares_.batch_of(size, rank, i);
+        const Vertex* seeds = slots_.bring(p.loader.stream(), drawer_, at, links);
+        p.loader.start(seeds, slots_.seeds_brought(), (before + i) * shares_.ranks + rank,
+                       p.model.input_dropout(p.options.model.seed, before + i + 1));
+      },
+      [&](std::uint64_t i, const Batch& batch) {
+        timer.batch(i, [&] {
+          train_batch(batch, before + i + 1, shares_.count_of(size, i), factor);
+          trained_ = i + 1;
+          update(i);
+        });
+      });
+  timer.finish(record);
+  record.loss =
+      loss_.sum(p.context) / (static_cast<double>(size) * static_cast<double>(drawer_.group()));
+}
+
+void LinkPasses::embed(WholeGraph& whole) {
+  whole.context.begin(parts_.options.model.seed, 0, false);
+  convert(whole.context.stream(), embeddings_.view().local_rows(), embeddings_.view().width,
+          whole.model.forward(whole.context, whole.features), embeddings_.local_data());
+  (void)whole.context.take_seconds();
+  whole.context.stream().synchronize();
+}
+
+void LinkPasses::embed() {
+  BatchParts& p = parts_;
+  const std::uint64_t most = seeds_of_batch(p.options, cuts_.back());
+  const std::uint64_t width = p.model.options().classes;
+  std::uint64_t iterations = 0;
+  for (std::size_t q = 0; q + 1 < cuts_.size(); ++q)
+    iterations = std::max(iterations, (cuts_[q + 1] - cuts_[q] + most - 1) / most);
+  const std::uint64_t first = cuts_[p.rank()], size = cuts_[p.rank() + 1] - first;
+  if (own_.size() == 0 && size != 0) {
+    std::vector<Vertex> ids(size);
+    for (std::uint64_t i = 0; i < size; ++i) ids[i] = static_cast<Vertex>(first + i);
+    upload(p.context.stream(), own_, ids);
+    p.context.stream().synchronize();
+  }
+  const auto count_at = [&](std::uint64_t i) {
+    return std::min(size - std::min(size, i * most), most);
+  };
+  p.context.set_measuring(false);
+  p.each_batch(
+      0, iterations,
+      [&](std::uint64_t i) {
+        const std::uint64_t count = count_at(i);
+        p.loader.start(count == 0 ? nullptr : own_.data() + i * most, count,
+                       kEvaluation + i * shares_.ranks + p.rank());
+      },
+      [&](std::uint64_t i, const Batch& batch) {
+        p.context.begin(p.options.model.seed, 0, false);
+        convert(p.context.stream(), count_at(i), width,
+                p.model.forward(p.context, batch.vertices, batch.features),
+                embeddings_.local_data() + i * most * width);
+      });
+  p.context.stream().synchronize();
+}
+
+Scores LinkPasses::evaluate(WholeGraph* whole) {
+  parts_.context.stream().synchronize();
+  if (whole != nullptr) {
+    embed(*whole);
+  } else {
+    embed();
+  }
+  return judge_.scores(parts_.context);
+}
+
+}  // namespace
+
+std::unique_ptr<SampledPasses> make_link_passes(team::Team& team, const GraphPair& graphs,
+                                                const Dataset& dataset,
+                                                const TrainOptions& options) {
+  require(options.links->split != nullptr, "link prediction needs a split of the edges");
+  require(options.links->negatives >= 1,
+          "link prediction needs one false target of each edge at least");
+  // Entries are twice a pair and one bit.
+  require(
+      options.sampled->batch <= (std::uint64_t{1} << 31) / (options.links->negatives + 1),
+      "a batch has 2^31 pairs of vertices or more: a smaller --batch or fewer --negatives would "
+      "fit");
+  return std::make_unique<LinkPasses>(team, graphs, dataset, options);
+}
+
+}  // namespace warren::learn

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control of BFS: which step follows which. Pure functions of small values, evaluated alike by
+// every block of every rank.
+#pragma once
+
+#include "warren/team/program.hpp"
+
+#include "traverse/common/sweep.hpp"
+
+namespace warren::traverse {
+
+enum class BfsPhase : std::uint32_t {
+  clear,    ///< Nothing is reached.
+  seed,     ///< The source is.
+  push,     ///< The queue's vertices look for unvisited neighbours.
+  sweep,    ///< The bitmap's do, in the order of their edges' addresses.
+  receive,  ///< What other ranks found of ours.
+  blank,    ///< An empty bitmap for the frontier ...
+  mark,     ///< ... which the queue's vertices enter ...
+  share,    ///< ... and all ranks get.
+  pull,     ///< Unvisited vertices look for a neighbour in the frontier.
+  collect,  ///< From the bitmap back to the queue.
+  done
+};
+
+/// The counters of a step.
+enum BfsSum : std::uint32_t { kFrontierVertices, kFrontierEdges, kLevels, kFarBytes };
+
+struct BfsState {
+  BfsPhase phase = BfsPhase::clear;
+  std::uint32_t level = 0;  ///< Depth of the frontier's vertices.
+  std::uint32_t slot = 0;   ///< The queue in use: entries at slot % 2, counter at slot % 3.
+  std::uint32_t flip = 0;   ///< Which bitmap holds the frontier; the other takes the next one.
+  std::uint32_t pull_levels = 0;
+  std::uint32_t deepest = 0;  ///< Of any vertex so far.
+  std::uint32_t ranks = 1;
+  bool may_pull = false;
+  bool may_sweep = false;   ///< The edges are far.
+  bool will_sweep = false;  ///< The bitmap is being made for a sweep, not for a pull.
+  double alpha = 0.0;
+  double beta = 0.0;
+  std::uint64_t vertices = 0;
+  std::uint64_t unexplored_edges = 0;
+  std::uint64_t frontier_vertices = 0;
+  std::uint64_t frontier_edges = 0;
+  std::uint64_t pending_vertices = 0;  ///< Found by push itself, before receive adds the rest.
+  std::uint64_t pending_edges = 0;
+  std::uint64_t far_bytes = 0;  ///< Read so far, by the team.
+};
+
+/// Whether a frontier is worked off in the order of addresses. A sweep looks at all chunks and
+/// words of the bitmap, however few vertices there are.
+[[nodiscard]] WARREN_HD inline bool is_worth_sweep(std::uint64_t frontier, std::uint64_t vertices) {
+  constexpr std::uint64_t kShare = 2048;
+  return frontier >= kSweepVertices && frontier >= vertices / kShare;
+}
+
+/// A level is over, with `vertices` new ones that have `edges` edges: how does the next one go?
+[[nodiscard]] WARREN_HD inline BfsState next_level(BfsState state, std::uint64_t vertices,
+                                                   std::uint64_t edges, std::uint32_t levels) {
+  const bool growing = vertices > state.frontier_vertices;
+  const bool was_pulling = state.phase == BfsPhase::pull;
+  state.level += levels;
+  state.deepest = vertices > 0 || state.level == 0 ? state.level : state.level - 1;
+  state.frontier_vertices = vertices;
+  state.frontier_edges = edges;
+  state.unexplored_edges -= edges < state.unexplored_edges ? edges : state.unexplored_edges;
+  if (vertices == 0 || edges == 0) {
+    state.phase = BfsPhase::done;
+  } else if (was_pulling) {
+    const bool small =
+        static_cast<double>(vertices) < static_cast<double>(state.vertices) / state.beta;
+    if (small && !growing) {
+      state.phase = BfsPhase::collect;
+    } else if (state.ranks > 1) {
+      state.phase = BfsPhase::share;
+    } else {
+      state.flip ^= 1u;
+      state.phase = BfsPhase::pull;
+    }
+  } else {
+    const bool large =
+        static_cast<double>(edges) > static_cast<double>(state.unexplored_edges) / state.alpha;
+    const bool will_pull = state.may_pull && large && growing;
+    state.will_sweep = !will_pull && state.may_sweep && is_worth_sweep(vertices, state.vertices);
+    state.phase = will_pull || state.will_sweep ? BfsPhase::blank : BfsPhase::push;
+  }
+  return state;
+}
+
+[[nodiscard]] WARREN_HD inline BfsState next_phase(BfsState state, const team::Sums& sums) {
+  state.far_bytes += sums[kFarBytes];
+  switch (state.phase) {
+    case BfsPhase::clear:
+      state.phase = BfsPhase::seed;
+      return state;
+    case BfsPhase::seed:
+      return next_level(state, sums[kFrontierVertices], sums[kFrontierEdges], 0);
+    case BfsPhase::push:
+    case BfsPhase::sweep:
+      ++state.slot;
+      if (state.ranks == 1) {
+        return next_level(state, sums[kFrontierVertices], sums[kFrontierEdges],
+                          static_cast<std::uint32_t>(sums[kLevels]));
+      }
+      state.pending_vertices = sums[kFrontierVertices];
+      state.pending_edges = sums[kFrontierEdges];
+      state.phase = BfsPhase::receive;
+      return state;
+    case BfsPhase::receive:
+      return next_level(state, sums[kFrontierVertices] + state.pending_vertices,
+                        sums[kFrontierEdges] + state.pending_edges, 1);
+    case BfsPhase::blank:
+      state.phase = BfsPhase::mark;
+      return state;
+    case BfsPhase::mark:
+      if (state.will_sweep) {
+        state.phase = BfsPhase::sweep;
+      } else if (state.ranks > 1) {
+        state.phase = BfsPhase::share;
+      } else {
+        state.flip ^= 1u;
+        state.phase = BfsPhase::pull;
+      }
+      return state;
+    case BfsPhase::share:
+      state.phase = BfsPhase::pull;
+      return state;
+    case BfsPhase::pull:
+      ++state.pull_levels;
+      return next_level(state, sums[kFrontierVertices], sums[kFrontierEdges], 1);
+    case BfsPhase::collect:
+      ++state.slot;
+      state.phase = BfsPhase::push;
+      return state;
+    case BfsPhase::done:
+      return state;
+  }
+  return state;
+}
+
+}  // namespace warren::traverse

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// BFS on GPUs, edges in host memory.
-#include "traverse/bfs_run.hpp"
-
-namespace warren::traverse {
-template BfsState BfsRun<exec::Cuda>::traverse(team::Team&, const exec::Stream&,
-                                               const BfsProgram<graph::FarAdjacency>&,
-                                               const BfsState&);
-}  // namespace warren::traverse

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host side of PageRank: memory, row classes, the choice of precision and backend.
+#include "warren/traverse/pagerank.hpp"
+
+#include <array>
+#include <functional>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "warren/core/trace.hpp"
+
+#include "traverse/pagerank/pagerank_program.hpp"
+#include "traverse/pagerank/pagerank_sweep.hpp"
+#include "traverse/sssp/sssp_weights.hpp"
+
+namespace warren::traverse {
+namespace {
+
+template <class Real>
+struct Ranks {
+  Ranks(team::Team& team, const graph::Shard& shard)
+      : values{memory::Buffer<Real>(team.device(), shard.out.count),
+               memory::Buffer<Real>(team.device(), shard.out.count)},
+        contribution{
+            memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated),
+            memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated)} {}
+  std::array<memory::Buffer<Real>, 2> values;
+  std::array<memory::GlobalArray<Real>, 2> contribution;
+
+  template <bool kPacked, bool kWeighted = false>
+  [[nodiscard]] PageRankProgram<Real, kPacked, kWeighted> program() const {
+    PageRankProgram<Real, kPacked, kWeighted> made;
+    for (std::size_t i = 0; i < 2; ++i) {
+      made.contribution[i] = contribution[i].view();
+      made.value[i] = values[i].data();
+    }
+    return made;
+  }
+};
+
+/// By weights.
+struct WeightedRanks : Ranks<double> {
+  WeightedRanks(team::Team& team, const graph::Shard& shard)
+      : Ranks(team, shard), out_weight(team.device(), shard.out.count) {}
+  memory::Buffer<double> out_weight;
+
+  [[nodiscard]] PageRankProgram<double, false, true> weighted_program() const {
+    auto made = program<false, true>();
+    made.out_weight = out_weight.data();
+    return made;
+  }
+};
+
+/// Of sweeps, which work in place.
+struct SweptRanks {
+  SweptRanks(team::Team& team, const graph::Shard& shard)
+      : values{memory::Buffer<float>(team.device(), shard.out.count)},
+        waiting(team.device(), shard.out.count),
+        contribution(team, shard.cuts, 1, memory::Placement::replicated) {}
+  std::array<memory::Buffer<float>, 1> values;
+  memory::Buffer<float> waiting;
+  memory::GlobalArray<float> contribution;
+
+  template <bool kPacked>
+  [[nodiscard]] PageRankSweep<kPacked> program() const {
+    PageRankSweep<kPacked> made;
+    made.contribution = contribution.view();
+    made.waiting = waiting.data();
+    made.value = values[0].data();
+    return made;
+  }
+};
+
+}  // namespace
+
+class PageRankMemory {
+ public:
+  PageRankMemory(team::Team& team, const graph::Shard& shard, const PageRankOptions& options,
+                 const exec::Stream& stream) {
+    if (options.weighted) {
+      ranks_.emplace<WeightedRanks>(team, shard);
+    } else if (needs_double_precision(options.damping, options.tolerance)) {
+      ranks_.emplace<Ranks<double>>(team, shard);
+    } else if (team.device().is_cuda()) {
+      ranks_.emplace<Ranks<float>>(team, shard);
+    } else {
+      ranks_.emplace<SweptRanks>(team, shard);
+    }
+    if (team.device().is_cuda()) {
+      classes_ =
+          classify_rows(stream, shard.in, RowClasses::bounds(shard.edges_placement), class_rows_);
+    }
+  }
+
+  /// f(program) with the program chosen.
+  template <class F>
+  void with_program(const graph::Shard& shard, F&& f) {
+    with_ranks([&](const auto& ranks) {
+      if constexpr (requires { ranks.weighted_program(); }) {
+        f(completed(ranks.weighted_program(), shard));
+      } else if (shard.edges_placement == graph::EdgesPlacement::compressed_host) {
+        f(completed(ranks.template program<true>(), shard));
+      } else {
+        f(completed(ranks.template program<false>(), shard));
+      }
+    });
+  }
+
+  /// Where a run left the ranks, and what they add up to.
+  void set_result(std::size_t slot, double sum) {
+    slot_ = slot;
+    sum_ = sum;
+  }
+
+  [[nodiscard]] std::vector<double> values(const exec::Stream& stream) const {
+    std::vector<double> result;
+    with_ranks([&](const auto& ranks) {
+      for (const auto value : ranks.values.at(slot_).to_host(stream))
+        result.push_back(static_cast<double>(value) / sum_);
+    });
+    return result;
+  }
+
+ private:
+  template <class F>
+  void with_ranks(F&& f) const {
+    if (const auto* single = std::get_if<Ranks<float>>(&ranks_)) f(*single);
+    if (const auto* wide = std::get_if<Ranks<double>>(&ranks_)) f(*wide);
+    if (const auto* swept = std::get_if<SweptRanks>(&ranks_)) f(*swept);
+    if (const auto* weighted = std::get_if<WeightedRanks>(&ranks_)) f(*weighted);
+  }
+
+  /// With what all programs have.
+  template <class Program>
+  Program completed(Program made, const graph::Shard& shard) const {
+    made.packed = shard.packed_in;
+    made.in = shard.in;
+    made.out = shard.out;
+    made.is_symmetric = shard.is_symmetric;
+    if constexpr (requires { made.classes; }) made.classes = classes_;
+    return made;
+  }
+
+  std::variant<std::monostate, Ranks<float>, Ranks<double>, SweptRanks, WeightedRanks> ranks_;
+  memory::Buffer<Vertex> class_rows_;
+  RowClasses classes_;
+  std::size_t slot_ = 0;
+  double sum_ = 1.0;
+};
+
+namespace {
+
+/// Where a run ended, whatever its program.
+struct Last {
+  std::uint32_t iterations = 0;
+  double residual = 0.0;
+  std::size_t slot = 0;
+  double sum = 1.0;
+};
+
+template <class Backend, class Real, bool kPacked, bool kWeighted>
+Last iterate(team::Team& team, const exec::Stream& stream,
+             const PageRankProgram<Real, kPacked, kWeighted>& program, const PageRankTask& task) {
+  PageRankState initial{task};
+  // In float64 `iterations` are those of the textbook, as everybody counts them.
+  initial.is_accelerated = program.is_symmetric && std::is_same_v<Real, float>;
+  const PageRankState last = PageRankRun<Backend>::run(team, stream, program, initial);
+  return {last.iteration, last.residual, (last.iteration + (last.keeps_last() ? 1 : 0)) % 2, 1.0};
+}
+
+template <class Backend, bool kPacked>
+Last iterate(team::Team& team, const exec::Stream& stream, const PageRankSweep<kPacked>& program,
+             const PageRankTask& task) {
+  const SweepState last = team::run_program<exec::Cpu>(team, stream, program, SweepState{task});
+  return {last.sweep, last.residual, 0, from_fixed(last.sum)};
+}
+
+}  // namespace
+
+PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options)
+    : team_(team), shard_(shard), options_(options), stream_(team.device()) {
+  require(shard.has_in() || shard.vertices == 0, "PageRank needs a shard with in-edges");
+  require(options.damping >= 0.0 && options.damping < 1.0,
+          fmt::format("damping {}: give a value from 0 to below 1", options.damping));
+  require(options.tolerance >= 0.0,
+          fmt::format("tolerance {}: give a value of at least 0", options.tolerance));
+  if (options.weighted) {
+    graph::require_plain_lists(shard, "weighted PageRank");
+    (void)survey_weights(team, shard, stream_, "weighted ranks");
+  }
+  memory_ = std::make_unique<PageRankMemory>(team, shard, options, stream_);
+  // An iteration reads every list once.
+  far_bytes_ = team.all_reduce(
+      graph::far_list_bytes(stream_, shard.in, shard.packed_in, shard.edges_placement),
+      std::plus<std::uint64_t>());
+  // Weights are cached nowhere, and the first step reads those of the out-edges besides.
+  if (options.weighted && shard.edges_placement == graph::EdgesPlacement::host)
+    far_weight_bytes_ = shard.edges * sizeof(float);
+}
+
+PageRank::~PageRank() = default;
+
+PageRankResult PageRank::run() {
+  PageRankResult result;
+  if (shard_.vertices == 0) {
+    result.converged = true;
+    return result;
+  }
+  const PageRankTask task{options_.max_iterations, options_.damping, options_.tolerance,
+                          static_cast<double>(shard_.vertices)};
+  team_.barrier();
+  exec::with_backend(team_.device(), [&](auto backend) {
+    memory_->with_program(shard_, [&](const auto& program) {
+      const double begin = now_seconds();
+      const Last last = iterate<decltype(backend)>(team_, stream_, program, task);
+      const double end = now_seconds();
+      trace_span("pagerank", team_.rank(), begin, end,
+                 fmt::format("{{\"iterations\":{}}}", last.iterations));
+      memory_->set_result(last.slot, last.sum);
+      result = {last.iterations, last.residual, last.residual <= options_.tolerance, end - begin,
+                last.iterations * (far_bytes_ + far_weight_bytes_) + far_weight_bytes_};
+    });
+  });
+  return result;
+}
+
+std::vector<double> PageRank::ranks() const { return memory_->values(stream_); }
+
+std::vector<double> PageRank::all_ranks() const {
+  std::vector<double> all;
+  const std::vector<double> mine = ranks();
+  for (const auto& part : team_.all_gather_v(std::span<const double>(mine)))
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace warren::traverse

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// PageRank as a step program: a step is an iteration. Each rank pulls into its own vertices from a
+// replicated array of contributions, contribution(u) = rank(u) / outdegree(u), and writes its own
+// new contributions to every rank's copy of the other one of two arrays: the exchange overlaps the
+// work and one barrier an iteration is enough.
+//
+// On a GPU rows are worked on in classes by in-degree, a block, a warp, a tile or a thread each, in
+// ascending order within a class; on the CPU in their natural order. Sums over the graph are
+// integers of 2^-60, so that no order of addition shows in the result.
+//
+// With weights, contribution(u) = rank(u) / (sum of u's out-weights), and an in-edge passes on its
+// weight's share of it. The first step adds the out-weights up.
+//
+// Of symmetric graphs the iteration x <- G(x) has a real spectrum, and a second-degree one
+// (second_degree.hpp) converges faster. The residual is |G(x) - x|, and x the result.
+#pragma once
+
+#include <type_traits>
+
+#include "warren/graph/compressed_decode.hpp"
+#include "warren/graph/shard.hpp"
+#include "warren/memory/global_array.hpp"
+#include "warren/team/program.hpp"
+
+#include "traverse/common/row_classes.hpp"
+#include "traverse/pagerank/pagerank_sums.hpp"
+#include "traverse/pagerank/second_degree.hpp"
+
+namespace warren::traverse {
+
+struct PageRankState : PageRankTask {
+  std::uint32_t iteration = 0;
+  bool started = false;
+  double base = 0.0;  ///< What every vertex gets: (1 - d) / n + d D / n.
+  double residual = 2.0;
+  bool is_accelerated = false;
+  SecondDegree accelerated = {};
+
+  /// Chooses the weight of the next iteration from what the last one's residual became.
+  WARREN_HD void weigh(double before) {
+    constexpr std::uint32_t kFirst = 3;  // The start's own errors are gone.
+    if (is_accelerated && iteration >= kFirst && residual < before)
+      accelerated.raise(residual / before, damping);
+  }
+  [[nodiscard]] WARREN_HD double weight() const { return accelerated.weight; }
+  /// Whether the last iteration's result is the one before it.
+  [[nodiscard]] bool keeps_last() const { return weight() > 1.0; }
+};
+
+/// Of an edge of `view`, whichever type its weights have.
+WARREN_HD inline double edge_weight(const graph::CsrView& view, EdgeOffset edge) {
+  return view.weights_int != nullptr ? static_cast<double>(view.weights_int[edge])
+                                     : static_cast<double>(view.weights_float[edge]);
+}
+
+/// What an edge of a row passes on of its source's contribution.
+template <bool kWeighted>
+struct RowWeights {
+  EdgeOffset begin;
+  template <class Real>
+  WARREN_HD Real share(const graph::CsrView& view, std::uint32_t edge, Real contribution) const {
+    return static_cast<Real>(edge_weight(view, begin + edge)) * contribution;
+  }
+};
+template <>
+struct RowWeights<false> {
+  template <class Real>
+  WARREN_HD Real share(const graph::CsrView&, std::uint32_t, Real contribution) const {
+    return contribution;
+  }
+};
+
+/// `kPacked`: the lists are compressed. `kWeighted`: ranks follow weights; those are of either
+/// type, and lie where the neighbours do.
+template <class Real, bool kPacked, bool kWeighted = false>
+struct PageRankProgram {
+  static_assert(!(kPacked && kWeighted), "weighted lists are read as they are");
+  using State = PageRankState;
+  static constexpr std::uint32_t kThreadsPerBlock = 512;
+  static constexpr std::uint32_t kBlocksPerProcessor = 2;
+  static constexpr std::uint32_t kScratchBytes = 0;
+  static constexpr std::uint32_t kGangBlocks = 1;
+  enum Sum : std::uint32_t { kResidual, kDangling };
+  static constexpr std::uint32_t kInFlight = 4;  ///< Loads of a lane.
+
+  graph::CsrView in;
+  graph::CsrView out;
+  graph::PackedRows packed;  ///< In-edges, where kPacked.
+  RowClasses classes;
+  bool is_symmetric = false;  ///< Then a row's in-degree is its out-degree.
+  memory::GlobalView<Real> contribution[2];
+  Real* value[2] = {};  ///< Own vertices: what iterations of even and of odd numbers start from.
+  double* out_weight = nullptr;  ///< Own vertices: the sum of the out-edges' weights.
+
+  WARREN_HD static bool finished(const State& state) {
+    return state.started &&
+           (state.residual <= state.tolerance || state.iteration >= state.max_iterations);
+  }
+  WARREN_HD static State next(State state, const team::Sums& sums) {
+    if (state.started) {
+      ++state.iteration;
+      const double before = state.residual;
+      state.residual = from_fixed(sums[kResidual]);
+      if (!finished(state)) state.weigh(before);
+    }
+    state.started = true;
+    const double dangling = from_fixed(sums[kDangling]);
+    state.base = (1.0 - state.damping + state.damping * dangling) / state.vertices;
+    return state;
+  }
+
+  /// What a thread has seen of its rows.
+  struct Seen {
+    std::uint64_t residual = 0;
+    std::uint64_t dangling = 0;
+  };
+
+  template <class Grid>
+  WARREN_HD void step(Grid& grid, const State& state) const {
+    Seen seen;
+    if (!state.started) {
+      start(grid, state, seen);
+    } else if constexpr (kPacked) {
+      work_packed_rows(grid, state, seen);
+    } else if constexpr (Grid::kWarpLanes == 1) {
+      work_serially(grid, state, seen);
+    } else {
+      work_rows<exec::Block>(grid, classes.begin(0), classes.count(0), state, seen);
+      work_rows<exec::Warp>(grid, classes.begin(1), classes.count(1), state, seen);
+      work_rows<exec::Tile<4>>(grid, classes.begin(2), classes.count(2), state, seen);
+      work_rows<exec::Thread>(grid, classes.begin(3), classes.count(3), state, seen);
+    }
+    grid.sum(kResidual, seen.residual);
+    grid.sum(kDangling, seen.dangling);
+  }
+
+ private:
+  /// A row as it is prepared ahead: where its edges are, the lane's first neighbours, the old rank.
+  struct Row {
+    Vertex row;
+    std::uint32_t length;
+    const Vertex* targets;
+    Vertex from[kInFlight];
+    Real now;
+    Real earlier;
+    RowWeights<kWeighted> weights;
+  };
+
+  /// The first step.
+  template <class Grid>
+  WARREN_HD void start(Grid& grid, const State& state, Seen& seen) const {
+    const auto rank = static_cast<Real>(1.0 / state.vertices);
+    if constexpr (!kWeighted) {
+      grid.template for_each<exec::Thread>(in.count, [&](auto&, std::uint64_t i) {
+        const auto row = static_cast<Vertex>(i);
+        store(row, rank, out.degree(row), 0, seen);
+      });
+    } else {
+      grid.template for_each<exec::Warp>(out.count, [&](auto& worker, std::uint64_t i) {
+        const auto row = static_cast<Vertex>(i);
+        const EdgeOffset begin = out.begin(row);
+        double part = 0.0;
+        worker.for_each(out.end(row) - begin,
+                        [&](std::uint64_t k) { part += edge_weight(out, begin + k); });
+        const double sum = worker.reduce(part, exec::Plus{});
+        if (worker.lane() != 0) return;
+        out_weight[row] = sum;
+        store(row, rank, 0, 0, seen);
+      });
+    }
+  }
+
+  template <class W, class Grid>
+  WARREN_HD void work_rows(Grid& grid, const Vertex* rows, std::uint64_t count, const State& state,
+                           Seen& seen) const {
+    const Real* source = contribution[state.iteration % 2].base[contribution[0].rank];
+    grid.template for_each_ahead<W>(
+        count,
+        [&](auto& worker, std::uint64_t i) {
+          Row made;
+          made.row = rows[i];
+          const EdgeOffset begin = in.begin(made.row);
+          made.length = static_cast<std::uint32_t>(in.end(made.row) - begin);
+          made.targets = in.list(begin);
+          if constexpr (kWeighted) made.weights = {begin};
+          made.now = value[state.iteration % 2][made.row];
+          made.earlier = earlier_of(made.row, state);
+          load_batch(made, worker.lane(), worker.size());
+          return made;
+        },
+        [&](auto& worker, std::uint64_t, Row made) {
+          const double sum = worker.reduce(pulled(worker, made, source), exec::Plus{});
+          if (worker.lane() != 0) return;
+          finish(made.row, made.now, made.earlier, sum,
+                 is_symmetric ? made.length : out.degree(made.row), state, seen);
+        });
+  }
+
+  /// Compressed rows, in the order of their addresses, a warp each.
+  template <class Grid>
+  WARREN_HD void work_packed_rows(Grid& grid, const State& state, Seen& seen) const {
+    using WorkerType = typename Grid::Warp;
+    const Real* source = contribution[state.iteration % 2].base[contribution[0].rank];
+    grid.template for_each<exec::Warp>(in.count, [&](const WorkerType& worker, std::uint64_t i) {
+      const auto row = static_cast<Vertex>(i);
+      const graph::CompressedRow list = packed.view.row(row);
+      const double sum =
+          worker.reduce(pulled_packed(worker, packed.view, list, source), exec::Plus{});
+      if (worker.lane() != 0) return;
+      finish(row, value[state.iteration % 2][row], earlier_of(row, state), sum,
+             is_symmetric ? list.degree : out.degree(row), state, seen);
+    });
+  }
+
+  WARREN_HD static void load_batch(Row& row, std::uint32_t first, std::uint32_t step) {
+    WARREN_UNROLL
+    for (std::uint32_t j = 0; j < kInFlight; ++j) {
+      if (first + j * step < row.length)
+        row.from[j] = exec::load_streaming(row.targets + first + j * step);
+    }
+  }
+
+  /// This lane's part of the sum over the row's in-neighbours. Batches are added up in double: a
+  /// hub's thousands of equal terms would lose in float what the tolerance asks for.
+  template <class W>
+  WARREN_HD double pulled(const W& worker, Row& row, const Real* source) const {
+    double sum = 0.0;
+    for (std::uint32_t first = worker.lane();;) {
+      Real part[kInFlight];
+      WARREN_UNROLL
+      for (std::uint32_t j = 0; j < kInFlight; ++j)
+        part[j] = first + j * worker.size() < row.length
+                      ? row.weights.share(in, first + j * worker.size(), source[row.from[j]])
+                      : Real{0};
+      first += kInFlight * worker.size();
+      const bool more = first < row.length;
+      if (more) load_batch(row, first, worker.size());
+      sum += static_cast<double>((part[0] + part[1]) + (part[2] + part[3]));
+      if (!more) return sum;
+    }
+  }
+
+  /// The CPU's form: rows in their order.
+  template <class Grid>
+  void work_serially(Grid& grid, const State& state, Seen& seen) const {
+    const Real* source = contribution[state.iteration % 2].base[contribution[0].rank];
+    grid.template for_each<exec::Thread>(in.count, [&](auto&, std::uint64_t i) {
+      const auto row = static_cast<Vertex>(i);
+      const EdgeOffset begin = in.begin(row);
+      const EdgeOffset length = in.end(row) - begin;
+      const Vertex* list = in.list(begin);
+      const double sum =
+          kWeighted ? pulled_weighted(row, source) : pulled_serially(list, list + length, source);
+      finish(row, value[state.iteration % 2][row], earlier_of(row, state), sum,
+             is_symmetric ? length : out.degree(row), state, seen);
+    });
+  }
+
+  /// The same with weights.
+  [[nodiscard]] double pulled_weighted(Vertex row, const Real* source) const {
+    const EdgeOffset begin = in.begin(row);
+    const EdgeOffset length = in.end(row) - begin;
+    const Vertex* list = in.list(begin);
+    double sum = 0.0;
+    for (EdgeOffset k = 0; k < length; ++k)
+      sum += edge_weight(in, begin + k) * static_cast<double>(source[list[k]]);
+    return sum;
+  }
+
+  /// x'' of a row, where it counts.
+  WARREN_HD Real earlier_of(Vertex row, const State& state) const {
+    return state.weight() != 1.0 ? value[(state.iteration + 1) % 2][row] : Real{0};
+  }
+
+  /// With the sum that a row pulled; `now` and `earlier` are x and x'' of it.
+  WARREN_HD void finish(Vertex row, Real now, Real earlier, double sum, EdgeOffset degree,
+                        const State& state, Seen& seen) const {
+    auto after = static_cast<Real>(state.base + state.damping * sum);
+    seen.residual += fixed(std::fabs(after - now));
+    if (state.weight() != 1.0) {
+      const auto w = static_cast<Real>(state.weight());
+      after = w * after + (Real{1} - w) * earlier;
+    }
+    store(row, after, degree, (state.iteration + 1) % 2, seen);
+  }
+
+  WARREN_HD void store(Vertex row, Real rank, EdgeOffset degree, std::uint32_t slot,
+                       Seen& seen) const {
+    value[slot][row] = rank;
+    if constexpr (kWeighted) {
+      // Edges of weight 0 lead out of vertices that pass nothing on: they must find a number.
+      const double sum = out_weight[row];
+      if (sum == 0.0) seen.dangling += fixed(rank);
+      contribution[slot].write_all(std::uint64_t{in.first} + row,
+                                   sum == 0.0 ? Real{0} : rank / static_cast<Real>(sum));
+    } else if (degree == 0) {
+      seen.dangling += fixed(rank);
+    } else {
+      contribution[slot].write_all(std::uint64_t{in.first} + row, rank / static_cast<Real>(degree));
+    }
+  }
+};
+
+template <class Backend>
+struct PageRankRun {
+  template <class Real, bool kPacked, bool kWeighted>
+  static PageRankState run(team::Team& team, const exec::Stream& stream,
+                           const PageRankProgram<Real, kPacked, kWeighted>& program,
+                           const PageRankState& initial);
+};
+
+template <class Backend>
+template <class Real, bool kPacked, bool kWeighted>
+PageRankState PageRankRun<Backend>::run(team::Team& team, const exec::Stream& stream,
+                                        const PageRankProgram<Real, kPacked, kWeighted>& program,
+                                        const PageRankState& initial) {
+  return team::run_program<Backend>(team, stream, program, initial);
+}
+
+#if WARREN_HAS_CUDA
+extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           const PageRankProgram<float, false>&,
+                                                           const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           const PageRankProgram<double, false>&,
+                                                           const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           const PageRankProgram<float, true>&,
+                                                           const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const exec::Stream&,
+                                                           const PageRankProgram<double, true>&,
+                                                           const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(
+    team::Team&, const exec::Stream&, const PageRankProgram<double, false, true>&,
+    const PageRankState&);
+#endif
+
+}  // namespace warren::traverse

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host side of SSSP: memory, the width of a bin, and the choice of words and backend.
+#include "warren/traverse/sssp.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "warren/core/trace.hpp"
+#include "warren/graph/edge_chunks.hpp"
+
+#include "traverse/common/program_memory.hpp"
+#include "traverse/sssp/sssp_narrow.hpp"
+#include "traverse/sssp/sssp_run.hpp"
+#include "traverse/sssp/sssp_totals.hpp"
+#include "traverse/sssp/sssp_weights.hpp"
+
+namespace warren::traverse {
+namespace {
+
+using memory::Buffer;
+using NarrowMetric = IntegerMetric<std::uint32_t>;
+using WideMetric = IntegerMetric<std::uint64_t>;
+using ByteMetric = IntegerMetric<std::uint32_t, std::uint8_t>;
+
+/// The memory of a search with words of one kind.
+template <class Metric>
+class SsspWords {
+ public:
+  using Word = typename Metric::Word;
+
+  SsspWords(team::Team& team, const graph::Shard& shard, const exec::Stream& stream)
+      : device_(team.device()) {
+    const std::uint64_t own = shard.out.count;
+    const auto ranks = static_cast<std::size_t>(team.size());
+    program_.out = shard.out;
+    if constexpr (std::is_same_v<Metric, ByteMetric>) {
+      narrow_ = narrow_weights(stream, shard.out);
+      program_.out.weights_byte =
+          graph::rebased(narrow_.data(), graph::edge_range(stream, shard.out).first);
+    }
+    program_.packed = shard.packed_out;
+    program_.rank = team.rank();
+    program_.ranks = team.size();
+    program_.vertices = shard.vertices;
+    program_.words = bitmap_words(shard.vertices);
+    for (std::size_t q = 0; q <= ranks; ++q) program_.cuts[q] = shard.cuts[q];
+    program_.capacity = queue_capacity(own, graph::edge_range(stream, shard.out).count());
+
+    program_.distance = take(device_, distance_, shard.vertices);
+    program_.base = take(device_, base_, 1);
+    program_.nearest = take(device_, nearest_, 3);
+    program_.bins = take(device_, bins_, exec::bytes_of(program_.capacity, kSsspBins));
+    program_.bin_counts = take(device_, bin_counts_, kSsspBins);
+    program_.far_count = take(device_, far_count_, 2);
+    program_.again_count = take(device_, again_count_, 3);
+    for (std::size_t i = 0; i < 2; ++i) {
+      program_.far[i] = take(device_, far_[i], own);
+      program_.again[i] = take(device_, again_[i], program_.capacity);
+      program_.queued[i] = take(device_, queued_[i], program_.words);
+    }
+    if (shard.edges_placement != graph::EdgesPlacement::device) {
+      program_.chunks = graph::make_edge_chunks(stream, shard.out, chunk_rows_);
+      for (std::size_t i = 0; i < 2; ++i)
+        program_.in_bin[i] = take(device_, in_bin_[i], program_.words);
+    }
+    program_.outbox_count = take(device_, outbox_count_, 2 * kMaxRanks);
+    if (ranks > 1) {
+      program_.mailed = take(device_, mailed_, program_.words);
+      program_.outbox = take(device_, outbox_, shard.vertices);
+    }
+    share(team, program_.distance, program_.distance_of);
+    share(team, program_.nearest, program_.nearest_of);
+    share(team, program_.outbox, program_.outbox_of);
+    share(team, program_.outbox_count, program_.outbox_count_of);
+  }
+
+  template <bool kPacked>
+  [[nodiscard]] SsspProgram<Metric, kPacked> program() const {
+    // The same members: what differs is how the lists are walked.
+    return std::bit_cast<SsspProgram<Metric, kPacked>>(program_);
+  }
+  [[nodiscard]] const Word* own() const { return program_.distance + program_.out.first; }
+  [[nodiscard]] std::vector<Word> own_on_host(const exec::Stream& stream) const {
+    std::vector<Word> words(program_.out.count);
+    exec::copy(stream, words.data(), own(), words.size() * sizeof(Word));
+    stream.synchronize();
+    return words;
+  }
+
+ private:
+  exec::Device device_;
+  SsspProgram<Metric, false> program_;
+  Buffer<Word> distance_, base_, nearest_;
+  Buffer<QueueEntry> bins_, far_[2], again_[2];
+  Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, outbox_count_;
+  Buffer<BitmapWord> queued_[2], in_bin_[2], mailed_;
+  Buffer<Vertex> outbox_, chunk_rows_;
+  Buffer<std::uint8_t> narrow_;
+};
+
+/// The width of a bin. Within a bin vertices are worked off in no order, and again when they are
+/// bettered. Where neighbourhoods grow with every hop that is dear: a bin should hold about the
+/// nearest edge of each vertex. In road networks and grids it is cheap, and each bin costs steps.
+constexpr double kSparseDegree = 8.0;
+
+double choose_delta(double mean_weight, double mean_degree, double dense, double sparse) {
+  return mean_degree <= kSparseDegree ? sparse * mean_weight : dense * mean_weight / mean_degree;
+}
+
+double delta_of(const team::Team& team, const graph::Shard& shard, const SsspWeights& weights,
+                const SsspOptions& options, bool scans) {
+  if (options.delta > 0.0) return options.delta;
+  if (weights.mean == 0.0) return 1.0;
+  const bool on_gpu = team.device().is_cuda();
+  // Far edges are dearer to look at twice than a step is.
+  const bool is_far = shard.edges_placement != graph::EdgesPlacement::device;
+  const double dense = !on_gpu || is_far ? 1.5 : scans ? 7.0 : 4.0;
+  const double chosen = choose_delta(weights.mean, weights.mean_degree, dense, on_gpu ? 40.0 : 8.0);
+  return weights.is_integer ? std::max(1.0, chosen) : chosen;
+}
+
+bool chooses_scan(const team::Team& team, const SsspWeights& weights, SsspFrontier frontier) {
+  constexpr double kScanDegree = 5.0;  // Above grids and road networks.
+  if (frontier != SsspFrontier::automatic) return frontier == SsspFrontier::scan;
+  return team.device().is_cuda() && weights.mean_degree > kScanDegree;
+}
+
+}  // namespace
+
+class SsspMemory {
+ public:
+  SsspMemory(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
+             const SsspWeights& weights) {
+    if (should_narrow(shard, weights)) {
+      words_.emplace<SsspWords<ByteMetric>>(team, shard, stream);
+    } else if (weights.is_integer) {
+      words_.emplace<SsspWords<NarrowMetric>>(team, shard, stream);
+    } else {
+      words_.emplace<SsspWords<RealMetric>>(team, shard, stream);
+    }
+  }
+  /// From 32 to 64 bits.
+  void widen(team::Team& team, const graph::Shard& shard, const exec::Stream& stream) {
+    team.barrier();
+    words_.emplace<std::monostate>();
+    words_.emplace<SsspWords<WideMetric>>(team, shard, stream);
+  }
+  /// f(words, metric) with the words there are.
+  template <class F>
+  void with_words(F&& f) const {
+    if (const auto* words = std::get_if<SsspWords<NarrowMetric>>(&words_))
+      f(*words, NarrowMetric{});
+    if (const auto* words = std::get_if<SsspWords<ByteMetric>>(&words_)) f(*words, ByteMetric{});
+    if (const auto* words = std::get_if<SsspWords<WideMetric>>(&words_)) f(*words, WideMetric{});
+    if (const auto* words = std::get_if<SsspWords<RealMetric>>(&words_)) f(*words, RealMetric{});
+  }
+
+ private:
+  std::variant<std::monostate, SsspWords<NarrowMetric>, SsspWords<ByteMetric>,
+               SsspWords<WideMetric>, SsspWords<RealMetric>>
+      words_;
+};
+
+namespace {
+
+template <class Metric>
+double real_of(typename Metric::Word word) {
+  if (word == Metric::kUnreached) return std::numeric_limits<double>::infinity();
+  if constexpr (std::is_same_v<Metric, RealMetric>) {
+    return RealMetric::value(word);
+  } else {
+    return static_cast<double>(word);
+  }
+}
+
+/// Adds up this rank's distances, then those of all ranks in their order.
+template <class Metric>
+void add_up(team::Team& team, const std::vector<typename Metric::Word>& own, SsspResult& result) {
+  SsspResult part;
+  for (const auto word : own) {
+    if (word == Metric::kUnreached) continue;
+    if constexpr (!std::is_same_v<Metric, RealMetric>) {
+      part.max_distance = std::max<std::uint64_t>(part.max_distance, word);
+      add_to_sum(part, word);
+    }
+    part.max_real_distance = std::max(part.max_real_distance, real_of<Metric>(word));
+    part.sum_real_distance += real_of<Metric>(word);
+  }
+  add_distances_of_ranks(team, part, result);
+}
+
+/// Whose words are the same.
+template <class Metric>
+using SummaryMetric = std::conditional_t<std::is_same_v<Metric, ByteMetric>, NarrowMetric, Metric>;
+
+/// What the control of either form of a search says in the end.
+struct SearchOutcome {
+  bool has_overflowed;
+  std::uint64_t steps, bins, edges, far_bytes;
+};
+
+template <class Backend, bool kPacked, class Metric>
+SearchOutcome search_queues(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
+                            const SsspProgram<Metric, kPacked>& program) {
+  SsspState initial;
+  initial.ranks = static_cast<std::uint32_t>(team.size());
+  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  const SsspState last = SsspSearch<Backend, Metric, kPacked>::run(team, stream, program, initial);
+  return {last.has_overflowed, last.steps, kSsspBins * (last.window + std::uint64_t{1}), last.edges,
+          last.far_bytes};
+}
+
+template <class Backend, bool kPacked, class Metric>
+SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
+                           const SsspProgram<Metric, kPacked>& program, double delta) {
+  SsspScanState initial;
+  initial.ranks = static_cast<std::uint32_t>(team.size());
+  initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
+  initial.width = delta;
+  initial.narrowest = delta;
+  initial.vertices = shard.vertices;
+  initial.all_edges = shard.edges;
+  const SsspScanState last = SsspSearch<Backend, Metric, kPacked>::scan(
+      team, stream, {program, shard.is_symmetric}, initial);
+  return {last.has_overflowed, last.steps, last.bin + std::uint64_t{1}, last.edges, last.far_bytes};
+}
+
+/// One search; true if the words were too narrow for it.
+template <class Backend, bool kPacked, class Metric>
+bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
+            const SsspWords<Metric>& words, Vertex source, bool scans, SsspResult& result) {
+  SsspProgram<Metric, kPacked> program = words.template program<kPacked>();
+  program.source = source;
+  // A width too small for the arithmetic stays one that the nearest vertex falls in.
+  program.inverse_delta = static_cast<typename Metric::Real>(std::min(1.0 / result.delta, 1e30));
+  team.barrier();
+  const double begin = now_seconds();
+  const SearchOutcome last = scans
+                                 ? search_scans<Backend>(team, stream, shard, program, result.delta)
+                                 : search_queues<Backend>(team, stream, shard, program);
+  const double end = now_seconds();
+  trace_span(
+      "sssp", team.rank(), begin, end,
+      fmt::format("{{\"source\":{},\"steps\":{},\"bins\":{}}}", source, last.steps, last.bins));
+  if (last.has_overflowed) return true;
+  result.seconds = end - begin;
+  result.relaxed_edges = last.edges;
+  if (shard.edges_placement != graph::EdgesPlacement::device)
+    result.far_bytes = last.far_bytes + last.edges * ((kPacked ? 0 : sizeof(Vertex)) +
+                                                      sizeof(typename Metric::Weight));
+  result.steps = last.steps;
+  const auto summary =
+      SsspRun<Backend, SummaryMetric<Metric>>::summarize(team, stream, {shard.out, words.own()});
+  result.reached = summary.reached;
+  result.edges = summary.edges;
+  add_up<Metric>(team, words.own_on_host(stream), result);
+  return false;
+}
+
+template <class T>
+std::vector<T> on_all(team::Team& team, const std::vector<T>& mine) {
+  std::vector<T> all;
+  for (const auto& part : team.all_gather_v(std::span<const T>(mine)))
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace
+
+Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& options)
+    : team_(team), shard_(shard), stream_(team.device()) {
+  require(options.delta >= 0.0 && std::isfinite(options.delta),
+          fmt::format("delta {}: give a number above 0, or 0 to have it chosen", options.delta));
+  const SsspWeights weights = survey_weights(team, shard, stream_, "shortest paths");
+  scans_ = chooses_scan(team, weights, options.frontier);
+  delta_ = delta_of(team, shard, weights, options, scans_);
+  memory_ = std::make_unique<SsspMemory>(team, shard, stream_, weights);
+}
+
+Sssp::~Sssp() = default;
+
+SsspResult Sssp::run(Vertex source) {
+  require(source < shard_.vertices,
+          fmt::format("source {} is no vertex: the graph has {} vertices, numbered from 0", source,
+                      shard_.vertices));
+  SsspResult result;
+  result.delta = delta_;
+  const auto try_search = [&] {
+    bool is_too_narrow = false;
+    memory_->with_words([&](const auto& words, auto metric) {
+      exec::with_backend(team_.device(), [&](auto backend) {
+        using Backend = decltype(backend);
+        using Metric = decltype(metric);
+        if constexpr (!std::is_same_v<Metric, ByteMetric>) {
+          if (shard_.edges_placement == graph::EdgesPlacement::compressed_host) {
+            is_too_narrow = search<Backend, true, Metric>(team_, stream_, shard_, words, source,
+                                                          scans_, result);
+            return;
+          }
+        }
+        is_too_narrow =
+            search<Backend, false, Metric>(team_, stream_, shard_, words, source, scans_, result);
+      });
+    });
+    return is_too_narrow;
+  };
+  if (try_search()) {
+    memory_->widen(team_, shard_, stream_);
+    (void)try_search();  // 2^32 edges of weight 2^31 still fit.
+  }
+  return result;
+}
+
+bool Sssp::has_integer_distances() const {
+  bool is_integer = true;
+  memory_->with_words([&](const auto&, auto metric) {
+    is_integer = !std::is_same_v<decltype(metric), RealMetric>;
+  });
+  return is_integer;
+}
+
+std::vector<std::uint64_t> Sssp::distance() const {
+  require(has_integer_distances(), "the weights are real numbers: ask for the real distances");
+  std::vector<std::uint64_t> result;
+  memory_->with_words([&](const auto& words, auto metric) {
+    for (const auto word : words.own_on_host(stream_))
+      result.push_back(word == decltype(metric)::kUnreached ? kUnreachedDistance : word);
+  });
+  return result;
+}
+
+std::vector<double> Sssp::real_distance() const {
+  std::vector<double> result;
+  memory_->with_words([&](const auto& words, auto metric) {
+    for (const auto word : words.own_on_host(stream_))
+      result.push_back(real_of<decltype(metric)>(word));
+  });
+  return result;
+}
+
+std::vector<std::uint64_t> Sssp::all_distances() const { return on_all(team_, distance()); }
+std::vector<double> Sssp::all_real_distances() const { return on_all(team_, real_distance()); }
+
+}  // namespace warren::traverse

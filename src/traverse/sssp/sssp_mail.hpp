@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the ranks of an SSSP tell each other: ids of vertices that were bettered. The owner reads
+// the distance in the sender's words after the barrier. `parity`: of the slot that relaxed.
+#pragma once
+
+#include "traverse/common/bitmap.hpp"
+
+namespace warren::traverse {
+
+/// Where a step's mail goes.
+struct SsspOutbox {
+  Vertex* list = nullptr;          ///< Mail for rank q from index cuts[q].
+  std::uint64_t* count = nullptr;  ///< [kMaxRanks], of the slot's parity.
+  const std::uint64_t* cuts = nullptr;
+  int ranks = 1;
+
+  /// Mails the lanes' vertices, where they have one, to their owners. The lanes reserve room
+  /// together, once for each owner.
+  template <class W>
+  WARREN_HD void put(const W& worker, bool has, Vertex to) const {
+    int owner = 0;
+    WARREN_ROLLED
+    for (int p = 1; p < ranks; ++p) owner += to >= cuts[p] ? 1 : 0;
+    WARREN_ROLLED
+    for (int q = 0; q < ranks; ++q) {
+      const bool mine = has && owner == q;
+      if (!worker.any(mine)) continue;
+      const std::uint32_t before = worker.exclusive_scan(mine ? 1u : 0u);
+      std::uint64_t base = 0;
+      if (worker.lane() == worker.size() - 1)
+        base = exec::atomic_add(count[q], std::uint64_t{before} + (mine ? 1u : 0u));
+      base = worker.broadcast(base, worker.size() - 1) + before;
+      if (mine) list[cuts[q] + base] = to;
+    }
+  }
+};
+
+/// f(worker, vertex, distance) for what other ranks offer to this one, by whole warps, with
+/// kUnreached for nothing: the tasks are their mail, laid end to end.
+template <class Grid, class Program, class F>
+WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity, F&& f) {
+  using WarpType = typename Grid::Warp;
+  using Metric = typename Program::Metric;
+  constexpr std::uint32_t kLanes = Grid::kWarpLanes;
+  const auto tasks_of = [&](int p) -> std::uint64_t {
+    if (p == program.rank) return 0;
+    return (program.mail_count(p, program.rank, parity) + kLanes - 1) / kLanes;
+  };
+  std::uint64_t tasks = 0;
+  for (int p = 0; p < program.ranks; ++p) tasks += tasks_of(p);
+  grid.template for_each<exec::Warp>(tasks, [&](const WarpType& worker, std::uint64_t task) {
+    int p = 0;
+    for (std::uint64_t here = tasks_of(0); task >= here; here = tasks_of(p)) {
+      task -= here;
+      ++p;
+    }
+    const std::uint64_t index = task * kLanes + worker.lane();
+    const bool has = index < program.mail_count(p, program.rank, parity);
+    Vertex to = 0;
+    typename Metric::Word distance = Metric::kUnreached;
+    if (has) {
+      to = program.outbox_of[p][program.cuts[program.rank] + index];
+      distance = program.distance_of[p][to];
+    }
+    f(worker, to, distance);
+  });
+}
+
+/// The senders' part: what was mailed may be mailed again.
+template <class Grid, class Program>
+WARREN_HD void forget_mail(Grid& grid, const Program& program, std::uint32_t parity) {
+  for (int q = 0; q < program.ranks; ++q) {
+    grid.template for_each<exec::Thread>(
+        program.mail_count(program.rank, q, parity), [&](auto&, std::uint64_t i) {
+          const Vertex v = program.outbox[program.cuts[q] + i];
+          exec::atomic_store(program.mailed[v / kWordBits], BitmapWord{0});
+        });
+  }
+}
+
+}  // namespace warren::traverse

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control of SSSP by scans: which step follows which, and how wide the next bin is.
+#pragma once
+
+#include "warren/team/program.hpp"
+
+#include "traverse/common/sweep.hpp"
+
+namespace warren::traverse {
+
+/// A queue of fewer entries is worked off as it stands.
+inline constexpr std::uint64_t kSweepEntries = 8192;
+
+enum class SsspScanPhase : std::uint32_t {
+  clear,  ///< Nothing is reached but the source.
+  mark,   ///< Far edges: the bin's vertices enter a bitmap.
+  sweep,  ///< They offer distances to their neighbours, in the order of their edges' addresses.
+  scan,   ///< The bin's vertices offer distances to their neighbours as they are found.
+  again,  ///< So do those that fell in the bin meanwhile, and long lists, piece by piece.
+  sweep_again,  ///< The same in the order of their edges' addresses.
+  forget,       ///< Then they are not queued any more.
+  receive,      ///< What other ranks offer to ours.
+  done
+};
+
+/// The counters of a step.
+enum SsspScanSum : std::uint32_t {
+  kScanAgain,     ///< Entries put into the queue of the bin's next step.
+  kScanOpen,      ///< Vertices seen beyond the bin.
+  kScanMarked,    ///< Vertices of the bin.
+  kScanEdges,     ///< Edges looked at.
+  kScanOverflow,  ///< Sums that the words cannot hold.
+  kScanFarBytes,  ///< Read of compressed lists in host memory.
+};
+
+struct SsspScanState {
+  SsspScanPhase phase = SsspScanPhase::clear;
+  std::uint32_t slot = 0;  ///< Of the again-queue: entries at slot % 2, counter at slot % 3.
+  std::uint32_t bin = 0;   ///< It begins at the nearest vertex, which stands at bin % 3.
+  std::uint32_t ranks = 1;
+  bool is_open = false;  ///< There are vertices beyond the bin.
+  bool has_overflowed = false;
+  bool may_sweep = false;  ///< The edges are far.
+  double width = 1.0;      ///< Of the bin.
+  double narrowest = 1.0;  ///< Of all bins.
+  std::uint64_t vertices = 0;
+  std::uint64_t all_edges = 0;
+  std::uint64_t again = 0;      ///< Entries for the bin's next step.
+  std::uint64_t bin_edges = 0;  ///< Looked at for this bin.
+  std::uint64_t edges = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t far_bytes = 0;  ///< Of compressed lists.
+};
+
+[[nodiscard]] WARREN_HD inline SsspScanState begin_scan(SsspScanState state) {
+  state.is_open = false;
+  state.bin_edges = 0;
+  state.phase = state.may_sweep ? SsspScanPhase::mark : SsspScanPhase::scan;
+  return state;
+}
+
+/// The next bin. Once most edges are behind, those with few are widened: what is left is a tail of
+/// vertices of low degree, where a step costs more than a few edges looked at twice.
+[[nodiscard]] WARREN_HD inline SsspScanState end_bin(SsspScanState state) {
+  if (!state.is_open) {
+    state.phase = SsspScanPhase::done;
+    return state;
+  }
+  ++state.bin;
+  // A sweep passes over all addresses.
+  const std::uint64_t few = state.may_sweep ? state.vertices : state.vertices / 4;
+  if (state.edges > state.all_edges / 4 && state.bin_edges < few) {
+    state.width *= 2.0;
+  } else if (state.bin_edges > 8 * few && state.width > state.narrowest) {
+    state.width /= 2.0;
+  }
+  return begin_scan(state);
+}
+
+/// After a step that offered, and what others offered.
+[[nodiscard]] WARREN_HD inline SsspScanState go_on(SsspScanState state) {
+  if (state.has_overflowed) {
+    state.phase = SsspScanPhase::done;
+    return state;
+  }
+  if (state.again == 0) return end_bin(state);
+  const bool sweeps = state.may_sweep && state.again >= kSweepEntries;
+  state.phase = sweeps ? SsspScanPhase::sweep_again : SsspScanPhase::again;
+  return state;
+}
+
+[[nodiscard]] WARREN_HD inline SsspScanState next_scan(SsspScanState state,
+                                                       const team::Sums& sums) {
+  ++state.steps;
+  if (sums[kScanOpen] > 0) state.is_open = true;
+  switch (state.phase) {
+    case SsspScanPhase::clear:
+      return begin_scan(state);
+    case SsspScanPhase::mark:
+      if (sums[kScanMarked] == 0) return end_bin(state);
+      state.phase = sums[kScanMarked] < kSweepVertices ? SsspScanPhase::scan : SsspScanPhase::sweep;
+      return state;
+    case SsspScanPhase::sweep:
+    case SsspScanPhase::scan:
+    case SsspScanPhase::again:
+    case SsspScanPhase::sweep_again: {
+      const bool has_swept = state.phase == SsspScanPhase::sweep_again;
+      ++state.slot;
+      state.again = sums[kScanAgain];
+      state.bin_edges += sums[kScanEdges];
+      state.edges += sums[kScanEdges];
+      state.far_bytes += sums[kScanFarBytes];
+      state.has_overflowed = state.has_overflowed || sums[kScanOverflow] > 0;
+      if (has_swept) {
+        state.phase = SsspScanPhase::forget;
+        return state;
+      }
+      if (state.ranks == 1) return go_on(state);
+      state.phase = SsspScanPhase::receive;
+      return state;
+    }
+    case SsspScanPhase::forget:
+      if (state.ranks == 1) return go_on(state);
+      state.phase = SsspScanPhase::receive;
+      return state;
+    case SsspScanPhase::receive:
+      state.again += sums[kScanAgain];
+      return go_on(state);
+    case SsspScanPhase::done:
+      return state;
+  }
+  return state;
+}
+
+}  // namespace warren::traverse
