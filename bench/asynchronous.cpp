@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "warren/exec/worker.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
 

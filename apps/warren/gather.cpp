@@ -10,6 +10,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/exec/worker.hpp"
 #include "warren/memory/cached_array.hpp"
 #include "warren/memory/ordered_gather.hpp"
 #include "warren/sample/exchange_gather.hpp"

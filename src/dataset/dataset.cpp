@@ -152,11 +152,15 @@ Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features, std::ui
   const std::uint64_t means = random_key(seed, 0, kMeans);
   const std::uint64_t noise = random_key(seed, 0, kNoise);
   const std::uint64_t split_of = random_key(seed, 0, kSplitOf);
-  // What tells classes apart grows with the root of the features: of few the noise is smaller, so
-  // that a model can learn them, too.
-  constexpr std::uint64_t kManyFeatures = 64;
-  const float spread = 8.0f * std::sqrt(static_cast<float>(std::min(features, kManyFeatures)) /
-                                        static_cast<float>(kManyFeatures));
+  // What tells classes apart grows with the root of the features, and what is learnt of it with the
+  // vertices to learn from: of few of either the noise is smaller, so that a model can learn them,
+  // too.
+  constexpr std::uint64_t kManyFeatures = 64, kManyVertices = 20'000;
+  const float of_features = std::sqrt(static_cast<float>(std::min(features, kManyFeatures)) /
+                                      static_cast<float>(kManyFeatures));
+  const float of_vertices = std::sqrt(static_cast<float>(std::min(vertices, kManyVertices)) /
+                                      static_cast<float>(kManyVertices));
+  const float spread = 8.0f * of_features * std::max(0.5f, of_vertices);
   pool.parallel_for(0, vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v) {
       const std::uint64_t label = v / kCommunity % classes;

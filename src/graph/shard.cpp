@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/worker.hpp"
 #include "warren/graph/edge_chunks.hpp"
 #include "warren/graph/generate_shard.hpp"
 #include "warren/graph/transform.hpp"

@@ -9,6 +9,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/exec/worker.hpp"
 
 #include "sparse/parameter_search.hpp"
 #include "sparse/plan_table.hpp"

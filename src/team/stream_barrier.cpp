@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "warren/exec/memory.hpp"
+#include "warren/exec/worker.hpp"
 
 #include "team/stream_barrier_kernels.hpp"
 

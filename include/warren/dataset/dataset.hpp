@@ -102,7 +102,8 @@ enum class LabelForm : std::uint8_t {
 
 /// A dataset on a generated graph: the label of a vertex is its community's (200 vertices with
 /// consecutive ids) modulo `classes`; features are dense, a mean of its class in +-1 and noise in
-/// +-4, of f < 64 features in +-4 sqrt(f / 64); 8% of the vertices are for training, 2% for
+/// +-4, of f < 64 features in +-4 sqrt(f / 64), and of n < 20,000 vertices in sqrt(n / 20,000) of
+/// that, half at least; 8% of the vertices are for training, 2% for
 /// validation, the others for the test. Throws UsageError for no features or classes, and of
 /// Contents::all for a split without vertices.
 [[nodiscard]] Dataset generate_dataset(std::uint64_t vertices, std::uint64_t features,

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "warren/core/trace.hpp"
+#include "warren/exec/worker.hpp"
 
 #include "traverse/common/program_memory.hpp"
 #include "traverse/components/components_program.hpp"
