@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -69,6 +70,7 @@ NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
   };
   NamedPairs pairs;
   std::vector<std::string> cells;
+  bool may_be_headings = true;
   each_line(text, [&](std::uint64_t number, std::string_view line) {
     if (line.empty() || line.front() == '#') return;
     const auto fail = [&](const std::string& what) {
@@ -76,6 +78,9 @@ NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
                                    printable(line.substr(0, 60))));
     };
     if (!split_cells(line, 2, cells)) fail("quotes do not match");
+    const bool is_first = std::exchange(may_be_headings, false);
+    if (is_first && cells.size() == 2 && are_edge_headings(cells) && vertex(cells[0]) == kNoVertex)
+      return;
     if (cells.size() > 2) fail("there is more than two vertices");
     const auto link = cells.size() == 2 ? learn::Link{vertex(cells[0]), vertex(cells[1])}
                                         : learn::Link{kNoVertex, kNoVertex};

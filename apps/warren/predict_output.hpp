@@ -28,8 +28,8 @@ struct NamedPairs {
 
 /// Two vertices a line, separated by blanks, tabs, commas or semicolons, perhaps in quotes: numbers
 /// of [0, vertices), or, where the dataset has names for its vertices, names (a number is always a
-/// number). Empty lines and those that begin with # are none. Throws InputError that names the
-/// line.
+/// number). Empty lines, those that begin with #, and a first one of headings (source, target) are
+/// none. Throws InputError that names the line.
 [[nodiscard]] NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
                                     std::span<const std::string> names);
 

@@ -129,9 +129,9 @@ void check_sparse_options(const SparseOptions& options) {
           "--strategy NAME");
   check_method(options.method);
   check_choice("--reorder", options.reorder, {"none", "rabbit", "degree", "random"}, {});
+  if (options.workgroup != 0) graph::check_workgroup(options.workgroup, options.common.ranks());
   if (options.common.ranks() == 1)
     warn_without_effect(options.common, {"--workgroup", "--explain"}, "one rank exchanges nothing");
-  if (options.workgroup != 0) graph::check_workgroup(options.workgroup, options.common.ranks());
 }
 
 double sparse_tolerance(const std::string& type, int ranks) {

@@ -2,6 +2,7 @@
 #include "strategy.hpp"
 
 #include <charconv>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -80,9 +81,14 @@ std::string strategy_name(const std::string& text) { return text.substr(0, text.
 sparse::DistributedOptions parse_product(const std::string& text) {
   sparse::DistributedOptions options;
   options.strategy = sparse::parse_strategy(strategy_name(text));
+  std::set<std::string> given;
   for (std::size_t colon = text.find(':'); colon != std::string::npos;) {
     const std::size_t next = text.find(':', colon + 1);
-    set_parameter(text.substr(colon + 1, next - colon - 1), options);
+    const std::string part = text.substr(colon + 1, next - colon - 1);
+    const std::string name = part.substr(0, part.find('='));
+    set_parameter(part, options);
+    require(given.insert(name).second,
+            fmt::format("strategy \"{}\" gives {} twice; give one value", text, name));
     colon = next;
   }
   return options;

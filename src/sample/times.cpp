@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -107,6 +108,8 @@ class TextTimes {
   };
 
   void take(std::uint64_t line, const std::vector<std::string>& cells) {
+    const bool is_first = std::exchange(may_be_headings_, false);
+    if (is_first && are_edge_headings(cells) && find(cells[0]) == kNoVertex) return;
     const bool is_whole = cells.size() == 3;
     const auto time = is_whole ? whole_number<std::int64_t>(cells[2]) : std::nullopt;
     const Vertex source = is_whole ? find(cells[0]) : kNoVertex;
@@ -177,6 +180,7 @@ class TextTimes {
   const graph::Graph& graph_;
   std::span<const std::string> words_;
   std::unordered_map<std::string_view, Vertex> by_word_;
+  bool may_be_headings_ = true;
   Times own_, of_reverse_;  ///< By the lines of the edge itself, and by those of its reverse.
 };
 

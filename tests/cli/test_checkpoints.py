@@ -294,7 +294,7 @@ class Predict(Base):
             for (v, w), score in zip(hidden + unlinked, scores):
                 product = sum(z[v * width + i] * z[w * width + i] for i in range(width))
                 self.assertAlmostEqual(product, score, places=3)
-        by_number = self.succeed_json("predict", *options, "--pairs", self.file("numbers.txt", '0;3\n"1" "2"\n'), "--output", "out.txt")
+        by_number = self.succeed_json("predict", *options, "--pairs", self.file("numbers.txt", 'source,target\n0;3\n"1" "2"\n'), "--output", "out.txt")
         chances = [line.split()[-1] for line in (self.folder / "out.txt").read_text().splitlines()]
         # Names of vertices; a number is a number.
         self.file("set/names.txt", "".join("7\n" if v == 3 else f'v "{v}"\n' for v in range(60)))

@@ -75,7 +75,7 @@ class Sample(ProgramTest):
         # Ids that are words, as a spreadsheet may quote them.
         words = ["the hub"] + [f"v{v}" for v in range(1, 10)]
         by_word = self.file("w.csv", "source,target\n" + "".join(f'"{words[u]}","{words[v]}"\n' for u, v, _ in lines))
-        word_times = self.file("times.csv", "".join(f'"{words[u]}";"{words[v]}";{t}\n' for u, v, t in reversed(lines)))
+        word_times = self.file("times.csv", "source,target,time\n" + "".join(f'"{words[u]}";"{words[v]}";{t}\n' for u, v, t in reversed(lines)))
         ask = ["sample", by_word, "--ids", "words", *options[1:2], *options[4:], "--times"]
         self.assertEqual(self.succeed_json(*ask, word_times, "--seed-times", 45)["sampled_edges"], 13)
         for text, says in (('"the hub" nobody 5\n', "line 1"), ('"the hub v1 5\n', "line 1"), ('"the hub" v1 5\n', "from the hub to v2 has no time"), ("1 2 3 4 5\n", "line 1")):

@@ -174,7 +174,7 @@ class Spmm(ProgramTest):
             again = self.succeed_json("spmm", *graph, "--strategy", text, "--repeat", 4)
             self.assertEqual(again["rows_moved"], result["rows_moved"])
         for text, words in (("once:auto", "leave :auto out"), ("broadcast:auto", "leave :auto out"), ("pull:dist=no", "dist=off"),
-                            ("staged:mgg", "no parameter"), ("pull:auto:ps=4", "no parameter")):
+                            ("staged:mgg", "no parameter"), ("pull:auto:ps=4", "no parameter"), ("pull:ps=4:ps=5", "twice")):
             self.must_fail(2, "spmm", *graph, "--strategy", text, says=words)
         self.must_fail(2, "spmm", *graph, "--strategy", "pull:auto", "--deterministic", says="--deterministic")
 

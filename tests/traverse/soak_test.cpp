@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every traversal again and again in one process: answers, memory, open files and threads stay as
-// they were. For some seconds; with WARREN_SOAK_ROUNDS as many rounds as it says.
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+// they were (support/soak.hpp).
+#include "support/soak.hpp"
 
 #include <gtest/gtest.h>
 
@@ -68,51 +65,16 @@ void run_all(const Case& the, const graph::ShardSource& source, int ranks) {
   });
 }
 
-/// What the process holds.
-struct Held {
-  std::uint64_t resident = 0, files = 0, threads = 0;
-
-  static std::uint64_t entries(const char* folder) {
-    std::uint64_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) count += entry.exists();
-    return count;
-  }
-  static Held now() {
-    constexpr std::uint64_t kPage = 4096;
-    std::uint64_t size = 0, resident = 0;
-    std::ifstream("/proc/self/statm") >> size >> resident;
-    return {resident * kPage, entries("/proc/self/fd"), entries("/proc/self/task")};
-  }
-};
-
 TEST(Soak, EveryTraversalAgainAndAgain) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kTime = std::chrono::seconds(5);
-  constexpr std::uint64_t kFirst = 10;  // Until pools and caches have what they keep.
-  const char* wanted = std::getenv("WARREN_SOAK_ROUNDS");
-  const std::uint64_t rounds = wanted == nullptr ? 0 : std::strtoull(wanted, nullptr, 10);
+  constexpr std::uint64_t kFirst = 10;
   const Case the("kron:8");
   const int ranks[] = {1, 2, 3};
   std::vector<graph::ShardSource> sources;
   for (const int count : ranks) sources.push_back(fixtures::shard_source(the.graph, count));
-  Held before;
-  std::uint64_t round = 0;
-  const auto begin = Clock::now();
-  for (; round < kFirst + 1 || (rounds == 0 ? Clock::now() - begin < kTime : round < rounds);
-       ++round) {
-    if (round == kFirst) before = Held::now();
+  testing_support::soak(kFirst, [&](std::uint64_t round) {
     const std::size_t i = round % std::size(ranks);
     run_all(the, sources[i], ranks[i]);
-    if (HasFailure()) break;
-  }
-  const Held after = Held::now();
-  RecordProperty("rounds", std::to_string(round));
-  EXPECT_EQ(after.files, before.files);
-  EXPECT_EQ(after.threads, before.threads);
-#ifndef WARREN_SANITIZED  // Sanitizers keep what was freed for a while, and find leaks themselves.
-  constexpr std::uint64_t kSlack = std::uint64_t{32} << 20;
-  EXPECT_LE(after.resident, before.resident + kSlack) << "after " << round << " rounds";
-#endif
+  });
 }
 
 }  // namespace

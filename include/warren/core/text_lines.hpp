@@ -63,4 +63,19 @@ inline bool split_cells(std::string_view line, std::size_t most, std::vector<std
   }
 }
 
+/// Whether a first line is one of headings: words for the two ends of an edge, as data frames name
+/// them.
+inline bool are_edge_headings(const std::vector<std::string>& cells) {
+  constexpr std::string_view kHeadings[][2] = {
+      {"source", "target"}, {"src", "dst"}, {"from", "to"}, {"u", "v"}};
+  const auto is = [](std::string_view cell, std::string_view heading) {
+    return std::ranges::equal(cell, heading, [](char a, char b) {
+      return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+    });
+  };
+  return cells.size() >= 2 && std::ranges::any_of(kHeadings, [&](const auto& heading) {
+           return is(cells[0], heading[0]) && is(cells[1], heading[1]);
+         });
+}
+
 }  // namespace warren
