@@ -61,7 +61,7 @@ std::string make_file(std::uint64_t edges) {
 
 std::uint64_t parse_only(const std::string& path, ThreadPool& pool) {
   namespace io = warren::graph::io;
-  const files::TextFile file(path, io::required_kind(path).compression);
+  const warren::files::TextFile file(path, io::required_kind(path).compression);
   io::CoordinateFormat format;
   format.syntax.largest = warren::kMaxVertices - 1;
   format.syntax.columns = "two vertex ids";

@@ -7,6 +7,7 @@
 #include "warren/dataset/dataset.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/graph/partition.hpp"
+#include "warren/learn/loss.hpp"
 #include "warren/learn/model.hpp"
 #include "warren/learn/optimizer.hpp"
 

@@ -17,6 +17,7 @@
 #include "warren/files/text_output.hpp"
 #include "warren/graph/io.hpp"
 
+#include "graph/io/format.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace warren::graph {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trainings of every model again and again in one process, on the whole graph and on batches, with
 // checkpoints: losses, memory, open files and threads stay as they were (support/soak.hpp).
+#include "support/soak.hpp"
+
 #include <map>
 
 #include <gtest/gtest.h>
 
 #include "learn/problems.hpp"
-#include "support/soak.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace warren {
@@ -38,9 +39,9 @@ TEST(LearnSoak, EveryModelAgainAndAgain) {
   std::map<std::uint64_t, std::vector<double>> losses;
   testing_support::soak(2 * kForms, [&](std::uint64_t round) {
     const std::uint64_t form = round % kForms;
-    const TrainOptions options = options_of(
-        fixtures::kAllKinds[form / 6], form % 2 == 1,
-        round % 5 == 0 ? folder.file("kept" + std::to_string(form)) : "");
+    const TrainOptions options =
+        options_of(fixtures::kAllKinds[form / 6], form % 2 == 1,
+                   round % 5 == 0 ? folder.file("kept" + std::to_string(form)) : "");
     const auto found =
         fixtures::train_on(p, options, fixtures::ranks(static_cast<int>(1 + form % 3)));
     const auto [first, is_new] = losses.emplace(form, found.numbers);
