@@ -22,7 +22,7 @@ SETTINGS = {
     "gat": ["--model", "gat", "--hidden", "64", "--heads", "8", "--dropout", "0.6", "--lr", "0.005", "--weight-decay", "5e-4",
             "--epochs", "300"],
     "sage": ["--model", "sage", "--hidden", "64", "--dropout", "0.5", "--lr", "0.01", "--epochs", "200"],
-    "gin": ["--model", "gin", "--hidden", "64", "--dropout", "0.5", "--lr", "0.01", "--epochs", "200"],
+    "gin": ["--model", "gin", "--norm", "batch", "--hidden", "64", "--dropout", "0.5", "--lr", "0.01", "--epochs", "200"],
 }
 # Of sampled batches beside the whole graph: fewer epochs, each of which has many steps.
 SAMPLED = ["--mode", "sampled", "--fanout", "15,10", "--batch", "128", "--epochs", "40"]

@@ -37,7 +37,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
   add_number(train, "--heads", o.heads,
              "Of gat and gatv2: heads of hidden layers; the last has one (8)", "H", 1, 1024);
   named("--aggregate", o.aggregate, "Of sage: mean, sum, max");
-  named("--norm", o.norm, "Of hidden layers: none, batch, layer (none; gin: batch)");
+  named("--norm", o.norm, "Of hidden layers: none, batch, layer (none; gin: layer)");
   train.add_flag("--residual", o.residual, "Add a hidden layer's input to its output");
   train
       .add_flag("--skip", o.skip,
@@ -67,7 +67,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
 
 void add_optimizer_options(CLI::App& train, TrainCommand& o) {
   const auto positive = real_number(0.0, 1e6);
-  train.add_option("--lr", o.rate, "Learning rate (0.01; gat, gatv2: 0.005)")
+  train.add_option("--lr", o.rate, "Learning rate (0.01)")
       ->type_name("R")
       ->check(positive);
   train
@@ -236,12 +236,11 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   require(!o.has_edge_weights,
           "--edge-weights is not there yet: no layer reads edges' weights, they only steer which "
           "neighbours --mode sampled --weighted draws; leave it out");
-  const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "batch" : "none");
+  const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "layer" : "none");
   check_choice("--norm", norm, {"none", "batch", "layer"}, {});
   require(!o.capture_batches || norm != "batch",
-          fmt::format("--capture-batches pads batches, whose rows --norm batch{} would count: give "
-                      "--norm none or layer",
-                      o.norm.empty() ? " (gin's default)" : ""));
+          "--capture-batches pads batches, whose rows --norm batch would count: give --norm none or "
+          "layer");
   learn::TrainOptions train;
   train.model.kind = learn::parse_model(o.model);
   const bool attends = learn::is_attention(train.model.kind);
@@ -264,7 +263,7 @@ learn::TrainOptions train_options(const TrainCommand& o) {
   train.optimizer.schedule = learn::Schedule::constant;
   if (o.schedule == "cosine") train.optimizer.schedule = learn::Schedule::cosine;
   if (o.schedule == "step") train.optimizer.schedule = learn::Schedule::step;
-  train.optimizer.rate = static_cast<float>(o.rate.value_or(attends ? 0.005 : 0.01));
+  train.optimizer.rate = static_cast<float>(o.rate.value_or(0.01));
   train.optimizer.weight_decay = static_cast<float>(o.weight_decay.value_or(is_link ? 0.0 : 5e-4));
   train.optimizer.clip = static_cast<float>(o.clip);
   train.optimizer.warmup = o.warmup;

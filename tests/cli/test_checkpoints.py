@@ -141,7 +141,7 @@ class Checkpoints(Base):
                                     ("optimizer", "adam", "sgd"), ("normalize", "none", "rows")):
             failed = self.must_fail(2, *ask, f"--{name}", given, "--allow-changes", says=["kept", f"--{name} {stored}", f"--{name} {given}"])
             self.assertNotIn("under --allow-changes", failed.err)
-        self.must_fail(2, *ask, "--symmetrize", says=["no --symmetrize"])
+        self.must_fail(2, *ask, "--keep-duplicates", says=["no --keep-duplicates"])
         self.must_fail(2, "train", *GENERATED, "--allow-changes", says="--resume")
         changed = self.succeed_json(*ask, "--lr", 0.5, "--type", "bf16", "--allow-changes")
         self.assertEqual(changed["changed"], ["lr: 0.01, now 0.5", "type: float32, now bfloat16"])
