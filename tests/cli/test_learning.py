@@ -17,7 +17,7 @@ ENOUGH = 0.9
 
 class Learning(ProgramTest):
     def check(self, graph, models, *arguments, features=100, classes=47):
-        for model in MODELS if FULL else models:
+        for model in MODELS if FULL and len(models) > 2 else models:
             with self.subTest(model=model):
                 result = self.succeed_json("train", graph, "--features", features, "--classes", classes, "--model", model, *arguments)
                 self.assertEqual(result["normalize"], "none")
@@ -27,15 +27,17 @@ class Learning(ProgramTest):
 
     def test_whole_graph(self):
         self.check("community:4000,12", MODELS[:4], "--epochs", 30, features=32, classes=20)
-        for seed, vertices, degree, features, classes in ((2, 3000, 15, 64, 10), (5, 5000, 12, 48, 8), (2, 5000, 20, 16, 16)):
-            self.check(f"community:{vertices},{degree}", MODELS, "--epochs", 30, "--seed", seed, features=features, classes=classes)
+        # Small sets, with the models that found them hard.
+        for seed, vertices, degree, features, classes, models in ((2, 3000, 15, 64, 10, ("gin", "gat")), (5, 5000, 12, 48, 8, ("gin",)),
+                                                                  (2, 5000, 20, 16, 16, ("gat", "gatv2"))):
+            self.check(f"community:{vertices},{degree}", models, "--epochs", 30, "--seed", seed, features=features, classes=classes)
         self.check("community:30000,25" if FULL else "community:10000,25", MODELS[:4], "--epochs", 30)
 
     def test_sampled_batches(self):
         self.check("community:30000,25", MODELS[:3], "--mode", "sampled", "--epochs", 3)
-        for seed in (1, 5):
-            self.check("community:4000,20", MODELS, "--mode", "sampled", "--epochs", 3, "--seed", seed, features=64, classes=12)
-        self.check("community:2000,10", MODELS[:3], "--mode", "sampled", "--epochs", 3, "--seed", 2, features=32, classes=8)
+        self.check("community:4000,20", MODELS, "--mode", "sampled", "--epochs", 3, features=64, classes=12)
+        self.check("community:4000,20", ("gin",), "--mode", "sampled", "--epochs", 3, "--seed", 5, features=64, classes=12)
+        self.check("community:2000,10", MODELS[:2], "--mode", "sampled", "--epochs", 3, "--seed", 2, features=32, classes=8)
         self.check("community:5000,20", MODELS[3:], "--mode", "sampled", "--epochs", 3, "--seed", 2, features=16, classes=16)
 
 

@@ -280,7 +280,7 @@ class Train(ProgramTest):
         self.assertGreater(predicted["test_accuracy"], 0)
 
     def test_divergence_keeps_the_last_good_checkpoint(self):
-        options = ["train", *GENERATED, "--model", "gin", "--optimizer", "sgd", "--checkpoint", "kept", "--checkpoint-every", 1]
+        options = ["train", *GENERATED, "--model", "gin", "--norm", "batch", "--optimizer", "sgd", "--checkpoint", "kept", "--checkpoint-every", 1]
         # The update of the last epoch is the one that goes wrong.
         self.must_fail(2, *options, "--epochs", 1, "--lr", 1e6, "--weight-decay", 1e6, says=["in epoch 1", "diverged"])
         self.assertFalse((self.folder / "kept").exists())

@@ -123,7 +123,7 @@ class TrainOptions(option_walk.Walk):
             self.file(f"{name}/{part}.txt", "".join(f"{v}\n" for v in range(first, last)))
 
     def test_options_of_models_change_losses_or_are_told_of(self):
-        options = (["--norm", "layer"], ["--dropout", "0.3"], ["--heads", "2"], ["--aggregate", "sum"], ["--residual"], ["--skip"], ["--hidden", "16"])
+        options = (["--norm", "batch"], ["--dropout", "0.3"], ["--heads", "2"], ["--aggregate", "sum"], ["--residual"], ["--skip"], ["--hidden", "16"])
         for model in ("gcn", "sage", "gat", "gatv2", "gin"):
             for layers in (1, 2, 3):
                 base = ["train", "set", "--epochs", 2, "--model", model, "--layers", layers]
