@@ -46,6 +46,17 @@ class Includes(unittest.TestCase):
         found = self.faults(src__team__c_cpp='#include "exec/own.hpp"\n')
         self.assertEqual(found, ["src/team/c.cpp: src/exec/own.hpp is a private header of exec"])
 
+    def test_a_private_header_in_a_public_one(self):
+        found = self.faults(include__warren__exec__b_hpp='#include "exec/own.hpp"\n', src__exec__own_hpp="")
+        self.assertEqual(found, ["include/warren/exec/b.hpp: src/exec/own.hpp is a private header of exec"])
+
+    def test_however_it_is_written(self):
+        for line in ('#include "../exec/own.hpp"', '#  include "exec/own.hpp"', '#include"exec/own.hpp"', "#include <exec/own.hpp>"):
+            self.assertEqual(self.faults(src__team__c_cpp=line), ["src/team/c.cpp: src/exec/own.hpp is a private header of exec"], line)
+
+    def test_a_header_of_no_floor(self):
+        self.assertEqual(self.faults(include__warren__all_hpp=""), ["include/warren/all.hpp: it is of no floor"])
+
     def test_a_cycle(self):
         found = self.faults(src__exec__own_hpp='#include "exec/two.hpp"\n', src__exec__two_hpp='#include "own.hpp"\n')
         self.assertEqual(found, ["a cycle: src/exec/own.hpp -> src/exec/two.hpp -> src/exec/own.hpp"])

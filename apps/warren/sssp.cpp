@@ -151,8 +151,10 @@ class SsspRank {
     constexpr double kRounding = 0x1p-23;
     if (outcome.verdict && outcome.verdict->correct && outcome.rounding > kRounding) {
       outcome.verdict->correct = false;
-      outcome.verdict->message =
-          input_.weights().first_lost + ": distances by the file's weights may be others";
+      outcome.verdict->message = fmt::format(
+          "float32 holds a weight of the file with an error of {:.2g} of its size: what the file's "
+          "own weights make of the distances cannot be said",
+          outcome.rounding);
     }
     if (!is_first || (!session_.prints() && command_.traversal.output.empty())) {
       outcome.distance = {};

@@ -67,9 +67,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
 
 void add_optimizer_options(CLI::App& train, TrainCommand& o) {
   const auto positive = real_number(0.0, 1e6);
-  train.add_option("--lr", o.rate, "Learning rate (0.01)")
-      ->type_name("R")
-      ->check(positive);
+  train.add_option("--lr", o.rate, "Learning rate (0.01)")->type_name("R")->check(positive);
   train
       .add_option("--weight-decay", o.weight_decay,
                   "Of gcn on the first layer, else on all (0.0005; --task link: 0)")
@@ -238,9 +236,10 @@ learn::TrainOptions train_options(const TrainCommand& o) {
           "neighbours --mode sampled --weighted draws; leave it out");
   const std::string norm = !o.norm.empty() ? o.norm : (o.model == "gin" ? "layer" : "none");
   check_choice("--norm", norm, {"none", "batch", "layer"}, {});
-  require(!o.capture_batches || norm != "batch",
-          "--capture-batches pads batches, whose rows --norm batch would count: give --norm none or "
-          "layer");
+  require(
+      !o.capture_batches || norm != "batch",
+      "--capture-batches pads batches, whose rows --norm batch would count: give --norm none or "
+      "layer");
   learn::TrainOptions train;
   train.model.kind = learn::parse_model(o.model);
   const bool attends = learn::is_attention(train.model.kind);

@@ -93,6 +93,20 @@ TYPED_TEST_P(CachedArrayTest, GathersWhatIsThere) {
   }
 }
 
+/// Who has all cached rows itself needs no path to the others.
+TYPED_TEST_P(CachedArrayTest, RanksApart) {
+  for (auto options : teams<TypeParam>()) {
+    if (options.ranks == 1) continue;
+    SCOPED_TRACE(name_of(options));
+    options.are_apart = true;
+    team::run_team(options, [](team::Team& team) {
+      const exec::Stream stream(team.device());
+      check_cached<float>(team, stream, 500, 12, 50, CacheSpread::replicated);
+      check_cached<float>(team, stream, 500, 12, 50, CacheSpread::automatic);
+    });
+  }
+}
+
 TYPED_TEST_P(CachedArrayTest, RefusesRowsThatAreNotThere) {
   team::run_team(teams<TypeParam>().front(), [](team::Team& team) {
     const exec::Stream stream(team.device());
@@ -105,6 +119,7 @@ TYPED_TEST_P(CachedArrayTest, RefusesRowsThatAreNotThere) {
   });
 }
 
-REGISTER_TYPED_TEST_SUITE_P(CachedArrayTest, GathersWhatIsThere, RefusesRowsThatAreNotThere);
+REGISTER_TYPED_TEST_SUITE_P(CachedArrayTest, GathersWhatIsThere, RanksApart,
+                            RefusesRowsThatAreNotThere);
 
 }  // namespace warren::memory

@@ -72,7 +72,8 @@ class CachedArray {
     for (std::uint64_t q = 0; q <= ranks; ++q)
       cuts.push_back(hot.size() / ranks * q + hot.size() % ranks * q / ranks);
     const exec::Stream stream(team.device());
-    cached_.emplace(team, cuts, host_.width, is_spread ? Placement::device : Placement::replicated);
+    cached_.emplace(team, cuts, host_.width, is_spread ? Placement::device : Placement::replicated,
+                    Reach::own);
     const std::uint64_t first = is_spread ? cached_->view().first() : 0;
     fill(stream, hot.subspan(first, is_spread ? cached_->view().local_rows() : hot.size()));
     std::vector<std::uint32_t> slots(host_.rows(), kNoVertex);

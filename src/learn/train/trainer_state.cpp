@@ -109,24 +109,26 @@ Settings settings_in(const TensorFile& file) {
   return settings;
 }
 
-/// None in checkpoints that do not have one.
-std::optional<DatasetMark> mark_in(const TensorFile& file, const std::string& path) {
+/// None in checkpoints that do not have one. Where there is no hash of weights, the one of edges
+/// has them in it: of a weighted graph both are then taken as those of `given`.
+std::optional<DatasetMark> mark_in(const TensorFile& file, const std::string& path,
+                                   const DatasetMark& given = {}) {
   if (!file.metadata.contains(kDataset + "vertices")) return std::nullopt;
   const auto number = [&](const char* name) { return file.number(kDataset + name, path); };
+  const bool has_weights = file.metadata.contains(kDataset + "weights_hash");
+  const bool is_mixed = !has_weights && given.weights_hash != 0;
   return DatasetMark{.vertices = number("vertices"),
                      .edges = number("edges"),
                      .features = number("features"),
                      .classes = number("classes"),
-                     .graph_hash = number("graph_hash"),
-                     .weights_hash = file.metadata.contains(kDataset + "weights_hash")
-                                         ? number("weights_hash")
-                                         : 0,
+                     .graph_hash = is_mixed ? given.graph_hash : number("graph_hash"),
+                     .weights_hash = has_weights ? number("weights_hash") : given.weights_hash,
                      .features_hash = number("features_hash"),
                      .labels_hash = number("labels_hash")};
 }
 
 void check_dataset(const TensorFile& file, const std::string& path, const DatasetMark& mark) {
-  const auto stored = mark_in(file, path);
+  const auto stored = mark_in(file, path, mark);
   if (!stored) return;
   const std::string text = difference(*stored, mark);
   if (!text.empty())
