@@ -24,8 +24,9 @@ void gather_cached(const exec::Stream& stream, const CachedRows& rows, const Cac
 }
 
 bool links_favour_spreading(team::Team& team) {
-  if (team.size() == 1 || !team.device().is_cuda()) return true;
+  if (team.size() == 1) return true;
   if (!team.kernels_may_wait()) return false;  // Ranks on one device, or without a direct path.
+  if (!team.device().is_cuda()) return true;
   const team::Links links = team::known_links(team);
   for (int a = 0; a < links.size(); ++a) {
     for (int b = 0; b < links.size(); ++b) {
