@@ -197,7 +197,7 @@ void set_json(Json& json, const BfsRunResult& result, const std::string& placeme
 void set_sources(Json& json, const BfsRunResult& result, const VertexNames& names) {
   json["sources"] = Json::array();
   for (const BfsOutcome& outcome : result.outcomes) {
-    Json fields;
+    Json fields = Json::object();
     set_fields(fields, outcome, names);
     fields["seconds"] = outcome.seconds;
     json["sources"].push_back(fields);

@@ -24,7 +24,7 @@ std::string compiler() {
 }
 
 Json versions() {
-  Json versions;
+  Json versions = Json::object();
   versions["warren"] = WARREN_VERSION;
   versions["commit"] = stamp::commit();
   versions["compiler"] = compiler();
@@ -36,7 +36,7 @@ Json versions() {
 
 Json describe(const exec::Device& device) {
   const exec::MemoryInfo memory = device.memory();
-  Json json;
+  Json json = Json::object();
   json["name"] = device.model();
   json["device"] = device.name();
   json["memory"] = memory.total;

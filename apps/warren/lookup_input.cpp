@@ -205,7 +205,7 @@ void check_lookup_options(const LookupOptions& options, const LookupCase& lookup
 }
 
 Json LookupOutcome::fields(const LookupOptions& options) const {
-  Json json;
+  Json json = Json::object();
   json["seconds"] = seconds;
   json["rows"] = options.rows;
   json["k"] = options.k;

@@ -68,7 +68,7 @@ class Session {
   mutable RunFiles files_;  ///< Which the run's parts tell.
   team::TeamOptions team_;
   exec::Device host_;
-  Json json_;
+  Json json_ = Json::object();
   std::string text_;
 };
 

@@ -189,7 +189,7 @@ void set_json(Json& json, const SsspRunResult& result, const std::string& placem
   if (!several) return;
   json["sources"] = Json::array();
   for (const SsspOutcome& outcome : result.outcomes) {
-    Json fields;
+    Json fields = Json::object();
     set_fields(fields, outcome, names);
     fields["seconds"] = outcome.seconds;
     json["sources"].push_back(fields);

@@ -248,7 +248,7 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   json["epoch_seconds"] = middle;
   json["breakdown"] = breakdown(outcome);
   json["peak_memory"] = outcome.peak;
-  Json plan;
+  Json plan = Json::object();
   for (const auto& [name, bytes] : outcome.plan.parts) plan[name] = bytes;
   json["memory_plan"] = plan;
   json["recompute"] = train.model.recompute;

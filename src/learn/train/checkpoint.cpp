@@ -142,7 +142,7 @@ void TensorFile::set_real(const std::string& key, double value) {
 namespace {
 
 std::string header_of(const TensorFile& file) {
-  Json header;
+  Json header = Json::object();
   header["__metadata__"] = file.metadata;
   std::uint64_t at = 0;
   for (const NamedTensor& tensor : file.tensors) {
