@@ -55,8 +55,8 @@ std::string driver_number() {
 Json program() { return {{"version", WARREN_VERSION}, {"commit", commit()}}; }
 
 Json machine(exec::DeviceKind kind, int ranks) {
-  Json json =
-      Json::object();  // A null one that becomes an object without memory crashes when it goes.
+  // A null value that becomes an object without memory crashes when it goes.
+  Json json = Json::object();
   if (kind == exec::DeviceKind::cuda) {
     json["gpus"] = Json::array();
     const int gpus = std::min(ranks, exec::cuda_device_count());

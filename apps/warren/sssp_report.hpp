@@ -22,8 +22,8 @@ struct SsspOutcome {
   Vertex source = 0;
   bool is_integer = true;     ///< Then `distance` is filled, else `real_distance`.
   std::int32_t scale = 1;     ///< Of integers: a power of ten, so many of which are the file's 1.
-  std::string first_rounded;  ///< As graph::WeightReport has it, and
-  double rounding = 0.0;      ///< that.
+  std::string first_rounded;  ///< As graph::WeightReport has it.
+  double rounding = 0.0;      ///< As graph::WeightReport has it.
   traverse::SsspResult result;
   std::vector<double> seconds;        ///< Of each run, on the slowest rank.
   std::uint64_t traversed_edges = 0;  ///< Input edges with a reached source endpoint, once each.
