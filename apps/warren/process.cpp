@@ -69,6 +69,11 @@ void report_cut_file(int signal, siginfo_t* info, void*) {
 /// Of exceptions that nobody catches, or that reach a function which may throw none: mostly of
 /// memory that a library asks for in a destructor.
 [[noreturn]] void end_by_exception() {
+  // One that is still on its way to a handler, or none: `throw` would come back here without end.
+  if (std::current_exception() == nullptr) {
+    write_standard_error("warren: error: internal: ended without an exception to report\n");
+    end_at_once(static_cast<int>(ExitStatus::internal_failure));
+  }
   try {
     throw;
   } catch (const std::bad_alloc&) {
@@ -76,8 +81,10 @@ void report_cut_file(int signal, siginfo_t* info, void*) {
     end_at_once(static_cast<int>(ExitStatus::not_enough_memory));
   } catch (const std::exception& error) {
     print_error(error.what());
-    end_at_once(static_cast<int>(ExitStatus::internal_failure));
+  } catch (...) {
+    write_standard_error("warren: error: internal: an exception that is not a std::exception\n");
   }
+  end_at_once(static_cast<int>(ExitStatus::internal_failure));
 }
 
 /// Before objects of other files are made, which takes memory.

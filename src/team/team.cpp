@@ -162,6 +162,8 @@ void run_team(const TeamOptions& options, const std::function<void(Team&)>& work
   };
   std::vector<std::thread> threads;
   try {
+    // First: a thread that has started must find its place.
+    threads.reserve(static_cast<std::size_t>(options.ranks - 1));
     for (int rank = 1; rank < options.ranks; ++rank) {
       threads.push_back(start_thread([&run_rank, rank] { run_rank(rank); },
                                      fmt::format("rank {} of {}", rank + 1, options.ranks),

@@ -173,7 +173,7 @@ template <std::uint32_t N>
 class Tile;
 /// The 32 threads of a warp.
 using Warp = Tile<32>;
-/// All threads of a block.
-class Block;
+/// All threads of a block. (Not learn::Block, which is a layer of a sampled batch.)
+class Block;  // NOLINT(bugprone-forward-declaration-namespace)
 
 }  // namespace warren::exec
