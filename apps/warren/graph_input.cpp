@@ -3,106 +3,19 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <filesystem>
-
-#include <fmt/ranges.h>
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
-#include "warren/core/nearest.hpp"
 #include "warren/core/output_file.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
 
-#include "dataset.hpp"
 #include "text.hpp"
 #include "vertex_names.hpp"
 
 namespace warren::app {
 namespace {
-
-namespace fs = std::filesystem;
-
-struct UniformWeights {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-};
-
-/// The bounds of "uniform:LO:HI"; nothing for "file" and no weights at all.
-std::optional<UniformWeights> parse_weights(const std::string& text) {
-  if (text.empty() || text == "file") return std::nullopt;
-  const auto refuse = [&] {
-    throw UsageError(fmt::format(
-        "--weights \"{}\": give uniform:LO:HI with whole numbers 0 <= LO <= HI <= 2147483647, or "
-        "file",
-        text));
-  };
-  const std::string prefix = "uniform:";
-  const std::size_t colon = text.find(':', prefix.size());
-  if (!text.starts_with(prefix) || colon == std::string::npos) refuse();
-  UniformWeights weights;
-  const auto number = [&](const char* begin, const char* end, std::int64_t& value) {
-    const auto [stop, error] = std::from_chars(begin, end, value);
-    if (error != std::errc{} || stop != end || begin == end) refuse();
-  };
-  number(text.data() + prefix.size(), text.data() + colon, weights.low);
-  number(text.data() + colon + 1, text.data() + text.size(), weights.high);
-  if (weights.low < 0 || weights.low > weights.high || weights.high > 2147483647) refuse();
-  return weights;
-}
-
-/// Without their endings.
-constexpr std::array<std::string_view, 10> kDatasetFiles = {
-    "features", "labels",     "train",           "validation", "test",
-    "names",    "train_mask", "validation_mask", "val_mask",   "test_mask"};
-
-GraphInput dataset_input(const std::string& folder) {
-  const DatasetFolder dataset = open_dataset(folder);
-  GraphInput input;
-  input.path = dataset.graph;
-  input.names = dataset.names;
-  input.least_vertices = dataset.least_vertices;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().stem().string();
-    if (std::ranges::find(kDatasetFiles, name) != kDatasetFiles.end())
-      input.files.push_back(entry.path().string());
-  }
-  return input;
-}
-
-/// A mistyped dataset, or generator before its colon.
-std::string nearest_graph(const std::string& name, const std::vector<std::string>& datasets) {
-  const std::size_t colon = name.find(':');
-  if (colon == std::string::npos) return did_you_mean(name, datasets);
-  return did_you_mean(name.substr(0, colon + 1), {"kron:", "urand:", "grid:", "community:"});
-}
-
-GraphInput find_by_name(const std::string& name) {
-  std::error_code error;
-  if (fs::is_directory(name, error)) {
-    // A shipped dataset is not hidden by a folder of its name that is none.
-    const auto shipped = find_dataset(name);
-    return dataset_input(shipped ? *shipped : name);
-  }
-  if (fs::exists(name, error)) {
-    GraphInput input;
-    input.path = name;
-    return input;
-  }
-  if (const auto folder = find_dataset(name)) return dataset_input(*folder);
-  if (graph::is_graph_file_name(name) || name.find('/') != std::string::npos) {
-    throw InputError(fmt::format("{}: there is no such file; check the path", name));
-  }
-  const auto shipped = dataset_names();
-  throw InputError(fmt::format(
-      "\"{}\" is no file, generator or dataset{}; generators are kron:SCALE[,DEGREE], "
-      "urand:SCALE[,DEGREE], grid:WIDTHxHEIGHT and community:VERTICES,DEGREE, datasets here: {}",
-      name, nearest_graph(name, shipped),
-      shipped.empty() ? "none" : fmt::format("{}", fmt::join(shipped, ", "))));
-}
 
 /// Of formats whose lines are not looked at one by one.
 void check_not_negative(const graph::Graph& graph, const std::string& name,
@@ -152,7 +65,7 @@ bool is_edge_list(const GraphInput& input, const std::string& format) {
 }  // namespace
 
 GraphInput find_graph(const Session& session, const GraphOptions& options) {
-  (void)parse_weights(options.weights);
+  (void)api::parse_weights(options.weights, "--weights");
   check_choice("--ids", options.ids, {"auto", "words"}, {});
   check_choice("--headings", options.headings, {"auto", "yes", "no"}, {});
   if (!options.id_map.empty()) session.writes("--id-map", options.id_map);
@@ -164,13 +77,8 @@ GraphInput find_graph(const Session& session, const GraphOptions& options) {
   build.keep_duplicates = options.keep_duplicates;
   build.sum_duplicates = options.sum_duplicates;
   GraphInput input;
-  if (!options.format.empty()) {
-    graph::check_format(options.format);
-    input.path = options.graph;
-  } else {
-    input.generator = graph::parse_generator(options.graph, session.options().seed);
-    if (!input.generator) input = find_by_name(options.graph);
-  }
+  static_cast<api::GraphPlace&>(input) =
+      api::find_graph(options.graph, options.format, session.options().seed);
   session.reads(input.path);
   for (const std::string& file : input.files) session.reads(file);
   require(
@@ -240,14 +148,8 @@ graph::Graph load_graph(const Session& session, const GraphInput& input,
 }
 
 void set_weights(graph::Graph& graph, const GraphOptions& options, const Session& session) {
-  if (const auto uniform = parse_weights(options.weights)) {
-    graph::set_uniform_weights(graph, uniform->low, uniform->high, session.options().seed,
-                               session.pool());
-  } else if (options.weights == "file" && graph.weight_type == graph::WeightType::none) {
-    throw InputError(
-        fmt::format("{}: it has no weights for --weights file; --weights uniform:LO:HI draws some",
-                    options.graph));
-  }
+  api::set_weights(graph, options.graph, options.weights, "--weights", session.options().seed,
+                   session.pool());
 }
 
 void describe_graph(Session& session, const GraphOptions& options, std::uint64_t vertices,

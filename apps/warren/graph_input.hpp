@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "warren/api/graph_name.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/graph/graph.hpp"
 #include "warren/graph/io.hpp"
@@ -18,15 +19,10 @@
 namespace warren::app {
 
 /// A file or a generator.
-struct GraphInput {
-  std::string path;                ///< The file; empty for a generator.
-  std::string names;               ///< A dataset's names.txt, or empty.
-  std::vector<std::string> files;  ///< All that a dataset's folder has for its readers.
-  std::optional<graph::GeneratorSpec> generator;
+struct GraphInput : api::GraphPlace {
   /// The ids of an edge list whose ids are words, one a vertex; filled as it is read.
   std::shared_ptr<std::vector<std::string>> words;
-  graph::BuildOptions build;         ///< With what a generator is by definition.
-  std::uint64_t least_vertices = 0;  ///< Of a dataset's .npy: graph::ReadOptions.
+  graph::BuildOptions build;  ///< With what a generator is by definition.
 };
 
 /// A generator, a file, a dataset's folder or a dataset's name, in this order; with --format a

@@ -7,6 +7,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/dataset/folders.hpp"
 #include "warren/dataset/npy.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/learn/checkpoint_folder.hpp"
@@ -14,7 +15,6 @@
 #include "warren/learn/trainer.hpp"
 
 #include "command.hpp"
-#include "dataset.hpp"
 #include "option_rules.hpp"
 #include "predict_output.hpp"
 #include "stored_options.hpp"
@@ -124,7 +124,7 @@ bool finds_labels(const Options& options) {
   if (options.no_labels) return false;
   const std::string& name = options.dataset.graph.graph;
   if (graph::parse_generator(name, 1)) return true;
-  const std::string folder = find_training_folder(name);
+  const std::string folder = learn::find_training_folder(name);
   const bool is_public = learn::is_ogb_folder(folder) || learn::is_planetoid_folder(folder) ||
                          learn::is_dgl_folder(folder);
   return is_public || learn::has_labels(folder);

@@ -10,10 +10,10 @@
 #include "warren/core/log.hpp"
 #include "warren/core/printable.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/dataset/folders.hpp"
 #include "warren/graph/reorder.hpp"
 #include "warren/graph/transform.hpp"
 
-#include "dataset.hpp"
 #include "option_rules.hpp"
 #include "vertex_names.hpp"
 
@@ -90,7 +90,7 @@ void check_order_of_words(const GraphInput& input) {
                   "order of the rows, which must be that in which the graph names them first "
                   "(--id-map tells it)",
                   input.path));
-  const std::vector<std::string> names = read_names(input.names);
+  const std::vector<std::string> names = learn::read_names(input.names);
   const std::vector<std::string>& words = *input.words;
   const auto [name, word] = std::ranges::mismatch(names, words);
   require(
@@ -144,7 +144,7 @@ Loaded read(Session& session, const std::string& folder, const DatasetOptions& o
   const GraphInput input = find_graph(session, named);
   loaded.graph = load_graph(session, input, named, wants_weights, WeightRange::not_negative);
   if (!input.words->empty()) check_order_of_words(input);
-  if (!input.names.empty()) loaded.names = read_names(input.names);
+  if (!input.names.empty()) loaded.names = learn::read_names(input.names);
   const auto progress = session.progress("reading " + options.graph.graph);
   loaded.dataset = learn::read_dataset(folder, loaded.graph.vertices, contents, form);
   return loaded;
@@ -155,7 +155,8 @@ Loaded load(Session& session, const DatasetOptions& options, learn::Contents con
   if (const auto generator = graph::parse_generator(options.graph.graph, session.options().seed)) {
     return draw(session, find_graph(session, options.graph), options, contents, wants_weights);
   }
-  return read(session, find_training_folder(options.graph.graph), options, contents, wants_weights);
+  return read(session, learn::find_training_folder(options.graph.graph), options, contents,
+              wants_weights);
 }
 
 /// Rows of dense features with negative elements are not shares of anything: divided by their

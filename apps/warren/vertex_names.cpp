@@ -3,23 +3,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
-#include <string_view>
 
 #include "warren/core/error.hpp"
-#include "warren/core/text_lines.hpp"
+#include "warren/dataset/folders.hpp"
 
 namespace warren::app {
-
-std::vector<std::string> read_names(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: it cannot be read", path));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::vector<std::string> names;
-  each_line(text, [&](std::uint64_t, std::string_view name) { names.emplace_back(name); });
-  return names;
-}
 
 VertexNames::VertexNames(const GraphInput& input, const graph::Graph& graph)
     : vertices_(graph.vertices), ids_(graph.original_ids) {
@@ -29,7 +17,7 @@ VertexNames::VertexNames(const GraphInput& input, const graph::Graph& graph)
     return;
   }
   if (input.names.empty()) return;
-  names_ = read_names(input.names);
+  names_ = learn::read_names(input.names);
   if (names_.size() != vertices_) {
     throw InputError(fmt::format("{}: {} lines for {} vertices; give the name of a vertex a line",
                                  input.names, names_.size(), vertices_));

@@ -14,9 +14,6 @@
 
 namespace warren::app {
 
-/// A name a line. Throws InputError.
-[[nodiscard]] std::vector<std::string> read_names(const std::string& path);
-
 /// A word as a cell of a line: in quotes where there is a blank, a separator or a quote in it.
 [[nodiscard]] std::string as_cell(const std::string& word);
 

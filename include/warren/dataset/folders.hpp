@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace warren::app {
+namespace warren::learn {
 
 struct DatasetFolder {
   std::string graph;  ///< Path of graph.* or edge_index.npy.
@@ -27,7 +27,9 @@ struct DatasetFolder {
 /// ~/.cache/warren, of the Open Graph Benchmark, too. Throws InputError that says what there is,
 /// and for the public sets where to put them.
 [[nodiscard]] std::string find_training_folder(const std::string& name);
+/// A name a line. Throws InputError.
+[[nodiscard]] std::vector<std::string> read_names(const std::string& path);
 /// All names that find_dataset() would find, sorted.
 [[nodiscard]] std::vector<std::string> dataset_names();
 
-}  // namespace warren::app
+}  // namespace warren::learn

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dataset.hpp"
+#include "warren/dataset/folders.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "warren/core/error.hpp"
 #include "warren/core/nearest.hpp"
+#include "warren/core/text_lines.hpp"
 #include "warren/dataset/dataset.hpp"
 #include "warren/dataset/fetch.hpp"
 #include "warren/graph/io.hpp"
 
-namespace warren::app {
+namespace warren::learn {
 namespace {
 
 namespace fs = std::filesystem;
@@ -60,7 +64,7 @@ DatasetFolder open_dataset(const std::string& folder) {
         "edge_index.npy; name a graph file, or put graph.mtx or the like into it",
         folder));
   }
-  if (dataset.graph.ends_with(".npy")) dataset.least_vertices = learn::feature_rows(folder);
+  if (dataset.graph.ends_with(".npy")) dataset.least_vertices = feature_rows(folder);
   const fs::path names = fs::path(folder) / "names.txt";
   std::error_code error;
   if (fs::is_regular_file(names, error)) dataset.names = names.string();
@@ -81,8 +85,8 @@ std::optional<std::string> find_dataset(const std::string& name) {
 std::string find_training_folder(const std::string& name) {
   std::error_code error;
   const auto is_training_folder = [](const std::string& folder) {
-    return learn::is_ogb_folder(folder) || learn::is_planetoid_folder(folder) ||
-           learn::is_dgl_folder(folder) || !graph_file(folder).empty();
+    return is_ogb_folder(folder) || is_planetoid_folder(folder) || is_dgl_folder(folder) ||
+           !graph_file(folder).empty();
   };
   if (fs::is_directory(name, error) && is_training_folder(name)) return name;
   if (const auto shipped = find_dataset(name)) return *shipped;
@@ -102,7 +106,7 @@ std::string find_training_folder(const std::string& name) {
       if (one.find('/') == std::string::npos && is_training_folder(folder)) return folder;
     }
   }
-  for (const std::string& known : learn::public_datasets()) {
+  for (const std::string& known : public_datasets()) {
     if (name == known) {
       throw InputError(fmt::format(
           "{0} is not on this machine: \"warren fetch {0}\" brings it where there is a network, or "
@@ -116,12 +120,21 @@ std::string find_training_folder(const std::string& name) {
   }
   if (fs::exists(name, error)) (void)open_dataset(name);
   const std::vector<std::string> here = dataset_names();
-  std::vector<std::string> known = learn::public_datasets();
+  std::vector<std::string> known = public_datasets();
   known.insert(known.end(), here.begin(), here.end());
   throw InputError(fmt::format(
       "\"{}\" is no dataset: no folder, and none of the names here{}; there is: {}; a generator "
       "needs --features and --classes",
       name, did_you_mean(name, known), fmt::join(here, ", ")));
+}
+
+std::vector<std::string> read_names(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(fmt::format("{}: it cannot be read", path));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<std::string> names;
+  each_line(text, [&](std::uint64_t, std::string_view name) { names.emplace_back(name); });
+  return names;
 }
 
 std::vector<std::string> dataset_names() {
@@ -135,4 +148,4 @@ std::vector<std::string> dataset_names() {
   return {names.begin(), names.end()};
 }
 
-}  // namespace warren::app
+}  // namespace warren::learn

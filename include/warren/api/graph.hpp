@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs as programs hold them: read, generated or made of arrays; immutable, and shared by their
+// copies.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "warren/core/error.hpp"
+#include "warren/core/types.hpp"
+#include "warren/graph/builder.hpp"
+#include "warren/graph/graph.hpp"
+
+namespace warren {
+
+namespace api {
+class GraphState;
+}
+
+/// A vertex that the graph does not have.
+class VertexError : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+/// A directed graph in host memory, with or without weights, and what sessions keep of it on their
+/// devices: made when it is first needed, kept for later calls, and freed with the last copy, by
+/// release(), or where memory is short. All functions may be called by several threads.
+class Graph {
+ public:
+  /// Takes a graph of the floor below.
+  explicit Graph(graph::Graph csr, std::vector<std::string> names = {});
+
+  [[nodiscard]] std::uint64_t vertices() const;
+  [[nodiscard]] std::uint64_t edges() const;  ///< Directed ones: an undirected one is two.
+  [[nodiscard]] bool is_weighted() const;
+  /// True if every edge (u, v) has its (v, u), of equal weight. Found out once.
+  [[nodiscard]] bool is_symmetric() const;
+  /// The arrays, not to be written.
+  [[nodiscard]] const graph::Graph& csr() const;
+
+  /// A name for each vertex, where the source has them: words that are ids, or a dataset's names.
+  [[nodiscard]] std::span<const std::string> names() const;
+  /// The vertex with this name. Throws VertexError.
+  [[nodiscard]] Vertex find(const std::string& name) const;
+  /// The id that the source knows the vertex by.
+  [[nodiscard]] std::uint64_t original_id(Vertex v) const { return csr().original_id(v); }
+
+  /// Writes the graph in the format that `path` names (graph::write_graph()); returns the bytes.
+  /// Throws InputError.
+  std::uint64_t save(const std::string& path) const;
+  /// Frees what sessions keep of it on their devices, and its transpose.
+  void release() const;
+
+  /// For the parts of the library.
+  [[nodiscard]] const std::shared_ptr<api::GraphState>& state() const { return state_; }
+
+ private:
+  std::shared_ptr<api::GraphState> state_;
+};
+
+/// As the options of the command line (`warren convert --help`).
+struct ReadOptions {
+  bool symmetrize = false;
+  bool drop_self_loops = false;
+  bool keep_duplicates = false;
+  bool sum_duplicates = false;
+  bool one_based = false;          ///< Edge lists number from 1.
+  bool compact = false;            ///< Edge lists: only ids that occur are vertices.
+  std::string format;              ///< As files' names end: "el"; empty: the name says it.
+  bool are_words = false;          ///< Edge lists: ids are words, numbers too.
+  std::optional<bool> has_headings;
+  /// "file": the file must have weights. "uniform:LO:HI": drawn by `seed`. "none": left out. Empty:
+  /// those of the file where it has any.
+  std::string weights;
+  std::uint64_t seed = 1;  ///< Of generators and drawn weights.
+};
+
+/// The graph that `name` is: a generator ("kron:20", "urand:20", "grid:100x100",
+/// "community:10000,20"), a file of any format (graph::read_graph()), a folder with graph.*, or the
+/// name of a dataset in $WARREN_DATA or ./data. Throws InputError, whose message names the file and
+/// the line; UsageError; MemoryError.
+[[nodiscard]] Graph read(const std::string& name, const ReadOptions& options = {});
+
+/// Of a graph given as arrays. Parallel edges are merged, by the smallest weight, unless
+/// `keep_duplicates` or `sum_duplicates`.
+struct ArrayOptions {
+  bool symmetrize = false;
+  bool drop_self_loops = false;
+  bool keep_duplicates = false;
+  bool sum_duplicates = false;
+};
+
+/// Rows of neighbours: those of vertex v are targets[offsets[v] .. offsets[v + 1]). `weights` is
+/// empty, or one an edge. Copies the arrays. Throws InputError, naming the entry; UsageError.
+[[nodiscard]] Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets,
+                             std::span<const float> weights = {}, const ArrayOptions& options = {});
+[[nodiscard]] Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets,
+                             std::span<const std::int32_t> weights,
+                             const ArrayOptions& options = {});
+/// The same of arrays that the graph keeps (memory::HostArray): without a copy, where rows are
+/// sorted and nothing is to be merged.
+[[nodiscard]] Graph from_csr(graph::Graph arrays, const ArrayOptions& options = {});
+
+/// Edges (sources[i], targets[i]). `vertices` of 0: the largest id plus one. Throws UsageError.
+[[nodiscard]] Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
+                               std::span<const float> weights = {}, std::uint64_t vertices = 0,
+                               const ArrayOptions& options = {});
+[[nodiscard]] Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
+                               std::span<const std::int32_t> weights, std::uint64_t vertices = 0,
+                               const ArrayOptions& options = {});
+
+}  // namespace warren

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the name of a graph means: a generator, a file, a dataset's folder or a dataset's name; and
+// what a choice of weights does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warren/exec/thread_pool.hpp"
+#include "warren/graph/generate.hpp"
+#include "warren/graph/graph.hpp"
+
+namespace warren::api {
+
+struct GraphPlace {
+  std::optional<graph::GeneratorSpec> generator;
+  std::string path;                  ///< The file; empty for a generator.
+  std::string names;                 ///< A dataset's names.txt, or empty.
+  std::vector<std::string> files;    ///< All that a dataset's folder has for its readers.
+  std::uint64_t least_vertices = 0;  ///< Of a dataset's .npy: graph::ReadOptions.
+};
+
+/// What `name` names, in the order above. With `format`, a file, a pipe or standard input ("-"),
+/// whatever it is called. Throws UsageError, InputError.
+[[nodiscard]] GraphPlace find_graph(const std::string& name, const std::string& format,
+                                    std::uint64_t seed);
+
+/// Bounds of drawn weights.
+struct UniformWeights {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+};
+/// The bounds of "uniform:LO:HI"; nothing for "file" and no weights at all. Throws UsageError, which
+/// calls the choice `option`.
+[[nodiscard]] std::optional<UniformWeights> parse_weights(const std::string& text,
+                                                          const std::string& option);
+
+/// Draws weights where `text` says so. Throws InputError where it says "file", and the graph, which
+/// `name` names, has none.
+void set_weights(graph::Graph& graph, const std::string& name, const std::string& text,
+                 const std::string& option, std::uint64_t seed, exec::ThreadPool& pool);
+
+}  // namespace warren::api

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where calls run: sessions, which keep teams of ranks that wait for work, and the parts of graphs
+// that these have on their devices.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "warren/core/error.hpp"
+#include "warren/exec/device.hpp"
+
+namespace warren {
+
+namespace api {
+class Teams;
+}
+
+using exec::DeviceKind;
+
+struct SessionOptions {
+  /// Of calls that do not say. Left out: GPUs where there are some, else the CPU.
+  std::optional<DeviceKind> device;
+  /// Ranks of calls that do not say. 0: as many GPUs as make the call faster; one rank on the CPU.
+  int devices = 0;
+  /// Of the CPU, in all; 0: all that the process may use.
+  int threads = 0;
+  /// More ranks than GPUs take turns. For tests.
+  bool share_devices = false;
+};
+
+/// Copies name the same session. Calls of several threads may use one session: they take turns.
+/// Sessions are independent of each other, also on the same device.
+class Session {
+ public:
+  /// Starts nothing yet: a team starts with the first call that needs it. Throws UsageError for
+  /// options out of range.
+  explicit Session(const SessionOptions& options = {});
+
+  /// The session of calls that name none, made when it is first needed.
+  [[nodiscard]] static Session standard();
+
+  /// Ends its teams and frees what they hold on their devices, after the calls that are under way.
+  /// Later calls with it throw UsageError. Closing twice is legal.
+  void close();
+  [[nodiscard]] bool is_closed() const;
+  [[nodiscard]] const SessionOptions& options() const;
+
+  /// For the parts of the library.
+  [[nodiscard]] const std::shared_ptr<api::Teams>& teams() const { return teams_; }
+
+ private:
+  std::shared_ptr<api::Teams> teams_;
+};
+
+/// A call that was ended by the interrupt check.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Every call that waits for a team asks `check` about twenty times a second, in the thread that
+/// called; where it says true, the call throws Interrupted, and the team ends at its next step. An
+/// empty function: nothing is asked. For all sessions of the process.
+void set_interrupt_check(std::function<bool()> check);
+
+}  // namespace warren

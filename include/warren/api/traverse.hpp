@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches, components and ranks of a graph, a call each. Every call checks its arguments, runs on
+// the ranks that its options choose, and returns when they have: results are in host memory, a value
+// for each vertex. A vertex out of range throws VertexError; another argument UsageError; memory
+// that is short MemoryError, and what the session kept for other graphs is freed first.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warren/api/graph.hpp"
+#include "warren/api/session.hpp"
+
+namespace warren {
+
+/// Of a search: one step after another with a barrier between them, or as tasks.
+enum class Mode : std::uint8_t {
+  automatic,  ///< Step by step first; as tasks where an earlier search showed that they pay.
+  synchronous,
+  asynchronous
+};
+
+/// Where the lists of edges lie while a call runs.
+enum class Edges : std::uint8_t {
+  device,
+  host,            ///< In host memory, which GPUs read in place.
+  compressed_host  ///< The same, compressed.
+};
+
+/// What a call ran on.
+struct RunInfo {
+  DeviceKind device = DeviceKind::cpu;
+  int devices = 1;  ///< Ranks.
+  std::string devices_reason;
+  int threads = 0;  ///< Of the CPU, in all.
+  Mode mode = Mode::synchronous;
+  std::string mode_reason;
+  Edges edges = Edges::device;
+  std::uint64_t bytes_read = 0;  ///< From host memory, of lists that are placed there.
+  double seconds = 0.0;          ///< The algorithm alone, on the slowest rank.
+};
+
+struct BfsOptions {
+  Vertex source = 0;
+  std::optional<std::uint32_t> depth_limit;  ///< Farther vertices count as not reached.
+  Mode mode = Mode::automatic;
+  Edges edges = Edges::device;
+  std::optional<DeviceKind> device;  ///< Left out: the session's.
+  int devices = 0;                   ///< 0: the session's.
+  std::optional<Session> session;    ///< Left out: Session::standard().
+};
+
+struct BfsResult {
+  std::vector<Vertex> depth;   ///< kNoVertex where not reached.
+  std::vector<Vertex> parent;  ///< The source is its own; kNoVertex where not reached.
+  std::uint64_t reached = 0;   ///< Vertices, the source included.
+  std::uint32_t max_depth = 0;
+  RunInfo info;
+};
+
+/// depth(v) = the least number of edges on a path from the source to v, along the edges' direction;
+/// parent(v) is a neighbour on such a path. Depths repeat bit for bit; which of several possible
+/// parents is told does not (traverse/bfs.hpp).
+[[nodiscard]] BfsResult bfs(const Graph& graph, const BfsOptions& options);
+
+struct SsspOptions {
+  Vertex source = 0;
+  double delta = 0.0;            ///< Width of a bin of distances; 0: by the mean weight and degree.
+  std::optional<double> cutoff;  ///< Farther vertices count as not reached.
+  Mode mode = Mode::automatic;
+  Edges edges = Edges::device;
+  std::optional<DeviceKind> device;
+  int devices = 0;
+  std::optional<Session> session;
+};
+
+struct SsspResult {
+  bool is_integer = true;             ///< Which of the two is filled: by the type of the weights.
+  std::vector<std::int64_t> distance;  ///< -1 where not reached.
+  std::vector<double> real_distance;   ///< Infinity where not reached.
+  std::uint64_t reached = 0;
+  RunInfo info;
+};
+
+/// distance(v) = the least sum of weights on a path from the source to v. Repeats bit for bit.
+/// Integer weights are summed exactly, float32 weights in float64 (traverse/sssp.hpp). Throws
+/// UsageError for a graph without weights, and where one is negative or not finite.
+[[nodiscard]] SsspResult sssp(const Graph& graph, const SsspOptions& options);
+
+struct ComponentsOptions {
+  Edges edges = Edges::device;
+  std::optional<DeviceKind> device;
+  int devices = 0;
+  std::optional<Session> session;
+};
+
+struct ComponentsResult {
+  std::vector<Vertex> label;
+  std::uint64_t components = 0;
+  std::uint64_t largest = 0;  ///< Vertices of the largest one.
+  RunInfo info;
+};
+
+/// label(v) = the smallest vertex that is connected with v by edges taken in either direction.
+/// Repeats bit for bit (traverse/components.hpp).
+[[nodiscard]] ComponentsResult connected_components(const Graph& graph,
+                                                    const ComponentsOptions& options = {});
+
+struct PageRankOptions {
+  double damping = 0.85;    ///< In [0, 1).
+  double tolerance = 1e-6;  ///< Stops at an L1 change of at most this.
+  std::uint32_t max_iterations = 100;
+  bool weighted = false;  ///< A vertex passes its rank on in proportion to its edges' weights.
+  Mode mode = Mode::synchronous;
+  Edges edges = Edges::device;
+  std::optional<DeviceKind> device;
+  int devices = 0;
+  std::optional<Session> session;
+};
+
+struct PageRankResult {
+  std::vector<double> rank;  ///< Sums to 1.
+  std::uint32_t iterations = 0;
+  double residual = 0.0;  ///< L1 change of the last iteration.
+  bool converged = false;
+  RunInfo info;
+};
+
+/// r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the
+/// rank of the vertices without out-edges. Repeats bit for bit on one device and number of ranks,
+/// but as tasks (traverse/pagerank.hpp). Throws UsageError for options out of range, and `weighted`
+/// for a graph without weights.
+[[nodiscard]] PageRankResult pagerank(const Graph& graph, const PageRankOptions& options = {});
+
+}  // namespace warren

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that most programs need: graphs, sessions, and a function an algorithm.
+#pragma once
+
+#include "warren/api/graph.hpp"
+#include "warren/api/session.hpp"
+#include "warren/api/traverse.hpp"

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/call.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/exec/memory.hpp"
+
+namespace warren::api {
+namespace {
+
+graph::EdgesOptions placement(Edges edges) {
+  graph::EdgesOptions options;
+  if (edges == Edges::device) return options;
+  options.placement = edges == Edges::host ? graph::EdgesPlacement::host
+                                           : graph::EdgesPlacement::compressed_host;
+  options.cache_bytes = graph::EdgesOptions::kAllThatIsFree;
+  return options;
+}
+
+traverse::TraversalWork work_of(const Graph& graph, const CallOptions& options) {
+  traverse::TraversalWork work{options.traversal, options.mode == Mode::asynchronous,
+                               options.edges != Edges::device, graph.vertices(), graph.edges()};
+  const std::uint64_t bytes =
+      sizeof(Vertex) + (options.traversal == traverse::Traversal::sssp ? 4 : 0);
+  work.list_bytes = work.edges * bytes * (graph.is_symmetric() ? 1 : 2);
+  work.gpu_bytes = exec::free_memory(exec::Device::cuda(0));
+  return work;
+}
+
+}  // namespace
+
+Call::Call(const Graph& graph, const CallOptions& options)
+    : graph_(graph),
+      options_(options),
+      teams_(options.session ? options.session->teams() : Session::standard().teams()) {
+  require(options.devices >= 0,
+          fmt::format("devices: got {}, expected 1 or more, or 0 to choose", options.devices));
+  require(options.mode != Mode::asynchronous || options.edges != Edges::compressed_host,
+          "mode asynchronous reads plain lists: place the edges on the device or the host");
+  place_.kind = teams_->kind(options.device);
+  const int asked = options.devices != 0 ? options.devices : teams_->options().devices;
+  if (asked != 0) {
+    place_.ranks = asked;
+    info.devices_reason = "asked for";
+  } else if (place_.kind == DeviceKind::cpu) {
+    info.devices_reason = "on the CPU one rank uses all threads";
+  } else {
+    const traverse::DeviceChoice choice =
+        traverse::choose_devices(work_of(graph, options), team::connected_cuda_devices());
+    place_.ranks = choice.devices;
+    info.devices_reason = choice.reason;
+  }
+  info.device = place_.kind;
+  info.devices = place_.ranks;
+  info.threads = teams_->threads();
+  info.edges = options.edges;
+  info.mode = options.mode == Mode::asynchronous ? Mode::asynchronous : Mode::synchronous;
+}
+
+void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
+  const graph::ShardSource source =
+      graph_.state()->source(place_.ranks, options_.edges, teams_);
+  const std::uint64_t number = graph_.state()->number();
+  const RankStore::Key key{number, static_cast<int>(options_.edges)};
+  teams_->run(place_, number, [&](team::Team& team, RankStore& store) {
+    std::shared_ptr<void>& kept = store[key];
+    if (kept == nullptr) {
+      auto made = std::make_shared<RankGraph>();
+      made->shard = graph::make_shard(team, source, placement(options_.edges));
+      kept = std::move(made);
+    }
+    work(team, *static_cast<RankGraph*>(kept.get()));
+  });
+}
+
+bool is_async(Mode mode, const std::optional<traverse::ModeChoice>& known) {
+  return mode == Mode::asynchronous || (mode == Mode::automatic && known && known->is_async);
+}
+
+traverse::ModeChoice choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reached,
+                                 std::uint64_t levels, bool is_weighted) {
+  if (shard.edges_placement == graph::EdgesPlacement::compressed_host)
+    return {false, "the asynchronous form reads plain lists"};
+  traverse::ModeEvidence evidence;
+  evidence.on_gpu = team.device().is_cuda();
+  evidence.reached = reached;
+  evidence.levels = levels;
+  evidence.is_weighted = is_weighted;
+  evidence.mean_degree = static_cast<double>(shard.edges) /
+                         static_cast<double>(std::max<std::uint64_t>(1, shard.vertices));
+  if (evidence.on_gpu) evidence.max_degree = graph::max_out_degree(team, shard);
+  return traverse::choose_mode(evidence);
+}
+
+void check_vertex(const Graph& graph, Vertex v, const char* name) {
+  if (v < graph.vertices()) return;
+  if (graph.vertices() == 0)
+    throw VertexError(fmt::format("{}: got {}, but the graph has no vertices", name, v));
+  throw VertexError(fmt::format("{}: got {}, expected a vertex, 0 to {}", name, v,
+                                graph.vertices() - 1));
+}
+
+double slowest(team::Team& team, double seconds) {
+  return team.all_reduce(seconds, [](double a, double b) { return a > b ? a : b; });
+}
+
+}  // namespace warren::api

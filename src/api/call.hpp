@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// One call of an algorithm on a graph: where it runs, each rank's part of the graph and the
+// algorithms' memory that stays there between calls, and what the caller is told.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warren/api/traverse.hpp"
+#include "warren/graph/shard.hpp"
+#include "warren/team/team.hpp"
+#include "warren/traverse/asynchronous.hpp"
+#include "warren/traverse/bfs.hpp"
+#include "warren/traverse/choose_devices.hpp"
+#include "warren/traverse/components.hpp"
+#include "warren/traverse/pagerank.hpp"
+#include "warren/traverse/sssp.hpp"
+
+#include "api/graph_state.hpp"
+#include "api/teams.hpp"
+
+namespace warren::api {
+
+/// What one rank holds of a graph, for one placement of its edges. An algorithm's memory is made by
+/// the first call of it, and again where its options change.
+struct RankGraph {
+  graph::Shard shard;
+  std::unique_ptr<traverse::Bfs> bfs;
+  std::unique_ptr<traverse::AsyncBfs> async_bfs;
+  std::unique_ptr<traverse::Sssp> sssp;
+  std::unique_ptr<traverse::AsyncSssp> async_sssp;
+  double sssp_delta = 0.0, async_delta = 0.0;
+  std::unique_ptr<traverse::Components> components;
+  std::unique_ptr<traverse::PageRank> pagerank;
+  std::unique_ptr<traverse::AsyncPageRank> async_pagerank;
+  PageRankOptions pagerank_options, async_options;
+  /// Of Mode::automatic, by what the first search found.
+  std::optional<traverse::ModeChoice> bfs_mode, sssp_mode;
+};
+
+/// What the calls' options have in common.
+struct CallOptions {
+  traverse::Traversal traversal;
+  Mode mode = Mode::synchronous;
+  Edges edges = Edges::device;
+  std::optional<DeviceKind> device;
+  int devices = 0;
+  std::optional<Session> session;
+};
+
+template <class Options>
+CallOptions call_options(traverse::Traversal traversal, const Options& options) {
+  CallOptions call{traversal, Mode::synchronous, options.edges,
+                   options.device, options.devices, options.session};
+  if constexpr (requires { options.mode; }) call.mode = options.mode;
+  return call;
+}
+
+class Call {
+ public:
+  /// Chooses the ranks. Throws UsageError.
+  Call(const Graph& graph, const CallOptions& options);
+
+  /// Runs `work` on every rank. It may be run a second time, if memory was short.
+  void run(const std::function<void(team::Team&, RankGraph&)>& work);
+
+  /// Filled by rank 0, but for what the constructor knows.
+  RunInfo info;
+
+ private:
+  const Graph graph_;
+  const CallOptions options_;
+  const std::shared_ptr<Teams> teams_;
+  Place place_;
+};
+
+/// The form that runs; `known` is what an earlier search in automatic mode chose.
+[[nodiscard]] bool is_async(Mode mode, const std::optional<traverse::ModeChoice>& known);
+/// After a synchronous search in automatic mode: the form of the next ones. Collective.
+[[nodiscard]] traverse::ModeChoice choose_mode(team::Team& team, const graph::Shard& shard,
+                                               std::uint64_t reached, std::uint64_t levels,
+                                               bool is_weighted);
+
+/// Throws VertexError.
+void check_vertex(const Graph& graph, Vertex v, const char* name);
+
+/// The largest of the ranks' values. Collective.
+[[nodiscard]] double slowest(team::Team& team, double seconds);
+
+/// Puts a rank's values where they belong among all.
+template <class T, class U>
+void put(std::vector<T>& all, const graph::Shard& shard, const std::vector<U>& own) {
+  std::copy(own.begin(), own.end(), all.begin() + shard.out.first);
+}
+
+}  // namespace warren::api

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/api/graph.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "warren/core/nearest.hpp"
+#include "warren/graph/arrays.hpp"
+#include "warren/graph/io.hpp"
+#include "warren/graph/partition.hpp"
+#include "warren/graph/transform.hpp"
+#include "warren/traverse/verify.hpp"
+
+#include "api/graph_state.hpp"
+
+namespace warren {
+namespace api {
+namespace {
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+GraphState::GraphState(graph::Graph csr, std::vector<std::string> names)
+    : number_(next_number()),
+      csr_(std::make_shared<const graph::Graph>(std::move(csr))),
+      names_(std::move(names)),
+      symmetry_(csr_->symmetry) {
+  require(names_.empty() || names_.size() == csr_->vertices,
+          fmt::format("{} names for {} vertices; give one each", names_.size(), csr_->vertices));
+}
+
+GraphState::~GraphState() { release(); }
+
+void GraphState::release() {
+  std::vector<std::weak_ptr<Teams>> sessions;
+  {
+    const std::scoped_lock lock(mutex_);
+    sessions.swap(sessions_);
+    in_.reset();
+    compressed_out_.reset();
+    compressed_in_.reset();
+  }
+  for (const auto& session : sessions) {
+    if (const auto teams = session.lock()) teams->forget(number_);
+  }
+}
+
+Vertex GraphState::find(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (by_name_.empty()) {
+    by_name_.reserve(names_.size());
+    for (std::size_t v = 0; v < names_.size(); ++v)
+      by_name_.emplace(names_[v], static_cast<Vertex>(v));  // The first of equal names.
+  }
+  const auto found = by_name_.find(name);
+  if (found != by_name_.end()) return found->second;
+  if (names_.empty()) throw VertexError(fmt::format("\"{}\": the graph has no names", name));
+  throw VertexError(fmt::format("\"{}\": no vertex has this name; there is \"{}\", say", name,
+                                names_.front()));
+}
+
+bool GraphState::find_symmetry(exec::ThreadPool& pool) {
+  if (known_ == nullptr) {
+    auto known = std::make_shared<graph::Graph>(*csr_);
+    (void)graph::is_symmetric(*known, pool);
+    symmetry_ = known->symmetry;
+    known_ = std::move(known);
+  }
+  return symmetry_ == graph::Symmetry::symmetric;
+}
+
+bool GraphState::is_symmetric(exec::ThreadPool& pool) {
+  const std::scoped_lock lock(mutex_);
+  return find_symmetry(pool);
+}
+
+void GraphState::check_weights(exec::ThreadPool& pool) {
+  const std::scoped_lock lock(mutex_);
+  if (has_good_weights_) return;
+  const traverse::Verdict verdict = traverse::check_weights(*csr_, pool);
+  require(verdict.correct, verdict.message);
+  has_good_weights_ = true;
+}
+
+graph::ShardSource GraphState::source(int ranks, Edges edges, const std::shared_ptr<Teams>& teams) {
+  graph::ShardSource source;
+  teams->on_host([&](exec::ThreadPool& pool) {
+    const std::scoped_lock lock(mutex_);
+    if (!find_symmetry(pool) && in_ == nullptr)
+      in_ = std::make_shared<const graph::Graph>(graph::transpose(*known_, pool));
+    source.out = known_;
+    source.in = in_ == nullptr ? known_ : in_;
+    source.cuts = graph::partition_ranges(*known_, ranks).cuts;
+    if (edges == Edges::compressed_host) {
+      source.compressed_out = compressed_out_;
+      source.compressed_in = compressed_in_;
+      graph::compress_lists(source, pool);
+      compressed_out_ = source.compressed_out;
+      compressed_in_ = source.compressed_in;
+    }
+    const bool is_noted = std::ranges::any_of(
+        sessions_, [&](const auto& session) { return session.lock() == teams; });
+    if (!is_noted) sessions_.push_back(teams);
+  });
+  return source;
+}
+
+}  // namespace api
+
+namespace {
+
+/// Of work that belongs to no session: the standard one has threads.
+template <class F>
+auto on_host(F&& work) {
+  decltype(work(std::declval<exec::ThreadPool&>())) result{};
+  Session::standard().teams()->on_host([&](exec::ThreadPool& pool) { result = work(pool); });
+  return result;
+}
+
+graph::BuildOptions build_options(const ArrayOptions& options) {
+  graph::BuildOptions build;
+  build.symmetrize = options.symmetrize;
+  build.drop_self_loops = options.drop_self_loops;
+  build.keep_duplicates = options.keep_duplicates;
+  build.sum_duplicates = options.sum_duplicates;
+  require(!options.keep_duplicates || !options.sum_duplicates,
+          "keep_duplicates and sum_duplicates: parallel edges are kept or added up, not both");
+  return build;
+}
+
+template <class T>
+memory::HostArray<T> copied(std::span<const T> values) {
+  memory::HostArray<T> array(values.size());
+  std::ranges::copy(values, array.begin());
+  return array;
+}
+
+graph::Graph csr_of(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets) {
+  require(!offsets.empty(), "from_csr: no offsets; give one more than vertices");
+  require(offsets.size() - 1 <= kMaxVertices,
+          fmt::format("from_csr: {} offsets; a graph has at most {} vertices", offsets.size(),
+                      kMaxVertices));
+  graph::Graph raw;
+  raw.vertices = static_cast<Vertex>(offsets.size() - 1);
+  raw.offsets = copied(offsets);
+  raw.targets = copied(targets);
+  return raw;
+}
+
+}  // namespace
+
+Graph::Graph(graph::Graph csr, std::vector<std::string> names)
+    : state_(std::make_shared<api::GraphState>(std::move(csr), std::move(names))) {}
+
+std::uint64_t Graph::vertices() const { return csr().vertices; }
+std::uint64_t Graph::edges() const { return csr().edges(); }
+bool Graph::is_weighted() const { return csr().weight_type != graph::WeightType::none; }
+bool Graph::is_symmetric() const {
+  return on_host([&](exec::ThreadPool& pool) { return state_->is_symmetric(pool); });
+}
+const graph::Graph& Graph::csr() const { return state_->csr(); }
+std::span<const std::string> Graph::names() const { return state_->names(); }
+Vertex Graph::find(const std::string& name) const { return state_->find(name); }
+void Graph::release() const { state_->release(); }
+
+std::uint64_t Graph::save(const std::string& path) const {
+  return on_host([&](exec::ThreadPool& pool) { return graph::write_graph(csr(), path, pool); });
+}
+
+Graph from_csr(graph::Graph arrays, const ArrayOptions& options) {
+  const graph::BuildOptions build = build_options(options);
+  return Graph(on_host([&](exec::ThreadPool& pool) {
+    return graph::from_csr(std::move(arrays), build, pool);
+  }));
+}
+
+Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets,
+               std::span<const float> weights, const ArrayOptions& options) {
+  graph::Graph raw = csr_of(offsets, targets);
+  if (!weights.empty()) raw.weight_type = graph::WeightType::float32;
+  raw.weights_float = copied(weights);
+  return from_csr(std::move(raw), options);
+}
+
+Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets,
+               std::span<const std::int32_t> weights, const ArrayOptions& options) {
+  graph::Graph raw = csr_of(offsets, targets);
+  if (!weights.empty()) raw.weight_type = graph::WeightType::int32;
+  raw.weights_int = copied(weights);
+  return from_csr(std::move(raw), options);
+}
+
+namespace {
+
+Graph from_columns(const graph::EdgeColumns& edges, const ArrayOptions& options) {
+  const graph::BuildOptions build = build_options(options);
+  return Graph(
+      on_host([&](exec::ThreadPool& pool) { return graph::from_edges(edges, build, pool); }));
+}
+
+}  // namespace
+
+Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
+                 std::span<const float> weights, std::uint64_t vertices,
+                 const ArrayOptions& options) {
+  graph::EdgeColumns edges{vertices, sources, targets, {}, {}};
+  edges.weights_float = weights;
+  return from_columns(edges, options);
+}
+
+Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
+                 std::span<const std::int32_t> weights, std::uint64_t vertices,
+                 const ArrayOptions& options) {
+  graph::EdgeColumns edges{vertices, sources, targets, {}, {}};
+  edges.weights_int = weights;
+  return from_columns(edges, options);
+}
+
+}  // namespace warren

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the copies of one warren::Graph share: the graph in host memory, and what was made of it for
+// teams. What the ranks hold themselves is in their stores, under the graph's number.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "warren/api/graph.hpp"
+#include "warren/api/traverse.hpp"
+#include "warren/graph/shard.hpp"
+
+#include "api/teams.hpp"
+
+namespace warren::api {
+
+class GraphState {
+ public:
+  GraphState(graph::Graph csr, std::vector<std::string> names);
+  ~GraphState();
+  GraphState(const GraphState&) = delete;
+  GraphState& operator=(const GraphState&) = delete;
+
+  /// Of no other graph in this process.
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] const graph::Graph& csr() const { return *csr_; }
+  [[nodiscard]] std::span<const std::string> names() const { return names_; }
+  [[nodiscard]] Vertex find(const std::string& name);
+  [[nodiscard]] bool is_symmetric(exec::ThreadPool& pool);
+  /// Throws UsageError, naming the edge, for a weight that is negative or not finite.
+  void check_weights(exec::ThreadPool& pool);
+
+  /// The graph cut for `ranks` ranks, with in-edges. Kept, and so are the session's stores.
+  [[nodiscard]] graph::ShardSource source(int ranks, Edges edges,
+                                          const std::shared_ptr<Teams>& teams);
+  void release();
+
+ private:
+  /// With the lock.
+  [[nodiscard]] bool find_symmetry(exec::ThreadPool& pool);
+
+  const std::uint64_t number_;
+  const std::shared_ptr<const graph::Graph> csr_;
+  const std::vector<std::string> names_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, Vertex> by_name_;  ///< Filled by the first find().
+  graph::Symmetry symmetry_;
+  bool has_good_weights_ = false;  ///< Looked for, and found so.
+  std::shared_ptr<const graph::Graph> known_;  ///< csr_ with its symmetry; nullptr: not yet.
+  std::shared_ptr<const graph::Graph> in_;     ///< Of a directed one.
+  std::shared_ptr<const graph::CompressedGraph> compressed_out_, compressed_in_;
+  std::vector<std::weak_ptr<Teams>> sessions_;
+};
+
+}  // namespace warren::api

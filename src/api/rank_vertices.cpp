@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Components and PageRank: a value for each vertex, found without a source.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "api/call.hpp"
+
+namespace warren {
+namespace {
+
+using api::Call;
+using api::RankGraph;
+
+void check(const Graph& graph, const PageRankOptions& options) {
+  require(options.damping >= 0.0 && options.damping < 1.0,
+          fmt::format("damping: got {}, expected 0 or more, and less than 1", options.damping));
+  require(std::isfinite(options.tolerance) && options.tolerance >= 0.0,
+          fmt::format("tolerance: got {}, expected 0 or more", options.tolerance));
+  require(options.mode != Mode::asynchronous || options.tolerance > 0.0,
+          "tolerance: got 0, expected more: the asynchronous form ends at a bound");
+  require(!options.weighted || graph.is_weighted() || graph.edges() == 0,
+          "weighted: the graph has no weights");
+  require(!options.weighted || options.mode != Mode::asynchronous,
+          "weighted: the asynchronous form looks at no weights");
+  require(!options.weighted || options.edges != Edges::compressed_host,
+          "weighted: weights are read from plain lists; place the edges on the device or the host");
+}
+
+bool same(const PageRankOptions& a, const PageRankOptions& b) {
+  return a.damping == b.damping && a.tolerance == b.tolerance &&
+         a.max_iterations == b.max_iterations && a.weighted == b.weighted;
+}
+
+/// The rank's memory for these options: what stands there, or made anew.
+template <class Form>
+Form& form_of(std::unique_ptr<Form>& kept, PageRankOptions& kept_options, team::Team& team,
+              const graph::Shard& shard, const PageRankOptions& options) {
+  if (kept != nullptr && same(kept_options, options)) return *kept;
+  kept.reset();
+  const traverse::PageRankOptions own{options.damping, options.tolerance, options.max_iterations,
+                                      options.weighted};
+  kept = std::make_unique<Form>(team, shard, own);
+  kept_options = options;
+  kept_options.session.reset();  // Which would keep itself.
+  return *kept;
+}
+
+}  // namespace
+
+ComponentsResult connected_components(const Graph& graph, const ComponentsOptions& options) {
+  Call call(graph, api::call_options(traverse::Traversal::components, options));
+  ComponentsResult all;
+  all.label.resize(graph.vertices());
+  call.run([&](team::Team& team, RankGraph& rank) {
+    if (!rank.components)
+      rank.components = std::make_unique<traverse::Components>(team, rank.shard);
+    const traverse::ComponentsResult found = rank.components->run();
+    const double seconds = api::slowest(team, found.seconds);
+    api::put(all.label, rank.shard, rank.components->labels());
+    if (team.rank() != 0) return;
+    all.components = found.components;
+    all.largest = found.largest;
+    call.info.seconds = seconds;
+    call.info.bytes_read = found.far_bytes;
+  });
+  all.info = call.info;
+  return all;
+}
+
+PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
+  check(graph, options);
+  Call call(graph, api::call_options(traverse::Traversal::pagerank, options));
+  PageRankResult all;
+  all.rank.resize(graph.vertices());
+  PageRankOptions used = options;
+  used.weighted = options.weighted && graph.is_weighted();  // Without edges there are none to look at.
+  call.run([&](team::Team& team, RankGraph& rank) {
+    const auto run = [&](auto& form) {
+      const traverse::PageRankResult found = form.run();
+      const double seconds = api::slowest(team, found.seconds);
+      api::put(all.rank, rank.shard, form.ranks());
+      if (team.rank() != 0) return;
+      all.iterations = found.iterations;
+      all.residual = found.residual;
+      all.converged = found.converged;
+      call.info.seconds = seconds;
+      call.info.bytes_read = found.far_bytes;
+    };
+    if (options.mode == Mode::asynchronous)
+      run(form_of(rank.async_pagerank, rank.async_options, team, rank.shard, used));
+    else
+      run(form_of(rank.pagerank, rank.pagerank_options, team, rank.shard, used));
+  });
+  all.info = call.info;
+  return all;
+}
+
+}  // namespace warren

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/api/session.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "api/interrupt.hpp"
+#include "api/teams.hpp"
+
+namespace warren {
+namespace {
+
+std::mutex check_mutex;
+std::shared_ptr<const std::function<bool()>> interrupt_check;
+
+}  // namespace
+
+void set_interrupt_check(std::function<bool()> check) {
+  auto kept = check ? std::make_shared<const std::function<bool()>>(std::move(check)) : nullptr;
+  const std::scoped_lock lock(check_mutex);
+  interrupt_check = std::move(kept);
+}
+
+namespace api {
+
+bool should_interrupt() {
+  std::shared_ptr<const std::function<bool()>> check;
+  {
+    const std::scoped_lock lock(check_mutex);
+    check = interrupt_check;
+  }
+  return check != nullptr && (*check)();
+}
+
+Teams::Teams(const SessionOptions& options) : options_(options), process_(getpid()) {
+  team::TeamOptions team;
+  team.kind = kind(std::nullopt);
+  team.ranks = options.devices == 0 ? 1 : options.devices;
+  team.threads = options.threads;
+  if (options.share_devices) team.sharing = team::Sharing::turns;
+  team::validate(team);
+}
+
+Teams::~Teams() {
+  close();
+  if (getpid() != process_) (void)host_.release();  // As its threads, see close().
+}
+
+bool Teams::is_closed() const {
+  const std::scoped_lock lock(mutex_);
+  return is_closed_;
+}
+
+void Teams::close() {
+  std::map<Place, Standing> teams;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closed_ = true;
+    teams.swap(teams_);
+  }
+  if (getpid() == process_) return;  // The teams end here, after the calls that are under way.
+  // Their threads are the parent's: there is nobody to wait for.
+  for (auto& [place, standing] : teams) new std::shared_ptr<StandingTeam>(std::move(standing.team));
+}
+
+DeviceKind Teams::kind(const std::optional<DeviceKind>& asked) const {
+  if (asked) return *asked;
+  if (options_.device) return *options_.device;
+  return exec::cuda_device_count() > 0 ? DeviceKind::cuda : DeviceKind::cpu;
+}
+
+int Teams::threads() const {
+  return options_.threads == 0 ? exec::hardware_threads() : options_.threads;
+}
+
+void Teams::check_usable() const {
+  require(!is_closed_, "the session is closed: make another one");
+  require(getpid() == process_,
+          "this process was forked off one whose warren session has threads, which a fork does not "
+          "copy: make a session in the child, or start it by \"spawn\"");
+}
+
+std::shared_ptr<StandingTeam> Teams::team_of(const Place& place, std::uint64_t owner) {
+  const std::scoped_lock lock(mutex_);
+  check_usable();
+  Standing& standing = teams_[place];
+  if (standing.team == nullptr || standing.team->has_ended()) {
+    standing = {};
+    team::TeamOptions options;
+    options.kind = place.kind;
+    options.ranks = place.ranks;
+    options.threads = options_.threads;
+    if (options_.share_devices) options.sharing = team::Sharing::turns;
+    standing.team = std::make_shared<StandingTeam>(options);
+    standing.owner = owner;
+  }
+  standing.has_others = standing.has_others || standing.owner != owner;
+  standing.owner = owner;
+  return standing.team;
+}
+
+bool Teams::drop(const Place& place, const std::shared_ptr<StandingTeam>& team) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = teams_.find(place);
+  if (found == teams_.end() || found->second.team != team) return true;
+  const bool had_others = found->second.has_others;
+  teams_.erase(found);
+  return had_others;
+}
+
+void Teams::run(const Place& place, std::uint64_t owner, const StandingTeam::Job& job) {
+  for (bool may_repeat = true;; may_repeat = false) {
+    std::shared_ptr<StandingTeam> team = team_of(place, owner);
+    try {
+      if (team->run(job)) return;
+      (void)drop(place, team);
+      may_repeat = true;
+    } catch (const MemoryError&) {
+      if (!drop(place, team) || !may_repeat) throw;
+    } catch (const std::bad_alloc&) {
+      if (!drop(place, team) || !may_repeat) throw;
+    } catch (...) {
+      (void)drop(place, team);
+      throw;
+    }
+  }
+}
+
+void Teams::forget(std::uint64_t owner) {
+  const std::scoped_lock lock(mutex_);
+  if (getpid() != process_) return;
+  for (auto& [place, standing] : teams_) {
+    standing.team->post([owner](team::Team&, RankStore& store) { store.forget(owner); });
+  }
+}
+
+void Teams::on_host(const std::function<void(exec::ThreadPool&)>& work) {
+  const std::scoped_lock lock(host_mutex_);
+  {
+    const std::scoped_lock usable(mutex_);
+    check_usable();
+  }
+  if (host_ == nullptr) host_ = std::make_unique<exec::Device>(exec::Device::cpu(options_.threads));
+  work(host_->pool());
+}
+
+}  // namespace api
+
+Session::Session(const SessionOptions& options) : teams_(std::make_shared<api::Teams>(options)) {}
+
+Session Session::standard() {
+  static std::mutex mutex;
+  static std::optional<Session> session;
+  const std::scoped_lock lock(mutex);
+  if (!session || session->is_closed()) session.emplace();
+  return *session;
+}
+
+void Session::close() { teams_->close(); }
+bool Session::is_closed() const { return teams_->is_closed(); }
+const SessionOptions& Session::options() const { return teams_->options(); }
+
+}  // namespace warren

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/standing_team.hpp"
+
+#include <chrono>
+
+#include "warren/api/session.hpp"
+#include "warren/core/start_thread.hpp"
+
+#include "api/interrupt.hpp"
+
+namespace warren::api {
+
+StandingTeam::StandingTeam(const team::TeamOptions& options) : ranks_(options.ranks) {
+  team::validate(options);
+  thread_ = start_thread(
+      [this, options] {
+        std::exception_ptr error;
+        try {
+          team::run_team(options, [this](team::Team& team) { serve(team); });
+        } catch (...) {
+          error = std::current_exception();
+        }
+        end(error);
+      },
+      "the first rank", "give fewer --threads");
+}
+
+StandingTeam::~StandingTeam() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closing_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+bool StandingTeam::has_ended() const {
+  const std::scoped_lock lock(mutex_);
+  return is_over_;
+}
+
+bool StandingTeam::run(const Job& job) {
+  constexpr std::chrono::milliseconds kPeriod{50};
+  const auto task = std::make_shared<Task>();
+  task->job = job;
+  task->unfinished = ranks_;
+  std::unique_lock lock(mutex_);
+  if (is_over_ || is_closing_) return false;
+  tasks_.push_back(task);
+  if (tasks_.size() == 1) wake_.notify_all();
+  bool is_interrupted = false;
+  while (!finished_.wait_for(lock, kPeriod, [&] { return task->is_done; })) {
+    if (is_interrupted) continue;
+    lock.unlock();
+    is_interrupted = should_interrupt();
+    lock.lock();
+    if (is_interrupted && !task->is_done) interrupt(task);
+  }
+  if (is_interrupted) throw Interrupted("the call was interrupted");
+  if (task->error != nullptr) std::rethrow_exception(task->error);
+  return task->unfinished == 0;
+}
+
+void StandingTeam::post(Job job) {
+  auto task = std::make_shared<Task>();
+  task->job = std::move(job);
+  task->unfinished = ranks_;
+  const std::scoped_lock lock(mutex_);
+  if (is_over_ || is_closing_) return;
+  tasks_.push_back(std::move(task));
+  if (tasks_.size() == 1) wake_.notify_all();
+}
+
+void StandingTeam::serve(team::Team& team) {
+  RankStore store;
+  const bool is_first = team.rank() == 0;
+  const auto tell = [&](team::Team* first) {
+    const std::scoped_lock lock(mutex_);
+    if (is_first) first_rank_ = first;
+  };
+  tell(&team);
+  try {
+    for (std::uint64_t number = 0;; ++number) {
+      const std::shared_ptr<Task> task = wait_for(number);
+      if (task == nullptr) break;
+      task->job(team, store);
+      finish(*task);
+    }
+  } catch (...) {
+    tell(nullptr);
+    leave_jobs();
+    throw;
+  }
+  tell(nullptr);
+}
+
+std::shared_ptr<StandingTeam::Task> StandingTeam::wait_for(std::uint64_t number) {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [&] {
+    return is_over_ || (turn_ == number && (!tasks_.empty() || is_closing_));
+  });
+  return is_over_ || tasks_.empty() ? nullptr : tasks_.front();
+}
+
+void StandingTeam::finish(Task& task) {
+  const std::scoped_lock lock(mutex_);
+  if (--task.unfinished > 0 || is_over_) return;
+  task.is_done = true;
+  tasks_.pop_front();
+  ++turn_;
+  finished_.notify_all();
+  wake_.notify_all();
+}
+
+void StandingTeam::leave_jobs() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_over_ = true;
+  }
+  wake_.notify_all();
+}
+
+void StandingTeam::end(const std::exception_ptr& error) {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_over_ = true;
+    // The front one is what the ranks were at.
+    if (!tasks_.empty()) tasks_.front()->error = error;
+    for (const auto& task : tasks_) task->is_done = true;
+    tasks_.clear();
+  }
+  finished_.notify_all();
+}
+
+void StandingTeam::interrupt(const std::shared_ptr<Task>& task) {
+  if (tasks_.front() != task) {
+    std::erase(tasks_, task);
+    task->is_done = true;
+    return;
+  }
+  is_over_ = true;
+  if (first_rank_ != nullptr) first_rank_->abort("the call was interrupted");
+  wake_.notify_all();
+}
+
+}  // namespace warren::api
