@@ -14,8 +14,8 @@ namespace {
 graph::EdgesOptions placement(Edges edges) {
   graph::EdgesOptions options;
   if (edges == Edges::device) return options;
-  options.placement = edges == Edges::host ? graph::EdgesPlacement::host
-                                           : graph::EdgesPlacement::compressed_host;
+  options.placement =
+      edges == Edges::host ? graph::EdgesPlacement::host : graph::EdgesPlacement::compressed_host;
   options.cache_bytes = graph::EdgesOptions::kAllThatIsFree;
   return options;
 }
@@ -61,8 +61,7 @@ Call::Call(const Graph& graph, const CallOptions& options)
 }
 
 void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
-  const graph::ShardSource source =
-      graph_.state()->source(place_.ranks, options_.edges, teams_);
+  const graph::ShardSource source = graph_.state()->source(place_.ranks, options_.edges, teams_);
   const std::uint64_t number = graph_.state()->number();
   const RankStore::Key key{number, static_cast<int>(options_.edges)};
   teams_->run(place_, number, [&](team::Team& team, RankStore& store) {
@@ -99,8 +98,8 @@ void check_vertex(const Graph& graph, Vertex v, const char* name) {
   if (v < graph.vertices()) return;
   if (graph.vertices() == 0)
     throw VertexError(fmt::format("{}: got {}, but the graph has no vertices", name, v));
-  throw VertexError(fmt::format("{}: got {}, expected a vertex, 0 to {}", name, v,
-                                graph.vertices() - 1));
+  throw VertexError(
+      fmt::format("{}: got {}, expected a vertex, 0 to {}", name, v, graph.vertices() - 1));
 }
 
 double slowest(team::Team& team, double seconds) {

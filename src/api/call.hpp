@@ -54,8 +54,8 @@ struct CallOptions {
 
 template <class Options>
 CallOptions call_options(traverse::Traversal traversal, const Options& options) {
-  CallOptions call{traversal, Mode::synchronous, options.edges,
-                   options.device, options.devices, options.session};
+  CallOptions call{traversal,      Mode::synchronous, options.edges,
+                   options.device, options.devices,   options.session};
   if constexpr (requires { options.mode; }) call.mode = options.mode;
   return call;
 }

@@ -62,8 +62,8 @@ Vertex GraphState::find(const std::string& name) {
   const auto found = by_name_.find(name);
   if (found != by_name_.end()) return found->second;
   if (names_.empty()) throw VertexError(fmt::format("\"{}\": the graph has no names", name));
-  throw VertexError(fmt::format("\"{}\": no vertex has this name; there is \"{}\", say", name,
-                                names_.front()));
+  throw VertexError(
+      fmt::format("\"{}\": no vertex has this name; there is \"{}\", say", name, names_.front()));
 }
 
 bool GraphState::find_symmetry(exec::ThreadPool& pool) {
@@ -176,51 +176,26 @@ std::uint64_t Graph::save(const std::string& path) const {
 
 Graph from_csr(graph::Graph arrays, const ArrayOptions& options) {
   const graph::BuildOptions build = build_options(options);
-  return Graph(on_host([&](exec::ThreadPool& pool) {
-    return graph::from_csr(std::move(arrays), build, pool);
-  }));
+  return Graph(on_host(
+      [&](exec::ThreadPool& pool) { return graph::from_csr(std::move(arrays), build, pool); }));
 }
 
 Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets,
-               std::span<const float> weights, const ArrayOptions& options) {
+               const Weights& weights, const ArrayOptions& options) {
   graph::Graph raw = csr_of(offsets, targets);
-  if (!weights.empty()) raw.weight_type = graph::WeightType::float32;
-  raw.weights_float = copied(weights);
+  if (!weights.ints().empty()) raw.weight_type = graph::WeightType::int32;
+  if (!weights.floats().empty()) raw.weight_type = graph::WeightType::float32;
+  raw.weights_int = copied(weights.ints());
+  raw.weights_float = copied(weights.floats());
   return from_csr(std::move(raw), options);
 }
 
-Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets,
-               std::span<const std::int32_t> weights, const ArrayOptions& options) {
-  graph::Graph raw = csr_of(offsets, targets);
-  if (!weights.empty()) raw.weight_type = graph::WeightType::int32;
-  raw.weights_int = copied(weights);
-  return from_csr(std::move(raw), options);
-}
-
-namespace {
-
-Graph from_columns(const graph::EdgeColumns& edges, const ArrayOptions& options) {
+Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
+                 const Weights& weights, std::uint64_t vertices, const ArrayOptions& options) {
   const graph::BuildOptions build = build_options(options);
+  const graph::EdgeColumns edges{vertices, sources, targets, weights.ints(), weights.floats()};
   return Graph(
       on_host([&](exec::ThreadPool& pool) { return graph::from_edges(edges, build, pool); }));
-}
-
-}  // namespace
-
-Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
-                 std::span<const float> weights, std::uint64_t vertices,
-                 const ArrayOptions& options) {
-  graph::EdgeColumns edges{vertices, sources, targets, {}, {}};
-  edges.weights_float = weights;
-  return from_columns(edges, options);
-}
-
-Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
-                 std::span<const std::int32_t> weights, std::uint64_t vertices,
-                 const ArrayOptions& options) {
-  graph::EdgeColumns edges{vertices, sources, targets, {}, {}};
-  edges.weights_int = weights;
-  return from_columns(edges, options);
 }
 
 }  // namespace warren

@@ -112,8 +112,8 @@ void set_weights(graph::Graph& graph, const std::string& name, const std::string
   if (const auto uniform = parse_weights(text, option)) {
     graph::set_uniform_weights(graph, uniform->low, uniform->high, seed, pool);
   } else if (text == "file" && graph.weight_type == graph::WeightType::none) {
-    throw InputError(fmt::format("{0}: it has no weights for {1} file; {1} uniform:LO:HI draws some",
-                                 name, option));
+    throw InputError(fmt::format(
+        "{0}: it has no weights for {1} file; {1} uniform:LO:HI draws some", name, option));
   }
 }
 

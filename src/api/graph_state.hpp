@@ -51,7 +51,7 @@ class GraphState {
   std::mutex mutex_;
   std::unordered_map<std::string, Vertex> by_name_;  ///< Filled by the first find().
   graph::Symmetry symmetry_;
-  bool has_good_weights_ = false;  ///< Looked for, and found so.
+  bool has_good_weights_ = false;              ///< Looked for, and found so.
   std::shared_ptr<const graph::Graph> known_;  ///< csr_ with its symmetry; nullptr: not yet.
   std::shared_ptr<const graph::Graph> in_;     ///< Of a directed one.
   std::shared_ptr<const graph::CompressedGraph> compressed_out_, compressed_in_;

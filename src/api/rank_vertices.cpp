@@ -74,7 +74,8 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
   PageRankResult all;
   all.rank.resize(graph.vertices());
   PageRankOptions used = options;
-  used.weighted = options.weighted && graph.is_weighted();  // Without edges there are none to look at.
+  used.weighted =
+      options.weighted && graph.is_weighted();  // Without edges there are none to look at.
   call.run([&](team::Team& team, RankGraph& rank) {
     const auto run = [&](auto& form) {
       const traverse::PageRankResult found = form.run();

@@ -52,8 +52,7 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
       return rank.bfs->run(options.source);
     };
     const auto async = [&] {
-      if (!rank.async_bfs)
-        rank.async_bfs = std::make_unique<traverse::AsyncBfs>(team, rank.shard);
+      if (!rank.async_bfs) rank.async_bfs = std::make_unique<traverse::AsyncBfs>(team, rank.shard);
       return rank.async_bfs->run(options.source);
     };
     search(team, rank, options.mode, rank.bfs_mode, false, call.info, sync, async,
@@ -90,8 +89,7 @@ void check_weights(const Graph& graph, const SsspOptions& options) {
   require(graph.is_weighted() || graph.edges() == 0,
           "sssp: the graph has no weights, and shortest paths need some; bfs counts edges");
   const Session session = options.session ? *options.session : Session::standard();
-  session.teams()->on_host(
-      [&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
+  session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
 }
 
 void cut_off(SsspResult& all, double limit) {

@@ -96,9 +96,8 @@ void StandingTeam::serve(team::Team& team) {
 
 std::shared_ptr<StandingTeam::Task> StandingTeam::wait_for(std::uint64_t number) {
   std::unique_lock lock(mutex_);
-  wake_.wait(lock, [&] {
-    return is_over_ || (turn_ == number && (!tasks_.empty() || is_closing_));
-  });
+  wake_.wait(lock,
+             [&] { return is_over_ || (turn_ == number && (!tasks_.empty() || is_closing_)); });
   return is_over_ || tasks_.empty() ? nullptr : tasks_.front();
 }
 

@@ -76,9 +76,9 @@ class StandingTeam {
   std::condition_variable wake_;      ///< Of ranks.
   std::condition_variable finished_;  ///< Of callers.
   std::deque<std::shared_ptr<Task>> tasks_;
-  std::uint64_t turn_ = 0;  ///< Number of the front task.
-  bool is_closing_ = false;  ///< What is there is still done.
-  bool is_over_ = false;     ///< Nothing more is begun.
+  std::uint64_t turn_ = 0;            ///< Number of the front task.
+  bool is_closing_ = false;           ///< What is there is still done.
+  bool is_over_ = false;              ///< Nothing more is begun.
   team::Team* first_rank_ = nullptr;  ///< While it serves.
   std::thread thread_;                ///< Rank 0's; run_team() starts the others.
 };

@@ -103,9 +103,9 @@ Graph from_edges(const EdgeColumns& edges, const BuildOptions& options, exec::Th
           "from_edges: weights of both types; give one");
   if (!edges.weights_int.empty()) check_length("weights", edges.weights_int.size(), count);
   if (!edges.weights_float.empty()) check_length("weights", edges.weights_float.size(), count);
-  require(edges.vertices <= kMaxVertices,
-          fmt::format("from_edges: {} vertices; a graph has at most {}", edges.vertices,
-                      kMaxVertices));
+  require(
+      edges.vertices <= kMaxVertices,
+      fmt::format("from_edges: {} vertices; a graph has at most {}", edges.vertices, kMaxVertices));
   EdgeColumns known = edges;
   known.vertices = count_vertices(edges, pool);
   ColumnSource source(known);

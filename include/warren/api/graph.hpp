@@ -3,9 +3,11 @@
 // copies.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,14 +71,14 @@ struct ReadOptions {
   bool drop_self_loops = false;
   bool keep_duplicates = false;
   bool sum_duplicates = false;
-  bool one_based = false;          ///< Edge lists number from 1.
-  bool compact = false;            ///< Edge lists: only ids that occur are vertices.
-  std::string format;              ///< As files' names end: "el"; empty: the name says it.
-  bool are_words = false;          ///< Edge lists: ids are words, numbers too.
-  std::optional<bool> has_headings;
+  bool one_based = false;              ///< Edge lists number from 1.
+  bool compact = false;                ///< Edge lists: only ids that occur are vertices.
+  std::string format{};                ///< As files' names end: "el"; empty: the name says it.
+  bool are_words = false;              ///< Edge lists: ids are words, numbers too.
+  std::optional<bool> has_headings{};  ///< Edge lists: of the first line; else the first two tell.
   /// "file": the file must have weights. "uniform:LO:HI": drawn by `seed`. "none": left out. Empty:
   /// those of the file where it has any.
-  std::string weights;
+  std::string weights{};
   std::uint64_t seed = 1;  ///< Of generators and drawn weights.
 };
 
@@ -95,23 +97,40 @@ struct ArrayOptions {
   bool sum_duplicates = false;
 };
 
-/// Rows of neighbours: those of vertex v are targets[offsets[v] .. offsets[v + 1]). `weights` is
-/// empty, or one an edge. Copies the arrays. Throws InputError, naming the entry; UsageError.
+/// One number an edge, int32 or float32, in memory that is not changed while it is read; or none.
+class Weights {
+ public:
+  Weights() = default;
+  template <std::ranges::contiguous_range R>
+  requires std::same_as < std::ranges::range_value_t<R>,
+  float > ||
+      std::same_as<std::ranges::range_value_t<R>, std::int32_t> Weights(
+          const R& values) {  // NOLINT(google-explicit-constructor): an array where weights go.
+    if constexpr (std::same_as<std::ranges::range_value_t<R>, float>)
+      floats_ = {std::ranges::data(values), std::ranges::size(values)};
+    else
+      ints_ = {std::ranges::data(values), std::ranges::size(values)};
+  }
+  [[nodiscard]] std::span<const float> floats() const { return floats_; }
+  [[nodiscard]] std::span<const std::int32_t> ints() const { return ints_; }
+
+ private:
+  std::span<const float> floats_;
+  std::span<const std::int32_t> ints_;
+};
+
+/// Rows of neighbours: those of vertex v are targets[offsets[v] .. offsets[v + 1]). Copies the
+/// arrays. Throws InputError, naming the entry; UsageError; MemoryError.
 [[nodiscard]] Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets,
-                             std::span<const float> weights = {}, const ArrayOptions& options = {});
-[[nodiscard]] Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets,
-                             std::span<const std::int32_t> weights,
-                             const ArrayOptions& options = {});
+                             const Weights& weights = {}, const ArrayOptions& options = {});
 /// The same of arrays that the graph keeps (memory::HostArray): without a copy, where rows are
 /// sorted and nothing is to be merged.
 [[nodiscard]] Graph from_csr(graph::Graph arrays, const ArrayOptions& options = {});
 
-/// Edges (sources[i], targets[i]). `vertices` of 0: the largest id plus one. Throws UsageError.
+/// Edges (sources[i], targets[i]). `vertices` of 0: the largest id plus one. Throws UsageError,
+/// naming the entry; MemoryError.
 [[nodiscard]] Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
-                               std::span<const float> weights = {}, std::uint64_t vertices = 0,
-                               const ArrayOptions& options = {});
-[[nodiscard]] Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
-                               std::span<const std::int32_t> weights, std::uint64_t vertices = 0,
+                               const Weights& weights = {}, std::uint64_t vertices = 0,
                                const ArrayOptions& options = {});
 
 }  // namespace warren

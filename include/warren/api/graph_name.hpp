@@ -32,8 +32,8 @@ struct UniformWeights {
   std::int64_t low = 0;
   std::int64_t high = 0;
 };
-/// The bounds of "uniform:LO:HI"; nothing for "file" and no weights at all. Throws UsageError, which
-/// calls the choice `option`.
+/// The bounds of "uniform:LO:HI"; nothing for "file" and no weights at all. Throws UsageError,
+/// which calls the choice `option`.
 [[nodiscard]] std::optional<UniformWeights> parse_weights(const std::string& text,
                                                           const std::string& option);
 

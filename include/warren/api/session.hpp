@@ -20,7 +20,7 @@ using exec::DeviceKind;
 
 struct SessionOptions {
   /// Of calls that do not say. Left out: GPUs where there are some, else the CPU.
-  std::optional<DeviceKind> device;
+  std::optional<DeviceKind> device{};
   /// Ranks of calls that do not say. 0: as many GPUs as make the call faster; one rank on the CPU.
   int devices = 0;
   /// Of the CPU, in all; 0: all that the process may use.

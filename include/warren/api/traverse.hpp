@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches, components and ranks of a graph, a call each. Every call checks its arguments, runs on
-// the ranks that its options choose, and returns when they have: results are in host memory, a value
-// for each vertex. A vertex out of range throws VertexError; another argument UsageError; memory
-// that is short MemoryError, and what the session kept for other graphs is freed first.
+// the ranks that its options choose, and returns when they have: results are in host memory, a
+// value for each vertex. A vertex out of range throws VertexError; another argument UsageError;
+// memory that is short MemoryError, and what the session kept for other graphs is freed first.
 #pragma once
 
 #include <cstdint>
@@ -45,12 +45,12 @@ struct RunInfo {
 
 struct BfsOptions {
   Vertex source = 0;
-  std::optional<std::uint32_t> depth_limit;  ///< Farther vertices count as not reached.
+  std::optional<std::uint32_t> depth_limit{};  ///< Farther vertices count as not reached.
   Mode mode = Mode::automatic;
   Edges edges = Edges::device;
-  std::optional<DeviceKind> device;  ///< Left out: the session's.
-  int devices = 0;                   ///< 0: the session's.
-  std::optional<Session> session;    ///< Left out: Session::standard().
+  std::optional<DeviceKind> device{};  ///< Left out: the session's.
+  int devices = 0;                     ///< 0: the session's.
+  std::optional<Session> session{};    ///< Left out: Session::standard().
 };
 
 struct BfsResult {
@@ -68,17 +68,17 @@ struct BfsResult {
 
 struct SsspOptions {
   Vertex source = 0;
-  double delta = 0.0;            ///< Width of a bin of distances; 0: by the mean weight and degree.
-  std::optional<double> cutoff;  ///< Farther vertices count as not reached.
+  double delta = 0.0;  ///< Width of a bin of distances; 0: by the mean weight and degree.
+  std::optional<double> cutoff{};  ///< Farther vertices count as not reached.
   Mode mode = Mode::automatic;
   Edges edges = Edges::device;
-  std::optional<DeviceKind> device;
+  std::optional<DeviceKind> device{};
   int devices = 0;
-  std::optional<Session> session;
+  std::optional<Session> session{};
 };
 
 struct SsspResult {
-  bool is_integer = true;             ///< Which of the two is filled: by the type of the weights.
+  bool is_integer = true;              ///< Which of the two is filled: by the type of the weights.
   std::vector<std::int64_t> distance;  ///< -1 where not reached.
   std::vector<double> real_distance;   ///< Infinity where not reached.
   std::uint64_t reached = 0;
@@ -92,9 +92,9 @@ struct SsspResult {
 
 struct ComponentsOptions {
   Edges edges = Edges::device;
-  std::optional<DeviceKind> device;
+  std::optional<DeviceKind> device{};
   int devices = 0;
-  std::optional<Session> session;
+  std::optional<Session> session{};
 };
 
 struct ComponentsResult {
@@ -116,9 +116,9 @@ struct PageRankOptions {
   bool weighted = false;  ///< A vertex passes its rank on in proportion to its edges' weights.
   Mode mode = Mode::synchronous;
   Edges edges = Edges::device;
-  std::optional<DeviceKind> device;
+  std::optional<DeviceKind> device{};
   int devices = 0;
-  std::optional<Session> session;
+  std::optional<Session> session{};
 };
 
 struct PageRankResult {

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function an algorithm: against sequential references, for every shape, number of ranks, mode
+// and placement; limits; bad input.
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reference/traverse.hpp"
+
+#include "graphs.hpp"
+
+namespace warren {
+namespace {
+
+using fixtures::graph_of;
+using fixtures::with_small_weights;
+using ::testing::HasSubstr;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+std::string message(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+void check_parents(const Graph& graph, Vertex source, const BfsResult& found) {
+  for (Vertex v = 0; v < graph.vertices(); ++v) {
+    const Vertex parent = found.parent[v];
+    if (found.depth[v] == kNoVertex) {
+      EXPECT_EQ(parent, kNoVertex);
+    } else if (v == source) {
+      EXPECT_EQ(parent, source);
+    } else {
+      ASSERT_LT(parent, graph.vertices());
+      EXPECT_EQ(found.depth[parent] + 1, found.depth[v]);
+      EXPECT_TRUE(std::ranges::binary_search(graph.csr().neighbours(parent), v));
+    }
+  }
+}
+
+/// Every shape, directed and not, with 1 to 5 ranks.
+void for_graphs(const std::function<reference::EdgeList(reference::EdgeList)>& weighted,
+                const std::function<void(const Graph&, int)>& check) {
+  for (const auto& [name, list] : reference::awkward_lists()) {
+    for (const bool symmetrize : {false, true}) {
+      ArrayOptions options;
+      options.symmetrize = symmetrize;
+      const Graph graph = graph_of(weighted(list), options);
+      if (graph.vertices() == 0) continue;
+      for (const int devices : {1, 2, 5}) {
+        SCOPED_TRACE(name + (symmetrize ? ", both ways, " : ", ") + std::to_string(devices) +
+                     " ranks");
+        check(graph, devices);
+      }
+    }
+  }
+}
+
+reference::EdgeList as_is(reference::EdgeList list) { return list; }
+
+TEST(ApiSearch, DepthsAreThoseOfAQueue) {
+  for_graphs(as_is, [](const Graph& graph, int devices) {
+    for (const Vertex source : {Vertex{0}, static_cast<Vertex>(graph.vertices() - 1)}) {
+      const BfsResult found = bfs(graph, {.source = source, .devices = devices});
+      EXPECT_EQ(found.depth, reference::bfs_depths(graph.csr(), source));
+      check_parents(graph, source, found);
+      EXPECT_EQ(found.reached,
+                static_cast<std::uint64_t>(std::ranges::count_if(
+                    found.depth, [](Vertex depth) { return depth != kNoVertex; })));
+      EXPECT_EQ(found.info.devices, devices);
+    }
+  });
+}
+
+TEST(ApiSearch, EveryModeAndPlacementFindsTheSame) {
+  const Graph graph = graph_of(with_small_weights(reference::random_list(800, 3000, 4), false));
+  const auto depths = reference::bfs_depths(graph.csr(), 3);
+  const auto distances = reference::real_distances(graph.csr(), 3);
+  for (const Mode mode : {Mode::automatic, Mode::synchronous, Mode::asynchronous}) {
+    for (const Edges edges : {Edges::device, Edges::host, Edges::compressed_host}) {
+      if (mode == Mode::asynchronous && edges == Edges::compressed_host) continue;
+      for (int time = 0; time < 3; ++time) {
+        const BfsResult found =
+            bfs(graph, {.source = 3, .mode = mode, .edges = edges, .devices = 2});
+        EXPECT_EQ(found.depth, depths);
+        EXPECT_EQ(found.info.edges, edges);
+        const SsspResult far = sssp(graph, {.source = 3, .mode = mode, .edges = edges});
+        for (std::size_t v = 0; v < distances.size(); ++v)
+          EXPECT_EQ(far.distance[v] < 0 ? kInfinity : static_cast<double>(far.distance[v]),
+                    distances[v]);
+      }
+    }
+  }
+}
+
+TEST(ApiSearch, DistancesAreDijkstras) {
+  for (const bool are_floats : {false, true}) {
+    for_graphs([&](reference::EdgeList list) { return with_small_weights(list, are_floats); },
+               [&](const Graph& graph, int devices) {
+                 const SsspResult found = sssp(graph, {.devices = devices});
+                 const auto right = reference::real_distances(graph.csr(), 0);
+                 const bool is_integer = !are_floats || graph.edges() == 0;
+                 ASSERT_EQ(found.is_integer, is_integer);
+                 std::uint64_t reached = 0;
+                 for (std::size_t v = 0; v < right.size(); ++v) {
+                   const double value =
+                       !is_integer                ? found.real_distance[v]
+                       : found.distance[v] == -1 ? kInfinity
+                                                 : static_cast<double>(found.distance[v]);
+                   EXPECT_EQ(value, right[v]);
+                   reached += value != kInfinity ? 1 : 0;
+                 }
+                 EXPECT_EQ(found.reached, reached);
+               });
+  }
+}
+
+TEST(ApiSearch, LimitsCutOff) {
+  const Graph path = read("grid:10x1", {.weights = "uniform:2:2"});
+  const BfsResult near = bfs(path, {.source = 0, .depth_limit = 3});
+  EXPECT_EQ(near.reached, 4u);
+  EXPECT_EQ(near.max_depth, 3u);
+  EXPECT_EQ(near.depth[3], 3u);
+  EXPECT_EQ(near.depth[4], kNoVertex);
+  EXPECT_EQ(near.parent[4], kNoVertex);
+  EXPECT_EQ(bfs(path, {.source = 0, .depth_limit = 9}).reached, 10u);
+  EXPECT_EQ(bfs(path, {.source = 0, .depth_limit = 0}).reached, 1u);
+  const SsspResult cheap = sssp(path, {.source = 0, .cutoff = 6.0});
+  EXPECT_EQ(cheap.reached, 4u);
+  EXPECT_EQ(cheap.distance[3], 6);
+  EXPECT_EQ(cheap.distance[4], -1);
+}
+
+TEST(ApiSearch, ComponentsAreLabelledByTheirSmallest) {
+  for_graphs(as_is, [](const Graph& graph, int devices) {
+    const ComponentsResult found = connected_components(graph, {.devices = devices});
+    const auto right = reference::component_labels(graph.csr());
+    EXPECT_EQ(found.label, right);
+    std::uint64_t components = 0;
+    for (std::size_t v = 0; v < right.size(); ++v) components += right[v] == v ? 1 : 0;
+    EXPECT_EQ(found.components, components);
+  });
+}
+
+TEST(ApiSearch, RanksAreThoseOfThePowerIteration) {
+  for_graphs([](reference::EdgeList list) { return with_small_weights(list, false); },
+             [](const Graph& graph, int devices) {
+               const PageRankResult found =
+                   pagerank(graph, {.tolerance = 1e-10, .max_iterations = 500, .devices = devices});
+               EXPECT_TRUE(found.converged);
+               const auto next = reference::pagerank_step(graph.csr(), 0.85, found.rank);
+               EXPECT_LT(reference::l1_distance(found.rank, next), 1e-9);
+               const PageRankResult weighted =
+                   pagerank(graph, {.tolerance = 1e-10, .max_iterations = 500, .weighted = true,
+                                    .devices = devices});
+               const auto then =
+                   reference::weighted_pagerank_step(graph.csr(), 0.85, weighted.rank);
+               EXPECT_LT(reference::l1_distance(weighted.rank, then), 1e-9);
+             });
+  const PageRankResult tasks = pagerank(graph_of(reference::random_list(500, 2500, 1)),
+                                        {.mode = Mode::asynchronous, .devices = 2});
+  EXPECT_TRUE(tasks.converged);
+}
+
+TEST(ApiSearch, ChangedOptionsMakeTheAlgorithmAnew) {
+  const Graph graph = graph_of(with_small_weights(reference::random_list(300, 900, 2), true));
+  const auto right = reference::real_distances(graph.csr(), 1);
+  for (const double delta : {0.0, 0.5, 8.0, 0.5}) {
+    const SsspResult found = sssp(graph, {.source = 1, .delta = delta});
+    EXPECT_EQ(found.real_distance, right);
+  }
+  EXPECT_EQ(pagerank(graph, {.max_iterations = 1}).iterations, 1u);
+  EXPECT_GT(pagerank(graph, {.max_iterations = 50}).iterations, 1u);
+  EXPECT_NE(pagerank(graph, {.damping = 0.1}).rank, pagerank(graph, {.damping = 0.9}).rank);
+}
+
+TEST(ApiSearch, NothingIsFoundInNothing) {
+  const Graph nothing = graph_of({});
+  EXPECT_THROW((void)bfs(nothing, {.source = 0}), VertexError);
+  EXPECT_THROW((void)sssp(nothing, {.source = 0}), VertexError);
+  EXPECT_EQ(connected_components(nothing).components, 0u);
+  EXPECT_TRUE(pagerank(nothing).rank.empty());
+}
+
+TEST(ApiSearch, BadArgumentsAreRefusedByName) {
+  const Graph graph = read("grid:3x3");
+  EXPECT_THAT(message([&] { (void)bfs(graph, {.source = 9}); }),
+              HasSubstr("source: got 9, expected a vertex, 0 to 8"));
+  EXPECT_THAT(message([&] { (void)bfs(graph, {.source = 0, .devices = -1}); }),
+              HasSubstr("devices: got -1"));
+  EXPECT_THROW((void)bfs(graph, {.source = 0, .devices = 33}), UsageError);
+  EXPECT_THROW((void)bfs(graph, {.source = 0,
+                                 .mode = Mode::asynchronous,
+                                 .edges = Edges::compressed_host}),
+               UsageError);
+  EXPECT_THAT(message([&] { (void)sssp(graph, {.source = 0}); }), HasSubstr("no weights"));
+  const Graph negative = graph_of({2, {{0, 1}}, {-1}, {}});
+  EXPECT_THROW((void)sssp(negative, {.source = 0}), UsageError);
+  const Graph weighted = read("grid:3x3", {.weights = "uniform:1:2"});
+  EXPECT_THAT(message([&] { (void)sssp(weighted, {.source = 0, .delta = -1.0}); }),
+              HasSubstr("delta: got -1"));
+  EXPECT_THAT(message([&] { (void)sssp(weighted, {.source = 0, .cutoff = -1.0}); }),
+              HasSubstr("cutoff: got -1"));
+  EXPECT_THAT(message([&] { (void)pagerank(graph, {.damping = 1.0}); }), HasSubstr("damping"));
+  EXPECT_THAT(message([&] { (void)pagerank(graph, {.tolerance = NAN}); }), HasSubstr("tolerance"));
+  EXPECT_THAT(message([&] { (void)pagerank(graph, {.weighted = true}); }),
+              HasSubstr("no weights"));
+  // None of these ended the session's team.
+  EXPECT_EQ(bfs(graph, {.source = 0}).reached, 9u);
+}
+
+}  // namespace
+}  // namespace warren
