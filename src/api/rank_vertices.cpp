@@ -12,6 +12,30 @@ namespace {
 using api::Call;
 using api::RankGraph;
 
+/// What reads plain lists by iterations alone.
+void check_form(const char* option, const PageRankOptions& options) {
+  require(options.mode != Mode::asynchronous,
+          fmt::format("{}: the asynchronous form has none", option));
+  require(options.edges != Edges::compressed_host,
+          fmt::format("{}: lists are read as they are; place the edges on the device or the host",
+                      option));
+}
+
+void check_shares(const Graph& graph, const std::vector<double>& shares) {
+  require(shares.size() == graph.vertices(),
+          fmt::format("personalization: got {} numbers, expected one for each of {} vertices",
+                      shares.size(), graph.vertices()));
+  double sum = 0.0;
+  for (std::size_t v = 0; v < shares.size(); ++v) {
+    require(std::isfinite(shares[v]) && shares[v] >= 0.0,
+            fmt::format("personalization: got {} for vertex {}, expected a number of 0 or more",
+                        shares[v], v));
+    sum += shares[v];
+  }
+  require(std::isfinite(sum) && sum > 0.0,
+          fmt::format("personalization: got a sum of {}, expected one above 0", sum));
+}
+
 void check(const Graph& graph, const PageRankOptions& options) {
   require(options.damping >= 0.0 && options.damping < 1.0,
           fmt::format("damping: got {}, expected 0 or more, and less than 1", options.damping));
@@ -21,15 +45,16 @@ void check(const Graph& graph, const PageRankOptions& options) {
           "tolerance: got 0, expected more: the asynchronous form ends at a bound");
   require(!options.weighted || graph.is_weighted() || graph.edges() == 0,
           "weighted: the graph has no weights");
-  require(!options.weighted || options.mode != Mode::asynchronous,
-          "weighted: the asynchronous form looks at no weights");
-  require(!options.weighted || options.edges != Edges::compressed_host,
-          "weighted: weights are read from plain lists; place the edges on the device or the host");
+  if (options.weighted) check_form("weighted", options);
+  if (options.personalization.empty()) return;
+  check_form("personalization", options);
+  check_shares(graph, options.personalization);
 }
 
 bool same(const PageRankOptions& a, const PageRankOptions& b) {
   return a.damping == b.damping && a.tolerance == b.tolerance &&
-         a.max_iterations == b.max_iterations && a.weighted == b.weighted;
+         a.max_iterations == b.max_iterations && a.weighted == b.weighted &&
+         a.personalization == b.personalization;
 }
 
 /// The rank's memory for these options: what stands there, or made anew.
@@ -38,8 +63,9 @@ Form& form_of(std::unique_ptr<Form>& kept, PageRankOptions& kept_options, team::
               const graph::Shard& shard, const PageRankOptions& options) {
   if (kept != nullptr && same(kept_options, options)) return *kept;
   kept.reset();
-  const traverse::PageRankOptions own{options.damping, options.tolerance, options.max_iterations,
-                                      options.weighted};
+  traverse::PageRankOptions own{options.damping, options.tolerance, options.max_iterations,
+                                options.weighted};
+  own.personalization = options.personalization;
   kept = std::make_unique<Form>(team, shard, own);
   kept_options = options;
   kept_options.session.reset();  // Which would keep itself.

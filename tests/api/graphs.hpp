@@ -18,9 +18,10 @@ inline Graph graph_of(const reference::EdgeList& list, const ArrayOptions& optio
     sources.push_back(edge.source);
     targets.push_back(edge.target);
   }
-  return from_edges(sources, targets,
-                    list.weights_int.empty() ? Weights(list.weights_float) : Weights(list.weights_int),
-                    list.vertices, options);
+  return from_edges(
+      sources, targets,
+      list.weights_int.empty() ? Weights(list.weights_float) : Weights(list.weights_int),
+      list.vertices, options);
 }
 
 /// Weights of 0 to 6.

@@ -13,9 +13,8 @@
 #include "api/graph_state.hpp"
 #include "api/standing_team.hpp"
 #include "api/teams.hpp"
-#include "reference/traverse.hpp"
-
 #include "graphs.hpp"
+#include "reference/traverse.hpp"
 
 namespace warren {
 namespace {
@@ -158,7 +157,9 @@ TEST(Session, MemoryThatIsShortIsMadeByForgettingOthers) {
   const Session session({.device = DeviceKind::cpu});
   api::Teams& teams = *session.teams();
   const api::Place place{DeviceKind::cpu, 2};
-  teams.run(place, 1, [](team::Team&, RankStore& store) { store[{1, 0}] = std::make_shared<int>(); });
+  teams.run(place, 1, [](team::Team&, RankStore& store) {
+    store[{1, 0}] = std::make_shared<int>();
+  });
   std::atomic<int> times{0};
   const auto hungry = [&](team::Team& self, RankStore& store) {
     if (self.rank() == 0) ++times;

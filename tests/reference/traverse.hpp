@@ -131,6 +131,34 @@ inline std::vector<double> pagerank_step(const graph::Graph& graph, double dampi
   return next;
 }
 
+/// One iteration of personalized PageRank, pushed; `share` sums to 1.
+inline std::vector<double> personalized_step(const graph::Graph& graph, double damping,
+                                             const std::vector<double>& rank,
+                                             const std::vector<double>& share, bool weighted) {
+  double along = 0.0;
+  std::vector<double> next(rank.size(), 0.0);
+  const auto weight = [&](EdgeOffset e) {
+    if (!weighted) return 1.0;
+    return graph.weight_type == graph::WeightType::int32
+               ? static_cast<double>(graph.weights_int[e])
+               : static_cast<double>(graph.weights_float[e]);
+  };
+  for (Vertex u = 0; u < graph.vertices; ++u) {
+    const EdgeOffset begin = graph.offsets[u], end = graph.offsets[u + std::uint64_t{1}];
+    double sum = 0.0;
+    for (EdgeOffset e = begin; e < end; ++e) sum += weight(e);
+    for (EdgeOffset e = begin; e < end && sum > 0.0; ++e) {
+      next[graph.targets[e]] += damping * rank[u] * weight(e) / sum;
+      along += damping * rank[u] * weight(e) / sum;
+    }
+  }
+  double total = 0.0;
+  for (const double value : rank) total += value;
+  // The rest starts anew.
+  for (std::size_t v = 0; v < next.size(); ++v) next[v] += (total - along) * share[v];
+  return next;
+}
+
 inline double l1_distance(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);

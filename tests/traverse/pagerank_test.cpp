@@ -2,9 +2,12 @@
 // PageRank against the sequential reference, in both precisions, on every shape, with every team.
 #include "warren/traverse/pagerank.hpp"
 
+#include <cmath>
 #include <numeric>
 
 #include <gtest/gtest.h>
+
+#include "warren/traverse/verify.hpp"
 
 #include "reference/traverse.hpp"
 #include "support/size.hpp"
@@ -152,6 +155,99 @@ TEST(PageRank, FollowsWeightsInHostMemory) {
   }
 }
 
+/// Random shares, most of them 0.
+std::vector<double> random_shares(std::uint64_t vertices, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> shares(vertices);
+  for (double& share : shares) share = random() % 4 == 0 ? static_cast<double>(random() % 5) : 0.0;
+  if (vertices > 0) shares[random() % vertices] = 3.0;
+  return shares;
+}
+
+/// With and without weights; of a graph that has some in either case.
+void check_personalized(const team::TeamOptions& options, const fixtures::Named& named,
+                        const graph::EdgesOptions& placement = {}) {
+  if (named.graph.vertices == 0) return;
+  exec::ThreadPool pool(2);
+  for (const bool weighted : {false, true}) {
+    const graph::Graph graph = with_weights(named.graph, weighted, 0, 3);
+    SCOPED_TRACE(named.name + ", " + std::to_string(options.ranks) + " ranks");
+    const std::vector<double> shares = random_shares(graph.vertices, graph.edges());
+    const double sum = std::reduce(shares.begin(), shares.end());
+    std::vector<double> unit = shares;
+    for (double& share : unit) share /= sum;
+    const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
+    team::run_team(options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source, placement);
+      traverse::PageRankOptions wanted{0.85, 1e-11, 1000, weighted};
+      wanted.personalization = shares;
+      traverse::PageRank pagerank(team, shard, wanted);
+      EXPECT_TRUE(pagerank.run().converged);
+      const std::vector<double> ranks = pagerank.all_ranks();
+      const auto next = reference::personalized_step(graph, 0.85, ranks, unit, weighted);
+      EXPECT_LE(reference::l1_distance(ranks, next), 1e-10);
+      if (team.rank() != 0) return;
+      EXPECT_TRUE(
+          traverse::verify_pagerank(graph, 0.85, ranks, 1e-10, pool, weighted, shares).correct);
+      if (graph.vertices > 2 && graph.edges() > 0) {
+        EXPECT_FALSE(traverse::verify_pagerank(graph, 0.85, ranks, 1e-10, pool, weighted).correct);
+      }
+    });
+  }
+}
+
+TEST(PageRank, StartsAnewWhereItIsTold) {
+  for (const auto& named : fixtures::shapes()) {
+    for (const auto& options : fixtures::cpu_teams()) check_personalized(options, named);
+  }
+  check_personalized(fixtures::cpu_teams().back(), fixtures::placed_shapes().front(),
+                     {graph::EdgesPlacement::host, 4000});
+}
+
+/// All the same is none.
+TEST(PageRank, EqualSharesArePlainRanks) {
+  const graph::Graph graph = fixtures::generated("kron:9", false);
+  const std::vector<double> equal(graph.vertices, 7.0);
+  const graph::ShardSource source = fixtures::shard_source(graph, 2);
+  team::TeamOptions options;
+  options.ranks = 2;
+  team::run_team(options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::PageRank plain(team, shard, {0.85, 1e-12, 1000});
+    traverse::PageRankOptions wanted{0.85, 1e-12, 1000};
+    wanted.personalization = equal;
+    traverse::PageRank same(team, shard, wanted);
+    plain.run();
+    same.run();
+    EXPECT_LE(reference::l1_distance(plain.all_ranks(), same.all_ranks()), 1e-11);
+  });
+}
+
+TEST(PageRank, RefusesSharesThatAreNone) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::path(3), 1);
+  team::run_team({}, [&](team::Team& team) {
+    const auto message = [&](std::vector<double> shares, const graph::EdgesOptions& edges = {}) {
+      const graph::Shard shard = graph::make_shard(team, source, edges);
+      traverse::PageRankOptions options;
+      options.personalization = shares;
+      try {
+        const traverse::PageRank pagerank(team, shard, options);
+      } catch (const UsageError& error) {
+        return std::string(error.what());
+      }
+      return std::string("nothing was thrown");
+    };
+    EXPECT_EQ(message({1, 2}),
+              "personalization: got 2 numbers, expected one for each of 3 vertices");
+    EXPECT_EQ(message({1, -1, 0}),
+              "personalization: got -1 for vertex 1, expected a number of 0 or more");
+    EXPECT_NE(message({0, 0, NAN}).find("got nan for vertex 2"), std::string::npos);
+    EXPECT_EQ(message({0, 0, 0}), "personalization: got a sum of 0, expected one above 0");
+    EXPECT_NE(message({1, 1, 1}, {graph::EdgesPlacement::compressed_host, 0}).find("compressed"),
+              std::string::npos);
+  });
+}
+
 /// Equal weights are none.
 TEST(PageRank, EqualWeightsAreNoWeights) {
   const graph::Graph graph = with_weights(fixtures::generated("kron:9", false), true, 5, 5);
@@ -278,6 +374,7 @@ TEST(PageRankCuda, FollowsWeightsOnEveryShapeAndTeam) {
     for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) {
       check_weighted(options, named);
       check_weighted(options, named, {graph::EdgesPlacement::host, 4000});
+      check_personalized(options, named);
     }
   }
 }

@@ -114,6 +114,9 @@ struct PageRankOptions {
   double tolerance = 1e-6;  ///< Stops at an L1 change of at most this.
   std::uint32_t max_iterations = 100;
   bool weighted = false;  ///< A vertex passes its rank on in proportion to its edges' weights.
+  /// Where ranks start anew: a number of 0 or more for each vertex, with a sum above 0, by which
+  /// they are divided. Empty: 1 / n each.
+  std::vector<double> personalization = {};
   Mode mode = Mode::synchronous;
   Edges edges = Edges::device;
   std::optional<DeviceKind> device{};
@@ -130,9 +133,9 @@ struct PageRankResult {
 };
 
 /// r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the
-/// rank of the vertices without out-edges. Repeats bit for bit on one device and number of ranks,
-/// but as tasks (traverse/pagerank.hpp). Throws UsageError for options out of range, and `weighted`
-/// for a graph without weights.
+/// rank of the vertices without out-edges; with `personalization` p, p(v) stands for 1 / n. Repeats
+/// bit for bit on one device and number of ranks, but as tasks (traverse/pagerank.hpp). Throws
+/// UsageError for options out of range, and `weighted` for a graph without weights.
 [[nodiscard]] PageRankResult pagerank(const Graph& graph, const PageRankOptions& options = {});
 
 }  // namespace warren

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "warren/core/types.hpp"
@@ -19,6 +20,10 @@ struct PageRankOptions {
   /// An edge (u, v) of weight w passes on w / (sum of u's out-weights) of u's rank, in place of
   /// 1 / outdegree(u).
   bool weighted = false;
+  /// Where ranks start anew: p, one number for each vertex of the graph in the shard's numbering,
+  /// the same on every rank; read by the constructor alone. At least 0, with a sum above 0, by
+  /// which it is divided. Empty: 1 / n each.
+  std::span<const double> personalization = {};
 };
 
 struct PageRankResult {
@@ -42,19 +47,23 @@ class PageRankMemory;
 /// r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the
 /// rank of the vertices without out-edges; r starts at 1 / n, and sums to 1. Parallel edges count
 /// each, self-loops count. `weighted`: w(u, v) / (sum of u's out-weights) stands for 1 /
-/// outdegree(u), vertices whose out-weights sum to 0 count as those without out-edges, and ranks
-/// are held in float64 and found by plain iterations. Ranks are held in float32 or
+/// outdegree(u), and vertices whose out-weights sum to 0 count as those without out-edges.
+/// `personalization`: p(v) stands for 1 / n, in both places (Page, Brin, Motwani, Winograd: The
+/// PageRank Citation Ranking, 1999, section 6). With either, ranks are held in float64 and found by
+/// plain iterations. Ranks are held in float32 or
 /// float64 by needs_double_precision(); with the former CPUs sweep over the vertices in parts
 /// (block Gauss-Seidel), and count sweeps as iterations. On GPUs ranks of symmetric graphs are
 /// found by a second-degree iteration (Golub and Varga), those of others, and all in float64, by
 /// plain ones. Sums over the graph are exact in 2^-60 fixed point, so that results repeat bit for
-/// bit on one device and team size. Holds 4 values a vertex on each device (5 where weighted), and
-/// the values of all vertices once more where there are several ranks.
+/// bit on one device and team size. Holds 4 values a vertex on each device (5 where weighted, and
+/// one more where personalized), and the values of all vertices once more where there are several
+/// ranks.
 class PageRank {
  public:
   /// Collective. `shard` must outlive this and have in-edges; `weighted` needs weights that are
-  /// finite and not negative, in lists that are not compressed. Throws UsageError for options out
-  /// of range and, naming the edge (in the shard's numbering), for other weights; MemoryError.
+  /// finite and not negative; it and `personalization` need lists that are not compressed. Throws
+  /// UsageError for options out of range and, naming the edge (in the shard's numbering), for other
+  /// weights; MemoryError.
   PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options = {});
   ~PageRank();
   PageRank(const PageRank&) = delete;

@@ -47,9 +47,11 @@ struct Verdict {
 [[nodiscard]] Verdict check_weights(const graph::Graph& graph, exec::ThreadPool& pool);
 
 /// Ranks sum to 1 within 1e-4, none is negative, and one more iteration in double precision, along
-/// edges by their weights where `weighted`, changes them by at most `bound` in L1.
+/// edges by their weights where `weighted`, starting anew by `personalization` where that is not
+/// empty, changes them by at most `bound` in L1.
 [[nodiscard]] Verdict verify_pagerank(const graph::Graph& graph, double damping,
                                       std::span<const double> ranks, double bound,
-                                      exec::ThreadPool& pool, bool weighted = false);
+                                      exec::ThreadPool& pool, bool weighted = false,
+                                      std::span<const double> personalization = {});
 
 }  // namespace warren::traverse

@@ -3,7 +3,9 @@
 #include "warren/traverse/pagerank.hpp"
 
 #include <array>
+#include <cmath>
 #include <functional>
+#include <numeric>
 #include <variant>
 
 #include <fmt/format.h>
@@ -39,15 +41,28 @@ struct Ranks {
   }
 };
 
-/// By weights.
+/// By weights, or with vertices of choice where ranks start anew.
 struct WeightedRanks : Ranks<double> {
-  WeightedRanks(team::Team& team, const graph::Shard& shard)
-      : Ranks(team, shard), out_weight(team.device(), shard.out.count) {}
+  /// `personalization` as checked; empty: none.
+  WeightedRanks(team::Team& team, const graph::Shard& shard,
+                std::span<const double> personalization, const exec::Stream& stream)
+      : Ranks(team, shard), out_weight(team.device(), shard.out.count) {
+    if (personalization.empty()) return;
+    const double sum = std::reduce(personalization.begin(), personalization.end());
+    std::vector<double> own(shard.out.count);
+    for (std::size_t v = 0; v < own.size(); ++v)
+      own[v] = personalization[shard.out.first + v] / sum;
+    restart = memory::Buffer<double>(team.device(), shard.out.count);
+    restart.upload(stream, std::span<const double>(own));
+    stream.synchronize();
+  }
   memory::Buffer<double> out_weight;
+  memory::Buffer<double> restart;
 
   [[nodiscard]] PageRankProgram<double, false, true> weighted_program() const {
     auto made = program<false, true>();
     made.out_weight = out_weight.data();
+    made.restart = restart.data();
     return made;
   }
 };
@@ -77,9 +92,10 @@ struct SweptRanks {
 class PageRankMemory {
  public:
   PageRankMemory(team::Team& team, const graph::Shard& shard, const PageRankOptions& options,
-                 const exec::Stream& stream) {
-    if (options.weighted) {
-      ranks_.emplace<WeightedRanks>(team, shard);
+                 const exec::Stream& stream)
+      : is_weighted_(options.weighted) {
+    if (options.weighted || !options.personalization.empty()) {
+      ranks_.emplace<WeightedRanks>(team, shard, options.personalization, stream);
     } else if (needs_double_precision(options.damping, options.tolerance)) {
       ranks_.emplace<Ranks<double>>(team, shard);
     } else if (team.device().is_cuda()) {
@@ -137,12 +153,19 @@ class PageRankMemory {
     made.packed = shard.packed_in;
     made.in = shard.in;
     made.out = shard.out;
+    if constexpr (requires { made.restart; }) {
+      if (!is_weighted_) {  // Personalized ranks look at no weights.
+        made.in.weights_int = made.out.weights_int = nullptr;
+        made.in.weights_float = made.out.weights_float = nullptr;
+      }
+    }
     made.is_symmetric = shard.is_symmetric;
     if constexpr (requires { made.classes; }) made.classes = classes_;
     return made;
   }
 
   std::variant<std::monostate, Ranks<float>, Ranks<double>, SweptRanks, WeightedRanks> ranks_;
+  bool is_weighted_;
   memory::Buffer<Vertex> class_rows_;
   RowClasses classes_;
   std::size_t slot_ = 0;
@@ -178,6 +201,26 @@ Last iterate(team::Team& team, const exec::Stream& stream, const PageRankSweep<k
 
 }  // namespace
 
+namespace {
+
+void check_personalization(std::span<const double> values, const graph::Shard& shard) {
+  graph::require_plain_lists(shard, "personalized PageRank");
+  require(values.size() == shard.vertices,
+          fmt::format("personalization: got {} numbers, expected one for each of {} vertices",
+                      values.size(), shard.vertices));
+  double sum = 0.0;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    require(std::isfinite(values[v]) && values[v] >= 0.0,
+            fmt::format("personalization: got {} for vertex {}, expected a number of 0 or more",
+                        values[v], v));
+    sum += values[v];
+  }
+  require(std::isfinite(sum) && sum > 0.0,
+          fmt::format("personalization: got a sum of {}, expected one above 0", sum));
+}
+
+}  // namespace
+
 PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options)
     : team_(team), shard_(shard), options_(options), stream_(team.device()) {
   require(shard.has_in() || shard.vertices == 0, "PageRank needs a shard with in-edges");
@@ -189,7 +232,9 @@ PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOp
     graph::require_plain_lists(shard, "weighted PageRank");
     (void)survey_weights(team, shard, stream_, "weighted ranks");
   }
+  if (!options.personalization.empty()) check_personalization(options.personalization, shard);
   memory_ = std::make_unique<PageRankMemory>(team, shard, options, stream_);
+  options_.personalization = {};
   // An iteration reads every list once.
   far_bytes_ = team.all_reduce(
       graph::far_list_bytes(stream_, shard.in, shard.packed_in, shard.edges_placement),

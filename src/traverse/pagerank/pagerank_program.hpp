@@ -9,7 +9,8 @@
 // integers of 2^-60, so that no order of addition shows in the result.
 //
 // With weights, contribution(u) = rank(u) / (sum of u's out-weights), and an in-edge passes on its
-// weight's share of it. The first step adds the out-weights up.
+// weight's share of it. The first step adds the out-weights up. So do personalized ranks, for which
+// a vertex without weights has weights of 1.
 //
 // Of symmetric graphs the iteration x <- G(x) has a real spectrum, and a second-degree one
 // (second_degree.hpp) converges faster. The residual is |G(x) - x|, and x the result.
@@ -47,10 +48,10 @@ struct PageRankState : PageRankTask {
   [[nodiscard]] bool keeps_last() const { return weight() > 1.0; }
 };
 
-/// Of an edge of `view`, whichever type its weights have.
+/// Of an edge of `view`, whichever type its weights have; 1 where it has none.
 WARREN_HD inline double edge_weight(const graph::CsrView& view, EdgeOffset edge) {
-  return view.weights_int != nullptr ? static_cast<double>(view.weights_int[edge])
-                                     : static_cast<double>(view.weights_float[edge]);
+  if (view.weights_int != nullptr) return static_cast<double>(view.weights_int[edge]);
+  return view.weights_float != nullptr ? static_cast<double>(view.weights_float[edge]) : 1.0;
 }
 
 /// What an edge of a row passes on of its source's contribution.
@@ -70,8 +71,8 @@ struct RowWeights<false> {
   }
 };
 
-/// `kPacked`: the lists are compressed. `kWeighted`: ranks follow weights; those are of either
-/// type, and lie where the neighbours do.
+/// `kPacked`: the lists are compressed. `kWeighted`: ranks follow weights, of either type, which
+/// lie where the neighbours do, or start anew at vertices of choice.
 template <class Real, bool kPacked, bool kWeighted = false>
 struct PageRankProgram {
   static_assert(!(kPacked && kWeighted), "weighted lists are read as they are");
@@ -91,6 +92,9 @@ struct PageRankProgram {
   memory::GlobalView<Real> contribution[2];
   Real* value[2] = {};  ///< Own vertices: what iterations of even and of odd numbers start from.
   double* out_weight = nullptr;  ///< Own vertices: the sum of the out-edges' weights.
+  /// Own vertices, where kWeighted: the share that each gets of what starts anew. nullptr: all the
+  /// same.
+  const double* restart = nullptr;
 
   WARREN_HD static bool finished(const State& state) {
     return state.started &&
@@ -165,7 +169,7 @@ struct PageRankProgram {
         const double sum = worker.reduce(part, exec::Plus{});
         if (worker.lane() != 0) return;
         out_weight[row] = sum;
-        store(row, rank, 0, 0, seen);
+        store(row, restart == nullptr ? rank : static_cast<Real>(restart[row]), 0, 0, seen);
       });
     }
   }
@@ -275,7 +279,11 @@ struct PageRankProgram {
   /// With the sum that a row pulled; `now` and `earlier` are x and x'' of it.
   WARREN_HD void finish(Vertex row, Real now, Real earlier, double sum, EdgeOffset degree,
                         const State& state, Seen& seen) const {
-    auto after = static_cast<Real>(state.base + state.damping * sum);
+    double base = state.base;
+    if constexpr (kWeighted) {
+      if (restart != nullptr) base *= state.vertices * restart[row];
+    }
+    auto after = static_cast<Real>(base + state.damping * sum);
     seen.residual += fixed(std::fabs(after - now));
     if (state.weight() != 1.0) {
       const auto w = static_cast<Real>(state.weight());

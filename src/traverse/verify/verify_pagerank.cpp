@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -80,8 +81,11 @@ double push(const graph::Graph& graph, const Shares& shares, std::span<const dou
 }  // namespace
 
 Verdict verify_pagerank(const graph::Graph& graph, double damping, std::span<const double> ranks,
-                        double bound, exec::ThreadPool& pool, bool weighted) {
+                        double bound, exec::ThreadPool& pool, bool weighted,
+                        std::span<const double> personalization) {
   const std::uint64_t n = graph.vertices;
+  require(personalization.empty() || personalization.size() == n,
+          fmt::format("{} numbers of personalization for {} vertices", personalization.size(), n));
   require(!weighted || graph.weight_type != graph::WeightType::none || graph.edges() == 0,
           "weighted ranks are checked against weights");
   require(ranks.size() == n, fmt::format("{} ranks for {} vertices", ranks.size(), n));
@@ -107,11 +111,14 @@ Verdict verify_pagerank(const graph::Graph& graph, double damping, std::span<con
     for (std::uint64_t v = begin; v < end; ++v) arrived[v] = 0.0;
   });
   const double dangling = push(graph, Shares(graph, weighted), ranks, arrived, pool);
-  const auto vertices = static_cast<double>(n);
-  const double base = (1.0 - damping) / vertices + damping * dangling / vertices;
-  const auto change = [&](std::uint64_t v) {
-    return std::abs(base + damping * arrived[v] - ranks[v]);
+  const double restarting = 1.0 - damping + damping * dangling;
+  const double all = std::reduce(personalization.begin(), personalization.end());
+  const auto after = [&](std::uint64_t v) {
+    const double share =
+        personalization.empty() ? 1.0 / static_cast<double>(n) : personalization[v] / all;
+    return restarting * share + damping * arrived[v];
   };
+  const auto change = [&](std::uint64_t v) { return std::abs(after(v) - ranks[v]); };
   const double total = parallel_sum(n, pool, [&](std::uint64_t begin, std::uint64_t end) {
     double part = 0.0;
     for (std::uint64_t v = begin; v < end; ++v) part += change(v);
@@ -125,7 +132,7 @@ Verdict verify_pagerank(const graph::Graph& graph, double damping, std::span<con
   return {false,
           fmt::format("one more iteration changes the ranks by {:.3g} in L1, more than {:.3g}; "
                       "that of vertex {} most, from {:.6g} to {:.6g}",
-                      total, bound, name(worst), ranks[worst], base + damping * arrived[worst])};
+                      total, bound, name(worst), ranks[worst], after(worst))};
 }
 
 }  // namespace warren::traverse
