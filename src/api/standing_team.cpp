@@ -9,6 +9,19 @@
 #include "api/interrupt.hpp"
 
 namespace warren::api {
+namespace {
+
+/// Waits a little for what mostly comes at once: to be woken takes longer. Gives the core to others
+/// meanwhile.
+template <class Condition>
+void wait_shortly(Condition&& condition) {
+  constexpr std::chrono::microseconds kLongest{50};
+  const auto begin = std::chrono::steady_clock::now();
+  while (!condition() && std::chrono::steady_clock::now() - begin < kLongest)
+    std::this_thread::yield();
+}
+
+}  // namespace
 
 StandingTeam::StandingTeam(const team::TeamOptions& options) : ranks_(options.ranks) {
   team::validate(options);
@@ -47,9 +60,12 @@ bool StandingTeam::run(const Job& job) {
   std::unique_lock lock(mutex_);
   if (is_over_ || is_closing_) return false;
   tasks_.push_back(task);
-  if (tasks_.size() == 1) wake_.notify_all();
+  show_front();
+  lock.unlock();
+  wait_shortly([&] { return task->is_done.load(std::memory_order_acquire); });
+  lock.lock();
   bool is_interrupted = false;
-  while (!finished_.wait_for(lock, kPeriod, [&] { return task->is_done; })) {
+  while (!finished_.wait_for(lock, kPeriod, [&] { return task->is_done.load(); })) {
     if (is_interrupted) continue;
     lock.unlock();
     is_interrupted = should_interrupt();
@@ -68,7 +84,13 @@ void StandingTeam::post(Job job) {
   const std::scoped_lock lock(mutex_);
   if (is_over_ || is_closing_) return;
   tasks_.push_back(std::move(task));
-  if (tasks_.size() == 1) wake_.notify_all();
+  show_front();
+}
+
+void StandingTeam::show_front() {
+  if (tasks_.empty() || shown_.load() == turn_ + 1) return;
+  shown_.store(turn_ + 1, std::memory_order_release);
+  wake_.notify_all();
 }
 
 void StandingTeam::serve(team::Team& team) {
@@ -104,11 +126,12 @@ std::shared_ptr<StandingTeam::Task> StandingTeam::wait_for(std::uint64_t number)
 void StandingTeam::finish(Task& task) {
   const std::scoped_lock lock(mutex_);
   if (--task.unfinished > 0 || is_over_) return;
-  task.is_done = true;
   tasks_.pop_front();
   ++turn_;
+  show_front();
+  if (is_closing_) wake_.notify_all();
+  task.is_done.store(true, std::memory_order_release);
   finished_.notify_all();
-  wake_.notify_all();
 }
 
 void StandingTeam::leave_jobs() {

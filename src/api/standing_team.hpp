@@ -4,6 +4,7 @@
 // ends any; whoever owns this starts another one.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -56,11 +57,13 @@ class StandingTeam {
   struct Task {
     Job job;
     int unfinished = 0;  ///< Ranks.
-    bool is_done = false;
+    std::atomic<bool> is_done{false};
     std::exception_ptr error;
   };
 
   void serve(team::Team& team);
+  /// With the lock: tells the ranks that there is something at the front.
+  void show_front();
   /// The job with this number, once it is its turn; nullptr at the end.
   [[nodiscard]] std::shared_ptr<Task> wait_for(std::uint64_t number);
   void finish(Task& task);
@@ -76,11 +79,12 @@ class StandingTeam {
   std::condition_variable wake_;      ///< Of ranks.
   std::condition_variable finished_;  ///< Of callers.
   std::deque<std::shared_ptr<Task>> tasks_;
-  std::uint64_t turn_ = 0;            ///< Number of the front task.
-  bool is_closing_ = false;           ///< What is there is still done.
-  bool is_over_ = false;              ///< Nothing more is begun.
-  team::Team* first_rank_ = nullptr;  ///< While it serves.
-  std::thread thread_;                ///< Rank 0's; run_team() starts the others.
+  std::uint64_t turn_ = 0;               ///< Number of the front task.
+  std::atomic<std::uint64_t> shown_{0};  ///< Tasks that have come to the front.
+  bool is_closing_ = false;              ///< What is there is still done.
+  bool is_over_ = false;                 ///< Nothing more is begun.
+  team::Team* first_rank_ = nullptr;     ///< While it serves.
+  std::thread thread_;                   ///< Rank 0's; run_team() starts the others.
 };
 
 }  // namespace warren::api
