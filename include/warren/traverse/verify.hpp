@@ -42,6 +42,10 @@ struct Verdict {
 [[nodiscard]] Verdict verify_components(const graph::Graph& graph, std::span<const Vertex> label,
                                         exec::ThreadPool& pool);
 
+/// Core numbers are those of the sequential algorithm, which takes time in proportion to the edges.
+/// graph.symmetry must be known: a graph that is not known symmetric has its edges both ways.
+[[nodiscard]] Verdict verify_cores(const graph::Graph& graph, std::span<const std::uint32_t> cores);
+
 /// The first edge whose weight is negative or not finite, as a message that names it; correct where
 /// there is none.
 [[nodiscard]] Verdict check_weights(const graph::Graph& graph, exec::ThreadPool& pool);
