@@ -106,8 +106,8 @@ TEST(CoreNumbers, WrongOnesAreFound) {
   exec::ThreadPool pool(2);
   (void)graph::is_symmetric(graph, pool);
   std::vector<std::uint32_t> cores = peeled(graph, true);
-  const auto at = static_cast<std::size_t>(std::max_element(cores.begin(), cores.end()) -
-                                           cores.begin());
+  const auto at =
+      static_cast<std::size_t>(std::max_element(cores.begin(), cores.end()) - cores.begin());
   ++cores[at];
   const traverse::Verdict verdict = traverse::verify_cores(graph, cores);
   EXPECT_FALSE(verdict.correct);

@@ -13,21 +13,21 @@
 namespace warren::traverse {
 
 struct CoreNumbersResult {
-  std::uint32_t largest = 0;   ///< The largest core number: the graph's degeneracy.
-  std::uint64_t innermost = 0; ///< Vertices that have it.
-  std::uint64_t steps = 0;     ///< Of the whole team, with a barrier after each.
-  double seconds = 0.0;        ///< The work alone, on this rank.
+  std::uint32_t largest = 0;    ///< The largest core number: the graph's degeneracy.
+  std::uint64_t innermost = 0;  ///< Vertices that have it.
+  std::uint64_t steps = 0;      ///< Of the whole team, with a barrier after each.
+  double seconds = 0.0;         ///< The work alone, on this rank.
 };
 
 class CoreNumbersMemory;
 
 /// core(v) = the largest k for which v lies in a subgraph whose vertices all have k neighbours or
 /// more in it. Edges count whatever their direction: a vertex of a directed graph has its in-edges
-/// and its out-edges, as in NetworkX; parallel edges count each, self-loops do not. Found by peeling
-/// (Matula and Beck, Journal of the ACM 1983) level by level: what has k edges or fewer left is
-/// taken away, and what that leaves with k or fewer next, until nothing is (Dasari, Ranjan, Zubair:
-/// ParK, IEEE Big Data 2014). Exact: the same for every device and team size. Holds 20 bytes for
-/// each own vertex.
+/// and its out-edges, as in NetworkX; parallel edges count each, self-loops do not. Found by
+/// peeling (Matula and Beck, Journal of the ACM 1983) level by level: what has k edges or fewer
+/// left is taken away, and what that leaves with k or fewer next, until nothing is (Dasari, Ranjan,
+/// Zubair: ParK, IEEE Big Data 2014). Exact: the same for every device and team size. Holds 20
+/// bytes for each own vertex.
 class CoreNumbers {
  public:
   /// Collective. `shard` must outlive this; it has in-edges, and its lists are not compressed.

@@ -46,6 +46,12 @@ struct Verdict {
 /// graph.symmetry must be known: a graph that is not known symmetric has its edges both ways.
 [[nodiscard]] Verdict verify_cores(const graph::Graph& graph, std::span<const std::uint32_t> cores);
 
+/// Every vertex of an undirected graph has as many triangles as there are edges between its
+/// neighbours. Takes the sum over the edges of the degrees of their ends.
+[[nodiscard]] Verdict verify_triangles(const graph::Graph& graph,
+                                       std::span<const std::uint64_t> counts,
+                                       exec::ThreadPool& pool);
+
 /// The first edge whose weight is negative or not finite, as a message that names it; correct where
 /// there is none.
 [[nodiscard]] Verdict check_weights(const graph::Graph& graph, exec::ThreadPool& pool);

@@ -75,8 +75,7 @@ CoreNumbersResult CoreNumbers::run() {
   team_.barrier();
   exec::with_backend(team_.device(), [&](auto backend) {
     const double begin = now_seconds();
-    const CoreState last =
-        CoreRun<decltype(backend)>::run(team_, stream_, memory_->program());
+    const CoreState last = CoreRun<decltype(backend)>::run(team_, stream_, memory_->program());
     const double end = now_seconds();
     trace_span("core numbers", team_.rank(), begin, end,
                fmt::format("{{\"steps\":{}}}", last.step));

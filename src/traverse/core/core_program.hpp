@@ -39,13 +39,13 @@ struct CoreProgram {
 
   graph::CsrView out;
   graph::CsrView in;
-  bool is_symmetric = false;  ///< Then the out-edges are all.
-  std::uint32_t* core = nullptr;              ///< Own vertices; kNone: not yet.
-  memory::GlobalView<std::uint32_t> degree;   ///< Edges that a vertex has left.
-  memory::GlobalView<Vertex> queue[2];        ///< Local rows, with their owner.
-  memory::GlobalView<std::uint64_t> queued;   ///< Three counters a rank.
-  Vertex* left[2] = {};                       ///< Local rows that are left.
-  std::uint64_t* left_count = nullptr;        ///< Three counters.
+  bool is_symmetric = false;                 ///< Then the out-edges are all.
+  std::uint32_t* core = nullptr;             ///< Own vertices; kNone: not yet.
+  memory::GlobalView<std::uint32_t> degree;  ///< Edges that a vertex has left.
+  memory::GlobalView<Vertex> queue[2];       ///< Local rows, with their owner.
+  memory::GlobalView<std::uint64_t> queued;  ///< Three counters a rank.
+  Vertex* left[2] = {};                      ///< Local rows that are left.
+  std::uint64_t* left_count = nullptr;       ///< Three counters.
 
   WARREN_HD static bool finished(const State& state) { return state.is_done; }
   WARREN_HD static State next(State state, const team::Sums& sums) {
@@ -134,8 +134,7 @@ struct CoreProgram {
     const Vertex* rows = left[state.scans % 2];
     Vertex* kept = left[(state.scans + 1) % 2];
     std::uint64_t& kept_count = left_count[(state.scans + 1) % 3];
-    if (grid.block() == 0 && grid.block_worker().lane() == 0)
-      left_count[(state.scans + 2) % 3] = 0;
+    if (grid.block() == 0 && grid.block_worker().lane() == 0) left_count[(state.scans + 2) % 3] = 0;
     in_warps(grid, left_count[state.scans % 3], [&](auto& worker, bool active, std::uint64_t i) {
       const Vertex row = active ? rows[i] : 0;
       const bool is_left = active && core[row] == kNone;
@@ -169,16 +168,15 @@ struct CoreProgram {
       const Vertex* list = lists.list(worker.broadcast(first, owner));
       const Vertex self = lists.first + worker.broadcast(row, owner);
       const Vertex to = has ? list[k] : 0;
-      const bool falls = has && to != self &&
-                         degree.atomic_add(to, ~std::uint32_t{0}) == state.level + 1;
+      const bool falls =
+          has && to != self && degree.atomic_add(to, ~std::uint32_t{0}) == state.level + 1;
       const int rank = falls ? degree.owner(to) : 0;
       const bool is_own = falls && rank == degree.rank;
       enqueue_own(worker, state, is_own, is_own ? to - lists.first : 0);
       if (falls && !is_own) {
         const std::uint64_t place =
             queued.atomic_add(static_cast<std::uint64_t>(rank), 1, (state.step + 1) % 3);
-        queue[(state.step + 1) % 2].base[rank][place] =
-            static_cast<Vertex>(to - degree.cuts[rank]);
+        queue[(state.step + 1) % 2].base[rank][place] = static_cast<Vertex>(to - degree.cuts[rank]);
       }
       seen.queued += falls ? 1 : 0;
     });
