@@ -41,8 +41,8 @@ std::string memory_cure(const std::string& command, const std::string& message) 
   if (message.find("pinned") != std::string::npos) {
     return "; a file converted with --compress and read with --edges compressed-host needs less";
   }
-  const bool traverses =
-      command == "bfs" || command == "pagerank" || command == "sssp" || command == "cc";
+  const bool traverses = command == "bfs" || command == "pagerank" || command == "sssp" ||
+                         command == "cc" || command == "core" || command == "triangles";
   if (message.find("cuda:") != std::string::npos && traverses) {
     return "; --edges host keeps the neighbour lists in host memory, and more GPUs (--devices N) "
            "hold a "
@@ -83,6 +83,8 @@ void add_commands(CLI::App& program, Action& action) {
   add_bfs(program, action);
   add_sssp(program, action);
   add_cc(program, action);
+  add_core(program, action);
+  add_triangles(program, action);
   add_pagerank(program, action);
   add_gather(program, action);
   add_spmm(program, action);

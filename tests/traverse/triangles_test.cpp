@@ -74,7 +74,8 @@ TEST(Triangles, OfACliqueAreAllTriples) {
     for (Vertex v = 0; v <= u; ++v) edges.push_back({u, v});  // With self-loops.
   graph::BuildOptions options;
   options.symmetrize = true;
-  const graph::ShardSource source = fixtures::shard_source(fixtures::from_list(40, edges, options), 3);
+  const graph::ShardSource source =
+      fixtures::shard_source(fixtures::from_list(40, edges, options), 3);
   team::run_team({exec::DeviceKind::cpu, 3, 3}, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source);
     traverse::Triangles triangles(team, shard);

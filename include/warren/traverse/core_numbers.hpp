@@ -22,8 +22,8 @@ struct CoreNumbersResult {
 class CoreNumbersMemory;
 
 /// core(v) = the largest k for which v lies in a subgraph whose vertices all have k neighbours or
-/// more in it. Edges count whatever their direction: a vertex of a directed graph has its in-edges
-/// and its out-edges, as in NetworkX; parallel edges count each, self-loops do not. Found by
+/// more in it. Edges count whatever their direction, and once however many there are between two
+/// vertices; self-loops do not count. Found by
 /// peeling (Matula and Beck, Journal of the ACM 1983) level by level: what has k edges or fewer
 /// left is taken away, and what that leaves with k or fewer next, until nothing is (Dasari, Ranjan,
 /// Zubair: ParK, IEEE Big Data 2014). Exact: the same for every device and team size. Holds 20

@@ -21,12 +21,12 @@ class TrianglesMemory;
 
 /// triangles(v) = the pairs of neighbours of v that are neighbours of each other, in an undirected
 /// graph; their sum over all vertices is three times the triangles. Parallel edges count once,
-/// self-loops not at all. Edges are kept from the vertex with fewer edges (of equal ones the smaller
-/// id) to the one with more, so that no list is longer than the root of twice the edges, and for
-/// each of these edges the lists of both ends are intersected (Schank and Wagner: Finding, Counting
-/// and Listing All Triangles in Large Graphs, WEA 2005). Exact: the same for every device and team
-/// size. Holds 12 bytes for each vertex of the graph and for each own vertex 8 on each device, and 8
-/// for each own edge of the two in both directions.
+/// self-loops not at all. Edges are kept from the vertex with fewer edges (of equal ones the
+/// smaller id) to the one with more, so that no list is longer than the root of twice the edges,
+/// and for each of these edges the lists of both ends are intersected (Schank and Wagner: Finding,
+/// Counting and Listing All Triangles in Large Graphs, WEA 2005). Exact: the same for every device
+/// and team size. Holds 12 bytes for each vertex of the graph and for each own vertex 8 on each
+/// device, and 8 for each own edge of the two in both directions.
 class Triangles {
  public:
   /// Makes the lists. Collective. `shard` must outlive this; it is symmetric, and its lists are not

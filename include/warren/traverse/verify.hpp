@@ -42,8 +42,7 @@ struct Verdict {
 [[nodiscard]] Verdict verify_components(const graph::Graph& graph, std::span<const Vertex> label,
                                         exec::ThreadPool& pool);
 
-/// Core numbers are those of the sequential algorithm, which takes time in proportion to the edges.
-/// graph.symmetry must be known: a graph that is not known symmetric has its edges both ways.
+/// Core numbers are those of the sequential algorithm. Takes about the time to sort the edges.
 [[nodiscard]] Verdict verify_cores(const graph::Graph& graph, std::span<const std::uint32_t> cores);
 
 /// Every vertex of an undirected graph has as many triangles as there are edges between its

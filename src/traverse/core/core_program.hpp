@@ -97,7 +97,7 @@ struct CoreProgram {
     return queued.local(0, i);
   }
 
-  /// Counts every vertex' edges, self-loops aside.
+  /// Counts every vertex' neighbours.
   template <class Grid>
   WARREN_HD void begin(Grid& grid) const {
     if (grid.block() == 0) {
@@ -108,8 +108,8 @@ struct CoreProgram {
     }
     grid.template for_each<exec::Warp>(out.count, [&](auto& worker, std::uint64_t i) {
       const auto row = static_cast<Vertex>(i);
-      std::uint32_t edges = count_edges(worker, out, row);
-      if (!is_symmetric) edges += count_edges(worker, in, row);
+      std::uint32_t edges = count_edges<false>(worker, row);
+      if (!is_symmetric) edges += count_edges<true>(worker, row);
       if (worker.lane() != 0) return;
       degree.local(row) = edges;
       core[row] = kNone;
@@ -117,15 +117,38 @@ struct CoreProgram {
     });
   }
 
-  template <class W>
-  WARREN_HD std::uint32_t count_edges(const W& worker, const graph::CsrView& lists,
-                                      Vertex row) const {
+  /// Whether entry k of a row's list stands for its neighbour: the first of equal ones, no
+  /// self-loop, and of the in-edges none that is an out-edge as well.
+  template <bool kIn>
+  [[nodiscard]] WARREN_HD bool counts(Vertex row, const Vertex* list, std::uint64_t k) const {
+    const Vertex to = list[k];
+    if (to == out.first + row || (k > 0 && list[k - 1] == to)) return false;
+    return !kIn || !is_target(row, to);
+  }
+  /// True if there is an edge from the row to `wanted`.
+  [[nodiscard]] WARREN_HD bool is_target(Vertex row, Vertex wanted) const {
+    EdgeOffset low = out.begin(row), high = out.end(row);
+    const EdgeOffset end = high;
+    const Vertex* list = out.list(low) - low;
+    while (low < high) {
+      const EdgeOffset middle = low + (high - low) / 2;
+      if (list[middle] < wanted) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low < end && list[low] == wanted;
+  }
+
+  template <bool kIn, class W>
+  WARREN_HD std::uint32_t count_edges(const W& worker, Vertex row) const {
+    const graph::CsrView& lists = kIn ? in : out;
     const EdgeOffset first = lists.begin(row);
     const Vertex* list = lists.list(first);
-    const Vertex self = lists.first + row;
     std::uint32_t edges = 0;
     worker.for_each(lists.end(row) - first,
-                    [&](std::uint64_t k) { edges += list[k] != self ? 1u : 0u; });
+                    [&](std::uint64_t k) { edges += counts<kIn>(row, list, k) ? 1u : 0u; });
     return worker.reduce(edges, exec::Plus{});
   }
 
@@ -154,22 +177,23 @@ struct CoreProgram {
     in_warps(grid, own_counter(state.step % 3), [&](auto& worker, bool active, std::uint64_t i) {
       const Vertex row = active ? rows[i] : 0;
       if (active) core[row] = state.level;
-      take_from_neighbours(worker, out, active, row, state, seen);
-      if (!is_symmetric) take_from_neighbours(worker, in, active, row, state, seen);
+      take_from_neighbours<false>(worker, active, row, state, seen);
+      if (!is_symmetric) take_from_neighbours<true>(worker, active, row, state, seen);
     });
   }
 
-  template <class W>
-  WARREN_HD void take_from_neighbours(const W& worker, const graph::CsrView& lists, bool active,
-                                      Vertex row, const State& state, Seen& seen) const {
+  template <bool kIn, class W>
+  WARREN_HD void take_from_neighbours(const W& worker, bool active, Vertex row, const State& state,
+                                      Seen& seen) const {
+    const graph::CsrView& lists = kIn ? in : out;
     const EdgeOffset first = active ? lists.begin(row) : 0;
     const auto length = static_cast<std::uint32_t>(active ? lists.end(row) - first : 0);
     worker.expand(length, [&](bool has, std::uint32_t owner, std::uint32_t k) {
       const Vertex* list = lists.list(worker.broadcast(first, owner));
-      const Vertex self = lists.first + worker.broadcast(row, owner);
-      const Vertex to = has ? list[k] : 0;
-      const bool falls =
-          has && to != self && degree.atomic_add(to, ~std::uint32_t{0}) == state.level + 1;
+      const Vertex from = worker.broadcast(row, owner);
+      const bool takes = has && counts<kIn>(from, list, k);
+      const Vertex to = takes ? list[k] : 0;
+      const bool falls = takes && degree.atomic_add(to, ~std::uint32_t{0}) == state.level + 1;
       const int rank = falls ? degree.owner(to) : 0;
       const bool is_own = falls && rank == degree.rank;
       enqueue_own(worker, state, is_own, is_own ? to - lists.first : 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host side of triangles: the lists of later targets are counted and written by the ranks; that
-// their numbers are added up here, between the two, lets each rank's lists lie one behind the other.
+// their numbers are added up here, between the two, lets each rank's lists lie one behind the
+// other.
 #include "warren/traverse/triangles.hpp"
 
 #include <fmt/format.h>

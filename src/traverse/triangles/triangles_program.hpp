@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two step programs of triangles. ForwardProgram finds, of each row, the targets that come later
-// in the order of degrees; its last phase writes them, when the host has added up how many there
-// are. TrianglesProgram takes every such edge, intersects the lists of its two ends, and counts what
-// is in both for the three vertices of the triangle, whosever they are.
+// The two step programs of triangles. ForwardProgram finds, of each row, the targets that come
+// later in the order of degrees; its last phase writes them, when the host has added up how many
+// there are. TrianglesProgram takes every such edge, intersects the lists of its two ends, and
+// counts what is in both for the three vertices of the triangle, whosever they are.
 #pragma once
 
 #include <cstdint>
@@ -121,10 +121,11 @@ struct TrianglesProgram {
       grid.template for_each<exec::Thread>(
           triangles.local_rows(), [&](auto&, std::uint64_t row) { triangles.local(row) = 0; });
     } else {
-      grid.template for_each<exec::Warp>(target.local_rows(), [&](auto& worker, std::uint64_t edge) {
-        const std::uint32_t found = count_edge(worker, source[edge], target.local(edge));
-        seen += worker.lane() == 0 ? found : 0;
-      });
+      grid.template for_each<exec::Warp>(
+          target.local_rows(), [&](auto& worker, std::uint64_t edge) {
+            const std::uint32_t found = count_edge(worker, source[edge], target.local(edge));
+            seen += worker.lane() == 0 ? found : 0;
+          });
     }
     grid.sum(0, seen);
   }

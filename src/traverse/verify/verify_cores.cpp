@@ -13,7 +13,7 @@
 namespace warren::traverse {
 namespace {
 
-/// Edges of each vertex in both directions, self-loops aside, as CSR.
+/// The neighbours of each vertex by edges of either direction, each once, itself not, as CSR.
 struct BothWays {
   std::vector<EdgeOffset> offsets;
   std::vector<Vertex> targets;
@@ -37,6 +37,18 @@ BothWays both_ways(const graph::Graph& graph) {
   lists.targets.resize(lists.offsets.back());
   std::vector<EdgeOffset> place(lists.offsets.begin(), lists.offsets.end() - 1);
   each_edge([&](Vertex u, Vertex v) { lists.targets[place[u]++] = v; });
+  EdgeOffset kept = 0;
+  for (std::size_t v = 0; v < graph.vertices; ++v) {
+    const auto first = lists.targets.begin() + static_cast<std::ptrdiff_t>(lists.offsets[v]);
+    const auto last = lists.targets.begin() + static_cast<std::ptrdiff_t>(place[v]);
+    std::sort(first, last);
+    const auto end = std::unique(first, last);
+    lists.offsets[v] = kept;
+    // Moves to the left, if at all.
+    for (auto target = first; target != end; ++target) lists.targets[kept++] = *target;
+  }
+  lists.offsets.back() = kept;
+  lists.targets.resize(kept);
   return lists;
 }
 

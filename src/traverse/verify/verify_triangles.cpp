@@ -63,9 +63,10 @@ Verdict verify_triangles(const graph::Graph& graph, std::span<const std::uint64_
   return first_failure(n, pool, [&](std::uint64_t i) -> std::string {
     const auto v = static_cast<Vertex>(i);
     if (graph.degree(v) < 2) {
-      return counts[v] == 0 ? std::string{}
-                            : fmt::format("vertex {} has {} triangles and fewer than two neighbours",
-                                          graph.original_id(v), counts[v]);
+      return counts[v] == 0
+                 ? std::string{}
+                 : fmt::format("vertex {} has {} triangles and fewer than two neighbours",
+                               graph.original_id(v), counts[v]);
     }
     std::unique_lock lock(mutex);
     if (free.empty()) free.emplace_back(n);
