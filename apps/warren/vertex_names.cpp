@@ -3,19 +3,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include "warren/core/error.hpp"
 #include "warren/core/text_lines.hpp"
+#include "warren/files/mapped_file.hpp"
 
 namespace warren::app {
 
 std::vector<std::string> read_names(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: it cannot be read", path));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const files::MappedFile file(path, files::MappedFile::Pipes::read);
+  const std::string_view text(file.data(), file.size());
   std::vector<std::string> names;
   each_line(text, [&](std::uint64_t, std::string_view name) { names.emplace_back(name); });
   return names;
