@@ -6,6 +6,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include "warren/graph/generate.hpp"
+
 #include "module.hpp"
 
 namespace warren::python {
@@ -25,6 +27,12 @@ void file_not_found(const char* text) {
   throw nb::python_error();
 }
 
+bool is_there(const std::string& name, const ReadOptions& options) {
+  if (options.format.empty() && graph::parse_generator(name, options.seed)) return true;
+  std::error_code ignored;
+  return name == "-" || std::filesystem::exists(name, ignored);
+}
+
 Handle read_graph(const std::string& name, const ReadOptions& options) {
   std::optional<Graph> graph;
   std::string missing;
@@ -32,8 +40,7 @@ Handle read_graph(const std::string& name, const ReadOptions& options) {
     try {
       graph = read(name, options);
     } catch (const InputError& error) {
-      std::error_code ignored;
-      if (name == "-" || std::filesystem::exists(name, ignored)) throw;
+      if (is_there(name, options)) throw;
       missing = error.what();
     }
   });

@@ -44,6 +44,7 @@ class Graph:
 
     @property
     def is_weighted(self) -> bool:
+        """True if edges have weights: int32 or float32."""
         return self._core.is_weighted
 
     @property
@@ -121,6 +122,8 @@ class Graph:
 
         offsets, targets, weights = self.to_csr()
         weights = np.ones(self.num_edges, np.bool_) if weights is None else weights
+        if targets.dtype == np.int32 and self.num_edges < 2**31:
+            offsets = offsets.astype(np.int32)  # SciPy has both of one type.
         return csr_array((weights, targets, offsets), shape=(self.num_vertices, self.num_vertices))
 
     def to_networkx(self) -> networkx.Graph | networkx.DiGraph:
@@ -168,6 +171,7 @@ class Graph:
         return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session)
 
     def __len__(self) -> int:
+        """num_vertices."""
         return self.num_vertices
 
     def __repr__(self) -> str:
