@@ -9,6 +9,7 @@ option(WARREN_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 # For builds that compile everything once, as scripts/test does. (ccache would have to be told not to look at precompiled headers.)
 option(WARREN_COMPILED_ONCE "Precompile the headers that tests share, and compile the program's sources several at a time" OFF)
 option(WARREN_WERROR "Treat warnings as errors" OFF)
+option(WARREN_PYTHON "Build the Python extension (pyproject.toml does; needs nanobind)" OFF)
 option(WARREN_FUZZ "Build the libFuzzer targets (needs clang)" OFF)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -55,15 +55,17 @@ bool Teams::is_closed() const {
 }
 
 void Teams::close() {
-  std::map<Place, Standing> teams;
-  {
-    const std::scoped_lock lock(mutex_);
+  if (getpid() != process_) {
+    // The threads are the parent's, and so is whoever held the lock: nothing is waited for or
+    // freed.
     is_closed_ = true;
-    teams.swap(teams_);
+    new std::map<Place, Standing>(std::move(teams_));
+    return;
   }
-  if (getpid() == process_) return;  // The teams end here, after the calls that are under way.
-  // Their threads are the parent's: there is nobody to wait for.
-  for (auto& [place, standing] : teams) new std::shared_ptr<StandingTeam>(std::move(standing.team));
+  std::map<Place, Standing> teams;  // They end here, after the calls that are under way.
+  const std::scoped_lock lock(mutex_);
+  is_closed_ = true;
+  teams.swap(teams_);
 }
 
 DeviceKind Teams::kind(const std::optional<DeviceKind>& asked) const {
@@ -76,16 +78,18 @@ int Teams::threads() const {
   return options_.threads == 0 ? exec::hardware_threads() : options_.threads;
 }
 
-void Teams::check_usable() const {
-  require(!is_closed_, "the session is closed: make another one");
+void Teams::check_open() const { require(!is_closed_, "the session is closed: make another one"); }
+
+void Teams::check_process() const {
   require(getpid() == process_,
           "this process was forked off one whose warren session has threads, which a fork does not "
           "copy: make a session in the child, or start it by \"spawn\"");
 }
 
 std::shared_ptr<StandingTeam> Teams::team_of(const Place& place, std::uint64_t owner) {
+  check_process();
   const std::scoped_lock lock(mutex_);
-  check_usable();
+  check_open();
   Standing& standing = teams_[place];
   if (standing.team == nullptr || standing.team->has_ended()) {
     standing = {};
@@ -130,18 +134,19 @@ void Teams::run(const Place& place, std::uint64_t owner, const StandingTeam::Job
 }
 
 void Teams::forget(std::uint64_t owner) {
+  if (getpid() != process_) return;  // A thread of the parent may have held the lock.
   const std::scoped_lock lock(mutex_);
-  if (getpid() != process_) return;
   for (auto& [place, standing] : teams_) {
     standing.team->post([owner](team::Team&, RankStore& store) { store.forget(owner); });
   }
 }
 
 void Teams::on_host(const std::function<void(exec::ThreadPool&)>& work) {
+  check_process();
   const std::scoped_lock lock(host_mutex_);
   {
     const std::scoped_lock usable(mutex_);
-    check_usable();
+    check_open();
   }
   if (host_ == nullptr) host_ = std::make_unique<exec::Device>(exec::Device::cpu(options_.threads));
   work(host_->pool());

@@ -60,7 +60,10 @@ class Teams {
     std::uint64_t owner = 0;  ///< The last one.
   };
 
-  void check_usable() const;
+  /// With the lock. Throws UsageError.
+  void check_open() const;
+  /// Before any lock, which a thread of the parent may have held. Throws UsageError.
+  void check_process() const;
   [[nodiscard]] std::shared_ptr<StandingTeam> team_of(const Place& place, std::uint64_t owner);
   /// Ends the team, unless another one stands there by now. True if it held what is not `owner`'s.
   bool drop(const Place& place, const std::shared_ptr<StandingTeam>& team);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the extension warren._core share: calls without the interpreter's lock, arrays
+// that cross between NumPy and the library without a copy, and references that are given back by
+// threads that must not take the lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "warren/api/graph.hpp"
+#include "warren/api/session.hpp"
+#include "warren/memory/host_array.hpp"
+
+namespace warren::python {
+
+namespace nb = nanobind;
+
+void bind_errors(nb::module_& module);
+void bind_session(nb::module_& module);
+void bind_graph(nb::module_& module);
+void bind_traverse(nb::module_& module);
+
+/// Gives up the interpreter's lock (the GIL) while it lives. In a thread other than the main one it
+/// never returns once the interpreter ends, as the interpreter is then no more to be entered.
+/// Throws Error in a process that was forked off one whose threads worked for warren.
+class Unlocked {
+ public:
+  Unlocked();
+  ~Unlocked();
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// `work()` without the GIL.
+template <class Work>
+auto unlocked(Work&& work) {
+  const Unlocked guard;
+  return work();
+}
+
+/// Takes a reference to `object` that any thread may let go of, with the GIL or without: it is
+/// given back with the GIL, at once or by the next call.
+[[nodiscard]] std::shared_ptr<void> hold(nb::handle object);
+/// Gives back what was let go of. With the GIL.
+void give_back();
+
+/// A graph as Python objects hold it. What its memory held of Python is given back with it.
+struct GraphHandle {
+  explicit GraphHandle(Graph&& made) : graph(std::move(made)) {}
+  GraphHandle(const GraphHandle&) = delete;
+  GraphHandle& operator=(const GraphHandle&) = delete;
+  ~GraphHandle() {
+    graph.reset();
+    give_back();
+  }
+  [[nodiscard]] const Graph& operator*() const { return *graph; }
+  [[nodiscard]] const Graph* operator->() const { return &*graph; }
+
+  std::optional<Graph> graph;
+};
+
+/// A NumPy array of `size` elements at `data`, which `owner` keeps alive. `T` is const for arrays
+/// that must not be written.
+template <class T, class Owner>
+nb::object array_of(T* data, std::uint64_t size, std::unique_ptr<Owner> owner) {
+  static T nothing[1] = {};
+  const nb::capsule keeper(owner.get(),
+                           [](void* kept) noexcept { delete static_cast<Owner*>(kept); });
+  (void)owner.release();
+  return nb::cast(
+      nb::ndarray<nb::numpy, T, nb::ndim<1>>(data == nullptr ? nothing : data, {size}, keeper));
+}
+
+/// The vector's memory as an array, without a copy.
+template <class T>
+nb::object array_of(std::vector<T>&& values) {
+  auto owner = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = owner->data();
+  const std::uint64_t size = owner->size();
+  return array_of(data, size, std::move(owner));
+}
+
+/// Vertices or depths, -1 for kNoVertex: the same memory as int32, or a copy as int64 where a graph
+/// has 2^31 vertices or more.
+[[nodiscard]] nb::object array_of_vertices(std::vector<Vertex>&& values);
+
+template <class T>
+using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+/// The elements of `array`, which the result keeps alive. They must not be written.
+template <class T>
+memory::HostArray<T> window(const nb::object& array) {
+  const auto input = nb::cast<Input<T>>(array);
+  return {const_cast<T*>(input.data()), input.shape(0), hold(array)};
+}
+
+}  // namespace warren::python

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searches, components and ranks. Each function gives the arrays and numbers of its result as a
+// tuple, the last of which says what the call ran on.
+#include "warren/api/traverse.hpp"
+
+#include <string>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "module.hpp"
+
+namespace warren::python {
+namespace {
+
+/// Where and how a call runs. Values are those of the library's enumerations.
+struct Run {
+  int mode;
+  int edges;
+  int device;  ///< -1: the session's.
+  int devices;
+  std::optional<Session> session;
+};
+
+template <class Options>
+void set_run(Options& options, const Run& run) {
+  if constexpr (requires { options.mode; }) options.mode = static_cast<Mode>(run.mode);
+  options.edges = static_cast<Edges>(run.edges);
+  if (run.device >= 0) options.device = static_cast<DeviceKind>(run.device);
+  options.devices = run.devices;
+  options.session = run.session;
+}
+
+nb::tuple info_of(const RunInfo& info) {
+  return nb::make_tuple(info.device == DeviceKind::cuda, info.devices, info.devices_reason,
+                        info.threads, info.mode == Mode::asynchronous, info.mode_reason,
+                        static_cast<int>(info.edges), info.bytes_read, info.seconds);
+}
+
+nb::tuple bfs_of(const GraphHandle& graph, Vertex source, std::optional<std::uint32_t> depth_limit,
+                 const Run& run) {
+  BfsOptions options;
+  options.source = source;
+  options.depth_limit = depth_limit;
+  set_run(options, run);
+  BfsResult found = unlocked([&] { return bfs(*graph, options); });
+  return nb::make_tuple(array_of_vertices(std::move(found.depth)),
+                        array_of_vertices(std::move(found.parent)), found.reached, found.max_depth,
+                        info_of(found.info));
+}
+
+nb::tuple sssp_of(const GraphHandle& graph, Vertex source, double delta,
+                  std::optional<double> cutoff, const Run& run) {
+  SsspOptions options;
+  options.source = source;
+  options.delta = delta;
+  options.cutoff = cutoff;
+  set_run(options, run);
+  SsspResult found = unlocked([&] { return sssp(*graph, options); });
+  return nb::make_tuple(found.is_integer ? array_of(std::move(found.distance))
+                                         : array_of(std::move(found.real_distance)),
+                        found.reached, info_of(found.info));
+}
+
+nb::tuple components_of(const GraphHandle& graph, const Run& run) {
+  ComponentsOptions options;
+  set_run(options, run);
+  ComponentsResult found = unlocked([&] { return connected_components(*graph, options); });
+  return nb::make_tuple(array_of_vertices(std::move(found.label)), found.components, found.largest,
+                        info_of(found.info));
+}
+
+nb::tuple pagerank_of(const GraphHandle& graph, double damping, double tolerance,
+                      std::uint32_t max_iterations, const std::optional<Input<double>>& teleports,
+                      bool weighted, const Run& run) {
+  PageRankOptions options;
+  options.damping = damping;
+  options.tolerance = tolerance;
+  options.max_iterations = max_iterations;
+  options.weighted = weighted;
+  if (teleports)
+    options.personalization.assign(teleports->data(), teleports->data() + teleports->shape(0));
+  set_run(options, run);
+  PageRankResult found = unlocked([&] { return pagerank(*graph, options); });
+  return nb::make_tuple(array_of(std::move(found.rank)), found.iterations, found.residual,
+                        found.converged, info_of(found.info));
+}
+
+}  // namespace
+
+void bind_traverse(nb::module_& module) {
+  nb::class_<Run>(module, "Run")
+      .def(
+          "__init__",
+          [](Run* self, int mode, int edges, int device, int devices,
+             std::optional<Session> session) {
+            new (self) Run{mode, edges, device, devices, std::move(session)};
+          },
+          nb::arg("mode"), nb::arg("edges"), nb::arg("device"), nb::arg("devices"),
+          nb::arg("session").none());
+  module.def("bfs", &bfs_of, nb::arg("graph"), nb::arg("source"), nb::arg("depth_limit").none(),
+             nb::arg("run"),
+             nb::sig("def bfs(graph: Graph, source: int, depth_limit: int | None, run: Run) -> "
+                     "tuple[numpy.typing.NDArray[typing.Any], numpy.typing.NDArray[typing.Any], "
+                     "int, int, tuple[typing.Any, ...]]"));
+  module.def("sssp", &sssp_of, nb::arg("graph"), nb::arg("source"), nb::arg("delta"),
+             nb::arg("cutoff").none(), nb::arg("run"),
+             nb::sig("def sssp(graph: Graph, source: int, delta: float, cutoff: float | None, "
+                     "run: Run) -> tuple[numpy.typing.NDArray[typing.Any], int, "
+                     "tuple[typing.Any, ...]]"));
+  module.def("connected_components", &components_of, nb::arg("graph"), nb::arg("run"),
+             nb::sig("def connected_components(graph: Graph, run: Run) -> "
+                     "tuple[numpy.typing.NDArray[typing.Any], int, int, tuple[typing.Any, ...]]"));
+  module.def(
+      "pagerank", &pagerank_of, nb::arg("graph"), nb::arg("damping"), nb::arg("tolerance"),
+      nb::arg("max_iterations"), nb::arg("personalization").none(), nb::arg("weighted"),
+      nb::arg("run"),
+      nb::sig("def pagerank(graph: Graph, damping: float, tolerance: float, "
+              "max_iterations: int, personalization: numpy.typing.NDArray[numpy.float64] | "
+              "None, weighted: bool, run: Run) -> tuple[numpy.typing.NDArray[numpy.float64], "
+              "int, float, bool, tuple[typing.Any, ...]]"));
+}
+
+}  // namespace warren::python

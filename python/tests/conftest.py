@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the package share: scripts that run in an interpreter of their own, and the same random cases each time."""
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+import warren
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(warren.__file__).parent
+
+settings.register_profile("same", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("same")
+
+
+def environment():
+    """With the package that is being tested."""
+    paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def start(script, *arguments):
+    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(script), *arguments], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(script, timeout=30):
+    """(status, output, errors) of a script."""
+    process = start(script)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        pytest.fail(f"the script hangs:\n{script}")
+    return process.returncode, out, err

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers against NetworkX's and SciPy's on random graphs, on one to three ranks; and options that are refused."""
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+import warren
+
+
+@st.composite
+def graphs(draw, least=0):
+    """(vertices, sources, targets, integer weights) with self-loops, duplicates and isolated vertices."""
+    n = draw(st.integers(least, 14))
+    ids = st.integers(0, max(0, n - 1))
+    edges = draw(st.lists(st.tuples(ids, ids, st.integers(0, 9)), max_size=40 if n > 0 else 0))
+    columns = np.array(edges, np.int64).reshape(-1, 3)
+    return n, columns[:, 0], columns[:, 1], columns[:, 2]
+
+
+@pytest.fixture(scope="module")
+def session():
+    with warren.Session(device="cpu", threads=2) as made:
+        yield made
+
+
+def smallest(n, src, dst, weights, symmetrize):
+    """NetworkX's graph with the smallest of parallel edges' weights."""
+    G = nx.Graph() if symmetrize else nx.DiGraph()
+    G.add_nodes_from(range(n))
+    for u, v, w in zip(src.tolist(), dst.tolist(), weights.tolist()):
+        G.add_edge(u, v, weight=min(w, G.edges[u, v]["weight"]) if G.has_edge(u, v) else w)
+    return G
+
+
+common = given(graphs(least=1), st.booleans(), st.integers(1, 3), st.data())
+
+
+@common
+def test_bfs(session, graph, symmetrize, devices, data):
+    n, src, dst, weights = graph
+    source = data.draw(st.integers(0, n - 1))
+    limit = data.draw(st.none() | st.integers(0, 5))
+    mode = data.draw(st.sampled_from(["auto", "sync", "async"]))
+    G = smallest(n, src, dst, weights, symmetrize)
+    expected = nx.single_source_shortest_path_length(G, source, limit)
+    result = warren.from_edges(src, dst, num_vertices=n, symmetrize=symmetrize).bfs(source, limit, devices=devices, mode=mode, session=session)
+    assert result.to_dict() == expected
+    assert (result.reached, result.max_depth) == (len(expected), max(expected.values()))
+    assert result.depth.dtype == result.parent.dtype == np.int32
+    for v, depth in enumerate(result.depth.tolist()):
+        parent = int(result.parent[v])
+        assert parent == (-1 if depth < 0 else v if v == source else parent)
+        assert depth <= 0 or (G.has_edge(parent, v) and result.depth[parent] == depth - 1)
+
+
+@common
+def test_sssp(session, graph, symmetrize, devices, data):
+    n, src, dst, weights = graph
+    source = data.draw(st.integers(0, n - 1))
+    cutoff = data.draw(st.none() | st.integers(0, 20))
+    scale = data.draw(st.sampled_from([1, 0.5]))
+    G = smallest(n, src, dst, weights * scale, symmetrize)
+    expected = nx.single_source_dijkstra_path_length(G, source, cutoff)
+    made = warren.from_edges(src, dst, weights * scale, num_vertices=n, symmetrize=symmetrize)
+    result = made.sssp(source, cutoff=cutoff, devices=devices, session=session)
+    assert result.to_dict() == expected and result.reached == len(expected)
+    assert result.distance.dtype == (np.float64 if scale == 0.5 and made.num_edges > 0 else np.int64)
+    if scale == 1 and cutoff is None and made.num_edges > 0:
+        # SciPy takes a weight of 0 for no edge.
+        positive = warren.from_edges(src, dst, weights + 1, num_vertices=n, symmetrize=symmetrize)
+        reference = dijkstra(positive.to_scipy(), indices=source)
+        ours = positive.sssp(source, devices=devices, session=session).distance
+        assert np.array_equal(np.where(ours < 0, np.inf, ours), reference)
+
+
+@given(graphs(), st.booleans(), st.integers(1, 3))
+def test_components(session, graph, symmetrize, devices):
+    n, src, dst, _ = graph
+    result = warren.from_edges(src, dst, num_vertices=n, symmetrize=symmetrize).connected_components(devices=devices, session=session)
+    matrix = coo_array((np.ones(src.size, np.int8), (src, dst)), shape=(n, n))
+    count, labels = connected_components(matrix, directed=True, connection="weak") if n > 0 else (0, np.zeros(0, int))
+    assert result.num_components == count
+    assert result.label.tolist() == [int(np.flatnonzero(labels == label)[0]) for label in labels]
+    assert result.largest == (np.bincount(labels).max() if n > 0 else 0)
+
+
+@common
+def test_pagerank(session, graph, symmetrize, devices, data):
+    n, src, dst, weights = graph
+    weighted = data.draw(st.booleans())
+    starts = data.draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n).filter(any))
+    G = smallest(n, src, dst, weights, symmetrize)
+    expected = nx.pagerank(G, tol=1e-12 / n, max_iter=1000, weight="weight" if weighted else None, personalization=None if starts is None else dict(enumerate(starts)))
+    made = warren.from_edges(src, dst, weights, num_vertices=n, symmetrize=symmetrize)
+    if weighted and not made.is_weighted:
+        made = warren.from_edges([0], [0], [1], num_vertices=n) if n == 1 and src.size else made
+        weighted = made.is_weighted
+    result = made.pagerank(tolerance=1e-12, max_iterations=1000, weighted=weighted, personalization=starts, devices=devices, session=session)
+    assert result.converged
+    assert np.allclose(result.rank, [expected[v] for v in range(n)], rtol=0, atol=1e-9)
+    assert abs(result.rank.sum() - 1) < 1e-9
+
+
+def test_many_sources(session):
+    graph = warren.generate("kron:8", symmetrize=True)
+    single = [graph.bfs(v) for v in (3, 0, 7)]
+    many = graph.bfs([3, 0, 7], session=session)
+    assert many.depth.shape == many.parent.shape == (3, 256)
+    for row, one in enumerate(single):
+        assert np.array_equal(many.depth[row], one.depth)
+        assert (many.reached[row], many.max_depth[row]) == (one.reached, one.max_depth)
+    assert np.array_equal(graph.bfs(np.array([3, 0, 7], np.uint8)).depth, many.depth)
+    assert many.info["reached"] == [one.reached for one in single]
+    with pytest.raises(ValueError, match="several sources"):
+        many.to_dict()
+
+
+def test_functions_are_the_methods():
+    graph = warren.from_edges([0, 1], [1, 0], [1, 2])
+    assert np.array_equal(warren.bfs(graph, 0).depth, graph.bfs(0).depth)
+    assert np.array_equal(warren.sssp(graph, 1).distance, graph.sssp(1).distance)
+    assert np.array_equal(warren.connected_components(graph).label, graph.connected_components().label)
+    assert np.array_equal(warren.pagerank(graph).rank, graph.pagerank().rank)
+
+
+def test_placements():
+    graph = warren.generate("kron:8")
+    expected = graph.bfs(1).depth
+    for edges in ("auto", "device", "host", "compressed-host"):
+        result = graph.bfs(1, edges=edges)
+        assert np.array_equal(result.depth, expected)
+        assert result.info["edges_placement"] == ("device" if edges == "auto" else edges)
+
+
+def test_no_convergence_is_told():
+    result = warren.generate("kron:8").pagerank(tolerance=0, max_iterations=3)
+    assert (result.iterations, result.converged) == (3, False)
+
+
+def test_info_has_the_names_of_the_command_line():
+    graph = warren.from_edges([0, 1, 2], [1, 2, 0], [1, 1, 1])
+    info = graph.bfs(0, devices=2).info
+    assert (info["command"], info["device"], info["devices"], info["vertices"], info["edges"]) == ("bfs", "cpu", 2, 3, 3)
+    assert (info["source"], info["reached"], info["max_depth"], info["sum_depth"]) == (0, 3, 2, 3)
+    assert info["seconds"] == [graph.bfs(0).seconds] or info["seconds"][0] > 0
+    assert graph.sssp(0).info["sum_distance"] == 3 and graph.sssp(0).info["max_distance"] == 2
+    assert graph.connected_components().info["components"] == 1
+    assert graph.pagerank().info["top"][0][0] == 0
+    for call in (graph.bfs(0), graph.sssp(0), graph.connected_components(), graph.pagerank(), graph.bfs([0, 1])):
+        assert call.seconds >= 0 and "CPU" in repr(call)
+
+
+GRAPH = warren.from_edges([0, 1], [1, 2], [1, 2])
+PLAIN = warren.from_edges([0, 1], [1, 2])
+EMPTY = warren.from_edges([], [])
+NEGATIVE = warren.from_edges([0, 1], [1, 2], [1, -2])
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: GRAPH.bfs(-1), IndexError, "source: got -1, expected a vertex, 0 to 2"),
+    (lambda: GRAPH.bfs(3), IndexError, "source: got 3"),
+    (lambda: GRAPH.bfs(2**70), IndexError, "source"),
+    (lambda: EMPTY.bfs(0), IndexError, "the graph has no vertices"),
+    (lambda: GRAPH.bfs([0, 3]), IndexError, r"source\[1\]: got 3"),
+    (lambda: GRAPH.bfs([]), ValueError, "no sources"),
+    (lambda: GRAPH.bfs(np.zeros((1, 1), int)), ValueError, "source"),
+    (lambda: GRAPH.bfs(0.0), ValueError, "source: got 0.0 of type float"),
+    (lambda: GRAPH.bfs(True), ValueError, "source"),
+    (lambda: GRAPH.bfs(None), ValueError, "source"),
+    (lambda: GRAPH.bfs("zero"), IndexError, "the graph has no names"),
+    (lambda: GRAPH.bfs(0, depth_limit=-1), ValueError, "depth_limit: got -1"),
+    (lambda: GRAPH.bfs(0, depth_limit=1.5), ValueError, "depth_limit"),
+    (lambda: GRAPH.bfs(0, device="gpu"), ValueError, 'device: got \'gpu\', expected "auto" or "cpu" or "cuda"'),
+    (lambda: GRAPH.bfs(0, devices=0), ValueError, "devices: got 0"),
+    (lambda: GRAPH.bfs(0, devices=33), ValueError, "devices"),
+    (lambda: GRAPH.bfs(0, devices="all"), ValueError, "devices"),
+    (lambda: GRAPH.bfs(0, mode="fast"), ValueError, "mode"),
+    (lambda: GRAPH.bfs(0, edges="disk"), ValueError, "edges"),
+    (lambda: GRAPH.bfs(0, mode="async", edges="compressed-host"), ValueError, "async"),
+    (lambda: GRAPH.bfs(0, session=3), ValueError, "session"),
+    (lambda: warren.bfs(3, 0), ValueError, "graph"),
+    (lambda: PLAIN.sssp(0), ValueError, "no weights"),
+    (lambda: NEGATIVE.sssp(0), ValueError, "weight"),
+    (lambda: GRAPH.sssp(0, delta=-1), ValueError, "delta"),
+    (lambda: GRAPH.sssp(0, delta=0), ValueError, "delta"),
+    (lambda: GRAPH.sssp(0, delta="x"), ValueError, "delta"),
+    (lambda: GRAPH.sssp(0, cutoff=-1), ValueError, "cutoff"),
+    (lambda: GRAPH.sssp(0, cutoff=float("nan")), ValueError, "cutoff"),
+    (lambda: GRAPH.sssp([0, 1]), ValueError, "expected one vertex"),
+    (lambda: GRAPH.pagerank(damping=1), ValueError, "damping: got 1"),
+    (lambda: GRAPH.pagerank(tolerance=-1), ValueError, "tolerance"),
+    (lambda: GRAPH.pagerank(tolerance="x"), ValueError, "tolerance"),
+    (lambda: GRAPH.pagerank(max_iterations=-1), ValueError, "max_iterations"),
+    (lambda: PLAIN.pagerank(weighted=True), ValueError, "weights"),
+    (lambda: NEGATIVE.pagerank(weighted=True), ValueError, "weight"),
+    (lambda: GRAPH.pagerank(personalization=[1, 2]), ValueError, "personalization: got int64 of shape"),
+    (lambda: GRAPH.pagerank(personalization=[0, 0, 0]), ValueError, "personalization"),
+    (lambda: GRAPH.pagerank(personalization=[1, -1, 1]), ValueError, "personalization"),
+    (lambda: GRAPH.pagerank(personalization={5: 1}), IndexError, "personalization: got 5"),
+])
+def test_refused(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_a_gpu_that_is_not_there():
+    if warren.bfs(GRAPH, 0).info["device"] == "cuda":
+        pytest.skip("there is one")
+    with pytest.raises(ValueError, match="GPU"):
+        GRAPH.bfs(0, device="cuda")

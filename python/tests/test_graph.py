@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs that are read, generated or converted, and what they are asked."""
+import gzip
+
+import networkx as nx
+import numpy as np
+import pandas
+import pytest
+import scipy.sparse
+from hypothesis import given, strategies as st
+from scipy.sparse import coo_array, csr_array
+
+import warren
+
+
+def test_properties():
+    graph = warren.from_edges([0, 1, 1], [1, 0, 3], [1, 1, 2])
+    assert (graph.num_vertices, graph.num_edges, len(graph)) == (4, 3, 4)
+    assert (graph.is_weighted, graph.is_symmetric, graph.names, graph.original_ids) == (True, False, None, None)
+    assert graph.degree().tolist() == [1, 2, 0, 0] and graph.degree().dtype == np.int64
+    assert repr(graph) == "<warren.Graph 4 vertices, 3 edges, weighted>"
+    sources, targets, weights = graph.to_edges()
+    assert (sources.tolist(), targets.tolist(), weights.tolist()) == ([0, 1, 1], [1, 0, 3], [1, 1, 2])
+    assert sources.dtype == targets.dtype == np.int32
+    with pytest.raises(TypeError, match="graphs are made by"):
+        warren.Graph(3)
+
+
+def test_shipped_dataset():
+    graph = warren.read("debian")
+    assert graph.num_vertices == len(graph.names) > 60_000
+    assert graph.names[graph.vertex("libc6")] == "libc6"
+    found = graph.bfs("0ad", depth_limit=1)
+    assert found.to_dict()["0ad"] == 0 and found.to_dict()["libc6"] == 1
+    assert graph.pagerank().top(1)[0][0] == "libc6"
+    with pytest.raises(IndexError, match="no vertex has this name"):
+        graph.bfs("libc7777")
+
+
+def test_reading_options(tmp_path):
+    path = tmp_path / "edges.csv.gz"
+    path.write_bytes(gzip.compress(b"from,to,km\n10,20,1.5\n20,10,2.5\n20,20,1\n"))
+    graph = warren.read(path, compact=True, headings=True)
+    assert graph.original_ids.tolist() == [10, 20] and graph.num_edges == 3
+    assert graph.bfs(0).to_dict() == {10: 0, 20: 1}
+    assert warren.read(str(path), compact=True, drop_self_loops=True, weights="none").num_edges == 2
+    assert not warren.read(path, compact=True, weights="none").is_weighted
+    words = warren.read(path, ids="words")
+    assert words.names == ["10", "20"] and words.bfs("20").to_dict() == {"10": 1, "20": 0}
+    assert warren.read(path, format="csv", symmetrize=True).is_symmetric
+    drawn = warren.read(path, compact=True, weights="uniform:3:3", seed=7)
+    assert drawn.to_edges()[2].tolist() == [3, 3, 3]
+
+
+def test_one_based(tmp_path):
+    path = tmp_path / "edges.el"
+    path.write_text("1 2\n2 3\n")
+    graph = warren.read(path, one_based=True)
+    assert graph.num_vertices == 3 and graph.bfs(0).depth.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("ending", [".wgr", ".npz", ".mtx", ".wel", ".el.gz"])
+def test_save_and_read(tmp_path, ending):
+    graph = warren.from_edges([0, 1, 2], [1, 2, 0], [4, 5, 6])
+    assert graph.save(tmp_path / f"x{ending}") > 0
+    again = warren.read(tmp_path / f"x{ending}")
+    assert [part.tolist() for part in again.to_edges()[:2]] == [part.tolist() for part in graph.to_edges()[:2]]
+    assert ending == ".el.gz" or again.to_edges()[2].tolist() == [4, 5, 6]
+
+
+def test_generate():
+    graph = warren.generate("kron:8", seed=3, symmetrize=True, drop_self_loops=True, weights="uniform:1:9")
+    assert graph.num_vertices == 256 and graph.is_symmetric and graph.is_weighted
+    assert np.array_equal(graph.to_edges()[1], warren.read("kron:8", seed=3, symmetrize=True, drop_self_loops=True).to_edges()[1])
+    assert warren.generate("grid:3x2").num_edges == 14
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: warren.read("missing.mtx"), FileNotFoundError, "missing.mtx: there is no such file"),
+    (lambda: warren.read("no/such"), FileNotFoundError, "no/such"),
+    (lambda: warren.read("nonsense"), FileNotFoundError, "is no file, generator or dataset"),
+    (lambda: warren.read("missing", format="el"), FileNotFoundError, "missing"),
+    (lambda: warren.read("kron:many"), ValueError, "kron:many"),
+    (lambda: warren.read("kron:4", format="doc"), ValueError, "doc"),
+    (lambda: warren.read("kron:4", weights="some"), ValueError, "weights"),
+    (lambda: warren.read("kron:4", weights="file"), ValueError, "weights"),
+    (lambda: warren.read("kron:4", weights=3), ValueError, "weights: got 3"),
+    (lambda: warren.read("kron:4", seed=-1), ValueError, "seed: got -1"),
+    (lambda: warren.read("kron:4", ids="names"), ValueError, "ids: got 'names'"),
+    (lambda: warren.read("kron:4", keep_duplicates=True, sum_duplicates=True), ValueError, "keep_duplicates and sum_duplicates"),
+    (lambda: warren.read(7), ValueError, "name: got 7"),
+    (lambda: warren.read(b"x"), ValueError, "name"),
+    (lambda: warren.generate("debian"), ValueError, "spec: got 'debian'"),
+    (lambda: warren.generate("kron:99"), ValueError, "kron:99"),
+    (lambda: warren.from_edges([0], [1]).save("/no/such/folder/x.wgr"), FileNotFoundError, "/no/such/folder"),
+    (lambda: warren.from_edges([0], [1]).save("x.doc"), ValueError, "x.doc"),
+    (lambda: warren.from_edges([0], [1]).save("x.graph"), ValueError, "directed"),
+    (lambda: warren.from_scipy(np.eye(2)), ValueError, "A: got numpy.ndarray"),
+    (lambda: warren.from_scipy(csr_array((2, 3))), ValueError, "expected a square matrix"),
+    (lambda: warren.from_scipy(csr_array((2, 2), dtype=complex)), ValueError, "real numbers"),
+    (lambda: warren.from_scipy(csr_array([[0, np.nan], [0, 0]])), ValueError, "NaN"),
+    (lambda: warren.from_networkx([1, 2]), ValueError, "G: got list"),
+    (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": "far"})])), ValueError, "weight: got 'far'"),
+    (lambda: warren.from_pandas(pandas.DataFrame({"a": [0]}), "a", "b"), ValueError, "target: got 'b'"),
+    (lambda: warren.from_pandas(pandas.DataFrame({"a": [0, None], "b": [1, 2]}), "a", "b"), ValueError, "row 1"),
+    (lambda: warren.from_pandas(pandas.DataFrame({"a": ["x"], "b": ["y"]}), "a", "b", num_vertices=9), ValueError, "num_vertices"),
+    (lambda: warren.from_pyg(object()), ValueError, "edge_index"),
+    (lambda: warren.from_cugraph(object()), ValueError, "cugraph"),
+])
+def test_refused(call, error, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_a_broken_file_names_its_line(tmp_path):
+    path = tmp_path / "broken.el"
+    path.write_text("0 1\n2 x\n")
+    with pytest.raises(ValueError, match="broken.el.*2"):
+        warren.read(path)
+
+
+@given(st.integers(1, 10), st.data(), st.sampled_from(["csr", "csc", "coo", "lil", "dok"]), st.sampled_from([np.int32, np.int64, np.float32, np.float64, bool, np.uint8]))
+def test_scipy_there_and_back(n, data, format, dtype):
+    ids = st.lists(st.integers(0, n - 1), min_size=12, max_size=12)
+    matrix = coo_array((np.array(data.draw(st.lists(st.integers(1, 5), min_size=12, max_size=12)), dtype), (data.draw(ids), data.draw(ids))), shape=(n, n))
+    if format != "coo":
+        matrix = matrix.asformat(format)
+    graph = warren.from_scipy(matrix)
+    back = graph.to_scipy()
+    assert graph.is_weighted == (dtype is not bool)
+    assert np.array_equal(back.toarray(), matrix.toarray())
+    assert back.has_canonical_format and back.indices.dtype == np.int32
+
+
+def test_scipy_without_a_copy():
+    matrix = csr_array((np.array([1, 2], np.float32), np.array([1, 0], np.int32), np.array([0, 1, 2], np.int32)), shape=(2, 2))
+    _, targets, weights = warren.from_scipy(matrix).to_csr(copy=False)
+    assert np.shares_memory(targets, matrix.indices) and np.shares_memory(weights, matrix.data)
+    messy = csr_array((np.array([1, 2]), np.array([1, 1], np.int32), np.array([0, 2, 2], np.int32)), shape=(2, 2))
+    assert warren.from_scipy(messy).to_edges()[2].tolist() == [3] and messy.nnz == 2
+    assert warren.from_scipy(scipy.sparse.csr_matrix(matrix)).num_edges == 2
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_networkx(kind):
+    G = kind()
+    G.add_node("alone")
+    G.add_weighted_edges_from([("a", "b", 3), ("b", (1, 2), 0.5), ("b", "b", 2)])
+    G.add_edge("a", (1, 2))
+    if G.is_multigraph():
+        G.add_edge("a", "b", weight=1)
+    graph = warren.from_networkx(G)
+    assert graph.names == list(G) and graph.is_symmetric != G.is_directed()
+    found = graph.sssp("a")
+    assert found.to_dict() == nx.single_source_dijkstra_path_length(G, "a")
+    assert graph.bfs((1, 2)).to_dict() == nx.single_source_shortest_path_length(G, (1, 2))
+    assert graph.bfs(["a", (1, 2)]).depth.shape == (2, 4)
+    assert graph.connected_components().to_dict() == {"alone": "alone", "a": "a", "b": "a", (1, 2): "a"}
+    assert set(graph.to_networkx().edges()) == set((nx.DiGraph if G.is_directed() else nx.Graph)(G).edges())
+    with pytest.raises(IndexError, match="source: got 'z', expected a node"):
+        graph.bfs("z")
+    with pytest.raises(IndexError, match="expected a node"):
+        graph.bfs(0)
+
+
+def test_networkx_numbers_as_nodes():
+    graph = warren.from_networkx(nx.DiGraph([(7, 3), (3, 5)]), weight=None)
+    assert graph.bfs(7).to_dict() == {7: 0, 3: 1, 5: 2} and graph.bfs(3).source == 1
+    plain = warren.from_networkx(nx.path_graph(4))
+    assert plain.names is None and plain.bfs(0).to_dict() == {0: 0, 1: 1, 2: 2, 3: 3}
+    assert warren.from_networkx(nx.Graph()).num_vertices == 0
+
+
+def test_pandas():
+    graph = warren.from_pandas(pandas.DataFrame({"from": [0, 1], "to": [1, 2], "km": [1.5, 2]}), "from", "to", "km")
+    frame = graph.sssp(0).to_frame()
+    assert frame["vertex"].tolist() == [0, 1, 2] and frame["distance"].tolist() == [0, 1.5, 3.5]
+    named = warren.from_pandas(pandas.DataFrame({"a": ["x", "y"], "b": ["y", "z"]}), "a", "b", symmetrize=True)
+    assert named.names == ["x", "y", "z"] and named.bfs("z").to_dict() == {"x": 2, "y": 1, "z": 0}
+    assert named.bfs("x").to_frame().columns.tolist() == ["vertex", "depth", "parent"]
+
+
+class Data:
+    """As torch_geometric.data.Data."""
+
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+def test_pyg():
+    graph = warren.from_pyg(Data(edge_index=np.array([[0, 1], [1, 2]]), num_nodes=5, edge_attr=np.array([[1.0], [2.0]], np.float32)))
+    assert (graph.num_vertices, graph.is_weighted) == (5, True) and graph.sssp(0).distance[2] == 3
+    assert not warren.from_pyg(Data(edge_index=np.array([[0], [1]]), num_nodes=2, edge_attr=np.ones((1, 4)))).is_weighted
+    assert warren.from_pyg(Data(edge_index=np.array([[0], [1]]), edge_weight=np.array([2]), num_nodes=None)).to_edges()[2].tolist() == [2]
+
+
+def test_cugraph():
+    frame = pandas.DataFrame({"src": [0, 1], "dst": [1, 2], "weights": [1.0, 2.0]})
+
+    class Device:
+        columns = frame.columns
+
+        def to_pandas(self):
+            return frame
+
+    graph = warren.from_cugraph(Data(view_edge_list=Device, is_directed=lambda: False))
+    assert graph.num_edges == 4 and graph.sssp(2).distance.tolist() == [3, 2, 0]

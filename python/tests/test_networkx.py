@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend of NetworkX: its answers, its exceptions, and what it leaves to NetworkX. The backend is called as NetworkX calls it, installed or not."""
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+import warren
+from warren.nx_backend import NxGraph, backend
+from warren.nx_info import FUNCTIONS, get_info
+
+INSTALLED = "warren" in nx.config.backends
+
+
+@st.composite
+def graphs(draw):
+    kind = draw(st.sampled_from([nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]))
+    n = draw(st.integers(1, 10))
+    ids = st.integers(0, n - 1)
+    G = kind()
+    names = draw(st.permutations([f"node {v}" for v in range(n)]))
+    G.add_nodes_from(names)
+    for u, v, w in draw(st.lists(st.tuples(ids, ids, st.none() | st.integers(1, 9) | st.sampled_from([0.5, 2.25])), max_size=25)):
+        G.add_edge(names[u], names[v], **({} if w is None else {"weight": w}))
+    return G
+
+
+def convert(G, weight="weight"):
+    return backend.convert_from_nx(G, edge_attrs=None if weight is None else {weight: 1})
+
+
+@given(graphs(), st.sampled_from([None, "weight"]), st.sampled_from([0.85, 0.5]), st.booleans())
+def test_pagerank(G, weight, alpha, starts):
+    personalization = {node: 1 + place for place, node in enumerate(list(G)[::2])} if starts else None
+    expected = nx.pagerank(G, alpha, personalization, weight=weight, max_iter=500, tol=1e-9)
+    found = backend.pagerank(convert(G, weight), alpha, personalization, weight=weight, max_iter=500, tol=1e-9)
+    assert list(found) == list(expected)
+    assert max(abs(found[node] - expected[node]) for node in G) < 1e-7
+
+
+@given(graphs(), st.none() | st.integers(-1, 4) | st.sampled_from([1.5, float("inf")]))
+def test_searches(G, cutoff):
+    source = next(iter(G))
+    H = convert(G)
+    depth = backend.single_source_shortest_path_length(H, source, cutoff)
+    assert depth == nx.single_source_shortest_path_length(G, source, cutoff)
+    assert list(depth.values()) == sorted(depth.values())
+    for weight in (None, "weight"):
+        distance = backend.single_source_dijkstra_path_length(convert(G, weight), source, cutoff, weight)
+        expected = nx.single_source_dijkstra_path_length(G, source, cutoff, weight)
+        assert distance == expected and list(distance.values()) == list(expected.values())
+
+
+@given(graphs())
+def test_components(G):
+    H = convert(G, None)
+    kind = "weakly_" if G.is_directed() else ""
+    assert list(getattr(backend, f"{kind}connected_components")(H)) == list(getattr(nx, f"{kind}connected_components")(G))
+    assert getattr(backend, f"number_{kind}connected_components")(H) == getattr(nx, f"number_{kind}connected_components")(G)
+    assert getattr(backend, f"is_{kind}connected")(H) == getattr(nx, f"is_{kind}connected")(G)
+    with pytest.raises(nx.NetworkXNotImplemented):
+        getattr(backend, "is_connected" if G.is_directed() else "is_weakly_connected")(H)
+
+
+@given(graphs())
+def test_there_and_back(G):
+    back = backend.convert_to_nx(convert(G))
+    assert type(back) is type(G) and list(back) == list(G)
+    assert sorted(map(repr, back.edges(data="weight", default=1))) == sorted(map(repr, G.edges(data="weight", default=1))) or G.number_of_edges() == back.number_of_edges()
+
+
+def test_exceptions():
+    H = convert(nx.path_graph(3))
+    with pytest.raises(nx.NodeNotFound, match="Source 9 is not in G"):
+        backend.single_source_shortest_path_length(H, 9)
+    with pytest.raises(nx.NodeNotFound, match="Node 9 not found in graph"):
+        backend.single_source_dijkstra_path_length(H, 9)
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        backend.pagerank(H, max_iter=1)
+    with pytest.raises(nx.PowerIterationFailedConvergence):
+        backend.pagerank(H, max_iter=0)
+    with pytest.raises(ZeroDivisionError):
+        backend.pagerank(H, personalization={"no node": 1})
+    assert backend.pagerank(convert(nx.Graph())) == {}
+    for function in (backend.is_connected, backend.is_weakly_connected):
+        with pytest.raises(nx.NetworkXPointlessConcept):
+            function(convert(nx.Graph() if function is backend.is_connected else nx.DiGraph()))
+    assert list(backend.connected_components(convert(nx.Graph()))) == []
+
+
+@pytest.mark.parametrize("weight", ["far", float("nan"), None])
+def test_weights_that_are_no_numbers(weight):
+    G = nx.Graph([(0, 1, {"weight": weight}), (1, 2, {"weight": 2})])
+    if weight is None:
+        assert convert(G).weights.tolist() == [1, 2]
+        return
+    with pytest.raises(NotImplementedError, match="weight"):
+        backend.pagerank(convert(G))
+
+
+@pytest.mark.parametrize("weight", [-1, 2**40])
+def test_weights_that_are_left_to_networkx(weight):
+    with pytest.raises(NotImplementedError, match="weight"):
+        backend.single_source_dijkstra_path_length(convert(nx.Graph([(0, 1, {"weight": weight})])), 0)
+
+
+@pytest.mark.parametrize("name, args, kwargs", [
+    ("pagerank", (), {"nstart": {0: 1}}), ("pagerank", (), {"dangling": {0: 1}}), ("pagerank", (), {"weight": len}), ("pagerank", (1.0,), {}), ("pagerank", (), {"tol": -1}),
+    ("pagerank", (), {"personalization": [1]}), ("single_source_shortest_path_length", (0, "far"), {}), ("single_source_dijkstra_path_length", (0,), {"weight": len}),
+    ("single_source_dijkstra_path_length", (0,), {"cutoff": float("nan")}), ("betweenness_centrality", (), {})])
+def test_what_it_cannot_run(name, args, kwargs):
+    assert isinstance(backend.can_run(name, (None, *args), kwargs), str)
+
+
+def test_what_it_runs():
+    G = nx.gnp_random_graph(200, 0.1, seed=1)
+    for name in FUNCTIONS:
+        assert backend.can_run(name, (G, 0) if "source" in name else (G,), {}) is True
+        assert callable(getattr(backend, name))
+    assert backend.should_run("pagerank", (G,), {}) is True
+    assert isinstance(backend.should_run("pagerank", (nx.path_graph(3),), {}), str)
+    assert set(get_info()["functions"]) == set(FUNCTIONS)
+
+
+@pytest.mark.skipif(not INSTALLED, reason="the package is not installed, so that NetworkX does not know the backend")
+class TestDispatch:
+    def test_the_keyword_and_the_cache(self):
+        G = nx.gnp_random_graph(300, 0.02, seed=1, directed=True)
+        G.edges[next(iter(G.edges))]["weight"] = 3.5
+        expected = nx.pagerank(G)
+        found = nx.pagerank(G, backend="warren")
+        assert max(abs(found[node] - expected[node]) for node in G) < 1e-6
+        cached = next(iter(G.__networkx_cache__["backends"]["warren"].values()))
+        assert isinstance(cached, NxGraph)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert nx.pagerank(G, backend="warren") == found
+        G.add_edge(0, 1, weight=50)
+        assert nx.pagerank(G, backend="warren") != found
+
+    def test_refused_and_left_to_networkx(self):
+        G = nx.path_graph(4)
+        with pytest.raises(NotImplementedError):
+            nx.pagerank(G, nstart={0: 1}, backend="warren")
+        with nx.config(backend_priority=["warren"], fallback_to_nx=True):
+            assert nx.pagerank(G, nstart={0: 1}) == nx.pagerank(G, nstart={0: 1}, backend="networkx")
+
+    def test_converted_by_hand(self):
+        H = backend.convert_from_nx(nx.path_graph(4))
+        assert nx.single_source_shortest_path_length(H, 0) == {0: 0, 1: 1, 2: 2, 3: 3}
+        assert nx.is_connected(H)
+        assert isinstance(warren.from_networkx(nx.path_graph(4)).bfs(0).depth, np.ndarray)

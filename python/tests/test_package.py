@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The package as a whole: its types, its documents and examples, how long it takes to import, and that calls leave no memory behind."""
+import ast
+import inspect
+import os
+import re
+import runpy
+import subprocess
+import sys
+
+import pytest
+from conftest import PACKAGE, ROOT, environment, run
+
+import warren
+
+EXAMPLES = sorted((ROOT / "examples" / "python").glob("*.py"))
+TUTORIAL = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_example(example, capsys):
+    import networkx
+
+    if example.name == "with_networkx.py" and "warren" not in networkx.config.backends:
+        pytest.skip("the package is not installed, so that NetworkX does not know the backend")
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_tutorial(tmp_path, monkeypatch):
+    """Its blocks run one after the other, and an expression followed by `# value` has that value."""
+    import networkx
+
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    blocks = re.findall(r"^```python\n(.*?)^```", TUTORIAL, re.MULTILINE | re.DOTALL)
+    assert len(blocks) > 5
+    for block in blocks:
+        if 'backend="warren"' in block and "warren" not in networkx.config.backends:
+            continue
+        for statement in ast.parse(block).body:
+            source = ast.get_source_segment(block, statement)
+            if not isinstance(statement, ast.Expr):
+                exec(compile(source, "docs/python.md", "exec"), names)
+                continue
+            value = eval(compile(source, "docs/python.md", "eval"), names)
+            said = re.search(r"  # (.*)$", block.splitlines()[statement.end_lineno - 1])
+            assert said is None or repr(value) == said[1], f"{source} is {value!r}"
+
+
+def test_types():
+    pytest.importorskip("mypy")
+    checked = subprocess.run([sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", os.devnull], cwd=ROOT, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_stub_is_of_this_extension():
+    """Every function of the extension is in the checked-in stub, with the same arguments, and nothing else is."""
+    core = warren._graph._core
+    tree = ast.parse((PACKAGE / "_core.pyi").read_text(encoding="utf-8"))
+    stub = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    assert set(stub) == {name for name in vars(core) if not name.startswith("_")}
+    for name, node in stub.items():
+        if isinstance(node, ast.ClassDef):
+            members = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
+            assert members - {"__init__"} == {member for member in vars(getattr(core, name)) if not member.startswith("_")}
+        else:
+            first = core.__dict__[name].__nb_signature__[0][0]
+            assert [argument.arg for argument in node.args.args] == re.findall(r"(\w+): ", re.sub(r"->.*", "", first.split("(", 1)[1]))[:len(node.args.args)]
+
+
+def test_every_public_name_has_a_docstring():
+    for name in warren.__all__:
+        if name != "__version__":
+            assert inspect.getdoc(getattr(warren, name)), name
+    for name, member in vars(warren.Graph).items():
+        assert name.startswith("_") or inspect.getdoc(member), name
+
+
+def test_methods_take_what_the_functions_take():
+    for name in ("bfs", "sssp", "connected_components", "pagerank"):
+        function, method = inspect.signature(getattr(warren, name)), inspect.signature(getattr(warren.Graph, name))
+        assert list(function.parameters.values())[1:] == list(method.parameters.values())[1:]
+
+
+def test_version():
+    assert f"VERSION {warren.__version__} " in (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    assert f'version = "{warren.__version__}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_import():
+    """It takes NumPy's time and little more, and imports no other library."""
+    status, out, err = run("""
+        import sys, time
+        import numpy
+        begin = time.process_time()
+        import warren
+        seconds = time.process_time() - begin
+        assert not {"scipy", "networkx", "pandas", "torch"} & set(sys.modules)
+        print(seconds)
+    """)
+    assert status == 0, err
+    assert float(out) < 0.1
+
+
+def test_calls_leave_no_memory_behind():
+    """A thousand rounds of graphs and calls; what is held at the end is what was held after two hundred."""
+    status, out, err = run("""
+        import os, numpy as np, warren
+        def held():
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+        offsets, targets, weights = np.arange(2001), (np.arange(2000, dtype=np.int32) + 1) % 2000, np.ones(2000, np.int32)
+        kept = warren.from_csr(offsets, targets, weights)
+        before = 0
+        for turn in range(1200):
+            graph = warren.from_csr(offsets, targets, weights)
+            kept.bfs(0), kept.connected_components()
+            graph.to_edges(), graph.to_csr(copy=False)
+            if turn % 4 == 0:
+                graph.pagerank(max_iterations=3), kept.pagerank(max_iterations=3), kept.sssp(0, cutoff=9), graph.bfs([0, 1], depth_limit=3), graph.bfs(0, depth_limit=3).to_dict()
+            for wrong in (-1, "x"):
+                try:
+                    kept.bfs(wrong)
+                except IndexError:
+                    pass
+            if turn == 200:
+                before = held()
+        print((held() - before) / 2**20)
+        import sys
+        del graph
+        kept.release()
+        del kept
+        warren.from_edges([], [])
+    """, timeout=60)
+    assert status == 0, err
+    assert float(out) < 6
+
+
+def test_command_line():
+    if not (PACKAGE / "bin" / "warren").is_file():
+        pytest.skip("the command line is only in the installed package")
+    ran = subprocess.run([sys.executable, "-m", "warren", "stats", "debian", "--json", "-"], env=environment(), capture_output=True, text=True, cwd="/")
+    assert ran.returncode == 0, ran.stderr
+    assert '"vertices"' in ran.stdout

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where calls run, and what ends them: sessions, threads, signals, forks, and the end of the interpreter."""
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import run, start
+
+import warren
+
+GRAPH = warren.from_edges([0, 1, 2], [1, 2, 3])
+# On a star the ranks of the middle and of the others swing back and forth for ever.
+LONG = "warren.from_edges([0] * 9, range(1, 10), symmetrize=True).pagerank(damping=1 - 1e-12, tolerance=0, max_iterations=2**32 - 1, personalization=[1] * 10)"
+
+
+def test_with_makes_it_the_session_of_calls_inside():
+    with warren.Session(devices=2, threads=2) as outer:
+        assert GRAPH.bfs(0).info["devices"] == 2
+        assert GRAPH.bfs(0, devices=1).info["devices"] == 1
+        with warren.Session(devices=3, threads=3):
+            info = GRAPH.bfs(0).info
+            assert (info["devices"], info["threads"]) == (3, 3)
+            assert GRAPH.bfs(0, session=outer).info["devices"] == 2
+        assert GRAPH.bfs(0).info["devices"] == 2
+    assert GRAPH.bfs(0).info["devices"] == 1
+
+
+def test_other_threads_have_their_own():
+    seen = []
+    with warren.Session(devices=2):
+        thread = threading.Thread(target=lambda: seen.append(GRAPH.bfs(0).info["devices"]))
+        thread.start()
+        thread.join()
+    assert seen == [1]
+
+
+def test_use_after_close():
+    session = warren.Session()
+    assert not session.is_closed and GRAPH.bfs(0, session=session).reached == 4
+    session.close()
+    session.close()
+    assert session.is_closed and "closed" in repr(session)
+    with pytest.raises(ValueError, match="the session is closed: make another one"):
+        GRAPH.bfs(0, session=session)
+    with pytest.raises(ValueError, match="closed"), session:
+        pass
+    assert GRAPH.bfs(0).reached == 4
+
+
+def test_the_same_session_entered_twice_closes_at_the_outer_end():
+    with warren.Session(devices=2) as session:
+        with session:
+            pass
+        assert GRAPH.bfs(0).info["devices"] == 2
+    assert session.is_closed
+
+
+@pytest.mark.parametrize("options", [{"devices": 0}, {"devices": 33}, {"devices": "all"}, {"threads": 0}, {"threads": -2}, {"threads": 1.5}, {"device": "gpu"}])
+def test_options_out_of_range(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        warren.Session(**options)
+
+
+def test_allocator_is_not_there_yet():
+    with pytest.raises(NotImplementedError, match="allocator"):
+        warren.Session(allocator=object())
+
+
+def test_release_keeps_the_graph():
+    graph = warren.generate("kron:6")
+    before = graph.bfs(1)
+    graph.release()
+    assert np.array_equal(graph.bfs(1).depth, before.depth)
+
+
+def test_threads_call_at_the_same_time():
+    graph = warren.generate("kron:9", symmetrize=True)
+    expected = [graph.bfs(v).depth for v in range(8)]
+    wrong = []
+
+    def work(v):
+        for turn in range(20):
+            depth = graph.bfs(v, devices=1 + turn % 2).depth
+            if not np.array_equal(depth, expected[v]):
+                wrong.append(v)
+
+    threads = [threading.Thread(target=work, args=(v,)) for v in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_other_threads_run_meanwhile():
+    """The lock of the interpreter is given up for as long as a call takes."""
+    counted = 0
+    done = threading.Event()
+
+    def work():
+        graph.pagerank(damping=1 - 1e-12, tolerance=0, max_iterations=20_000, personalization=np.ones(10))
+        done.set()
+
+    graph = warren.from_edges([0] * 9, range(1, 10), symmetrize=True)
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.wait(0.001):
+        counted += 1
+    thread.join()
+    assert counted > 5
+
+
+def test_ctrl_c_ends_a_call_within_a_second():
+    process = start(f"""
+        import time, warren
+        warren.from_edges([0], [1]).bfs(0)
+        print("ready", flush=True)
+        try:
+            {LONG}
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        print(warren.from_edges([0], [1]).bfs(0).reached)
+    """)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.7)
+    assert process.poll() is None, process.communicate()
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    line = process.stdout.readline()
+    seconds = time.monotonic() - begin
+    out, err = process.communicate(timeout=20)
+    assert (line, out, err, process.returncode) == ("interrupted\n", "2\n", "", 0)
+    assert seconds < 1
+
+
+def test_a_handler_of_ones_own_decides():
+    status, out, err = run(f"""
+        import signal, warren
+        class Enough(Exception): pass
+        def handler(number, frame):
+            raise Enough
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        try:
+            {LONG}
+        except Enough:
+            print("enough")
+    """)
+    assert (status, out, err) == (0, "enough\n", "")
+
+
+def test_a_fork_after_use_is_refused():
+    status, out, err = run("""
+        import os, sys, warren
+        graph = warren.from_edges([0, 1], [1, 2])
+        graph.bfs(0)
+        child = os.fork()
+        if child == 0:
+            for call in (lambda: graph.bfs(0), lambda: warren.from_edges([0], [1]), lambda: graph.is_symmetric):
+                try:
+                    call()
+                except warren.Error as error:
+                    assert "forked" in str(error) and "spawn" in str(error), error
+                else:
+                    sys.exit(3)
+            del graph
+            sys.exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        print(graph.bfs(0).reached)
+    """)
+    assert (status, out, err) == (0, "3\n", "")
+
+
+def test_a_fork_before_use_works():
+    status, out, err = run("""
+        import multiprocessing, warren
+        def work(v):
+            return warren.from_edges([0, 1], [1, 2]).bfs(v).reached
+        if __name__ == "__main__":
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                print(pool.map(work, [0, 1, 2]))
+    """)
+    assert (status, out, err) == (0, "[3, 2, 1]\n", "")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_interpreter_ends_in_the_middle_of_a_call(threads):
+    begin = time.monotonic()
+    status, out, err = run(f"""
+        import threading, time, warren
+        def work():
+            while True:
+                {LONG}
+        for _ in range({threads}):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.7)
+        print("the end")
+    """)
+    assert (status, out, err) == (0, "the end\n", "")
+    assert time.monotonic() - begin < 15
+
+
+def test_the_interpreter_ends_in_many_short_calls():
+    status, out, err = run("""
+        import threading, time, warren
+        graph = warren.generate("kron:6")
+        def work():
+            while True:
+                warren.from_edges([0, 1], [1, 2]).bfs(0)
+                graph.bfs(0)
+        for _ in range(4):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.5)
+    """)
+    assert (status, out, err) == (0, "", "")
+
+
+def test_calls_at_exit_still_work():
+    status, out, err = run("""
+        import atexit
+        atexit.register(lambda: print(warren.from_edges([0], [1]).bfs(0).reached))
+        import warren
+        warren.from_edges([0], [1]).bfs(0)
+        session = warren.Session(devices=2)
+        warren.from_edges([0], [1]).bfs(0, session=session)
+    """)
+    assert (status, out, err) == (0, "2\n", "")
+
+
+def test_process_is_left_clean():
+    """No thread is left over by sessions that were closed."""
+    before = len(os.listdir("/proc/self/task"))
+    for _ in range(5):
+        with warren.Session(devices=3):
+            GRAPH.bfs(0)
+    assert len(os.listdir("/proc/self/task")) <= before + 1

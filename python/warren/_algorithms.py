@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A function an algorithm. All check their arguments before they work, release the interpreter's lock, and end at Ctrl-C.
+
+They have these options in common:
+  device    "auto": the session's; "cpu" or "cuda".
+  devices   how many ranks; "auto": the session's number, or as many GPUs as make the call faster; one rank uses all threads of the CPU.
+  mode      "sync": one step after another with a barrier between them; "async": as tasks. "auto": sync, and async where an earlier search showed that it pays.
+  edges     where the lists of edges lie: "device"; "host", which GPUs read in place; "compressed-host". "auto" is "device".
+  session   a warren.Session; None: that of the `with` around the call, else the standard one.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_numpy, real_number, whole_number
+from ._graph import Graph, is_one, vertices_of
+from ._results import BfsResult, ComponentsResult, PageRankResult, SsspResult
+from ._session import Session, run_of
+
+MAX_DEPTH = 2**32 - 2
+
+
+def _check_graph(graph: Any) -> None:
+    if not isinstance(graph, Graph):
+        raise ValueError(f"graph: got {type(graph).__name__}, expected a warren.Graph; warren.from_... make one")
+
+
+def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
+        session: Session | None = None) -> BfsResult:
+    """depth(v) = the least number of edges on a path from the source to v, along the edges' direction; parent(v) is a neighbour on such a path.
+
+    source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. depth_limit: farther vertices count as not reached.
+    Depths repeat bit for bit; which of several possible parents is told does not.
+    Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
+    """
+    _check_graph(graph)
+    limit = None if depth_limit is None else min(whole_number("depth_limit", depth_limit, 0, "None, or a number of 0 or more"), MAX_DEPTH)
+    run = run_of(mode, edges, device, devices, session)
+    if is_one(graph, source):
+        v = graph.vertex(source)
+        return BfsResult(graph, v, *_core.bfs(graph._core, v, limit, run))
+    return _bfs_of_many(graph, vertices_of(graph, source), limit, run)
+
+
+def _bfs_of_many(graph: Graph, sources: list[int], limit: int | None, run: _core.Run) -> BfsResult:
+    if not sources:
+        raise ValueError("source: got no sources, expected one or more")
+    depth = np.empty((len(sources), graph.num_vertices), np.int32)
+    parent = np.empty(depth.shape, np.int32 if graph.num_vertices < 2**31 else np.int64)
+    reached, max_depth = np.empty(len(sources), np.int64), np.empty(len(sources), np.int64)
+    seconds = 0.0
+    for row, v in enumerate(sources):
+        depth[row], parent[row], reached[row], max_depth[row], ran = _core.bfs(graph._core, v, limit, run)
+        seconds += ran[8]
+    return BfsResult(graph, sources, depth, parent, reached, max_depth, (*ran[:8], seconds))
+
+
+def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
+         edges: str = "auto", session: Session | None = None) -> SsspResult:
+    """distance(v) = the least sum of weights on a path from the source to v.
+
+    delta: the width of a bin of distances; None: by the mean weight and degree. cutoff: farther vertices count as not reached.
+    Integer weights are summed exactly in int64, float32 weights in float64. Repeats bit for bit.
+    Raises VertexError (an IndexError) for a source that is no vertex; ValueError for a graph without weights, a weight that is negative or not finite, or another option; MemoryError.
+    """
+    _check_graph(graph)
+    width = 0.0 if delta is None else real_number("delta", delta, "None, or a width above 0")
+    if delta is not None and not (math.isfinite(width) and width > 0):
+        raise ValueError(f"delta: got {delta!r}, expected None, or a width above 0")
+    limit = None if cutoff is None else real_number("cutoff", cutoff, "None, or a distance of 0 or more")
+    if limit is not None and not limit >= 0:
+        raise ValueError(f"cutoff: got {cutoff!r}, expected None, or a distance of 0 or more")
+    run = run_of(mode, edges, device, devices, session)
+    if not is_one(graph, source):
+        raise ValueError(f"source: got {source!r}, expected one vertex: shortest paths of several sources are calls of their own")
+    v = graph.vertex(source)
+    return SsspResult(graph, v, *_core.sssp(graph._core, v, width, limit, run))
+
+
+def connected_components(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> ComponentsResult:
+    """label(v) = the smallest vertex that is connected with v by edges taken in either direction.
+
+    Repeats bit for bit. Raises ValueError for an option that is none, MemoryError.
+    """
+    _check_graph(graph)
+    return ComponentsResult(graph, *_core.connected_components(graph._core, run_of("auto", edges, device, devices, session)))
+
+
+def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
+             device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None) -> PageRankResult:
+    """r(v) = (1 - d) / n + d (sum over in-edges (u, v) of r(u) / outdegree(u) + D / n), D being the rank of the vertices without out-edges.
+
+    damping: d, 0 or more and less than 1. tolerance: stops at an L1 change of at most this; at max_iterations it ends with `converged` False.
+    weighted: a vertex passes its rank on in proportion to its edges' weights. mode "auto" is "sync".
+    personalization: where ranks start anew, p(v) in place of 1 / n: n numbers of 0 or more, or a dict {vertex: number}, others being 0; they are divided by their sum.
+    Repeats bit for bit on one device and number of ranks, but for mode "async".
+    Raises ValueError for options out of range, and `weighted` for a graph without weights, or with a weight that is negative or not finite; MemoryError.
+    """
+    _check_graph(graph)
+    numbers = real_number("damping", damping, "0 or more, and less than 1"), real_number("tolerance", tolerance, "0 or more")
+    iterations = min(whole_number("max_iterations", max_iterations, 0, "a number of 0 or more"), 2**32 - 1)
+    run = run_of("sync" if mode == "auto" else mode, edges, device, devices, session)
+    teleports = None if personalization is None else _teleports(graph, personalization)
+    return PageRankResult(graph, *_core.pagerank(graph._core, *numbers, iterations, teleports, bool(weighted), run))
+
+
+def _teleports(graph: Graph, personalization: Any) -> np.ndarray:
+    """A number for each vertex, of a mapping or an array."""
+    if isinstance(personalization, Mapping):
+        teleports = np.zeros(graph.num_vertices)
+        for vertex, value in personalization.items():
+            teleports[graph.vertex(vertex, "personalization")] += real_number("personalization", value, "numbers")
+    else:
+        array = as_numpy("personalization", personalization)
+        if array.shape != (graph.num_vertices,) or array.dtype.kind not in "biuf":
+            raise ValueError(f"personalization: got {array.dtype} of shape {array.shape}, expected a number a vertex, {graph.num_vertices}, or a dict of vertices")
+        teleports = np.ascontiguousarray(array, dtype=np.float64)
+    if teleports.size > 0 and not (teleports.min() >= 0 and 0 < teleports.sum() < np.inf):
+        raise ValueError("personalization: expected finite numbers of 0 or more, with a sum above 0")
+    return teleports

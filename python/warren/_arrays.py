@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of any library as NumPy arrays that the engine takes: checked, contiguous, in the machine's byte order; copied only where they must be."""
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from ._errors import VertexError
+
+MAX_VERTICES = 2**32 - 1
+# Of DLPack: plain host memory, and host memory that CUDA or ROCm has pinned.
+HOST_DEVICES = (1, 3, 11)
+
+
+def type_name(value: Any) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def as_numpy(name: str, values: Any) -> np.ndarray:
+    """`values` as a NumPy array: without a copy where they are in host memory and their library can share it. Arrays on a GPU are copied to the host.
+
+    Takes NumPy arrays, lists, and what has `__dlpack__`, the buffer protocol, `__array__` or `__cuda_array_interface__`.
+    Raises ValueError, naming the argument, for what is none of these.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.is_masked(values):
+            raise ValueError(f"{name}: got a masked array with masked entries, expected an array without gaps")
+        values = values.data
+    if isinstance(values, np.ndarray):
+        return np.asarray(values)
+    if hasattr(values, "__dlpack_device__"):
+        is_on_host = int(values.__dlpack_device__()[0]) in HOST_DEVICES
+    else:
+        is_on_host = not hasattr(values, "__cuda_array_interface__")
+    if not is_on_host:
+        return _from_gpu(name, values)
+    if hasattr(values, "__dlpack__"):
+        try:
+            return np.from_dlpack(values)
+        except (BufferError, RuntimeError, TypeError):
+            pass  # A type or a layout that DLPack, or this NumPy's, does not take: the other ways may.
+    try:
+        return np.asarray(values)
+    except Exception as error:
+        raise ValueError(f"{name}: got {type_name(values)}, expected an array: {error}") from error
+
+
+def _from_gpu(name: str, values: Any) -> np.ndarray:
+    ways = (lambda: np.from_dlpack(values, device="cpu", copy=True), lambda: np.asarray(values.get()), lambda: np.asarray(values.cpu()), lambda: np.asarray(values))
+    for way in ways:
+        try:
+            array = way()
+        except Exception:  # Each library refuses in its own way.
+            continue
+        if array.dtype != object:
+            return array
+    raise ValueError(f"{name}: got {type_name(values)} in a GPU's memory that its library does not copy to the host, expected an array in host memory: copy it first")
+
+
+def _one_dimension(name: str, array: np.ndarray, expected: str) -> np.ndarray:
+    if array.ndim != 1:
+        raise ValueError(f"{name}: got an array of shape {array.shape}, expected one dimension: {expected}")
+    return array
+
+
+def _integers(name: str, values: Any, expected: str) -> np.ndarray:
+    array = _one_dimension(name, as_numpy(name, values), expected)
+    if array.size == 0 and array.dtype.kind in "fO":
+        return np.zeros(0, np.int64)  # An empty list has no integers to show.
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name}: got elements of type {array.dtype}, expected integers: {expected}")
+    return array
+
+
+def vertex_ids(name: str, values: Any, num_vertices: int | None = None) -> np.ndarray:
+    """Ids of any integer type as uint32: int32 and uint32 without a copy. Raises VertexError, naming argument, position and value, for one out of range."""
+    ids = _integers(name, values, "ids of vertices")
+    limit = MAX_VERTICES if num_vertices is None else num_vertices
+    check_range(name, ids, limit)
+    if ids.dtype == np.int32 and ids.dtype.isnative:
+        return np.ascontiguousarray(ids).view(np.uint32)
+    return np.ascontiguousarray(ids, dtype=np.uint32)
+
+
+def check_range(name: str, ids: np.ndarray, limit: int) -> None:
+    """Raises VertexError for the first id that is not 0 to limit - 1."""
+    if ids.size == 0 or (int(ids.min()) >= 0 and int(ids.max()) < limit):
+        return
+    at = int(np.argmax((ids < 0) | (ids >= limit)))
+    expected = f"ids of 0 to {limit - 1}" if limit > 0 else "no edges: there are no vertices"
+    raise VertexError(f"{name}[{at}]: got {int(ids[at])}, expected {expected}")
+
+
+def offsets_array(name: str, values: Any) -> np.ndarray:
+    """Offsets of rows as uint64: int64 and uint64 without a copy."""
+    offsets = _integers(name, values, "one offset more than vertices")
+    if offsets.size == 0:
+        raise ValueError(f"{name}: got none, expected one offset more than vertices")
+    if offsets.size - 1 > MAX_VERTICES:
+        raise ValueError(f"{name}: got {offsets.size} offsets, expected at most {MAX_VERTICES + 1}")
+    if int(offsets.min()) < 0:
+        at = int(np.argmax(offsets < 0))
+        raise ValueError(f"{name}[{at}]: got {int(offsets[at])}, expected offsets of 0 or more")
+    if offsets.dtype == np.int64 and offsets.dtype.isnative:
+        return np.ascontiguousarray(offsets).view(np.uint64)
+    return np.ascontiguousarray(offsets, dtype=np.uint64)
+
+
+def weights_array(name: str, values: Any, count: int) -> np.ndarray | None:
+    """Weights as int32 or float32, in which types they are taken without a copy.
+
+    Booleans and integers that all fit become int32, other numbers float32: float64 is rounded.
+    Raises ValueError for another number of weights than `count`, for what are no real numbers, and for NaN.
+    """
+    if values is None:
+        return None
+    array = _one_dimension(name, as_numpy(name, values), "a weight an edge")
+    if array.size != count:
+        raise ValueError(f"{name}: got {array.size}, expected a weight an edge, {count}")
+    if array.size == 0 and array.dtype == object:
+        return np.zeros(0, np.float32)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: got elements of type {array.dtype}, expected real numbers")
+    if array.dtype.kind != "f" and (array.size == 0 or (int(array.min()) >= -(2**31) and int(array.max()) < 2**31)):
+        return np.ascontiguousarray(array, dtype=np.int32)
+    with np.errstate(over="ignore"):
+        weights = np.ascontiguousarray(array, dtype=np.float32)
+    if weights.size > 0 and np.isnan(weights.min()):
+        raise ValueError(f"{name}[{int(np.argmax(np.isnan(weights)))}]: got NaN, expected numbers")
+    return weights
+
+
+def whole_number(name: str, value: SupportsIndex, least: int, what: str) -> int:
+    """`value` as an int. Raises ValueError where it is none, or less than `least`."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = value.__index__()
+    except (TypeError, AttributeError):
+        raise ValueError(f"{name}: got {value!r}, expected {what}") from None
+    if number < least:
+        raise ValueError(f"{name}: got {number}, expected {what}")
+    return number
+
+
+def real_number(name: str, value: Any, what: str) -> float:
+    """`value` as a float. Raises ValueError where it is none."""
+    try:
+        if isinstance(value, (bool, str)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: got {value!r}, expected {what}") from None

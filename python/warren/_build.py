@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs that are read, generated, or made of arrays."""
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, vertex_ids, weights_array, whole_number
+from ._graph import Graph
+
+GENERATORS = ("kron:", "urand:", "grid:", "community:")
+
+
+def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False, sum_duplicates: bool = False,
+         one_based: bool = False, compact: bool = False, format: str | None = None, ids: str = "auto", headings: bool | None = None, weights: str | None = None,
+         seed: int = 1) -> Graph:
+    """The graph that `name` is: a file of any format of the command line, a generator ("kron:20"), a dataset's folder, or the name of a dataset.
+
+    symmetrize: adds (v, u) for every (u, v). drop_self_loops: leaves out (v, v). Parallel edges are merged, weights by minimum; keep_duplicates keeps them, sum_duplicates adds them up.
+    one_based, compact: of edge lists: ids begin with 1; only ids that occur are vertices. format: the format, whatever the name ends with ("el").
+    ids: "words": ids of edge lists are words, numbers too. headings: whether the first line of an edge list is one of headings; None: its look tells.
+    weights: "file": the file must have some; "uniform:LO:HI": drawn by `seed`; "none": left out; None: those of the file where it has any.
+    Raises FileNotFoundError; ValueError, whose text names the file and the line; MemoryError.
+    """
+    options = _core.ReadOptions()
+    options.symmetrize = bool(symmetrize)
+    options.drop_self_loops = bool(drop_self_loops)
+    options.keep_duplicates = bool(keep_duplicates)
+    options.sum_duplicates = bool(sum_duplicates)
+    options.one_based = bool(one_based)
+    options.compact = bool(compact)
+    options.format = _text("format", format)
+    options.has_headings = None if headings is None else bool(headings)
+    options.weights = _text("weights", weights)
+    options.seed = _seed(seed)
+    if ids not in ("auto", "words"):
+        raise ValueError(f'ids: got {ids!r}, expected "auto" or "words"')
+    options.are_words = ids == "words"
+    return Graph(_core.read(_place(name), options))
+
+
+def generate(spec: str, seed: int = 1, symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False, sum_duplicates: bool = False,
+             weights: str | None = None) -> Graph:
+    """The graph that `spec` draws with `seed`: "kron:SCALE[,DEGREE]", "urand:SCALE[,DEGREE]", "grid:WIDTHxHEIGHT" or "community:VERTICES,DEGREE".
+
+    The same graph on every machine. The options are those of read(). Raises ValueError for a spec that is none, MemoryError.
+    """
+    if not (isinstance(spec, str) and spec.startswith(GENERATORS)):
+        raise ValueError(f'spec: got {spec!r}, expected a generator, "kron:20" say; they are ' + ", ".join(GENERATORS))
+    return read(spec, symmetrize, drop_self_loops, keep_duplicates, sum_duplicates, weights=weights, seed=seed)
+
+
+def from_edges(src: Any, dst: Any, weights: Any = None, num_vertices: int | None = None, symmetrize: bool = False, drop_self_loops: bool = False,
+               keep_duplicates: bool = False, sum_duplicates: bool = False) -> Graph:
+    """The graph of the edges (src[i], dst[i]): m elements each of any integer type, in arrays of any library with DLPack, the buffer or the CUDA array interface, or lists.
+
+    weights: None, or m numbers: integers that all fit become int32, others float32 (float64 is rounded). num_vertices: n; None: the largest id plus one.
+    Parallel edges are merged, weights by minimum; keep_duplicates keeps them, sum_duplicates adds them up. symmetrize adds (v, u) for every (u, v).
+    The arrays are copied. Raises VertexError (an IndexError) for an id out of range; ValueError, naming the argument, for another length, shape or type, and NaN; MemoryError.
+    """
+    limit = None if num_vertices is None else whole_number("num_vertices", num_vertices, 0, "a number of vertices, or None")
+    if limit is not None and limit > MAX_VERTICES:
+        raise ValueError(f"num_vertices: got {limit}, expected at most {MAX_VERTICES}")
+    sources, targets = vertex_ids("src", src, limit), vertex_ids("dst", dst, limit)
+    if sources.size != targets.size:
+        raise ValueError(f"dst: got {targets.size} ids, expected as many as src has, {sources.size}")
+    options = _core.ArrayOptions(bool(symmetrize), bool(drop_self_loops), bool(keep_duplicates), bool(sum_duplicates))
+    return Graph(_core.from_edges(sources, targets, weights_array("weights", weights, sources.size), limit or 0, options))
+
+
+def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False,
+             sum_duplicates: bool = False) -> Graph:
+    """The graph whose vertex v has the edges to targets[offsets[v]:offsets[v + 1]].
+
+    offsets: n + 1 integers, ascending from 0 to m. targets: m integers. weights: None, or m numbers: integers that all fit become int32, others float32 (float64 is rounded).
+    Contiguous arrays in host memory go in without a copy: offsets as int64, targets as int32 or uint32, weights as int32 or float32, if rows are sorted and without parallel edges.
+    The graph keeps them alive, and they must not be written then. Others are copied. The options are those of from_edges().
+    Raises VertexError (an IndexError) for a target out of range; ValueError, naming the argument, for offsets that do not ascend, another length, shape or type, and NaN; MemoryError.
+    """
+    rows = offsets_array("offsets", offsets)
+    columns = as_numpy("targets", targets)
+    n = rows.size - 1
+    # The engine checks these on all threads; a negative one looks like a large one there.
+    is_as_it_is = columns.ndim == 1 and columns.dtype in (np.int32, np.uint32) and columns.dtype.isnative and n < 2**31
+    ids = np.ascontiguousarray(columns).view(np.uint32) if is_as_it_is else vertex_ids("targets", columns, n)
+    options = _core.ArrayOptions(bool(symmetrize), bool(drop_self_loops), bool(keep_duplicates), bool(sum_duplicates))
+    try:
+        return Graph(_core.from_csr(rows, ids, weights_array("weights", weights, ids.size), options))
+    except ValueError:
+        if is_as_it_is:
+            check_range("targets", columns, n)
+        raise
+
+
+def _text(name: str, value: str | None) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError(f"{name}: got {value!r}, expected a str or None")
+    return value
+
+
+def _seed(seed: int) -> int:
+    number = whole_number("seed", seed, 0, "a number of 0 or more")
+    if number >= 2**64:
+        raise ValueError(f"seed: got {number}, expected less than 2**64")
+    return number
+
+
+def shipped_data() -> Path:
+    """The folder of the datasets that come with the package."""
+    return Path(__file__).parent / "share" / "warren"
+
+
+def _place(name: str | os.PathLike[str]) -> str:
+    """The path or name for the engine, which does not know where the package keeps its datasets."""
+    try:
+        text = os.fspath(name)
+    except TypeError:
+        text = None
+    if not isinstance(text, str):
+        raise ValueError(f"name: got {name!r}, expected the name of a graph, a str or a path")
+    is_word = bool(text) and not text.startswith(".") and "/" not in text
+    if is_word and not os.path.exists(text) and not os.path.isdir(os.path.join("data", text)) and "WARREN_DATA" not in os.environ:
+        shipped = shipped_data() / text
+        if shipped.is_dir():
+            return str(shipped)
+    return text

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs of other libraries. Each is imported only here, when it is needed."""
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._arrays import as_numpy, type_name
+from ._build import from_csr, from_edges
+from ._graph import Graph, with_nodes
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+
+def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) -> Graph:
+    """The graph with an edge (u, v) for every stored entry A[u, v] of a sparse n x n matrix or array, of any format.
+
+    Entries are weights, as from_csr() takes them: integers that all fit become int32, others float32 (float64 is rounded). A matrix of booleans is a graph without weights.
+    Entries at one place are added up, as SciPy does; explicit zeros are edges of weight 0. int32 and float32 data and int32 indices of a sorted CSR go in without a copy,
+    and must not be written then. Raises ValueError for what is no square sparse matrix, for complex entries, and NaN; MemoryError.
+    """
+    if not (hasattr(A, "tocsr") and hasattr(A, "shape")):
+        raise ValueError(f"A: got {type_name(A)}, expected a sparse matrix or array of SciPy's")
+    if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"A: got the shape {A.shape}, expected a square matrix, a row and a column a vertex")
+    if A.dtype.kind not in "biuf":
+        raise ValueError(f"A: got entries of type {A.dtype}, expected real numbers")
+    csr = A.tocsr()
+    if not csr.has_canonical_format:
+        csr = csr.copy() if csr is A else csr
+        csr.sum_duplicates()
+    return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops)
+
+
+def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tuple[list[Hashable], np.ndarray, np.ndarray, np.ndarray | None]:
+    """(nodes, sources, targets, weights) of a NetworkX graph, an undirected edge once. Without weights where no edge has the attribute. Raises ValueError."""
+    nodes = list(G)
+    index = {node: v for v, node in enumerate(nodes)}
+    count = G.number_of_edges()
+    if count == 0:
+        return nodes, np.zeros(0, np.int64), np.zeros(0, np.int64), None
+    if weight is None:
+        heads, tails = zip(*((edge[0], edge[1]) for edge in G.edges()))
+        values: Any = None
+    else:
+        heads, tails, values = zip(*G.edges(data=weight))
+    sources = np.fromiter(map(index.__getitem__, heads), np.int64, count)
+    targets = np.fromiter(map(index.__getitem__, tails), np.int64, count)
+    if values is None or all(value is None for value in values):
+        return nodes, sources, targets, None
+    numbers = np.asarray([default if value is None else value for value in values])
+    if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
+        at = next((i for i, value in enumerate(values) if not isinstance(value, (int, float, np.number, type(None)))), 0)
+        raise ValueError(f"weight: got {values[at]!r} for the edge ({heads[at]!r}, {tails[at]!r}), expected a number")
+    return nodes, sources, targets, numbers
+
+
+def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
+    """The graph of a NetworkX graph, whose nodes are its names: vertex v is the v-th of list(G), and calls take nodes as sources.
+
+    Undirected graphs become symmetric. weight: the attribute that is an edge's weight, 1 where an edge has none; without weights if it is None or no edge has it.
+    Parallel edges of multigraphs are merged, by the smallest weight. Weights are taken as by from_edges(). Raises ValueError for a weight that is no number, or NaN; MemoryError.
+    """
+    if not (hasattr(G, "is_directed") and hasattr(G, "edges") and hasattr(G, "number_of_edges")):
+        raise ValueError(f"G: got {type_name(G)}, expected a graph of NetworkX's")
+    nodes, sources, targets, weights = node_arrays(G, weight)
+    graph = from_edges(sources, targets, weights, num_vertices=len(nodes), symmetrize=not G.is_directed())
+    return with_nodes(graph._core, nodes)
+
+
+def to_networkx(graph: Graph) -> networkx.Graph | networkx.DiGraph:
+    """As Graph.to_networkx()."""
+    import networkx
+
+    made = networkx.Graph() if graph.is_symmetric else networkx.DiGraph()
+    made.add_nodes_from(graph.labels())
+    sources, targets, weights = graph.to_edges()
+    pairs = zip(graph.labels(sources), graph.labels(targets))
+    if weights is None:
+        made.add_edges_from(pairs)
+    else:
+        made.add_weighted_edges_from((u, v, w) for (u, v), w in zip(pairs, weights.tolist()))
+    return made
+
+
+def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight: Hashable | None = None, symmetrize: bool = False, num_vertices: int | None = None) -> Graph:
+    """The graph of a data frame with a row an edge: the columns `source` and `target`, and `weight`, where it is named.
+
+    Columns of integers are ids of vertices. Others are names: the vertices are the different values, in the order in which they first occur in source, then in target.
+    Raises ValueError for a column that is missing, or has gaps, and as from_edges().
+    """
+    for name, column in (("source", source), ("target", target), ("weight", weight)):
+        if column is not None and column not in df.columns:
+            raise ValueError(f"{name}: got {column!r}, expected a column of the data frame: " + ", ".join(map(repr, df.columns)))
+    heads, tails = df[source], df[target]
+    for column, values in ((source, heads), (target, tails)):
+        if values.isna().any():
+            raise ValueError(f"column {column!r}: got no value in row {int(np.argmax(values.isna()))}, expected a vertex")
+    weights = None if weight is None else df[weight].to_numpy()
+    if weights is not None and weights.dtype == object:
+        raise ValueError(f"column {weight!r}: got elements of type {df[weight].dtype}, expected numbers without gaps")
+    if heads.dtype.kind in "iu" and tails.dtype.kind in "iu":
+        return from_edges(heads.to_numpy(dtype=heads.dtype.name.lower()), tails.to_numpy(dtype=tails.dtype.name.lower()), weights, num_vertices, symmetrize)
+    if num_vertices is not None:
+        raise ValueError(f"num_vertices: got {num_vertices}, expected None: vertices are the names that occur")
+    nodes = dict.fromkeys(heads.tolist() + tails.tolist())
+    index = {node: v for v, node in enumerate(nodes)}
+    graph = from_edges([index[node] for node in heads.tolist()], [index[node] for node in tails.tolist()], weights, len(nodes), symmetrize)
+    return with_nodes(graph._core, list(nodes))
+
+
+def from_pyg(data: Any, symmetrize: bool = False) -> Graph:
+    """The graph of a PyTorch Geometric Data: edge_index (2 x m), num_nodes, and as weights edge_weight, or edge_attr where it is a number an edge.
+
+    Raises ValueError for data without edge_index, and as from_edges().
+    """
+    edge_index = getattr(data, "edge_index", None)
+    if edge_index is None:
+        raise ValueError(f"data: got {type_name(data)} without edge_index, expected a torch_geometric.data.Data")
+    pairs = as_numpy("data.edge_index", edge_index)
+    if pairs.ndim != 2 or pairs.shape[0] != 2:
+        raise ValueError(f"data.edge_index: got the shape {pairs.shape}, expected 2 x edges")
+    weights = getattr(data, "edge_weight", None)
+    if weights is None:
+        attributes = getattr(data, "edge_attr", None)
+        values = None if attributes is None else as_numpy("data.edge_attr", attributes)
+        weights = values.reshape(-1) if values is not None and values.size == pairs.shape[1] and values.ndim in (1, 2) else None
+    return from_edges(pairs[0], pairs[1], weights, getattr(data, "num_nodes", None), symmetrize)
+
+
+def from_cugraph(G: Any) -> Graph:
+    """The graph of a cuGraph Graph, by its list of edges, which is copied to the host. An undirected one becomes symmetric. Vertices that are no integers are names.
+
+    Raises ValueError for what has no view_edge_list(), and as from_pandas().
+    """
+    if not hasattr(G, "view_edge_list"):
+        raise ValueError(f"G: got {type_name(G)}, expected a cugraph.Graph")
+    edges = G.view_edge_list()
+    edges = edges.to_pandas() if hasattr(edges, "to_pandas") else edges
+    columns = list(edges.columns)
+    source, target = (("src", "dst") if "src" in columns and "dst" in columns else (columns[0], columns[1]))
+    weight = next((name for name in columns if name in ("weights", "weight", "wgt")), None)
+    return from_pandas(edges, source, target, weight, symmetrize=not G.is_directed())

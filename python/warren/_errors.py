@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions that have no like in Python. Bad arguments raise ValueError, missing files FileNotFoundError, memory that is short MemoryError."""
+
+
+class Error(Exception):
+    """Something that warren could not do: a device failed, or the process was forked off one that used warren."""
+
+
+class VertexError(Error, IndexError, ValueError):
+    """A vertex that the graph does not have: an id out of range, or an unknown name. It is an IndexError, and a ValueError too."""
+
+    __str__ = Exception.__str__
+
+
+class TeamError(Error):
+    """Another rank of the team failed first; the text is that rank's."""

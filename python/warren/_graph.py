@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: what they are asked, and the algorithms as their methods."""
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_numpy, type_name
+from ._errors import VertexError
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+    from ._results import BfsResult, ComponentsResult, PageRankResult, SsspResult
+    from ._session import Session
+
+
+class Graph:
+    """A directed graph in host memory, with or without weights. It is immutable, and all functions may be called by several threads.
+
+    Made by read, generate and the from_... functions. Vertices are 0 to num_vertices - 1; a name, or the label of a graph from NetworkX, may stand for one.
+    What sessions keep of it on their devices is made when first needed, kept for later calls, and freed with the graph or by release().
+    """
+
+    def __init__(self, core: _core.Graph, labels: list[Hashable] | None = None):
+        if not isinstance(core, _core.Graph):
+            raise TypeError("warren.Graph: graphs are made by warren.read, warren.generate, warren.from_edges and the like")
+        self._core = core
+        self._labels = labels
+        self._index: dict[Hashable, int] | None = None
+        self.num_vertices: int = core.vertices
+        self.num_edges: int = core.edges  # Directed ones: an undirected edge is two.
+
+    @property
+    def is_symmetric(self) -> bool:
+        """True if every edge (u, v) has its (v, u), of equal weight. Found out once."""
+        return self._core.is_symmetric()
+
+    @property
+    def is_weighted(self) -> bool:
+        """True if edges have weights: int32 or float32."""
+        return self._core.is_weighted
+
+    @property
+    def names(self) -> list[Hashable] | None:
+        """A name for each vertex, in a new list, where the source has them: ids that are words, a dataset's names, NetworkX's nodes. Else None."""
+        return self._core.names() if self._labels is None else list(self._labels)
+
+    @property
+    def original_ids(self) -> np.ndarray | None:
+        """The ids of the file (uint64), where they are not those of the vertices: `compact`, `one_based`. Else None."""
+        return self._core.original_ids()
+
+    def labels(self, vertices: np.ndarray | None = None) -> list[Hashable]:
+        """What people call these vertices, or all of them: by their names, else the file's ids, else themselves."""
+        if self._labels is None:
+            self._labels = self._core.names()
+        if self._labels is not None:
+            return list(self._labels) if vertices is None else [self._labels[v] for v in vertices.tolist()]
+        ids = self._core.original_ids()
+        if ids is not None:
+            found: list[Hashable] = (ids if vertices is None else ids[vertices]).tolist()
+            return found
+        return list(range(self.num_vertices)) if vertices is None else vertices.tolist()
+
+    def vertex(self, source: Any, name: str = "source") -> int:
+        """The vertex that `source` means: a node of the NetworkX graph that this one comes from, else an id or a name. Raises VertexError, ValueError."""
+        if self._has_nodes():
+            return self._node(source, name)
+        if isinstance(source, str):
+            return self._core.find(source)
+        try:
+            if isinstance(source, (bool, np.bool_)):
+                raise TypeError
+            v = operator.index(source)
+        except TypeError:
+            raise ValueError(f"{name}: got {source!r} of type {type_name(source)}, expected the id or the name of a vertex") from None
+        if 0 <= v < self.num_vertices:
+            return v
+        expected = f"a vertex, 0 to {self.num_vertices - 1}" if self.num_vertices > 0 else "none: the graph has no vertices"
+        raise VertexError(f"{name}: got {v}, expected {expected}")
+
+    def _has_nodes(self) -> bool:
+        """Whether names are NetworkX's nodes, which may be numbers that are no ids."""
+        return self._index is not None
+
+    def _node(self, source: Any, name: str) -> int:
+        assert self._index is not None
+        try:
+            return self._index[source]
+        except (KeyError, TypeError):
+            raise VertexError(f"{name}: got {source!r}, expected a node of the graph that was given") from None
+
+    def degree(self) -> np.ndarray:
+        """degree[v] = the number of edges out of v: n elements, int64."""
+        return np.diff(self._core.offsets())
+
+    def to_edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """(sources, targets, weights), an element an edge, by source and then by target: int32 (int64 for 2^31 vertices or more); weights int32, float32, or None. Copies."""
+        targets = self._core.targets()
+        targets = targets.copy() if targets.dtype == np.int32 else targets.astype(np.int64)
+        sources = np.repeat(np.arange(self.num_vertices, dtype=targets.dtype), self.degree())
+        weights = self._core.weights()
+        return sources, targets, None if weights is None else weights.copy()
+
+    def to_csr(self, copy: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """(offsets, targets, weights): int64, int32 (uint32 for 2^31 vertices or more), and int32, float32 or None. Without a copy they are views that must not be written."""
+        offsets, targets, weights = self._core.offsets(), self._core.targets(), self._core.weights()
+        if not copy:
+            return offsets, targets, weights
+        return offsets.copy(), targets.copy(), None if weights is None else weights.copy()
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """The adjacency matrix, A[u, v] = the weight of (u, v), True for a graph without weights: n x n, int32, float32 or bool. Copies. Needs SciPy."""
+        from scipy.sparse import csr_array
+
+        offsets, targets, weights = self.to_csr()
+        weights = np.ones(self.num_edges, np.bool_) if weights is None else weights
+        if targets.dtype == np.int32 and self.num_edges < 2**31:
+            offsets = offsets.astype(np.int32)  # SciPy has both of one type.
+        return csr_array((weights, targets, offsets), shape=(self.num_vertices, self.num_vertices))
+
+    def to_networkx(self) -> networkx.Graph | networkx.DiGraph:
+        """A NetworkX Graph where the graph is symmetric, else a DiGraph; with names, or ids, as nodes, and the attribute "weight". Parallel edges become one. Needs NetworkX."""
+        from ._convert import to_networkx
+
+        return to_networkx(self)
+
+    def save(self, path: str | os.PathLike[str]) -> int:
+        """Writes the graph in the format that the ending of `path` names, and returns the bytes. Names are not written.
+
+        Raises ValueError for a format that cannot hold the graph, FileNotFoundError where the folder is missing.
+        """
+        return self._core.save(os.fspath(path))
+
+    def release(self) -> None:
+        """Frees what sessions keep of it on their devices, and its transpose. The graph can be used as before."""
+        self._core.release()
+
+    def bfs(self, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
+            session: Session | None = None) -> BfsResult:
+        """As warren.bfs(self, ...)."""
+        from ._algorithms import bfs
+
+        return bfs(self, source, depth_limit, device, devices, mode, edges, session)
+
+    def sssp(self, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
+             edges: str = "auto", session: Session | None = None) -> SsspResult:
+        """As warren.sssp(self, ...)."""
+        from ._algorithms import sssp
+
+        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session)
+
+    def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> ComponentsResult:
+        """As warren.connected_components(self, ...)."""
+        from ._algorithms import connected_components
+
+        return connected_components(self, device, devices, edges, session)
+
+    def pagerank(self, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
+                 device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None) -> PageRankResult:
+        """As warren.pagerank(self, ...)."""
+        from ._algorithms import pagerank
+
+        return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session)
+
+    def __len__(self) -> int:
+        """num_vertices."""
+        return self.num_vertices
+
+    def __repr__(self) -> str:
+        return f"<warren.Graph {self.num_vertices} vertices, {self.num_edges} edges, {'weighted' if self.is_weighted else 'unweighted'}>"
+
+
+def with_nodes(core: _core.Graph, nodes: Sequence[Hashable]) -> Graph:
+    """A graph whose vertices are known as `nodes`, but for nodes that are 0 to n - 1 in order."""
+    if all(type(node) is int and node == v for v, node in enumerate(nodes)):
+        return Graph(core)
+    graph = Graph(core, list(nodes))
+    graph._index = {node: v for v, node in enumerate(nodes)}
+    return graph
+
+
+def vertices_of(graph: Graph, sources: Any) -> list[int]:
+    """Of a list or an array of sources."""
+    if isinstance(sources, (list, tuple, set, frozenset, range)):
+        return [graph.vertex(source, f"source[{at}]") for at, source in enumerate(sources)]
+    array = as_numpy("source", sources)
+    if array.ndim != 1:
+        raise ValueError(f"source: got an array of shape {array.shape}, expected one vertex, or one dimension")
+    return [graph.vertex(source, f"source[{at}]") for at, source in enumerate(array.tolist())]
+
+
+def is_one(graph: Graph, source: Any) -> bool:
+    """Whether `source` is one vertex, and not a list of them. A tuple may be a node of NetworkX's."""
+    if graph._has_nodes():
+        try:
+            if source in graph._index:  # type: ignore[operator]
+                return True
+        except TypeError:
+            pass
+    if isinstance(source, (str, bytes, int, np.generic)):
+        return True
+    return not (isinstance(source, (list, tuple, set, frozenset, range)) or getattr(source, "ndim", 0) != 0)
+
+

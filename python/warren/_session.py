@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions: where calls run, and what stays there between them."""
+from __future__ import annotations
+
+import atexit
+import contextvars
+import os
+import threading
+from types import TracebackType
+from typing import Any
+
+from . import _core
+from ._arrays import whole_number
+
+MAX_DEVICES = 32
+DEVICES = {"auto": -1, "cpu": 0, "cuda": 1}
+MODES = {"auto": 0, "sync": 1, "async": 2}
+EDGES = {"auto": 0, "device": 0, "host": 1, "compressed-host": 2}
+
+_current: contextvars.ContextVar[Session | None] = contextvars.ContextVar("warren session", default=None)
+
+_core.start(threading.main_thread().ident or 0)
+atexit.register(_core.shut_down)
+os.register_at_fork(after_in_child=_core.after_fork)
+
+
+def choice(name: str, value: Any, choices: dict[str, int]) -> int:
+    """The number of a choice. Raises ValueError for what is none."""
+    if isinstance(value, str) and value in choices:
+        return choices[value]
+    raise ValueError(f"{name}: got {value!r}, expected " + " or ".join(f'"{known}"' for known in choices))
+
+
+def number_of_devices(value: Any) -> int:
+    """0 for "auto". Raises ValueError for no number of devices."""
+    if isinstance(value, str) and value == "auto":
+        return 0
+    number = whole_number("devices", value, 1, f'"auto", or 1 to {MAX_DEVICES}')
+    if number > MAX_DEVICES:
+        raise ValueError(f'devices: got {number}, expected "auto", or 1 to {MAX_DEVICES}')
+    return number
+
+
+class Session:
+    """Keeps ranks that wait for work, and each one's part of the graphs, so that a call takes microseconds and not the start of a team.
+
+    device: "auto" (GPUs where there are some), "cpu" or "cuda". devices: how many ranks calls use that do not say: GPUs, or shares of the CPU.
+    threads: of the CPU, in all; None is all that the process may use. share_devices: more ranks than GPUs take turns, for tests.
+    Nothing starts before the first call. Calls of several threads may use one session: they take turns. Without a session calls use a standard one,
+    which is made when it is first needed and closed at the end of the program. Raises ValueError for options out of range.
+
+        with warren.Session(devices=2, threads=8):
+            graph.bfs(0)        # runs in this session
+
+    Inside `with` it is the session of the calls of this thread or task; `session=` of a call names another one.
+    """
+
+    def __init__(self, device: str = "auto", devices: int | str = "auto", threads: int | None = None, share_devices: bool = False, allocator: None = None):
+        if allocator is not None:
+            raise NotImplementedError("allocator: memory of other libraries is not taken yet; leave it out")
+        self._tokens: list[contextvars.Token[Session | None]] = []
+        self.device = device
+        self.devices = devices
+        self.threads = threads
+        choice("device", device, DEVICES)
+        number = 0 if threads is None else whole_number("threads", threads, 1, "a number of 1 or more, or None")
+        self._core = _core.Session(None if device == "auto" else device, number_of_devices(devices), min(number, 2**31 - 1), bool(share_devices))
+
+    @property
+    def is_closed(self) -> bool:
+        return self._core.is_closed
+
+    def close(self) -> None:
+        """Ends its ranks and frees what they hold, after the calls that are under way. Later calls with it raise ValueError. Closing twice is legal."""
+        self._core.close()
+
+    def __enter__(self) -> Session:
+        if self.is_closed:
+            raise ValueError("the session is closed: make another one")
+        self._tokens.append(_current.set(self))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        _current.reset(self._tokens.pop())
+        if not self._tokens:
+            self.close()
+
+    def __repr__(self) -> str:
+        state = ", closed" if self.is_closed else ""
+        return f"<warren.Session device={self.device!r} devices={self.devices!r} threads={self.threads}{state}>"
+
+
+def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | None) -> _core.Run:
+    """Where a call runs. Raises ValueError for an option that is none."""
+    session = _current.get() if session is None else session
+    if session is not None and not isinstance(session, Session):
+        raise ValueError(f"session: got {session!r}, expected a warren.Session or None")
+    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), choice("device", device, DEVICES), number_of_devices(devices),
+                     None if session is None else session._core)

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A backend of NetworkX: `nx.pagerank(G, backend="warren")`. NetworkX converts the graph at the first call, and keeps it with G until G changes."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from . import _algorithms
+from ._build import from_edges
+from ._convert import node_arrays
+from ._graph import Graph
+from .nx_info import FUNCTIONS
+
+# A NetworkX graph with fewer edges is done with before it is converted.
+FEW_EDGES = 1000
+
+
+class NxGraph:
+    """A NetworkX graph as arrays, and warren's graphs of it, which are made when they are needed."""
+
+    __networkx_backend__ = "warren"
+
+    def __init__(self, G: nx.Graph, attribute: str | None, default: Any):
+        self.nodes, self._sources, self._targets, weights = node_arrays(G, attribute, default)
+        if weights is None and default != 1 and attribute is not None:
+            weights = np.full(self._sources.size, default)
+        self.weights = weights
+        self.attribute = attribute
+        self.index = {node: v for v, node in enumerate(self.nodes)}
+        self._is_directed = bool(G.is_directed())
+        self._is_multigraph = bool(G.is_multigraph())
+        self._graphs: dict[str, Graph] = {}
+
+    def is_directed(self) -> bool:
+        return self._is_directed
+
+    def is_multigraph(self) -> bool:
+        return self._is_multigraph
+
+    def number_of_edges(self) -> int:
+        return int(self._sources.size)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        try:
+            return node in self.index
+        except TypeError:
+            return False
+
+    def graph(self, kind: str = "plain") -> Graph:
+        """Of parallel edges "plain" and "smallest" keep one, of the smallest weight; "sum" adds their weights up. "plain" is without weights."""
+        if kind == "sum" and not self._is_multigraph:
+            kind = "smallest"
+        if kind not in self._graphs:
+            weights = None if kind == "plain" else self.weights
+            if weights is None and kind == "sum":
+                weights = np.ones(self._sources.size, np.int32)
+            self._graphs[kind] = from_edges(self._sources, self._targets, weights, len(self.nodes), symmetrize=not self._is_directed, sum_duplicates=kind == "sum")
+        return self._graphs[kind]
+
+    def to_networkx(self) -> nx.Graph:
+        kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph, (True, True): nx.MultiDiGraph}
+        G = kinds[self._is_directed, self._is_multigraph]()
+        G.add_nodes_from(self.nodes)
+        ends = [(self.nodes[u], self.nodes[v]) for u, v in zip(self._sources.tolist(), self._targets.tolist())]
+        if self.weights is None:
+            G.add_edges_from(ends)
+        else:
+            G.add_weighted_edges_from(((u, v, w) for (u, v), w in zip(ends, self.weights.tolist())), weight=self.attribute)
+        return G
+
+
+class Backend:
+    """What NetworkX calls. Functions have NetworkX's names, arguments, results and exceptions."""
+
+    @staticmethod
+    def convert_from_nx(graph: Any, edge_attrs: dict[str, Any] | None = None, **_kept: Any) -> NxGraph:
+        if isinstance(graph, NxGraph):
+            return graph
+        attribute, default = next(iter(edge_attrs.items())) if edge_attrs else (None, 1)
+        try:
+            return NxGraph(graph, attribute, 1 if default is None else default)
+        except ValueError as error:
+            raise NotImplementedError(str(error)) from error
+
+    @staticmethod
+    def convert_to_nx(result: Any, **_name: Any) -> Any:
+        return result.to_networkx() if isinstance(result, NxGraph) else result
+
+    @staticmethod
+    def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+        """True, or why not. Arguments are bound as NetworkX's functions do."""
+        if name not in FUNCTIONS:
+            return "warren has no such function"
+        check = CHECKS.get(name)
+        return True if check is None else check(*args, **kwargs)
+
+    @staticmethod
+    def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+        graph = args[0] if args else kwargs.get("G")
+        if isinstance(graph, NxGraph) or graph is None or graph.number_of_edges() >= FEW_EDGES:
+            return True
+        return f"with fewer than {FEW_EDGES} edges the conversion takes longer than NetworkX"
+
+    @staticmethod
+    def pagerank(G: NxGraph, alpha: float = 0.85, personalization: dict[Hashable, float] | None = None, max_iter: int = 100, tol: float = 1.0e-6, nstart: None = None,
+                 weight: str | None = "weight", dangling: None = None) -> dict[Hashable, float]:
+        """Plain iterations in float64 from 1 / n that end at an L1 change below n * tol: NetworkX's, step by step."""
+        n = len(G)
+        if n == 0:
+            return {}
+        starts = np.ones(n)
+        if personalization is not None:
+            starts = np.array([personalization.get(node, 0) for node in G.nodes], dtype=float)
+            if starts.sum() == 0:
+                raise ZeroDivisionError
+        graph = _weighted(G, "sum")
+        # With `personalization` the engine iterates as NetworkX does; else it takes a shorter way to the same ranks.
+        try:
+            found = _algorithms.pagerank(graph, alpha, n * tol, max(0, max_iter), starts, graph.is_weighted)
+        except ValueError as error:
+            raise NotImplementedError(str(error)) from error
+        if max_iter < 1 or not found.residual < n * tol:
+            raise nx.PowerIterationFailedConvergence(max_iter)
+        return dict(zip(G.nodes, found.rank.tolist()))
+
+    @staticmethod
+    def single_source_shortest_path_length(G: NxGraph, source: Hashable, cutoff: float | None = None) -> dict[Hashable, int]:
+        if source not in G:
+            raise nx.NodeNotFound(f"Source {source} is not in G")
+        limit = None if cutoff is None or cutoff == math.inf else max(0, math.ceil(cutoff))
+        depth = _algorithms.bfs(G.graph(), G.index[source], limit).depth
+        return _by_distance(G, depth, np.flatnonzero(depth >= 0))
+
+    @staticmethod
+    def single_source_dijkstra_path_length(G: NxGraph, source: Hashable, cutoff: float | None = None, weight: str | None = "weight") -> dict[Hashable, Any]:
+        if source not in G:
+            raise nx.NodeNotFound(f"Node {source} not found in graph")
+        if cutoff is not None and cutoff < 0:
+            return {source: 0}
+        if G.weights is None or G.number_of_edges() == 0:
+            return Backend.single_source_shortest_path_length(G, source, None if cutoff is None else math.floor(cutoff) if cutoff < math.inf else None)
+        graph = _weighted(G, "smallest")
+        weights = graph._core.weights()
+        if G.weights.dtype.kind != "f" and weights is not None and weights.dtype != np.int32:
+            raise NotImplementedError("weight: integers past 2^31 - 1 are not held exactly")
+        try:
+            distance = _algorithms.sssp(graph, G.index[source], cutoff=cutoff).distance
+        except ValueError as error:
+            raise NotImplementedError(str(error)) from error
+        return _by_distance(G, distance, np.flatnonzero(distance >= 0 if distance.dtype.kind == "i" else np.isfinite(distance)))
+
+    @staticmethod
+    def connected_components(G: NxGraph) -> Iterator[set[Hashable]]:
+        _refuse(G, directed=True)
+        return _components(G)
+
+    @staticmethod
+    def number_connected_components(G: NxGraph) -> int:
+        _refuse(G, directed=True)
+        return _algorithms.connected_components(G.graph()).num_components
+
+    @staticmethod
+    def is_connected(G: NxGraph) -> bool:
+        _refuse(G, directed=True)
+        return _is_connected(G)
+
+    @staticmethod
+    def weakly_connected_components(G: NxGraph) -> Iterator[set[Hashable]]:
+        _refuse(G, directed=False)
+        return _components(G)
+
+    @staticmethod
+    def number_weakly_connected_components(G: NxGraph) -> int:
+        _refuse(G, directed=False)
+        return _algorithms.connected_components(G.graph()).num_components
+
+    @staticmethod
+    def is_weakly_connected(G: NxGraph) -> bool:
+        _refuse(G, directed=False)
+        return _is_connected(G)
+
+
+def _weighted(G: NxGraph, kind: str) -> Graph:
+    try:
+        return G.graph("plain" if G.weights is None and not (kind == "sum" and G.is_multigraph()) else kind)
+    except ValueError as error:
+        raise NotImplementedError(str(error)) from error
+
+
+def _by_distance(G: NxGraph, distance: np.ndarray, reached: np.ndarray) -> dict[Hashable, Any]:
+    """Nearest first, as NetworkX tells them."""
+    order = reached[np.argsort(distance[reached], kind="stable")]
+    return {G.nodes[v]: value for v, value in zip(order.tolist(), distance[order].tolist())}
+
+
+def _components(G: NxGraph) -> Iterator[set[Hashable]]:
+    """By their first nodes, as NetworkX yields them."""
+    if len(G) == 0:
+        return
+    label = _algorithms.connected_components(G.graph()).label
+    order = np.argsort(label, kind="stable")
+    starts = np.flatnonzero(np.diff(label[order])) + 1
+    for members in np.split(order, starts):
+        yield {G.nodes[v] for v in members.tolist()}
+
+
+def _is_connected(G: NxGraph) -> bool:
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    return _algorithms.connected_components(G.graph()).num_components == 1
+
+
+def _refuse(G: NxGraph, directed: bool) -> None:
+    if G.is_directed() == directed:
+        raise nx.NetworkXNotImplemented(f"not implemented for {'directed' if directed else 'undirected'} type")
+
+
+def _check_pagerank(G: Any, alpha: Any = 0.85, personalization: Any = None, max_iter: Any = 100, tol: Any = 1.0e-6, nstart: Any = None, weight: Any = "weight",
+                    dangling: Any = None) -> bool | str:
+    if nstart is not None or dangling is not None:
+        return "nstart and dangling are not taken"
+    if personalization is not None and not isinstance(personalization, dict):
+        return "personalization is not a dict"
+    if not (_is_real(alpha) and 0 <= alpha < 1 and _is_real(tol) and tol >= 0):
+        return "alpha is not in [0, 1), or tol is negative"
+    return _check_weight(weight)
+
+
+def _check_search(G: Any, source: Any, cutoff: Any = None) -> bool | str:
+    return cutoff is None or (_is_real(cutoff) and cutoff == cutoff) or "cutoff is no number"
+
+
+def _check_dijkstra(G: Any, source: Any, cutoff: Any = None, weight: Any = "weight") -> bool | str:
+    search = _check_search(G, source, cutoff)
+    return search if search is not True else _check_weight(weight)
+
+
+def _check_weight(weight: Any) -> bool | str:
+    return weight is None or isinstance(weight, str) or "weight is not the name of an attribute"
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+
+
+CHECKS: dict[str, Callable[..., bool | str]] = {"pagerank": _check_pagerank, "single_source_shortest_path_length": _check_search, "single_source_dijkstra_path_length": _check_dijkstra}
+backend = Backend

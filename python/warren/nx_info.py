@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What NetworkX is told of the backend when it is imported."""
+from __future__ import annotations
+
+from typing import Any
+
+SAME = "The answer is NetworkX's."
+FUNCTIONS = {
+    "pagerank": "The same iterations as NetworkX, so that ranks differ by the rounding of weights to float32 at most. `nstart` and `dangling` are not taken.",
+    "single_source_shortest_path_length": SAME,
+    "single_source_dijkstra_path_length": "Sums of integer weights are exact; other weights are rounded to float32. `weight` is not taken as a function.",
+    "connected_components": SAME,
+    "number_connected_components": SAME,
+    "is_connected": SAME,
+    "weakly_connected_components": SAME,
+    "number_weakly_connected_components": SAME,
+    "is_weakly_connected": SAME,
+}
+
+
+def get_info() -> dict[str, Any]:
+    """As NetworkX's entry point `networkx.backend_info` wants it."""
+    return {
+        "backend_name": "warren",
+        "project": "warren",
+        "package": "warren",
+        "short_summary": "Searches, components and ranks on all cores and GPUs.",
+        "functions": {name: {"additional_docs": text} for name, text in FUNCTIONS.items()},
+    }
