@@ -30,8 +30,8 @@ ExitStatus run_core(const CountsCommand& command) {
 
 void add_core(CLI::App& program, Action& action) {
   auto command = std::make_shared<CountsCommand>();
-  CLI::App* core = add_command(
-      program, "core", "Core numbers: of each vertex the largest k whose k-core it is in");
+  CLI::App* core = add_command(program, "core",
+                               "Core numbers: of each vertex the largest k whose k-core it is in");
   add_graph_options(*core, command->graph);
   add_traversal_options(*core, command->traversal);
   add_common_options(*core, command->common);

@@ -75,10 +75,9 @@ void print_largest(Session& session, const std::vector<Count>& counts, const Ver
   std::vector<Vertex> order(counts.size());
   for (std::size_t v = 0; v < order.size(); ++v) order[v] = static_cast<Vertex>(v);
   const std::size_t shown = std::min(kShown, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
-                    [&](Vertex a, Vertex b) {
-                      return counts[a] != counts[b] ? counts[a] > counts[b] : a < b;
-                    });
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+      [&](Vertex a, Vertex b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
   session.print("\n{:>12}  vertex\n", heading);
   for (std::size_t i = 0; i < shown; ++i)
     session.print("{:>12}  {}\n", thousands(counts[order[i]]), names.name_and_id(order[i]));
@@ -122,11 +121,10 @@ ExitStatus run_counts(const std::string& name, const std::string& what,
   {
     const auto progress = session.progress(what);
     team::run_team(session.team(), [&](team::Team& team) {
-      count_on_rank<Algorithm>(
-          command, session, input, team, found, all,
-          [&](const graph::Graph& graph, const std::vector<Count>& counts) {
-            return verify(graph, counts, session.pool());
-          });
+      count_on_rank<Algorithm>(command, session, input, team, found, all,
+                               [&](const graph::Graph& graph, const std::vector<Count>& counts) {
+                                 return verify(graph, counts, session.pool());
+                               });
     });
   }
   if (!output.empty()) write_counts(output, found.counts, input.names());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren triangles: the triangles of an undirected graph.
-#include <memory>
-
 #include "warren/traverse/triangles.hpp"
+
+#include <memory>
 
 #include "counts.hpp"
 
@@ -24,8 +24,8 @@ ExitStatus run_triangles(const CountsCommand& command) {
 
 void add_triangles(CLI::App& program, Action& action) {
   auto command = std::make_shared<CountsCommand>();
-  CLI::App* triangles =
-      add_command(program, "triangles", "Triangles of an undirected graph, in all and of each vertex");
+  CLI::App* triangles = add_command(program, "triangles",
+                                    "Triangles of an undirected graph, in all and of each vertex");
   add_graph_options(*triangles, command->graph);
   add_traversal_options(*triangles, command->traversal);
   add_common_options(*triangles, command->common);
