@@ -70,7 +70,8 @@ TEST(Betweenness, OfSmallGraphsIsTheDefinition) {
   for (const bool symmetrize : {false, true}) {
     for (std::uint64_t seed = 1; seed < 5; ++seed) {
       const graph::Graph graph = fixtures::random_graph(40, 30 * seed, seed, symmetrize);
-      const std::vector<Vertex> sources = seed % 2 == 0 ? all_of(40) : std::vector<Vertex>{0, 7, 39};
+      const std::vector<Vertex> sources =
+          seed % 2 == 0 ? all_of(40) : std::vector<Vertex>{0, 7, 39};
       const std::vector<double> right = counted(graph, sources);
       for (const auto& options : fixtures::cpu_teams()) {
         const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
@@ -101,8 +102,7 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
     betweenness.run(sources);
     EXPECT_EQ(betweenness.all_scores(), scores) << "a second run differs";
     if (team.rank() != 0) return;
-    const auto verdict =
-        traverse::verify_betweenness(named.graph, sources, scores, 1.0, pool);
+    const auto verdict = traverse::verify_betweenness(named.graph, sources, scores, 1.0, pool);
     EXPECT_TRUE(verdict.correct) << verdict.message;
   });
 }

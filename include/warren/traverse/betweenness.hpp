@@ -20,9 +20,9 @@ struct BetweennessResult {
 
 class BetweennessMemory;
 
-/// score(v) = the sum over sources s and all t of sigma_st(v) / sigma_st, for s, v and t that differ:
-/// sigma_st counts the shortest paths from s to t by edges, sigma_st(v) those of them through v. A
-/// search from each source counts paths level by level; on the way back
+/// score(v) = the sum over sources s and all t of sigma_st(v) / sigma_st, for s, v and t that
+/// differ: sigma_st counts the shortest paths from s to t by edges, sigma_st(v) those of them
+/// through v. A search from each source counts paths level by level; on the way back
 ///
 ///   delta(v) = sum over edges (v, w) to the next level of sigma(v) / sigma(w) (1 + delta(w))
 ///
@@ -55,7 +55,8 @@ class Betweenness {
   std::unique_ptr<BetweennessMemory> memory_;
 };
 
-/// `count` different vertices of `vertices`, drawn by `seed`, ascending; all where there are no more.
+/// `count` different vertices of `vertices`, drawn by `seed`, ascending; all where there are no
+/// more.
 [[nodiscard]] std::vector<Vertex> sample_sources(std::uint64_t vertices, std::uint64_t count,
                                                  std::uint64_t seed);
 

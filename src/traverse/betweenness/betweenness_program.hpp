@@ -4,9 +4,9 @@
 // rank's queue holds its vertices in the order of their levels, so that the way back walks through
 // it from the end: a step is a level again, whose vertices sum over their out-edges.
 //
-// A rank's place in its queue is known only when a level is over: `end` is where what is queued goes
-// (by all ranks), `queued` counts it, in one of three counters, of which one is read and one set to
-// 0 meanwhile.
+// A rank's place in its queue is known only when a level is over: `end` is where what is queued
+// goes (by all ranks), `queued` counts it, in one of three counters, of which one is read and one
+// set to 0 meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,11 @@ struct BetweennessProgram {
   graph::CsrView out;
   Vertex source = 0;
   memory::GlobalView<std::uint32_t> depth;
-  memory::GlobalView<double> paths;        ///< From the source.
+  memory::GlobalView<double> paths;  ///< From the source.
   memory::GlobalView<double> delta;
-  double* score = nullptr;                 ///< Own vertices, over all sources.
-  memory::GlobalView<Vertex> queue;        ///< Local rows, with their owner.
-  memory::GlobalView<std::uint64_t> end;   ///< One a rank.
+  double* score = nullptr;                   ///< Own vertices, over all sources.
+  memory::GlobalView<Vertex> queue;          ///< Local rows, with their owner.
+  memory::GlobalView<std::uint64_t> end;     ///< One a rank.
   memory::GlobalView<std::uint64_t> queued;  ///< Three counters a rank.
   /// Own: where each level begins in the queue. Of a level that is at work the next one's, too.
   std::uint64_t* level_begin = nullptr;
@@ -140,12 +140,12 @@ struct BetweennessProgram {
     std::uint64_t found = 0;
     constexpr std::uint64_t kLanes = Grid::kWarpLanes;
     const Vertex* rows = queue.base[queue.rank] + first;
-    grid.template for_each<exec::Warp>(
-        (count + kLanes - 1) / kLanes, [&](auto& worker, std::uint64_t task) {
-          const std::uint64_t i = task * kLanes + worker.lane();
-          const Vertex row = i < count ? rows[i] : 0;
-          found += pass_on(worker, i < count, row, state);
-        });
+    grid.template for_each<exec::Warp>((count + kLanes - 1) / kLanes,
+                                       [&](auto& worker, std::uint64_t task) {
+                                         const std::uint64_t i = task * kLanes + worker.lane();
+                                         const Vertex row = i < count ? rows[i] : 0;
+                                         found += pass_on(worker, i < count, row, state);
+                                       });
     return found;
   }
 
