@@ -3,5 +3,6 @@
 #pragma once
 
 #include "warren/api/graph.hpp"
+#include "warren/api/multiply.hpp"
 #include "warren/api/session.hpp"
 #include "warren/api/traverse.hpp"

@@ -28,6 +28,11 @@
 
 namespace warren::api {
 
+/// A product's preparation (multiply.cpp).
+struct RankProduct {
+  virtual ~RankProduct() = default;
+};
+
 /// What one rank holds of a graph, for one placement of its edges. An algorithm's memory is made by
 /// the first call of it, and again where its options change.
 struct RankGraph {
@@ -44,6 +49,7 @@ struct RankGraph {
   std::unique_ptr<traverse::PageRank> pagerank;
   std::unique_ptr<traverse::AsyncPageRank> async_pagerank;
   PageRankOptions pagerank_options, async_options;
+  std::unique_ptr<RankProduct> product;
   /// Of Mode::automatic, by what the first search found.
   std::optional<traverse::ModeChoice> bfs_mode, sssp_mode;
 };

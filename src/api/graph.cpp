@@ -40,9 +40,11 @@ GraphState::~GraphState() { release(); }
 
 void GraphState::release() {
   std::vector<std::weak_ptr<Teams>> sessions;
+  std::shared_ptr<GraphState> reversed;  // Goes without the lock.
   {
     const std::scoped_lock lock(mutex_);
     sessions.swap(sessions_);
+    reversed.swap(reversed_);
     in_.reset();
     compressed_out_.reset();
     compressed_in_.reset();
@@ -89,12 +91,24 @@ void GraphState::check_weights(exec::ThreadPool& pool) {
   has_good_weights_ = true;
 }
 
+void GraphState::find_in(exec::ThreadPool& pool) {
+  if (!find_symmetry(pool) && in_ == nullptr)
+    in_ = std::make_shared<const graph::Graph>(graph::transpose(*known_, pool));
+}
+
+std::shared_ptr<GraphState> GraphState::reversed(exec::ThreadPool& pool) {
+  const std::scoped_lock lock(mutex_);
+  find_in(pool);
+  if (in_ != nullptr && reversed_ == nullptr)
+    reversed_ = std::make_shared<GraphState>(*in_, names_);
+  return reversed_;
+}
+
 graph::ShardSource GraphState::source(int ranks, Edges edges, const std::shared_ptr<Teams>& teams) {
   graph::ShardSource source;
   teams->on_host([&](exec::ThreadPool& pool) {
     const std::scoped_lock lock(mutex_);
-    if (!find_symmetry(pool) && in_ == nullptr)
-      in_ = std::make_shared<const graph::Graph>(graph::transpose(*known_, pool));
+    find_in(pool);
     source.out = known_;
     source.in = in_ == nullptr ? known_ : in_;
     source.cuts = graph::partition_ranges(*known_, ranks).cuts;
@@ -168,6 +182,10 @@ bool Graph::is_symmetric() const {
 const graph::Graph& Graph::csr() const { return state_->csr(); }
 std::span<const std::string> Graph::names() const { return state_->names(); }
 Vertex Graph::find(const std::string& name) const { return state_->find(name); }
+Graph Graph::reversed() const {
+  const auto turned = on_host([&](exec::ThreadPool& pool) { return state_->reversed(pool); });
+  return turned == nullptr ? *this : Graph(turned);
+}
 void Graph::release() const { state_->release(); }
 
 std::uint64_t Graph::save(const std::string& path) const {

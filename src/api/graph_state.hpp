@@ -39,9 +39,13 @@ class GraphState {
   /// The graph cut for `ranks` ranks, with in-edges. Kept, and so are the session's stores.
   [[nodiscard]] graph::ShardSource source(int ranks, Edges edges,
                                           const std::shared_ptr<Teams>& teams);
+  /// The graph with its edges turned round; nullptr where it is symmetric. Kept.
+  [[nodiscard]] std::shared_ptr<GraphState> reversed(exec::ThreadPool& pool);
   void release();
 
  private:
+  /// With the lock.
+  void find_in(exec::ThreadPool& pool);
   /// With the lock.
   [[nodiscard]] bool find_symmetry(exec::ThreadPool& pool);
 
@@ -55,6 +59,7 @@ class GraphState {
   std::shared_ptr<const graph::Graph> known_;  ///< csr_ with its symmetry; nullptr: not yet.
   std::shared_ptr<const graph::Graph> in_;     ///< Of a directed one.
   std::shared_ptr<const graph::CompressedGraph> compressed_out_, compressed_in_;
+  std::shared_ptr<GraphState> reversed_;
   std::vector<std::weak_ptr<Teams>> sessions_;
 };
 

@@ -10,6 +10,7 @@
 #include <ranges>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "warren/core/error.hpp"
@@ -36,6 +37,8 @@ class Graph {
  public:
   /// Takes a graph of the floor below.
   explicit Graph(graph::Graph csr, std::vector<std::string> names = {});
+  /// For the parts of the library.
+  explicit Graph(std::shared_ptr<api::GraphState> state) : state_(std::move(state)) {}
 
   [[nodiscard]] std::uint64_t vertices() const;
   [[nodiscard]] std::uint64_t edges() const;  ///< Directed ones: an undirected one is two.
@@ -55,6 +58,8 @@ class Graph {
   /// Writes the graph in the format that `path` names (graph::write_graph()); returns the bytes.
   /// Throws InputError.
   std::uint64_t save(const std::string& path) const;
+  /// Every edge turned round: this graph where it is symmetric. Made once, and kept.
+  [[nodiscard]] Graph reversed() const;
   /// Frees what sessions keep of it on their devices, and its transpose.
   void release() const;
 
