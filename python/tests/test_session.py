@@ -159,7 +159,7 @@ def test_a_fork_after_use_is_refused():
         graph.bfs(0)
         child = os.fork()
         if child == 0:
-            for call in (lambda: graph.bfs(0), lambda: warren.from_edges([0], [1]), lambda: graph.is_symmetric):
+            for call in (lambda: graph.bfs(0), lambda: warren.from_edges([0], [1]), lambda: graph.is_symmetric, warren.Session):
                 try:
                     call()
                 except warren.Error as error:
@@ -196,6 +196,11 @@ def test_the_interpreter_ends_in_the_middle_of_a_call(threads):
                 {LONG}
         for _ in range({threads}):
             threading.Thread(target=work, daemon=True).start()
+        session = warren.Session(devices=2)
+        def work_there():
+            with session:
+                work()
+        threading.Thread(target=work_there, daemon=True).start()
         time.sleep(0.7)
         print("the end")
     """)

@@ -39,8 +39,8 @@ def as_numpy(name: str, values: Any) -> np.ndarray:
     if hasattr(values, "__dlpack__"):
         try:
             return np.from_dlpack(values)
-        except (BufferError, RuntimeError, TypeError):
-            pass  # A type or a layout that DLPack, or this NumPy's, does not take: the other ways may.
+        except Exception:  # Each library refuses in its own way what DLPack, or this NumPy's, does not take.
+            pass
     try:
         return np.asarray(values)
     except Exception as error:

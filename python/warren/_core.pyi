@@ -14,7 +14,7 @@ def start(main_thread: int) -> None:
 def after_fork() -> None:
     """In the child."""
 
-def shut_down() -> None:
+def shut_down() -> bool:
     """Ends the standard session and the calls of daemon threads."""
 
 class Session:
