@@ -68,7 +68,12 @@ def test_components(G):
 def test_there_and_back(G):
     back = backend.convert_to_nx(convert(G))
     assert type(back) is type(G) and list(back) == list(G)
-    assert sorted(map(repr, back.edges(data="weight", default=1))) == sorted(map(repr, G.edges(data="weight", default=1))) or G.number_of_edges() == back.number_of_edges()
+    assert len(convert(G)) == len(G) and convert(G).number_of_edges() == G.number_of_edges()
+
+    def edges(graph):
+        return sorted((sorted((u, v)) if not graph.is_directed() else [u, v], w) for u, v, w in graph.edges(data="weight", default=1))
+
+    assert edges(back) == edges(G)
 
 
 def test_exceptions():
@@ -93,9 +98,6 @@ def test_exceptions():
 @pytest.mark.parametrize("weight", ["far", float("nan"), None])
 def test_weights_that_are_no_numbers(weight):
     G = nx.Graph([(0, 1, {"weight": weight}), (1, 2, {"weight": 2})])
-    if weight is None:
-        assert convert(G).weights.tolist() == [1, 2]
-        return
     with pytest.raises(NotImplementedError, match="weight"):
         backend.pagerank(convert(G))
 

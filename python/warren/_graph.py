@@ -178,9 +178,14 @@ class Graph:
         return f"<warren.Graph {self.num_vertices} vertices, {self.num_edges} edges, {'weighted' if self.is_weighted else 'unweighted'}>"
 
 
+def are_numbered(nodes: Sequence[Hashable]) -> bool:
+    """True for 0 to n - 1, in order."""
+    return all(type(node) is int and node == v for v, node in enumerate(nodes))
+
+
 def with_nodes(core: _core.Graph, nodes: Sequence[Hashable]) -> Graph:
     """A graph whose vertices are known as `nodes`, but for nodes that are 0 to n - 1 in order."""
-    if all(type(node) is int and node == v for v, node in enumerate(nodes)):
+    if are_numbered(nodes):
         return Graph(core)
     graph = Graph(core, list(nodes))
     graph._index = {node: v for v, node in enumerate(nodes)}

@@ -42,7 +42,9 @@ class NxGraph:
         return self._is_multigraph
 
     def number_of_edges(self) -> int:
-        return int(self._sources.size)
+        if self._is_directed:
+            return int(self._sources.size)
+        return int((self._sources.size + np.count_nonzero(self._sources == self._targets)) // 2)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -64,18 +66,19 @@ class NxGraph:
             weights = None if kind == "plain" else self.weights
             if weights is None and kind == "sum":
                 weights = np.ones(self._sources.size, np.int32)
-            self._graphs[kind] = from_edges(self._sources, self._targets, weights, len(self.nodes), symmetrize=not self._is_directed, sum_duplicates=kind == "sum")
+            self._graphs[kind] = from_edges(self._sources, self._targets, weights, len(self.nodes), sum_duplicates=kind == "sum")
         return self._graphs[kind]
 
     def to_networkx(self) -> nx.Graph:
         kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph, (True, True): nx.MultiDiGraph}
         G = kinds[self._is_directed, self._is_multigraph]()
         G.add_nodes_from(self.nodes)
-        ends = [(self.nodes[u], self.nodes[v]) for u, v in zip(self._sources.tolist(), self._targets.tolist())]
+        once = slice(None) if self._is_directed else self._sources <= self._targets
+        ends = [(self.nodes[u], self.nodes[v]) for u, v in zip(self._sources[once].tolist(), self._targets[once].tolist())]
         if self.weights is None:
             G.add_edges_from(ends)
         else:
-            G.add_weighted_edges_from(((u, v, w) for (u, v), w in zip(ends, self.weights.tolist())), weight=self.attribute)
+            G.add_weighted_edges_from(((u, v, w) for (u, v), w in zip(ends, self.weights[once].tolist())), weight=self.attribute)
         return G
 
 
