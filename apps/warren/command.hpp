@@ -36,6 +36,8 @@ void add_bench(CLI::App& program, Action& action);
 void add_bfs(CLI::App& program, Action& action);
 void add_sssp(CLI::App& program, Action& action);
 void add_cc(CLI::App& program, Action& action);
+void add_core(CLI::App& program, Action& action);
+void add_triangles(CLI::App& program, Action& action);
 void add_pagerank(CLI::App& program, Action& action);
 void add_gather(CLI::App& program, Action& action);
 void add_spmm(CLI::App& program, Action& action);

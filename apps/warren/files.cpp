@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,14 +21,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// By what the names lead to, links followed; names of what is not there yet, by their folders.
+/// Links followed; of what is not there yet, by its folder. What the system cannot follow stays as
+/// it is written.
+fs::path whole_path(const std::string& path) {
+  std::error_code error;
+  fs::path whole = fs::absolute(path, error);
+  if (!error) whole = fs::weakly_canonical(whole, error);
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();
+  return error ? fs::path(path).lexically_normal() : whole;
+}
+
+/// By what the names lead to.
 bool are_same(const std::string& a, const std::string& b) {
   std::error_code error;
   if (OutputFile::is_special(a) || OutputFile::is_special(b)) return false;
   if (fs::exists(a, error) && fs::exists(b, error)) return fs::equivalent(a, b, error);
-  const fs::path whole_a = fs::weakly_canonical(fs::absolute(a, error), error);
-  const fs::path whole_b = fs::weakly_canonical(fs::absolute(b, error), error);
-  return whole_a == whole_b;
+  return whole_path(a) == whole_path(b);
 }
 
 fs::path folder_of(const fs::path& path) {

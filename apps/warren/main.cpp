@@ -4,6 +4,7 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -30,7 +31,7 @@ int fail(ExitStatus status, const std::string& message) {
 
 /// Which option would make it fit.
 std::string memory_cure(const std::string& command, const std::string& message) {
-  if (message.find("--") != std::string::npos) return "";
+  if (message.find("--") != std::string::npos || command == "fetch") return "";
   if (command == "gather") return "; a smaller --rows, --k or --count would fit";
   if (command == "lookup") return "; a smaller --rows, --k or --batch would fit";
   if (command == "train") {
@@ -41,8 +42,8 @@ std::string memory_cure(const std::string& command, const std::string& message) 
   if (message.find("pinned") != std::string::npos) {
     return "; a file converted with --compress and read with --edges compressed-host needs less";
   }
-  const bool traverses =
-      command == "bfs" || command == "pagerank" || command == "sssp" || command == "cc";
+  const bool traverses = command == "bfs" || command == "pagerank" || command == "sssp" ||
+                         command == "cc" || command == "core" || command == "triangles";
   if (message.find("cuda:") != std::string::npos && traverses) {
     return "; --edges host keeps the neighbour lists in host memory, and more GPUs (--devices N) "
            "hold a "
@@ -83,6 +84,8 @@ void add_commands(CLI::App& program, Action& action) {
   add_bfs(program, action);
   add_sssp(program, action);
   add_cc(program, action);
+  add_core(program, action);
+  add_triangles(program, action);
   add_pagerank(program, action);
   add_gather(program, action);
   add_spmm(program, action);
@@ -121,6 +124,10 @@ int report(const CLI::App& program, const std::string& command) {
   } catch (const std::bad_alloc&) {
     return fail(ExitStatus::not_enough_memory,
                 "not enough memory on the host" + memory_cure(command, ""));
+  } catch (const std::system_error& error) {
+    const bool is_memory = error.code() == std::errc::not_enough_memory;
+    return fail(is_memory ? ExitStatus::not_enough_memory : ExitStatus::internal_failure,
+                error.what());
   } catch (const std::exception& error) {
     return fail(ExitStatus::internal_failure, error.what());
   }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +14,7 @@
 #include "warren/core/output_file.hpp"
 #include "warren/core/printable.hpp"
 #include "warren/core/text_lines.hpp"
+#include "warren/files/mapped_file.hpp"
 
 #include "vertex_names.hpp"
 
@@ -54,9 +53,8 @@ void write_classes(const std::string& path, const learn::Dataset& dataset,
 
 NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
                       std::span<const std::string> names) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(path + ": it cannot be read; give a file with two vertices a line");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const files::MappedFile file(path, files::MappedFile::Pipes::read);
+  const std::string_view text(file.data(), file.size());
   std::unordered_map<std::string_view, Vertex> by_name;
   for (std::size_t v = 0; v < names.size(); ++v) by_name.emplace(names[v], static_cast<Vertex>(v));
   const auto vertex = [&](const std::string& cell) {

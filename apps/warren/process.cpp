@@ -126,6 +126,7 @@ Process::Process() {
   bus_error.sa_flags = SA_SIGINFO;
   (void)sigaction(SIGBUS, &bus_error, nullptr);
 
+  (void)stop_token();  // Takes memory the first time, which the watcher should not have to.
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
   read_end_ = ends[0];

@@ -2,6 +2,7 @@
 #include "progress.hpp"
 
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -17,9 +18,15 @@ namespace warren::app {
 Progress::Progress(bool is_wanted, std::string what) : what_(std::move(what)) {
   if (!is_wanted || isatty(STDERR_FILENO) == 0) return;
   try {
-    thread_ = std::thread([this] { show(); });
+    thread_ = std::thread([this] {
+      try {
+        show();
+      } catch (const std::bad_alloc&) {
+        // Work goes on without being shown.
+      }
+    });
   } catch (const std::system_error&) {
-    // Work goes on without being shown.
+    // The same.
   }
 }
 

@@ -21,7 +21,7 @@ graph::EdgesOptions placement(Edges edges) {
 }
 
 traverse::TraversalWork work_of(const Graph& graph, const CallOptions& options) {
-  traverse::TraversalWork work{options.traversal, options.mode == Mode::asynchronous,
+  traverse::TraversalWork work{*options.traversal, options.mode == Mode::asynchronous,
                                options.edges != Edges::device, graph.vertices(), graph.edges()};
   const std::uint64_t bytes =
       sizeof(Vertex) + (options.traversal == traverse::Traversal::sssp ? 4 : 0);
@@ -47,6 +47,8 @@ Call::Call(const Graph& graph, const CallOptions& options)
     info.devices_reason = "asked for";
   } else if (place_.kind == DeviceKind::cpu) {
     info.devices_reason = "on the CPU one rank uses all threads";
+  } else if (!options.traversal) {
+    info.devices_reason = "this call takes several GPUs where it is told so";
   } else {
     const traverse::DeviceChoice choice =
         traverse::choose_devices(work_of(graph, options), team::connected_cuda_devices());

@@ -17,8 +17,10 @@
 #include "warren/traverse/bfs.hpp"
 #include "warren/traverse/choose_devices.hpp"
 #include "warren/traverse/components.hpp"
+#include "warren/traverse/core_numbers.hpp"
 #include "warren/traverse/pagerank.hpp"
 #include "warren/traverse/sssp.hpp"
+#include "warren/traverse/triangles.hpp"
 
 #include "api/graph_state.hpp"
 #include "api/teams.hpp"
@@ -35,6 +37,8 @@ struct RankGraph {
   std::unique_ptr<traverse::AsyncSssp> async_sssp;
   double sssp_delta = 0.0, async_delta = 0.0;
   std::unique_ptr<traverse::Components> components;
+  std::unique_ptr<traverse::CoreNumbers> core_numbers;
+  std::unique_ptr<traverse::Triangles> triangles;
   std::unique_ptr<traverse::PageRank> pagerank;
   std::unique_ptr<traverse::AsyncPageRank> async_pagerank;
   PageRankOptions pagerank_options, async_options;
@@ -44,7 +48,8 @@ struct RankGraph {
 
 /// What the calls' options have in common.
 struct CallOptions {
-  traverse::Traversal traversal;
+  /// By which the number of GPUs is chosen; nothing: one, where nobody says.
+  std::optional<traverse::Traversal> traversal;
   Mode mode = Mode::synchronous;
   Edges edges = Edges::device;
   std::optional<DeviceKind> device;
@@ -53,7 +58,7 @@ struct CallOptions {
 };
 
 template <class Options>
-CallOptions call_options(traverse::Traversal traversal, const Options& options) {
+CallOptions call_options(std::optional<traverse::Traversal> traversal, const Options& options) {
   CallOptions call{traversal,      Mode::synchronous, options.edges,
                    options.device, options.devices,   options.session};
   if constexpr (requires { options.mode; }) call.mode = options.mode;

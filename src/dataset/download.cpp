@@ -26,13 +26,13 @@ namespace {
 class Child {
  public:
   explicit Child(const std::vector<std::string>& command) {
-    std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error("no pipe to curl can be made");
-    read_end_ = ends[0];
     std::vector<char*> arguments;
     arguments.reserve(command.size() + 1);
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw Error("no pipe to curl can be made");
+    read_end_ = ends[0];
     // Signals that this process ignores end the child as they end any other.
     posix_spawnattr_t attributes;
     (void)posix_spawnattr_init(&attributes);
@@ -60,7 +60,12 @@ class Child {
         "the program curl, which brings datasets, cannot be started: install it (apt-get install "
         "curl), or download by hand as docs/datasets.md says");
   }
-  ~Child() { (void)close(read_end_); }
+  /// Where it has not been waited for, nobody wants what it brings any more.
+  ~Child() {
+    end();
+    if (process_ > 0) (void)wait();
+    (void)close(read_end_);
+  }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
@@ -77,12 +82,15 @@ class Child {
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return text;
   }
-  void end() const noexcept { (void)kill(process_, SIGTERM); }
+  void end() const noexcept {
+    if (process_ > 0) (void)kill(process_, SIGTERM);
+  }
   /// Its exit status; -1 where a signal ended it.
-  int wait() {
+  int wait() noexcept {
     int status = 0;
     while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
     }
+    process_ = -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 

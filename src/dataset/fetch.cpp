@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <string_view>
 
@@ -13,6 +12,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/output_file.hpp"
+#include "warren/files/mapped_file.hpp"
 
 #include "dataset/download.hpp"
 #include "dataset/new_folder.hpp"
@@ -91,8 +91,14 @@ std::map<std::string, std::string> read_sums(const fs::path& path) {
   constexpr std::size_t kDigits = 64;
   constexpr std::string_view kBetween = "  ";
   std::map<std::string, std::string> sums;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
+  std::error_code error;
+  if (!fs::exists(path, error)) return sums;
+  // Streams take a request for memory that fails for the end of the file.
+  const files::MappedFile file(path.string());
+  std::string_view text(file.data(), file.size());
+  while (!text.empty()) {
+    const std::string line(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (line.size() <= kDigits + kBetween.size() || !line.substr(kDigits).starts_with(kBetween))
       throw InputError(
           fmt::format("{}: \"{}\" should be the sum and the name of a file: bring it "
@@ -246,6 +252,7 @@ FetchResult fetch_dataset(const std::string& name, const FetchOptions& options) 
   try {
     return Fetch(*set, options, place).run();
   } catch (const fs::filesystem_error& failure) {
+    if (failure.code() == std::errc::not_enough_memory) throw;
     throw InputError(failure.what());
   }
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -17,6 +15,7 @@
 #include "warren/core/text_lines.hpp"
 #include "warren/dataset/dataset.hpp"
 #include "warren/dataset/fetch.hpp"
+#include "warren/files/mapped_file.hpp"
 #include "warren/graph/io.hpp"
 
 namespace warren::learn {
@@ -129,9 +128,8 @@ std::string find_training_folder(const std::string& name) {
 }
 
 std::vector<std::string> read_names(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: it cannot be read", path));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const files::MappedFile file(path, files::MappedFile::Pipes::read);
+  const std::string_view text(file.data(), file.size());
   std::vector<std::string> names;
   each_line(text, [&](std::uint64_t, std::string_view name) { names.emplace_back(name); });
   return names;

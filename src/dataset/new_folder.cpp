@@ -3,17 +3,21 @@
 // process of this machine has that number, and nobody (of another machine either) holds its lock.
 #include "dataset/new_folder.hpp"
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
@@ -23,15 +27,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int open_folder(const fs::path& path) {
-  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+int open_folder(const char* path) { return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
+
+/// By the system's own calls: what takes memory, as fs::remove_all() does, leaves everything where
+/// there is none. Closes the folder.
+void empty_folder(int folder) noexcept {
+  alignas(dirent64) std::array<char, 4096> entries;
+  for (;;) {
+    const ssize_t bytes = getdents64(folder, entries.data(), entries.size());
+    if (bytes <= 0) break;
+    for (ssize_t at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      at += entry->d_reclen;
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == ".." || unlinkat(folder, entry->d_name, 0) == 0) continue;
+      const int inner =
+          openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+      if (inner >= 0) empty_folder(inner);
+      (void)unlinkat(folder, entry->d_name, AT_REMOVEDIR);
+    }
+  }
+  (void)close(folder);
+}
+
+void remove_folder(const char* path) noexcept {
+  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder >= 0) empty_folder(folder);
+  (void)rmdir(path);
 }
 
 bool is_alive(const fs::path& path, const char* process) {
   pid_t number = 0;
   (void)std::from_chars(process, process + std::strlen(process), number);
   if (number <= 0 || kill(number, 0) == 0 || errno != ESRCH) return true;
-  const int folder = open_folder(path);
+  const int folder = open_folder(path.c_str());
   if (folder < 0) return true;
   const bool is_held = flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   (void)close(folder);
@@ -46,7 +75,7 @@ void remove_left(const fs::path& root, const std::string& prefix) {
     if (name.starts_with(prefix) && !is_alive(entry.path(), name.c_str() + prefix.size()))
       left.push_back(entry.path());
   }
-  for (const fs::path& path : left) fs::remove_all(path, error);
+  for (const fs::path& path : left) remove_folder(path.c_str());
 }
 
 }  // namespace
@@ -61,20 +90,16 @@ NewFolder::NewFolder(const fs::path& root, const std::string& name) {
   if (error) refuse(error.message());
   const std::string prefix = fmt::format(".{}.partial-", name);
   remove_left(root, prefix);
-  std::string path = (root / fmt::format("{}{}-XXXXXX", prefix, getpid())).string();
-  if (mkdtemp(path.data()) == nullptr) refuse(std::strerror(errno));
-  path_ = path;
-  fs::permissions(path_,
-                  fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read |
-                      fs::perms::others_exec,
-                  fs::perm_options::add, error);
-  lock_ = open_folder(path_);
+  path_ = (root / fmt::format("{}{}-XXXXXX", prefix, getpid())).string();
+  if (mkdtemp(path_.data()) == nullptr) refuse(std::strerror(errno));
+  // From here on nothing throws: without an object nobody removes the folder.
+  (void)chmod(path_.c_str(), 0755);
+  lock_ = open_folder(path_.c_str());
   if (lock_ >= 0) (void)flock(lock_, LOCK_EX | LOCK_NB);
 }
 
 NewFolder::~NewFolder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
+  remove_folder(path_.c_str());
   if (lock_ >= 0) (void)close(lock_);
 }
 
@@ -93,13 +118,12 @@ void NewFolder::move_to(const fs::path& place) {
     if (errno == ENOENT) continue;
     if (errno != EINVAL && errno != ENOSYS) refuse();
     // A file system that knows neither: for a moment none is there.
-    const std::string old = path_.string() + ".old";
+    const std::string old = path_ + ".old";
     if (rename(place.c_str(), old.c_str()) != 0 && errno != ENOENT) refuse();
     const bool is_moved = rename(path_.c_str(), place.c_str()) == 0;
     const int failure = errno;
-    std::error_code error;
     if (!is_moved) (void)rename(old.c_str(), place.c_str());
-    fs::remove_all(old, error);
+    remove_folder(old.c_str());
     if (is_moved) return;
     errno = failure;
     if (errno != ENOTEMPTY && errno != EEXIST) refuse();

@@ -17,13 +17,13 @@ class NewFolder {
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::filesystem::path path() const { return path_; }
   /// In one step, also where a folder is there already, which goes: at every moment one of the two
   /// is there. Throws InputError.
   void move_to(const std::filesystem::path& place);
 
  private:
-  std::filesystem::path path_;
+  std::string path_;
   int lock_ = -1;  // Held while this process lives.
 };
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dataset/sha256.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <fstream>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "warren/core/error.hpp"
+#include "warren/files/mapped_file.hpp"
 
 namespace warren::learn {
 namespace {
@@ -83,16 +82,10 @@ std::string Sha256::digest() {
 }
 
 std::string sha256_of_file(const std::string& path) {
-  constexpr std::size_t kChunk = std::size_t{1} << 20;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(path + ": cannot be opened");
+  const files::MappedFile file(path);
+  file.will_read(0, file.size());
   Sha256 sum;
-  std::vector<char> chunk(kChunk);
-  while (file) {
-    file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
-    sum.add({chunk.data(), static_cast<std::size_t>(file.gcount())});
-  }
-  if (!file.eof()) throw InputError(path + ": cannot be read");
+  sum.add({file.data(), file.size()});
   return sum.digest();
 }
 

@@ -97,6 +97,7 @@ void unpack(const fs::path& archive, const fs::path& folder) {
     check_disk(folder, label, bytes);
     write_members(zip, members, folder);
   } catch (const fs::filesystem_error& error) {
+    if (error.code() == std::errc::not_enough_memory) throw;
     throw InputError(fmt::format("{}: {}", label, error.what()));
   }
 }

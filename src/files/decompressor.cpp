@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "warren/core/error.hpp"
 
@@ -42,6 +43,7 @@ class GzipDecompressor final : public Decompressor {
         file_.fail(file_.size(),
                    "the gzip stream ends early; the file was cut off, fetch it again");
       const int status = inflate(&stream_, Z_NO_FLUSH);
+      if (status == Z_MEM_ERROR) throw MemoryError("zlib", 1 << 16, 0);
       if (status == Z_STREAM_END) {
         member_ended_ = true;
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
@@ -98,6 +100,8 @@ class ZstdDecompressor final : public Decompressor {
       const std::size_t position = input_.pos;
       if (input_.pos == input_.size && expected_ == 0) break;
       expected_ = ZSTD_decompressStream(stream_, &output, &input_);
+      if (ZSTD_getErrorCode(expected_) == ZSTD_error_memory_allocation)
+        throw MemoryError("libzstd", 1 << 17, 0);
       if (ZSTD_isError(expected_) != 0) {
         file_.fail(input_.pos, fmt::format("the zstd stream is damaged ({}); fetch the file again, "
                                            "or drop .zst from the name if it is "

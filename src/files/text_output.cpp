@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "warren/core/error.hpp"
 
@@ -95,6 +96,8 @@ class ZstdOutput final : public TextOutput {
   std::size_t step(ZSTD_inBuffer& input, ZSTD_EndDirective directive) {
     ZSTD_outBuffer output{buffer_.data(), buffer_.size(), 0};
     const std::size_t left = ZSTD_compressStream2(stream_, &output, &input, directive);
+    if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+      throw MemoryError("libzstd", 1 << 20, 0);
     if (ZSTD_isError(left) != 0) throw Error(fmt::format("zstd: {}", ZSTD_getErrorName(left)));
     file_.write(buffer_.data(), output.pos);
     return left;

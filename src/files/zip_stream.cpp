@@ -74,6 +74,7 @@ void ZipStream::inflate(char* out, std::uint64_t count) {
     stream.next_out = reinterpret_cast<Bytef*>(out + written);
     stream.avail_out = space;
     const int status = ::inflate(&stream, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) throw MemoryError("zlib", 1 << 16, 0);
     taken_ += in - stream.avail_in;
     written += space - stream.avail_out;
     inflater_->is_ended = status == Z_STREAM_END;
@@ -95,6 +96,7 @@ void ZipStream::finish() {
     stream.next_out = reinterpret_cast<Bytef*>(&one_too_many);
     stream.avail_out = 1;
     const int status = ::inflate(&stream, Z_NO_FLUSH);
+    if (status == Z_MEM_ERROR) throw MemoryError("zlib", 1 << 16, 0);
     taken_ += in - stream.avail_in;
     inflater_->is_ended = status == Z_STREAM_END;
     if (stream.avail_out == 0 || (status != Z_OK && status != Z_STREAM_END)) fail_inflating();

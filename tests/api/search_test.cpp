@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "warren/traverse/verify.hpp"
+
 #include "graphs.hpp"
 #include "reference/traverse.hpp"
 
@@ -176,6 +178,25 @@ TEST(ApiSearch, RanksAreThoseOfThePowerIteration) {
   EXPECT_TRUE(tasks.converged);
 }
 
+TEST(ApiSearch, CoresAndTrianglesAreVerified) {
+  exec::ThreadPool pool(2);
+  for_graphs(as_is, [&](const Graph& graph, int devices) {
+    const CoreNumbersResult cores = core_numbers(graph, {.devices = devices});
+    EXPECT_TRUE(traverse::verify_cores(graph.csr(), cores.core).correct);
+    EXPECT_EQ(cores.largest, *std::ranges::max_element(cores.core));
+    if (!graph.is_symmetric()) {
+      EXPECT_THROW((void)triangles(graph, {.devices = devices}), UsageError);
+      return;
+    }
+    const TrianglesResult found = triangles(graph, {.devices = devices});
+    EXPECT_TRUE(traverse::verify_triangles(graph.csr(), found.count, pool).correct);
+  });
+  EXPECT_EQ(
+      triangles(graph_of({3, {{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}}, {}, {}})).triangles,
+      1u);
+  EXPECT_THROW((void)core_numbers(read("grid:2x2"), {.edges = Edges::compressed_host}), UsageError);
+}
+
 TEST(ApiSearch, ChangedOptionsMakeTheAlgorithmAnew) {
   const Graph graph = graph_of(with_small_weights(reference::random_list(300, 900, 2), true));
   const auto right = reference::real_distances(graph.csr(), 1);
@@ -193,6 +214,8 @@ TEST(ApiSearch, NothingIsFoundInNothing) {
   EXPECT_THROW((void)bfs(nothing, {.source = 0}), VertexError);
   EXPECT_THROW((void)sssp(nothing, {.source = 0}), VertexError);
   EXPECT_EQ(connected_components(nothing).components, 0u);
+  EXPECT_TRUE(core_numbers(nothing).core.empty());
+  EXPECT_EQ(triangles(nothing).triangles, 0u);
   EXPECT_TRUE(pagerank(nothing).rank.empty());
 }
 

@@ -91,6 +91,14 @@ TABLE = {
         "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),
         "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
     }),
+    "core": (EL, {
+        **common(["largest_core", "innermost"], seed=SEEDED), **graph(Warned(["--weights", "uniform:1:9"])),
+        **traversal(Refused(["--mode", "async"])), "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+    }),
+    "triangles": ([*EL, "--symmetrize"], {
+        **common(["triangles"], seed=SEEDED), **graph(Warned(["--weights", "uniform:1:9"])),
+        **traversal(Refused(["--mode", "async"])), "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12", "--symmetrize"]),
+    }),
     "pagerank": (EL, {
         **common(["top", "iterations"], seed=SEEDED), **graph(Says(["--weights", "uniform:1:9"], "unweighted.*--weighted")), **traversal(ASYNC),
         "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the build folder `build` into `work`/prefix, builds the project `consumer` against it, and
-# runs its program. Stops with an error where any step fails.
+# runs its programs. Stops with an error where any step fails.
 cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${work}/prefix ${work}/consumer)
 
@@ -13,3 +13,4 @@ execute_process(COMMAND ${CMAKE_COMMAND} -S ${consumer} -B ${work}/consumer -G $
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${work}/consumer --config ${config}
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${work}/consumer/search COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${work}/consumer/calls COMMAND_ERROR_IS_FATAL ANY)

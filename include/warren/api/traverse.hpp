@@ -138,4 +138,42 @@ struct PageRankResult {
 /// UsageError for options out of range, and `weighted` for a graph without weights.
 [[nodiscard]] PageRankResult pagerank(const Graph& graph, const PageRankOptions& options = {});
 
+struct CoreNumbersOptions {
+  Edges edges = Edges::device;  ///< Not compressed.
+  std::optional<DeviceKind> device{};
+  int devices = 0;
+  std::optional<Session> session{};
+};
+
+struct CoreNumbersResult {
+  std::vector<std::uint32_t> core;
+  std::uint32_t largest = 0;    ///< The graph's degeneracy.
+  std::uint64_t innermost = 0;  ///< Vertices that have it.
+  RunInfo info;
+};
+
+/// core(v) = the largest k for which v lies in a subgraph whose vertices all have k neighbours or
+/// more in it. Edges count whatever their direction, and once however many there are between two
+/// vertices; self-loops do not count. Exact (traverse/core_numbers.hpp).
+[[nodiscard]] CoreNumbersResult core_numbers(const Graph& graph,
+                                             const CoreNumbersOptions& options = {});
+
+struct TrianglesOptions {
+  Edges edges = Edges::device;  ///< Not compressed.
+  std::optional<DeviceKind> device{};
+  int devices = 0;
+  std::optional<Session> session{};
+};
+
+struct TrianglesResult {
+  std::vector<std::uint64_t> count;
+  std::uint64_t triangles = 0;
+  RunInfo info;
+};
+
+/// count(v) = the pairs of neighbours of v that are neighbours of each other, in an undirected
+/// graph; `triangles` is a third of their sum. Parallel edges count once, self-loops not at all.
+/// Exact (traverse/triangles.hpp). Throws UsageError for a graph that is not symmetric.
+[[nodiscard]] TrianglesResult triangles(const Graph& graph, const TrianglesOptions& options = {});
+
 }  // namespace warren

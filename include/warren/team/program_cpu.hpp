@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 
 #include "warren/exec/atomic.hpp"
@@ -21,7 +22,7 @@ struct Sums {
   WARREN_HD std::uint64_t operator[](std::uint32_t slot) const { return value[slot]; }
 };
 
-/// One thread's part in a step program on the CPU: a block of one thread.
+/// One thread's part in a step on the CPU: a block of one thread.
 class CpuGrid {
  public:
   using Warp = exec::Serial;
@@ -127,8 +128,6 @@ class CpuGrid {
     if (value != 0) shared_->sums[slot].fetch_add(value, std::memory_order_relaxed);
   }
 
-  void begin_step() { loop_ = 0; }
-
  private:
   /// Tasks [begin, begin + piece), as far as there are so many.
   template <class F>
@@ -155,9 +154,7 @@ typename Program::State run_on_cpu(Team& team, const Program& program,
   CpuGrid::Shared shared(pool.size());
   typename Program::State result = initial;
   pool.run([&](int thread) {
-    exec::detail::CpuScratch scratch(Program::kScratchBytes);
-    CpuGrid grid(shared, static_cast<std::uint32_t>(thread),
-                 static_cast<std::uint32_t>(pool.size()), scratch.get());
+    std::optional<exec::detail::CpuScratch> scratch;
     typename Program::State state = initial;
     const auto fail = [&] {
       const std::scoped_lock lock(shared.error_mutex);
@@ -165,7 +162,10 @@ typename Program::State run_on_cpu(Team& team, const Program& program,
     };
     while (!Program::finished(state)) {
       try {
-        grid.begin_step();
+        // Here, where a thread that gets none still comes to the barrier: the others wait there.
+        if (!scratch) scratch.emplace(Program::kScratchBytes);
+        CpuGrid grid(shared, static_cast<std::uint32_t>(thread),
+                     static_cast<std::uint32_t>(pool.size()), scratch->get());
         program.step(grid, state);
       } catch (...) {
         fail();

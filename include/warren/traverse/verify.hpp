@@ -42,6 +42,15 @@ struct Verdict {
 [[nodiscard]] Verdict verify_components(const graph::Graph& graph, std::span<const Vertex> label,
                                         exec::ThreadPool& pool);
 
+/// Core numbers are those of the sequential algorithm. Takes about the time to sort the edges.
+[[nodiscard]] Verdict verify_cores(const graph::Graph& graph, std::span<const std::uint32_t> cores);
+
+/// Every vertex of an undirected graph has as many triangles as there are edges between its
+/// neighbours. Takes the sum over the edges of the degrees of their ends.
+[[nodiscard]] Verdict verify_triangles(const graph::Graph& graph,
+                                       std::span<const std::uint64_t> counts,
+                                       exec::ThreadPool& pool);
+
 /// The first edge whose weight is negative or not finite, as a message that names it; correct where
 /// there is none.
 [[nodiscard]] Verdict check_weights(const graph::Graph& graph, exec::ThreadPool& pool);

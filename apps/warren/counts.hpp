@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands core and triangles share: a count for each vertex, found by a team, checked,
+// shown and written.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warren/core/output_file.hpp"
+#include "warren/core/trace.hpp"
+#include "warren/traverse/verify.hpp"
+
+#include "command.hpp"
+#include "files.hpp"
+#include "option_rules.hpp"
+#include "text.hpp"
+#include "traversal_input.hpp"
+
+namespace warren::app {
+
+struct CountsCommand {
+  CommonOptions common;
+  GraphOptions graph;
+  TraversalOptions traversal;
+};
+
+/// What the ranks find together, filled by rank 0.
+template <class Result, class Count>
+struct Counts {
+  std::uint64_t edges = 0;
+  Result result;
+  std::vector<double> seconds;
+  std::vector<Count> counts;  ///< In the user's order; empty where nobody asked.
+  std::optional<traverse::Verdict> verdict;
+};
+
+/// One rank's work: `Algorithm`, made of a team and a shard, and `all`, its values of all vertices.
+template <class Algorithm, class Result, class Count, class All, class Verify>
+void count_on_rank(const CountsCommand& command, const Session& session, TraversalInput& input,
+                   team::Team& team, Counts<Result, Count>& found, All&& all, Verify&& verify) {
+  const graph::Shard shard = input.shard(team);
+  Algorithm algorithm(team, shard);
+  algorithm.run();  // Warms up.
+  Result result;
+  std::vector<double> seconds;
+  for (int run = 0; run < command.common.repeat; ++run) {
+    result = algorithm.run();
+    seconds.push_back(
+        team.all_reduce(result.seconds, [](double a, double b) { return a > b ? a : b; }));
+  }
+  const bool verifies = command.traversal.verify;
+  std::vector<Count> counts;
+  if (verifies || session.prints() || !command.traversal.output.empty()) counts = all(algorithm);
+  std::shared_ptr<const graph::Graph> graph;
+  if (verifies) graph = input.whole_graph(team, shard);
+  if (team.rank() != 0) return;
+  found.edges = shard.edges;
+  found.result = result;
+  found.seconds = std::move(seconds);
+  found.counts = input.in_user_order(std::move(counts));
+  if (!verifies) return;
+  const TraceSpan span("verify", 0);
+  found.verdict = verify(*graph, found.counts);
+}
+
+/// The vertices with the largest counts, ties by id.
+template <class Count>
+void print_largest(Session& session, const std::vector<Count>& counts, const VertexNames& names,
+                   const std::string& heading) {
+  constexpr std::size_t kShown = 5;
+  std::vector<Vertex> order(counts.size());
+  for (std::size_t v = 0; v < order.size(); ++v) order[v] = static_cast<Vertex>(v);
+  const std::size_t shown = std::min(kShown, order.size());
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+      [&](Vertex a, Vertex b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
+  session.print("\n{:>12}  vertex\n", heading);
+  for (std::size_t i = 0; i < shown; ++i)
+    session.print("{:>12}  {}\n", thousands(counts[order[i]]), names.name_and_id(order[i]));
+}
+
+/// A line a vertex: its id, and the count.
+template <class Count>
+void write_counts(const std::string& path, const std::vector<Count>& counts,
+                  const VertexNames& names) {
+  OutputFile file(path, OutputFile::Special::in_place);
+  std::string lines;
+  for (std::size_t v = 0; v < counts.size(); ++v) {
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(static_cast<Vertex>(v)),
+                   counts[v]);
+    if (lines.size() < std::size_t{1} << 20) continue;
+    file.write(lines);
+    lines.clear();
+  }
+  file.write(lines);
+  (void)file.commit();
+}
+
+/// The command, from its options to its end. `what` is shown while it works; `tell(session, found)`
+/// sets the JSON fields and adds rows to the table.
+template <class Algorithm, class Result, class Count, class All, class Verify, class Tell>
+ExitStatus run_counts(const std::string& name, const std::string& what,
+                      const CountsCommand& command, const std::string& heading, All&& all,
+                      Verify&& verify, Tell&& tell) {
+  check_traversal_options(command.traversal, false);
+  Session session(name, command.common);
+  const std::string& output = command.traversal.output;
+  if (!output.empty()) session.writes("--output", output);
+  const std::string& method = command.traversal.method;
+  TraversalInput input(session, command.graph, command.traversal,
+                       method.empty() ? "ranges" : method);
+  warn_of_weights(session, name);
+  warn_of_cache(session, command.traversal);
+  session.warn_of_seed(input.is_drawn());
+  session.json()["method"] = input.method();
+  Counts<Result, Count> found;
+  {
+    const auto progress = session.progress(what);
+    team::run_team(session.team(), [&](team::Team& team) {
+      count_on_rank<Algorithm>(command, session, input, team, found, all,
+                               [&](const graph::Graph& graph, const std::vector<Count>& counts) {
+                                 return verify(graph, counts, session.pool());
+                               });
+    });
+  }
+  if (!output.empty()) write_counts(output, found.counts, input.names());
+  describe_graph(session, command.graph, input.vertices(), found.edges);
+  Json& json = session.json();
+  json["seconds"] = found.seconds;
+  Table table;
+  tell(json, table, found.result);
+  json["verified"] = found.verdict ? Json(found.verdict->correct) : Json(nullptr);
+  json["mode"] = "sync";
+  json["edges_placement"] = command.traversal.edges;
+  if (session.prints()) {
+    print_largest(session, found.counts, input.names(), heading);
+    const double middle = median(found.seconds);
+    const double rate = middle > 0.0 ? static_cast<double>(found.edges) / middle : 0.0;
+    table.row("time", fmt::format("{}: {}edges/s ({})", duration(middle), with_prefix(rate),
+                                  session.place()));
+    if (found.verdict) {
+      table.row("verified", found.verdict->correct ? "yes, by a sequential count"
+                                                   : "NO: " + found.verdict->message);
+    }
+    session.print("\n{}", table.text());
+  }
+  session.finish();
+  if (!found.verdict || found.verdict->correct) return ExitStatus::done;
+  print_error(fmt::format("the result is wrong: {}", found.verdict->message));
+  return ExitStatus::not_verified;
+}
+
+}  // namespace warren::app

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts of each vertex: core numbers and triangles.
+#include <fmt/format.h>
+
+#include "api/call.hpp"
+
+namespace warren {
+namespace {
+
+using api::Call;
+using api::RankGraph;
+
+void check_plain(const char* what, Edges edges) {
+  require(edges != Edges::compressed_host,
+          fmt::format("edges: {} are found in plain lists; place the edges on the device or the "
+                      "host",
+                      what));
+}
+
+}  // namespace
+
+CoreNumbersResult core_numbers(const Graph& graph, const CoreNumbersOptions& options) {
+  check_plain("core numbers", options.edges);
+  Call call(graph, api::call_options(std::nullopt, options));
+  CoreNumbersResult all;
+  all.core.resize(graph.vertices());
+  call.run([&](team::Team& team, RankGraph& rank) {
+    if (!rank.core_numbers)
+      rank.core_numbers = std::make_unique<traverse::CoreNumbers>(team, rank.shard);
+    const traverse::CoreNumbersResult found = rank.core_numbers->run();
+    const double seconds = api::slowest(team, found.seconds);
+    api::put(all.core, rank.shard, rank.core_numbers->cores());
+    if (team.rank() != 0) return;
+    all.largest = found.largest;
+    all.innermost = found.innermost;
+    call.info.seconds = seconds;
+  });
+  all.info = call.info;
+  return all;
+}
+
+TrianglesResult triangles(const Graph& graph, const TrianglesOptions& options) {
+  check_plain("triangles", options.edges);
+  require(graph.is_symmetric(),
+          "triangles are counted in undirected graphs: this one has an edge without its reverse "
+          "(symmetrize adds them)");
+  Call call(graph, api::call_options(std::nullopt, options));
+  TrianglesResult all;
+  all.count.resize(graph.vertices());
+  call.run([&](team::Team& team, RankGraph& rank) {
+    if (!rank.triangles) rank.triangles = std::make_unique<traverse::Triangles>(team, rank.shard);
+    const traverse::TrianglesResult found = rank.triangles->run();
+    const double seconds = api::slowest(team, found.seconds);
+    api::put(all.count, rank.shard, rank.triangles->counts());
+    if (team.rank() != 0) return;
+    all.triangles = found.triangles;
+    call.info.seconds = seconds;
+  });
+  all.info = call.info;
+  return all;
+}
+
+}  // namespace warren
