@@ -104,6 +104,28 @@ def test_pagerank(session, graph, symmetrize, devices, data):
     assert abs(result.rank.sum() - 1) < 1e-9
 
 
+@given(graphs(), st.integers(1, 3))
+def test_counts(session, graph, devices):
+    n, src, dst, weights = graph
+    made = warren.from_edges(src, dst, num_vertices=n, symmetrize=True)
+    G = smallest(n, src, dst, weights, True)
+    found = made.triangles(devices=devices, session=session)
+    assert found.to_dict() == nx.triangles(G) and found.triangles * 3 == found.count.sum() and found.count.dtype == np.int64
+    G.remove_edges_from(list(nx.selfloop_edges(G)))
+    cores = made.core_number(devices=devices, session=session)
+    assert cores.to_dict() == nx.core_number(G) and cores.core.dtype == np.int32
+    assert n == 0 or (cores.largest, cores.innermost) == (cores.core.max(), np.count_nonzero(cores.core == cores.core.max()))
+    # Whatever the edges' direction.
+    assert np.array_equal(warren.from_edges(src, dst, num_vertices=n).core_number(devices=devices, session=session).core, cores.core)
+
+
+def test_results_are_arrays_to_numpy():
+    graph = warren.from_edges([0, 1], [1, 2], symmetrize=True)
+    assert np.asarray(graph.bfs(0)) is graph.bfs(0).depth or np.asarray(graph.bfs(0)).tolist() == [0, 1, 2]
+    assert np.asarray(graph.core_number(), np.float32).dtype == np.float32
+    assert np.array(graph.triangles()).tolist() == [0, 0, 0]
+
+
 def test_many_sources(session):
     graph = warren.generate("kron:8", symmetrize=True)
     single = [graph.bfs(v) for v in (3, 0, 7)]
@@ -190,6 +212,8 @@ NEGATIVE = warren.from_edges([0, 1], [1, 2], [1, -2])
     (lambda: GRAPH.sssp(0, cutoff=-1), ValueError, "cutoff"),
     (lambda: GRAPH.sssp(0, cutoff=float("nan")), ValueError, "cutoff"),
     (lambda: GRAPH.sssp([0, 1]), ValueError, "expected one vertex"),
+    (lambda: GRAPH.triangles(), ValueError, "undirected"),
+    (lambda: GRAPH.core_number(edges="compressed-host"), ValueError, "edges"),
     (lambda: GRAPH.pagerank(damping=1), ValueError, "damping: got 1"),
     (lambda: GRAPH.pagerank(tolerance=-1), ValueError, "tolerance"),
     (lambda: GRAPH.pagerank(tolerance="x"), ValueError, "tolerance"),

@@ -65,6 +65,27 @@ def test_components(G):
 
 
 @given(graphs())
+def test_counts(G):
+    H = convert(G, None)
+    nodes = [*list(G)[::2], "no node"]
+    for arguments in ((), (nodes[0],), (nodes,)):
+        agree(lambda: backend.triangles(H, *arguments), lambda: nx.triangles(G, *arguments))
+    if not G.is_directed():
+        agree(lambda: backend.core_number(H), lambda: nx.core_number(G))
+
+
+def agree(ours, theirs):
+    """In the answer and its order, or in the exception."""
+    try:
+        expected = theirs()
+    except nx.NetworkXException as error:
+        with pytest.raises(type(error)):
+            ours()
+    else:
+        assert ours() == expected and list(map(repr, [ours()])) == list(map(repr, [expected]))
+
+
+@given(graphs())
 def test_there_and_back(G):
     back = backend.convert_to_nx(convert(G))
     assert type(back) is type(G) and list(back) == list(G)

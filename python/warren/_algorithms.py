@@ -19,7 +19,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_numpy, real_number, whole_number
 from ._graph import Graph, is_one, vertices_of
-from ._results import BfsResult, ComponentsResult, PageRankResult, SsspResult
+from ._results import BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
 from ._session import Session, run_of
 
 MAX_DEPTH = 2**32 - 2
@@ -123,3 +123,22 @@ def _teleports(graph: Graph, personalization: Any) -> np.ndarray:
     if teleports.size > 0 and not (teleports.min() >= 0 and 0 < teleports.sum() < np.inf):
         raise ValueError("personalization: expected finite numbers of 0 or more, with a sum above 0")
     return teleports
+
+
+def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:
+    """core(v) = the largest k for which v lies in a subgraph whose vertices all have k neighbours or more in it.
+
+    Edges count whatever their direction, and once however many there are between two vertices; self-loops do not count.
+    Exact. Raises ValueError for an option that is none, MemoryError.
+    """
+    _check_graph(graph)
+    return CoreNumberResult(graph, *_core.core_numbers(graph._core, run_of("auto", edges, device, devices, session)))
+
+
+def triangles(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> TrianglesResult:
+    """count(v) = the pairs of neighbours of v that are neighbours of each other, in an undirected graph.
+
+    Parallel edges count once, self-loops not at all. Exact. Raises ValueError for a graph that is not symmetric, and for an option that is none; MemoryError.
+    """
+    _check_graph(graph)
+    return TrianglesResult(graph, *_core.triangles(graph._core, run_of("auto", edges, device, devices, session)))

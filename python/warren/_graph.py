@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-    from ._results import BfsResult, ComponentsResult, PageRankResult, SsspResult
+    from ._results import BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
     from ._session import Session
 
 
@@ -169,6 +169,18 @@ class Graph:
         from ._algorithms import pagerank
 
         return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session)
+
+    def core_number(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:
+        """As warren.core_number(self, ...)."""
+        from ._algorithms import core_number
+
+        return core_number(self, device, devices, edges, session)
+
+    def triangles(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> TrianglesResult:
+        """As warren.triangles(self, ...)."""
+        from ._algorithms import triangles
+
+        return triangles(self, device, devices, edges, session)
 
     def __len__(self) -> int:
         """num_vertices."""

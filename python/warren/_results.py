@@ -42,6 +42,11 @@ class Result:
         info.update(self._facts())
         return info
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The first array, where NumPy wants one."""
+        array = np.asarray(getattr(self, self._columns[0]), dtype)
+        return array.copy() if copy else array
+
     def _facts(self) -> dict[str, Any]:
         return {}
 
@@ -174,6 +179,43 @@ class PageRankResult(Result):
 
     def _summary(self) -> str:
         return f"of {len(self.rank)} vertices, {self.iterations} iterations{'' if self.converged else ', not converged'}"
+
+
+class CoreNumberResult(Result):
+    """core, n elements (int32, int64 for 2^31 vertices or more); largest, the largest core number, and innermost, the number of vertices that have it."""
+
+    _command = "core"
+    _columns = ("core",)
+
+    def __init__(self, graph: Graph, core: np.ndarray, largest: int, innermost: int, ran: tuple[Any, ...]):
+        super().__init__(graph, ran)
+        self.core = core
+        self.largest = largest
+        self.innermost = innermost
+
+    def _facts(self) -> dict[str, Any]:
+        return {"largest_core": self.largest, "innermost": self.innermost}
+
+    def _summary(self) -> str:
+        return f"largest core {self.largest} of {self.innermost} vertices"
+
+
+class TrianglesResult(Result):
+    """count, n elements (int64): the triangles that a vertex is in; triangles, their number in the graph, a third of the sum of the counts."""
+
+    _command = "triangles"
+    _columns = ("count",)
+
+    def __init__(self, graph: Graph, count: np.ndarray, triangles: int, ran: tuple[Any, ...]):
+        super().__init__(graph, ran)
+        self.count = count
+        self.triangles = triangles
+
+    def _facts(self) -> dict[str, Any]:
+        return {"triangles": self.triangles}
+
+    def _summary(self) -> str:
+        return f"{self.triangles} triangles"
 
 
 def _plain(value: Any) -> Any:

@@ -41,10 +41,11 @@ class NxGraph:
     def is_multigraph(self) -> bool:
         return self._is_multigraph
 
+    def number_of_self_loops(self) -> int:
+        return int(np.count_nonzero(self._sources == self._targets))
+
     def number_of_edges(self) -> int:
-        if self._is_directed:
-            return int(self._sources.size)
-        return int((self._sources.size + np.count_nonzero(self._sources == self._targets)) // 2)
+        return int(self._sources.size) if self._is_directed else (int(self._sources.size) + self.number_of_self_loops()) // 2
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -192,6 +193,28 @@ class Backend:
         _refuse(G, directed=False)
         return _is_connected(G)
 
+    @staticmethod
+    def core_number(G: NxGraph) -> dict[Hashable, int]:
+        if G.is_multigraph():
+            raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+        if G.is_directed():
+            raise NotImplementedError("NetworkX counts edges in both directions apart, warren does not")
+        if G.number_of_self_loops() > 0:
+            raise nx.NetworkXNotImplemented("Input graph has self loops which is not permitted; Consider using G.remove_edges_from(nx.selfloop_edges(G)).")
+        return dict(zip(G.nodes, _algorithms.core_number(G.graph()).core.tolist()))
+
+    @staticmethod
+    def triangles(G: NxGraph, nodes: Any = None) -> Any:
+        _refuse(G, directed=True)
+        if nodes is not None and G.is_multigraph():
+            raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+        count = _algorithms.triangles(G.graph()).count
+        if nodes is None:
+            return dict(zip(G.nodes, count.tolist()))
+        if nodes in G:
+            return int(count[G.index[nodes]])
+        return {node: int(count[G.index[node]]) for node in nodes if node in G}
+
 
 def _weighted(G: NxGraph, kind: str) -> Graph:
     try:
@@ -248,6 +271,10 @@ def _check_dijkstra(G: Any, source: Any, cutoff: Any = None, weight: Any = "weig
     return search if search is not True else _check_weight(weight)
 
 
+def _check_triangles(G: Any, nodes: Any = None) -> bool | str:
+    return nodes is None or isinstance(nodes, (Hashable, list, set)) or "nodes are in no list, set or tuple"
+
+
 def _check_weight(weight: Any) -> bool | str:
     return weight is None or isinstance(weight, str) or "weight is not the name of an attribute"
 
@@ -256,5 +283,6 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-CHECKS: dict[str, Callable[..., bool | str]] = {"pagerank": _check_pagerank, "single_source_shortest_path_length": _check_search, "single_source_dijkstra_path_length": _check_dijkstra}
+CHECKS: dict[str, Callable[..., bool | str]] = {"pagerank": _check_pagerank, "single_source_shortest_path_length": _check_search, "single_source_dijkstra_path_length": _check_dijkstra,
+                                              "triangles": _check_triangles}
 backend = Backend

@@ -15,6 +15,8 @@ FUNCTIONS = {
     "weakly_connected_components": SAME,
     "number_weakly_connected_components": SAME,
     "is_weakly_connected": SAME,
+    "core_number": SAME + " Directed graphs are not taken.",
+    "triangles": SAME,
 }
 
 
