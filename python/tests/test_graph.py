@@ -139,8 +139,12 @@ def test_scipy_without_a_copy():
     matrix = csr_array((np.array([1, 2], np.float32), np.array([1, 0], np.int32), np.array([0, 1, 2], np.int32)), shape=(2, 2))
     _, targets, weights = warren.from_scipy(matrix).to_csr(copy=False)
     assert np.shares_memory(targets, matrix.indices) and np.shares_memory(weights, matrix.data)
-    messy = csr_array((np.array([1, 2]), np.array([1, 1], np.int32), np.array([0, 2, 2], np.int32)), shape=(2, 2))
-    assert warren.from_scipy(messy).to_edges()[2].tolist() == [3] and messy.nnz == 2
+    for dtype in (np.int32, np.float32, np.float64, bool):
+        messy = csr_array((np.array([1, 2, 4], dtype), np.array([1, 0, 1], np.int32), np.array([0, 3, 3], np.int32)), shape=(2, 2))
+        assert np.array_equal(warren.from_scipy(messy).to_scipy().toarray(), messy.toarray()) and messy.nnz == 3 and messy.indices.tolist() == [1, 0, 1]
+        both = warren.from_scipy(messy, symmetrize=True)
+        assert np.array_equal(warren.from_scipy(both.to_scipy(), symmetrize=True).to_scipy().toarray(), both.to_scipy().toarray())
+        assert np.array_equal(both.to_scipy().toarray(), [[2, 5], [5, 0]] if dtype is not bool else [[1, 1], [1, 0]])
     assert warren.from_scipy(scipy.sparse.csr_matrix(matrix)).num_edges == 2
 
 

@@ -137,6 +137,12 @@ def test_what_it_cannot_run(name, args, kwargs):
     assert isinstance(backend.can_run(name, (None, *args), kwargs), str)
 
 
+def test_cores_of_directed_graphs_are_left_to_networkx():
+    assert isinstance(backend.can_run("core_number", (nx.DiGraph([(0, 1)]),), {}), str)
+    with pytest.raises(NotImplementedError):
+        backend.core_number(convert(nx.DiGraph([(0, 1)])))
+
+
 def test_what_it_runs():
     G = nx.gnp_random_graph(200, 0.1, seed=1)
     for name in FUNCTIONS:

@@ -24,7 +24,7 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) 
     """The graph with an edge (u, v) for every stored entry A[u, v] of a sparse n x n matrix or array, of any format.
 
     Entries are weights, as from_csr() takes them: integers that all fit become int32, others float32 (float64 is rounded). A matrix of booleans is a graph without weights.
-    Entries at one place are added up, as SciPy does; explicit zeros are edges of weight 0. int32 and float32 data and int32 indices of a sorted CSR go in without a copy,
+    Entries at one place are added up, as SciPy does; explicit zeros are edges of weight 0. symmetrize adds (v, u) for every (u, v); of both the smaller weight is kept. int32 and float32 data and int32 indices of a sorted CSR go in without a copy,
     and must not be written then. Raises ValueError for what is no square sparse matrix, for complex entries, and NaN; MemoryError.
     """
     if not (hasattr(A, "tocsr") and hasattr(A, "shape")):
@@ -34,10 +34,12 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) 
     if A.dtype.kind not in "biuf":
         raise ValueError(f"A: got entries of type {A.dtype}, expected real numbers")
     csr = A.tocsr()
-    if not csr.has_canonical_format:
+    # The engine adds up what it holds in the same type, and looks for it on all threads. Others are added up before they are rounded, or meet their reverses.
+    is_added_up_there = not symmetrize and csr.dtype in (np.bool_, np.int32, np.float32)
+    if not is_added_up_there and not csr.has_canonical_format:
         csr = csr.copy() if csr is A else csr
         csr.sum_duplicates()
-    return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops)
+    return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops, sum_duplicates=is_added_up_there)
 
 
 def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tuple[list[Hashable], np.ndarray, np.ndarray, np.ndarray | None]:

@@ -271,6 +271,10 @@ def _check_dijkstra(G: Any, source: Any, cutoff: Any = None, weight: Any = "weig
     return search if search is not True else _check_weight(weight)
 
 
+def _check_core_number(G: Any) -> bool | str:
+    return not G.is_directed() or "NetworkX counts edges in both directions apart, warren does not"
+
+
 def _check_triangles(G: Any, nodes: Any = None) -> bool | str:
     return nodes is None or isinstance(nodes, (Hashable, list, set)) or "nodes are in no list, set or tuple"
 
@@ -284,5 +288,5 @@ def _is_real(value: Any) -> bool:
 
 
 CHECKS: dict[str, Callable[..., bool | str]] = {"pagerank": _check_pagerank, "single_source_shortest_path_length": _check_search, "single_source_dijkstra_path_length": _check_dijkstra,
-                                              "triangles": _check_triangles}
+                                              "core_number": _check_core_number, "triangles": _check_triangles}
 backend = Backend
