@@ -113,13 +113,14 @@ def test_other_threads_run_meanwhile():
     assert counted > 5
 
 
-def test_ctrl_c_ends_a_call_within_a_second():
+@pytest.mark.parametrize("devices", [1, 3])
+def test_ctrl_c_ends_a_call_within_a_second(devices):
     process = start(f"""
         import time, warren
         warren.from_edges([0], [1]).bfs(0)
         print("ready", flush=True)
         try:
-            {LONG}
+            {LONG[:-1]}, devices={devices})
         except KeyboardInterrupt:
             print("interrupted", flush=True)
         print(warren.from_edges([0], [1]).bfs(0).reached)
