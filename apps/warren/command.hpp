@@ -32,6 +32,7 @@ void add_info(CLI::App& program, Action& action);
 void add_convert(CLI::App& program, Action& action);
 void add_stats(CLI::App& program, Action& action);
 void add_partition(CLI::App& program, Action& action);
+void add_bc(CLI::App& program, Action& action);
 void add_bench(CLI::App& program, Action& action);
 void add_bfs(CLI::App& program, Action& action);
 void add_sssp(CLI::App& program, Action& action);

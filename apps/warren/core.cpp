@@ -10,8 +10,8 @@ namespace warren::app {
 namespace {
 
 ExitStatus run_core(const CountsCommand& command) {
-  return run_counts<traverse::CoreNumbers, traverse::CoreNumbersResult, std::uint32_t>(
-      "core", "peeling", command, "core",
+  return run_counts<traverse::CoreNumbersResult, std::uint32_t>(
+      "core", "peeling", command, "core", plain<traverse::CoreNumbers>,
       [](traverse::CoreNumbers& cores) { return cores.all_cores(); },
       [](const graph::Graph& graph, const std::vector<std::uint32_t>& cores, exec::ThreadPool&) {
         return traverse::verify_cores(graph, cores);

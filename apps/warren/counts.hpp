@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands core and triangles share: a count for each vertex, found by a team, checked,
-// shown and written.
+// What the commands bc, core and triangles share: a number for each vertex, found by a team,
+// checked, shown and written.
 #pragma once
 
 #include <algorithm>
@@ -38,12 +38,15 @@ struct Counts {
   std::optional<traverse::Verdict> verdict;
 };
 
-/// One rank's work: `Algorithm`, made of a team and a shard, and `all`, its values of all vertices.
-template <class Algorithm, class Result, class Count, class All, class Verify>
+/// One rank's work: `make` makes the algorithm of a team, a shard and the input; `all` tells its
+/// values of all vertices.
+template <class Result, class Count, class Make, class All, class Verify>
 void count_on_rank(const CountsCommand& command, const Session& session, TraversalInput& input,
-                   team::Team& team, Counts<Result, Count>& found, All&& all, Verify&& verify) {
+                   team::Team& team, Counts<Result, Count>& found, Make&& make, All&& all,
+                   Verify&& verify) {
   const graph::Shard shard = input.shard(team);
-  Algorithm algorithm(team, shard);
+  const auto made = make(team, shard, input);
+  auto& algorithm = *made;
   algorithm.run();  // Warms up.
   Result result;
   std::vector<double> seconds;
@@ -67,6 +70,10 @@ void count_on_rank(const CountsCommand& command, const Session& session, Travers
   found.verdict = verify(*graph, found.counts);
 }
 
+inline std::string count_text(std::uint64_t count) { return thousands(count); }
+inline std::string count_text(std::uint32_t count) { return thousands(count); }
+inline std::string count_text(double score) { return fmt::format("{:.6g}", score); }
+
 /// The vertices with the largest counts, ties by id.
 template <class Count>
 void print_largest(Session& session, const std::vector<Count>& counts, const VertexNames& names,
@@ -80,7 +87,7 @@ void print_largest(Session& session, const std::vector<Count>& counts, const Ver
       [&](Vertex a, Vertex b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
   session.print("\n{:>12}  vertex\n", heading);
   for (std::size_t i = 0; i < shown; ++i)
-    session.print("{:>12}  {}\n", thousands(counts[order[i]]), names.name_and_id(order[i]));
+    session.print("{:>12}  {}\n", count_text(counts[order[i]]), names.name_and_id(order[i]));
 }
 
 /// A line a vertex: its id, and the count.
@@ -100,12 +107,19 @@ void write_counts(const std::string& path, const std::vector<Count>& counts,
   (void)file.commit();
 }
 
+/// An algorithm that is made of a team and a shard alone.
+template <class Algorithm>
+std::unique_ptr<Algorithm> plain(team::Team& team, const graph::Shard& shard,
+                                 const TraversalInput&) {
+  return std::make_unique<Algorithm>(team, shard);
+}
+
 /// The command, from its options to its end. `what` is shown while it works; `tell(session, found)`
 /// sets the JSON fields and adds rows to the table.
-template <class Algorithm, class Result, class Count, class All, class Verify, class Tell>
+template <class Result, class Count, class Make, class All, class Verify, class Tell>
 ExitStatus run_counts(const std::string& name, const std::string& what,
-                      const CountsCommand& command, const std::string& heading, All&& all,
-                      Verify&& verify, Tell&& tell) {
+                      const CountsCommand& command, const std::string& heading, Make&& make,
+                      All&& all, Verify&& verify, Tell&& tell, bool is_drawn = false) {
   check_traversal_options(command.traversal, false);
   Session session(name, command.common);
   const std::string& output = command.traversal.output;
@@ -115,16 +129,16 @@ ExitStatus run_counts(const std::string& name, const std::string& what,
                        method.empty() ? "ranges" : method);
   warn_of_weights(session, name);
   warn_of_cache(session, command.traversal);
-  session.warn_of_seed(input.is_drawn());
+  session.warn_of_seed(input.is_drawn() || is_drawn);
   session.json()["method"] = input.method();
   Counts<Result, Count> found;
   {
     const auto progress = session.progress(what);
     team::run_team(session.team(), [&](team::Team& team) {
-      count_on_rank<Algorithm>(command, session, input, team, found, all,
-                               [&](const graph::Graph& graph, const std::vector<Count>& counts) {
-                                 return verify(graph, counts, session.pool());
-                               });
+      count_on_rank(command, session, input, team, found, make, all,
+                    [&](const graph::Graph& graph, const std::vector<Count>& counts) {
+                      return verify(graph, counts, session.pool());
+                    });
     });
   }
   if (!output.empty()) write_counts(output, found.counts, input.names());

@@ -43,7 +43,8 @@ std::string memory_cure(const std::string& command, const std::string& message) 
     return "; a file converted with --compress and read with --edges compressed-host needs less";
   }
   const bool traverses = command == "bfs" || command == "pagerank" || command == "sssp" ||
-                         command == "cc" || command == "core" || command == "triangles";
+                         command == "cc" || command == "bc" || command == "core" ||
+                         command == "triangles";
   if (message.find("cuda:") != std::string::npos && traverses) {
     return "; --edges host keeps the neighbour lists in host memory, and more GPUs (--devices N) "
            "hold a "
@@ -84,6 +85,7 @@ void add_commands(CLI::App& program, Action& action) {
   add_bfs(program, action);
   add_sssp(program, action);
   add_cc(program, action);
+  add_bc(program, action);
   add_core(program, action);
   add_triangles(program, action);
   add_pagerank(program, action);

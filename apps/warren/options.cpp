@@ -19,10 +19,10 @@
 namespace warren::app {
 namespace {
 
-const std::vector<std::string> kCommands = {"info",  "convert", "stats",    "partition", "bfs",
-                                            "sssp",  "cc",      "pagerank", "gather",    "bench",
-                                            "spmm",  "sddmm",   "lookup",   "sample",    "fetch",
-                                            "train", "predict", "core",     "triangles"};
+const std::vector<std::string> kCommands = {
+    "info",     "convert", "stats",   "partition", "bfs",   "sssp",     "cc",
+    "pagerank", "gather",  "bench",   "spmm",      "sddmm", "lookup",   "sample",
+    "fetch",    "train",   "predict", "bc",        "core",  "triangles"};
 
 constexpr std::uint64_t kMostNumber = std::numeric_limits<std::uint64_t>::max();
 

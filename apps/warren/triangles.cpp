@@ -10,8 +10,8 @@ namespace warren::app {
 namespace {
 
 ExitStatus run_triangles(const CountsCommand& command) {
-  return run_counts<traverse::Triangles, traverse::TrianglesResult, std::uint64_t>(
-      "triangles", "counting", command, "triangles",
+  return run_counts<traverse::TrianglesResult, std::uint64_t>(
+      "triangles", "counting", command, "triangles", plain<traverse::Triangles>,
       [](traverse::Triangles& triangles) { return triangles.all_counts(); },
       traverse::verify_triangles,
       [](Json& json, Table& table, const traverse::TrianglesResult& result) {

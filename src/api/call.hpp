@@ -14,6 +14,7 @@
 #include "warren/graph/shard.hpp"
 #include "warren/team/team.hpp"
 #include "warren/traverse/asynchronous.hpp"
+#include "warren/traverse/betweenness.hpp"
 #include "warren/traverse/bfs.hpp"
 #include "warren/traverse/choose_devices.hpp"
 #include "warren/traverse/components.hpp"
@@ -37,6 +38,7 @@ struct RankGraph {
   std::unique_ptr<traverse::AsyncSssp> async_sssp;
   double sssp_delta = 0.0, async_delta = 0.0;
   std::unique_ptr<traverse::Components> components;
+  std::unique_ptr<traverse::Betweenness> betweenness;
   std::unique_ptr<traverse::CoreNumbers> core_numbers;
   std::unique_ptr<traverse::Triangles> triangles;
   std::unique_ptr<traverse::PageRank> pagerank;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts of each vertex: core numbers and triangles.
+// Counts of each vertex: betweenness, core numbers and triangles.
 #include <fmt/format.h>
 
 #include "api/call.hpp"
@@ -18,6 +18,35 @@ void check_plain(const char* what, Edges edges) {
 }
 
 }  // namespace
+
+BetweennessResult betweenness(const Graph& graph, const BetweennessOptions& options) {
+  check_plain("betweenness", options.edges);
+  require(options.sources.empty() || options.sample == 0,
+          fmt::format("sample: got {} beside {} sources; give one of the two", options.sample,
+                      options.sources.size()));
+  for (const Vertex source : options.sources) api::check_vertex(graph, source, "sources");
+  Call call(graph, api::call_options(std::nullopt, options));
+  BetweennessResult all;
+  const std::uint64_t n = graph.vertices();
+  all.sources =
+      options.sources.empty()
+          ? traverse::sample_sources(n, options.sample == 0 ? n : options.sample, options.seed)
+          : options.sources;
+  all.scale =
+      traverse::betweenness_scale(n, all.sources.size(), options.normalized, graph.is_symmetric());
+  all.score.resize(n);
+  call.run([&](team::Team& team, RankGraph& rank) {
+    if (!rank.betweenness)
+      rank.betweenness = std::make_unique<traverse::Betweenness>(team, rank.shard);
+    const traverse::BetweennessResult found = rank.betweenness->run(all.sources);
+    const double seconds = api::slowest(team, found.seconds);
+    api::put(all.score, rank.shard, rank.betweenness->scores());
+    if (team.rank() == 0) call.info.seconds = seconds;
+  });
+  for (double& score : all.score) score *= all.scale;
+  all.info = call.info;
+  return all;
+}
 
 CoreNumbersResult core_numbers(const Graph& graph, const CoreNumbersOptions& options) {
   check_plain("core numbers", options.edges);

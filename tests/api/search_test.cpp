@@ -178,6 +178,25 @@ TEST(ApiSearch, RanksAreThoseOfThePowerIteration) {
   EXPECT_TRUE(tasks.converged);
 }
 
+TEST(ApiSearch, BetweennessIsVerified) {
+  exec::ThreadPool pool(2);
+  for_graphs(as_is, [&](const Graph& graph, int devices) {
+    const BetweennessResult found = betweenness(graph, {.sample = 2, .devices = devices});
+    EXPECT_LE(found.sources.size(), 2u);
+    EXPECT_TRUE(
+        traverse::verify_betweenness(graph.csr(), found.sources, found.score, found.scale, pool)
+            .correct);
+  });
+  // A path of five: of the ordered pairs the middle lies between eight, its neighbours between six.
+  const Graph path = read("grid:5x1");
+  EXPECT_EQ(betweenness(path, {.normalized = false}).score, (std::vector<double>{0, 3, 4, 3, 0}));
+  EXPECT_NEAR(betweenness(path).score[2], 8.0 / 12.0, 1e-15);
+  EXPECT_NEAR(betweenness(path, {.sources = {0}}).score[2], 5.0 * 2.0 / 12.0, 1e-15);
+  EXPECT_THROW((void)betweenness(path, {.sources = {5}}), VertexError);
+  EXPECT_THROW((void)betweenness(path, {.sources = {1}, .sample = 2}), UsageError);
+  EXPECT_TRUE(betweenness(graph_of({})).score.empty());
+}
+
 TEST(ApiSearch, CoresAndTrianglesAreVerified) {
   exec::ThreadPool pool(2);
   for_graphs(as_is, [&](const Graph& graph, int devices) {

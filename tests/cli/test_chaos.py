@@ -33,6 +33,7 @@ COMMANDS = {
     "async": "bfs g.wel --mode async --devices 2 --threads 2",
     "sssp": "sssp g.wel --threads 2 --verify --output {out}/distances",
     "cc": "cc g.wel --verify --trace {out}/t.json",
+    "bc": "bc g.wel --devices 2 --verify",
     "core": "core g.wel --devices 2 --verify",
     "triangles": "triangles g.wel --symmetrize --devices 2 --verify --output {out}/counts",
     "pagerank": "pagerank g.wel --devices 2 --verify",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""core and triangles: their fields, known answers, output, and that teams of every size agree."""
+"""bc, core and triangles: their fields, known answers, output, and that teams of every size agree."""
 
 import unittest
 
@@ -59,6 +59,29 @@ class Counts(ProgramTest):
                     for more in (["--method", "random"], ["--method", "degree"], ["--edges", "host"]):
                         with self.subTest(command=command, graph=graph, devices=devices, more=more):
                             self.assertEqual(self.output(command, graph, "--symmetrize", "--devices", devices, *more), expected)
+
+    def scores(self, *arguments):
+        self.succeed("bc", *arguments, "--output", "o.txt", "--verify")
+        return {int(v): float(score) for v, score in (line.split(" ") for line in (self.folder / "o.txt").read_text().splitlines())}
+
+    def test_betweenness(self):
+        result = self.succeed_json("bc", "kron:7", "--verify")
+        self.check_common(result, "bc")
+        self.check_fields(result, {**FIELDS, "sources": int, "normalized": bool, "steps": int, "verified": bool})
+        path = self.file("a.el", "0 1\n1 2\n2 3\n3 4\n")
+        self.assertEqual(self.scores(path, "--symmetrize", "--unnormalized"), {0: 0.0, 1: 3.0, 2: 4.0, 3: 3.0, 4: 0.0})
+        self.assertEqual(self.scores(path, "--unnormalized"), {0: 0.0, 1: 3.0, 2: 4.0, 3: 3.0, 4: 0.0})
+        self.assertAlmostEqual(self.scores(path, "--symmetrize")[2], 8 / 12)
+        for graph in ("kron:8", "grid:9x7"):
+            expected = self.scores(graph, "--sources", 5, "--seed", 3)
+            for devices in (2, 3, 7):
+                for method in ("ranges", "random", "degree"):
+                    with self.subTest(graph=graph, devices=devices, method=method):
+                        found = self.scores(graph, "--sources", 5, "--seed", 3, "--devices", devices, "--method", method)
+                        self.assertEqual(sorted(found), sorted(expected))
+                        for v, score in expected.items():
+                            self.assertAlmostEqual(found[v], score, places=12)
+        self.must_fail(2, "bc", "kron:6", "--sources", 0, says="--sources")
 
     def test_text(self):
         out = self.succeed("core", self.file("a.el", CLIQUE), "--symmetrize", "--verify").out

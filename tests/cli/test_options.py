@@ -91,6 +91,13 @@ TABLE = {
         "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),
         "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
     }),
+    "bc": (EL, {
+        **common(["sources", "normalized"], seed=Changes(["--seed", "5"], "o.txt", base=["grid:5x5"], beside=["--sources", "2", "--output", "o.txt"])),
+        **graph(Warned(["--weights", "uniform:1:9"])),
+        **traversal(Refused(["--mode", "async"])), "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        "--sources": Shows(["--sources", "2"], "sources", 2),
+        "--unnormalized": Shows(["--unnormalized"], "normalized", False),
+    }),
     "core": (EL, {
         **common(["largest_core", "innermost"], seed=SEEDED), **graph(Warned(["--weights", "uniform:1:9"])),
         **traversal(Refused(["--mode", "async"])), "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),

@@ -17,6 +17,7 @@ COMMANDS = {
     "bfs": ["kron:6"],
     "sssp": ["kron:6", "--weights", "uniform:1:9"],
     "cc": ["kron:6"],
+    "bc": ["kron:6"],
     "core": ["kron:6"],
     "triangles": ["kron:6", "--symmetrize"],
     "pagerank": ["kron:6"],

@@ -138,6 +138,32 @@ struct PageRankResult {
 /// UsageError for options out of range, and `weighted` for a graph without weights.
 [[nodiscard]] PageRankResult pagerank(const Graph& graph, const PageRankOptions& options = {});
 
+struct BetweennessOptions {
+  /// From which paths are counted. Empty: from `sample` vertices, drawn by `seed`.
+  std::vector<Vertex> sources = {};
+  std::uint64_t sample = 0;  ///< 0, and no sources: all vertices, which is exact.
+  std::uint64_t seed = 1;
+  bool normalized = true;       ///< By (n - 1) (n - 2), else of undirected graphs by 2.
+  Edges edges = Edges::device;  ///< Not compressed.
+  std::optional<DeviceKind> device{};
+  int devices = 0;
+  std::optional<Session> session{};
+};
+
+struct BetweennessResult {
+  std::vector<double> score;
+  std::vector<Vertex> sources;
+  double scale = 1.0;  ///< By which the sums over sources were multiplied.
+  RunInfo info;
+};
+
+/// score(v) = scale times the sum, over sources s and all t, of the part of the shortest paths (by
+/// edges) from s to t that lead through v; scale is n / sources, by which a sample stands for all,
+/// and as `normalized` says. Repeats bit for bit on one device and number of ranks while no count
+/// of paths passes 2^53 (traverse/betweenness.hpp).
+[[nodiscard]] BetweennessResult betweenness(const Graph& graph,
+                                            const BetweennessOptions& options = {});
+
 struct CoreNumbersOptions {
   Edges edges = Edges::device;  ///< Not compressed.
   std::optional<DeviceKind> device{};

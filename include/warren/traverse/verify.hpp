@@ -51,6 +51,12 @@ struct Verdict {
                                        std::span<const std::uint64_t> counts,
                                        exec::ThreadPool& pool);
 
+/// Scores are `scale` times those of the sequential algorithm over `sources`, within rounding.
+/// Takes the time of a search, and about three times that, for each source.
+[[nodiscard]] Verdict verify_betweenness(const graph::Graph& graph, std::span<const Vertex> sources,
+                                         std::span<const double> scores, double scale,
+                                         exec::ThreadPool& pool);
+
 /// The first edge whose weight is negative or not finite, as a message that names it; correct where
 /// there is none.
 [[nodiscard]] Verdict check_weights(const graph::Graph& graph, exec::ThreadPool& pool);

@@ -3,26 +3,15 @@
 #include "warren/traverse/core_numbers.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "warren/core/trace.hpp"
 
+#include "traverse/common/rank_rows.hpp"
 #include "traverse/core/core_program.hpp"
 
 namespace warren::traverse {
-namespace {
-
-/// One row of counters a rank.
-std::vector<std::uint64_t> a_row_each(int ranks) {
-  std::vector<std::uint64_t> cuts(static_cast<std::size_t>(ranks) + 1);
-  std::iota(cuts.begin(), cuts.end(), std::uint64_t{0});
-  return cuts;
-}
-
-}  // namespace
-
 class CoreNumbersMemory {
  public:
   CoreNumbersMemory(team::Team& team, const graph::Shard& shard)
