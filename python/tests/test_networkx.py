@@ -64,6 +64,12 @@ def test_components(G):
         getattr(backend, "is_connected" if G.is_directed() else "is_weakly_connected")(H)
 
 
+@given(graphs(), st.booleans())
+def test_betweenness(G, normalized):
+    found, expected = backend.betweenness_centrality(convert(G, None), normalized=normalized), nx.betweenness_centrality(G, normalized=normalized)
+    assert list(found) == list(expected) and np.allclose(list(found.values()), list(expected.values()), rtol=1e-9, atol=1e-12)
+
+
 @given(graphs())
 def test_counts(G):
     H = convert(G, None)
@@ -132,7 +138,8 @@ def test_weights_that_are_left_to_networkx(weight):
 @pytest.mark.parametrize("name, args, kwargs", [
     ("pagerank", (), {"nstart": {0: 1}}), ("pagerank", (), {"dangling": {0: 1}}), ("pagerank", (), {"weight": len}), ("pagerank", (1.0,), {}), ("pagerank", (), {"tol": -1}),
     ("pagerank", (), {"personalization": [1]}), ("single_source_shortest_path_length", (0, "far"), {}), ("single_source_dijkstra_path_length", (0,), {"weight": len}),
-    ("single_source_dijkstra_path_length", (0,), {"cutoff": float("nan")}), ("betweenness_centrality", (), {})])
+    ("single_source_dijkstra_path_length", (0,), {"cutoff": float("nan")}), ("betweenness_centrality", (3,), {}),
+    ("betweenness_centrality", (), {"weight": "weight"}), ("closeness_centrality", (), {})])
 def test_what_it_cannot_run(name, args, kwargs):
     assert isinstance(backend.can_run(name, (None, *args), kwargs), str)
 

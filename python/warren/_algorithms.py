@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, real_number, whole_number
+from ._arrays import as_numpy, real_number, seed_number, whole_number
 from ._graph import Graph, is_one, vertices_of
-from ._results import BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
+from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
 from ._session import Session, run_of
 
 MAX_DEPTH = 2**32 - 2
@@ -123,6 +123,29 @@ def _teleports(graph: Graph, personalization: Any) -> np.ndarray:
     if teleports.size > 0 and not (teleports.min() >= 0 and 0 < teleports.sum() < np.inf):
         raise ValueError("personalization: expected finite numbers of 0 or more, with a sum above 0")
     return teleports
+
+
+def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed: int = 1, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
+                session: Session | None = None) -> BetweennessResult:
+    """score(v) = scale times the sum, over sources s and all t, of the part of the shortest paths (by edges) from s to t that lead through v.
+
+    sources: None: all vertices, which is exact; a number k: k vertices, drawn by `seed`; a list of vertices. scale is n / k, by which k sources stand for all;
+    with `normalized` it is divided by (n - 1) (n - 2), else by 2 for undirected graphs. Repeats bit for bit on one device and number of ranks while no count of paths passes 2^53.
+    Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
+    """
+    _check_graph(graph)
+    run = run_of("auto", edges, device, devices, session)
+    chosen, sample = None, 0
+    if sources is not None and not isinstance(sources, str) and is_one(graph, sources):
+        sample = whole_number("sources", sources, 1, "None, a number of vertices to draw, or a list of vertices")
+        if sample > graph.num_vertices:
+            raise ValueError(f"sources: got {sample}, expected at most the number of vertices, {graph.num_vertices}")
+    elif sources is not None:
+        vertices = [sources] if isinstance(sources, str) else sources
+        chosen = np.array(vertices_of(graph, vertices, "sources"), np.uint32)
+        if chosen.size == 0:
+            raise ValueError("sources: got no sources, expected one or more")
+    return BetweennessResult(graph, *_core.betweenness(graph._core, chosen, sample, seed_number(seed), bool(normalized), run))
 
 
 def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:

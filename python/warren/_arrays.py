@@ -145,6 +145,14 @@ def whole_number(name: str, value: SupportsIndex, least: int, what: str) -> int:
     return number
 
 
+def seed_number(seed: SupportsIndex) -> int:
+    """A seed of 64 bits. Raises ValueError for what is none."""
+    number = whole_number("seed", seed, 0, "a number of 0 or more")
+    if number >= 2**64:
+        raise ValueError(f"seed: got {number}, expected less than 2**64")
+    return number
+
+
 def real_number(name: str, value: Any, what: str) -> float:
     """`value` as a float. Raises ValueError where it is none."""
     try:

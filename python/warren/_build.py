@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, vertex_ids, weights_array, whole_number
+from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, seed_number, vertex_ids, weights_array, whole_number
 from ._graph import Graph
 
 GENERATORS = ("kron:", "urand:", "grid:", "community:")
@@ -36,7 +36,7 @@ def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops
     options.format = _text("format", format)
     options.has_headings = None if headings is None else bool(headings)
     options.weights = _text("weights", weights)
-    options.seed = _seed(seed)
+    options.seed = seed_number(seed)
     if ids not in ("auto", "words"):
         raise ValueError(f'ids: got {ids!r}, expected "auto" or "words"')
     options.are_words = ids == "words"
@@ -102,13 +102,6 @@ def _text(name: str, value: str | None) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{name}: got {value!r}, expected a str or None")
     return value
-
-
-def _seed(seed: int) -> int:
-    number = whole_number("seed", seed, 0, "a number of 0 or more")
-    if number >= 2**64:
-        raise ValueError(f"seed: got {number}, expected less than 2**64")
-    return number
 
 
 def shipped_data() -> Path:

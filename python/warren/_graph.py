@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-    from ._results import BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
+    from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
     from ._session import Session
 
 
@@ -170,6 +170,13 @@ class Graph:
 
         return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session)
 
+    def betweenness(self, sources: Any = None, normalized: bool = True, seed: int = 1, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
+                    session: Session | None = None) -> BetweennessResult:
+        """As warren.betweenness(self, ...)."""
+        from ._algorithms import betweenness
+
+        return betweenness(self, sources, normalized, seed, device, devices, edges, session)
+
     def core_number(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:
         """As warren.core_number(self, ...)."""
         from ._algorithms import core_number
@@ -204,14 +211,14 @@ def with_nodes(core: _core.Graph, nodes: Sequence[Hashable]) -> Graph:
     return graph
 
 
-def vertices_of(graph: Graph, sources: Any) -> list[int]:
+def vertices_of(graph: Graph, sources: Any, name: str = "source") -> list[int]:
     """Of a list or an array of sources."""
     if isinstance(sources, (list, tuple, set, frozenset, range)):
-        return [graph.vertex(source, f"source[{at}]") for at, source in enumerate(sources)]
-    array = as_numpy("source", sources)
+        return [graph.vertex(source, f"{name}[{at}]") for at, source in enumerate(sources)]
+    array = as_numpy(name, sources)
     if array.ndim != 1:
-        raise ValueError(f"source: got an array of shape {array.shape}, expected one vertex, or one dimension")
-    return [graph.vertex(source, f"source[{at}]") for at, source in enumerate(array.tolist())]
+        raise ValueError(f"{name}: got an array of shape {array.shape}, expected one vertex, or one dimension")
+    return [graph.vertex(source, f"{name}[{at}]") for at, source in enumerate(array.tolist())]
 
 
 def is_one(graph: Graph, source: Any) -> bool:

@@ -181,6 +181,25 @@ class PageRankResult(Result):
         return f"of {len(self.rank)} vertices, {self.iterations} iterations{'' if self.converged else ', not converged'}"
 
 
+class BetweennessResult(Result):
+    """score, n elements (float64); sources, the vertices from which paths were counted (int32, int64 for 2^31 vertices or more); scale, by which sums over them were multiplied."""
+
+    _command = "bc"
+    _columns = ("score",)
+
+    def __init__(self, graph: Graph, score: np.ndarray, sources: np.ndarray, scale: float, ran: tuple[Any, ...]):
+        super().__init__(graph, ran)
+        self.score = score
+        self.sources = sources
+        self.scale = scale
+
+    def _facts(self) -> dict[str, Any]:
+        return {"sources": len(self.sources) or self._graph.num_vertices}
+
+    def _summary(self) -> str:
+        return f"of {len(self.score)} vertices, from {len(self.sources) or len(self.score)} sources"
+
+
 class CoreNumberResult(Result):
     """core, n elements (int32, int64 for 2^31 vertices or more); largest, the largest core number, and innermost, the number of vertices that have it."""
 

@@ -194,6 +194,18 @@ class Backend:
         return _is_connected(G)
 
     @staticmethod
+    def betweenness_centrality(G: NxGraph, k: int | None = None, normalized: bool = True, weight: None = None, endpoints: bool = False, seed: Any = None) -> dict[Hashable, float]:
+        n = len(G)
+        if n < 3:
+            return dict.fromkeys(G.nodes, 0.0)
+        # NetworkX halves by the graph's kind, the engine by its edges.
+        halves = not normalized and not G.is_directed()
+        score = _algorithms.betweenness(G.graph(), normalized=not halves).score
+        if not normalized and not halves:
+            score *= (n - 1) * (n - 2)
+        return dict(zip(G.nodes, score.tolist()))
+
+    @staticmethod
     def core_number(G: NxGraph) -> dict[Hashable, int]:
         if G.is_multigraph():
             raise nx.NetworkXNotImplemented("not implemented for multigraph type")
@@ -271,6 +283,10 @@ def _check_dijkstra(G: Any, source: Any, cutoff: Any = None, weight: Any = "weig
     return search if search is not True else _check_weight(weight)
 
 
+def _check_betweenness(G: Any, k: Any = None, normalized: Any = True, weight: Any = None, endpoints: Any = False, seed: Any = None) -> bool | str:
+    return (k is None and weight is None and not endpoints) or "k, weight and endpoints are not taken"
+
+
 def _check_core_number(G: Any) -> bool | str:
     return not G.is_directed() or "NetworkX counts edges in both directions apart, warren does not"
 
@@ -288,5 +304,5 @@ def _is_real(value: Any) -> bool:
 
 
 CHECKS: dict[str, Callable[..., bool | str]] = {"pagerank": _check_pagerank, "single_source_shortest_path_length": _check_search, "single_source_dijkstra_path_length": _check_dijkstra,
-                                              "core_number": _check_core_number, "triangles": _check_triangles}
+                                              "betweenness_centrality": _check_betweenness, "core_number": _check_core_number, "triangles": _check_triangles}
 backend = Backend
