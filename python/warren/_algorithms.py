@@ -34,7 +34,8 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
         session: Session | None = None) -> BfsResult:
     """depth(v) = the least number of edges on a path from the source to v, along the edges' direction; parent(v) is a neighbour on such a path.
 
-    source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. depth_limit: farther vertices count as not reached.
+    source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. depth_limit: farther vertices
+    count as not reached.
     Depths repeat bit for bit; which of several possible parents is told does not.
     Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
     """
@@ -66,7 +67,8 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
 
     delta: the width of a bin of distances; None: by the mean weight and degree. cutoff: farther vertices count as not reached.
     Integer weights are summed exactly in int64, float32 weights in float64. Repeats bit for bit.
-    Raises VertexError (an IndexError) for a source that is no vertex; ValueError for a graph without weights, a weight that is negative or not finite, or another option; MemoryError.
+    Raises VertexError (an IndexError) for a source that is no vertex; ValueError for a graph without weights, a weight that is negative or not
+    finite, or another option; MemoryError.
     """
     _check_graph(graph)
     width = 0.0 if delta is None else real_number("delta", delta, "None, or a width above 0")
@@ -97,7 +99,8 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_i
 
     damping: d, 0 or more and less than 1. tolerance: stops at an L1 change of at most this; at max_iterations it ends with `converged` False.
     weighted: a vertex passes its rank on in proportion to its edges' weights. mode "auto" is "sync".
-    personalization: where ranks start anew, p(v) in place of 1 / n: n numbers of 0 or more, or a dict {vertex: number}, others being 0; they are divided by their sum.
+    personalization: where ranks start anew, p(v) in place of 1 / n: n numbers of 0 or more, or a dict {vertex: number}, others being 0; they are
+    divided by their sum.
     Repeats bit for bit on one device and number of ranks, but for mode "async".
     Raises ValueError for options out of range, and `weighted` for a graph without weights, or with a weight that is negative or not finite; MemoryError.
     """
@@ -130,7 +133,8 @@ def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed
     """score(v) = scale times the sum, over sources s and all t, of the part of the shortest paths (by edges) from s to t that lead through v.
 
     sources: None: all vertices, which is exact; a number k: k vertices, drawn by `seed`; a list of vertices. scale is n / k, by which k sources stand for all;
-    with `normalized` it is divided by (n - 1) (n - 2), else by 2 for undirected graphs. Repeats bit for bit on one device and number of ranks while no count of paths passes 2^53.
+    with `normalized` it is divided by (n - 1) (n - 2), else by 2 for undirected graphs. Repeats bit for bit on one device and number of ranks while
+    no count of paths passes 2^53.
     Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
     """
     _check_graph(graph)

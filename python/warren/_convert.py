@@ -23,8 +23,10 @@ MISSING = object()  # The weight of an edge without one.
 def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) -> Graph:
     """The graph with an edge (u, v) for every stored entry A[u, v] of a sparse n x n matrix or array, of any format.
 
-    Entries are weights, as from_csr() takes them: integers that all fit become int32, others float32 (float64 is rounded). A matrix of booleans is a graph without weights.
-    Entries at one place are added up, as SciPy does; explicit zeros are edges of weight 0. symmetrize adds (v, u) for every (u, v); of both the smaller weight is kept. int32 and float32 data and int32 indices of a sorted CSR go in without a copy,
+    Entries are weights, as from_csr() takes them: integers that all fit become int32, others float32 (float64 is rounded). A matrix of booleans is a
+    graph without weights.
+    Entries at one place are added up, as SciPy does; explicit zeros are edges of weight 0. symmetrize adds (v, u) for every (u, v); of both the
+    smaller weight is kept. int32 and float32 data and int32 indices of a sorted CSR go in without a copy,
     and must not be written then. Raises ValueError for what is no square sparse matrix, for complex entries, and NaN; MemoryError.
     """
     if not (hasattr(A, "tocsr") and hasattr(A, "shape")):
@@ -39,11 +41,13 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) 
     if not is_added_up_there and not csr.has_canonical_format:
         csr = csr.copy() if csr is A else csr
         csr.sum_duplicates()
-    return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops, sum_duplicates=is_added_up_there)
+    return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops,
+                    sum_duplicates=is_added_up_there)
 
 
 def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tuple[list[Hashable], np.ndarray, np.ndarray, np.ndarray | None]:
-    """(nodes, sources, targets, weights) of a NetworkX graph, an undirected edge in both directions. Without weights where no edge has the attribute. Raises ValueError."""
+    """(nodes, sources, targets, weights) of a NetworkX graph, an undirected edge in both directions. Without weights where no edge has the attribute.
+    Raises ValueError."""
     nodes = list(G)
     # The dicts themselves: the views that NetworkX gives take ten times as long.
     rows = [G._adj[node] for node in nodes]
@@ -78,7 +82,8 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     """The graph of a NetworkX graph, whose nodes are its names: vertex v is the v-th of list(G), and calls take nodes as sources.
 
     Undirected graphs become symmetric. weight: the attribute that is an edge's weight, 1 where an edge has none; without weights if it is None or no edge has it.
-    Parallel edges of multigraphs are merged, by the smallest weight. Weights are taken as by from_edges(). Raises ValueError for a weight that is no number, or NaN; MemoryError.
+    Parallel edges of multigraphs are merged, by the smallest weight. Weights are taken as by from_edges(). Raises ValueError for a weight that is no
+    number, or NaN; MemoryError.
     """
     if not (hasattr(G, "is_directed") and hasattr(G, "_adj") and hasattr(G, "is_multigraph")):
         raise ValueError(f"G: got {type_name(G)}, expected a graph of NetworkX's")
@@ -102,10 +107,12 @@ def to_networkx(graph: Graph) -> networkx.Graph | networkx.DiGraph:
     return made
 
 
-def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight: Hashable | None = None, symmetrize: bool = False, num_vertices: int | None = None) -> Graph:
+def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight: Hashable | None = None, symmetrize: bool = False,
+                num_vertices: int | None = None) -> Graph:
     """The graph of a data frame with a row an edge: the columns `source` and `target`, and `weight`, where it is named.
 
-    Columns of integers are ids of vertices. Others are names: the vertices are the different values, in the order in which they first occur in source, then in target.
+    Columns of integers are ids of vertices. Others are names: the vertices are the different values, in the order in which they first occur in
+    source, then in target.
     Raises ValueError for a column that is missing, or has gaps, and as from_edges().
     """
     for name, column in (("source", source), ("target", target), ("weight", weight)):

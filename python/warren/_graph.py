@@ -102,7 +102,8 @@ class Graph:
         return np.diff(self._core.offsets())
 
     def to_edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """(sources, targets, weights), an element an edge, by source and then by target: int32 (int64 for 2^31 vertices or more); weights int32, float32, or None. Copies."""
+        """(sources, targets, weights), an element an edge, by source and then by target: int32 (int64 for 2^31 vertices or more); weights int32,
+        float32, or None. Copies."""
         targets = self._core.targets()
         targets = targets.copy() if targets.dtype == np.int32 else targets.astype(np.int64)
         sources = np.repeat(np.arange(self.num_vertices, dtype=targets.dtype), self.degree())
@@ -110,7 +111,8 @@ class Graph:
         return sources, targets, None if weights is None else weights.copy()
 
     def to_csr(self, copy: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """(offsets, targets, weights): int64, int32 (uint32 for 2^31 vertices or more), and int32, float32 or None. Without a copy they are views that must not be written."""
+        """(offsets, targets, weights): int64, int32 (uint32 for 2^31 vertices or more), and int32, float32 or None. Without a copy they are views
+        that must not be written."""
         offsets, targets, weights = self._core.offsets(), self._core.targets(), self._core.weights()
         if not copy:
             return offsets, targets, weights
@@ -127,7 +129,8 @@ class Graph:
         return csr_array((weights, targets, offsets), shape=(self.num_vertices, self.num_vertices))
 
     def to_networkx(self) -> networkx.Graph | networkx.DiGraph:
-        """A NetworkX Graph where the graph is symmetric, else a DiGraph; with names, or ids, as nodes, and the attribute "weight". Parallel edges become one. Needs NetworkX."""
+        """A NetworkX Graph where the graph is symmetric, else a DiGraph; with names, or ids, as nodes, and the attribute "weight". Parallel edges
+        become one. Needs NetworkX."""
         from ._convert import to_networkx
 
         return to_networkx(self)

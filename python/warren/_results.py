@@ -75,7 +75,9 @@ class Result:
         return ""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._summary()}, {self.seconds:.3g} s on {self._ran[1]} {'GPU' if self._ran[0] else 'CPU rank'}{'s' if self._ran[1] != 1 else ''}>"
+        on_gpu, devices = self._ran[:2]
+        where = f"{devices} {'GPU' if on_gpu else 'CPU rank'}{'s' if devices != 1 else ''}"
+        return f"<{type(self).__name__} {self._summary()}, {self.seconds:.3g} s on {where}>"
 
 
 class BfsResult(Result):
@@ -133,7 +135,8 @@ class SsspResult(Result):
 
 
 class ComponentsResult(Result):
-    """label, n elements (int32, int64 for 2^31 vertices or more): the smallest vertex of the component; num_components, and largest, the vertices of the largest one."""
+    """label, n elements (int32, int64 for 2^31 vertices or more): the smallest vertex of the component; num_components, and largest, the vertices of
+    the largest one."""
 
     _command = "cc"
     _columns = ("label",)
@@ -182,7 +185,8 @@ class PageRankResult(Result):
 
 
 class BetweennessResult(Result):
-    """score, n elements (float64); sources, the vertices from which paths were counted (int32, int64 for 2^31 vertices or more); scale, by which sums over them were multiplied."""
+    """score, n elements (float64); sources, the vertices from which paths were counted (int32, int64 for 2^31 vertices or more); scale, by which sums
+    over them were multiplied."""
 
     _command = "bc"
     _columns = ("score",)

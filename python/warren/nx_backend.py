@@ -116,8 +116,8 @@ class Backend:
         return f"with fewer than {FEW_EDGES} edges the conversion takes longer than NetworkX"
 
     @staticmethod
-    def pagerank(G: NxGraph, alpha: float = 0.85, personalization: dict[Hashable, float] | None = None, max_iter: int = 100, tol: float = 1.0e-6, nstart: None = None,
-                 weight: str | None = "weight", dangling: None = None) -> dict[Hashable, float]:
+    def pagerank(G: NxGraph, alpha: float = 0.85, personalization: dict[Hashable, float] | None = None, max_iter: int = 100, tol: float = 1.0e-6,
+                 nstart: None = None, weight: str | None = "weight", dangling: None = None) -> dict[Hashable, float]:
         """Plain iterations in float64 from 1 / n that end at an L1 change below n * tol: NetworkX's, step by step."""
         n = len(G)
         if n == 0:
@@ -194,7 +194,8 @@ class Backend:
         return _is_connected(G)
 
     @staticmethod
-    def betweenness_centrality(G: NxGraph, k: int | None = None, normalized: bool = True, weight: None = None, endpoints: bool = False, seed: Any = None) -> dict[Hashable, float]:
+    def betweenness_centrality(G: NxGraph, k: int | None = None, normalized: bool = True, weight: None = None, endpoints: bool = False,
+                               seed: Any = None) -> dict[Hashable, float]:
         n = len(G)
         if n < 3:
             return dict.fromkeys(G.nodes, 0.0)
@@ -303,6 +304,12 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-CHECKS: dict[str, Callable[..., bool | str]] = {"pagerank": _check_pagerank, "single_source_shortest_path_length": _check_search, "single_source_dijkstra_path_length": _check_dijkstra,
-                                              "betweenness_centrality": _check_betweenness, "core_number": _check_core_number, "triangles": _check_triangles}
+CHECKS: dict[str, Callable[..., bool | str]] = {
+    "pagerank": _check_pagerank,
+    "single_source_shortest_path_length": _check_search,
+    "single_source_dijkstra_path_length": _check_dijkstra,
+    "betweenness_centrality": _check_betweenness,
+    "core_number": _check_core_number,
+    "triangles": _check_triangles,
+}
 backend = Backend
