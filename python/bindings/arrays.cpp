@@ -36,6 +36,15 @@ void let_go(void* object) {
   (void)Py_AddPendingCall(give_back_pending, nullptr);
 }
 
+/// The bits as those of the signed type.
+template <class Signed, class T>
+nb::object as_signed(std::vector<T>&& values) {
+  auto owner = std::make_unique<std::vector<T>>(std::move(values));
+  auto* data = reinterpret_cast<Signed*>(owner->data());
+  const std::uint64_t size = owner->size();
+  return array_of(data, size, std::move(owner));
+}
+
 }  // namespace
 
 std::shared_ptr<void> hold(nb::handle object) {
@@ -52,14 +61,13 @@ void give_back() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
+nb::object array_of_counts(std::vector<std::uint64_t>&& values) {
+  return as_signed<std::int64_t>(std::move(values));
+}
+
 nb::object array_of_vertices(std::vector<Vertex>&& values) {
   constexpr std::uint64_t kInt32Vertices = std::uint64_t{1} << 31;
-  if (values.size() < kInt32Vertices) {
-    auto owner = std::make_unique<std::vector<Vertex>>(std::move(values));
-    auto* data = reinterpret_cast<std::int32_t*>(owner->data());
-    const std::uint64_t size = owner->size();
-    return array_of(data, size, std::move(owner));
-  }
+  if (values.size() < kInt32Vertices) return as_signed<std::int32_t>(std::move(values));
   std::vector<std::int64_t> wide(values.size());
   for (std::size_t v = 0; v < values.size(); ++v)
     wide[v] = values[v] == kNoVertex ? -1 : std::int64_t{values[v]};

@@ -47,8 +47,9 @@ void after_fork() {
   returning = 0;
 }
 
-void shut_down() {
-  if (is_forked || !is_used) return;
+/// False where there is nothing to end.
+bool shut_down() {
+  if (is_forked || !is_used) return false;
   is_ending = true;
   PyThreadState* state = PyEval_SaveThread();
   // Whoever already waits for the GIL gets it now, and sleeps at its next call.
@@ -58,6 +59,7 @@ void shut_down() {
   session->close();
   PyEval_RestoreThread(state);
   give_back();
+  return true;
 }
 
 Session make_session(const std::optional<std::string>& device, int devices, int threads,
@@ -104,7 +106,8 @@ void bind_session(nb::module_& module) {
           "__init__",
           [](Session* self, const std::optional<std::string>& device, int devices, int threads,
              bool share_devices) {
-            new (self) Session(make_session(device, devices, threads, share_devices));
+            new (self) Session(
+                unlocked([&] { return make_session(device, devices, threads, share_devices); }));
           },
           nb::arg("device").none(), nb::arg("devices"), nb::arg("threads"),
           nb::arg("share_devices"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches, components and ranks. Each function gives the arrays and numbers of its result as a
-// tuple, the last of which says what the call ran on.
+// Searches, components, ranks and counts. Each function gives the arrays and numbers of its result
+// as a tuple, the last of which says what the call ran on.
 #include "warren/api/traverse.hpp"
 
 #include <string>
@@ -86,6 +86,37 @@ nb::tuple pagerank_of(const GraphHandle& graph, double damping, double tolerance
                         found.converged, info_of(found.info));
 }
 
+nb::tuple betweenness_of(const GraphHandle& graph, const std::optional<Input<Vertex>>& sources,
+                         std::uint64_t sample, std::uint64_t seed, bool normalized,
+                         const Run& run) {
+  BetweennessOptions options;
+  if (sources) options.sources.assign(sources->data(), sources->data() + sources->shape(0));
+  options.sample = sample;
+  options.seed = seed;
+  options.normalized = normalized;
+  set_run(options, run);
+  BetweennessResult found = unlocked([&] { return betweenness(*graph, options); });
+  return nb::make_tuple(array_of(std::move(found.score)),
+                        array_of_vertices(std::move(found.sources)), found.scale,
+                        info_of(found.info));
+}
+
+nb::tuple core_numbers_of(const GraphHandle& graph, const Run& run) {
+  CoreNumbersOptions options;
+  set_run(options, run);
+  CoreNumbersResult found = unlocked([&] { return core_numbers(*graph, options); });
+  return nb::make_tuple(array_of_vertices(std::move(found.core)), found.largest, found.innermost,
+                        info_of(found.info));
+}
+
+nb::tuple triangles_of(const GraphHandle& graph, const Run& run) {
+  TrianglesOptions options;
+  set_run(options, run);
+  TrianglesResult found = unlocked([&] { return triangles(*graph, options); });
+  return nb::make_tuple(array_of_counts(std::move(found.count)), found.triangles,
+                        info_of(found.info));
+}
+
 }  // namespace
 
 void bind_traverse(nb::module_& module) {
@@ -111,6 +142,19 @@ void bind_traverse(nb::module_& module) {
   module.def("connected_components", &components_of, nb::arg("graph"), nb::arg("run"),
              nb::sig("def connected_components(graph: Graph, run: Run) -> "
                      "tuple[numpy.typing.NDArray[typing.Any], int, int, tuple[typing.Any, ...]]"));
+  module.def(
+      "betweenness", &betweenness_of, nb::arg("graph"), nb::arg("sources").none(),
+      nb::arg("sample"), nb::arg("seed"), nb::arg("normalized"), nb::arg("run"),
+      nb::sig("def betweenness(graph: Graph, sources: numpy.typing.NDArray[numpy.uint32] | None, "
+              "sample: int, seed: int, normalized: bool, run: Run) -> "
+              "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[typing.Any], "
+              "float, tuple[typing.Any, ...]]"));
+  module.def("core_numbers", &core_numbers_of, nb::arg("graph"), nb::arg("run"),
+             nb::sig("def core_numbers(graph: Graph, run: Run) -> "
+                     "tuple[numpy.typing.NDArray[typing.Any], int, int, tuple[typing.Any, ...]]"));
+  module.def("triangles", &triangles_of, nb::arg("graph"), nb::arg("run"),
+             nb::sig("def triangles(graph: Graph, run: Run) -> "
+                     "tuple[numpy.typing.NDArray[numpy.int64], int, tuple[typing.Any, ...]]"));
   module.def(
       "pagerank", &pagerank_of, nb::arg("graph"), nb::arg("damping"), nb::arg("tolerance"),
       nb::arg("max_iterations"), nb::arg("personalization").none(), nb::arg("weighted"),

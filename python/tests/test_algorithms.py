@@ -104,6 +104,44 @@ def test_pagerank(session, graph, symmetrize, devices, data):
     assert abs(result.rank.sum() - 1) < 1e-9
 
 
+@common
+def test_betweenness(session, graph, symmetrize, devices, data):
+    n, src, dst, weights = graph
+    made = warren.from_edges(src, dst, num_vertices=n, symmetrize=symmetrize)
+    G = smallest(n, src, dst, weights, symmetrize)
+    found = made.betweenness(devices=devices, session=session)
+    expected = nx.betweenness_centrality(G)
+    assert np.allclose(found.score, [expected[v] for v in range(n)], rtol=1e-9, atol=1e-12)
+    # All vertices as a list, or drawn, are all vertices.
+    for sources in (list(range(n)), n):
+        assert np.allclose(made.betweenness(sources, devices=devices, session=session).score, found.score, rtol=1e-9, atol=1e-12)
+    some = made.betweenness(data.draw(st.integers(1, n)), normalized=False, seed=3, session=session)
+    again = made.betweenness(some.sources, normalized=False, session=session)
+    assert np.allclose(some.score, again.score, rtol=1e-9, atol=1e-12) and some.scale == again.scale
+
+
+@given(graphs(), st.integers(1, 3))
+def test_counts(session, graph, devices):
+    n, src, dst, weights = graph
+    made = warren.from_edges(src, dst, num_vertices=n, symmetrize=True)
+    G = smallest(n, src, dst, weights, True)
+    found = made.triangles(devices=devices, session=session)
+    assert found.to_dict() == nx.triangles(G) and found.triangles * 3 == found.count.sum() and found.count.dtype == np.int64
+    G.remove_edges_from(list(nx.selfloop_edges(G)))
+    cores = made.core_number(devices=devices, session=session)
+    assert cores.to_dict() == nx.core_number(G) and cores.core.dtype == np.int32
+    assert n == 0 or (cores.largest, cores.innermost) == (cores.core.max(), np.count_nonzero(cores.core == cores.core.max()))
+    # Whatever the edges' direction.
+    assert np.array_equal(warren.from_edges(src, dst, num_vertices=n).core_number(devices=devices, session=session).core, cores.core)
+
+
+def test_results_are_arrays_to_numpy():
+    graph = warren.from_edges([0, 1], [1, 2], symmetrize=True)
+    assert np.asarray(graph.bfs(0)) is graph.bfs(0).depth or np.asarray(graph.bfs(0)).tolist() == [0, 1, 2]
+    assert np.asarray(graph.core_number(), np.float32).dtype == np.float32
+    assert np.array(graph.triangles()).tolist() == [0, 0, 0]
+
+
 def test_many_sources(session):
     graph = warren.generate("kron:8", symmetrize=True)
     single = [graph.bfs(v) for v in (3, 0, 7)]
@@ -190,6 +228,14 @@ NEGATIVE = warren.from_edges([0, 1], [1, 2], [1, -2])
     (lambda: GRAPH.sssp(0, cutoff=-1), ValueError, "cutoff"),
     (lambda: GRAPH.sssp(0, cutoff=float("nan")), ValueError, "cutoff"),
     (lambda: GRAPH.sssp([0, 1]), ValueError, "expected one vertex"),
+    (lambda: GRAPH.betweenness(0), ValueError, "sources: got 0"),
+    (lambda: GRAPH.betweenness(4), ValueError, "sources: got 4, expected at most the number of vertices, 3"),
+    (lambda: GRAPH.betweenness([]), ValueError, "no sources"),
+    (lambda: GRAPH.betweenness([0, 3]), IndexError, r"sources\[1\]: got 3"),
+    (lambda: GRAPH.betweenness(1.5), ValueError, "sources: got 1.5"),
+    (lambda: GRAPH.betweenness(seed=-1), ValueError, "seed: got -1"),
+    (lambda: GRAPH.triangles(), ValueError, "undirected"),
+    (lambda: GRAPH.core_number(edges="compressed-host"), ValueError, "edges"),
     (lambda: GRAPH.pagerank(damping=1), ValueError, "damping: got 1"),
     (lambda: GRAPH.pagerank(tolerance=-1), ValueError, "tolerance"),
     (lambda: GRAPH.pagerank(tolerance="x"), ValueError, "tolerance"),

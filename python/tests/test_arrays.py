@@ -7,6 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
+from conftest import run
 
 import warren
 
@@ -187,3 +188,19 @@ MATRIX = np.zeros((2, 2), np.int32)
 def test_refused(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_memory_that_is_short():
+    status, out, err = run("""
+        import resource, warren
+        graph = warren.from_edges([0], [1])
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        try:
+            warren.from_edges([0], [2**31])
+        except MemoryError as error:
+            print(error)
+        print(graph.bfs(0).reached)
+    """)
+    assert (status, err) == (0, ""), err
+    said, reached = out.strip().split("\n")
+    assert "memory" in said and reached == "2"

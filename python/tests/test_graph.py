@@ -101,6 +101,8 @@ def test_generate():
     (lambda: warren.from_scipy(csr_array([[0, np.nan], [0, 0]])), ValueError, "NaN"),
     (lambda: warren.from_networkx([1, 2]), ValueError, "G: got list"),
     (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": "far"})])), ValueError, "weight: got 'far'"),
+    (lambda: warren.from_networkx(nx.Graph([(0, 1), (1, 2, {"weight": None})])), ValueError, r"weight: got None for the edge \(1, 2\)"),
+    (lambda: warren.from_networkx(nx.Graph([(0, 1, {"weight": [1]}), (1, 2, {"weight": [1, 2]})])), ValueError, r"weight: got \[1\] for the edge \(0, 1\)"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": [0]}), "a", "b"), ValueError, "target: got 'b'"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": [0, None], "b": [1, 2]}), "a", "b"), ValueError, "row 1"),
     (lambda: warren.from_pandas(pandas.DataFrame({"a": ["x"], "b": ["y"]}), "a", "b", num_vertices=9), ValueError, "num_vertices"),
@@ -137,8 +139,12 @@ def test_scipy_without_a_copy():
     matrix = csr_array((np.array([1, 2], np.float32), np.array([1, 0], np.int32), np.array([0, 1, 2], np.int32)), shape=(2, 2))
     _, targets, weights = warren.from_scipy(matrix).to_csr(copy=False)
     assert np.shares_memory(targets, matrix.indices) and np.shares_memory(weights, matrix.data)
-    messy = csr_array((np.array([1, 2]), np.array([1, 1], np.int32), np.array([0, 2, 2], np.int32)), shape=(2, 2))
-    assert warren.from_scipy(messy).to_edges()[2].tolist() == [3] and messy.nnz == 2
+    for dtype in (np.int32, np.float32, np.float64, bool):
+        messy = csr_array((np.array([1, 2, 4], dtype), np.array([1, 0, 1], np.int32), np.array([0, 3, 3], np.int32)), shape=(2, 2))
+        assert np.array_equal(warren.from_scipy(messy).to_scipy().toarray(), messy.toarray()) and messy.nnz == 3 and messy.indices.tolist() == [1, 0, 1]
+        both = warren.from_scipy(messy, symmetrize=True)
+        assert np.array_equal(warren.from_scipy(both.to_scipy(), symmetrize=True).to_scipy().toarray(), both.to_scipy().toarray())
+        assert np.array_equal(both.to_scipy().toarray(), [[2, 5], [5, 0]] if dtype is not bool else [[1, 1], [1, 0]])
     assert warren.from_scipy(scipy.sparse.csr_matrix(matrix)).num_edges == 2
 
 
@@ -170,6 +176,15 @@ def test_networkx_numbers_as_nodes():
     plain = warren.from_networkx(nx.path_graph(4))
     assert plain.names is None and plain.bfs(0).to_dict() == {0: 0, 1: 1, 2: 2, 3: 3}
     assert warren.from_networkx(nx.Graph()).num_vertices == 0
+
+
+@pytest.mark.parametrize("view", [lambda G: G.subgraph([9, 2, 3, 4]), lambda G: nx.subgraph_view(G, filter_edge=lambda u, v: u != 2), lambda G: G.reverse(copy=False),
+                                  lambda G: G.to_undirected(as_view=True), nx.freeze])
+def test_networkx_views(view):
+    G = view(nx.gnp_random_graph(12, 0.3, seed=2, directed=True))
+    found = warren.from_networkx(G, weight=None)
+    assert found.bfs(2).to_dict() == nx.single_source_shortest_path_length(G, 2)
+    assert sorted(found.to_networkx().edges()) == sorted(type(found.to_networkx())(G).edges())
 
 
 def test_pandas():

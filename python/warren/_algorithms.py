@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, real_number, whole_number
+from ._arrays import as_numpy, real_number, seed_number, whole_number
 from ._graph import Graph, is_one, vertices_of
-from ._results import BfsResult, ComponentsResult, PageRankResult, SsspResult
+from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
 from ._session import Session, run_of
 
 MAX_DEPTH = 2**32 - 2
@@ -34,7 +34,8 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
         session: Session | None = None) -> BfsResult:
     """depth(v) = the least number of edges on a path from the source to v, along the edges' direction; parent(v) is a neighbour on such a path.
 
-    source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. depth_limit: farther vertices count as not reached.
+    source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. depth_limit: farther vertices
+    count as not reached.
     Depths repeat bit for bit; which of several possible parents is told does not.
     Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
     """
@@ -66,7 +67,8 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
 
     delta: the width of a bin of distances; None: by the mean weight and degree. cutoff: farther vertices count as not reached.
     Integer weights are summed exactly in int64, float32 weights in float64. Repeats bit for bit.
-    Raises VertexError (an IndexError) for a source that is no vertex; ValueError for a graph without weights, a weight that is negative or not finite, or another option; MemoryError.
+    Raises VertexError (an IndexError) for a source that is no vertex; ValueError for a graph without weights, a weight that is negative or not
+    finite, or another option; MemoryError.
     """
     _check_graph(graph)
     width = 0.0 if delta is None else real_number("delta", delta, "None, or a width above 0")
@@ -97,7 +99,8 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_i
 
     damping: d, 0 or more and less than 1. tolerance: stops at an L1 change of at most this; at max_iterations it ends with `converged` False.
     weighted: a vertex passes its rank on in proportion to its edges' weights. mode "auto" is "sync".
-    personalization: where ranks start anew, p(v) in place of 1 / n: n numbers of 0 or more, or a dict {vertex: number}, others being 0; they are divided by their sum.
+    personalization: where ranks start anew, p(v) in place of 1 / n: n numbers of 0 or more, or a dict {vertex: number}, others being 0; they are
+    divided by their sum.
     Repeats bit for bit on one device and number of ranks, but for mode "async".
     Raises ValueError for options out of range, and `weighted` for a graph without weights, or with a weight that is negative or not finite; MemoryError.
     """
@@ -123,3 +126,46 @@ def _teleports(graph: Graph, personalization: Any) -> np.ndarray:
     if teleports.size > 0 and not (teleports.min() >= 0 and 0 < teleports.sum() < np.inf):
         raise ValueError("personalization: expected finite numbers of 0 or more, with a sum above 0")
     return teleports
+
+
+def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed: int = 1, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
+                session: Session | None = None) -> BetweennessResult:
+    """score(v) = scale times the sum, over sources s and all t, of the part of the shortest paths (by edges) from s to t that lead through v.
+
+    sources: None: all vertices, which is exact; a number k: k vertices, drawn by `seed`; a list of vertices. scale is n / k, by which k sources stand for all;
+    with `normalized` it is divided by (n - 1) (n - 2), else by 2 for undirected graphs. Repeats bit for bit on one device and number of ranks while
+    no count of paths passes 2^53.
+    Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
+    """
+    _check_graph(graph)
+    run = run_of("auto", edges, device, devices, session)
+    chosen, sample = None, 0
+    if sources is not None and not isinstance(sources, str) and is_one(graph, sources):
+        sample = whole_number("sources", sources, 1, "None, a number of vertices to draw, or a list of vertices")
+        if sample > graph.num_vertices:
+            raise ValueError(f"sources: got {sample}, expected at most the number of vertices, {graph.num_vertices}")
+    elif sources is not None:
+        vertices = [sources] if isinstance(sources, str) else sources
+        chosen = np.array(vertices_of(graph, vertices, "sources"), np.uint32)
+        if chosen.size == 0:
+            raise ValueError("sources: got no sources, expected one or more")
+    return BetweennessResult(graph, *_core.betweenness(graph._core, chosen, sample, seed_number(seed), bool(normalized), run))
+
+
+def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:
+    """core(v) = the largest k for which v lies in a subgraph whose vertices all have k neighbours or more in it.
+
+    Edges count whatever their direction, and once however many there are between two vertices; self-loops do not count.
+    Exact. Raises ValueError for an option that is none, MemoryError.
+    """
+    _check_graph(graph)
+    return CoreNumberResult(graph, *_core.core_numbers(graph._core, run_of("auto", edges, device, devices, session)))
+
+
+def triangles(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> TrianglesResult:
+    """count(v) = the pairs of neighbours of v that are neighbours of each other, in an undirected graph.
+
+    Parallel edges count once, self-loops not at all. Exact. Raises ValueError for a graph that is not symmetric, and for an option that is none; MemoryError.
+    """
+    _check_graph(graph)
+    return TrianglesResult(graph, *_core.triangles(graph._core, run_of("auto", edges, device, devices, session)))

@@ -39,8 +39,8 @@ def as_numpy(name: str, values: Any) -> np.ndarray:
     if hasattr(values, "__dlpack__"):
         try:
             return np.from_dlpack(values)
-        except (BufferError, RuntimeError, TypeError):
-            pass  # A type or a layout that DLPack, or this NumPy's, does not take: the other ways may.
+        except Exception:  # Each library refuses in its own way what DLPack, or this NumPy's, does not take.
+            pass
     try:
         return np.asarray(values)
     except Exception as error:
@@ -142,6 +142,14 @@ def whole_number(name: str, value: SupportsIndex, least: int, what: str) -> int:
         raise ValueError(f"{name}: got {value!r}, expected {what}") from None
     if number < least:
         raise ValueError(f"{name}: got {number}, expected {what}")
+    return number
+
+
+def seed_number(seed: SupportsIndex) -> int:
+    """A seed of 64 bits. Raises ValueError for what is none."""
+    number = whole_number("seed", seed, 0, "a number of 0 or more")
+    if number >= 2**64:
+        raise ValueError(f"seed: got {number}, expected less than 2**64")
     return number
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, vertex_ids, weights_array, whole_number
+from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, seed_number, vertex_ids, weights_array, whole_number
 from ._graph import Graph
 
 GENERATORS = ("kron:", "urand:", "grid:", "community:")
@@ -20,7 +20,8 @@ def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops
          seed: int = 1) -> Graph:
     """The graph that `name` is: a file of any format of the command line, a generator ("kron:20"), a dataset's folder, or the name of a dataset.
 
-    symmetrize: adds (v, u) for every (u, v). drop_self_loops: leaves out (v, v). Parallel edges are merged, weights by minimum; keep_duplicates keeps them, sum_duplicates adds them up.
+    symmetrize: adds (v, u) for every (u, v). drop_self_loops: leaves out (v, v). Parallel edges are merged, weights by minimum; keep_duplicates keeps
+    them, sum_duplicates adds them up.
     one_based, compact: of edge lists: ids begin with 1; only ids that occur are vertices. format: the format, whatever the name ends with ("el").
     ids: "words": ids of edge lists are words, numbers too. headings: whether the first line of an edge list is one of headings; None: its look tells.
     weights: "file": the file must have some; "uniform:LO:HI": drawn by `seed`; "none": left out; None: those of the file where it has any.
@@ -36,7 +37,7 @@ def read(name: str | os.PathLike[str], symmetrize: bool = False, drop_self_loops
     options.format = _text("format", format)
     options.has_headings = None if headings is None else bool(headings)
     options.weights = _text("weights", weights)
-    options.seed = _seed(seed)
+    options.seed = seed_number(seed)
     if ids not in ("auto", "words"):
         raise ValueError(f'ids: got {ids!r}, expected "auto" or "words"')
     options.are_words = ids == "words"
@@ -56,11 +57,13 @@ def generate(spec: str, seed: int = 1, symmetrize: bool = False, drop_self_loops
 
 def from_edges(src: Any, dst: Any, weights: Any = None, num_vertices: int | None = None, symmetrize: bool = False, drop_self_loops: bool = False,
                keep_duplicates: bool = False, sum_duplicates: bool = False) -> Graph:
-    """The graph of the edges (src[i], dst[i]): m elements each of any integer type, in arrays of any library with DLPack, the buffer or the CUDA array interface, or lists.
+    """The graph of the edges (src[i], dst[i]): m elements each of any integer type, in arrays of any library with DLPack, the buffer or the CUDA
+    array interface, or lists.
 
     weights: None, or m numbers: integers that all fit become int32, others float32 (float64 is rounded). num_vertices: n; None: the largest id plus one.
     Parallel edges are merged, weights by minimum; keep_duplicates keeps them, sum_duplicates adds them up. symmetrize adds (v, u) for every (u, v).
-    The arrays are copied. Raises VertexError (an IndexError) for an id out of range; ValueError, naming the argument, for another length, shape or type, and NaN; MemoryError.
+    The arrays are copied. Raises VertexError (an IndexError) for an id out of range; ValueError, naming the argument, for another length, shape or
+    type, and NaN; MemoryError.
     """
     limit = None if num_vertices is None else whole_number("num_vertices", num_vertices, 0, "a number of vertices, or None")
     if limit is not None and limit > MAX_VERTICES:
@@ -76,10 +79,13 @@ def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool =
              sum_duplicates: bool = False) -> Graph:
     """The graph whose vertex v has the edges to targets[offsets[v]:offsets[v + 1]].
 
-    offsets: n + 1 integers, ascending from 0 to m. targets: m integers. weights: None, or m numbers: integers that all fit become int32, others float32 (float64 is rounded).
-    Contiguous arrays in host memory go in without a copy: offsets as int64, targets as int32 or uint32, weights as int32 or float32, if rows are sorted and without parallel edges.
+    offsets: n + 1 integers, ascending from 0 to m. targets: m integers. weights: None, or m numbers: integers that all fit become int32, others
+    float32 (float64 is rounded).
+    Contiguous arrays in host memory go in without a copy: offsets as int64, targets as int32 or uint32, weights as int32 or float32, if rows are
+    sorted and without parallel edges.
     The graph keeps them alive, and they must not be written then. Others are copied. The options are those of from_edges().
-    Raises VertexError (an IndexError) for a target out of range; ValueError, naming the argument, for offsets that do not ascend, another length, shape or type, and NaN; MemoryError.
+    Raises VertexError (an IndexError) for a target out of range; ValueError, naming the argument, for offsets that do not ascend, another length,
+    shape or type, and NaN; MemoryError.
     """
     rows = offsets_array("offsets", offsets)
     columns = as_numpy("targets", targets)
@@ -102,13 +108,6 @@ def _text(name: str, value: str | None) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{name}: got {value!r}, expected a str or None")
     return value
-
-
-def _seed(seed: int) -> int:
-    number = whole_number("seed", seed, 0, "a number of 0 or more")
-    if number >= 2**64:
-        raise ValueError(f"seed: got {number}, expected less than 2**64")
-    return number
 
 
 def shipped_data() -> Path:

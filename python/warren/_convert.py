@@ -2,25 +2,31 @@
 """Graphs of other libraries. Each is imported only here, when it is needed."""
 from __future__ import annotations
 
-from collections.abc import Hashable
+import itertools
+import operator
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._arrays import as_numpy, type_name
 from ._build import from_csr, from_edges
-from ._graph import Graph, with_nodes
+from ._graph import Graph, are_numbered, with_nodes
 
 if TYPE_CHECKING:
     import networkx
     import pandas
 
+MISSING = object()  # The weight of an edge without one.
+
 
 def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) -> Graph:
     """The graph with an edge (u, v) for every stored entry A[u, v] of a sparse n x n matrix or array, of any format.
 
-    Entries are weights, as from_csr() takes them: integers that all fit become int32, others float32 (float64 is rounded). A matrix of booleans is a graph without weights.
-    Entries at one place are added up, as SciPy does; explicit zeros are edges of weight 0. int32 and float32 data and int32 indices of a sorted CSR go in without a copy,
+    Entries are weights, as from_csr() takes them: integers that all fit become int32, others float32 (float64 is rounded). A matrix of booleans is a
+    graph without weights.
+    Entries at one place are added up, as SciPy does; explicit zeros are edges of weight 0. symmetrize adds (v, u) for every (u, v); of both the
+    smaller weight is kept. int32 and float32 data and int32 indices of a sorted CSR go in without a copy,
     and must not be written then. Raises ValueError for what is no square sparse matrix, for complex entries, and NaN; MemoryError.
     """
     if not (hasattr(A, "tocsr") and hasattr(A, "shape")):
@@ -30,32 +36,45 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) 
     if A.dtype.kind not in "biuf":
         raise ValueError(f"A: got entries of type {A.dtype}, expected real numbers")
     csr = A.tocsr()
-    if not csr.has_canonical_format:
+    # The engine adds up what it holds in the same type, and looks for it on all threads. Others are added up before they are rounded, or meet their reverses.
+    is_added_up_there = not symmetrize and csr.dtype in (np.bool_, np.int32, np.float32)
+    if not is_added_up_there and not csr.has_canonical_format:
         csr = csr.copy() if csr is A else csr
         csr.sum_duplicates()
-    return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops)
+    return from_csr(csr.indptr, csr.indices, None if csr.dtype.kind == "b" else csr.data, symmetrize=symmetrize, drop_self_loops=drop_self_loops,
+                    sum_duplicates=is_added_up_there)
 
 
 def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tuple[list[Hashable], np.ndarray, np.ndarray, np.ndarray | None]:
-    """(nodes, sources, targets, weights) of a NetworkX graph, an undirected edge once. Without weights where no edge has the attribute. Raises ValueError."""
+    """(nodes, sources, targets, weights) of a NetworkX graph, an undirected edge in both directions. Without weights where no edge has the attribute.
+    Raises ValueError."""
     nodes = list(G)
-    index = {node: v for v, node in enumerate(nodes)}
-    count = G.number_of_edges()
-    if count == 0:
-        return nodes, np.zeros(0, np.int64), np.zeros(0, np.int64), None
+    # The dicts themselves: the views that NetworkX gives take ten times as long.
+    rows = [G._adj[node] for node in nodes]
+    lengths = np.fromiter(map(len, rows), np.int64, len(nodes))
+    heads: Iterable[Any] = itertools.chain.from_iterable(rows)
+    if not are_numbered(nodes):
+        heads = map({node: v for v, node in enumerate(nodes)}.__getitem__, heads)
+    targets = np.fromiter(heads, np.int64, int(lengths.sum()))
+    sources = np.repeat(np.arange(len(nodes)), lengths)
+    edges = itertools.chain.from_iterable(map(operator.methodcaller("values"), rows))
+    if G.is_multigraph():
+        parallel = list(edges)  # A dict a pair of nodes, by key.
+        counts = np.fromiter(map(len, parallel), np.int64, len(parallel))
+        sources, targets = np.repeat(sources, counts), np.repeat(targets, counts)
+        edges = itertools.chain.from_iterable(map(operator.methodcaller("values"), parallel))
     if weight is None:
-        heads, tails = zip(*((edge[0], edge[1]) for edge in G.edges()))
-        values: Any = None
-    else:
-        heads, tails, values = zip(*G.edges(data=weight))
-    sources = np.fromiter(map(index.__getitem__, heads), np.int64, count)
-    targets = np.fromiter(map(index.__getitem__, tails), np.int64, count)
-    if values is None or all(value is None for value in values):
         return nodes, sources, targets, None
-    numbers = np.asarray([default if value is None else value for value in values])
+    values = [edge.get(weight, MISSING) for edge in edges]
+    if values.count(MISSING) == len(values):
+        return nodes, sources, targets, None
+    try:
+        numbers = np.asarray([default if value is MISSING else value for value in values] if MISSING in values else values)
+    except ValueError:  # Lists of different lengths.
+        numbers = np.empty(0, object)
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
-        at = next((i for i, value in enumerate(values) if not isinstance(value, (int, float, np.number, type(None)))), 0)
-        raise ValueError(f"weight: got {values[at]!r} for the edge ({heads[at]!r}, {tails[at]!r}), expected a number")
+        at = next((i for i, value in enumerate(values) if not isinstance(value, (int, float, np.number, np.bool_)) and value is not MISSING), 0)
+        raise ValueError(f"weight: got {values[at]!r} for the edge ({nodes[sources[at]]!r}, {nodes[targets[at]]!r}), expected a number")
     return nodes, sources, targets, numbers
 
 
@@ -63,12 +82,13 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     """The graph of a NetworkX graph, whose nodes are its names: vertex v is the v-th of list(G), and calls take nodes as sources.
 
     Undirected graphs become symmetric. weight: the attribute that is an edge's weight, 1 where an edge has none; without weights if it is None or no edge has it.
-    Parallel edges of multigraphs are merged, by the smallest weight. Weights are taken as by from_edges(). Raises ValueError for a weight that is no number, or NaN; MemoryError.
+    Parallel edges of multigraphs are merged, by the smallest weight. Weights are taken as by from_edges(). Raises ValueError for a weight that is no
+    number, or NaN; MemoryError.
     """
-    if not (hasattr(G, "is_directed") and hasattr(G, "edges") and hasattr(G, "number_of_edges")):
+    if not (hasattr(G, "is_directed") and hasattr(G, "_adj") and hasattr(G, "is_multigraph")):
         raise ValueError(f"G: got {type_name(G)}, expected a graph of NetworkX's")
     nodes, sources, targets, weights = node_arrays(G, weight)
-    graph = from_edges(sources, targets, weights, num_vertices=len(nodes), symmetrize=not G.is_directed())
+    graph = from_edges(sources, targets, weights, num_vertices=len(nodes))
     return with_nodes(graph._core, nodes)
 
 
@@ -87,10 +107,12 @@ def to_networkx(graph: Graph) -> networkx.Graph | networkx.DiGraph:
     return made
 
 
-def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight: Hashable | None = None, symmetrize: bool = False, num_vertices: int | None = None) -> Graph:
+def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight: Hashable | None = None, symmetrize: bool = False,
+                num_vertices: int | None = None) -> Graph:
     """The graph of a data frame with a row an edge: the columns `source` and `target`, and `weight`, where it is named.
 
-    Columns of integers are ids of vertices. Others are names: the vertices are the different values, in the order in which they first occur in source, then in target.
+    Columns of integers are ids of vertices. Others are names: the vertices are the different values, in the order in which they first occur in
+    source, then in target.
     Raises ValueError for a column that is missing, or has gaps, and as from_edges().
     """
     for name, column in (("source", source), ("target", target), ("weight", weight)):

@@ -14,7 +14,7 @@ def start(main_thread: int) -> None:
 def after_fork() -> None:
     """In the child."""
 
-def shut_down() -> None:
+def shut_down() -> bool:
     """Ends the standard session and the calls of daemon threads."""
 
 class Session:
@@ -139,5 +139,11 @@ def bfs(graph: Graph, source: int, depth_limit: int | None, run: Run) -> tuple[n
 def sssp(graph: Graph, source: int, delta: float, cutoff: float | None, run: Run) -> tuple[numpy.typing.NDArray[Any], int, tuple[Any, ...]]: ...
 
 def connected_components(graph: Graph, run: Run) -> tuple[numpy.typing.NDArray[Any], int, int, tuple[Any, ...]]: ...
+
+def betweenness(graph: Graph, sources: numpy.typing.NDArray[numpy.uint32] | None, sample: int, seed: int, normalized: bool, run: Run) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[Any], float, tuple[Any, ...]]: ...
+
+def core_numbers(graph: Graph, run: Run) -> tuple[numpy.typing.NDArray[Any], int, int, tuple[Any, ...]]: ...
+
+def triangles(graph: Graph, run: Run) -> tuple[numpy.typing.NDArray[numpy.int64], int, tuple[Any, ...]]: ...
 
 def pagerank(graph: Graph, damping: float, tolerance: float, max_iterations: int, personalization: numpy.typing.NDArray[numpy.float64] | None, weighted: bool, run: Run) -> tuple[numpy.typing.NDArray[numpy.float64], int, float, bool, tuple[Any, ...]]: ...

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-    from ._results import BfsResult, ComponentsResult, PageRankResult, SsspResult
+    from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
     from ._session import Session
 
 
@@ -102,7 +102,8 @@ class Graph:
         return np.diff(self._core.offsets())
 
     def to_edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """(sources, targets, weights), an element an edge, by source and then by target: int32 (int64 for 2^31 vertices or more); weights int32, float32, or None. Copies."""
+        """(sources, targets, weights), an element an edge, by source and then by target: int32 (int64 for 2^31 vertices or more); weights int32,
+        float32, or None. Copies."""
         targets = self._core.targets()
         targets = targets.copy() if targets.dtype == np.int32 else targets.astype(np.int64)
         sources = np.repeat(np.arange(self.num_vertices, dtype=targets.dtype), self.degree())
@@ -110,7 +111,8 @@ class Graph:
         return sources, targets, None if weights is None else weights.copy()
 
     def to_csr(self, copy: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """(offsets, targets, weights): int64, int32 (uint32 for 2^31 vertices or more), and int32, float32 or None. Without a copy they are views that must not be written."""
+        """(offsets, targets, weights): int64, int32 (uint32 for 2^31 vertices or more), and int32, float32 or None. Without a copy they are views
+        that must not be written."""
         offsets, targets, weights = self._core.offsets(), self._core.targets(), self._core.weights()
         if not copy:
             return offsets, targets, weights
@@ -127,7 +129,8 @@ class Graph:
         return csr_array((weights, targets, offsets), shape=(self.num_vertices, self.num_vertices))
 
     def to_networkx(self) -> networkx.Graph | networkx.DiGraph:
-        """A NetworkX Graph where the graph is symmetric, else a DiGraph; with names, or ids, as nodes, and the attribute "weight". Parallel edges become one. Needs NetworkX."""
+        """A NetworkX Graph where the graph is symmetric, else a DiGraph; with names, or ids, as nodes, and the attribute "weight". Parallel edges
+        become one. Needs NetworkX."""
         from ._convert import to_networkx
 
         return to_networkx(self)
@@ -170,6 +173,25 @@ class Graph:
 
         return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session)
 
+    def betweenness(self, sources: Any = None, normalized: bool = True, seed: int = 1, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
+                    session: Session | None = None) -> BetweennessResult:
+        """As warren.betweenness(self, ...)."""
+        from ._algorithms import betweenness
+
+        return betweenness(self, sources, normalized, seed, device, devices, edges, session)
+
+    def core_number(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:
+        """As warren.core_number(self, ...)."""
+        from ._algorithms import core_number
+
+        return core_number(self, device, devices, edges, session)
+
+    def triangles(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> TrianglesResult:
+        """As warren.triangles(self, ...)."""
+        from ._algorithms import triangles
+
+        return triangles(self, device, devices, edges, session)
+
     def __len__(self) -> int:
         """num_vertices."""
         return self.num_vertices
@@ -178,23 +200,28 @@ class Graph:
         return f"<warren.Graph {self.num_vertices} vertices, {self.num_edges} edges, {'weighted' if self.is_weighted else 'unweighted'}>"
 
 
+def are_numbered(nodes: Sequence[Hashable]) -> bool:
+    """True for 0 to n - 1, in order."""
+    return all(type(node) is int and node == v for v, node in enumerate(nodes))
+
+
 def with_nodes(core: _core.Graph, nodes: Sequence[Hashable]) -> Graph:
     """A graph whose vertices are known as `nodes`, but for nodes that are 0 to n - 1 in order."""
-    if all(type(node) is int and node == v for v, node in enumerate(nodes)):
+    if are_numbered(nodes):
         return Graph(core)
     graph = Graph(core, list(nodes))
     graph._index = {node: v for v, node in enumerate(nodes)}
     return graph
 
 
-def vertices_of(graph: Graph, sources: Any) -> list[int]:
+def vertices_of(graph: Graph, sources: Any, name: str = "source") -> list[int]:
     """Of a list or an array of sources."""
     if isinstance(sources, (list, tuple, set, frozenset, range)):
-        return [graph.vertex(source, f"source[{at}]") for at, source in enumerate(sources)]
-    array = as_numpy("source", sources)
+        return [graph.vertex(source, f"{name}[{at}]") for at, source in enumerate(sources)]
+    array = as_numpy(name, sources)
     if array.ndim != 1:
-        raise ValueError(f"source: got an array of shape {array.shape}, expected one vertex, or one dimension")
-    return [graph.vertex(source, f"source[{at}]") for at, source in enumerate(array.tolist())]
+        raise ValueError(f"{name}: got an array of shape {array.shape}, expected one vertex, or one dimension")
+    return [graph.vertex(source, f"{name}[{at}]") for at, source in enumerate(array.tolist())]
 
 
 def is_one(graph: Graph, source: Any) -> bool:

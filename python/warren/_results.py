@@ -42,6 +42,11 @@ class Result:
         info.update(self._facts())
         return info
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The first array, where NumPy wants one."""
+        array = np.asarray(getattr(self, self._columns[0]), dtype)
+        return array.copy() if copy else array
+
     def _facts(self) -> dict[str, Any]:
         return {}
 
@@ -70,7 +75,9 @@ class Result:
         return ""
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._summary()}, {self.seconds:.3g} s on {self._ran[1]} {'GPU' if self._ran[0] else 'CPU rank'}{'s' if self._ran[1] != 1 else ''}>"
+        on_gpu, devices = self._ran[:2]
+        where = f"{devices} {'GPU' if on_gpu else 'CPU rank'}{'s' if devices != 1 else ''}"
+        return f"<{type(self).__name__} {self._summary()}, {self.seconds:.3g} s on {where}>"
 
 
 class BfsResult(Result):
@@ -128,7 +135,8 @@ class SsspResult(Result):
 
 
 class ComponentsResult(Result):
-    """label, n elements (int32, int64 for 2^31 vertices or more): the smallest vertex of the component; num_components, and largest, the vertices of the largest one."""
+    """label, n elements (int32, int64 for 2^31 vertices or more): the smallest vertex of the component; num_components, and largest, the vertices of
+    the largest one."""
 
     _command = "cc"
     _columns = ("label",)
@@ -174,6 +182,63 @@ class PageRankResult(Result):
 
     def _summary(self) -> str:
         return f"of {len(self.rank)} vertices, {self.iterations} iterations{'' if self.converged else ', not converged'}"
+
+
+class BetweennessResult(Result):
+    """score, n elements (float64); sources, the vertices from which paths were counted (int32, int64 for 2^31 vertices or more); scale, by which sums
+    over them were multiplied."""
+
+    _command = "bc"
+    _columns = ("score",)
+
+    def __init__(self, graph: Graph, score: np.ndarray, sources: np.ndarray, scale: float, ran: tuple[Any, ...]):
+        super().__init__(graph, ran)
+        self.score = score
+        self.sources = sources
+        self.scale = scale
+
+    def _facts(self) -> dict[str, Any]:
+        return {"sources": len(self.sources) or self._graph.num_vertices}
+
+    def _summary(self) -> str:
+        return f"of {len(self.score)} vertices, from {len(self.sources) or len(self.score)} sources"
+
+
+class CoreNumberResult(Result):
+    """core, n elements (int32, int64 for 2^31 vertices or more); largest, the largest core number, and innermost, the number of vertices that have it."""
+
+    _command = "core"
+    _columns = ("core",)
+
+    def __init__(self, graph: Graph, core: np.ndarray, largest: int, innermost: int, ran: tuple[Any, ...]):
+        super().__init__(graph, ran)
+        self.core = core
+        self.largest = largest
+        self.innermost = innermost
+
+    def _facts(self) -> dict[str, Any]:
+        return {"largest_core": self.largest, "innermost": self.innermost}
+
+    def _summary(self) -> str:
+        return f"largest core {self.largest} of {self.innermost} vertices"
+
+
+class TrianglesResult(Result):
+    """count, n elements (int64): the triangles that a vertex is in; triangles, their number in the graph, a third of the sum of the counts."""
+
+    _command = "triangles"
+    _columns = ("count",)
+
+    def __init__(self, graph: Graph, count: np.ndarray, triangles: int, ran: tuple[Any, ...]):
+        super().__init__(graph, ran)
+        self.count = count
+        self.triangles = triangles
+
+    def _facts(self) -> dict[str, Any]:
+        return {"triangles": self.triangles}
+
+    def _summary(self) -> str:
+        return f"{self.triangles} triangles"
 
 
 def _plain(value: Any) -> Any:

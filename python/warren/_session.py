@@ -6,6 +6,7 @@ import atexit
 import contextvars
 import os
 import threading
+import weakref
 from types import TracebackType
 from typing import Any
 
@@ -19,8 +20,18 @@ EDGES = {"auto": 0, "device": 0, "host": 1, "compressed-host": 2}
 
 _current: contextvars.ContextVar[Session | None] = contextvars.ContextVar("warren session", default=None)
 
+_open: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def _end() -> None:
+    """At the end of the interpreter: of calls in daemon threads first, then of what sessions hold."""
+    if _core.shut_down():
+        for session in list(_open):
+            session.close()
+
+
 _core.start(threading.main_thread().ident or 0)
-atexit.register(_core.shut_down)
+atexit.register(_end)
 os.register_at_fork(after_in_child=_core.after_fork)
 
 
@@ -65,6 +76,7 @@ class Session:
         choice("device", device, DEVICES)
         number = 0 if threads is None else whole_number("threads", threads, 1, "a number of 1 or more, or None")
         self._core = _core.Session(None if device == "auto" else device, number_of_devices(devices), min(number, 2**31 - 1), bool(share_devices))
+        _open.add(self)
 
     @property
     def is_closed(self) -> bool:

@@ -41,8 +41,11 @@ class NxGraph:
     def is_multigraph(self) -> bool:
         return self._is_multigraph
 
+    def number_of_self_loops(self) -> int:
+        return int(np.count_nonzero(self._sources == self._targets))
+
     def number_of_edges(self) -> int:
-        return int(self._sources.size)
+        return int(self._sources.size) if self._is_directed else (int(self._sources.size) + self.number_of_self_loops()) // 2
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -64,18 +67,19 @@ class NxGraph:
             weights = None if kind == "plain" else self.weights
             if weights is None and kind == "sum":
                 weights = np.ones(self._sources.size, np.int32)
-            self._graphs[kind] = from_edges(self._sources, self._targets, weights, len(self.nodes), symmetrize=not self._is_directed, sum_duplicates=kind == "sum")
+            self._graphs[kind] = from_edges(self._sources, self._targets, weights, len(self.nodes), sum_duplicates=kind == "sum")
         return self._graphs[kind]
 
     def to_networkx(self) -> nx.Graph:
         kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph, (True, True): nx.MultiDiGraph}
         G = kinds[self._is_directed, self._is_multigraph]()
         G.add_nodes_from(self.nodes)
-        ends = [(self.nodes[u], self.nodes[v]) for u, v in zip(self._sources.tolist(), self._targets.tolist())]
+        once = slice(None) if self._is_directed else self._sources <= self._targets
+        ends = [(self.nodes[u], self.nodes[v]) for u, v in zip(self._sources[once].tolist(), self._targets[once].tolist())]
         if self.weights is None:
             G.add_edges_from(ends)
         else:
-            G.add_weighted_edges_from(((u, v, w) for (u, v), w in zip(ends, self.weights.tolist())), weight=self.attribute)
+            G.add_weighted_edges_from(((u, v, w) for (u, v), w in zip(ends, self.weights[once].tolist())), weight=self.attribute)
         return G
 
 
@@ -112,8 +116,8 @@ class Backend:
         return f"with fewer than {FEW_EDGES} edges the conversion takes longer than NetworkX"
 
     @staticmethod
-    def pagerank(G: NxGraph, alpha: float = 0.85, personalization: dict[Hashable, float] | None = None, max_iter: int = 100, tol: float = 1.0e-6, nstart: None = None,
-                 weight: str | None = "weight", dangling: None = None) -> dict[Hashable, float]:
+    def pagerank(G: NxGraph, alpha: float = 0.85, personalization: dict[Hashable, float] | None = None, max_iter: int = 100, tol: float = 1.0e-6,
+                 nstart: None = None, weight: str | None = "weight", dangling: None = None) -> dict[Hashable, float]:
         """Plain iterations in float64 from 1 / n that end at an L1 change below n * tol: NetworkX's, step by step."""
         n = len(G)
         if n == 0:
@@ -189,6 +193,41 @@ class Backend:
         _refuse(G, directed=False)
         return _is_connected(G)
 
+    @staticmethod
+    def betweenness_centrality(G: NxGraph, k: int | None = None, normalized: bool = True, weight: None = None, endpoints: bool = False,
+                               seed: Any = None) -> dict[Hashable, float]:
+        n = len(G)
+        if n < 3:
+            return dict.fromkeys(G.nodes, 0.0)
+        # NetworkX halves by the graph's kind, the engine by its edges.
+        halves = not normalized and not G.is_directed()
+        score = _algorithms.betweenness(G.graph(), normalized=not halves).score
+        if not normalized and not halves:
+            score *= (n - 1) * (n - 2)
+        return dict(zip(G.nodes, score.tolist()))
+
+    @staticmethod
+    def core_number(G: NxGraph) -> dict[Hashable, int]:
+        if G.is_multigraph():
+            raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+        if G.is_directed():
+            raise NotImplementedError("NetworkX counts edges in both directions apart, warren does not")
+        if G.number_of_self_loops() > 0:
+            raise nx.NetworkXNotImplemented("Input graph has self loops which is not permitted; Consider using G.remove_edges_from(nx.selfloop_edges(G)).")
+        return dict(zip(G.nodes, _algorithms.core_number(G.graph()).core.tolist()))
+
+    @staticmethod
+    def triangles(G: NxGraph, nodes: Any = None) -> Any:
+        _refuse(G, directed=True)
+        if nodes is not None and G.is_multigraph():
+            raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+        count = _algorithms.triangles(G.graph()).count
+        if nodes is None:
+            return dict(zip(G.nodes, count.tolist()))
+        if nodes in G:
+            return int(count[G.index[nodes]])
+        return {node: int(count[G.index[node]]) for node in nodes if node in G}
+
 
 def _weighted(G: NxGraph, kind: str) -> Graph:
     try:
@@ -245,6 +284,18 @@ def _check_dijkstra(G: Any, source: Any, cutoff: Any = None, weight: Any = "weig
     return search if search is not True else _check_weight(weight)
 
 
+def _check_betweenness(G: Any, k: Any = None, normalized: Any = True, weight: Any = None, endpoints: Any = False, seed: Any = None) -> bool | str:
+    return (k is None and weight is None and not endpoints) or "k, weight and endpoints are not taken"
+
+
+def _check_core_number(G: Any) -> bool | str:
+    return not G.is_directed() or "NetworkX counts edges in both directions apart, warren does not"
+
+
+def _check_triangles(G: Any, nodes: Any = None) -> bool | str:
+    return nodes is None or isinstance(nodes, (Hashable, list, set)) or "nodes are in no list, set or tuple"
+
+
 def _check_weight(weight: Any) -> bool | str:
     return weight is None or isinstance(weight, str) or "weight is not the name of an attribute"
 
@@ -253,5 +304,12 @@ def _is_real(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-CHECKS: dict[str, Callable[..., bool | str]] = {"pagerank": _check_pagerank, "single_source_shortest_path_length": _check_search, "single_source_dijkstra_path_length": _check_dijkstra}
+CHECKS: dict[str, Callable[..., bool | str]] = {
+    "pagerank": _check_pagerank,
+    "single_source_shortest_path_length": _check_search,
+    "single_source_dijkstra_path_length": _check_dijkstra,
+    "betweenness_centrality": _check_betweenness,
+    "core_number": _check_core_number,
+    "triangles": _check_triangles,
+}
 backend = Backend

@@ -15,6 +15,9 @@ FUNCTIONS = {
     "weakly_connected_components": SAME,
     "number_weakly_connected_components": SAME,
     "is_weakly_connected": SAME,
+    "betweenness_centrality": SAME + " `k`, `weight` and `endpoints` are not taken.",
+    "core_number": SAME + " Directed graphs are not taken.",
+    "triangles": SAME,
 }
 
 
