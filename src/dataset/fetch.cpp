@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <map>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -111,13 +113,10 @@ std::map<std::string, std::string> read_sums(const fs::path& path) {
   return sums;
 }
 
-/// SHA256SUMS of all files; how many there are.
-std::uint64_t write_sums(const fs::path& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) names.push_back(entry.path().lexically_relative(folder).string());
-  }
+/// SHA256SUMS of the files; how many there are.
+std::uint64_t write_sums(const fs::path& folder, std::vector<std::string> names) {
   std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   std::string text;
   for (const std::string& name : names)
     text += fmt::format("{}  {}\n", sha256_of_file((folder / name).string()), name);
@@ -156,19 +155,26 @@ class Fetch {
     FetchResult result;
     result.is_pinned = true;
     std::string source;
+    // Not looked for in the folder: the library's iterators end the process where there is no
+    // memory, and the folder would stay.
+    std::vector<std::string> names = {kSource};
     for (const std::string& name : set_.files) {
       const fs::path path = folder_.path() / name;
       const std::string sum = bring(name, path, result.is_pinned);
       source += fmt::format("{}  {}  {}/{}\n", sum, name, base_, name);
       result.bytes += fs::file_size(path);
-      if (!name.ends_with(".zip")) continue;
-      unpack(path, folder_.path());
+      if (!name.ends_with(".zip")) {
+        names.push_back(name);
+        continue;
+      }
+      const std::vector<std::string> unpacked = unpack(path, folder_.path());
+      names.insert(names.end(), unpacked.begin(), unpacked.end());
       fs::remove(path);
     }
     OutputFile out((folder_.path() / kSource).string());
     out.write(source);
     (void)out.commit();
-    result.files = write_sums(folder_.path());
+    result.files = write_sums(folder_.path(), std::move(names));
     folder_.move_to(place_);
     result.folder = place_.string();
     return result;

@@ -86,7 +86,7 @@ void write_members(const files::ZipReader& zip, const std::vector<Member>& membe
 
 }  // namespace
 
-void unpack(const fs::path& archive, const fs::path& folder) {
+std::vector<std::string> unpack(const fs::path& archive, const fs::path& folder) {
   const std::string label = archive.filename().string();
   const files::MappedFile file(archive.string());
   const files::ZipReader zip(file);
@@ -100,6 +100,9 @@ void unpack(const fs::path& archive, const fs::path& folder) {
     if (error.code() == std::errc::not_enough_memory) throw;
     throw InputError(fmt::format("{}: {}", label, error.what()));
   }
+  std::vector<std::string> names;
+  for (const Member& member : members) names.push_back(member.inside.string());
+  return names;
 }
 
 }  // namespace warren::learn

@@ -3,13 +3,17 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace warren::learn {
 
 /// Writes the members of a ZIP archive into a folder, without the one folder that they may all be
 /// in. Before the first is written it is known that no two members lie over each other or have one
 /// name, that none claims more than its compressed bytes can hold, that none would be written
-/// outside the folder, and that the disk has as much free. Throws InputError.
-void unpack(const std::filesystem::path& archive, const std::filesystem::path& folder);
+/// outside the folder, and that the disk has as much free. Returns the files' names in the folder.
+/// Throws InputError.
+std::vector<std::string> unpack(const std::filesystem::path& archive,
+                                const std::filesystem::path& folder);
 
 }  // namespace warren::learn

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library that is loaded before the program (LD_PRELOAD) and lets one request to the system fail:
-// the WARREN_FAIL_AT-th of the kind WARREN_FAIL ("new", "map", "thread"), and with WARREN_FAIL_ON
-// all after it. As the program ends, the count of requests is written to the descriptor
-// WARREN_FAIL_COUNT.
+// the WARREN_FAIL_AT-th of the kind WARREN_FAIL ("new", "malloc", which is all functions of C for
+// memory, "map", "thread"), and with WARREN_FAIL_ON all after it. As the program ends, the count of
+// requests is written to the descriptor WARREN_FAIL_COUNT. Programs that it starts do without the
+// library.
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -15,9 +16,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+// glibc's own names of what is replaced below.
+extern "C" {
+void* __libc_malloc(std::size_t bytes);
+void* __libc_calloc(std::size_t count, std::size_t bytes);
+void* __libc_realloc(void* p, std::size_t bytes);
+void* __libc_memalign(std::size_t alignment, std::size_t bytes);
+}
+
 namespace {
 
-enum class Kind { none, memory, map, thread };
+enum class Kind { none, memory, c_memory, map, thread };
 
 long number(const char* name) {
   const char* text = std::getenv(name);
@@ -28,9 +37,10 @@ struct Plan {
   Plan() {
     const char* text = std::getenv("WARREN_FAIL");
     if (text == nullptr) return;
-    kind = std::strcmp(text, "new") == 0   ? Kind::memory
-           : std::strcmp(text, "map") == 0 ? Kind::map
-                                           : Kind::thread;
+    kind = std::strcmp(text, "new") == 0      ? Kind::memory
+           : std::strcmp(text, "malloc") == 0 ? Kind::c_memory
+           : std::strcmp(text, "map") == 0    ? Kind::map
+                                              : Kind::thread;
     at = number("WARREN_FAIL_AT");
     goes_on = number("WARREN_FAIL_ON") != 0;
   }
@@ -48,6 +58,8 @@ bool fails(Kind kind) {
   return plan.at != 0 && (mine == plan.at || (plan.goes_on && mine > plan.at));
 }
 
+[[gnu::constructor]] void stay_here() { (void)unsetenv("LD_PRELOAD"); }
+
 [[gnu::destructor]] void tell() {
   const long descriptor = number("WARREN_FAIL_COUNT");
   char text[32];
@@ -63,9 +75,14 @@ F* next(const char* name) {
 void* take(std::size_t bytes, std::size_t alignment) {
   if (fails(Kind::memory)) return nullptr;
   const std::size_t size = bytes == 0 ? 1 : bytes;
-  return alignment == 0
-             ? std::malloc(size)
-             : std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  return alignment == 0 ? __libc_malloc(size) : __libc_memalign(alignment, size);
+}
+
+template <class Take>
+void* take_for_c(Take&& take_it) {
+  if (!fails(Kind::c_memory)) return take_it();
+  errno = ENOMEM;
+  return nullptr;
 }
 
 void* take_or_throw(std::size_t bytes, std::size_t alignment = 0) {
@@ -98,6 +115,23 @@ void operator delete(void* p, const std::nothrow_t&) noexcept { std::free(p); }
 void operator delete[](void* p, const std::nothrow_t&) noexcept { std::free(p); }
 
 extern "C" {
+
+void* malloc(size_t bytes) noexcept {
+  return take_for_c([&] { return __libc_malloc(bytes); });
+}
+void* calloc(size_t count, size_t bytes) noexcept {
+  return take_for_c([&] { return __libc_calloc(count, bytes); });
+}
+void* realloc(void* p, size_t bytes) noexcept {
+  return take_for_c([&] { return __libc_realloc(p, bytes); });
+}
+void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
+  return take_for_c([&] { return __libc_memalign(alignment, bytes); });
+}
+int posix_memalign(void** p, size_t alignment, size_t bytes) noexcept {
+  *p = take_for_c([&] { return __libc_memalign(alignment, bytes); });
+  return *p == nullptr ? ENOMEM : 0;
+}
 
 void* mmap(void* address, size_t bytes, int protection, int flags, int file,
            off_t offset) noexcept {
