@@ -13,6 +13,7 @@
 #include "warren/core/error.hpp"
 #include "warren/core/nearest.hpp"
 #include "warren/dataset/folders.hpp"
+#include "warren/files/folder.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
 
@@ -32,11 +33,9 @@ GraphPlace dataset_input(const std::string& folder) {
   input.path = dataset.graph;
   input.names = dataset.names;
   input.least_vertices = dataset.least_vertices;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().stem().string();
-    if (std::ranges::find(kDatasetFiles, name) != kDatasetFiles.end())
-      input.files.push_back(entry.path().string());
+  for (const std::string& name : files::names_in(folder)) {
+    if (std::ranges::find(kDatasetFiles, fs::path(name).stem().string()) != kDatasetFiles.end())
+      input.files.push_back((fs::path(folder) / name).string());
   }
   return input;
 }

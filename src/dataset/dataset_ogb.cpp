@@ -12,6 +12,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/dataset/dataset.hpp"
+#include "warren/files/folder.hpp"
 #include "warren/graph/builder.hpp"
 
 #include "dataset/csv_file.hpp"
@@ -31,9 +32,10 @@ std::string raw(const std::string& folder, const char* name) {
 
 /// The one folder in split/, whatever the split is called.
 fs::path split_folder(const std::string& folder) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(fs::path(folder) / "split", error)) {
-    if (fs::exists(entry.path() / "train.csv.gz", error)) return entry.path();
+  const fs::path all = fs::path(folder) / "split";
+  for (const std::string& name : files::names_in(all.string())) {
+    std::error_code error;
+    if (fs::exists(all / name / "train.csv.gz", error)) return all / name;
   }
   throw InputError(folder + ": there is no split/NAME/train.csv.gz in it");
 }

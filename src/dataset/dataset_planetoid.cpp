@@ -14,6 +14,7 @@
 #include "warren/core/error.hpp"
 #include "warren/core/text_lines.hpp"
 #include "warren/dataset/dataset.hpp"
+#include "warren/files/folder.hpp"
 #include "warren/files/mapped_file.hpp"
 
 #include "dataset/array_file.hpp"
@@ -31,11 +32,9 @@ constexpr std::uint64_t kValidated = 500;
 /// ".../ind.NAME." of the folder, or of raw/ in it; empty where there is none.
 std::string stem_of(const std::string& folder) {
   for (const fs::path& place : {fs::path(folder), fs::path(folder) / "raw"}) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(place, error)) {
-      const std::string name = entry.path().filename().string();
+    for (const std::string& name : files::names_in(place.string())) {
       if (name.starts_with("ind.") && name.ends_with(".graph"))
-        return entry.path().string().substr(0, entry.path().string().size() - 5);
+        return (place / name.substr(0, name.size() - 5)).string();
     }
   }
   return {};

@@ -15,6 +15,7 @@
 #include "warren/core/text_lines.hpp"
 #include "warren/dataset/dataset.hpp"
 #include "warren/dataset/fetch.hpp"
+#include "warren/files/folder.hpp"
 #include "warren/files/mapped_file.hpp"
 #include "warren/graph/io.hpp"
 
@@ -26,17 +27,13 @@ namespace fs = std::filesystem;
 /// The folder's file graph.* of a known format, the first by name where there are several; else
 /// edge_index.npy.
 std::string graph_file(const fs::path& folder) {
-  std::string found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string path = entry.path().string();
-    const bool is_graph =
-        entry.path().filename().string().starts_with("graph.") && graph::is_graph_file_name(path);
-    if (is_graph && (found.empty() || path < found)) found = path;
+  for (const std::string& name : files::names_in(folder.string())) {
+    if (name.starts_with("graph.") && graph::is_graph_file_name(name))
+      return (folder / name).string();
   }
   const fs::path index = folder / "edge_index.npy";
-  if (found.empty() && fs::is_regular_file(index, error)) return index.string();
-  return found;
+  std::error_code error;
+  return fs::is_regular_file(index, error) ? index.string() : std::string{};
 }
 
 std::vector<fs::path> roots() {
@@ -138,9 +135,8 @@ std::vector<std::string> read_names(const std::string& path) {
 std::vector<std::string> dataset_names() {
   std::set<std::string> names;
   for (const fs::path& root : roots()) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(root, error)) {
-      if (!graph_file(entry.path()).empty()) names.insert(entry.path().filename().string());
+    for (const std::string& name : files::names_in(root.string())) {
+      if (!graph_file(root / name).empty()) names.insert(name);
     }
   }
   return {names.begin(), names.end()};

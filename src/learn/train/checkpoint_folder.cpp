@@ -13,6 +13,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/output_file.hpp"
+#include "warren/files/folder.hpp"
 
 #include "learn/train/checkpoint_names.hpp"
 
@@ -76,10 +77,9 @@ void CheckpointFolder::lock() {
 void CheckpointFolder::sweep() const {
   std::error_code error;
   std::vector<fs::path> left;
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : files::names_in(path_)) {
     for (const char* file : {kModel, kState}) {
-      if (name.starts_with(std::string(file) + ".partial-")) left.push_back(entry.path());
+      if (name.starts_with(std::string(file) + ".partial-")) left.push_back(fs::path(path_) / name);
     }
   }
   for (const fs::path& path : left) fs::remove(path, error);
