@@ -108,9 +108,8 @@ class Weights {
   Weights() = default;
   template <std::ranges::contiguous_range R>
   requires std::same_as < std::ranges::range_value_t<R>,
-  float > ||
-      std::same_as<std::ranges::range_value_t<R>, std::int32_t> Weights(
-          const R& values) {  // NOLINT(google-explicit-constructor): an array where weights go.
+  float > || std::same_as<std::ranges::range_value_t<R>, std::int32_t> Weights(
+                 const R& values) {  // An array where weights go.
     if constexpr (std::same_as<std::ranges::range_value_t<R>, float>)
       floats_ = {std::ranges::data(values), std::ranges::size(values)};
     else
