@@ -102,15 +102,20 @@ struct ArrayOptions {
   bool sum_duplicates = false;
 };
 
+template <class R, class T>
+concept ArrayOf =
+    std::ranges::contiguous_range<R> && std::same_as<std::ranges::range_value_t<R>, T>;
+template <class R>
+concept WeightArray = ArrayOf<R, float> || ArrayOf<R, std::int32_t>;
+
 /// One number an edge, int32 or float32, in memory that is not changed while it is read; or none.
 class Weights {
  public:
   Weights() = default;
-  template <std::ranges::contiguous_range R>
-  requires std::same_as < std::ranges::range_value_t<R>,
-  float > || std::same_as<std::ranges::range_value_t<R>, std::int32_t> Weights(
-                 const R& values) {  // An array where weights go.
-    if constexpr (std::same_as<std::ranges::range_value_t<R>, float>)
+  /// Not explicit: an array goes where weights do.
+  template <WeightArray R>
+  Weights(const R& values) {
+    if constexpr (ArrayOf<R, float>)
       floats_ = {std::ranges::data(values), std::ranges::size(values)};
     else
       ints_ = {std::ranges::data(values), std::ranges::size(values)};
