@@ -48,7 +48,6 @@ class CoreNumbers {
 
  private:
   team::Team& team_;
-  const graph::Shard& shard_;
   exec::Stream stream_;
   std::unique_ptr<CoreNumbersMemory> memory_;
 };

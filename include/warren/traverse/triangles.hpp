@@ -47,7 +47,6 @@ class Triangles {
 
  private:
   team::Team& team_;
-  const graph::Shard& shard_;
   exec::Stream stream_;
   std::unique_ptr<TrianglesMemory> memory_;
 };

@@ -51,7 +51,7 @@ class CoreNumbersMemory {
 };
 
 CoreNumbers::CoreNumbers(team::Team& team, const graph::Shard& shard)
-    : team_(team), shard_(shard), stream_(team.device()) {
+    : team_(team), stream_(team.device()) {
   require(shard.has_in() || shard.vertices == 0, "core numbers need a shard with in-edges");
   graph::require_plain_lists(shard, "core numbers");
   memory_ = std::make_unique<CoreNumbersMemory>(team, shard);
