@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -13,6 +14,10 @@ import warren
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(warren.__file__).parent
+
+# What the engine measures and remembers stays out of the user's cache.
+CACHE = tempfile.TemporaryDirectory()
+os.environ["XDG_CACHE_HOME"] = CACHE.name
 
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("same")

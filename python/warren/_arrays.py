@@ -132,6 +132,23 @@ def weights_array(name: str, values: Any, count: int) -> np.ndarray | None:
     return weights
 
 
+def dense_matrix(name: str, values: Any, rows: int) -> np.ndarray:
+    """Numbers of shape (rows,) or (rows, k) as float32, one row after another: without a copy where they are that already. float64 is rounded.
+
+    Raises ValueError, naming the argument, for another shape, no columns, and what are no real numbers.
+    """
+    expected = f"a dense array of shape ({rows},) or ({rows}, k), a row a vertex"
+    if hasattr(values, "tocsr"):
+        raise ValueError(f"{name}: got {type_name(values)}, expected {expected}")
+    array = as_numpy(name, values)
+    if array.ndim not in (1, 2) or array.shape[0] != rows or array.shape[1:] == (0,):
+        raise ValueError(f"{name}: got an array of shape {array.shape}, expected {expected}" + ", k being 1 or more" * (array.shape[1:] == (0,)))
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: got elements of type {array.dtype}, expected real numbers")
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
 def whole_number(name: str, value: SupportsIndex, least: int, what: str) -> int:
     """`value` as an int. Raises ValueError where it is none, or less than `least`."""
     try:

@@ -7,6 +7,7 @@ import contextvars
 import os
 import threading
 import weakref
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
@@ -35,11 +36,11 @@ atexit.register(_end)
 os.register_at_fork(after_in_child=_core.after_fork)
 
 
-def choice(name: str, value: Any, choices: dict[str, int]) -> int:
+def choice(name: str, value: Any, choices: Mapping[Any, int]) -> int:
     """The number of a choice. Raises ValueError for what is none."""
-    if isinstance(value, str) and value in choices:
+    if (value is None or isinstance(value, str)) and value in choices:
         return choices[value]
-    raise ValueError(f"{name}: got {value!r}, expected " + " or ".join(f'"{known}"' for known in choices))
+    raise ValueError(f"{name}: got {value!r}, expected " + " or ".join("None" if known is None else f'"{known}"' for known in choices))
 
 
 def number_of_devices(value: Any) -> int:
