@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package as a whole: its types, its documents and examples, how long it takes to import, and that calls leave no memory behind."""
 import ast
+import importlib.metadata
 import inspect
 import os
 import re
@@ -86,6 +87,17 @@ def test_methods_take_what_the_functions_take():
 def test_version():
     assert f"VERSION {warren.__version__} " in (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     assert f'version = "{warren.__version__}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_folders_that_look_installed(tmp_path):
+    """What scripts/write-dist-info says is what pip would say."""
+    subprocess.run([sys.executable, str(ROOT / "scripts" / "write-dist-info"), str(tmp_path)], check=True)
+    (made,) = importlib.metadata.distributions(path=[str(tmp_path)])
+    assert (made.metadata["Name"], made.version) == ("warren", warren.__version__)
+    assert "numpy>=1.23" in made.requires and 'pandas; extra == "all"' in made.requires
+    places = {(entry.group, entry.name): entry for entry in made.entry_points}
+    assert set(places) == {("console_scripts", "warren"), ("networkx.backends", "warren"), ("networkx.backend_info", "warren")}
+    assert all(callable(entry.load()) for entry in places.values())
 
 
 def test_import():
