@@ -62,6 +62,34 @@ def test_the_same_session_entered_twice_closes_at_the_outer_end():
     assert session.is_closed
 
 
+def test_several_threads_enter_one():
+    """In whatever order they leave; the last one closes it."""
+    session = warren.Session(devices=2)
+    both_in, first_is_out = threading.Barrier(2), threading.Event()
+    seen = []
+
+    def first():
+        with session:
+            both_in.wait()
+            seen.append(GRAPH.bfs(0).info["devices"])
+        seen.append(GRAPH.bfs(0).info["devices"])
+        first_is_out.set()
+
+    def second():
+        with session:
+            both_in.wait()
+            first_is_out.wait(HANG_SECONDS)
+            seen.append(GRAPH.bfs(0).info["devices"])
+        seen.append(session.is_closed)
+
+    threads = [threading.Thread(target=work) for work in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [2, 1, 2, True]
+
+
 @pytest.mark.parametrize("options", [{"devices": 0}, {"devices": 33}, {"devices": "all"}, {"threads": 0}, {"threads": -2}, {"threads": 1.5}, {"device": "gpu"}])
 def test_options_out_of_range(options):
     with pytest.raises(ValueError, match=next(iter(options))):
