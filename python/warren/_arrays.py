@@ -2,6 +2,7 @@
 """Arrays of any library as NumPy arrays that the engine takes: checked, contiguous, in the machine's byte order; copied only where they must be."""
 from __future__ import annotations
 
+import os
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -147,6 +148,17 @@ def dense_matrix(name: str, values: Any, rows: int) -> np.ndarray:
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected real numbers")
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def path_text(name: str, path: Any, expected: str) -> str:
+    """A path as a str. Raises ValueError for what is none, and for one with a NUL, where the system would take it to end."""
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        text = None
+    if not isinstance(text, str) or "\0" in text:
+        raise ValueError(f"{name}: got {path!r}, expected {expected}")
+    return text
 
 
 def whole_number(name: str, value: SupportsIndex, least: int, what: str) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, type_name
+from ._arrays import as_numpy, path_text, type_name
 from ._errors import VertexError
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Graph:
 
         Raises ValueError for a format that cannot hold the graph, FileNotFoundError where the folder is missing.
         """
-        return self._core.save(os.fspath(path))
+        return self._core.save(path_text("path", path, "a str or a path"))
 
     def release(self) -> None:
         """Frees what sessions keep of it on their devices, and its transpose. The graph can be used as before."""
