@@ -136,6 +136,7 @@ def test_calls_leave_no_memory_behind():
             graph.to_edges(), graph.to_csr(copy=False)
             if turn % 4 == 0:
                 graph.pagerank(max_iterations=3), kept.pagerank(max_iterations=3), kept.sssp(0, cutoff=9), graph.bfs([0, 1], depth_limit=3), graph.bfs(0, depth_limit=3).to_dict()
+                graph.spmm(offsets[1:]), kept.spmm(targets, transpose=True, devices=2, strategy="staged"), kept.sddmm(targets, targets)
             for wrong in (-1, "x"):
                 try:
                     kept.bfs(wrong)

@@ -26,7 +26,8 @@ def spmm(graph: Graph, B: Any, normalize: str | None = None, transpose: bool = F
 
     B: shape (n, k) or (n,), an array of any library; float64 and integers are rounded to float32. C is a new float32 array of B's shape, in host memory.
     normalize: None; "row": D^-1 A, the mean of the neighbours; "sym": D^-1/2 A D^-1/2. D[v] is the sum of row v; a row that sums to 0 is 0.
-    transpose: A's transpose in place of A, normalised as a matrix of its own. self_loops: A + I in place of A, before it is normalised; loops that the graph has stay.
+    transpose: A's transpose in place of A, normalised as a matrix of its own.
+    self_loops: A + I in place of A, before it is normalised; loops that the graph has stay.
     weighted: False takes every edge for 1, whatever weights the graph has. devices: how many ranks; "auto": the session's number, else one.
     strategy: how rows cross between ranks, "staged" or "pull" say, as in docs/command-line.md; "auto" measures, and remembers.
     return_info: gives (C, info), info being a dict with the names of the command line's JSON.
