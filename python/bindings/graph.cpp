@@ -69,11 +69,6 @@ Handle make_from_csr(const nb::object& offsets, const nb::object& targets,
   return new GraphHandle(unlocked([&] { return from_csr(std::move(raw), options); }));
 }
 
-template <class T>
-std::span<const T> span_of(const Input<T>& array) {
-  return {array.data(), array.shape(0)};
-}
-
 Handle make_from_edges(const Input<Vertex>& sources, const Input<Vertex>& targets,
                        const nb::object& weights, std::uint64_t vertices,
                        const ArrayOptions& options) {
@@ -189,6 +184,10 @@ void bind_graph(nb::module_& module) {
       .def("targets", &targets_of, nb::sig("def targets(self) -> numpy.typing.NDArray[typing.Any]"))
       .def("weights", &weights_of,
            nb::sig("def weights(self) -> numpy.typing.NDArray[typing.Any] | None"))
+      .def("reversed",
+           [](const GraphHandle& self) {
+             return new GraphHandle(unlocked([&] { return self->reversed(); }));
+           })
       .def("save", &save, nb::arg("path"))
       .def("release", [](const GraphHandle& self) { unlocked([&] { self->release(); }); });
   module.def("read", &read_graph, nb::arg("name"), nb::arg("options"));

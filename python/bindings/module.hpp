@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ void bind_errors(nb::module_& module);
 void bind_session(nb::module_& module);
 void bind_graph(nb::module_& module);
 void bind_traverse(nb::module_& module);
+void bind_multiply(nb::module_& module);
 
 /// Gives up the interpreter's lock (the GIL) while it lives. In a thread other than the main one it
 /// never returns once the interpreter ends, as the interpreter is then no more to be entered.
@@ -97,6 +99,11 @@ nb::object array_of(std::vector<T>&& values) {
 
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> span_of(const Input<T>& array) {
+  return {array.data(), array.shape(0)};
+}
 
 /// The elements of `array`, which the result keeps alive. They must not be written.
 template <class T>

@@ -3,39 +3,13 @@
 // as a tuple, the last of which says what the call ran on.
 #include "warren/api/traverse.hpp"
 
-#include <string>
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include "module.hpp"
+#include "run.hpp"
 
 namespace warren::python {
 namespace {
-
-/// Where and how a call runs. Values are those of the library's enumerations.
-struct Run {
-  int mode;
-  int edges;
-  int device;  ///< -1: the session's.
-  int devices;
-  std::optional<Session> session;
-};
-
-template <class Options>
-void set_run(Options& options, const Run& run) {
-  if constexpr (requires { options.mode; }) options.mode = static_cast<Mode>(run.mode);
-  options.edges = static_cast<Edges>(run.edges);
-  if (run.device >= 0) options.device = static_cast<DeviceKind>(run.device);
-  options.devices = run.devices;
-  options.session = run.session;
-}
-
-nb::tuple info_of(const RunInfo& info) {
-  return nb::make_tuple(info.device == DeviceKind::cuda, info.devices, info.devices_reason,
-                        info.threads, info.mode == Mode::asynchronous, info.mode_reason,
-                        static_cast<int>(info.edges), info.bytes_read, info.seconds);
-}
 
 nb::tuple bfs_of(const GraphHandle& graph, Vertex source, std::optional<std::uint32_t> depth_limit,
                  const Run& run) {

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -13,6 +14,13 @@ import warren
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(warren.__file__).parent
+
+# What the engine measures and remembers stays out of the user's cache.
+CACHE = tempfile.TemporaryDirectory()
+os.environ["XDG_CACHE_HOME"] = CACHE.name
+
+# No script takes a tenth of it where it does not hang, also on a machine with much other work.
+HANG_SECONDS = 600
 
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("same")
@@ -28,13 +36,20 @@ def start(script, *arguments):
     return subprocess.Popen([sys.executable, "-c", textwrap.dedent(script), *arguments], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def run(script, timeout=30):
+def run(script):
     """(status, output, errors) of a script."""
     process = start(script)
     try:
-        out, err = process.communicate(timeout=timeout)
+        out, err = process.communicate(timeout=HANG_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         pytest.fail(f"the script hangs:\n{script}")
     return process.returncode, out, err
+
+
+def cpu_seconds(process):
+    """What a process that was not waited for has used of all cores."""
+    # Its name, in brackets, may have blanks.
+    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

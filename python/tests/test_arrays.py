@@ -7,7 +7,7 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import run
+from conftest import HANG_SECONDS, run
 
 import warren
 
@@ -114,7 +114,7 @@ def test_arrays_live_as_long_as_the_graph():
         assert alive() is not None and view.tolist() == [1, 2, 0]
         del view
         session.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + HANG_SECONDS
     while alive() is not None and time.monotonic() < deadline:
         time.sleep(0.01)  # A rank of the standard session lets go of it in its own time.
         warren.from_edges([], [])

@@ -18,16 +18,11 @@ import numpy as np
 
 from . import _core
 from ._arrays import as_numpy, real_number, seed_number, whole_number
-from ._graph import Graph, is_one, vertices_of
+from ._graph import Graph, check_graph, is_one, vertices_of
 from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
 from ._session import Session, run_of
 
 MAX_DEPTH = 2**32 - 2
-
-
-def _check_graph(graph: Any) -> None:
-    if not isinstance(graph, Graph):
-        raise ValueError(f"graph: got {type(graph).__name__}, expected a warren.Graph; warren.from_... make one")
 
 
 def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
@@ -39,7 +34,7 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
     Depths repeat bit for bit; which of several possible parents is told does not.
     Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
     """
-    _check_graph(graph)
+    check_graph(graph)
     limit = None if depth_limit is None else min(whole_number("depth_limit", depth_limit, 0, "None, or a number of 0 or more"), MAX_DEPTH)
     run = run_of(mode, edges, device, devices, session)
     if is_one(graph, source):
@@ -70,7 +65,7 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
     Raises VertexError (an IndexError) for a source that is no vertex; ValueError for a graph without weights, a weight that is negative or not
     finite, or another option; MemoryError.
     """
-    _check_graph(graph)
+    check_graph(graph)
     width = 0.0 if delta is None else real_number("delta", delta, "None, or a width above 0")
     if delta is not None and not (math.isfinite(width) and width > 0):
         raise ValueError(f"delta: got {delta!r}, expected None, or a width above 0")
@@ -89,7 +84,7 @@ def connected_components(graph: Graph, device: str = "auto", devices: int | str 
 
     Repeats bit for bit. Raises ValueError for an option that is none, MemoryError.
     """
-    _check_graph(graph)
+    check_graph(graph)
     return ComponentsResult(graph, *_core.connected_components(graph._core, run_of("auto", edges, device, devices, session)))
 
 
@@ -104,7 +99,7 @@ def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_i
     Repeats bit for bit on one device and number of ranks, but for mode "async".
     Raises ValueError for options out of range, and `weighted` for a graph without weights, or with a weight that is negative or not finite; MemoryError.
     """
-    _check_graph(graph)
+    check_graph(graph)
     numbers = real_number("damping", damping, "0 or more, and less than 1"), real_number("tolerance", tolerance, "0 or more")
     iterations = min(whole_number("max_iterations", max_iterations, 0, "a number of 0 or more"), 2**32 - 1)
     run = run_of("sync" if mode == "auto" else mode, edges, device, devices, session)
@@ -137,7 +132,7 @@ def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed
     no count of paths passes 2^53.
     Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
     """
-    _check_graph(graph)
+    check_graph(graph)
     run = run_of("auto", edges, device, devices, session)
     chosen, sample = None, 0
     if sources is not None and not isinstance(sources, str) and is_one(graph, sources):
@@ -158,7 +153,7 @@ def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto",
     Edges count whatever their direction, and once however many there are between two vertices; self-loops do not count.
     Exact. Raises ValueError for an option that is none, MemoryError.
     """
-    _check_graph(graph)
+    check_graph(graph)
     return CoreNumberResult(graph, *_core.core_numbers(graph._core, run_of("auto", edges, device, devices, session)))
 
 
@@ -167,5 +162,5 @@ def triangles(graph: Graph, device: str = "auto", devices: int | str = "auto", e
 
     Parallel edges count once, self-loops not at all. Exact. Raises ValueError for a graph that is not symmetric, and for an option that is none; MemoryError.
     """
-    _check_graph(graph)
+    check_graph(graph)
     return TrianglesResult(graph, *_core.triangles(graph._core, run_of("auto", edges, device, devices, session)))

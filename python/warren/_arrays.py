@@ -2,6 +2,7 @@
 """Arrays of any library as NumPy arrays that the engine takes: checked, contiguous, in the machine's byte order; copied only where they must be."""
 from __future__ import annotations
 
+import os
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -130,6 +131,34 @@ def weights_array(name: str, values: Any, count: int) -> np.ndarray | None:
     if weights.size > 0 and np.isnan(weights.min()):
         raise ValueError(f"{name}[{int(np.argmax(np.isnan(weights)))}]: got NaN, expected numbers")
     return weights
+
+
+def dense_matrix(name: str, values: Any, rows: int) -> np.ndarray:
+    """Numbers of shape (rows,) or (rows, k) as float32, one row after another: without a copy where they are that already. float64 is rounded.
+
+    Raises ValueError, naming the argument, for another shape, no columns, and what are no real numbers.
+    """
+    expected = f"a dense array of shape ({rows},) or ({rows}, k), a row a vertex"
+    if hasattr(values, "tocsr"):
+        raise ValueError(f"{name}: got {type_name(values)}, expected {expected}")
+    array = as_numpy(name, values)
+    if array.ndim not in (1, 2) or array.shape[0] != rows or array.shape[1:] == (0,):
+        raise ValueError(f"{name}: got an array of shape {array.shape}, expected {expected}" + ", k being 1 or more" * (array.shape[1:] == (0,)))
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: got elements of type {array.dtype}, expected real numbers")
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def path_text(name: str, path: Any, expected: str) -> str:
+    """A path as a str. Raises ValueError for what is none, and for one with a NUL, where the system would take it to end."""
+    try:
+        text = os.fspath(path)
+    except TypeError:
+        text = None
+    if not isinstance(text, str) or "\0" in text:
+        raise ValueError(f"{name}: got {path!r}, expected {expected}")
+    return text
 
 
 def whole_number(name: str, value: SupportsIndex, least: int, what: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, seed_number, vertex_ids, weights_array, whole_number
+from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
 from ._graph import Graph
 
 GENERATORS = ("kron:", "urand:", "grid:", "community:")
@@ -117,12 +117,7 @@ def shipped_data() -> Path:
 
 def _place(name: str | os.PathLike[str]) -> str:
     """The path or name for the engine, which does not know where the package keeps its datasets."""
-    try:
-        text = os.fspath(name)
-    except TypeError:
-        text = None
-    if not isinstance(text, str):
-        raise ValueError(f"name: got {name!r}, expected the name of a graph, a str or a path")
+    text = path_text("name", name, "the name of a graph, a str or a path")
     is_word = bool(text) and not text.startswith(".") and "/" not in text
     if is_word and not os.path.exists(text) and not os.path.isdir(os.path.join("data", text)) and "WARREN_DATA" not in os.environ:
         shipped = shipped_data() / text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, type_name
+from ._arrays import as_numpy, path_text, type_name
 from ._errors import VertexError
 
 if TYPE_CHECKING:
@@ -135,12 +135,20 @@ class Graph:
 
         return to_networkx(self)
 
+    def reversed(self) -> Graph:
+        """The graph with every edge turned round: this one where it is symmetric. Made once, and kept; names and weights are the same."""
+        if self.is_symmetric:
+            return self
+        turned = Graph(self._core.reversed(), self._labels)
+        turned._index = self._index
+        return turned
+
     def save(self, path: str | os.PathLike[str]) -> int:
         """Writes the graph in the format that the ending of `path` names, and returns the bytes. Names are not written.
 
         Raises ValueError for a format that cannot hold the graph, FileNotFoundError where the folder is missing.
         """
-        return self._core.save(os.fspath(path))
+        return self._core.save(path_text("path", path, "a str or a path"))
 
     def release(self) -> None:
         """Frees what sessions keep of it on their devices, and its transpose. The graph can be used as before."""
@@ -192,12 +200,32 @@ class Graph:
 
         return triangles(self, device, devices, edges, session)
 
+    def spmm(self, B: Any, normalize: str | None = None, transpose: bool = False, strategy: str = "auto", self_loops: bool = False, weighted: bool = True,
+             device: str = "auto", devices: int | str = "auto", session: Session | None = None, return_info: bool = False) -> Any:
+        """As warren.spmm(self, ...)."""
+        from ._multiply import spmm
+
+        return spmm(self, B, normalize, transpose, strategy, self_loops, weighted, device, devices, session, return_info)
+
+    def sddmm(self, X: Any, Y: Any, weighted: bool = True, device: str = "auto", devices: int | str = "auto", session: Session | None = None,
+              return_info: bool = False) -> Any:
+        """As warren.sddmm(self, ...)."""
+        from ._multiply import sddmm
+
+        return sddmm(self, X, Y, weighted, device, devices, session, return_info)
+
     def __len__(self) -> int:
         """num_vertices."""
         return self.num_vertices
 
     def __repr__(self) -> str:
         return f"<warren.Graph {self.num_vertices} vertices, {self.num_edges} edges, {'weighted' if self.is_weighted else 'unweighted'}>"
+
+
+def check_graph(graph: Any) -> None:
+    """Raises ValueError for what is no Graph."""
+    if not isinstance(graph, Graph):
+        raise ValueError(f"graph: got {type_name(graph)}, expected a warren.Graph; warren.from_... make one")
 
 
 def are_numbered(nodes: Sequence[Hashable]) -> bool:

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 EDGES_NAMES = ("device", "host", "compressed-host")
 
 
+def run_info(command: str, graph: Graph, ran: tuple[Any, ...]) -> dict[str, Any]:
+    """What all calls tell of the run, by the names of the command line's JSON."""
+    on_gpu, devices, devices_reason, threads = ran[:4]
+    return {"command": command, "device": "cuda" if on_gpu else "cpu", "devices": devices, "devices_reason": devices_reason, "threads": threads,
+            "vertices": graph.num_vertices, "edges": graph.num_edges, "seconds": [ran[8]]}
+
+
 class Result:
     """Base of the results. `seconds` is the algorithm alone, on the slowest rank; `info` a dict with the fields of the command line's JSON."""
 
@@ -32,11 +39,9 @@ class Result:
     @property
     def info(self) -> dict[str, Any]:
         """A new dict at each call, whose fields are those of the command line: device, devices, threads, seconds (a list, one a run), ..."""
-        on_gpu, devices, devices_reason, threads, is_async, mode_reason, edges, bytes_read, seconds = self._ran
-        info: dict[str, Any] = {
-            "command": self._command, "device": "cuda" if on_gpu else "cpu", "devices": devices, "devices_reason": devices_reason, "threads": threads,
-            "vertices": self._graph.num_vertices, "edges": self._graph.num_edges, "mode": "async" if is_async else "sync", "edges_placement": EDGES_NAMES[edges],
-            "bytes_read": bytes_read, "seconds": [seconds]}
+        is_async, mode_reason, edges, bytes_read = self._ran[4:8]
+        info = run_info(self._command, self._graph, self._ran)
+        info.update(mode="async" if is_async else "sync", edges_placement=EDGES_NAMES[edges], bytes_read=bytes_read)
         if mode_reason:
             info["mode_reason"] = mode_reason
         info.update(self._facts())

@@ -7,6 +7,7 @@ import contextvars
 import os
 import threading
 import weakref
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
@@ -18,7 +19,8 @@ DEVICES = {"auto": -1, "cpu": 0, "cuda": 1}
 MODES = {"auto": 0, "sync": 1, "async": 2}
 EDGES = {"auto": 0, "device": 0, "host": 1, "compressed-host": 2}
 
-_current: contextvars.ContextVar[Session | None] = contextvars.ContextVar("warren session", default=None)
+# The sessions of the `with` around the calls of this thread or task, the innermost last.
+_entered: contextvars.ContextVar[tuple[Session, ...]] = contextvars.ContextVar("warren sessions", default=())
 
 _open: weakref.WeakSet[Session] = weakref.WeakSet()
 
@@ -35,11 +37,11 @@ atexit.register(_end)
 os.register_at_fork(after_in_child=_core.after_fork)
 
 
-def choice(name: str, value: Any, choices: dict[str, int]) -> int:
+def choice(name: str, value: Any, choices: Mapping[Any, int]) -> int:
     """The number of a choice. Raises ValueError for what is none."""
-    if isinstance(value, str) and value in choices:
+    if (value is None or isinstance(value, str)) and value in choices:
         return choices[value]
-    raise ValueError(f"{name}: got {value!r}, expected " + " or ".join(f'"{known}"' for known in choices))
+    raise ValueError(f"{name}: got {value!r}, expected " + " or ".join("None" if known is None else f'"{known}"' for known in choices))
 
 
 def number_of_devices(value: Any) -> int:
@@ -63,13 +65,15 @@ class Session:
         with warren.Session(devices=2, threads=8):
             graph.bfs(0)        # runs in this session
 
-    Inside `with` it is the session of the calls of this thread or task; `session=` of a call names another one.
+    Inside `with` it is the session of the calls of this thread or task; `session=` of a call names another one. Several threads may enter it: the last one
+    that leaves closes it.
     """
 
     def __init__(self, device: str = "auto", devices: int | str = "auto", threads: int | None = None, share_devices: bool = False, allocator: None = None):
         if allocator is not None:
             raise NotImplementedError("allocator: memory of other libraries is not taken yet; leave it out")
-        self._tokens: list[contextvars.Token[Session | None]] = []
+        self._lock = threading.Lock()
+        self._entries = 0  # Of all threads.
         self.device = device
         self.devices = devices
         self.threads = threads
@@ -87,14 +91,19 @@ class Session:
         self._core.close()
 
     def __enter__(self) -> Session:
-        if self.is_closed:
-            raise ValueError("the session is closed: make another one")
-        self._tokens.append(_current.set(self))
+        with self._lock:
+            if self.is_closed:
+                raise ValueError("the session is closed: make another one")
+            self._entries += 1
+        _entered.set((*_entered.get(), self))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        _current.reset(self._tokens.pop())
-        if not self._tokens:
+        _entered.set(_entered.get()[:-1])
+        with self._lock:
+            self._entries -= 1
+            is_last = self._entries == 0
+        if is_last:
             self.close()
 
     def __repr__(self) -> str:
@@ -104,7 +113,8 @@ class Session:
 
 def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | None) -> _core.Run:
     """Where a call runs. Raises ValueError for an option that is none."""
-    session = _current.get() if session is None else session
+    if session is None and (entered := _entered.get()):
+        session = entered[-1]
     if session is not None and not isinstance(session, Session):
         raise ValueError(f"session: got {session!r}, expected a warren.Session or None")
     return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), choice("device", device, DEVICES), number_of_devices(devices),

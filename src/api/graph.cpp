@@ -99,8 +99,11 @@ void GraphState::find_in(exec::ThreadPool& pool) {
 std::shared_ptr<GraphState> GraphState::reversed(exec::ThreadPool& pool) {
   const std::scoped_lock lock(mutex_);
   find_in(pool);
-  if (in_ != nullptr && reversed_ == nullptr)
+  if (in_ != nullptr && reversed_ == nullptr) {
     reversed_ = std::make_shared<GraphState>(*in_, names_);
+    reversed_->known_ = in_;
+    reversed_->in_ = known_;  // Its transpose is here.
+  }
   return reversed_;
 }
 

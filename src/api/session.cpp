@@ -13,15 +13,23 @@
 namespace warren {
 namespace {
 
-std::mutex check_mutex;
-std::shared_ptr<const std::function<bool()>> interrupt_check;
+struct InterruptCheck {
+  std::mutex mutex;
+  std::shared_ptr<const std::function<bool()>> function;
+};
+
+/// Never freed: detached threads may still wait for teams when the process ends.
+InterruptCheck& interrupt_check() {
+  static auto* check = new InterruptCheck;
+  return *check;
+}
 
 }  // namespace
 
 void set_interrupt_check(std::function<bool()> check) {
   auto kept = check ? std::make_shared<const std::function<bool()>>(std::move(check)) : nullptr;
-  const std::scoped_lock lock(check_mutex);
-  interrupt_check = std::move(kept);
+  const std::scoped_lock lock(interrupt_check().mutex);
+  interrupt_check().function.swap(kept);
 }
 
 namespace api {
@@ -29,8 +37,8 @@ namespace api {
 bool should_interrupt() {
   std::shared_ptr<const std::function<bool()>> check;
   {
-    const std::scoped_lock lock(check_mutex);
-    check = interrupt_check;
+    const std::scoped_lock lock(interrupt_check().mutex);
+    check = interrupt_check().function;
   }
   return check != nullptr && (*check)();
 }
@@ -49,10 +57,7 @@ Teams::~Teams() {
   if (getpid() != process_) (void)host_.release();  // As its threads, see close().
 }
 
-bool Teams::is_closed() const {
-  const std::scoped_lock lock(mutex_);
-  return is_closed_;
-}
+bool Teams::is_closed() const { return is_closed_; }
 
 void Teams::close() {
   if (getpid() != process_) {
@@ -116,16 +121,18 @@ bool Teams::drop(const Place& place, const std::shared_ptr<StandingTeam>& team) 
 }
 
 void Teams::run(const Place& place, std::uint64_t owner, const StandingTeam::Job& job) {
-  for (bool may_repeat = true;; may_repeat = false) {
-    std::shared_ptr<StandingTeam> team = team_of(place, owner);
+  bool may_repeat = true;  // Where memory was short: once.
+  for (;;) {
+    const std::shared_ptr<StandingTeam> team = team_of(place, owner);
     try {
       if (team->run(job)) return;
       (void)drop(place, team);
-      may_repeat = true;
     } catch (const MemoryError&) {
       if (!drop(place, team) || !may_repeat) throw;
+      may_repeat = false;
     } catch (const std::bad_alloc&) {
       if (!drop(place, team) || !may_repeat) throw;
+      may_repeat = false;
     } catch (...) {
       (void)drop(place, team);
       throw;

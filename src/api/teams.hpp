@@ -3,6 +3,7 @@
 // what is done before the ranks have their parts.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -71,7 +72,8 @@ class Teams {
   const SessionOptions options_;
   const pid_t process_;
   mutable std::mutex mutex_;
-  bool is_closed_ = false;
+  /// Set with the lock. is_closed() takes none, as a fork may have copied it locked.
+  std::atomic<bool> is_closed_{false};
   std::map<Place, Standing> teams_;
   std::mutex host_mutex_;
   std::unique_ptr<exec::Device> host_;

@@ -9,6 +9,7 @@
 
 #include "warren/sparse/distributed.hpp"
 
+#include "api/graph_state.hpp"
 #include "graphs.hpp"
 
 namespace warren {
@@ -144,6 +145,12 @@ TEST(ApiMultiply, ReversedGraphs) {
   EXPECT_EQ(turned.csr().neighbours(1)[0], 0u);
   EXPECT_EQ(turned.csr().weights_int[1], 7);
   EXPECT_EQ(&graph.reversed().csr(), &turned.csr());
+  // What is there already is not made again.
+  const auto teams = Session::standard().teams();
+  const auto out = graph.state()->source(1, Edges::device, teams);
+  const auto in = turned.state()->source(1, Edges::device, teams);
+  EXPECT_EQ(in.out, out.in);
+  EXPECT_EQ(in.in, out.out);
   const Graph grid = read("grid:3x3");
   EXPECT_EQ(&grid.reversed().csr(), &grid.csr());
 }
