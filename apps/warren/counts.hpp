@@ -78,10 +78,10 @@ inline std::string count_text(double score) { return fmt::format("{:.6g}", score
 template <class Count>
 void print_largest(Session& session, const std::vector<Count>& counts, const VertexNames& names,
                    const std::string& heading) {
-  constexpr std::size_t kShown = 5;
+  constexpr std::size_t kMostShown = 5;
   std::vector<Vertex> order(counts.size());
   for (std::size_t v = 0; v < order.size(); ++v) order[v] = static_cast<Vertex>(v);
-  const std::size_t shown = std::min(kShown, order.size());
+  const std::size_t shown = std::min(kMostShown, order.size());
   std::partial_sort(
       order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
       [&](Vertex a, Vertex b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
