@@ -34,7 +34,7 @@ struct Counts {
   std::uint64_t edges = 0;
   Result result;
   std::vector<double> seconds;
-  std::vector<Count> counts;  ///< In the user's order; empty where nobody asked.
+  std::vector<Count> counts;  ///< In the user's order.
   std::optional<traverse::Verdict> verdict;
 };
 
@@ -56,8 +56,7 @@ void count_on_rank(const CountsCommand& command, const Session& session, Travers
         team.all_reduce(result.seconds, [](double a, double b) { return a > b ? a : b; }));
   }
   const bool verifies = command.traversal.verify;
-  std::vector<Count> counts;
-  if (verifies || session.prints() || !command.traversal.output.empty()) counts = all(algorithm);
+  std::vector<Count> counts = all(algorithm);
   std::shared_ptr<const graph::Graph> graph;
   if (verifies) graph = input.whole_graph(team, shard);
   if (team.rank() != 0) return;
@@ -74,20 +73,25 @@ inline std::string count_text(std::uint64_t count) { return thousands(count); }
 inline std::string count_text(std::uint32_t count) { return thousands(count); }
 inline std::string count_text(double score) { return fmt::format("{:.6g}", score); }
 
-/// The vertices with the largest counts, ties by id.
+/// The vertices with the largest counts, as many as `most`, ties by id.
 template <class Count>
-void print_largest(Session& session, const std::vector<Count>& counts, const VertexNames& names,
-                   const std::string& heading) {
-  constexpr std::size_t kMostShown = 5;
+std::vector<Vertex> most_of(const std::vector<Count>& counts, std::size_t most) {
   std::vector<Vertex> order(counts.size());
   for (std::size_t v = 0; v < order.size(); ++v) order[v] = static_cast<Vertex>(v);
-  const std::size_t shown = std::min(kMostShown, order.size());
+  const std::size_t shown = std::min(most, order.size());
   std::partial_sort(
       order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
       [&](Vertex a, Vertex b) { return counts[a] != counts[b] ? counts[a] > counts[b] : a < b; });
+  order.resize(shown);
+  return order;
+}
+
+template <class Count>
+void print_largest(Session& session, const std::vector<Count>& counts, const VertexNames& names,
+                   const std::string& heading) {
   session.print("\n{:>12}  vertex\n", heading);
-  for (std::size_t i = 0; i < shown; ++i)
-    session.print("{:>12}  {}\n", count_text(counts[order[i]]), names.name_and_id(order[i]));
+  for (const Vertex v : most_of(counts, 5))
+    session.print("{:>12}  {}\n", count_text(counts[v]), names.name_and_id(v));
 }
 
 /// A line a vertex: its id, and the count.
@@ -147,6 +151,9 @@ ExitStatus run_counts(const std::string& name, const std::string& what,
   json["seconds"] = found.seconds;
   Table table;
   tell(json, table, found.result);
+  json["top"] = Json::array();
+  for (const Vertex v : most_of(found.counts, 10))
+    json["top"].push_back({input.names().json_id(v), found.counts[v]});
   json["verified"] = found.verdict ? Json(found.verdict->correct) : Json(nullptr);
   json["mode"] = "sync";
   json["edges_placement"] = command.traversal.edges;

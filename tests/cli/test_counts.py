@@ -5,7 +5,7 @@ import unittest
 
 from support import GAPS, ProgramTest
 
-FIELDS = {"graph": str, "vertices": int, "edges": int, "mode": str, "edges_placement": str}
+FIELDS = {"graph": str, "vertices": int, "edges": int, "mode": str, "edges_placement": str, "top": list}
 # A clique of four with a tail of two, and a vertex alone.
 CLIQUE = "0 1\n0 2\n0 3\n1 2\n1 3\n2 3\n3 4\n4 5\n6 6\n"
 
@@ -29,6 +29,7 @@ class Counts(ProgramTest):
         self.assertEqual(self.succeed_json("triangles", path, "--symmetrize")["triangles"], 4)
         result = self.succeed_json("core", path, "--symmetrize")
         self.assertEqual((result["largest_core"], result["innermost"]), (3, 4))
+        self.assertEqual(result["top"], [[0, 3], [1, 3], [2, 3], [3, 3], [4, 1], [5, 1], [6, 0]])
         # Edges count once, in whichever directions they are there.
         self.assertEqual(self.output("core", path), {0: 3, 1: 3, 2: 3, 3: 3, 4: 1, 5: 1, 6: 0})
         self.assertEqual(self.output("core", self.file("b.el", "0 1\n1 0\n")), {0: 1, 1: 1})

@@ -43,6 +43,8 @@ def sparse(**changed):
 ASYNC = Shows(["--mode", "async"], "mode", "async")
 SEEDED = Changes(["--seed", "5"], "edges", base=KRON)
 SEARCH = ["reached", "source"]
+# On GPUs it holds lists near, which no field tells.
+FAR_CACHE = Warned(["--cache", "1M"], beside=["--edges", "host"]) if DEVICE == "cpu" else Shows(["--cache", "1M"], "edges_placement", "host", beside=["--edges", "host"])
 TWO = ["--devices", "2"]
 SAMPLE = ["--batch", "4", "--batches", "2", "--fanout", "2,2"]
 GATHER = ["--rows", "90", "--count", "50", "--k", "3"]
@@ -92,19 +94,21 @@ TABLE = {
         "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
     }),
     "bc": (EL, {
-        **common(["sources", "normalized"], seed=Changes(["--seed", "5"], "o.txt", base=["grid:5x5"], beside=["--sources", "2", "--output", "o.txt"])),
+        **common(["sources", "normalized"], seed=Changes(["--seed", "5"], "top", base=["grid:5x5"], beside=["--sources", "2"])),
         **graph(Warned(["--weights", "uniform:1:9"])),
         **traversal(Refused(["--mode", "async"])), "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        "--cache": FAR_CACHE,
         "--sources": Shows(["--sources", "2"], "sources", 2),
         "--unnormalized": Shows(["--unnormalized"], "normalized", False),
     }),
     "core": (EL, {
         **common(["largest_core", "innermost"], seed=SEEDED), **graph(Warned(["--weights", "uniform:1:9"])),
-        **traversal(Refused(["--mode", "async"])), "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        **traversal(Refused(["--mode", "async"])), "--cache": FAR_CACHE, "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
     }),
     "triangles": ([*EL, "--symmetrize"], {
-        **common(["triangles"], seed=SEEDED), **graph(Warned(["--weights", "uniform:1:9"])),
-        **traversal(Refused(["--mode", "async"])), "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12", "--symmetrize"]),
+        **common(["triangles"], seed=Changes(["--seed", "5"], "edges", base=["kron:6", "--symmetrize"])),
+        **graph(Warned(["--weights", "uniform:1:9"])), "--symmetrize": Changes(["--symmetrize"], "status", base=["kron:6"]),
+        **traversal(Refused(["--mode", "async"])), "--cache": FAR_CACHE, "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12", "--symmetrize"]),
     }),
     "pagerank": (EL, {
         **common(["top", "iterations"], seed=SEEDED), **graph(Says(["--weights", "uniform:1:9"], "unweighted.*--weighted")), **traversal(ASYNC),
