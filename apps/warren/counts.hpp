@@ -41,9 +41,8 @@ struct Counts {
 /// One rank's work: `make` makes the algorithm of a team, a shard and the input; `all` tells its
 /// values of all vertices.
 template <class Result, class Count, class Make, class All, class Verify>
-void count_on_rank(const CountsCommand& command, const Session& session, TraversalInput& input,
-                   team::Team& team, Counts<Result, Count>& found, Make&& make, All&& all,
-                   Verify&& verify) {
+void count_on_rank(const CountsCommand& command, TraversalInput& input, team::Team& team,
+                   Counts<Result, Count>& found, Make&& make, All&& all, Verify&& verify) {
   const graph::Shard shard = input.shard(team);
   const auto made = make(team, shard, input);
   auto& algorithm = *made;
@@ -139,7 +138,7 @@ ExitStatus run_counts(const std::string& name, const std::string& what,
   {
     const auto progress = session.progress(what);
     team::run_team(session.team(), [&](team::Team& team) {
-      count_on_rank(command, session, input, team, found, make, all,
+      count_on_rank(command, input, team, found, make, all,
                     [&](const graph::Graph& graph, const std::vector<Count>& counts) {
                       return verify(graph, counts, session.pool());
                     });
