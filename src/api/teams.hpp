@@ -24,7 +24,9 @@ namespace warren::api {
 struct Place {
   DeviceKind kind = DeviceKind::cpu;
   int ranks = 1;
-  friend auto operator<=>(const Place&, const Place&) = default;
+  friend bool operator<(const Place& a, const Place& b) {
+    return a.kind != b.kind ? a.kind < b.kind : a.ranks < b.ranks;
+  }
 };
 
 class Teams {

@@ -101,6 +101,7 @@ std::vector<std::string> unpack(const fs::path& archive, const fs::path& folder)
     throw InputError(fmt::format("{}: {}", label, error.what()));
   }
   std::vector<std::string> names;
+  names.reserve(members.size());
   for (const Member& member : members) names.push_back(member.inside.string());
   return names;
 }
