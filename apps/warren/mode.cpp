@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mode.hpp"
 
-#include <algorithm>
-
 #include "text.hpp"
 
 namespace warren::app {
 
 Mode choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reached,
                  std::uint64_t levels, bool is_weighted) {
-  if (shard.edges_placement == graph::EdgesPlacement::compressed_host)
-    return {false, "the asynchronous form reads plain lists"};
-  traverse::ModeEvidence evidence;
-  evidence.on_gpu = team.device().is_cuda();
-  evidence.reached = reached;
-  evidence.levels = levels;
-  evidence.is_weighted = is_weighted;
-  evidence.mean_degree = static_cast<double>(shard.edges) /
-                         static_cast<double>(std::max<std::uint64_t>(1, shard.vertices));
-  if (evidence.on_gpu) evidence.max_degree = graph::max_out_degree(team, shard);
-  const traverse::ModeChoice choice = traverse::choose_mode(evidence);
+  const traverse::ModeChoice choice =
+      traverse::choose_mode(team, shard, reached, levels, is_weighted);
   return {choice.is_async, choice.reason};
 }
 

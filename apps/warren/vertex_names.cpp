@@ -17,11 +17,7 @@ VertexNames::VertexNames(const GraphInput& input, const graph::Graph& graph)
     return;
   }
   if (input.names.empty()) return;
-  names_ = learn::read_names(input.names);
-  if (names_.size() != vertices_) {
-    throw InputError(fmt::format("{}: {} lines for {} vertices; give the name of a vertex a line",
-                                 input.names, names_.size(), vertices_));
-  }
+  names_ = learn::read_names(input.names, vertices_);
 }
 
 std::string VertexNames::name_and_id(Vertex v) const {

@@ -81,21 +81,6 @@ bool is_async(Mode mode, const std::optional<traverse::ModeChoice>& known) {
   return mode == Mode::asynchronous || (mode == Mode::automatic && known && known->is_async);
 }
 
-traverse::ModeChoice choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reached,
-                                 std::uint64_t levels, bool is_weighted) {
-  if (shard.edges_placement == graph::EdgesPlacement::compressed_host)
-    return {false, "the asynchronous form reads plain lists"};
-  traverse::ModeEvidence evidence;
-  evidence.on_gpu = team.device().is_cuda();
-  evidence.reached = reached;
-  evidence.levels = levels;
-  evidence.is_weighted = is_weighted;
-  evidence.mean_degree = static_cast<double>(shard.edges) /
-                         static_cast<double>(std::max<std::uint64_t>(1, shard.vertices));
-  if (evidence.on_gpu) evidence.max_degree = graph::max_out_degree(team, shard);
-  return traverse::choose_mode(evidence);
-}
-
 void check_vertex(const Graph& graph, Vertex v, const char* name) {
   if (v < graph.vertices()) return;
   if (graph.vertices() == 0)

@@ -67,9 +67,10 @@ struct CallOptions {
 
 template <class Options>
 CallOptions call_options(std::optional<traverse::Traversal> traversal, const Options& options) {
-  CallOptions call{traversal,      Mode::synchronous, options.edges,
+  CallOptions call{traversal,      Mode::synchronous, Edges::device,
                    options.device, options.devices,   options.session};
   if constexpr (requires { options.mode; }) call.mode = options.mode;
+  if constexpr (requires { options.edges; }) call.edges = options.edges;
   return call;
 }
 
@@ -93,11 +94,6 @@ class Call {
 
 /// The form that runs; `known` is what an earlier search in automatic mode chose.
 [[nodiscard]] bool is_async(Mode mode, const std::optional<traverse::ModeChoice>& known);
-/// After a synchronous search in automatic mode: the form of the next ones. Collective.
-[[nodiscard]] traverse::ModeChoice choose_mode(team::Team& team, const graph::Shard& shard,
-                                               std::uint64_t reached, std::uint64_t levels,
-                                               bool is_weighted);
-
 /// Throws VertexError.
 void check_vertex(const Graph& graph, Vertex v, const char* name);
 

@@ -27,6 +27,11 @@ std::uint64_t next_number() {
 
 }  // namespace
 
+void check_duplicates(const graph::BuildOptions& options) {
+  require(!options.keep_duplicates || !options.sum_duplicates,
+          "keep_duplicates and sum_duplicates: parallel edges are kept or added up, not both");
+}
+
 GraphState::GraphState(graph::Graph csr, std::vector<std::string> names)
     : number_(next_number()),
       csr_(std::make_shared<const graph::Graph>(std::move(csr))),
@@ -141,17 +146,6 @@ auto on_host(F&& work) {
   return result;
 }
 
-graph::BuildOptions build_options(const ArrayOptions& options) {
-  graph::BuildOptions build;
-  build.symmetrize = options.symmetrize;
-  build.drop_self_loops = options.drop_self_loops;
-  build.keep_duplicates = options.keep_duplicates;
-  build.sum_duplicates = options.sum_duplicates;
-  require(!options.keep_duplicates || !options.sum_duplicates,
-          "keep_duplicates and sum_duplicates: parallel edges are kept or added up, not both");
-  return build;
-}
-
 template <class T>
 memory::HostArray<T> copied(std::span<const T> values) {
   memory::HostArray<T> array(values.size());
@@ -196,9 +190,9 @@ std::uint64_t Graph::save(const std::string& path) const {
 }
 
 Graph from_csr(graph::Graph arrays, const ArrayOptions& options) {
-  const graph::BuildOptions build = build_options(options);
+  api::check_duplicates(options);
   return Graph(on_host(
-      [&](exec::ThreadPool& pool) { return graph::from_csr(std::move(arrays), build, pool); }));
+      [&](exec::ThreadPool& pool) { return graph::from_csr(std::move(arrays), options, pool); }));
 }
 
 Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targets,
@@ -213,10 +207,10 @@ Graph from_csr(std::span<const EdgeOffset> offsets, std::span<const Vertex> targ
 
 Graph from_edges(std::span<const Vertex> sources, std::span<const Vertex> targets,
                  const Weights& weights, std::uint64_t vertices, const ArrayOptions& options) {
-  const graph::BuildOptions build = build_options(options);
+  api::check_duplicates(options);
   const graph::EdgeColumns edges{vertices, sources, targets, weights.ints(), weights.floats()};
   return Graph(
-      on_host([&](exec::ThreadPool& pool) { return graph::from_edges(edges, build, pool); }));
+      on_host([&](exec::ThreadPool& pool) { return graph::from_edges(edges, options, pool); }));
 }
 
 }  // namespace warren

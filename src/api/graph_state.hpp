@@ -20,6 +20,9 @@
 
 namespace warren::api {
 
+/// Throws UsageError where both options for parallel edges are set.
+void check_duplicates(const graph::BuildOptions& options);
+
 class GraphState {
  public:
   GraphState(graph::Graph csr, std::vector<std::string> names);

@@ -78,12 +78,6 @@ std::span<const float> own_rows(std::span<const float> all, const graph::Shard& 
   return all.subspan(shard.out.first * k, std::uint64_t{shard.out.count} * k);
 }
 
-template <class Options>
-api::CallOptions product_options(const Options& options) {
-  return {std::nullopt,   Mode::synchronous, Edges::device,
-          options.device, options.devices,   options.session};
-}
-
 }  // namespace
 
 SpmmResult spmm(const Graph& graph, std::span<const float> b, std::uint64_t k,
@@ -91,7 +85,7 @@ SpmmResult spmm(const Graph& graph, std::span<const float> b, std::uint64_t k,
   check_dense("b", b, graph.vertices(), k);
   if (options.strategy != "auto") (void)sparse::parse_strategy(options.strategy);
   const Graph matrix = options.transpose ? graph.reversed() : graph;
-  Call call(matrix, product_options(options));
+  Call call(matrix, api::call_options(std::nullopt, options));
   SpmmResult all;
   all.rows = graph.vertices();
   all.columns = k;
@@ -130,7 +124,7 @@ SddmmResult sddmm(const Graph& graph, std::span<const float> x, std::span<const 
                   std::uint64_t k, const SddmmOptions& options) {
   check_dense("x", x, graph.vertices(), k);
   check_dense("y", y, graph.vertices(), k);
-  Call call(graph, product_options(options));
+  Call call(graph, api::call_options(std::nullopt, options));
   SddmmResult all;
   all.values.resize(graph.edges());
   if (graph.vertices() == 0) {

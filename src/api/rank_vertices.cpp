@@ -21,21 +21,6 @@ void check_form(const char* option, const PageRankOptions& options) {
                       option));
 }
 
-void check_shares(const Graph& graph, const std::vector<double>& shares) {
-  require(shares.size() == graph.vertices(),
-          fmt::format("personalization: got {} numbers, expected one for each of {} vertices",
-                      shares.size(), graph.vertices()));
-  double sum = 0.0;
-  for (std::size_t v = 0; v < shares.size(); ++v) {
-    require(std::isfinite(shares[v]) && shares[v] >= 0.0,
-            fmt::format("personalization: got {} for vertex {}, expected a number of 0 or more",
-                        shares[v], v));
-    sum += shares[v];
-  }
-  require(std::isfinite(sum) && sum > 0.0,
-          fmt::format("personalization: got a sum of {}, expected one above 0", sum));
-}
-
 void check(const Graph& graph, const PageRankOptions& options) {
   require(options.damping >= 0.0 && options.damping < 1.0,
           fmt::format("damping: got {}, expected 0 or more, and less than 1", options.damping));
@@ -48,7 +33,7 @@ void check(const Graph& graph, const PageRankOptions& options) {
   if (options.weighted) check_form("weighted", options);
   if (options.personalization.empty()) return;
   check_form("personalization", options);
-  check_shares(graph, options.personalization);
+  traverse::check_personalization(options.personalization, graph.vertices());
 }
 
 bool same(const PageRankOptions& a, const PageRankOptions& b) {

@@ -12,6 +12,7 @@
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "api/graph_state.hpp"
 #include "api/teams.hpp"
 
 namespace warren {
@@ -37,12 +38,7 @@ graph::Graph read_file(const api::GraphPlace& place, const graph::BuildOptions& 
 std::vector<std::string> names_of(const api::GraphPlace& place, std::vector<std::string> words,
                                   const graph::Graph& graph) {
   if (!words.empty() || place.names.empty()) return words;
-  std::vector<std::string> names = learn::read_names(place.names);
-  if (names.size() != graph.vertices) {
-    throw InputError(fmt::format("{}: {} lines for {} vertices; give the name of a vertex a line",
-                                 place.names, names.size(), graph.vertices));
-  }
-  return names;
+  return learn::read_names(place.names, graph.vertices);
 }
 
 }  // namespace
@@ -50,14 +46,13 @@ std::vector<std::string> names_of(const api::GraphPlace& place, std::vector<std:
 Graph read(const std::string& name, const ReadOptions& options) {
   const std::string weights = options.weights == "none" ? "" : options.weights;
   (void)api::parse_weights(weights, "weights");
-  require(!options.keep_duplicates || !options.sum_duplicates,
-          "keep_duplicates and sum_duplicates: parallel edges are kept or added up, not both");
-  const api::GraphPlace place = api::find_graph(name, options.format, options.seed);
   graph::BuildOptions build;
   build.symmetrize = options.symmetrize;
   build.drop_self_loops = options.drop_self_loops;
   build.keep_duplicates = options.keep_duplicates;
   build.sum_duplicates = options.sum_duplicates;
+  api::check_duplicates(build);
+  const api::GraphPlace place = api::find_graph(name, options.format, options.seed);
   if (place.generator) build = graph::effective_options(*place.generator, build);
   graph::Graph graph;
   std::vector<std::string> words;

@@ -33,7 +33,7 @@ void search(team::Team& team, const RankGraph& rank, Mode mode,
       levels = std::uint64_t{result.max_depth} + 1;
     else
       levels = result.steps;
-    known = api::choose_mode(team, rank.shard, result.reached, levels, is_weighted);
+    known = traverse::choose_mode(team, rank.shard, result.reached, levels, is_weighted);
   }
   found(result, runs_async);
 }

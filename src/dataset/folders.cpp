@@ -132,6 +132,15 @@ std::vector<std::string> read_names(const std::string& path) {
   return names;
 }
 
+std::vector<std::string> read_names(const std::string& path, std::uint64_t vertices) {
+  std::vector<std::string> names = read_names(path);
+  if (names.size() != vertices) {
+    throw InputError(fmt::format("{}: {} lines for {} vertices; give the name of a vertex a line",
+                                 path, names.size(), vertices));
+  }
+  return names;
+}
+
 std::vector<std::string> dataset_names() {
   std::set<std::string> names;
   for (const fs::path& root : roots()) {

@@ -94,13 +94,8 @@ struct ReadOptions {
 [[nodiscard]] Graph read(const std::string& name, const ReadOptions& options = {});
 
 /// Of a graph given as arrays. Parallel edges are merged, by the smallest weight, unless
-/// `keep_duplicates` or `sum_duplicates`.
-struct ArrayOptions {
-  bool symmetrize = false;
-  bool drop_self_loops = false;
-  bool keep_duplicates = false;
-  bool sum_duplicates = false;
-};
+/// `keep_duplicates` or `sum_duplicates`; giving both throws UsageError.
+using ArrayOptions = graph::BuildOptions;
 
 template <class R, class T>
 concept ArrayOf =

@@ -29,6 +29,8 @@ struct DatasetFolder {
 [[nodiscard]] std::string find_training_folder(const std::string& name);
 /// A name a line. Throws InputError.
 [[nodiscard]] std::vector<std::string> read_names(const std::string& path);
+/// The same, a name for each of `vertices`. Throws InputError where there are more or fewer.
+[[nodiscard]] std::vector<std::string> read_names(const std::string& path, std::uint64_t vertices);
 /// All names that find_dataset() would find, sorted.
 [[nodiscard]] std::vector<std::string> dataset_names();
 

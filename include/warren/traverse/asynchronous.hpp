@@ -181,5 +181,9 @@ struct ModeChoice {
 /// little (grids, roads): no level there fills a GPU, and a barrier's cost is not paid back. Else
 /// synchronous. By what was measured: docs/asynchronous.md.
 [[nodiscard]] ModeChoice choose_mode(const ModeEvidence& evidence);
+/// The same of a shard, after a synchronous search of `levels` steps that reached so many vertices.
+/// Collective.
+[[nodiscard]] ModeChoice choose_mode(team::Team& team, const graph::Shard& shard,
+                                     std::uint64_t reached, std::uint64_t levels, bool is_weighted);
 
 }  // namespace warren::traverse

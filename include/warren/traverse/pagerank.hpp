@@ -26,6 +26,10 @@ struct PageRankOptions {
   std::span<const double> personalization = {};
 };
 
+/// Throws UsageError unless there is a number for each vertex, none is negative or not finite, and
+/// their sum is above 0.
+void check_personalization(std::span<const double> values, std::uint64_t vertices);
+
 struct PageRankResult {
   std::uint32_t iterations = 0;
   double residual = 0.0;  ///< L1 change of the last iteration; swept: a bound of one more's.

@@ -11,6 +11,7 @@
 #include "warren/core/trace.hpp"
 
 #include "traverse/betweenness/betweenness_program.hpp"
+#include "traverse/common/on_all.hpp"
 #include "traverse/common/rank_rows.hpp"
 
 namespace warren::traverse {
@@ -91,13 +92,7 @@ BetweennessResult Betweenness::run(std::span<const Vertex> sources) {
 
 std::vector<double> Betweenness::scores() const { return memory_->scores(stream_); }
 
-std::vector<double> Betweenness::all_scores() const {
-  std::vector<double> all;
-  const std::vector<double> mine = scores();
-  for (const auto& part : team_.all_gather_v(std::span<const double>(mine)))
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
+std::vector<double> Betweenness::all_scores() const { return on_all(team_, scores()); }
 
 std::vector<Vertex> sample_sources(std::uint64_t vertices, std::uint64_t count,
                                    std::uint64_t seed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Betweenness from one source as a step program. Forward, a step is a level: its vertices pass the
+// Betweenness from one source as a BSP program. Forward, a step is a level: its vertices pass the
 // number of their shortest paths on, and whoever meets a vertex first queues it with its owner. A
 // rank's queue holds its vertices in the order of their levels, so that the way back walks through
 // it from the end: a step is a level again, whose vertices sum over their out-edges.

@@ -7,6 +7,7 @@
 #include "warren/core/trace.hpp"
 
 #include "traverse/bfs/bfs_run.hpp"
+#include "traverse/common/on_all.hpp"
 #include "traverse/common/program_memory.hpp"
 
 namespace warren::traverse {
@@ -114,17 +115,6 @@ BfsResult Bfs::run(Vertex source) {
   result.far_bytes = last.far_bytes;
   return result;
 }
-
-namespace {
-
-std::vector<Vertex> on_all(team::Team& team, const std::vector<Vertex>& mine) {
-  std::vector<Vertex> all;
-  for (const auto& part : team.all_gather_v(std::span<const Vertex>(mine)))
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
-}  // namespace
 
 std::vector<Vertex> Bfs::depth() const {
   std::vector<Vertex> result;

@@ -8,6 +8,7 @@
 #include "warren/core/trace.hpp"
 #include "warren/exec/worker.hpp"
 
+#include "traverse/common/on_all.hpp"
 #include "traverse/common/program_memory.hpp"
 #include "traverse/components/components_program.hpp"
 
@@ -147,12 +148,6 @@ ComponentsResult Components::run() {
 
 std::vector<Vertex> Components::labels() const { return memory_->own(stream_); }
 
-std::vector<Vertex> Components::all_labels() const {
-  std::vector<Vertex> all;
-  const std::vector<Vertex> mine = labels();
-  for (const auto& part : team_.all_gather_v(std::span<const Vertex>(mine)))
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
+std::vector<Vertex> Components::all_labels() const { return on_all(team_, labels()); }
 
 }  // namespace warren::traverse

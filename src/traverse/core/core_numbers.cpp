@@ -8,6 +8,7 @@
 
 #include "warren/core/trace.hpp"
 
+#include "traverse/common/on_all.hpp"
 #include "traverse/common/rank_rows.hpp"
 #include "traverse/core/core_program.hpp"
 
@@ -91,12 +92,6 @@ CoreNumbersResult CoreNumbers::run() {
 
 std::vector<std::uint32_t> CoreNumbers::cores() const { return memory_->cores(stream_); }
 
-std::vector<std::uint32_t> CoreNumbers::all_cores() const {
-  std::vector<std::uint32_t> all;
-  const std::vector<std::uint32_t> mine = cores();
-  for (const auto& part : team_.all_gather_v(std::span<const std::uint32_t>(mine)))
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
+std::vector<std::uint32_t> CoreNumbers::all_cores() const { return on_all(team_, cores()); }
 
 }  // namespace warren::traverse

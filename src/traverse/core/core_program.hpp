@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core numbers as a step program. A level k begins with a scan: a rank looks through its vertices
+// Core numbers as a BSP program. A level k begins with a scan: a rank looks through its vertices
 // that are left, and queues those with k edges or fewer. Steps of peeling follow, while there is
 // something in a queue: a queued vertex gets the core number k, and takes one from what each of its
 // neighbours has left. Whoever takes the neighbour's (k + 1)-th queues it with its owner, so that

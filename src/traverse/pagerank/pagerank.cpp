@@ -12,6 +12,7 @@
 
 #include "warren/core/trace.hpp"
 
+#include "traverse/common/on_all.hpp"
 #include "traverse/pagerank/pagerank_program.hpp"
 #include "traverse/pagerank/pagerank_sweep.hpp"
 #include "traverse/sssp/sssp_weights.hpp"
@@ -201,13 +202,10 @@ Last iterate(team::Team& team, const exec::Stream& stream, const PageRankSweep<k
 
 }  // namespace
 
-namespace {
-
-void check_personalization(std::span<const double> values, const graph::Shard& shard) {
-  graph::require_plain_lists(shard, "personalized PageRank");
-  require(values.size() == shard.vertices,
+void check_personalization(std::span<const double> values, std::uint64_t vertices) {
+  require(values.size() == vertices,
           fmt::format("personalization: got {} numbers, expected one for each of {} vertices",
-                      values.size(), shard.vertices));
+                      values.size(), vertices));
   double sum = 0.0;
   for (std::size_t v = 0; v < values.size(); ++v) {
     require(std::isfinite(values[v]) && values[v] >= 0.0,
@@ -218,8 +216,6 @@ void check_personalization(std::span<const double> values, const graph::Shard& s
   require(std::isfinite(sum) && sum > 0.0,
           fmt::format("personalization: got a sum of {}, expected one above 0", sum));
 }
-
-}  // namespace
 
 PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOptions& options)
     : team_(team), shard_(shard), options_(options), stream_(team.device()) {
@@ -232,7 +228,10 @@ PageRank::PageRank(team::Team& team, const graph::Shard& shard, const PageRankOp
     graph::require_plain_lists(shard, "weighted PageRank");
     (void)survey_weights(team, shard, stream_, "weighted ranks");
   }
-  if (!options.personalization.empty()) check_personalization(options.personalization, shard);
+  if (!options.personalization.empty()) {
+    graph::require_plain_lists(shard, "personalized PageRank");
+    check_personalization(options.personalization, shard.vertices);
+  }
   memory_ = std::make_unique<PageRankMemory>(team, shard, options, stream_);
   options_.personalization = {};
   // An iteration reads every list once.
@@ -272,12 +271,6 @@ PageRankResult PageRank::run() {
 
 std::vector<double> PageRank::ranks() const { return memory_->values(stream_); }
 
-std::vector<double> PageRank::all_ranks() const {
-  std::vector<double> all;
-  const std::vector<double> mine = ranks();
-  for (const auto& part : team_.all_gather_v(std::span<const double>(mine)))
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
+std::vector<double> PageRank::all_ranks() const { return on_all(team_, ranks()); }
 
 }  // namespace warren::traverse

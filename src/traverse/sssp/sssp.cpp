@@ -13,6 +13,7 @@
 #include "warren/core/trace.hpp"
 #include "warren/graph/edge_chunks.hpp"
 
+#include "traverse/common/on_all.hpp"
 #include "traverse/common/program_memory.hpp"
 #include "traverse/sssp/sssp_narrow.hpp"
 #include "traverse/sssp/sssp_run.hpp"
@@ -260,14 +261,6 @@ bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& sh
   result.edges = summary.edges;
   add_up<Metric>(team, words.own_on_host(stream), result);
   return false;
-}
-
-template <class T>
-std::vector<T> on_all(team::Team& team, const std::vector<T>& mine) {
-  std::vector<T> all;
-  for (const auto& part : team.all_gather_v(std::span<const T>(mine)))
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
 }
 
 }  // namespace

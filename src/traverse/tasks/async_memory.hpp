@@ -79,12 +79,4 @@ inline void trace_report(const char* name, int rank, double begin, double end,
                   fmt::join(row(report.queue.bytes), ",")));
 }
 
-template <class T>
-[[nodiscard]] std::vector<T> gather_on_all(team::Team& team, const std::vector<T>& mine) {
-  std::vector<T> all;
-  for (const auto& part : team.all_gather_v(std::span<const T>(mine)))
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
 }  // namespace warren::traverse

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "traverse/common/on_all.hpp"
 #include "traverse/tasks/async_memory.hpp"
 
 namespace warren::traverse {
@@ -247,6 +248,6 @@ std::vector<double> AsyncPageRank::ranks() const {
   return values;
 }
 
-std::vector<double> AsyncPageRank::all_ranks() const { return gather_on_all(team_, ranks()); }
+std::vector<double> AsyncPageRank::all_ranks() const { return on_all(team_, ranks()); }
 
 }  // namespace warren::traverse

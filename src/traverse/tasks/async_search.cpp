@@ -7,6 +7,7 @@
 
 #include "warren/memory/global_array.hpp"
 
+#include "traverse/common/on_all.hpp"
 #include "traverse/sssp/sssp_totals.hpp"
 #include "traverse/sssp/sssp_weights.hpp"
 #include "traverse/tasks/async_memory.hpp"
@@ -267,8 +268,8 @@ std::vector<Vertex> AsyncBfs::parent() const {
   return result;
 }
 
-std::vector<Vertex> AsyncBfs::all_depths() const { return gather_on_all(team_, depth()); }
-std::vector<Vertex> AsyncBfs::all_parents() const { return gather_on_all(team_, parent()); }
+std::vector<Vertex> AsyncBfs::all_depths() const { return on_all(team_, depth()); }
+std::vector<Vertex> AsyncBfs::all_parents() const { return on_all(team_, parent()); }
 
 // SSSP.
 
@@ -369,12 +370,8 @@ std::vector<double> AsyncSssp::real_distance() const {
   return result;
 }
 
-std::vector<std::uint64_t> AsyncSssp::all_distances() const {
-  return gather_on_all(team_, distance());
-}
-std::vector<double> AsyncSssp::all_real_distances() const {
-  return gather_on_all(team_, real_distance());
-}
+std::vector<std::uint64_t> AsyncSssp::all_distances() const { return on_all(team_, distance()); }
+std::vector<double> AsyncSssp::all_real_distances() const { return on_all(team_, real_distance()); }
 
 // The choice.
 
@@ -394,6 +391,21 @@ ModeChoice choose_mode(const ModeEvidence& evidence) {
     return {false, fmt::format("{}, but degrees up to {}: much would be worked on twice", levels,
                                evidence.max_degree)};
   return {true, levels + ", and degrees differ little"};
+}
+
+ModeChoice choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reached,
+                       std::uint64_t levels, bool is_weighted) {
+  if (shard.edges_placement == graph::EdgesPlacement::compressed_host)
+    return {false, "the asynchronous form reads plain lists"};
+  ModeEvidence evidence;
+  evidence.on_gpu = team.device().is_cuda();
+  evidence.reached = reached;
+  evidence.levels = levels;
+  evidence.is_weighted = is_weighted;
+  evidence.mean_degree = static_cast<double>(shard.edges) /
+                         static_cast<double>(std::max<std::uint64_t>(1, shard.vertices));
+  if (evidence.on_gpu) evidence.max_degree = graph::max_out_degree(team, shard);
+  return choose_mode(evidence);
 }
 
 }  // namespace warren::traverse

@@ -8,6 +8,7 @@
 
 #include "warren/core/trace.hpp"
 
+#include "traverse/common/on_all.hpp"
 #include "traverse/triangles/triangles_program.hpp"
 
 namespace warren::traverse {
@@ -111,12 +112,6 @@ TrianglesResult Triangles::run() {
 
 std::vector<std::uint64_t> Triangles::counts() const { return memory_->counts(stream_); }
 
-std::vector<std::uint64_t> Triangles::all_counts() const {
-  std::vector<std::uint64_t> all;
-  const std::vector<std::uint64_t> mine = counts();
-  for (const auto& part : team_.all_gather_v(std::span<const std::uint64_t>(mine)))
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
+std::vector<std::uint64_t> Triangles::all_counts() const { return on_all(team_, counts()); }
 
 }  // namespace warren::traverse

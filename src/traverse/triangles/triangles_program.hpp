@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two step programs of triangles. ForwardProgram finds, of each row, the targets that come
+// The two BSP programs of triangles. ForwardProgram finds, of each row, the targets that come
 // later in the order of degrees; its last phase writes them, when the host has added up how many
 // there are. TrianglesProgram takes every such edge, intersects the lists of its two ends, and
 // counts what is in both for the three vertices of the triangle, whosever they are.
