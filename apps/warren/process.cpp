@@ -48,6 +48,16 @@ void pass_on(int signal) {
   errno = before;
 }
 
+/// The thread that reports why the process ends. Where several meet the same fault, one tells it,
+/// and the rest wait for the end.
+void claim_the_end() {
+  static std::atomic<const char*> claimed{nullptr};
+  thread_local const char self = 0;
+  const char* owner = nullptr;
+  if (claimed.compare_exchange_strong(owner, &self) || owner == &self) return;
+  for (;;) pause();
+}
+
 [[noreturn]] void end_at_once(int status) {
   OutputFile::remove_unfinished();
   _exit(status);
@@ -59,6 +69,7 @@ void report_cut_file(int signal, siginfo_t* info, void*) {
     (void)std::signal(signal, SIG_DFL);  // It comes again.
     return;
   }
+  claim_the_end();
   write_standard_error("warren: error: ");
   write_standard_error(path);
   write_standard_error(
@@ -69,6 +80,7 @@ void report_cut_file(int signal, siginfo_t* info, void*) {
 /// Of exceptions that nobody catches, or that reach a function which may throw none: mostly of
 /// memory that a library asks for in a destructor.
 [[noreturn]] void end_by_exception() {
+  claim_the_end();
   // One that is still on its way to a handler, or none: `throw` would come back here without end.
   if (std::current_exception() == nullptr) {
     write_standard_error("warren: error: internal: ended without an exception to report\n");
