@@ -2,6 +2,7 @@
 // All that most programs need: graphs, sessions, and a function an algorithm.
 #pragma once
 
+#include "warren/api/array.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/multiply.hpp"
 #include "warren/api/session.hpp"

@@ -36,6 +36,17 @@ void let_go(void* object) {
   (void)Py_AddPendingCall(give_back_pending, nullptr);
 }
 
+/// Vertices of smaller graphs are int32 in Python.
+constexpr std::uint64_t kInt32Vertices = std::uint64_t{1} << 31;
+
+/// -1 for kNoVertex.
+std::vector<std::int64_t> wide(std::span<const Vertex> vertices) {
+  std::vector<std::int64_t> values(vertices.size());
+  for (std::size_t v = 0; v < values.size(); ++v)
+    values[v] = vertices[v] == kNoVertex ? -1 : std::int64_t{vertices[v]};
+  return values;
+}
+
 /// The bits as those of the signed type.
 template <class Signed, class T>
 nb::object as_signed(std::vector<T>&& values) {
@@ -61,17 +72,53 @@ void give_back() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
-nb::object array_of_counts(std::vector<std::uint64_t>&& values) {
-  return as_signed<std::int64_t>(std::move(values));
+template <class Framework>
+nb::object ResultArray::as(const void* data, int device_type, int device) const {
+  static std::uint64_t nothing = 0;
+  auto owner = std::make_unique<std::function<const void*()>>(host_);
+  const nb::capsule keeper(owner.get(), [](void* kept) noexcept {
+    delete static_cast<std::function<const void*()>*>(kept);
+  });
+  (void)owner.release();
+  void* there = size_ > 0 ? const_cast<void*>(data) : &nothing;
+  const std::size_t shape = size_;
+  return nb::cast(
+      nb::ndarray<Framework>(there, 1, &shape, keeper, nullptr, type_, device_type, device));
+}
+
+nb::object ResultArray::to_numpy() const {
+  return as<nb::numpy>(size_ > 0 ? unlocked(host_) : nullptr, nb::device::cpu::value, 0);
+}
+
+nb::object ResultArray::to_dlpack() const {
+  if (gpu_ >= 0) return as<nb::array_api>(gpu_data_, nb::device::cuda::value, gpu_);
+  return as<nb::array_api>(size_ > 0 ? unlocked(host_) : nullptr, nb::device::cpu::value, 0);
+}
+
+ResultArray told(Array<double> values) { return {std::move(values), nb::dtype<double>()}; }
+ResultArray told(Array<std::int64_t> values) {
+  return {std::move(values), nb::dtype<std::int64_t>()};
+}
+ResultArray told(Array<std::uint64_t> counts) {
+  return {std::move(counts), nb::dtype<std::int64_t>()};  // Which no count passes.
+}
+ResultArray told(Array<Vertex> vertices) {
+  if (vertices.size() < kInt32Vertices) return {std::move(vertices), nb::dtype<std::int32_t>()};
+  return std::make_shared<std::vector<std::int64_t>>(wide(vertices.host()));
+}
+
+void bind_arrays(nb::module_& module) {
+  nb::class_<ResultArray>(module, "Array")
+      .def("__len__", &ResultArray::size)
+      .def_prop_ro("gpu", &ResultArray::gpu)
+      .def("numpy", &ResultArray::to_numpy,
+           nb::sig("def numpy(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def("dlpack", &ResultArray::to_dlpack, nb::sig("def dlpack(self) -> typing.Any"));
 }
 
 nb::object array_of_vertices(std::vector<Vertex>&& values) {
-  constexpr std::uint64_t kInt32Vertices = std::uint64_t{1} << 31;
   if (values.size() < kInt32Vertices) return as_signed<std::int32_t>(std::move(values));
-  std::vector<std::int64_t> wide(values.size());
-  for (std::size_t v = 0; v < values.size(); ++v)
-    wide[v] = values[v] == kNoVertex ? -1 : std::int64_t{values[v]};
-  return array_of(std::move(wide));
+  return array_of(wide(values));
 }
 
 }  // namespace warren::python

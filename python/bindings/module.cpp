@@ -8,6 +8,7 @@ NB_MODULE(_core, module) {
   // Daemon threads keep what they have when the interpreter ends.
   nanobind::set_leak_warnings(false);
   warren::python::bind_errors(module);
+  warren::python::bind_arrays(module);
   warren::python::bind_session(module);
   warren::python::bind_graph(module);
   warren::python::bind_traverse(module);

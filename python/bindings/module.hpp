@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include "warren/api/array.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/session.hpp"
 #include "warren/memory/host_array.hpp"
@@ -22,6 +24,7 @@ namespace warren::python {
 
 namespace nb = nanobind;
 
+void bind_arrays(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_session(nb::module_& module);
 void bind_graph(nb::module_& module);
@@ -91,11 +94,48 @@ nb::object array_of(std::vector<T>&& values) {
   return array_of(data, size, std::move(owner));
 }
 
+/// A result's array, wherever it is. Vertices and depths are int32, -1 for kNoVertex, and counts
+/// are int64: the same memory by other names. In a graph of 2^31 vertices or more vertices are
+/// int64, copied to the host. The GPU's memory is told with the GIL, the host's is made without.
+class ResultArray {
+ public:
+  template <class T>
+  ResultArray(Array<T> array, nb::dlpack::dtype type)
+      : size_(array.size()), gpu_(array.gpu()), gpu_data_(array.gpu_data()), type_(type) {
+    host_ = [kept = std::move(array)] { return static_cast<const void*>(kept.data()); };
+  }
+  ResultArray(const std::shared_ptr<std::vector<std::int64_t>>& values)
+      : size_(values->size()),
+        type_(nb::dtype<std::int64_t>()),
+        host_([values] { return static_cast<const void*>(values->data()); }) {}
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// -1: the host.
+  [[nodiscard]] int gpu() const { return gpu_; }
+  [[nodiscard]] nb::object to_numpy() const;
+  /// An object with __dlpack__, where the elements are.
+  [[nodiscard]] nb::object to_dlpack() const;
+
+ private:
+  /// At `data`, as an object of the framework.
+  template <class Framework>
+  [[nodiscard]] nb::object as(const void* data, int device_type, int device) const;
+
+  std::uint64_t size_;
+  int gpu_ = -1;
+  const void* gpu_data_ = nullptr;
+  nb::dlpack::dtype type_;
+  std::function<const void*()> host_;  ///< Keeps the array.
+};
+
+[[nodiscard]] ResultArray told(Array<double> values);
+[[nodiscard]] ResultArray told(Array<std::int64_t> values);
+[[nodiscard]] ResultArray told(Array<std::uint64_t> counts);
+[[nodiscard]] ResultArray told(Array<Vertex> vertices);
+
 /// Vertices or depths, -1 for kNoVertex: the same memory as int32, or a copy as int64 where a graph
 /// has 2^31 vertices or more.
 [[nodiscard]] nb::object array_of_vertices(std::vector<Vertex>&& values);
-/// The same memory as int64, which no count passes.
-[[nodiscard]] nb::object array_of_counts(std::vector<std::uint64_t>&& values);
 
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

@@ -18,9 +18,8 @@ nb::tuple bfs_of(const GraphHandle& graph, Vertex source, std::optional<std::uin
   options.depth_limit = depth_limit;
   set_run(options, run);
   BfsResult found = unlocked([&] { return bfs(*graph, options); });
-  return nb::make_tuple(array_of_vertices(std::move(found.depth)),
-                        array_of_vertices(std::move(found.parent)), found.reached, found.max_depth,
-                        info_of(found.info));
+  return nb::make_tuple(told(std::move(found.depth)), told(std::move(found.parent)), found.reached,
+                        found.max_depth, info_of(found.info));
 }
 
 nb::tuple sssp_of(const GraphHandle& graph, Vertex source, double delta,
@@ -31,16 +30,16 @@ nb::tuple sssp_of(const GraphHandle& graph, Vertex source, double delta,
   options.cutoff = cutoff;
   set_run(options, run);
   SsspResult found = unlocked([&] { return sssp(*graph, options); });
-  return nb::make_tuple(found.is_integer ? array_of(std::move(found.distance))
-                                         : array_of(std::move(found.real_distance)),
-                        found.reached, info_of(found.info));
+  return nb::make_tuple(
+      found.is_integer ? told(std::move(found.distance)) : told(std::move(found.real_distance)),
+      found.reached, info_of(found.info));
 }
 
 nb::tuple components_of(const GraphHandle& graph, const Run& run) {
   ComponentsOptions options;
   set_run(options, run);
   ComponentsResult found = unlocked([&] { return connected_components(*graph, options); });
-  return nb::make_tuple(array_of_vertices(std::move(found.label)), found.components, found.largest,
+  return nb::make_tuple(told(std::move(found.label)), found.components, found.largest,
                         info_of(found.info));
 }
 
@@ -56,7 +55,7 @@ nb::tuple pagerank_of(const GraphHandle& graph, double damping, double tolerance
     options.personalization.assign(teleports->data(), teleports->data() + teleports->shape(0));
   set_run(options, run);
   PageRankResult found = unlocked([&] { return pagerank(*graph, options); });
-  return nb::make_tuple(array_of(std::move(found.rank)), found.iterations, found.residual,
+  return nb::make_tuple(told(std::move(found.rank)), found.iterations, found.residual,
                         found.converged, info_of(found.info));
 }
 
@@ -70,16 +69,15 @@ nb::tuple betweenness_of(const GraphHandle& graph, const std::optional<Input<Ver
   options.normalized = normalized;
   set_run(options, run);
   BetweennessResult found = unlocked([&] { return betweenness(*graph, options); });
-  return nb::make_tuple(array_of(std::move(found.score)),
-                        array_of_vertices(std::move(found.sources)), found.scale,
-                        info_of(found.info));
+  return nb::make_tuple(told(std::move(found.score)), array_of_vertices(std::move(found.sources)),
+                        found.scale, info_of(found.info));
 }
 
 nb::tuple core_numbers_of(const GraphHandle& graph, const Run& run) {
   CoreNumbersOptions options;
   set_run(options, run);
   CoreNumbersResult found = unlocked([&] { return core_numbers(*graph, options); });
-  return nb::make_tuple(array_of_vertices(std::move(found.core)), found.largest, found.innermost,
+  return nb::make_tuple(told(std::move(found.core)), found.largest, found.innermost,
                         info_of(found.info));
 }
 
@@ -87,8 +85,7 @@ nb::tuple triangles_of(const GraphHandle& graph, const Run& run) {
   TrianglesOptions options;
   set_run(options, run);
   TrianglesResult found = unlocked([&] { return triangles(*graph, options); });
-  return nb::make_tuple(array_of_counts(std::move(found.count)), found.triangles,
-                        info_of(found.info));
+  return nb::make_tuple(told(std::move(found.count)), found.triangles, info_of(found.info));
 }
 
 }  // namespace
@@ -106,37 +103,33 @@ void bind_traverse(nb::module_& module) {
   module.def("bfs", &bfs_of, nb::arg("graph"), nb::arg("source"), nb::arg("depth_limit").none(),
              nb::arg("run"),
              nb::sig("def bfs(graph: Graph, source: int, depth_limit: int | None, run: Run) -> "
-                     "tuple[numpy.typing.NDArray[typing.Any], numpy.typing.NDArray[typing.Any], "
-                     "int, int, tuple[typing.Any, ...]]"));
+                     "tuple[Array, Array, int, int, tuple[typing.Any, ...]]"));
   module.def("sssp", &sssp_of, nb::arg("graph"), nb::arg("source"), nb::arg("delta"),
              nb::arg("cutoff").none(), nb::arg("run"),
              nb::sig("def sssp(graph: Graph, source: int, delta: float, cutoff: float | None, "
-                     "run: Run) -> tuple[numpy.typing.NDArray[typing.Any], int, "
-                     "tuple[typing.Any, ...]]"));
+                     "run: Run) -> tuple[Array, int, tuple[typing.Any, ...]]"));
   module.def("connected_components", &components_of, nb::arg("graph"), nb::arg("run"),
              nb::sig("def connected_components(graph: Graph, run: Run) -> "
-                     "tuple[numpy.typing.NDArray[typing.Any], int, int, tuple[typing.Any, ...]]"));
+                     "tuple[Array, int, int, tuple[typing.Any, ...]]"));
   module.def(
       "betweenness", &betweenness_of, nb::arg("graph"), nb::arg("sources").none(),
       nb::arg("sample"), nb::arg("seed"), nb::arg("normalized"), nb::arg("run"),
       nb::sig("def betweenness(graph: Graph, sources: numpy.typing.NDArray[numpy.uint32] | None, "
               "sample: int, seed: int, normalized: bool, run: Run) -> "
-              "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[typing.Any], "
-              "float, tuple[typing.Any, ...]]"));
+              "tuple[Array, numpy.typing.NDArray[typing.Any], float, tuple[typing.Any, ...]]"));
   module.def("core_numbers", &core_numbers_of, nb::arg("graph"), nb::arg("run"),
              nb::sig("def core_numbers(graph: Graph, run: Run) -> "
-                     "tuple[numpy.typing.NDArray[typing.Any], int, int, tuple[typing.Any, ...]]"));
+                     "tuple[Array, int, int, tuple[typing.Any, ...]]"));
   module.def("triangles", &triangles_of, nb::arg("graph"), nb::arg("run"),
              nb::sig("def triangles(graph: Graph, run: Run) -> "
-                     "tuple[numpy.typing.NDArray[numpy.int64], int, tuple[typing.Any, ...]]"));
-  module.def(
-      "pagerank", &pagerank_of, nb::arg("graph"), nb::arg("damping"), nb::arg("tolerance"),
-      nb::arg("max_iterations"), nb::arg("personalization").none(), nb::arg("weighted"),
-      nb::arg("run"),
-      nb::sig("def pagerank(graph: Graph, damping: float, tolerance: float, "
-              "max_iterations: int, personalization: numpy.typing.NDArray[numpy.float64] | "
-              "None, weighted: bool, run: Run) -> tuple[numpy.typing.NDArray[numpy.float64], "
-              "int, float, bool, tuple[typing.Any, ...]]"));
+                     "tuple[Array, int, tuple[typing.Any, ...]]"));
+  module.def("pagerank", &pagerank_of, nb::arg("graph"), nb::arg("damping"), nb::arg("tolerance"),
+             nb::arg("max_iterations"), nb::arg("personalization").none(), nb::arg("weighted"),
+             nb::arg("run"),
+             nb::sig("def pagerank(graph: Graph, damping: float, tolerance: float, "
+                     "max_iterations: int, personalization: numpy.typing.NDArray[numpy.float64] | "
+                     "None, weighted: bool, run: Run) -> tuple[Array, int, float, bool, "
+                     "tuple[typing.Any, ...]]"));
 }
 
 }  // namespace warren::python

@@ -51,7 +51,8 @@ def _bfs_of_many(graph: Graph, sources: list[int], limit: int | None, run: _core
     reached, max_depth = np.empty(len(sources), np.int64), np.empty(len(sources), np.int64)
     seconds = 0.0
     for row, v in enumerate(sources):
-        depth[row], parent[row], reached[row], max_depth[row], ran = _core.bfs(graph._core, v, limit, run)
+        depths, parents, reached[row], max_depth[row], ran = _core.bfs(graph._core, v, limit, run)
+        depth[row], parent[row] = depths.numpy(), parents.numpy()
         seconds += ran[8]
     return BfsResult(graph, sources, depth, parent, reached, max_depth, (*ran[:8], seconds))
 

@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._arrays import MAX_VERTICES, as_numpy, check_range, offsets_array, path_text, seed_number, vertex_ids, weights_array, whole_number
 from ._graph import Graph
+from ._libraries import library_of
 
 GENERATORS = ("kron:", "urand:", "grid:", "community:")
 
@@ -62,7 +63,7 @@ def from_edges(src: Any, dst: Any, weights: Any = None, num_vertices: int | None
 
     weights: None, or m numbers: integers that all fit become int32, others float32 (float64 is rounded). num_vertices: n; None: the largest id plus one.
     Parallel edges are merged, weights by minimum; keep_duplicates keeps them, sum_duplicates adds them up. symmetrize adds (v, u) for every (u, v).
-    The arrays are copied. Raises VertexError (an IndexError) for an id out of range; ValueError, naming the argument, for another length, shape or
+    The arrays are copied; results are of their library (Graph.arrays). Raises VertexError (an IndexError) for an id out of range; ValueError, naming the argument, for another length, shape or
     type, and NaN; MemoryError.
     """
     limit = None if num_vertices is None else whole_number("num_vertices", num_vertices, 0, "a number of vertices, or None")
@@ -72,7 +73,8 @@ def from_edges(src: Any, dst: Any, weights: Any = None, num_vertices: int | None
     if sources.size != targets.size:
         raise ValueError(f"dst: got {targets.size} ids, expected as many as src has, {sources.size}")
     options = _core.ArrayOptions(bool(symmetrize), bool(drop_self_loops), bool(keep_duplicates), bool(sum_duplicates))
-    return Graph(_core.from_edges(sources, targets, weights_array("weights", weights, sources.size), limit or 0, options))
+    core = _core.from_edges(sources, targets, weights_array("weights", weights, sources.size), limit or 0, options)
+    return Graph(core, arrays=library_of(src, dst, weights))
 
 
 def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool = False, drop_self_loops: bool = False, keep_duplicates: bool = False,
@@ -95,7 +97,8 @@ def from_csr(offsets: Any, targets: Any, weights: Any = None, symmetrize: bool =
     ids = np.ascontiguousarray(columns).view(np.uint32) if is_as_it_is else vertex_ids("targets", columns, n)
     options = _core.ArrayOptions(bool(symmetrize), bool(drop_self_loops), bool(keep_duplicates), bool(sum_duplicates))
     try:
-        return Graph(_core.from_csr(rows, ids, weights_array("weights", weights, ids.size), options))
+        core = _core.from_csr(rows, ids, weights_array("weights", weights, ids.size), options)
+        return Graph(core, arrays=library_of(offsets, targets, weights))
     except ValueError:
         if is_as_it_is:
             check_range("targets", columns, n)

@@ -12,6 +12,7 @@ import numpy as np
 from ._arrays import as_numpy, type_name
 from ._build import from_csr, from_edges
 from ._graph import Graph, are_numbered, with_nodes
+from ._libraries import library_of
 
 if TYPE_CHECKING:
     import networkx
@@ -151,7 +152,9 @@ def from_pyg(data: Any, symmetrize: bool = False) -> Graph:
         attributes = getattr(data, "edge_attr", None)
         values = None if attributes is None else as_numpy("data.edge_attr", attributes)
         weights = values.reshape(-1) if values is not None and values.size == pairs.shape[1] and values.ndim in (1, 2) else None
-    return from_edges(pairs[0], pairs[1], weights, getattr(data, "num_nodes", None), symmetrize)
+    graph = from_edges(pairs[0], pairs[1], weights, getattr(data, "num_nodes", None), symmetrize)
+    graph.arrays = library_of(edge_index)
+    return graph
 
 
 def from_cugraph(G: Any) -> Graph:

@@ -12,6 +12,7 @@ import numpy as np
 from . import _core
 from ._arrays import as_numpy, path_text, type_name
 from ._errors import VertexError
+from ._libraries import check_library
 
 if TYPE_CHECKING:
     import networkx
@@ -28,12 +29,13 @@ class Graph:
     What sessions keep of it on their devices is made when first needed, kept for later calls, and freed with the graph or by release().
     """
 
-    def __init__(self, core: _core.Graph, labels: list[Hashable] | None = None):
+    def __init__(self, core: _core.Graph, labels: list[Hashable] | None = None, arrays: str = "numpy"):
         if not isinstance(core, _core.Graph):
             raise TypeError("warren.Graph: graphs are made by warren.read, warren.generate, warren.from_edges and the like")
         self._core = core
         self._labels = labels
         self._index: dict[Hashable, int] | None = None
+        self._arrays = arrays
         self.num_vertices: int = core.vertices
         self.num_edges: int = core.edges  # Directed ones: an undirected edge is two.
 
@@ -46,6 +48,16 @@ class Graph:
     def is_weighted(self) -> bool:
         """True if edges have weights: int32 or float32."""
         return self._core.is_weighted
+
+    @property
+    def arrays(self) -> str:
+        """The library of the arrays of results: "numpy", "torch", "cupy", "jax"; "dlpack" for objects that any library takes. That which the graph's own
+        arrays came from, and may be set."""
+        return self._arrays
+
+    @arrays.setter
+    def arrays(self, library: str) -> None:
+        self._arrays = check_library("arrays", library)
 
     @property
     def names(self) -> list[Hashable] | None:
@@ -139,7 +151,7 @@ class Graph:
         """The graph with every edge turned round: this one where it is symmetric. Made once, and kept; names and weights are the same."""
         if self.is_symmetric:
             return self
-        turned = Graph(self._core.reversed(), self._labels)
+        turned = Graph(self._core.reversed(), self._labels, self._arrays)
         turned._index = self._index
         return turned
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
+
+from . import _core
+from ._libraries import check_library, to_library
 
 if TYPE_CHECKING:
     import pandas
 
     from ._graph import Graph
+
+Values = Union[_core.Array, np.ndarray]
 
 EDGES_NAMES = ("device", "host", "compressed-host")
 
@@ -23,14 +28,34 @@ def run_info(command: str, graph: Graph, ran: tuple[Any, ...]) -> dict[str, Any]
 
 
 class Result:
-    """Base of the results. `seconds` is the algorithm alone, on the slowest rank; `info` a dict with the fields of the command line's JSON."""
+    """Base of the results. `seconds` is the algorithm alone, on the slowest rank; `info` a dict with the fields of the command line's JSON.
+
+    Arrays are NumPy's, or of the library that the graph's arrays came from (Graph.arrays). After a call on GPUs they stay on one of them until they are
+    asked for: only then are NumPy's copied to the host, while PyTorch, CuPy and JAX take them where they are.
+    """
 
     _command = ""
     _columns: tuple[str, ...] = ()
 
-    def __init__(self, graph: Graph, ran: tuple[Any, ...]):
+    def __init__(self, graph: Graph, ran: tuple[Any, ...], *values: Any):
         self._graph = graph
         self._ran = ran
+        self._values: dict[str, Any] = dict(zip(self._columns, values))
+
+    def array(self, name: str, library: str | None = None) -> Any:
+        """The array `name` ("depth") as an array of `library`: "numpy", "torch", "cupy", "jax"; None: the graph's.
+
+        "dlpack": an object with `__dlpack__` that any library takes, on the device where it is. The memory is the result's: what is written there, the
+        result tells. Raises ValueError for another name or library, ImportError where it is not installed.
+        """
+        if name not in self._columns:
+            raise ValueError(f"name: got {name!r}, expected one of " + ", ".join(map(repr, self._columns)))
+        return to_library(self._values[name], self._graph.arrays if library is None else check_library("library", library))
+
+    def _host(self, name: str) -> np.ndarray:
+        """The array in host memory."""
+        array: np.ndarray = to_library(self._values[name], "numpy")
+        return array
 
     @property
     def seconds(self) -> float:
@@ -49,7 +74,7 @@ class Result:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The first array, where NumPy wants one."""
-        array = np.asarray(getattr(self, self._columns[0]), dtype)
+        array = np.asarray(self._host(self._columns[0]), dtype)
         return array.copy() if copy else array
 
     def _facts(self) -> dict[str, Any]:
@@ -61,7 +86,7 @@ class Result:
 
     def to_dict(self) -> dict[Hashable, Any]:
         """{vertex: value} of the vertices that were reached, by their names where the graph has some."""
-        values = getattr(self, self._columns[0])
+        values = self._host(self._columns[0])
         if values.ndim != 1:
             raise ValueError("to_dict: got a result of several sources, expected one of one source")
         reached = self._reached()
@@ -72,9 +97,9 @@ class Result:
         """A pandas DataFrame with a row a vertex: `vertex` (its name where the graph has some), and the result's arrays as columns. Needs pandas."""
         import pandas
 
-        if getattr(self, self._columns[0]).ndim != 1:
+        if self._host(self._columns[0]).ndim != 1:
             raise ValueError("to_frame: got a result of several sources, expected one of one source")
-        return pandas.DataFrame({"vertex": self._graph.labels(None), **{name: getattr(self, name) for name in self._columns}})
+        return pandas.DataFrame({"vertex": self._graph.labels(None), **{name: self._host(name) for name in self._columns}})
 
     def _summary(self) -> str:
         return ""
@@ -92,25 +117,32 @@ class BfsResult(Result):
     _command = "bfs"
     _columns = ("depth", "parent")
 
-    def __init__(self, graph: Graph, source: Any, depth: np.ndarray, parent: np.ndarray, reached: Any, max_depth: Any, ran: tuple[Any, ...]):
-        super().__init__(graph, ran)
+    def __init__(self, graph: Graph, source: Any, depth: Values, parent: Values, reached: Any, max_depth: Any, ran: tuple[Any, ...]):
+        super().__init__(graph, ran, depth, parent)
         self.source = source
-        self.depth = depth
-        self.parent = parent
         self.reached = reached
         self.max_depth = max_depth
 
+    @property
+    def depth(self) -> Any:
+        return self.array("depth")
+
+    @property
+    def parent(self) -> Any:
+        return self.array("parent")
+
     def _reached(self) -> np.ndarray | None:
-        return np.flatnonzero(self.depth >= 0)
+        return np.flatnonzero(self._host("depth") >= 0)
 
     def _facts(self) -> dict[str, Any]:
-        sum_depth = np.where(self.depth > 0, self.depth, 0).sum(axis=-1, dtype=np.int64).tolist()
+        depth = self._host("depth")
+        sum_depth = np.where(depth > 0, depth, 0).sum(axis=-1, dtype=np.int64).tolist()
         return {"source": self.source, "reached": _plain(self.reached), "max_depth": _plain(self.max_depth), "sum_depth": sum_depth}
 
     def _summary(self) -> str:
-        if self.depth.ndim != 1:
-            return f"of {len(self.depth)} sources"
-        return f"reached {self.reached} of {len(self.depth)} vertices, max_depth {self.max_depth}"
+        if isinstance(self.source, list):
+            return f"of {len(self.source)} sources"
+        return f"reached {self.reached} of {self._graph.num_vertices} vertices, max_depth {self.max_depth}"
 
 
 class SsspResult(Result):
@@ -119,24 +151,28 @@ class SsspResult(Result):
     _command = "sssp"
     _columns = ("distance",)
 
-    def __init__(self, graph: Graph, source: int, distance: np.ndarray, reached: int, ran: tuple[Any, ...]):
-        super().__init__(graph, ran)
+    def __init__(self, graph: Graph, source: int, distance: Values, reached: int, ran: tuple[Any, ...]):
+        super().__init__(graph, ran, distance)
         self.source = source
-        self.distance = distance
         self.reached = reached
 
+    @property
+    def distance(self) -> Any:
+        return self.array("distance")
+
     def _is_reached(self) -> np.ndarray:
-        return self.distance >= 0 if self.distance.dtype.kind == "i" else np.isfinite(self.distance)
+        distance = self._host("distance")
+        return distance >= 0 if distance.dtype.kind == "i" else np.isfinite(distance)
 
     def _reached(self) -> np.ndarray | None:
         return np.flatnonzero(self._is_reached())
 
     def _facts(self) -> dict[str, Any]:
-        reached = self.distance[self._is_reached()]
+        reached = self._host("distance")[self._is_reached()]
         return {"source": self.source, "reached": self.reached, "max_distance": reached.max().item(), "sum_distance": sum(reached.tolist())}
 
     def _summary(self) -> str:
-        return f"reached {self.reached} of {len(self.distance)} vertices"
+        return f"reached {self.reached} of {self._graph.num_vertices} vertices"
 
 
 class ComponentsResult(Result):
@@ -146,15 +182,18 @@ class ComponentsResult(Result):
     _command = "cc"
     _columns = ("label",)
 
-    def __init__(self, graph: Graph, label: np.ndarray, num_components: int, largest: int, ran: tuple[Any, ...]):
-        super().__init__(graph, ran)
-        self.label = label
+    def __init__(self, graph: Graph, label: Values, num_components: int, largest: int, ran: tuple[Any, ...]):
+        super().__init__(graph, ran, label)
         self.num_components = num_components
         self.largest = largest
 
+    @property
+    def label(self) -> Any:
+        return self.array("label")
+
     def to_dict(self) -> dict[Hashable, Any]:
         """{vertex: the component's smallest vertex}, both by their names where the graph has some."""
-        return dict(zip(self._graph.labels(None), self._graph.labels(self.label)))
+        return dict(zip(self._graph.labels(None), self._graph.labels(self._host("label"))))
 
     def _facts(self) -> dict[str, Any]:
         return {"components": self.num_components, "largest": self.largest}
@@ -169,24 +208,29 @@ class PageRankResult(Result):
     _command = "pagerank"
     _columns = ("rank",)
 
-    def __init__(self, graph: Graph, rank: np.ndarray, iterations: int, residual: float, converged: bool, ran: tuple[Any, ...]):
-        super().__init__(graph, ran)
-        self.rank = rank
+    def __init__(self, graph: Graph, rank: Values, iterations: int, residual: float, converged: bool, ran: tuple[Any, ...]):
+        super().__init__(graph, ran, rank)
         self.iterations = iterations
         self.residual = residual
         self.converged = converged
 
+    @property
+    def rank(self) -> Any:
+        return self.array("rank")
+
     def top(self, count: int = 10) -> list[tuple[Hashable, float]]:
         """The vertices of largest rank, equal ones by id."""
-        best = np.argsort(-self.rank, kind="stable")[:count]
-        return list(zip(self._graph.labels(best), self.rank[best].tolist()))
+        rank = self._host("rank")
+        best = np.argsort(-rank, kind="stable")[:count]
+        return list(zip(self._graph.labels(best), rank[best].tolist()))
 
     def _facts(self) -> dict[str, Any]:
-        best = np.argsort(-self.rank, kind="stable")[:10]
-        return {"iterations": self.iterations, "residual": self.residual, "converged": self.converged, "top": [[int(v), float(self.rank[v])] for v in best]}
+        rank = self._host("rank")
+        best = np.argsort(-rank, kind="stable")[:10]
+        return {"iterations": self.iterations, "residual": self.residual, "converged": self.converged, "top": [[int(v), float(rank[v])] for v in best]}
 
     def _summary(self) -> str:
-        return f"of {len(self.rank)} vertices, {self.iterations} iterations{'' if self.converged else ', not converged'}"
+        return f"of {self._graph.num_vertices} vertices, {self.iterations} iterations{'' if self.converged else ', not converged'}"
 
 
 class BetweennessResult(Result):
@@ -196,17 +240,20 @@ class BetweennessResult(Result):
     _command = "bc"
     _columns = ("score",)
 
-    def __init__(self, graph: Graph, score: np.ndarray, sources: np.ndarray, scale: float, ran: tuple[Any, ...]):
-        super().__init__(graph, ran)
-        self.score = score
+    def __init__(self, graph: Graph, score: Values, sources: np.ndarray, scale: float, ran: tuple[Any, ...]):
+        super().__init__(graph, ran, score)
         self.sources = sources
         self.scale = scale
+
+    @property
+    def score(self) -> Any:
+        return self.array("score")
 
     def _facts(self) -> dict[str, Any]:
         return {"sources": len(self.sources) or self._graph.num_vertices}
 
     def _summary(self) -> str:
-        return f"of {len(self.score)} vertices, from {len(self.sources) or len(self.score)} sources"
+        return f"of {self._graph.num_vertices} vertices, from {len(self.sources) or self._graph.num_vertices} sources"
 
 
 class CoreNumberResult(Result):
@@ -215,11 +262,14 @@ class CoreNumberResult(Result):
     _command = "core"
     _columns = ("core",)
 
-    def __init__(self, graph: Graph, core: np.ndarray, largest: int, innermost: int, ran: tuple[Any, ...]):
-        super().__init__(graph, ran)
-        self.core = core
+    def __init__(self, graph: Graph, core: Values, largest: int, innermost: int, ran: tuple[Any, ...]):
+        super().__init__(graph, ran, core)
         self.largest = largest
         self.innermost = innermost
+
+    @property
+    def core(self) -> Any:
+        return self.array("core")
 
     def _facts(self) -> dict[str, Any]:
         return {"largest_core": self.largest, "innermost": self.innermost}
@@ -234,10 +284,13 @@ class TrianglesResult(Result):
     _command = "triangles"
     _columns = ("count",)
 
-    def __init__(self, graph: Graph, count: np.ndarray, triangles: int, ran: tuple[Any, ...]):
-        super().__init__(graph, ran)
-        self.count = count
+    def __init__(self, graph: Graph, count: Values, triangles: int, ran: tuple[Any, ...]):
+        super().__init__(graph, ran, count)
         self.triangles = triangles
+
+    @property
+    def count(self) -> Any:
+        return self.array("count")
 
     def _facts(self) -> dict[str, Any]:
         return {"triangles": self.triangles}

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/exec/current_device.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/graph/in_edges.hpp"
 
 namespace warren::api {
 namespace {
@@ -40,6 +42,7 @@ Call::Call(const Graph& graph, const CallOptions& options)
           fmt::format("devices: got {}, expected 1 or more, or 0 to choose", options.devices));
   require(options.mode != Mode::asynchronous || options.edges != Edges::compressed_host,
           "mode asynchronous reads plain lists: place the edges on the device or the host");
+  const exec::KeepCurrentDevice current;
   place_.kind = teams_->kind(options.device);
   const int asked = options.devices != 0 ? options.devices : teams_->options().devices;
   if (asked != 0) {
@@ -63,7 +66,10 @@ Call::Call(const Graph& graph, const CallOptions& options)
 }
 
 void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
-  const graph::ShardSource source = graph_.state()->source(place_.ranks, options_.edges, teams_);
+  const auto in_edges =
+      in_edges_on_device() ? GraphState::InEdges::device : GraphState::InEdges::host;
+  const graph::ShardSource source =
+      graph_.state()->source(place_.ranks, options_.edges, in_edges, teams_);
   const std::uint64_t number = graph_.state()->number();
   const RankStore::Key key{number, static_cast<int>(options_.edges)};
   teams_->run(place_, number, [&](team::Team& team, RankStore& store) {
@@ -71,10 +77,25 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
     if (kept == nullptr) {
       auto made = std::make_shared<RankGraph>();
       made->shard = graph::make_shard(team, source, placement(options_.edges));
+      if (!made->shard.has_in() && made->shard.vertices > 0)
+        graph::add_in_edges(exec::Stream(team.device()), made->shard);
       kept = std::move(made);
     }
     work(team, *static_cast<RankGraph*>(kept.get()));
   });
+}
+
+bool Call::in_edges_on_device() const {
+  if (place_.kind != DeviceKind::cuda || place_.ranks != 1 || options_.edges != Edges::device)
+    return false;
+  if (graph_.state()->known_symmetry() == true) return false;
+  const exec::KeepCurrentDevice current;
+  constexpr std::uint64_t kMostWeighted = std::uint64_t{1} << 32;
+  if (graph_.is_weighted() && graph_.edges() >= kMostWeighted) return false;
+  // The shard, what is taken to make its reverse, and about as much for the algorithm.
+  const graph::Graph& csr = graph_.csr();
+  const std::uint64_t made = graph::in_edges_bytes(csr.vertices, csr.edges(), csr.weight_type);
+  return 2 * made < exec::total_memory(exec::Device::cuda(0));
 }
 
 bool is_async(Mode mode, const std::optional<traverse::ModeChoice>& known) {

@@ -3,7 +3,6 @@
 // algorithms' memory that stays there between calls, and what the caller is told.
 #pragma once
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +22,7 @@
 #include "warren/traverse/sssp.hpp"
 #include "warren/traverse/triangles.hpp"
 
+#include "api/array_memory.hpp"
 #include "api/graph_state.hpp"
 #include "api/teams.hpp"
 
@@ -86,6 +86,9 @@ class Call {
   RunInfo info;
 
  private:
+  /// Whether a directed graph's in-edges are made on the GPU, which takes a fraction of the time.
+  [[nodiscard]] bool in_edges_on_device() const;
+
   const Graph graph_;
   const CallOptions options_;
   const std::shared_ptr<Teams> teams_;
@@ -99,11 +102,5 @@ void check_vertex(const Graph& graph, Vertex v, const char* name);
 
 /// The largest of the ranks' values. Collective.
 [[nodiscard]] double slowest(team::Team& team, double seconds);
-
-/// Puts a rank's values where they belong among all.
-template <class T, class U>
-void put(std::vector<T>& all, const graph::Shard& shard, const std::vector<U>& own) {
-  std::copy(own.begin(), own.end(), all.begin() + shard.out.first);
-}
 
 }  // namespace warren::api

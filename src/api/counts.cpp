@@ -34,16 +34,18 @@ BetweennessResult betweenness(const Graph& graph, const BetweennessOptions& opti
           : options.sources;
   all.scale =
       traverse::betweenness_scale(n, all.sources.size(), options.normalized, graph.is_symmetric());
-  all.score.resize(n);
+  api::Output<double> score(n);
   call.run([&](team::Team& team, RankGraph& rank) {
     if (!rank.betweenness)
       rank.betweenness = std::make_unique<traverse::Betweenness>(team, rank.shard);
     const traverse::BetweennessResult found = rank.betweenness->run(all.sources);
     const double seconds = api::slowest(team, found.seconds);
-    api::put(all.score, rank.shard, rank.betweenness->scores());
+    api::fill(
+        team, rank.shard, [&](double* to) { rank.betweenness->write_scores(to, all.scale); },
+        score);
     if (team.rank() == 0) call.info.seconds = seconds;
   });
-  for (double& score : all.score) score *= all.scale;
+  all.score = score.take();
   all.info = call.info;
   return all;
 }
@@ -52,18 +54,20 @@ CoreNumbersResult core_numbers(const Graph& graph, const CoreNumbersOptions& opt
   check_plain("core numbers", options.edges);
   Call call(graph, api::call_options(std::nullopt, options));
   CoreNumbersResult all;
-  all.core.resize(graph.vertices());
+  api::Output<std::uint32_t> core(graph.vertices());
   call.run([&](team::Team& team, RankGraph& rank) {
     if (!rank.core_numbers)
       rank.core_numbers = std::make_unique<traverse::CoreNumbers>(team, rank.shard);
     const traverse::CoreNumbersResult found = rank.core_numbers->run();
     const double seconds = api::slowest(team, found.seconds);
-    api::put(all.core, rank.shard, rank.core_numbers->cores());
+    api::fill(
+        team, rank.shard, [&](std::uint32_t* to) { rank.core_numbers->write_cores(to); }, core);
     if (team.rank() != 0) return;
     all.largest = found.largest;
     all.innermost = found.innermost;
     call.info.seconds = seconds;
   });
+  all.core = core.take();
   all.info = call.info;
   return all;
 }
@@ -75,16 +79,18 @@ TrianglesResult triangles(const Graph& graph, const TrianglesOptions& options) {
           "(symmetrize adds them)");
   Call call(graph, api::call_options(std::nullopt, options));
   TrianglesResult all;
-  all.count.resize(graph.vertices());
+  api::Output<std::uint64_t> count(graph.vertices());
   call.run([&](team::Team& team, RankGraph& rank) {
     if (!rank.triangles) rank.triangles = std::make_unique<traverse::Triangles>(team, rank.shard);
     const traverse::TrianglesResult found = rank.triangles->run();
     const double seconds = api::slowest(team, found.seconds);
-    api::put(all.count, rank.shard, rank.triangles->counts());
+    api::fill(
+        team, rank.shard, [&](std::uint64_t* to) { rank.triangles->write_counts(to); }, count);
     if (team.rank() != 0) return;
     all.triangles = found.triangles;
     call.info.seconds = seconds;
   });
+  all.count = count.take();
   all.info = call.info;
   return all;
 }

@@ -49,6 +49,7 @@ void GraphState::release() {
   {
     const std::scoped_lock lock(mutex_);
     sessions.swap(sessions_);
+    sources_.clear();
     reversed.swap(reversed_);
     in_.reset();
     compressed_out_.reset();
@@ -88,6 +89,12 @@ bool GraphState::is_symmetric(exec::ThreadPool& pool) {
   return find_symmetry(pool);
 }
 
+std::optional<bool> GraphState::known_symmetry() {
+  const std::scoped_lock lock(mutex_);
+  if (known_ == nullptr) return std::nullopt;
+  return symmetry_ == graph::Symmetry::symmetric;
+}
+
 void GraphState::check_weights(exec::ThreadPool& pool) {
   const std::scoped_lock lock(mutex_);
   if (has_good_weights_) return;
@@ -112,13 +119,24 @@ std::shared_ptr<GraphState> GraphState::reversed(exec::ThreadPool& pool) {
   return reversed_;
 }
 
-graph::ShardSource GraphState::source(int ranks, Edges edges, const std::shared_ptr<Teams>& teams) {
+graph::ShardSource GraphState::source(int ranks, Edges edges, InEdges in_edges,
+                                      const std::shared_ptr<Teams>& teams) {
+  const std::tuple key{ranks, edges, in_edges};
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto kept = sources_.find(key);
+    if (kept != sources_.end()) {
+      note(teams);
+      return kept->second;
+    }
+  }
   graph::ShardSource source;
   teams->on_host([&](exec::ThreadPool& pool) {
     const std::scoped_lock lock(mutex_);
-    find_in(pool);
+    const bool is_own_reverse = find_symmetry(pool);
+    if (in_edges == InEdges::host) find_in(pool);
     source.out = known_;
-    source.in = in_ == nullptr ? known_ : in_;
+    source.in = is_own_reverse ? known_ : in_;
     source.cuts = graph::partition_ranges(*known_, ranks).cuts;
     if (edges == Edges::compressed_host) {
       source.compressed_out = compressed_out_;
@@ -127,11 +145,16 @@ graph::ShardSource GraphState::source(int ranks, Edges edges, const std::shared_
       compressed_out_ = source.compressed_out;
       compressed_in_ = source.compressed_in;
     }
-    const bool is_noted = std::ranges::any_of(
-        sessions_, [&](const auto& session) { return session.lock() == teams; });
-    if (!is_noted) sessions_.push_back(teams);
+    sources_[key] = source;
+    note(teams);
   });
   return source;
+}
+
+void GraphState::note(const std::shared_ptr<Teams>& teams) {
+  const bool is_noted =
+      std::ranges::any_of(sessions_, [&](const auto& session) { return session.lock() == teams; });
+  if (!is_noted) sessions_.push_back(teams);
 }
 
 }  // namespace api
@@ -174,6 +197,7 @@ std::uint64_t Graph::vertices() const { return csr().vertices; }
 std::uint64_t Graph::edges() const { return csr().edges(); }
 bool Graph::is_weighted() const { return csr().weight_type != graph::WeightType::none; }
 bool Graph::is_symmetric() const {
+  if (const std::optional<bool> known = state_->known_symmetry()) return *known;
   return on_host([&](exec::ThreadPool& pool) { return state_->is_symmetric(pool); });
 }
 const graph::Graph& Graph::csr() const { return state_->csr(); }

@@ -62,19 +62,21 @@ Form& form_of(std::unique_ptr<Form>& kept, PageRankOptions& kept_options, team::
 ComponentsResult connected_components(const Graph& graph, const ComponentsOptions& options) {
   Call call(graph, api::call_options(traverse::Traversal::components, options));
   ComponentsResult all;
-  all.label.resize(graph.vertices());
+  api::Output<Vertex> label(graph.vertices());
   call.run([&](team::Team& team, RankGraph& rank) {
     if (!rank.components)
       rank.components = std::make_unique<traverse::Components>(team, rank.shard);
     const traverse::ComponentsResult found = rank.components->run();
     const double seconds = api::slowest(team, found.seconds);
-    api::put(all.label, rank.shard, rank.components->labels());
+    api::fill(
+        team, rank.shard, [&](Vertex* to) { rank.components->write_labels(to); }, label);
     if (team.rank() != 0) return;
     all.components = found.components;
     all.largest = found.largest;
     call.info.seconds = seconds;
     call.info.bytes_read = found.far_bytes;
   });
+  all.label = label.take();
   all.info = call.info;
   return all;
 }
@@ -83,7 +85,7 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
   check(graph, options);
   Call call(graph, api::call_options(traverse::Traversal::pagerank, options));
   PageRankResult all;
-  all.rank.resize(graph.vertices());
+  api::Output<double> ranks(graph.vertices());
   PageRankOptions used = options;
   used.weighted =
       options.weighted && graph.is_weighted();  // Without edges there are none to look at.
@@ -91,7 +93,8 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
     const auto run = [&](auto& form) {
       const traverse::PageRankResult found = form.run();
       const double seconds = api::slowest(team, found.seconds);
-      api::put(all.rank, rank.shard, form.ranks());
+      api::fill(
+          team, rank.shard, [&](double* to) { form.write_ranks(to); }, ranks);
       if (team.rank() != 0) return;
       all.iterations = found.iterations;
       all.residual = found.residual;
@@ -104,6 +107,7 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
     else
       run(form_of(rank.pagerank, rank.pagerank_options, team, rank.shard, used));
   });
+  all.rank = ranks.take();
   all.info = call.info;
   return all;
 }

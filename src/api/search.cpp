@@ -44,11 +44,14 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
   api::check_vertex(graph, options.source, "source");
   Call call(graph, api::call_options(traverse::Traversal::bfs, options));
   BfsResult all;
-  all.depth.resize(graph.vertices());
-  all.parent.resize(graph.vertices());
+  api::Output<Vertex> depth(graph.vertices()), parent(graph.vertices());
   call.run([&](team::Team& team, RankGraph& rank) {
     const auto sync = [&] {
-      if (!rank.bfs) rank.bfs = std::make_unique<traverse::Bfs>(team, rank.shard);
+      if (!rank.bfs) {
+        traverse::BfsOptions bfs_options;
+        bfs_options.adds_up = false;
+        rank.bfs = std::make_unique<traverse::Bfs>(team, rank.shard, bfs_options);
+      }
       return rank.bfs->run(options.source);
     };
     const auto async = [&] {
@@ -57,24 +60,33 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
     };
     search(team, rank, options.mode, rank.bfs_mode, false, call.info, sync, async,
            [&](const traverse::BfsResult& found, bool is_async) {
-             api::put(all.depth, rank.shard,
-                      is_async ? rank.async_bfs->depth() : rank.bfs->depth());
-             api::put(all.parent, rank.shard,
-                      is_async ? rank.async_bfs->parent() : rank.bfs->parent());
+             const auto put = [&](const auto& form) {
+               api::fill(
+                   team, rank.shard, [&](Vertex* to, Vertex* via) { form.write(to, via); }, depth,
+                   parent);
+             };
+             if (is_async)
+               put(*rank.async_bfs);
+             else
+               put(*rank.bfs);
              if (team.rank() != 0) return;
              all.reached = found.reached;
              all.max_depth = found.max_depth;
            });
   });
   all.info = call.info;
-  if (!options.depth_limit || all.max_depth <= *options.depth_limit) return all;
-  all.max_depth = *options.depth_limit;
-  for (std::size_t v = 0; v < all.depth.size(); ++v) {
-    if (all.depth[v] == kNoVertex || all.depth[v] <= *options.depth_limit) continue;
-    all.depth[v] = kNoVertex;
-    all.parent[v] = kNoVertex;
-    --all.reached;
+  if (options.depth_limit && all.max_depth > *options.depth_limit) {
+    all.max_depth = *options.depth_limit;
+    const std::span<Vertex> depths = depth.on_host(), parents = parent.on_host();
+    for (std::size_t v = 0; v < depths.size(); ++v) {
+      if (depths[v] == kNoVertex || depths[v] <= *options.depth_limit) continue;
+      depths[v] = kNoVertex;
+      parents[v] = kNoVertex;
+      --all.reached;
+    }
   }
+  all.depth = depth.take();
+  all.parent = parent.take();
   return all;
 }
 
@@ -88,20 +100,21 @@ void check_weights(const Graph& graph, const SsspOptions& options) {
                       options.cutoff.value_or(0.0)));
   require(graph.is_weighted() || graph.edges() == 0,
           "sssp: the graph has no weights, and shortest paths need some; bfs counts edges");
+  if (graph.state()->has_good_weights()) return;
   const Session session = options.session ? *options.session : Session::standard();
   session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
 }
 
-void cut_off(SsspResult& all, double limit) {
-  const auto forget = [&](auto& values, auto unreached) {
-    for (auto& value : values) {
-      if (value == unreached || static_cast<double>(value) <= limit) continue;
-      value = unreached;
-      --all.reached;
-    }
-  };
-  forget(all.distance, std::int64_t{-1});
-  forget(all.real_distance, std::numeric_limits<double>::infinity());
+/// Forgets what is farther than `limit`; how many that were.
+template <class T>
+std::uint64_t cut_off(api::Output<T>& distances, T unreached, double limit) {
+  std::uint64_t forgotten = 0;
+  for (T& value : distances.on_host()) {
+    if (value == unreached || static_cast<double>(value) <= limit) continue;
+    value = unreached;
+    ++forgotten;
+  }
+  return forgotten;
 }
 
 }  // namespace
@@ -114,20 +127,23 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
   // A graph without edges has no type of weights: integers, as there is only a distance of 0.
   all.is_integer = graph.csr().weight_type != graph::WeightType::float32;
   if (graph.edges() == 0) {
-    all.distance.assign(graph.vertices(), -1);
-    all.distance[options.source] = 0;
+    auto distance = api::Output<std::int64_t>::of(graph.vertices(), -1);
+    distance.on_host()[options.source] = 0;
+    all.distance = distance.take();
     all.reached = 1;
     all.info = call.info;
     return all;
   }
-  (all.is_integer ? all.distance.resize(graph.vertices())
-                  : all.real_distance.resize(graph.vertices()));
+  api::Output<std::int64_t> distance(graph.vertices());
+  api::Output<double> real_distance(graph.vertices());
   call.run([&](team::Team& team, RankGraph& rank) {
     const auto sync = [&] {
       if (!rank.sssp || rank.sssp_delta != options.delta) {
         rank.sssp.reset();
-        rank.sssp = std::make_unique<traverse::Sssp>(team, rank.shard,
-                                                     traverse::SsspOptions{options.delta});
+        traverse::SsspOptions sssp_options;
+        sssp_options.delta = options.delta;
+        sssp_options.adds_up = false;
+        rank.sssp = std::make_unique<traverse::Sssp>(team, rank.shard, sssp_options);
         rank.sssp_delta = options.delta;
       }
       return rank.sssp->run(options.source);
@@ -144,19 +160,36 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
     };
     search(team, rank, options.mode, rank.sssp_mode, true, call.info, sync, async,
            [&](const traverse::SsspResult& found, bool is_async) {
-             if (all.is_integer) {
-               // kUnreachedDistance becomes -1.
-               api::put(all.distance, rank.shard,
-                        is_async ? rank.async_sssp->distance() : rank.sssp->distance());
-             } else {
-               api::put(all.real_distance, rank.shard,
-                        is_async ? rank.async_sssp->real_distance() : rank.sssp->real_distance());
-             }
+             const auto put = [&](const auto& form) {
+               if (all.is_integer) {
+                 // kUnreachedDistance becomes -1.
+                 const auto write = [&](std::int64_t* to) {
+                   form.write_distance(reinterpret_cast<std::uint64_t*>(to));
+                 };
+                 api::fill(team, rank.shard, write, distance);
+               } else {
+                 api::fill(
+                     team, rank.shard, [&](double* to) { form.write_real_distance(to); },
+                     real_distance);
+               }
+             };
+             if (is_async)
+               put(*rank.async_sssp);
+             else
+               put(*rank.sssp);
              if (team.rank() == 0) all.reached = found.reached;
            });
   });
   all.info = call.info;
-  if (options.cutoff) cut_off(all, *options.cutoff);
+  if (all.is_integer) {
+    if (options.cutoff) all.reached -= cut_off(distance, std::int64_t{-1}, *options.cutoff);
+    all.distance = distance.take();
+  } else {
+    if (options.cutoff)
+      all.reached -=
+          cut_off(real_distance, std::numeric_limits<double>::infinity(), *options.cutoff);
+    all.real_distance = real_distance.take();
+  }
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "api/array_memory.hpp"
 #include "api/interrupt.hpp"
 #include "api/teams.hpp"
 
@@ -71,6 +72,7 @@ void Teams::close() {
   const std::scoped_lock lock(mutex_);
   is_closed_ = true;
   teams.swap(teams_);
+  drop_kept_blocks();
 }
 
 DeviceKind Teams::kind(const std::optional<DeviceKind>& asked) const {
@@ -128,6 +130,7 @@ void Teams::run(const Place& place, std::uint64_t owner, const StandingTeam::Job
       if (team->run(job)) return;
       (void)drop(place, team);
     } catch (const MemoryError&) {
+      drop_kept_blocks();
       if (!drop(place, team) || !may_repeat) throw;
       may_repeat = false;
     } catch (const std::bad_alloc&) {

@@ -147,8 +147,8 @@ TEST(ApiMultiply, ReversedGraphs) {
   EXPECT_EQ(&graph.reversed().csr(), &turned.csr());
   // What is there already is not made again.
   const auto teams = Session::standard().teams();
-  const auto out = graph.state()->source(1, Edges::device, teams);
-  const auto in = turned.state()->source(1, Edges::device, teams);
+  const auto out = graph.state()->source(1, Edges::device, api::GraphState::InEdges::host, teams);
+  const auto in = turned.state()->source(1, Edges::device, api::GraphState::InEdges::host, teams);
   EXPECT_EQ(in.out, out.in);
   EXPECT_EQ(in.in, out.out);
   const Graph grid = read("grid:3x3");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function an algorithm: against sequential references, for every shape, number of ranks, mode
 // and placement; limits; bad input.
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,10 +67,24 @@ void for_graphs(const std::function<reference::EdgeList(reference::EdgeList)>& w
 
 reference::EdgeList as_is(reference::EdgeList list) { return list; }
 
-TEST(ApiSearch, DepthsAreThoseOfAQueue) {
-  for_graphs(as_is, [](const Graph& graph, int devices) {
+/// On the CPU, and on GPUs, which several ranks share where there are too few.
+class ApiSearch : public testing::TestWithParam<DeviceKind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == DeviceKind::cuda && exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+    session = started();
+  }
+  [[nodiscard]] static Session started() {
+    return Session({.device = GetParam(), .share_devices = true});
+  }
+  std::optional<Session> session;
+};
+
+TEST_P(ApiSearch, DepthsAreThoseOfAQueue) {
+  for_graphs(as_is, [&](const Graph& graph, int devices) {
     for (const Vertex source : {Vertex{0}, static_cast<Vertex>(graph.vertices() - 1)}) {
-      const BfsResult found = bfs(graph, {.source = source, .devices = devices});
+      const BfsResult found =
+          bfs(graph, {.source = source, .devices = devices, .session = session});
       EXPECT_EQ(found.depth, reference::bfs_depths(graph.csr(), source));
       check_parents(graph, source, found);
       EXPECT_EQ(found.reached, static_cast<std::uint64_t>(std::ranges::count_if(
@@ -78,7 +94,7 @@ TEST(ApiSearch, DepthsAreThoseOfAQueue) {
   });
 }
 
-TEST(ApiSearch, EveryModeAndPlacementFindsTheSame) {
+TEST_P(ApiSearch, EveryModeAndPlacementFindsTheSame) {
   const Graph graph = graph_of(with_small_weights(reference::random_list(800, 3000, 4), false));
   const auto depths = reference::bfs_depths(graph.csr(), 3);
   const auto distances = reference::integer_distances(graph.csr(), 3);
@@ -86,11 +102,12 @@ TEST(ApiSearch, EveryModeAndPlacementFindsTheSame) {
     for (const Edges edges : {Edges::device, Edges::host, Edges::compressed_host}) {
       if (mode == Mode::asynchronous && edges == Edges::compressed_host) continue;
       for (int time = 0; time < 3; ++time) {
-        const BfsResult found =
-            bfs(graph, {.source = 3, .mode = mode, .edges = edges, .devices = 2});
+        const BfsResult found = bfs(
+            graph, {.source = 3, .mode = mode, .edges = edges, .devices = 2, .session = session});
         EXPECT_EQ(found.depth, depths);
         EXPECT_EQ(found.info.edges, edges);
-        const SsspResult far = sssp(graph, {.source = 3, .mode = mode, .edges = edges});
+        const SsspResult far =
+            sssp(graph, {.source = 3, .mode = mode, .edges = edges, .session = session});
         // Not reached: -1, which has the bits of the reference's mark.
         for (std::size_t v = 0; v < distances.size(); ++v)
           EXPECT_EQ(static_cast<std::uint64_t>(far.distance[v]), distances[v]);
@@ -99,11 +116,11 @@ TEST(ApiSearch, EveryModeAndPlacementFindsTheSame) {
   }
 }
 
-TEST(ApiSearch, DistancesAreDijkstras) {
+TEST_P(ApiSearch, DistancesAreDijkstras) {
   for (const bool are_floats : {false, true}) {
     for_graphs([&](reference::EdgeList list) { return with_small_weights(list, are_floats); },
                [&](const Graph& graph, int devices) {
-                 const SsspResult found = sssp(graph, {.devices = devices});
+                 const SsspResult found = sssp(graph, {.devices = devices, .session = session});
                  const bool is_integer = !are_floats || graph.edges() == 0;
                  ASSERT_EQ(found.is_integer, is_integer);
                  std::uint64_t reached = 0;
@@ -124,25 +141,26 @@ TEST(ApiSearch, DistancesAreDijkstras) {
   }
 }
 
-TEST(ApiSearch, LimitsCutOff) {
+TEST_P(ApiSearch, LimitsCutOff) {
   const Graph path = read("grid:10x1", {.weights = "uniform:2:2"});
-  const BfsResult near = bfs(path, {.source = 0, .depth_limit = 3});
+  const BfsResult near = bfs(path, {.source = 0, .depth_limit = 3, .session = session});
   EXPECT_EQ(near.reached, 4u);
   EXPECT_EQ(near.max_depth, 3u);
   EXPECT_EQ(near.depth[3], 3u);
   EXPECT_EQ(near.depth[4], kNoVertex);
   EXPECT_EQ(near.parent[4], kNoVertex);
-  EXPECT_EQ(bfs(path, {.source = 0, .depth_limit = 9}).reached, 10u);
-  EXPECT_EQ(bfs(path, {.source = 0, .depth_limit = 0}).reached, 1u);
-  const SsspResult cheap = sssp(path, {.source = 0, .cutoff = 6.0});
+  EXPECT_EQ(bfs(path, {.source = 0, .depth_limit = 9, .session = session}).reached, 10u);
+  EXPECT_EQ(bfs(path, {.source = 0, .depth_limit = 0, .session = session}).reached, 1u);
+  const SsspResult cheap = sssp(path, {.source = 0, .cutoff = 6.0, .session = session});
   EXPECT_EQ(cheap.reached, 4u);
   EXPECT_EQ(cheap.distance[3], 6);
   EXPECT_EQ(cheap.distance[4], -1);
 }
 
-TEST(ApiSearch, ComponentsAreLabelledByTheirSmallest) {
-  for_graphs(as_is, [](const Graph& graph, int devices) {
-    const ComponentsResult found = connected_components(graph, {.devices = devices});
+TEST_P(ApiSearch, ComponentsAreLabelledByTheirSmallest) {
+  for_graphs(as_is, [&](const Graph& graph, int devices) {
+    const ComponentsResult found =
+        connected_components(graph, {.devices = devices, .session = session});
     const auto right = reference::component_labels(graph.csr());
     EXPECT_EQ(found.label, right);
     std::uint64_t components = 0;
@@ -151,37 +169,46 @@ TEST(ApiSearch, ComponentsAreLabelledByTheirSmallest) {
   });
 }
 
-TEST(ApiSearch, RanksAreThoseOfThePowerIteration) {
+TEST_P(ApiSearch, RanksAreThoseOfThePowerIteration) {
   for_graphs(
       [](reference::EdgeList list) { return with_small_weights(list, false); },
-      [](const Graph& graph, int devices) {
-        const PageRankResult found =
-            pagerank(graph, {.tolerance = 1e-10, .max_iterations = 500, .devices = devices});
-        EXPECT_TRUE(found.converged);
-        const auto next = reference::pagerank_step(graph.csr(), 0.85, found.rank);
-        EXPECT_LT(reference::l1_distance(found.rank, next), 1e-9);
-        const PageRankResult weighted = pagerank(
+      [&](const Graph& graph, int devices) {
+        const PageRankResult found = pagerank(
             graph,
-            {.tolerance = 1e-10, .max_iterations = 500, .weighted = true, .devices = devices});
-        const auto then = reference::weighted_pagerank_step(graph.csr(), 0.85, weighted.rank);
-        EXPECT_LT(reference::l1_distance(weighted.rank, then), 1e-9);
+            {.tolerance = 1e-10, .max_iterations = 500, .devices = devices, .session = session});
+        EXPECT_TRUE(found.converged);
+        const auto next = reference::pagerank_step(graph.csr(), 0.85, found.rank.to_vector());
+        EXPECT_LT(reference::l1_distance(found.rank.to_vector(), next), 1e-9);
+        const PageRankResult weighted = pagerank(graph, {.tolerance = 1e-10,
+                                                         .max_iterations = 500,
+                                                         .weighted = true,
+                                                         .devices = devices,
+                                                         .session = session});
+        const auto then =
+            reference::weighted_pagerank_step(graph.csr(), 0.85, weighted.rank.to_vector());
+        EXPECT_LT(reference::l1_distance(weighted.rank.to_vector(), then), 1e-9);
       });
   const Graph star = graph_of({4, {{0, 1}, {0, 2}, {0, 3}}, {}, {}});
-  const PageRankResult own =
-      pagerank(star, {.tolerance = 1e-12, .max_iterations = 1000, .personalization = {2, 0, 0, 0}});
+  const PageRankResult own = pagerank(star, {.tolerance = 1e-12,
+                                             .max_iterations = 1000,
+                                             .personalization = {2, 0, 0, 0},
+                                             .session = session});
   EXPECT_NEAR(own.rank[0], 1.0 / 1.85, 1e-9);
   EXPECT_NEAR(own.rank[1], 0.85 / 1.85 / 3, 1e-9);
-  EXPECT_THROW((void)pagerank(star, {.personalization = {1, 2}}), UsageError);
-  EXPECT_THROW((void)pagerank(star, {.personalization = {1, 2, -3, 0}}), UsageError);
-  const PageRankResult tasks = pagerank(graph_of(reference::random_list(500, 2500, 1)),
-                                        {.mode = Mode::asynchronous, .devices = 2});
+  EXPECT_THROW((void)pagerank(star, {.personalization = {1, 2}, .session = session}), UsageError);
+  EXPECT_THROW((void)pagerank(star, {.personalization = {1, 2, -3, 0}, .session = session}),
+               UsageError);
+  const PageRankResult tasks =
+      pagerank(graph_of(reference::random_list(500, 2500, 1)),
+               {.mode = Mode::asynchronous, .devices = 2, .session = session});
   EXPECT_TRUE(tasks.converged);
 }
 
-TEST(ApiSearch, BetweennessIsVerified) {
+TEST_P(ApiSearch, BetweennessIsVerified) {
   exec::ThreadPool pool(2);
   for_graphs(as_is, [&](const Graph& graph, int devices) {
-    const BetweennessResult found = betweenness(graph, {.sample = 2, .devices = devices});
+    const BetweennessResult found =
+        betweenness(graph, {.sample = 2, .devices = devices, .session = session});
     EXPECT_LE(found.sources.size(), 2u);
     EXPECT_TRUE(
         traverse::verify_betweenness(graph.csr(), found.sources, found.score, found.scale, pool)
@@ -189,79 +216,147 @@ TEST(ApiSearch, BetweennessIsVerified) {
   });
   // A path of five: of the ordered pairs the middle lies between eight, its neighbours between six.
   const Graph path = read("grid:5x1");
-  EXPECT_EQ(betweenness(path, {.normalized = false}).score, (std::vector<double>{0, 3, 4, 3, 0}));
-  EXPECT_NEAR(betweenness(path).score[2], 8.0 / 12.0, 1e-15);
-  EXPECT_NEAR(betweenness(path, {.sources = {0}}).score[2], 5.0 * 2.0 / 12.0, 1e-15);
-  EXPECT_THROW((void)betweenness(path, {.sources = {5}}), VertexError);
-  EXPECT_THROW((void)betweenness(path, {.sources = {1}, .sample = 2}), UsageError);
-  EXPECT_TRUE(betweenness(graph_of({})).score.empty());
+  EXPECT_EQ(betweenness(path, {.normalized = false, .session = session}).score,
+            (std::vector<double>{0, 3, 4, 3, 0}));
+  EXPECT_NEAR(betweenness(path, {.session = session}).score[2], 8.0 / 12.0, 1e-15);
+  EXPECT_NEAR(betweenness(path, {.sources = {0}, .session = session}).score[2], 5.0 * 2.0 / 12.0,
+              1e-15);
+  EXPECT_THROW((void)betweenness(path, {.sources = {5}, .session = session}), VertexError);
+  EXPECT_THROW((void)betweenness(path, {.sources = {1}, .sample = 2, .session = session}),
+               UsageError);
+  EXPECT_TRUE(betweenness(graph_of({}), {.session = session}).score.empty());
 }
 
-TEST(ApiSearch, CoresAndTrianglesAreVerified) {
+TEST_P(ApiSearch, CoresAndTrianglesAreVerified) {
   exec::ThreadPool pool(2);
   for_graphs(as_is, [&](const Graph& graph, int devices) {
-    const CoreNumbersResult cores = core_numbers(graph, {.devices = devices});
+    const CoreNumbersResult cores = core_numbers(graph, {.devices = devices, .session = session});
     EXPECT_TRUE(traverse::verify_cores(graph.csr(), cores.core).correct);
     EXPECT_EQ(cores.largest, *std::ranges::max_element(cores.core));
     if (!graph.is_symmetric()) {
-      EXPECT_THROW((void)triangles(graph, {.devices = devices}), UsageError);
+      EXPECT_THROW((void)triangles(graph, {.devices = devices, .session = session}), UsageError);
       return;
     }
-    const TrianglesResult found = triangles(graph, {.devices = devices});
+    const TrianglesResult found = triangles(graph, {.devices = devices, .session = session});
     EXPECT_TRUE(traverse::verify_triangles(graph.csr(), found.count, pool).correct);
   });
-  EXPECT_EQ(
-      triangles(graph_of({3, {{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}}, {}, {}})).triangles,
-      1u);
-  EXPECT_THROW((void)core_numbers(read("grid:2x2"), {.edges = Edges::compressed_host}), UsageError);
+  EXPECT_EQ(triangles(graph_of({3, {{0, 1}, {1, 0}, {0, 2}, {2, 0}, {1, 2}, {2, 1}}, {}, {}}),
+                      {.session = session})
+                .triangles,
+            1u);
+  EXPECT_THROW(
+      (void)core_numbers(read("grid:2x2"), {.edges = Edges::compressed_host, .session = session}),
+      UsageError);
 }
 
-TEST(ApiSearch, ChangedOptionsMakeTheAlgorithmAnew) {
+TEST_P(ApiSearch, ChangedOptionsMakeTheAlgorithmAnew) {
   const Graph graph = graph_of(with_small_weights(reference::random_list(300, 900, 2), true));
   const auto right = reference::real_distances(graph.csr(), 1);
   for (const double delta : {0.0, 0.5, 8.0, 0.5}) {
-    const SsspResult found = sssp(graph, {.source = 1, .delta = delta});
+    const SsspResult found = sssp(graph, {.source = 1, .delta = delta, .session = session});
     EXPECT_EQ(found.real_distance, right);
   }
-  EXPECT_EQ(pagerank(graph, {.max_iterations = 1}).iterations, 1u);
-  EXPECT_GT(pagerank(graph, {.max_iterations = 50}).iterations, 1u);
-  EXPECT_NE(pagerank(graph, {.damping = 0.1}).rank, pagerank(graph, {.damping = 0.9}).rank);
+  EXPECT_EQ(pagerank(graph, {.max_iterations = 1, .session = session}).iterations, 1u);
+  EXPECT_GT(pagerank(graph, {.max_iterations = 50, .session = session}).iterations, 1u);
+  EXPECT_NE(pagerank(graph, {.damping = 0.1, .session = session}).rank,
+            pagerank(graph, {.damping = 0.9, .session = session}).rank);
 }
 
-TEST(ApiSearch, NothingIsFoundInNothing) {
+TEST_P(ApiSearch, NothingIsFoundInNothing) {
   const Graph nothing = graph_of({});
-  EXPECT_THROW((void)bfs(nothing, {.source = 0}), VertexError);
-  EXPECT_THROW((void)sssp(nothing, {.source = 0}), VertexError);
-  EXPECT_EQ(connected_components(nothing).components, 0u);
-  EXPECT_TRUE(core_numbers(nothing).core.empty());
-  EXPECT_EQ(triangles(nothing).triangles, 0u);
-  EXPECT_TRUE(pagerank(nothing).rank.empty());
+  EXPECT_THROW((void)bfs(nothing, {.source = 0, .session = session}), VertexError);
+  EXPECT_THROW((void)sssp(nothing, {.source = 0, .session = session}), VertexError);
+  EXPECT_EQ(connected_components(nothing, {.session = session}).components, 0u);
+  EXPECT_TRUE(core_numbers(nothing, {.session = session}).core.empty());
+  EXPECT_EQ(triangles(nothing, {.session = session}).triangles, 0u);
+  EXPECT_TRUE(pagerank(nothing, {.session = session}).rank.empty());
 }
 
-TEST(ApiSearch, BadArgumentsAreRefusedByName) {
+TEST_P(ApiSearch, BadArgumentsAreRefusedByName) {
   const Graph graph = read("grid:3x3");
-  EXPECT_THAT(message([&] { (void)bfs(graph, {.source = 9}); }),
+  EXPECT_THAT(message([&] { (void)bfs(graph, {.source = 9, .session = session}); }),
               HasSubstr("source: got 9, expected a vertex, 0 to 8"));
-  EXPECT_THAT(message([&] { (void)bfs(graph, {.source = 0, .devices = -1}); }),
+  EXPECT_THAT(message([&] { (void)bfs(graph, {.source = 0, .devices = -1, .session = session}); }),
               HasSubstr("devices: got -1"));
-  EXPECT_THROW((void)bfs(graph, {.source = 0, .devices = 33}), UsageError);
-  EXPECT_THROW(
-      (void)bfs(graph, {.source = 0, .mode = Mode::asynchronous, .edges = Edges::compressed_host}),
-      UsageError);
-  EXPECT_THAT(message([&] { (void)sssp(graph, {.source = 0}); }), HasSubstr("no weights"));
+  EXPECT_THROW((void)bfs(graph, {.source = 0, .devices = 33, .session = session}), UsageError);
+  EXPECT_THROW((void)bfs(graph, {.source = 0,
+                                 .mode = Mode::asynchronous,
+                                 .edges = Edges::compressed_host,
+                                 .session = session}),
+               UsageError);
+  EXPECT_THAT(message([&] { (void)sssp(graph, {.source = 0, .session = session}); }),
+              HasSubstr("no weights"));
   const Graph negative = graph_of({2, {{0, 1}}, {-1}, {}});
-  EXPECT_THROW((void)sssp(negative, {.source = 0}), UsageError);
+  EXPECT_THROW((void)sssp(negative, {.source = 0, .session = session}), UsageError);
   const Graph weighted = read("grid:3x3", {.weights = "uniform:1:2"});
-  EXPECT_THAT(message([&] { (void)sssp(weighted, {.source = 0, .delta = -1.0}); }),
-              HasSubstr("delta: got -1"));
-  EXPECT_THAT(message([&] { (void)sssp(weighted, {.source = 0, .cutoff = -1.0}); }),
-              HasSubstr("cutoff: got -1"));
-  EXPECT_THAT(message([&] { (void)pagerank(graph, {.damping = 1.0}); }), HasSubstr("damping"));
-  EXPECT_THAT(message([&] { (void)pagerank(graph, {.tolerance = NAN}); }), HasSubstr("tolerance"));
-  EXPECT_THAT(message([&] { (void)pagerank(graph, {.weighted = true}); }), HasSubstr("no weights"));
+  EXPECT_THAT(
+      message([&] { (void)sssp(weighted, {.source = 0, .delta = -1.0, .session = session}); }),
+      HasSubstr("delta: got -1"));
+  EXPECT_THAT(
+      message([&] { (void)sssp(weighted, {.source = 0, .cutoff = -1.0, .session = session}); }),
+      HasSubstr("cutoff: got -1"));
+  EXPECT_THAT(message([&] { (void)pagerank(graph, {.damping = 1.0, .session = session}); }),
+              HasSubstr("damping"));
+  EXPECT_THAT(message([&] { (void)pagerank(graph, {.tolerance = NAN, .session = session}); }),
+              HasSubstr("tolerance"));
+  EXPECT_THAT(message([&] { (void)pagerank(graph, {.weighted = true, .session = session}); }),
+              HasSubstr("no weights"));
   // None of these ended the session's team.
-  EXPECT_EQ(bfs(graph, {.source = 0}).reached, 9u);
+  EXPECT_EQ(bfs(graph, {.source = 0, .session = session}).reached, 9u);
 }
+
+/// `count` vertices around vertex 0.
+Graph star(Vertex count) {
+  reference::EdgeList list{count + std::uint64_t{1}, {}, {}, {}};
+  for (Vertex v = 1; v <= count; ++v) list.edges.push_back({0, v});
+  ArrayOptions options;
+  options.symmetrize = true;
+  return graph_of(list, options);
+}
+
+TEST_P(ApiSearch, ArraysShareTheirElementsAndOutliveTheSession) {
+  const Graph graph = star(9);
+  Array<Vertex> kept;
+  std::vector<Vertex> depths;
+  {
+    const Session own = started();
+    const BfsResult found = bfs(graph, {.session = own});
+    depths = reference::bfs_depths(graph.csr(), 0);
+    kept = found.depth;
+    EXPECT_EQ(kept.data(), found.depth.data());
+    // On a GPU they are there, and in host memory since they were read.
+    EXPECT_EQ(kept.gpu() >= 0, found.info.device == DeviceKind::cuda);
+    EXPECT_EQ(kept.gpu_data() != nullptr, kept.gpu() >= 0);
+  }
+  const BfsResult other = bfs(graph, {.source = 1, .session = session});  // In memory of its own.
+  EXPECT_EQ(kept, depths);
+  EXPECT_EQ(kept.to_vector(), depths);
+  EXPECT_NE(kept.data(), other.depth.data());
+  EXPECT_FALSE(kept == std::vector<Vertex>(3));
+  const Array<double> nothing;
+  EXPECT_TRUE(nothing.empty());
+  EXPECT_TRUE(nothing.host().empty());
+  EXPECT_EQ(nothing.begin(), nothing.end());
+  EXPECT_EQ(nothing.gpu(), -1);
+  EXPECT_EQ(nothing.gpu_data(), nullptr);
+}
+
+TEST_P(ApiSearch, ArraysAreReadByManyThreadsAtOnce) {
+  const Graph graph = star(2000);
+  const ComponentsResult found = connected_components(graph, {.session = session});
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, label = found.label] {
+      right += std::ranges::count(label, Vertex{0}) == static_cast<std::int64_t>(label.size());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, ApiSearch, testing::Values(DeviceKind::cpu));
+INSTANTIATE_TEST_SUITE_P(Cuda, ApiSearch, testing::Values(DeviceKind::cuda));
 
 }  // namespace
 }  // namespace warren

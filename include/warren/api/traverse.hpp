@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches, components and ranks of a graph, a call each. Every call checks its arguments, runs on
-// the ranks that its options choose, and returns when they have: results are in host memory, a
-// value for each vertex. A vertex out of range throws VertexError; another argument UsageError;
-// memory that is short MemoryError, and what the session kept for other graphs is freed first.
+// the ranks that its options choose, and returns when they have. An Array has a value for each
+// vertex: in host memory, or after a call on GPUs on one of them, until it is read. A vertex out of
+// range throws VertexError; another argument UsageError; memory that is short MemoryError, and what
+// the session kept for other graphs is freed first.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "warren/api/array.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/session.hpp"
 
@@ -54,9 +56,9 @@ struct BfsOptions {
 };
 
 struct BfsResult {
-  std::vector<Vertex> depth;   ///< kNoVertex where not reached.
-  std::vector<Vertex> parent;  ///< The source is its own; kNoVertex where not reached.
-  std::uint64_t reached = 0;   ///< Vertices, the source included.
+  Array<Vertex> depth;        ///< kNoVertex where not reached.
+  Array<Vertex> parent;       ///< The source is its own; kNoVertex where not reached.
+  std::uint64_t reached = 0;  ///< Vertices, the source included.
   std::uint32_t max_depth = 0;
   RunInfo info;
 };
@@ -78,9 +80,9 @@ struct SsspOptions {
 };
 
 struct SsspResult {
-  bool is_integer = true;              ///< Which of the two is filled: by the type of the weights.
-  std::vector<std::int64_t> distance;  ///< -1 where not reached.
-  std::vector<double> real_distance;   ///< Infinity where not reached.
+  bool is_integer = true;        ///< Which of the two is filled: by the type of the weights.
+  Array<std::int64_t> distance;  ///< -1 where not reached.
+  Array<double> real_distance;   ///< Infinity where not reached.
   std::uint64_t reached = 0;
   RunInfo info;
 };
@@ -98,7 +100,7 @@ struct ComponentsOptions {
 };
 
 struct ComponentsResult {
-  std::vector<Vertex> label;
+  Array<Vertex> label;
   std::uint64_t components = 0;
   std::uint64_t largest = 0;  ///< Vertices of the largest one.
   RunInfo info;
@@ -125,7 +127,7 @@ struct PageRankOptions {
 };
 
 struct PageRankResult {
-  std::vector<double> rank;  ///< Sums to 1.
+  Array<double> rank;  ///< Sums to 1.
   std::uint32_t iterations = 0;
   double residual = 0.0;  ///< L1 change of the last iteration.
   bool converged = false;
@@ -151,7 +153,7 @@ struct BetweennessOptions {
 };
 
 struct BetweennessResult {
-  std::vector<double> score;
+  Array<double> score;
   std::vector<Vertex> sources;
   double scale = 1.0;  ///< By which the sums over sources were multiplied.
   RunInfo info;
@@ -172,7 +174,7 @@ struct CoreNumbersOptions {
 };
 
 struct CoreNumbersResult {
-  std::vector<std::uint32_t> core;
+  Array<std::uint32_t> core;
   std::uint32_t largest = 0;    ///< The graph's degeneracy.
   std::uint64_t innermost = 0;  ///< Vertices that have it.
   RunInfo info;
@@ -192,7 +194,7 @@ struct TrianglesOptions {
 };
 
 struct TrianglesResult {
-  std::vector<std::uint64_t> count;
+  Array<std::uint64_t> count;
   std::uint64_t triangles = 0;
   RunInfo info;
 };

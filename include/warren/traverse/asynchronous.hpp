@@ -84,6 +84,8 @@ class AsyncBfs {
   [[nodiscard]] const AsyncReport& report() const { return report_; }
   [[nodiscard]] std::vector<Vertex> depth() const;
   [[nodiscard]] std::vector<Vertex> parent() const;
+  /// Like Bfs's.
+  void write(Vertex* depth, Vertex* parent) const;
   [[nodiscard]] std::vector<Vertex> all_depths() const;
   [[nodiscard]] std::vector<Vertex> all_parents() const;
 
@@ -111,6 +113,9 @@ class AsyncSssp {
   [[nodiscard]] bool has_integer_distances() const { return is_integer_; }
   [[nodiscard]] std::vector<std::uint64_t> distance() const;
   [[nodiscard]] std::vector<double> real_distance() const;
+  /// Like Sssp's.
+  void write_distance(std::uint64_t* to) const;
+  void write_real_distance(double* to) const;
   [[nodiscard]] std::vector<std::uint64_t> all_distances() const;
   [[nodiscard]] std::vector<double> all_real_distances() const;
 
@@ -152,6 +157,7 @@ class AsyncPageRank {
   PageRankResult run();
   [[nodiscard]] const AsyncReport& report() const { return report_; }
   [[nodiscard]] std::vector<double> ranks() const;
+  void write_ranks(double* to) const;
   [[nodiscard]] std::vector<double> all_ranks() const;
 
  private:

@@ -45,6 +45,9 @@ class Betweenness {
 
   /// Of this rank's vertices, in host memory.
   [[nodiscard]] std::vector<double> scores() const;
+  /// The same times `factor` to memory of this rank's device; on the CPU, of the host. Returns when
+  /// it is there.
+  void write_scores(double* to, double factor = 1.0) const;
   /// Of all vertices, on every rank. Collective.
   [[nodiscard]] std::vector<double> all_scores() const;
 

@@ -22,13 +22,17 @@ struct BfsOptions {
   /// fewer vertices than n / beta.
   double alpha = 14.0;
   double beta = 24.0;
+  /// Tell the sum of depths and the reached vertices' edges, which takes a look at all vertices.
+  bool adds_up = true;
 };
 
 struct BfsResult {
   std::uint64_t reached = 0;  ///< Vertices, the source included.
   std::uint32_t max_depth = 0;
-  std::uint64_t sum_depth = 0;  ///< Over reached vertices.
-  std::uint64_t edges = 0;      ///< Edges with a reached source endpoint: the numerator of TEPS.
+  /// With BfsOptions::adds_up: over reached vertices; edges with a reached source endpoint, the
+  /// numerator of TEPS.
+  std::uint64_t sum_depth = 0;
+  std::uint64_t edges = 0;
   double seconds = 0.0;         ///< The traversal alone, on this rank.
   std::uint32_t pull_levels = 0;
   std::uint64_t far_bytes =
@@ -57,6 +61,8 @@ class Bfs {
   /// parent.
   [[nodiscard]] std::vector<Vertex> depth() const;
   [[nodiscard]] std::vector<Vertex> parent() const;
+  /// The same to memory of this rank's device; on the CPU, of the host. Returns when it is there.
+  void write(Vertex* depth, Vertex* parent) const;
   /// Of all vertices, on every rank. Collective.
   [[nodiscard]] std::vector<Vertex> all_depths() const;
   [[nodiscard]] std::vector<Vertex> all_parents() const;

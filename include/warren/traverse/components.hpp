@@ -41,7 +41,7 @@ class ComponentsMemory;
 /// same for every device and team size. Afforest (Sutton, Ben-Nun, Barak: Optimizing Parallel Graph
 /// Connectivity Computation via Subgraph Sampling, IPDPS 2018): a few edges of each vertex are
 /// linked, and of the largest component so far only what leads out of it from elsewhere is looked
-/// at. That takes the in-edges of a directed graph; without them all edges are linked. Holds 4
+/// at. That takes the in-edges of a directed graph; without them all edges are linked. Holds 8
 /// bytes for each vertex of the graph on each device, and 4 for each of its own where edges are
 /// hooked or lie in host memory.
 class Components {
@@ -58,6 +58,8 @@ class Components {
 
   /// Of this rank's vertices, in host memory.
   [[nodiscard]] std::vector<Vertex> labels() const;
+  /// The same to memory of this rank's device; on the CPU, of the host. Returns when it is there.
+  void write_labels(Vertex* to) const;
   /// Of all vertices, on every rank. Collective.
   [[nodiscard]] std::vector<Vertex> all_labels() const;
 

@@ -43,6 +43,8 @@ class CoreNumbers {
 
   /// Of this rank's vertices, in host memory.
   [[nodiscard]] std::vector<std::uint32_t> cores() const;
+  /// The same to memory of this rank's device; on the CPU, of the host. Returns when it is there.
+  void write_cores(std::uint32_t* to) const;
   /// Of all vertices, on every rank. Collective.
   [[nodiscard]] std::vector<std::uint32_t> all_cores() const;
 

@@ -78,6 +78,8 @@ class PageRank {
   PageRankResult run();
   /// Ranks of this rank's vertices, in host memory.
   [[nodiscard]] std::vector<double> ranks() const;
+  /// The same to memory of this rank's device; on the CPU, of the host. Returns when it is there.
+  void write_ranks(double* to) const;
   /// Of all vertices, on every rank. Collective.
   [[nodiscard]] std::vector<double> all_ranks() const;
 

@@ -27,11 +27,13 @@ struct SsspOptions {
   /// the graph's mean weight and mean degree. Of `scan` the least width.
   double delta = 0.0;
   SsspFrontier frontier = SsspFrontier::automatic;
+  /// Tell the largest distance and the sums, for which distances are copied to the host.
+  bool adds_up = true;
 };
 
 struct SsspResult {
   std::uint64_t reached = 0;  ///< Vertices, the source included.
-  /// Over reached vertices; of integer weights exact, else 0.
+  /// Over reached vertices, with SsspOptions::adds_up; of integer weights exact, else 0.
   std::uint64_t max_distance = 0;
   /// The sum is sum_distance_high 2^64 + sum_distance: 2^32 distances of 2^63 have 95 bits.
   std::uint64_t sum_distance = 0;
@@ -88,6 +90,9 @@ class Sssp {
   [[nodiscard]] std::vector<std::uint64_t> distance() const;
   /// The same as real numbers, for weights of either type; infinity where not reached.
   [[nodiscard]] std::vector<double> real_distance() const;
+  /// The same to memory of this rank's device; on the CPU, of the host. Returns when it is there.
+  void write_distance(std::uint64_t* to) const;
+  void write_real_distance(double* to) const;
   /// Of all vertices, on every rank. Collective.
   [[nodiscard]] std::vector<std::uint64_t> all_distances() const;
   [[nodiscard]] std::vector<double> all_real_distances() const;
@@ -98,6 +103,7 @@ class Sssp {
   exec::Stream stream_;
   double delta_ = 0.0;
   bool scans_ = false;
+  bool adds_up_ = true;
   std::unique_ptr<SsspMemory> memory_;
 };
 

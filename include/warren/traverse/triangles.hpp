@@ -42,6 +42,8 @@ class Triangles {
 
   /// Of this rank's vertices, in host memory.
   [[nodiscard]] std::vector<std::uint64_t> counts() const;
+  /// The same to memory of this rank's device; on the CPU, of the host. Returns when it is there.
+  void write_counts(std::uint64_t* to) const;
   /// Of all vertices, on every rank. Collective.
   [[nodiscard]] std::vector<std::uint64_t> all_counts() const;
 

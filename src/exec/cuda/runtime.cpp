@@ -45,6 +45,15 @@ void synchronize_device(int index) {
   cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
+int current_device() noexcept {
+  int index = -1;
+  return cudaGetDevice(&index) == cudaSuccess ? index : -1;
+}
+
+void set_current_device(int index) noexcept {
+  if (index >= 0 && current_device() != index) (void)cudaSetDevice(index);
+}
+
 namespace {
 std::string dotted(int version) {
   return version == 0 ? "" : fmt::format("{}.{}", version / 1000, version % 1000 / 10);

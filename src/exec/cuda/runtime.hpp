@@ -16,6 +16,10 @@ std::string device_model(int index);
 MemoryInfo device_memory(int index);
 int multiprocessors(int index);
 void activate(int index);
+/// Of the calling thread; -1: unknown.
+int current_device() noexcept;
+/// Nothing where it is that one, or -1.
+void set_current_device(int index) noexcept;
 void synchronize_device(int index);
 std::string runtime_version();
 std::string driver_version();

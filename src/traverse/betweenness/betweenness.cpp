@@ -12,6 +12,7 @@
 
 #include "traverse/betweenness/betweenness_program.hpp"
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/own_values.hpp"
 #include "traverse/common/rank_rows.hpp"
 
 namespace warren::traverse {
@@ -44,8 +45,8 @@ class BetweennessMemory {
     score_.upload(stream, std::span<const double>(nothing));
     stream.synchronize();
   }
-  [[nodiscard]] std::vector<double> scores(const exec::Stream& stream) const {
-    return score_.to_host(stream);
+  [[nodiscard]] OwnValues<Multiplied> scores(double factor = 1.0) const {
+    return {score_.data(), score_.size(), {factor}};
   }
 
  private:
@@ -90,7 +91,10 @@ BetweennessResult Betweenness::run(std::span<const Vertex> sources) {
   return result;
 }
 
-std::vector<double> Betweenness::scores() const { return memory_->scores(stream_); }
+std::vector<double> Betweenness::scores() const { return memory_->scores().to_host(stream_); }
+void Betweenness::write_scores(double* to, double factor) const {
+  memory_->scores(factor).write(stream_, to);
+}
 
 std::vector<double> Betweenness::all_scores() const { return on_all(team_, scores()); }
 

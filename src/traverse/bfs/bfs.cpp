@@ -8,6 +8,7 @@
 
 #include "traverse/bfs/bfs_run.hpp"
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/own_values.hpp"
 #include "traverse/common/program_memory.hpp"
 
 namespace warren::traverse {
@@ -54,7 +55,16 @@ class BfsMemory {
   }
 
   [[nodiscard]] const BfsArrays& arrays() const { return arrays_; }
-  [[nodiscard]] const Buffer<Visit>& visit() const { return visit_; }
+  void write(const exec::Stream& stream, Vertex* depth, Vertex* parent) const {
+    exec::with_backend(device_, [&](auto backend) {
+      BfsRun<decltype(backend)>::write(stream, {visit_.data(), depth, parent}, visit_.size());
+    });
+    stream.synchronize();
+  }
+  template <class Map>
+  [[nodiscard]] OwnValues<Map> values() const {
+    return {visit_.data(), visit_.size()};
+  }
 
  private:
   exec::Device device_;
@@ -104,34 +114,24 @@ BfsResult Bfs::run(Vertex source) {
     result.seconds = end - begin;
     trace_span("bfs", team_.rank(), begin, end,
                fmt::format("{{\"source\":{},\"pull_levels\":{}}}", source, last.pull_levels));
+    if (!options_.adds_up) return;
     const BfsSummary::State summary =
         Run::summarize(team_, stream_, BfsSummary{memory_->arrays().out, memory_->arrays().visit});
-    result.reached = summary.reached;
     result.sum_depth = summary.sum_depth;
     result.edges = summary.edges;
   });
+  result.reached = last.reached;
   result.max_depth = last.deepest;
   result.pull_levels = last.pull_levels;
   result.far_bytes = last.far_bytes;
   return result;
 }
 
-std::vector<Vertex> Bfs::depth() const {
-  std::vector<Vertex> result;
-  const auto visits = memory_->visit().to_host(stream_);
-  result.reserve(visits.size());
-  for (const Visit& visit : visits)
-    result.push_back(visit.parent == kNoVertex ? kNoVertex : visit.depth);
-  return result;
-}
-
+std::vector<Vertex> Bfs::depth() const { return memory_->values<DepthOfVisit>().to_host(stream_); }
 std::vector<Vertex> Bfs::parent() const {
-  std::vector<Vertex> result;
-  const auto visits = memory_->visit().to_host(stream_);
-  result.reserve(visits.size());
-  for (const Visit& visit : visits) result.push_back(visit.parent);
-  return result;
+  return memory_->values<ParentOfVisit>().to_host(stream_);
 }
+void Bfs::write(Vertex* depth, Vertex* parent) const { memory_->write(stream_, depth, parent); }
 
 std::vector<Vertex> Bfs::all_depths() const { return on_all(team_, depth()); }
 std::vector<Vertex> Bfs::all_parents() const { return on_all(team_, parent()); }

@@ -12,17 +12,12 @@
 
 #include "traverse/bfs/bfs_small.hpp"
 #include "traverse/bfs/bfs_state.hpp"
+#include "traverse/bfs/visit.hpp"
 #include "traverse/common/bitmap.hpp"
 #include "traverse/common/frontier_queue.hpp"
 #include "traverse/common/sweep.hpp"
 
 namespace warren::traverse {
-
-/// What is kept of a vertex, in one word of memory.
-struct alignas(8) Visit {
-  Vertex depth;   ///< Until it is reached, on the CPU: its out-degree, as far as that fits.
-  Vertex parent;  ///< kNoVertex until it is reached.
-};
 
 /// Reaching a vertex is a store to a random place. What its degree is can be learnt from the word
 /// that is overwritten: on a CPU this saves a cache miss. On a GPU the degree is better loaded from

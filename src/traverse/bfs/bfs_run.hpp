@@ -25,6 +25,20 @@ struct FindBarren {
   }
 };
 
+/// Depths and parents from the words that have both.
+struct WriteVisits {
+  const Visit* visit;
+  Vertex* depth;
+  Vertex* parent;
+
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t row) const {
+    const Visit found = visit[row];
+    depth[row] = found.parent == kNoVertex ? kNoVertex : found.depth;
+    parent[row] = found.parent;
+  }
+};
+
 /// One step that counts a finished traversal.
 struct BfsSummary {
   struct State {
@@ -72,7 +86,14 @@ struct BfsRun {
                            const BfsProgram<Adjacency>& program, const BfsState& initial);
   static BfsSummary::State summarize(team::Team& team, const exec::Stream& stream,
                                      const BfsSummary& program);
+  static void write(const exec::Stream& stream, const WriteVisits& visits, std::uint64_t rows);
 };
+
+template <class Backend>
+void BfsRun<Backend>::write(const exec::Stream& stream, const WriteVisits& visits,
+                            std::uint64_t rows) {
+  exec::launch<Backend, exec::Thread>(stream, rows, visits);
+}
 
 template <class Backend>
 void BfsRun<Backend>::find_barren(const exec::Stream& stream, const graph::CsrView& in,

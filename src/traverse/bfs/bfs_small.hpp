@@ -71,7 +71,9 @@ class SmallLevels {
     load(entries);
     grid_.gang_sync();
     std::uint32_t level = 0;
+    std::uint64_t earlier = 0;
     for (bool go_on = true; go_on; ++level) {
+      earlier += level > 0 ? new_vertices_ : 0;
       new_vertices_ = 0;
       new_edges_ = 0;
       scan(level);
@@ -87,6 +89,7 @@ class SmallLevels {
     store(level);
     grid_.sum(kFrontierVertices, new_vertices_);
     grid_.sum(kFrontierEdges, new_edges_);
+    grid_.sum(kEarlierVertices, earlier);
     grid_.sum(kLevels, me_ == 0 && block_.lane() == 0 ? level : 0);
   }
 

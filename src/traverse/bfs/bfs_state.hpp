@@ -24,7 +24,13 @@ enum class BfsPhase : std::uint32_t {
 };
 
 /// The counters of a step.
-enum BfsSum : std::uint32_t { kFrontierVertices, kFrontierEdges, kLevels, kFarBytes };
+enum BfsSum : std::uint32_t {
+  kFrontierVertices,
+  kFrontierEdges,
+  kLevels,
+  kFarBytes,
+  kEarlierVertices  ///< Reached by a step of several levels, before its last one.
+};
 
 struct BfsState {
   BfsPhase phase = BfsPhase::clear;
@@ -43,6 +49,7 @@ struct BfsState {
   std::uint64_t unexplored_edges = 0;
   std::uint64_t frontier_vertices = 0;
   std::uint64_t frontier_edges = 0;
+  std::uint64_t reached = 0;
   std::uint64_t pending_vertices = 0;  ///< Found by push itself, before receive adds the rest.
   std::uint64_t pending_edges = 0;
   std::uint64_t far_bytes = 0;  ///< Read so far, by the team.
@@ -63,6 +70,7 @@ struct BfsState {
   state.level += levels;
   state.deepest = vertices > 0 || state.level == 0 ? state.level : state.level - 1;
   state.frontier_vertices = vertices;
+  state.reached += vertices;
   state.frontier_edges = edges;
   state.unexplored_edges -= edges < state.unexplored_edges ? edges : state.unexplored_edges;
   if (vertices == 0 || edges == 0) {
@@ -100,6 +108,7 @@ struct BfsState {
     case BfsPhase::sweep:
       ++state.slot;
       if (state.ranks == 1) {
+        state.reached += sums[kEarlierVertices];
         return next_level(state, sums[kFrontierVertices], sums[kFrontierEdges],
                           static_cast<std::uint32_t>(sums[kLevels]));
       }

@@ -9,7 +9,9 @@
 #include "warren/exec/worker.hpp"
 
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/own_values.hpp"
 #include "traverse/common/program_memory.hpp"
+#include "traverse/components/component_sizes.hpp"
 #include "traverse/components/components_program.hpp"
 
 namespace warren::traverse {
@@ -19,7 +21,10 @@ using memory::Buffer;
 class ComponentsMemory {
  public:
   ComponentsMemory(team::Team& team, const graph::Shard& shard, bool begins_hung)
-      : parent_(team.device(), shard.vertices), largest_(team.device(), 1) {
+      : parent_(team.device(), shard.vertices),
+        largest_(team.device(), 1),
+        sizes_(team.device(), shard.vertices),
+        totals_(team.device(), 1) {
     arrays_.out = shard.out;
     arrays_.in = shard.in;
     arrays_.packed_out = shard.packed_out;
@@ -51,18 +56,19 @@ class ComponentsMemory {
   }
 
   [[nodiscard]] const ComponentsArrays& arrays() const { return arrays_; }
-  [[nodiscard]] std::vector<Vertex> own(const exec::Stream& stream) const {
-    std::vector<Vertex> labels(arrays_.out.count);
-    exec::copy(stream, labels.data(), parent_.data() + arrays_.out.first,
-               labels.size() * sizeof(Vertex));
-    stream.synchronize();
-    return labels;
+  /// Components, and the vertices of the largest. Collective.
+  [[nodiscard]] ComponentsTotals count(team::Team& team, const graph::Shard& shard,
+                                       const exec::Stream& stream) const;
+  [[nodiscard]] OwnValues<AsItIs<Vertex>> labels() const {
+    return {parent_.data() + arrays_.out.first, arrays_.out.count};
   }
 
  private:
   Buffer<Vertex> parent_, second_;
   Buffer<ComponentsLargest> largest_;
   Buffer<ComponentsPiece> long_pieces_;
+  Buffer<std::uint32_t> sizes_;
+  Buffer<ComponentsTotals> totals_;
   ComponentsArrays arrays_;
 };
 
@@ -83,33 +89,51 @@ ComponentsState first_state(const team::Team& team, const graph::Shard& shard,
   return state;
 }
 
-/// Components and the size of the largest: labels are counted by the ranks that own them.
-void count(team::Team& team, const graph::Shard& shard, const std::vector<Vertex>& labels,
-           ComponentsResult& result) {
-  std::vector<std::uint32_t> vertices(shard.vertices, 0);
-  for (const Vertex label : labels) ++vertices[label];
-  if (team.size() > 1) {
-    std::vector<std::vector<std::uint32_t>> outgoing;
-    for (std::size_t q = 0; q + 1 < shard.cuts.size(); ++q) {
-      outgoing.emplace_back(vertices.begin() + static_cast<std::ptrdiff_t>(shard.cuts[q]),
-                            vertices.begin() + static_cast<std::ptrdiff_t>(shard.cuts[q + 1]));
-    }
-    vertices.assign(shard.out.count, 0);
-    for (const auto& part : team.all_to_all_v(outgoing)) {
-      for (std::size_t i = 0; i < vertices.size(); ++i) vertices[i] += part[i];
-    }
+/// The ranks' counts of each label's vertices, added up where the label's own vertex is.
+std::vector<std::uint32_t> exchange(team::Team& team, const graph::Shard& shard,
+                                    const std::vector<std::uint32_t>& sizes) {
+  std::vector<std::vector<std::uint32_t>> outgoing;
+  for (std::size_t q = 0; q + 1 < shard.cuts.size(); ++q) {
+    outgoing.emplace_back(sizes.begin() + static_cast<std::ptrdiff_t>(shard.cuts[q]),
+                          sizes.begin() + static_cast<std::ptrdiff_t>(shard.cuts[q + 1]));
   }
-  std::uint64_t components = 0;
-  std::uint64_t largest = 0;
-  for (const std::uint32_t members : vertices) {
-    components += members > 0 ? 1 : 0;
-    largest = std::max<std::uint64_t>(largest, members);
+  std::vector<std::uint32_t> own(shard.out.count, 0);
+  for (const auto& part : team.all_to_all_v(outgoing)) {
+    for (std::size_t i = 0; i < own.size(); ++i) own[i] += part[i];
   }
-  result.components = team.all_reduce(components, std::plus<std::uint64_t>());
-  result.largest = team.all_reduce(largest, exec::Maximum{});
+  return own;
 }
 
 }  // namespace
+
+ComponentsTotals ComponentsMemory::count(team::Team& team, const graph::Shard& shard,
+                                         const exec::Stream& stream) const {
+  exec::fill_bytes(stream, sizes_.data(), 0, sizes_.bytes());
+  const OwnValues<AsItIs<Vertex>> own = labels();
+  const CountMembers members{own.from, own.count, shard.out.first, sizes_.data()};
+  ComponentsTotals totals;
+  if (team.size() == 1) {
+    exec::fill_bytes(stream, totals_.data(), 0, totals_.bytes());
+    exec::with_backend(team.device(), [&](auto backend) {
+      using Sizes = ComponentSizes<decltype(backend)>;
+      Sizes::count(stream, members);
+      Sizes::sum(stream, {sizes_.data(), sizes_.size(), totals_.data()});
+    });
+    totals_.download(stream, {&totals, 1});
+    stream.synchronize();
+    return totals;
+  }
+  exec::with_backend(team.device(), [&](auto backend) {
+    ComponentSizes<decltype(backend)>::count(stream, members);
+  });
+  for (const std::uint32_t size : exchange(team, shard, sizes_.to_host(stream))) {
+    totals.components += size > 0 ? 1 : 0;
+    totals.largest = std::max<std::uint64_t>(totals.largest, size);
+  }
+  totals.components = team.all_reduce(totals.components, std::plus<std::uint64_t>());
+  totals.largest = team.all_reduce(totals.largest, exec::Maximum{});
+  return totals;
+}
 
 Components::Components(team::Team& team, const graph::Shard& shard,
                        const ComponentsOptions& options)
@@ -142,11 +166,14 @@ ComponentsResult Components::run() {
     result.seconds = end - begin;
     trace_span("components", team_.rank(), begin, end, "{}");
   });
-  count(team_, shard_, labels(), result);
+  const ComponentsTotals totals = memory_->count(team_, shard_, stream_);
+  result.components = totals.components;
+  result.largest = totals.largest;
   return result;
 }
 
-std::vector<Vertex> Components::labels() const { return memory_->own(stream_); }
+std::vector<Vertex> Components::labels() const { return memory_->labels().to_host(stream_); }
+void Components::write_labels(Vertex* to) const { memory_->labels().write(stream_, to); }
 
 std::vector<Vertex> Components::all_labels() const { return on_all(team_, labels()); }
 

@@ -9,6 +9,7 @@
 #include "warren/core/trace.hpp"
 
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/own_values.hpp"
 #include "traverse/common/rank_rows.hpp"
 #include "traverse/core/core_program.hpp"
 
@@ -37,8 +38,8 @@ class CoreNumbersMemory {
     }
   }
   [[nodiscard]] const CoreProgram& program() const { return program_; }
-  [[nodiscard]] std::vector<std::uint32_t> cores(const exec::Stream& stream) const {
-    return core_.to_host(stream);
+  [[nodiscard]] OwnValues<AsItIs<std::uint32_t>> cores() const {
+    return {core_.data(), core_.size()};
   }
 
  private:
@@ -90,7 +91,8 @@ CoreNumbersResult CoreNumbers::run() {
   return result;
 }
 
-std::vector<std::uint32_t> CoreNumbers::cores() const { return memory_->cores(stream_); }
+std::vector<std::uint32_t> CoreNumbers::cores() const { return memory_->cores().to_host(stream_); }
+void CoreNumbers::write_cores(std::uint32_t* to) const { memory_->cores().write(stream_, to); }
 
 std::vector<std::uint32_t> CoreNumbers::all_cores() const { return on_all(team_, cores()); }
 

@@ -13,6 +13,7 @@
 #include "warren/core/trace.hpp"
 
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/own_values.hpp"
 #include "traverse/pagerank/pagerank_program.hpp"
 #include "traverse/pagerank/pagerank_sweep.hpp"
 #include "traverse/sssp/sssp_weights.hpp"
@@ -130,13 +131,13 @@ class PageRankMemory {
     sum_ = sum;
   }
 
-  [[nodiscard]] std::vector<double> values(const exec::Stream& stream) const {
-    std::vector<double> result;
-    with_ranks([&](const auto& ranks) {
-      for (const auto value : ranks.values.at(slot_).to_host(stream))
-        result.push_back(static_cast<double>(value) / sum_);
-    });
-    return result;
+  /// f(values) with what is told of the vertices.
+  template <class F>
+  void with_values(F&& f) const {
+    const auto told = [&]<class Real>(const memory::Buffer<Real>& values) {
+      f(OwnValues<Divided<Real>>{values.data(), values.size(), {sum_}});
+    };
+    with_ranks([&](const auto& ranks) { told(ranks.values.at(slot_)); });
   }
 
  private:
@@ -269,7 +270,14 @@ PageRankResult PageRank::run() {
   return result;
 }
 
-std::vector<double> PageRank::ranks() const { return memory_->values(stream_); }
+std::vector<double> PageRank::ranks() const {
+  std::vector<double> result;
+  memory_->with_values([&](const auto& values) { result = values.to_host(stream_); });
+  return result;
+}
+void PageRank::write_ranks(double* to) const {
+  memory_->with_values([&](const auto& values) { values.write(stream_, to); });
+}
 
 std::vector<double> PageRank::all_ranks() const { return on_all(team_, ranks()); }
 

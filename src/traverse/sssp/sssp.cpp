@@ -14,6 +14,7 @@
 #include "warren/graph/edge_chunks.hpp"
 
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/own_values.hpp"
 #include "traverse/common/program_memory.hpp"
 #include "traverse/sssp/sssp_narrow.hpp"
 #include "traverse/sssp/sssp_run.hpp"
@@ -86,12 +87,7 @@ class SsspWords {
     return std::bit_cast<SsspProgram<Metric, kPacked>>(program_);
   }
   [[nodiscard]] const Word* own() const { return program_.distance + program_.out.first; }
-  [[nodiscard]] std::vector<Word> own_on_host(const exec::Stream& stream) const {
-    std::vector<Word> words(program_.out.count);
-    exec::copy(stream, words.data(), own(), words.size() * sizeof(Word));
-    stream.synchronize();
-    return words;
-  }
+  [[nodiscard]] std::uint64_t own_count() const { return program_.out.count; }
 
  private:
   exec::Device device_;
@@ -103,6 +99,10 @@ class SsspWords {
   Buffer<Vertex> outbox_, chunk_rows_;
   Buffer<std::uint8_t> narrow_;
 };
+
+/// Whose words are the same.
+template <class Metric>
+using SummaryMetric = std::conditional_t<std::is_same_v<Metric, ByteMetric>, NarrowMetric, Metric>;
 
 /// The width of a bin. Within a bin vertices are worked off in no order, and again when they are
 /// bettered. Where neighbourhoods grow with every hop that is dear: a bin should hold about the
@@ -160,6 +160,22 @@ class SsspMemory {
     if (const auto* words = std::get_if<SsspWords<WideMetric>>(&words_)) f(*words, WideMetric{});
     if (const auto* words = std::get_if<SsspWords<RealMetric>>(&words_)) f(*words, RealMetric{});
   }
+  /// f(values) with what is told of the vertices: integers, where distances are.
+  template <class F>
+  void with_distances(F&& f) const {
+    with_words([&](const auto& words, auto metric) {
+      using Metric = SummaryMetric<decltype(metric)>;
+      if constexpr (!std::is_same_v<Metric, RealMetric>)
+        f(OwnValues<WholeDistanceOf<Metric>>{words.own(), words.own_count()});
+    });
+  }
+  template <class F>
+  void with_real_distances(F&& f) const {
+    with_words([&](const auto& words, auto metric) {
+      using Metric = SummaryMetric<decltype(metric)>;
+      f(OwnValues<RealDistanceOf<Metric>>{words.own(), words.own_count()});
+    });
+  }
 
  private:
   std::variant<std::monostate, SsspWords<NarrowMetric>, SsspWords<ByteMetric>,
@@ -168,16 +184,6 @@ class SsspMemory {
 };
 
 namespace {
-
-template <class Metric>
-double real_of(typename Metric::Word word) {
-  if (word == Metric::kUnreached) return std::numeric_limits<double>::infinity();
-  if constexpr (std::is_same_v<Metric, RealMetric>) {
-    return RealMetric::value(word);
-  } else {
-    return static_cast<double>(word);
-  }
-}
 
 /// Adds up this rank's distances, then those of all ranks in their order.
 template <class Metric>
@@ -189,15 +195,12 @@ void add_up(team::Team& team, const std::vector<typename Metric::Word>& own, Sss
       part.max_distance = std::max<std::uint64_t>(part.max_distance, word);
       add_to_sum(part, word);
     }
-    part.max_real_distance = std::max(part.max_real_distance, real_of<Metric>(word));
-    part.sum_real_distance += real_of<Metric>(word);
+    const double distance = RealDistanceOf<Metric>{}(word);
+    part.max_real_distance = std::max(part.max_real_distance, distance);
+    part.sum_real_distance += distance;
   }
   add_distances_of_ranks(team, part, result);
 }
-
-/// Whose words are the same.
-template <class Metric>
-using SummaryMetric = std::conditional_t<std::is_same_v<Metric, ByteMetric>, NarrowMetric, Metric>;
 
 /// What the control of either form of a search says in the end.
 struct SearchOutcome {
@@ -234,7 +237,8 @@ SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const g
 /// One search; true if the words were too narrow for it.
 template <class Backend, bool kPacked, class Metric>
 bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
-            const SsspWords<Metric>& words, Vertex source, bool scans, SsspResult& result) {
+            const SsspWords<Metric>& words, Vertex source, bool scans, bool adds_up,
+            SsspResult& result) {
   SsspProgram<Metric, kPacked> program = words.template program<kPacked>();
   program.source = source;
   // A width too small for the arithmetic stays one that the nearest vertex falls in.
@@ -259,14 +263,20 @@ bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& sh
       SsspRun<Backend, SummaryMetric<Metric>>::summarize(team, stream, {shard.out, words.own()});
   result.reached = summary.reached;
   result.edges = summary.edges;
-  add_up<Metric>(team, words.own_on_host(stream), result);
+  if (!adds_up) return false;
+  using Own = OwnValues<AsItIs<typename Metric::Word>>;
+  add_up<Metric>(team, Own{words.own(), words.own_count()}.to_host(stream), result);
   return false;
 }
 
 }  // namespace
 
+namespace {
+constexpr const char* kNotIntegers = "the weights are real numbers: ask for the real distances";
+}
+
 Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& options)
-    : team_(team), shard_(shard), stream_(team.device()) {
+    : team_(team), shard_(shard), stream_(team.device()), adds_up_(options.adds_up) {
   require(options.delta >= 0.0 && std::isfinite(options.delta),
           fmt::format("delta {}: give a number above 0, or 0 to have it chosen", options.delta));
   const SsspWeights weights = survey_weights(team, shard, stream_, "shortest paths");
@@ -292,12 +302,12 @@ SsspResult Sssp::run(Vertex source) {
         if constexpr (!std::is_same_v<Metric, ByteMetric>) {
           if (shard_.edges_placement == graph::EdgesPlacement::compressed_host) {
             is_too_narrow = search<Backend, true, Metric>(team_, stream_, shard_, words, source,
-                                                          scans_, result);
+                                                          scans_, adds_up_, result);
             return;
           }
         }
-        is_too_narrow =
-            search<Backend, false, Metric>(team_, stream_, shard_, words, source, scans_, result);
+        is_too_narrow = search<Backend, false, Metric>(team_, stream_, shard_, words, source,
+                                                       scans_, adds_up_, result);
       });
     });
     return is_too_narrow;
@@ -318,22 +328,23 @@ bool Sssp::has_integer_distances() const {
 }
 
 std::vector<std::uint64_t> Sssp::distance() const {
-  require(has_integer_distances(), "the weights are real numbers: ask for the real distances");
+  require(has_integer_distances(), kNotIntegers);
   std::vector<std::uint64_t> result;
-  memory_->with_words([&](const auto& words, auto metric) {
-    for (const auto word : words.own_on_host(stream_))
-      result.push_back(word == decltype(metric)::kUnreached ? kUnreachedDistance : word);
-  });
+  memory_->with_distances([&](const auto& distances) { result = distances.to_host(stream_); });
   return result;
+}
+void Sssp::write_distance(std::uint64_t* to) const {
+  require(has_integer_distances(), kNotIntegers);
+  memory_->with_distances([&](const auto& distances) { distances.write(stream_, to); });
 }
 
 std::vector<double> Sssp::real_distance() const {
   std::vector<double> result;
-  memory_->with_words([&](const auto& words, auto metric) {
-    for (const auto word : words.own_on_host(stream_))
-      result.push_back(real_of<decltype(metric)>(word));
-  });
+  memory_->with_real_distances([&](const auto& distances) { result = distances.to_host(stream_); });
   return result;
+}
+void Sssp::write_real_distance(double* to) const {
+  memory_->with_real_distances([&](const auto& distances) { distances.write(stream_, to); });
 }
 
 std::vector<std::uint64_t> Sssp::all_distances() const { return on_all(team_, distance()); }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/own_values.hpp"
 #include "traverse/tasks/async_memory.hpp"
 
 namespace warren::traverse {
@@ -132,6 +133,10 @@ class AsyncPageRankMemory {
   int chooser;         ///< Of weights.
   double scale = 1.0;  ///< Of the values as they stand.
 
+  [[nodiscard]] OwnValues<Multiplied> values() const {
+    return {value.data(), value.size(), {scale}};
+  }
+
  private:
   template <class Real>
   [[nodiscard]] RankingFunction<Real> function(
@@ -242,11 +247,8 @@ PageRankResult AsyncPageRank::run() {
   return result;
 }
 
-std::vector<double> AsyncPageRank::ranks() const {
-  std::vector<double> values = memory_->value.to_host(stream_);
-  for (double& value : values) value *= memory_->scale;
-  return values;
-}
+std::vector<double> AsyncPageRank::ranks() const { return memory_->values().to_host(stream_); }
+void AsyncPageRank::write_ranks(double* to) const { memory_->values().write(stream_, to); }
 
 std::vector<double> AsyncPageRank::all_ranks() const { return on_all(team_, ranks()); }
 

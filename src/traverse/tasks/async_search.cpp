@@ -8,6 +8,7 @@
 #include "warren/memory/global_array.hpp"
 
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/own_values.hpp"
 #include "traverse/sssp/sssp_totals.hpp"
 #include "traverse/sssp/sssp_weights.hpp"
 #include "traverse/tasks/async_memory.hpp"
@@ -73,12 +74,12 @@ class SearchWords {
     return report.queue.seconds;
   }
 
+  template <class Map>
+  [[nodiscard]] OwnValues<Map> values() const {
+    return {best_.buffer().data() + problem_.out.first, problem_.out.count};
+  }
   [[nodiscard]] std::vector<Word> own(const exec::Stream& stream) const {
-    std::vector<Word> words(problem_.out.count);
-    exec::copy(stream, words.data(), best_.buffer().data() + problem_.out.first,
-               words.size() * sizeof(Word));
-    stream.synchronize();
-    return words;
+    return values<AsItIs<Word>>().to_host(stream);
   }
 
  private:
@@ -255,17 +256,14 @@ BfsResult AsyncBfs::run(Vertex source) {
 }
 
 std::vector<Vertex> AsyncBfs::depth() const {
-  std::vector<Vertex> result;
-  for (const std::uint64_t word : memory_->of<DepthMetric>().own(stream_))
-    result.push_back(static_cast<Vertex>(word >> 32));
-  return result;
+  return memory_->of<DepthMetric>().values<HighHalf>().to_host(stream_);
 }
-
 std::vector<Vertex> AsyncBfs::parent() const {
-  std::vector<Vertex> result;
-  for (const std::uint64_t word : memory_->of<DepthMetric>().own(stream_))
-    result.push_back(static_cast<Vertex>(word & 0xffffffffu));
-  return result;
+  return memory_->of<DepthMetric>().values<LowHalf>().to_host(stream_);
+}
+void AsyncBfs::write(Vertex* depth, Vertex* parent) const {
+  memory_->of<DepthMetric>().values<HighHalf>().write(stream_, depth);
+  memory_->of<DepthMetric>().values<LowHalf>().write(stream_, parent);
 }
 
 std::vector<Vertex> AsyncBfs::all_depths() const { return on_all(team_, depth()); }
@@ -275,14 +273,12 @@ std::vector<Vertex> AsyncBfs::all_parents() const { return on_all(team_, parent(
 
 namespace {
 
+using WholeWords = IntegerMetric<std::uint64_t>;  // Of WholeDistance.
+
 template <class Metric>
 double distance_of(typename Metric::Word word) {
-  if (word == Metric::kUnreached) return std::numeric_limits<double>::infinity();
-  if constexpr (std::is_same_v<Metric, RealDistance>) {
-    return RealMetric::value(word);
-  } else {
-    return static_cast<double>(word);
-  }
+  using Words = std::conditional_t<std::is_same_v<Metric, RealDistance>, RealMetric, WholeWords>;
+  return RealDistanceOf<Words>{}(word);
 }
 
 template <class Metric>
@@ -356,18 +352,21 @@ std::vector<std::uint64_t> AsyncSssp::distance() const {
   require(is_integer_, "the weights are real numbers: ask for the real distances");
   return memory_->of<WholeDistance>().own(stream_);
 }
-
 std::vector<double> AsyncSssp::real_distance() const {
-  std::vector<double> result;
-  const auto add = [&](const auto& own, auto metric) {
-    for (const auto word : own) result.push_back(distance_of<decltype(metric)>(word));
-  };
+  return is_integer_
+             ? memory_->of<WholeDistance>().values<RealDistanceOf<WholeWords>>().to_host(stream_)
+             : memory_->of<RealDistance>().values<RealDistanceOf<RealMetric>>().to_host(stream_);
+}
+void AsyncSssp::write_distance(std::uint64_t* to) const {
+  require(is_integer_, "the weights are real numbers: ask for the real distances");
+  memory_->of<WholeDistance>().values<WholeDistanceOf<WholeWords>>().write(stream_, to);
+}
+void AsyncSssp::write_real_distance(double* to) const {
   if (is_integer_) {
-    add(memory_->of<WholeDistance>().own(stream_), WholeDistance{});
+    memory_->of<WholeDistance>().values<RealDistanceOf<WholeWords>>().write(stream_, to);
   } else {
-    add(memory_->of<RealDistance>().own(stream_), RealDistance{});
+    memory_->of<RealDistance>().values<RealDistanceOf<RealMetric>>().write(stream_, to);
   }
-  return result;
 }
 
 std::vector<std::uint64_t> AsyncSssp::all_distances() const { return on_all(team_, distance()); }

@@ -9,6 +9,7 @@
 #include "warren/core/trace.hpp"
 
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/own_values.hpp"
 #include "traverse/triangles/triangles_program.hpp"
 
 namespace warren::traverse {
@@ -41,11 +42,8 @@ class TrianglesMemory {
   }
 
   [[nodiscard]] const TrianglesProgram& program() const { return program_; }
-  [[nodiscard]] std::vector<std::uint64_t> counts(const exec::Stream& stream) const {
-    std::vector<std::uint64_t> own(triangles_.local_size());
-    exec::copy(stream, own.data(), triangles_.local_data(), own.size() * sizeof(own[0]));
-    stream.synchronize();
-    return own;
+  [[nodiscard]] OwnValues<AsItIs<std::uint64_t>> counts() const {
+    return {triangles_.local_data(), triangles_.local_size()};
   }
 
  private:
@@ -110,7 +108,8 @@ TrianglesResult Triangles::run() {
   return result;
 }
 
-std::vector<std::uint64_t> Triangles::counts() const { return memory_->counts(stream_); }
+std::vector<std::uint64_t> Triangles::counts() const { return memory_->counts().to_host(stream_); }
+void Triangles::write_counts(std::uint64_t* to) const { memory_->counts().write(stream_, to); }
 
 std::vector<std::uint64_t> Triangles::all_counts() const { return on_all(team_, counts()); }
 

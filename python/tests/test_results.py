@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays out: of which library, where they are, and how long they live."""
+import gc
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import warren
+from warren._libraries import library_of, to_library
+
+ARRAYS = {"bfs": ("depth", "parent"), "sssp": ("distance",), "connected_components": ("label",), "pagerank": ("rank",), "betweenness": ("score",),
+          "core_number": ("core",), "triangles": ("count",)}
+
+
+@pytest.fixture(name="graph")
+def a_graph():
+    return warren.from_edges([0, 1, 2], [1, 2, 3], [1, 2, 3], num_vertices=5, symmetrize=True)
+
+
+def calls(graph):
+    for name, columns in ARRAYS.items():
+        yield getattr(graph, name)(*((0,) if name in ("bfs", "sssp") else ())), columns
+
+
+def test_each_array_in_each_way(graph):
+    for result, columns in calls(graph):
+        for name in columns:
+            values = getattr(result, name)
+            assert isinstance(values, np.ndarray) and values.shape == (5,) and values.flags.writeable
+            shared = np.from_dlpack(result.array(name, "dlpack"))
+            assert shared.dtype == values.dtype and np.array_equal(shared, values)
+            assert np.shares_memory(values, getattr(result, name))  # Made once.
+
+
+def test_arrays_outlive_results():
+    session = warren.Session()
+    graph = warren.generate("grid:30x30")
+    depth = graph.bfs(0, session=session).array("depth", "dlpack")
+    label = graph.connected_components(session=session).label
+    session.close()
+    del graph
+    gc.collect()
+    assert np.from_dlpack(depth).max() == 58 and not label.any()
+
+
+class Other:
+    """A library that takes arrays by DLPack or NumPy, and tells by which."""
+
+    def __init__(self, monkeypatch, name):
+        self.module = types.ModuleType(name)
+        self.array = type("Array", (), {"__module__": f"{name}.of_it", "__init__": lambda this, values, way: (setattr(this, "values", values), setattr(this, "way", way), None)[2],
+                                        "__array__": lambda this, dtype=None, copy=None: np.asarray(this.values, dtype)})
+        self.module.from_numpy = self.module.asarray = lambda values: self.array(values, "numpy")
+        self.module.from_dlpack = lambda values: self.array(values, "dlpack")
+        self.module.numpy = self.module.dlpack = self.module
+        monkeypatch.setitem(sys.modules, name, self.module)
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy", "jax"])
+def test_results_are_of_the_library_that_came_in(monkeypatch, name):
+    other = Other(monkeypatch, name)
+    ids = other.array(np.array([1, 2, 3]), "")
+    assert library_of([0], ids) == name and library_of([0], np.zeros(1), None) == "numpy"
+    for graph in (warren.from_edges([0, 1, 2], ids), warren.from_csr(np.array([0, 1, 2, 3, 3]), ids)):
+        assert graph.arrays == name and graph.reversed().arrays == name
+        found = graph.bfs(0)
+        assert isinstance(found.depth, other.array) and found.depth.way == "numpy" and found.depth.values.tolist() == [0, 1, 2, 3]
+        assert found.to_dict() == {0: 0, 1: 1, 2: 2, 3: 3} and found.info["sum_depth"] == 6 and "reached 4 of 4" in repr(found)
+        assert np.asarray(found).tolist() == [0, 1, 2, 3]
+        graph.arrays = "numpy"
+        assert isinstance(graph.bfs(0).depth, np.ndarray) and isinstance(found.depth, np.ndarray)
+    several = warren.from_edges([0, 1, 2], ids).bfs([0, 3])
+    assert isinstance(several.depth, other.array) and several.depth.values.shape == (2, 4)
+
+
+def test_what_lies_on_a_gpu_is_handed_over_there(monkeypatch):
+    class OnGpu:
+        gpu = 1
+
+        def dlpack(self):
+            return "there"
+
+        def numpy(self):
+            raise AssertionError("copied to the host")
+
+    monkeypatch.setattr(warren._core, "Array", OnGpu)
+    for name in ("torch", "cupy", "jax"):
+        array = to_library(OnGpu(), Other(monkeypatch, name).module.__name__)
+        assert (array.values, array.way) == ("there", "dlpack")
+    assert to_library(OnGpu(), "dlpack") == "there"
+
+
+def test_bad_names(graph):
+    found = graph.bfs(0)
+    with pytest.raises(ValueError, match=r"name: got 'depths', expected one of 'depth', 'parent'"):
+        found.array("depths")
+    with pytest.raises(ValueError, match=r"library: got 'tensorflow', expected one of 'numpy', 'torch', 'cupy', 'jax', 'dlpack'"):
+        found.array("depth", "tensorflow")
+    with pytest.raises(ValueError, match="arrays: got 3"):
+        graph.arrays = 3
+    assert graph.arrays == "numpy"
+
+
+def test_an_absent_library_is_named(graph, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ImportError, match="cupy"):
+        graph.bfs(0).array("depth", "cupy")
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy", "jax"])
+def test_real_libraries(graph, name):
+    pytest.importorskip(name)
+    graph.arrays = name
+    for result, columns in calls(graph):
+        for column in columns:
+            got = getattr(result, column)
+            assert type(got).__module__.partition(".")[0] in (name, "jaxlib")
+            got = got.get() if name == "cupy" else got.cpu() if name == "torch" else got
+            assert np.array_equal(np.asarray(got), result.array(column, "numpy"))

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/array_memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "warren/core/error.hpp"
+#include "warren/exec/current_device.hpp"
+
+namespace warren::api {
+namespace {
+
+using memory::Buffer;
+using memory::MemoryKind;
+
+/// Blocks of GPUs that results gave back, for later ones. Never destroyed: results may outlive what
+/// the process destroys at its end.
+class KeptBlocks {
+ public:
+  [[nodiscard]] static KeptBlocks& all() {
+    static auto* blocks = new KeptBlocks;
+    return *blocks;
+  }
+  /// One of this device and size; an empty one where there is none.
+  [[nodiscard]] Buffer<std::byte> find(const exec::Device& device, std::uint64_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find_if(blocks_, [&](const Buffer<std::byte>& block) {
+      return block.size() == bytes && block.device() == device;
+    });
+    return found == blocks_.end() ? Buffer<std::byte>() : std::move(*found);
+  }
+  void keep(Buffer<std::byte>&& block) noexcept {
+    const std::scoped_lock lock(mutex_);
+    std::swap(blocks_[next_], block);  // What stood there is freed by the caller.
+    next_ = (next_ + 1) % blocks_.size();
+  }
+  void drop() noexcept {
+    const std::scoped_lock lock(mutex_);
+    for (auto& block : blocks_) block.reset();
+  }
+
+ private:
+  /// Two arrays of two results, the last one and the one under way.
+  static constexpr std::size_t kBlocks = 4;
+  std::mutex mutex_;
+  std::array<Buffer<std::byte>, kBlocks> blocks_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+ArrayMemory::ArrayMemory(const exec::Device& device, std::uint64_t bytes) : bytes_(bytes) {
+  if (!device.is_cuda()) {
+    host_ = memory::HostArray<std::byte>(bytes);
+    return;
+  }
+  block_ = KeptBlocks::all().find(device, bytes);
+  if (block_.size() == bytes) return;
+  try {
+    block_ = Buffer<std::byte>(device, bytes);
+  } catch (const MemoryError&) {
+    pinned_ = Buffer<std::byte>(device, MemoryKind::pinned, bytes);
+  }
+}
+
+ArrayMemory::~ArrayMemory() {
+  const exec::KeepCurrentDevice current;
+  if (block_.size() > 0) KeptBlocks::all().keep(std::move(block_));
+  block_.reset();
+  pinned_.reset();
+}
+
+void* ArrayMemory::data() const noexcept {
+  if (block_.size() > 0) return block_.data();
+  return pinned_.size() > 0 ? pinned_.data() : const_cast<std::byte*>(host_.data());
+}
+
+void* ArrayMemory::on_host() {
+  const std::scoped_lock lock(mutex_);
+  const exec::KeepCurrentDevice current;
+  if (pinned_.size() > 0) return pinned_.data();
+  if (host_.empty() && block_.size() > 0) {
+    memory::HostArray<std::byte> copied(bytes_);
+    const exec::Stream stream(block_.device());
+    exec::copy(stream, copied.data(), block_.data(), bytes_);
+    stream.synchronize();
+    host_ = std::move(copied);
+  }
+  return host_.data();
+}
+
+void* ArrayMemory::move_to_host() {
+  void* there = on_host();
+  if (block_.size() > 0) KeptBlocks::all().keep(std::move(block_));
+  return there;
+}
+
+void drop_kept_blocks() noexcept {
+  const exec::KeepCurrentDevice current;
+  KeptBlocks::all().drop();
+}
+
+void* on_host(ArrayMemory& memory) { return memory.on_host(); }
+void* on_gpu(const ArrayMemory& memory) noexcept { return memory.on_gpu(); }
+int gpu_of(const ArrayMemory& memory) noexcept { return memory.gpu(); }
+
+}  // namespace warren::api

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// In-edges made on a shard's device against transpose(), on every shape, weighted and not.
+#include "warren/graph/in_edges.hpp"
+
+#include <gtest/gtest.h>
+
+#include "warren/graph/transform.hpp"
+
+#include "traverse/fixtures.hpp"
+
+namespace warren {
+namespace {
+
+template <class T>
+std::vector<T> on_host(const exec::Stream& stream, const T* data, std::uint64_t count) {
+  std::vector<T> values(data == nullptr ? 0 : count);
+  if (data != nullptr) exec::copy(stream, values.data(), data, count * sizeof(T));
+  stream.synchronize();
+  return values;
+}
+
+template <class T>
+void expect_same(const std::vector<T>& found, const memory::HostArray<T>& right) {
+  EXPECT_TRUE(std::ranges::equal(found, right.span()));
+}
+
+enum class Weights { none, integers, numbers };
+
+graph::Graph weighted(graph::Graph graph, Weights weights, exec::ThreadPool& pool) {
+  if (weights == Weights::none) return graph;
+  graph::set_uniform_weights(graph, 1, 900, 3, pool);
+  if (weights == Weights::integers) return graph;
+  graph.weights_float = memory::HostArray<float>(graph.edges());
+  for (std::uint64_t e = 0; e < graph.edges(); ++e)
+    graph.weights_float[e] =
+        static_cast<float>(graph.weights_int[e]) / 7.0f + static_cast<float>(e);
+  graph.weights_int = {};
+  graph.weight_type = graph::WeightType::float32;
+  return graph;
+}
+
+void check_all(exec::DeviceKind kind) {
+  exec::ThreadPool pool(2);
+  team::TeamOptions options;
+  options.kind = kind;
+  options.threads = 2;
+  for (const auto& [name, shape] : fixtures::shapes()) {
+    for (const Weights weights : {Weights::none, Weights::integers, Weights::numbers}) {
+      SCOPED_TRACE(name + ", weights " + std::to_string(static_cast<int>(weights)));
+      graph::ShardSource source;
+      source.out = std::make_shared<const graph::Graph>(weighted(shape, weights, pool));
+      source.cuts = {0, source.out->vertices};
+      graph::Graph directed = *source.out;
+      directed.symmetry = graph::Symmetry::unknown;  // transpose() turns what is not its own.
+      const graph::Graph right = graph::transpose(directed, pool);
+      team::run_team(options, [&](team::Team& team) {
+        const exec::Stream stream(team.device());
+        graph::Shard shard = graph::make_shard(team, source);
+        ASSERT_FALSE(shard.has_in());
+        graph::add_in_edges(stream, shard);
+        ASSERT_TRUE(shard.has_in());
+        const std::uint64_t edges = right.edges();
+        EXPECT_EQ(shard.in.count, right.vertices);
+        expect_same(on_host(stream, shard.in.offsets, right.vertices + std::uint64_t{1}),
+                    right.offsets);
+        expect_same(on_host(stream, shard.in.targets, edges), right.targets);
+        expect_same(on_host(stream, shard.in.weights_int, edges), right.weights_int);
+        expect_same(on_host(stream, shard.in.weights_float, edges), right.weights_float);
+        EXPECT_THROW(graph::add_in_edges(stream, shard), UsageError);
+      });
+    }
+  }
+}
+
+TEST(InEdges, EqualTranspose) { check_all(exec::DeviceKind::cpu); }
+
+TEST(InEdgesCuda, EqualTranspose) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_all(exec::DeviceKind::cuda);
+}
+
+TEST(InEdges, AreOfOneRankAlone) {
+  team::TeamOptions options;
+  options.ranks = 2;
+  graph::ShardSource source;
+  source.out = std::make_shared<const graph::Graph>(fixtures::path(9));
+  source.cuts = {0, 4, 9};
+  EXPECT_THROW(team::run_team(options,
+                              [&](team::Team& team) {
+                                graph::Shard shard = graph::make_shard(team, source);
+                                graph::add_in_edges(exec::Stream(team.device()), shard);
+                              }),
+               UsageError);
+}
+
+}  // namespace
+}  // namespace warren
