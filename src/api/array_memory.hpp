@@ -88,11 +88,17 @@ class Output {
 template <class Write, class... T>
 void fill(team::Team& team, const graph::Shard& shard, Write&& write, Output<T>&... outputs) {
   const exec::Device& device = team.device();
-  if (team.rank() == 0) (outputs.start(device), ...);
-  if (team.size() > 1) team.barrier();
+  const bool is_first = team.rank() == 0;
+  if (is_first) (outputs.start(device), ...);
+  // Which says that they are there, too.
+  bool can_write = true;
+  const auto reach = [&](void* data) {
+    can_write = team.share(is_first ? data : nullptr).front() != nullptr && can_write;
+  };
+  if (team.size() > 1) (reach(is_first ? outputs.data() : nullptr), ...);
   const Vertex count = shard.out.count;
   if (count == 0) return;
-  if (team.rank() == 0 || !(outputs.is_on_gpu() && ...)) {
+  if (is_first || can_write || !(outputs.is_on_gpu() && ...)) {
     write((outputs.data() + shard.out.first)...);
     return;
   }

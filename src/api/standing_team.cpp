@@ -14,16 +14,16 @@ namespace {
 /// Waits a little for what mostly comes at once: to be woken takes longer. Gives the core to others
 /// meanwhile.
 template <class Condition>
-void wait_shortly(Condition&& condition) {
-  constexpr std::chrono::microseconds kLongest{50};
+void wait_shortly(std::chrono::microseconds longest, Condition&& condition) {
   const auto begin = std::chrono::steady_clock::now();
-  while (!condition() && std::chrono::steady_clock::now() - begin < kLongest)
+  while (!condition() && std::chrono::steady_clock::now() - begin < longest)
     std::this_thread::yield();
 }
 
 }  // namespace
 
-StandingTeam::StandingTeam(const team::TeamOptions& options) : ranks_(options.ranks) {
+StandingTeam::StandingTeam(const team::TeamOptions& options)
+    : ranks_(options.ranks), patience_(options.kind == exec::DeviceKind::cuda ? 1000 : 50) {
   team::validate(options);
   thread_ = start_thread(
       [this, options] {
@@ -62,7 +62,7 @@ bool StandingTeam::run(const Job& job) {
   tasks_.push_back(task);
   show_front();
   lock.unlock();
-  wait_shortly([&] { return task->is_done.load(std::memory_order_acquire); });
+  wait_shortly(patience_, [&] { return task->is_done.load(std::memory_order_acquire); });
   lock.lock();
   bool is_interrupted = false;
   while (!finished_.wait_for(lock, kPeriod, [&] { return task->is_done.load(); })) {
@@ -96,6 +96,7 @@ void StandingTeam::show_front() {
 void StandingTeam::serve(team::Team& team) {
   RankStore store;
   const bool is_first = team.rank() == 0;
+  const bool spins = team.device().is_cuda();
   const auto tell = [&](team::Team* first) {
     const std::scoped_lock lock(mutex_);
     if (is_first) first_rank_ = first;
@@ -103,6 +104,8 @@ void StandingTeam::serve(team::Team& team) {
   tell(&team);
   try {
     for (std::uint64_t number = 0;; ++number) {
+      if (spins)
+        wait_shortly(patience_, [&] { return shown_.load(std::memory_order_acquire) > number; });
       const std::shared_ptr<Task> task = wait_for(number);
       if (task == nullptr) break;
       task->job(team, store);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -75,6 +76,9 @@ class StandingTeam {
   void interrupt(const std::shared_ptr<Task>& task);
 
   const int ranks_;
+  /// For which callers and ranks look for each other before they sleep. A GPU's work takes none of
+  /// the processors that this takes; what the CPU's ranks work on would.
+  const std::chrono::microseconds patience_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;      ///< Of ranks.
   std::condition_variable finished_;  ///< Of callers.

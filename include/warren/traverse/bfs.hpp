@@ -33,7 +33,7 @@ struct BfsResult {
   /// numerator of TEPS.
   std::uint64_t sum_depth = 0;
   std::uint64_t edges = 0;
-  double seconds = 0.0;         ///< The traversal alone, on this rank.
+  double seconds = 0.0;  ///< The traversal alone, on this rank.
   std::uint32_t pull_levels = 0;
   std::uint64_t far_bytes =
       0;  ///< Read from host memory by the team, where edges are placed there.

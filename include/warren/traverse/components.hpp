@@ -41,9 +41,9 @@ class ComponentsMemory;
 /// same for every device and team size. Afforest (Sutton, Ben-Nun, Barak: Optimizing Parallel Graph
 /// Connectivity Computation via Subgraph Sampling, IPDPS 2018): a few edges of each vertex are
 /// linked, and of the largest component so far only what leads out of it from elsewhere is looked
-/// at. That takes the in-edges of a directed graph; without them all edges are linked. Holds 8
-/// bytes for each vertex of the graph on each device, and 4 for each of its own where edges are
-/// hooked or lie in host memory.
+/// at. That takes the in-edges of a directed graph; without them all edges are linked. Holds 4
+/// bytes for each vertex of the graph on each device, and for each of its own 4, or 8 where edges
+/// are hooked or lie in host memory.
 class Components {
  public:
   /// Collective. `shard` must outlive this. Throws MemoryError.

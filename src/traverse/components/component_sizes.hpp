@@ -8,18 +8,19 @@
 
 #include "warren/exec/atomic.hpp"
 #include "warren/exec/launch.hpp"
+#include "warren/memory/global_array.hpp"
 
 namespace warren::traverse {
 
 /// Vertices of one task.
 inline constexpr std::uint64_t kSizesSpan = 1024;
 
-/// Adds the members of each label to `sizes`, which has an element for every vertex.
+/// Adds the members of each label to its element of `sizes`, on the rank that owns the label.
 struct CountMembers {
   const Vertex* labels;  ///< Of own vertices.
   std::uint64_t count;
   Vertex first;  ///< Own vertex.
-  std::uint32_t* sizes;
+  memory::GlobalView<std::uint32_t> sizes;
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
@@ -46,7 +47,7 @@ struct CountMembers {
     if (worker.lane() == 0) add(common, together);
   }
   WARREN_HD void add(Vertex label, std::uint32_t members) const {
-    if (members > 0) exec::atomic_store_add(sizes[label], members);
+    if (members > 0) (void)sizes.atomic_add(label, members);
   }
 };
 
@@ -55,7 +56,7 @@ struct ComponentsTotals {
   std::uint64_t largest = 0;
 };
 
-/// Labels that some vertex has, and the most that one has.
+/// Own labels that some vertex has, and the most that one has.
 struct SumSizes {
   const std::uint32_t* sizes;
   std::uint64_t count;

@@ -23,7 +23,7 @@ class ComponentsMemory {
   ComponentsMemory(team::Team& team, const graph::Shard& shard, bool begins_hung)
       : parent_(team.device(), shard.vertices),
         largest_(team.device(), 1),
-        sizes_(team.device(), shard.vertices),
+        sizes_(team, shard.cuts, 1, memory::Placement::device),
         totals_(team.device(), 1) {
     arrays_.out = shard.out;
     arrays_.in = shard.in;
@@ -57,8 +57,7 @@ class ComponentsMemory {
 
   [[nodiscard]] const ComponentsArrays& arrays() const { return arrays_; }
   /// Components, and the vertices of the largest. Collective.
-  [[nodiscard]] ComponentsTotals count(team::Team& team, const graph::Shard& shard,
-                                       const exec::Stream& stream) const;
+  [[nodiscard]] ComponentsTotals count(team::Team& team, const exec::Stream& stream) const;
   [[nodiscard]] OwnValues<AsItIs<Vertex>> labels() const {
     return {parent_.data() + arrays_.out.first, arrays_.out.count};
   }
@@ -67,7 +66,7 @@ class ComponentsMemory {
   Buffer<Vertex> parent_, second_;
   Buffer<ComponentsLargest> largest_;
   Buffer<ComponentsPiece> long_pieces_;
-  Buffer<std::uint32_t> sizes_;
+  memory::GlobalArray<std::uint32_t> sizes_;  ///< Of labels, by their owners.
   Buffer<ComponentsTotals> totals_;
   ComponentsArrays arrays_;
 };
@@ -89,50 +88,34 @@ ComponentsState first_state(const team::Team& team, const graph::Shard& shard,
   return state;
 }
 
-/// The ranks' counts of each label's vertices, added up where the label's own vertex is.
-std::vector<std::uint32_t> exchange(team::Team& team, const graph::Shard& shard,
-                                    const std::vector<std::uint32_t>& sizes) {
-  std::vector<std::vector<std::uint32_t>> outgoing;
-  for (std::size_t q = 0; q + 1 < shard.cuts.size(); ++q) {
-    outgoing.emplace_back(sizes.begin() + static_cast<std::ptrdiff_t>(shard.cuts[q]),
-                          sizes.begin() + static_cast<std::ptrdiff_t>(shard.cuts[q + 1]));
-  }
-  std::vector<std::uint32_t> own(shard.out.count, 0);
-  for (const auto& part : team.all_to_all_v(outgoing)) {
-    for (std::size_t i = 0; i < own.size(); ++i) own[i] += part[i];
-  }
-  return own;
-}
-
 }  // namespace
 
-ComponentsTotals ComponentsMemory::count(team::Team& team, const graph::Shard& shard,
-                                         const exec::Stream& stream) const {
-  exec::fill_bytes(stream, sizes_.data(), 0, sizes_.bytes());
+ComponentsTotals ComponentsMemory::count(team::Team& team, const exec::Stream& stream) const {
   const OwnValues<AsItIs<Vertex>> own = labels();
-  const CountMembers members{own.from, own.count, shard.out.first, sizes_.data()};
+  const CountMembers members{own.from, own.count, arrays_.out.first, sizes_.view()};
   ComponentsTotals totals;
-  if (team.size() == 1) {
-    exec::fill_bytes(stream, totals_.data(), 0, totals_.bytes());
-    exec::with_backend(team.device(), [&](auto backend) {
-      using Sizes = ComponentSizes<decltype(backend)>;
-      Sizes::count(stream, members);
-      Sizes::sum(stream, {sizes_.data(), sizes_.size(), totals_.data()});
-    });
-    totals_.download(stream, {&totals, 1});
-    stream.synchronize();
-    return totals;
-  }
   exec::with_backend(team.device(), [&](auto backend) {
-    ComponentSizes<decltype(backend)>::count(stream, members);
+    using Sizes = ComponentSizes<decltype(backend)>;
+    exec::fill_bytes(stream, sizes_.local_data(), 0, sizes_.local_size() * sizeof(std::uint32_t));
+    exec::fill_bytes(stream, totals_.data(), 0, totals_.bytes());
+    if (team.size() == 1) {
+      Sizes::count(stream, members);
+    } else {
+      stream.synchronize();
+      team.with_peer_memory([&] {
+        team.barrier();
+        Sizes::count(stream, members);
+        stream.synchronize();
+        team.barrier();
+      });
+    }
+    Sizes::sum(stream, {sizes_.local_data(), sizes_.local_size(), totals_.data()});
   });
-  for (const std::uint32_t size : exchange(team, shard, sizes_.to_host(stream))) {
-    totals.components += size > 0 ? 1 : 0;
-    totals.largest = std::max<std::uint64_t>(totals.largest, size);
-  }
-  totals.components = team.all_reduce(totals.components, std::plus<std::uint64_t>());
-  totals.largest = team.all_reduce(totals.largest, exec::Maximum{});
-  return totals;
+  totals_.download(stream, {&totals, 1});
+  stream.synchronize();
+  return team.all_reduce(totals, [](const ComponentsTotals& a, const ComponentsTotals& b) {
+    return ComponentsTotals{a.components + b.components, std::max(a.largest, b.largest)};
+  });
 }
 
 Components::Components(team::Team& team, const graph::Shard& shard,
@@ -166,7 +149,7 @@ ComponentsResult Components::run() {
     result.seconds = end - begin;
     trace_span("components", team_.rank(), begin, end, "{}");
   });
-  const ComponentsTotals totals = memory_->count(team_, shard_, stream_);
+  const ComponentsTotals totals = memory_->count(team_, stream_);
   result.components = totals.components;
   result.largest = totals.largest;
   return result;
