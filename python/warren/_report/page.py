@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One HTML file: style, scripts, charts and tables in it, and a policy by which a browser fetches nothing for it.
+
+Every text of a result is escaped here. Charts are data to the page's script, which is the only one that the policy lets run.
+"""
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .charts import Chart
+from .plotting import THEMES, javascript
+from .tables import Table, is_number
+
+LICENCE = ("Vega, Vega-Lite and Vega-Embed are in this page. Copyright (c) 2015-2025, University of Washington Interactive Data Lab and contributors. BSD 3-Clause: "
+           "Redistribution and use in source and binary forms, with or without modification, are permitted provided that the following conditions are met: "
+           "1. Redistributions of source code must retain the above copyright notice, this list of conditions and the following disclaimer. "
+           "2. Redistributions in binary form must reproduce the above copyright notice, this list of conditions and the following disclaimer in the documentation and/or other materials provided with the distribution. "
+           "3. Neither the name of the copyright holder nor the names of its contributors may be used to endorse or promote products derived from this software without specific prior written permission. "
+           'THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS" AND ANY EXPRESS OR IMPLIED WARRANTIES, INCLUDING, BUT NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A '
+           "PARTICULAR PURPOSE ARE DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR CONTRIBUTORS BE LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES (INCLUDING, BUT NOT LIMITED "
+           "TO, PROCUREMENT OF SUBSTITUTE GOODS OR SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING "
+           "NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.")
+ROWS_BEHIND = 100  # Numbers listed under a chart.
+LONG_TABLE = 15  # Rows, from which on a table is folded.
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    subtitle: str
+    charts: list[Chart]
+    tables: list[Table]
+
+
+def page(title: str, sections: Sequence[Section]) -> str:
+    folder = Path(__file__).parent
+    style, own = ((folder / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    charts = [chart for section in sections for chart in section.charts]
+    scripts = [f"/* {LICENCE} */\n{javascript()}", own] if charts else [own]
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src " + " ".join(map(_hash, scripts))
+    body = "".join(_section(place, section, sum(len(one.charts) for one in sections[:place])) for place, section in enumerate(sections))
+    data = _data({"themes": THEMES, "charts": [{"spec": chart.spec, "file": f"chart-{place}"} for place, chart in enumerate(charts)]})
+    contents = "".join(f'<li><a href="#section-{place}">{_text(section.title)}</a></li>' for place, section in enumerate(sections))
+    return (f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n<title>{_text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n'
+            f'<header><h1>{_text(title)}</h1><button id="theme" type="button" hidden>Dark</button></header>\n'
+            f'{f"<nav aria-label=Contents><ul>{contents}</ul></nav>" if len(sections) > 1 else ""}\n<noscript><p class="note">Charts need JavaScript, which is in this file; the numbers are in the tables.</p></noscript>\n'
+            f'<main>\n{body}</main>\n<footer>Made by warren. Charts by Vega-Lite; the menu of a chart saves it as PNG or SVG.</footer>\n'
+            f'<script type="application/json" id="data">{data}</script>\n{"".join(f"<script>{script}</script>" for script in scripts)}\n</body>\n</html>\n')
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode('utf-8')).digest()).decode()}'"
+
+
+def _data(value: Any) -> str:
+    """JSON that ends no script element."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _text(text: Any) -> str:
+    """Safe between tags and in quoted attributes."""
+    return html.escape("".join(letter if letter.isprintable() else " " for letter in str(text)), quote=True).encode("utf-8", "replace").decode("utf-8")
+
+
+def _section(place: int, section: Section, first: int) -> str:
+    charts = "".join(_chart(number, chart) for number, chart in enumerate(section.charts, first))
+    tables = "".join(_table(table) for table in section.tables)
+    subtitle = f'<p class="subtitle">{_text(section.subtitle)}</p>' if section.subtitle else ""
+    return f'<section id="section-{place}" aria-labelledby="heading-{place}">\n<h2 id="heading-{place}">{_text(section.title)}</h2>\n{subtitle}\n<div class="charts">\n{charts}</div>\n{tables}</section>\n'
+
+
+def _chart(number: int, chart: Chart) -> str:
+    """The drawing is named by its title and described by its text, and its numbers are below it."""
+    behind = Table("Numbers", chart.columns, chart.rows[:ROWS_BEHIND], f"The first {ROWS_BEHIND} of {len(chart.rows):,}." if len(chart.rows) > ROWS_BEHIND else "")
+    return (f'<figure>\n<h3 id="title-{number}">{_text(chart.title)}</h3>\n<div class="chart" id="chart-{number}" role="img" aria-labelledby="title-{number}" aria-describedby="text-{number}"></div>\n'
+            f'<figcaption id="text-{number}">{_text(chart.text)}</figcaption>\n{_table(behind, folded=True)}</figure>\n')
+
+
+def _table(table: Table, folded: bool | None = None) -> str:
+    note = f'<p class="note">{_text(table.left_out)}</p>' if table.left_out else ""
+    numeric = [any(is_number(row[place]) for row in table.rows) for place in range(len(table.columns))]
+    head = "".join(f'<th scope="col"{" class=number" if is_numeric else ""}><button type="button">{_text(name)}</button></th>' for name, is_numeric in zip(table.columns, numeric))
+    inner = f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(table.title)}"><table><thead><tr>{head}</tr></thead><tbody>{"".join(_rows(table.rows))}</tbody></table></div>{note}'
+    open_ = "" if (len(table.rows) > LONG_TABLE if folded is None else folded) else " open"
+    return f"<details{open_}><summary>{_text(table.title)} <span class=count>{len(table.rows):,}</span></summary>{inner}</details>\n"
+
+
+def _rows(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    for row in rows:
+        yield "<tr>" + "".join(map(_cell, row)) + "</tr>"
+
+
+def _cell(cell: Any) -> str:
+    """Numbers carry their whole value, by which the column is sorted."""
+    if cell is None:
+        return "<td></td>"
+    if isinstance(cell, bool):
+        return f"<td>{'true' if cell else 'false'}</td>"
+    if isinstance(cell, int):
+        return f'<td class=number data-value="{cell}">{cell:,}</td>'
+    if isinstance(cell, float):
+        return f'<td class=number data-value="{cell!r}">{_number(cell)}</td>'
+    return f"<td>{_text(cell)}</td>"
+
+
+def _number(value: float) -> str:
+    if value.is_integer() and abs(value) < 1e15:
+        return f"{value:,.0f}"
+    return f"{value:,.5g}" if 1e-4 <= abs(value) < 1e5 else f"{value:.4e}" if abs(value) < 1e-4 else f"{value:,.1f}" if abs(value) < 1e15 else f"{value:.5e}"
