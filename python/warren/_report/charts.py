@@ -12,12 +12,15 @@ from typing import Any
 
 MOST_POINTS = 400  # Of a line.
 MOST_LINES = 8  # As many colours are told apart.
-MOST_BARS = 40
+MOST_BARS = 30
 MOST_MARKS = 400  # Of a cloud of points.
 LONGEST_NAME = 90
 BAR = 24  # Height of a bar's row, in pixels.
+NAMED_BAR = 40  # Of one with its name above it,
+LONGEST_BESIDE = 20  # as names are that are longer than this.
 
-LABEL_ROOM = {"expr": "room * (room < 520 ? 0.36 : 0.45)"}
+# Thousands and more with a letter, fractions in full.
+TICK = "abs(datum.value) >= 10000 ? format(datum.value, '.3~s') : format(datum.value, '.6~r')"
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 4], [1, 3], [10, 2, 2, 2]]
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
 
@@ -42,7 +45,8 @@ def short(text: Any, most: int = LONGEST_NAME) -> str:
 
 
 def lines(title: str, text: str, x: str, y: str, series: Sequence[tuple[str, Sequence[tuple[float, float | None]]]], *, log_x: bool = False, log_y: bool = False,
-          zero: bool = True, percent: bool = False, ticks: Sequence[float] | None = None, points: bool = False, extra: Sequence[Spec] = ()) -> Chart:
+          zero: bool = True, percent: bool = False, ticks: Sequence[float] | None = None, points: bool = False, whole: bool = False,
+          extra: Sequence[Spec] = ()) -> Chart:
     """A line a series of (x, y); None for y is a gap. `extra` are further layers."""
     kept, text = _fewer(series, MOST_LINES, text, "lines")
     values: list[dict[str, Any]] = []
@@ -53,8 +57,8 @@ def lines(title: str, text: str, x: str, y: str, series: Sequence[tuple[str, Seq
         values += [{"x": a, "y": b, "s": short(name)} for a, b in some if not (log_y and (b is None or b <= 0)) and not (log_x and a <= 0)]
     names = [short(name) for name, _ in kept]
     encoding: Spec = {
-        "x": {"field": "x", "type": "quantitative", "title": x, "scale": _scale(log_x, False), "axis": _axis(ticks, False)},
-        "y": {"field": "y", "type": "quantitative", "title": y, "scale": _scale(log_y, zero), "axis": _axis(None, percent)},
+        "x": {"field": "x", "type": "quantitative", "title": x, "scale": _scale(log_x, False), "axis": {**_tick_axis(ticks), **({"tickMinStep": 1} if whole else {})}},
+        "y": {"field": "y", "type": "quantitative", "title": y, "scale": _scale(log_y, zero), "axis": {"format": ".3~%"} if percent else _tick_axis(None)},
         "tooltip": [{"field": "s", "title": "series"}, {"field": "x", "title": x}, {"field": "y", "title": y, "format": ".1%" if percent else ".5~g"}],
     }
     if len(names) > 1:
@@ -71,54 +75,87 @@ def lines(title: str, text: str, x: str, y: str, series: Sequence[tuple[str, Seq
     return Chart(title, text, spec, ["series", x, y], [[value["s"], value["x"], value["y"]] for value in values])
 
 
-def bars(title: str, text: str, x: str, names_and_values: Sequence[tuple[str, float]], *, what: str = "", log: bool = False, rule: float | None = None,
-         number_format: str = ".3~s", order: bool = False) -> Chart:
-    """A bar a name, from the top down in the order given; of a logarithmic axis from 1."""
+def bars(title: str, text: str, x: str, names_and_values: Sequence[tuple[str, float]], *, what: str = "name", log: bool = False, rule: float | None = None) -> Chart:
+    """A bar a name, from the top down in the order given; on a logarithmic axis from 1."""
     kept, text = _fewer(names_and_values, MOST_BARS, text, "bars")
-    values = [{"n": name, "v": value} for name, (_, value) in zip(different([name for name, _ in kept]), kept)]
-    encoding: Spec = {
-        "y": {"field": "n", "type": "nominal", "title": what or None, "sort": None if not order else "-x", "axis": {"labelLimit": LABEL_ROOM, "ticks": False, "domain": False}},
-        "x": {"field": "v", "type": "quantitative", "title": x, "scale": {"type": "log", "nice": False} if log else {"zero": True}, "axis": {"format": "~s"}},
-        "tooltip": [{"field": "n", "title": what or "name"}, {"field": "v", "title": x, "format": ".5~g"}],
-    }
-    bar = {**encoding, "x2": {"datum": 1}} if log else encoding
-    high = max((value["v"] for value in values), default=1)
-    low = min((value["v"] for value in values), default=1)
+    values = [{"n": name, "v": value, "l": human(value), "at": max(value, 1) if log else value} for name, (_, value) in zip(different([name for name, _ in kept]), kept)]
+    low, high = min((value["v"] for value in values), default=1), max((value["v"] for value in values), default=1)
     if log:
-        encoding["x"]["scale"]["domain"] = [min(1, low) * 0.8, max(1.2, high) * 1.6]
+        low, high = min(1, low) * 0.9, max(1.2, high)
+        axis = _tick_axis(nice_logs(low, high))
+        scale: Spec = {"type": "log", "nice": False, "domain": [low, high * (high / low) ** 0.2]}
     else:
-        encoding["x"]["scale"]["domain"] = [min(0, low), max(high, rule or 0) * 1.12 or 1]
-    layer: list[Spec] = [
-        {"mark": {"type": "bar", "cornerRadiusEnd": 2}, "encoding": bar},
-        {"mark": {"type": "text", "align": "left", "dx": 4}, "encoding": {**encoding, "x": {**encoding["x"]}, "text": {"field": "v", "type": "quantitative", "format": number_format}}},
-    ]
-    if log and low < 1:
-        layer[1]["encoding"]["x"] = {"field": "v", "type": "quantitative"}
-        layer[1]["transform"] = [{"calculate": "max(datum.v, 1)", "as": "at"}]
-        layer[1]["encoding"]["x"] = {**encoding["x"], "field": "at"}
+        axis = _tick_axis(None)
+        scale = {"domain": [min(0, low), max(high, rule or 0, 0) * 1.18 or 1], "nice": False}
+    encoding: Spec = {"x": {"field": "v", "type": "quantitative", "title": x, "scale": scale, "axis": axis},
+                      "tooltip": [{"field": "n", "title": what}, {"field": "v", "title": x, "format": ".5~g"}]}
+    rows = Rows([value["n"] for value in values])
+    layer = rows.layers({"type": "bar", "cornerRadiusEnd": 2}, {**encoding, "x2": {"datum": 1}} if log else encoding)
+    layer += rows.layers({"type": "text", "align": "left", "dx": 4}, {**encoding, "x": {**encoding["x"], "field": "at"}, "text": {"field": "l"}}, named=False)
     if rule is not None or log:
-        layer.append(rule_at("x", 1 if rule is None else rule))
-    return Chart(title, text, {"height": BAR * len(values), "data": {"values": values}, "layer": layer}, [what or "name", x], [[value["n"], value["v"]] for value in values])
+        layer.insert(0, rule_at("x", 1 if rule is None else rule))
+    return Chart(title, text, {"height": rows.height, "data": {"values": values}, "layer": layer}, [what, x], [[value["n"], value["v"]] for value in values])
+
+
+class Rows:
+    """Rows of bars by name: short names are beside them, and where one is long all are above, so that there is room on a phone."""
+
+    def __init__(self, names: Sequence[str]):
+        self.is_beside = max(map(len, names), default=0) <= LONGEST_BESIDE
+        self.height = max(1, len(names)) * (BAR if self.is_beside else NAMED_BAR)
+        axis: Spec | None = {"ticks": False, "domain": False, "labelLimit": 160} if self.is_beside else None
+        self.y: Spec = {"field": "n", "type": "nominal", "title": None, "sort": None, "axis": axis, "scale": {"domain": list(names)}}
+
+    def layers(self, mark: Spec, encoding: Spec, named: bool = True) -> list[Spec]:
+        if self.is_beside:
+            return [{"mark": mark, "encoding": {"y": self.y, **encoding}}]
+        size: Spec = {"height": 14} if mark["type"] == "bar" else {}
+        layers: list[Spec] = [{"mark": {**mark, **size, "yOffset": 8}, "encoding": {"y": self.y, **encoding}}]
+        if named:
+            name = {"type": "text", "align": "left", "baseline": "bottom", "x": 0, "yOffset": -2, "limit": {"expr": "room - 16"}}
+            layers.append({"mark": name, "encoding": {"y": self.y, "text": {"field": "n", "type": "nominal"}}, "transform": [{"aggregate": [], "groupby": ["n"]}]})
+        return layers
+
+
+def human(value: float) -> str:
+    """Three digits, thousands and more with a letter."""
+    size = abs(value)
+    if size != 0 and not 1e-3 <= size < 1e15:
+        return f"{value:.3g}"
+    for letter, unit in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if size >= (unit if unit > 1e3 else 1e4):
+            return f"{value / unit:.3g}{letter}"
+    return f"{value:,.0f}" if size >= 1000 else f"{value:.3g}"
+
+
+def nice_logs(low: float, high: float) -> list[float]:
+    """Ticks of a logarithmic axis: 1, 2, 5 and so on, or powers of ten where these are many."""
+    if high < 3 * low:
+        step = 0.1 if high < 2 * low else 0.5
+        return [round(place * step, 1) for place in range(math.ceil(low / step), math.floor(high / step) + 1)] if 0.5 < low < 10 else [low, high]
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1, 2, 5) if last - first <= 4 else (1,)
+    return [step * 10.0**power for power in range(first, last + 1) for step in steps if low * 0.999 <= step * 10.0**power <= high * 1.001]
 
 
 def columns(title: str, text: str, x: str, y: str, pairs: Sequence[tuple[float, float]]) -> Chart:
     """Upright bars over whole numbers; a line where they are many."""
     if len(pairs) > 60:
         return lines(title, text, x, y, [(y, list(pairs))])
-    values = [{"x": a, "y": b} for a, b in pairs]
+    values = [{"x": a, "y": b, "l": human(b)} for a, b in pairs]
     encoding = {
         "x": {"field": "x", "type": "ordinal", "title": x, "axis": {"labelAngle": 0, "labelOverlap": True}},
-        "y": {"field": "y", "type": "quantitative", "title": y, "axis": {"format": "~s"}},
+        "y": {"field": "y", "type": "quantitative", "title": y, "axis": _tick_axis(None)},
         "tooltip": [{"field": "x", "title": x}, {"field": "y", "title": y, "format": ","}],
     }
     layer: list[Spec] = [{"mark": {"type": "bar", "cornerRadiusEnd": 2}, "encoding": encoding}]
     if len(pairs) <= 12:
-        layer.append({"mark": {"type": "text", "dy": -6}, "encoding": {**encoding, "text": {"field": "y", "type": "quantitative", "format": ".3~s"}}})
+        layer.append({"mark": {"type": "text", "dy": -6}, "encoding": {**encoding, "text": {"field": "l"}}})
     return Chart(title, text, {"height": 240, "data": {"values": values}, "layer": layer}, [x, y], [[a, b] for a, b in pairs])
 
 
 def cloud(title: str, text: str, x: str, y: str, marks: Sequence[tuple[str, float, float, str]], *, log_x: bool = True, log_y: bool = True,
-          extra: Sequence[Spec] = (), spread: Sequence[float] | None = None, ticks: Sequence[float] | None = None) -> Chart:
+          extra: Sequence[Spec] = (), spread: Sequence[float] | None = None) -> Chart:
     """Points of (series, x, y, name). With `spread` each has a stroke from its x to this one. Points at no positive number have no place on logarithmic axes."""
     rows = [(mark, end) for mark, end in zip(marks, spread or [0.0] * len(marks)) if (mark[1] > 0 or not log_x) and (mark[2] > 0 or not log_y)]
     names = list(dict.fromkeys(short(mark[0]) for mark, _ in rows))[:MOST_LINES]
@@ -126,11 +163,11 @@ def cloud(title: str, text: str, x: str, y: str, marks: Sequence[tuple[str, floa
     rows, text = _fewer(rows, MOST_MARKS, text, "points")
     values = [{"s": short(mark[0]), "x": mark[1], "y": mark[2], "n": short(mark[3]), "e": end} for mark, end in rows]
     encoding: Spec = {
-        "x": {"field": "x", "type": "quantitative", "title": x, "scale": _scale(log_x, True), "axis": {**_axis(ticks, False), "labelOverlap": True}},
-        "y": {"field": "y", "type": "quantitative", "title": y, "scale": _scale(log_y, True), "axis": {"format": "~s"}},
+        "x": {"field": "x", "type": "quantitative", "title": x, "scale": _scale(log_x, True), "axis": _tick_axis(_decades([mark[1] for mark, _ in rows] + [end for _, end in rows]) if log_x else None)},
+        "y": {"field": "y", "type": "quantitative", "title": y, "scale": _scale(log_y, True), "axis": _tick_axis(_decades([mark[2] for mark, _ in rows]) if log_y else None)},
         "tooltip": [{"field": "n", "title": "run"}, {"field": "s", "title": "series"}, {"field": "x", "title": x, "format": ".4~g"}, {"field": "y", "title": y, "format": ".4~g"}],
     }
-    if len(names) > 1:
+    if len(names) > 1 or names != [y]:
         encoding["color"] = colour(names)
         encoding["shape"] = {"field": "s", "type": "nominal", "scale": {"domain": names, "range": SHAPES[:len(names)]}, "title": None}
     layer = [*extra]
@@ -148,14 +185,28 @@ def stacked(title: str, text: str, x: str, parts: Sequence[tuple[str, str, float
     pieces = list(dict.fromkeys(short(part) for _, part, _ in parts))[:MOST_LINES]
     values = [{"n": short(name), "s": short(part), "v": value, "o": pieces.index(short(part))} for name, part, value in parts if short(name) in names and short(part) in pieces]
     encoding = {
-        "y": {"field": "n", "type": "nominal", "title": None, "sort": None, "axis": {"labelLimit": LABEL_ROOM, "ticks": False, "domain": False}},
-        "x": {"field": "v", "type": "quantitative", "title": x, "axis": {"format": "~s"}},
+        "x": {"field": "v", "type": "quantitative", "title": x, "stack": True, "axis": _tick_axis(None)},
         "color": colour(pieces),
         "order": {"field": "o"},
         "tooltip": [{"field": "n", "title": "run"}, {"field": "s", "title": "part"}, {"field": "v", "title": x, "format": ".4~g"}],
     }
-    spec = {"height": BAR * len(names), "data": {"values": values}, "layer": [{"mark": "bar", "encoding": encoding}]}
+    rows = Rows(names)
+    spec = {"height": rows.height, "data": {"values": values}, "layer": rows.layers({"type": "bar"}, encoding)}
     return Chart(title, text, spec, ["run", "part", x], [[value["n"], value["s"], value["v"]] for value in values])
+
+
+def ticks_of_runs(title: str, text: str, x: str, times: Sequence[tuple[str, Sequence[float]]]) -> Chart:
+    """A stroke for every time of each name; a logarithmic axis where times differ widely."""
+    kept, text = _fewer(times, MOST_BARS, text, "rows")
+    names = different([name for name, _ in kept])
+    values = [{"n": name, "t": time} for name, (_, some) in zip(names, kept) for time in some[:MOST_MARKS // 4]]
+    low, high = min(value["t"] for value in values), max(value["t"] for value in values)
+    is_wide = 0 < low and high > 30 * low
+    encoding = {"x": {"field": "t", "type": "quantitative", "title": x, "scale": _scale(is_wide, True), "axis": _tick_axis(nice_logs(low, high) if is_wide else None)},
+                "tooltip": [{"field": "n", "title": "work"}, {"field": "t", "title": x, "format": ".5~g"}]}
+    rows = Rows(names)
+    spec = {"height": rows.height, "data": {"values": values}, "layer": rows.layers({"type": "tick", "thickness": 2, "size": 14, "opacity": 0.8}, encoding)}
+    return Chart(title, text + (" The axis is logarithmic." if is_wide else ""), spec, ["work", x], [[value["n"], value["t"]] for value in values])
 
 
 def squares(title: str, text: str, x: str, y: str, what: str, matrix: Sequence[Sequence[float | None]]) -> Chart:
@@ -190,7 +241,7 @@ def line_through(pairs: Sequence[tuple[float, float]], label: str, at: int = 0) 
 
 def colour(names: list[str]) -> Spec:
     return {"field": "s", "type": "nominal", "scale": {"domain": names}, "title": None,
-            "legend": {"orient": "top", "columns": {"expr": "max(1, floor(room / 260))"}, "labelLimit": {"expr": "min(room - 60, 420)"}}}
+            "legend": {"orient": "top", "columns": {"expr": "max(1, floor(room / 260))"}, "labelLimit": {"expr": "room / max(1, floor(room / 260)) - 50"}}}
 
 
 def different(names: Iterable[Any]) -> list[str]:
@@ -235,8 +286,15 @@ def _scale(log: bool, zero: bool) -> Spec:
     return {"type": "log"} if log else {"zero": zero}
 
 
-def _axis(ticks: Sequence[float] | None, percent: bool) -> Spec:
-    axis: Spec = {"format": "%" if percent else "~s"}
+def _tick_axis(ticks: Sequence[float] | None) -> Spec:
+    axis: Spec = {"labelExpr": TICK, "labelOverlap": "greedy", "labelSeparation": 4}
     if ticks is not None:
-        axis["values"] = [tick for tick in ticks if math.isfinite(tick)]
+        axis["values"] = list(ticks)
     return axis
+
+
+def _decades(values: Sequence[float]) -> list[float]:
+    """Ticks around what a logarithmic axis shows, and beyond, where other layers go."""
+    some = [value for value in values if value > 0] or [1.0]
+    low, high = min(some), max(some)
+    return nice_logs(low / 10, high * 10) if high / low < 100 else [10.0**power for power in range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 2)]

@@ -30,7 +30,7 @@ def rivals(runs: Sequence[Run]) -> list[Chart]:
     found = []
     for name, pairs in list(against.items())[:12]:
         text = f"How many times as fast as {charts.short(name)} warren was, on the same work. Right of the dashed line warren is faster. The axis is logarithmic."
-        found.append(charts.bars(f"Beside {charts.short(name)}", text, "times as fast", pairs, log=True, number_format=".2~f", what="work"))
+        found.append(charts.bars(f"Beside {charts.short(name)}", text, "times as fast", pairs, log=True, what="work"))
     return found
 
 
@@ -52,7 +52,7 @@ def scaling(runs: Sequence[Run]) -> list[Chart]:
     """Speed-up over the fewest devices; a chart for every eight works of a kind of device."""
     times: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for run in runs:
-        if run.seconds:
+        if run.seconds and _scales(run):
             best = times[run.hardware][run.work].get(run.devices)
             times[run.hardware][run.work][run.devices] = min(run.seconds, best or run.seconds)
     found = []
@@ -69,6 +69,11 @@ def scaling(runs: Sequence[Run]) -> list[Chart]:
     return found
 
 
+def _scales(run: Run) -> bool:
+    """Ranks on a CPU share its cores, and links that are slowed down on purpose say nothing."""
+    return run.fields.get("device") != "cpu" and run.fields.get("slow") in (None, 1)
+
+
 def roofline(runs: Sequence[Run]) -> list[Chart]:
     """Of products, per device. What they read lies between each array once, and a row of the dense matrix for every entry: a stroke between these two intensities."""
     found = []
@@ -77,17 +82,17 @@ def roofline(runs: Sequence[Run]) -> list[Chart]:
         for run in runs:
             place = _intensity(run)
             rate = number(run.fields.get("gflops"))
-            if run.hardware == hardware and place and rate:
-                marks.append((_kind(run), place[0], rate * 1e9 / run.devices, f"{run.work}, {run.devices} devices"))
-                ends.append(place[1])
+            if run.hardware == hardware and place and rate and _scales(run):
+                marks.append((_kind(run), place[1], rate * 1e9 / run.devices, f"{run.work}, {run.devices} devices"))
+                ends.append(place[0])
         if not marks or not ceiling.memory or not ceiling.float32_flops:
             continue
-        low, high = min(mark[1] for mark in marks) / 2, max(max(ends) * 2, ceiling.float32_flops / ceiling.memory * 2)
+        low, high = min(ends) / 2, max(max(mark[1] for mark in marks) * 2, ceiling.float32_flops / ceiling.memory * 2)
         knee = ceiling.float32_flops / ceiling.memory
         roof = charts.line_through([(low, low * ceiling.memory), (knee, ceiling.float32_flops), (high, ceiling.float32_flops)],
-                                   f"{ceiling.memory / 1e12:.3g} TB/s, then {ceiling.float32_flops / 1e12:.3g} Tflop/s")
-        text = (f"Operations a second of one {charts.short(hardware)} over operations a byte, both logarithmic. A stroke reaches from the intensity at which every entry reads its row from "
-                "memory (the mark) to that at which every array is read once; caches decide where between them a product lies. The dashed line is the most that a copy within the device's memory "
+                                   f"{ceiling.memory / 1e12:.3g} TB/s, then {ceiling.float32_flops / 1e12:.3g} Tflop/s", at=1)
+        text = (f"Operations a second of one {charts.short(hardware)} over operations a byte, both logarithmic. A mark stands where every array is read once; the stroke reaches from it to where "
+                "every entry reads its row from memory, and caches decide where between them a product lies. The dashed line is the most that a copy within the device's memory "
                 "(measured) and float32 arithmetic (vendor's figure) allow.")
         found.append(charts.cloud(f"Roofline of {_model(hardware)}", text, "operations per byte", "operations per second", marks, extra=[roof], spread=ends))
     return found
@@ -183,7 +188,7 @@ def by_strategy(runs: Sequence[Run]) -> list[Chart]:
         if isinstance(strategy, str) and run.seconds and "work" not in run.fields:
             key = (run.document, str(run.fields.get("graph", "")), run.fields.get("k"), str(run.fields.get("type", "")), run.devices)
             groups[key].append((strategy, run.seconds))
-    found = []
+    found: list[Chart] = []
     for (document, graph, k, kind, devices), pairs in groups.items():
         if len({name for name, _ in pairs}) < 2 or len(found) == 12:
             continue
@@ -200,19 +205,6 @@ def every_run(runs: Sequence[Run]) -> list[Chart]:
     some = [run for run in runs if len(run.times) > 1 and run.fields.get("command") != "train" and run.fields.get("kind") != "train"]
     if not some:
         return []
-    shown = some[:charts.MOST_BARS]
-    unit, per_second = charts.scaled_time(time for run in shown for time in run.times)
-    names = charts.different(_where(run, runs) for run in shown)
-    values = [{"n": name, "t": time * per_second} for name, run in zip(names, shown) for time in charts.thinned([(0, one) for one in run.times])[0] for time in (time[1],) if time]
-    values = values[:4 * charts.MOST_MARKS]
-    times = [value["t"] for value in values]
-    is_wide = min(times) > 0 and max(times) > 30 * min(times)
-    scale = {"type": "log"} if is_wide else {"zero": True}
-    encoding = {
-        "y": {"field": "n", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": charts.LABEL_ROOM, "ticks": False, "grid": True}},
-        "x": {"field": "t", "type": "quantitative", "title": f"time ({unit})", "scale": scale, "axis": {"format": "~s", "labelOverlap": True}},
-        "tooltip": [{"field": "n", "title": "work"}, {"field": "t", "title": f"time ({unit})", "format": ".5~g"}],
-    }
-    text = f"The time of every timed run, a mark each{'; the axis is logarithmic' if is_wide else ''}." + (f" The first {len(shown)} of {len(some)} works are shown." if len(some) > len(shown) else "")
-    layer = [{"mark": {"type": "tick", "thickness": 2, "size": 16, "opacity": 0.8}, "encoding": encoding}]
-    return [Chart("Every run", text, {"height": charts.BAR * len(names), "data": {"values": values}, "layer": layer}, ["work", f"time ({unit})"], [[value["n"], value["t"]] for value in values])]
+    unit, per_second = charts.scaled_time(time for run in some[:charts.MOST_BARS] for time in run.times)
+    times = [(_where(run, runs), [time * per_second for time in run.times]) for run in some]
+    return [charts.ticks_of_runs("Every run", "The time of every timed run, a stroke each.", f"time ({unit})", times)]

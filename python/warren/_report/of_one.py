@@ -43,13 +43,13 @@ def training(data: dict[str, Any]) -> list[Chart]:
         if percent and chance:
             extra.append(charts.rule_at("y", chance, "chance"))
         text = f"{title} of each epoch{'; the dashed upright line is the best epoch by validation' if best else ''}{', the level one what one answer for all reaches' if percent and chance else ''}."
-        found.append(charts.lines(title if title != "Accuracy" else y[0].upper() + y[1:], text, "epoch", y, series, percent=percent, zero=percent, extra=extra))
+        found.append(charts.lines(title if title != "Accuracy" else y[0].upper() + y[1:], text, "epoch", y, series, percent=percent, zero=percent, whole=True, extra=extra))
     seconds = [(number(epoch.get("epoch")) or float(place), number(epoch.get("seconds"))) for place, epoch in enumerate(epochs, 1)]
     known = [value for _, value in seconds if value]
     if len(known) > 1:
         unit, per_second = charts.scaled_time([statistics.median(known)])
         found.append(charts.lines("Time of an epoch", "Time of each epoch, evaluation aside.", "epoch", f"time ({unit})",
-                                  [("time", [(x, None if y is None else y * per_second) for x, y in seconds])]))
+                                  [("time", [(x, None if y is None else y * per_second) for x, y in seconds])], whole=True))
     return found
 
 

@@ -108,7 +108,7 @@ def _cell(cell: Any) -> str:
         return f'<td class=number data-value="{cell}">{cell:,}</td>'
     if isinstance(cell, float):
         return f'<td class=number data-value="{cell!r}">{_number(cell)}</td>'
-    return f"<td>{_text(cell)}</td>"
+    return f"<td{' class=long' if len(cell) > 40 else ''}>{_text(cell)}</td>"
 
 
 def _number(value: float) -> str:

@@ -16,8 +16,8 @@ TIMES = {"epoch_seconds": 1.0, "warren_seconds": 1.0, "median": 1.0, "median_sec
 RATES = ("warren_rate", "gigabytes_per_second")
 # What else ran the same work: its time or rate stands under one of these, after the rival's name if that has no field of its own.
 RIVAL_TIMES = {"native_seconds": ("its C++ alone", 1.0), "python_seconds": ("from Python", 1.0), "cusparse_milliseconds": ("cuSPARSE", 1e-3),
-               "gap_median_seconds": ("GAP", 1.0), "by_hand_seconds": ("by hand", 1.0)}
-RIVAL_RATES = {"native_rate": "its C++ alone", "python_rate": "from Python", "by_hand_gigabytes_per_second": "by hand"}
+               "gap_median_seconds": ("GAP", 1.0), "by_hand_seconds": ("a kernel by hand", 1.0)}
+RIVAL_RATES = {"native_rate": "its C++ alone", "python_rate": "from Python", "by_hand_gigabytes_per_second": "a kernel by hand"}
 UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -80,7 +80,7 @@ def _runs(document: str, fields: dict[str, Any]) -> list[Run]:
     if isinstance(inner, dict):
         told = {name: value for name, value in fields.items() if name != "result"}
         rows = inner.get("results")
-        first = rows[0] if is_rows(rows) else {}
+        first = rows[0] if isinstance(rows, list) and is_rows(rows) else {}
         kept = {name: value for name, value in inner.items() if name != "results"}
         return _runs(document, {**kept, **first, **told, "kind": first.get("work") or inner.get("command"), "device": inner.get("device")})
     if isinstance(fields.get("results"), list):
