@@ -6,10 +6,19 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 SECONDS = 90  # No command takes a hundredth of it, where the machine is free.
+
+# The program takes its pipes at 3 and 4, which may be in use.
+START = """
+import fcntl, os, sys
+pipes = [fcntl.fcntl(int(pipe), fcntl.F_DUPFD, 10) for pipe in sys.argv[1:3]]
+os.dup2(pipes[0], 3), os.dup2(pipes[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 # Counts the colours of a screenshot, in the page: {"#rrggbb": pixels}.
 COUNT_COLOURS = """async (png) => {
@@ -41,11 +50,8 @@ class Chromium:
         self._read, from_child = os.pipe()
         arguments = [program, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
                      "--disable-background-networking", "--remote-debugging-pipe", f"--user-data-dir={self._home.name}", "about:blank"]
-        # The program takes its pipes at 3 and 4. The shell puts them there, as these numbers may be in use here.
-        command = ["/bin/sh", "-c", f'exec "$@" 3<&{to_child} 4>&{from_child}', "sh", *arguments]
-        if min(to_child, from_child) < 5:
-            command[2] = f'exec 8<&{to_child} 9>&{from_child}; exec "$@" 3<&8 4>&9'
-        self._process = subprocess.Popen(command, pass_fds=(to_child, from_child), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "HOME": self._home.name})
+        self._process = subprocess.Popen([sys.executable, "-c", START, str(to_child), str(from_child), *arguments], pass_fds=(to_child, from_child), stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL, env={**os.environ, "HOME": self._home.name})
         os.close(to_child), os.close(from_child)
         self._numbers = itertools.count(1)
         self._rest = b""

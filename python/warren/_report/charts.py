@@ -70,7 +70,7 @@ def lines(title: str, text: str, x: str, y: str, series: Sequence[tuple[str, Seq
     drawn = [{"mark": {"type": "line"}, "encoding": encoding}]
     if few:
         marks = {name: part for name, part in encoding.items() if name != "strokeDash"}
-        drawn.append({"mark": {"type": "point", "filled": True, "size": 45}, "encoding": marks})
+        drawn.append({"mark": {"type": "point", "filled": True, "size": 45, "opacity": 1}, "encoding": marks})
     spec = {"height": 260, "data": {"values": values}, "layer": [*extra, *drawn]}
     return Chart(title, text, spec, ["series", x, y], [[value["s"], value["x"], value["y"]] for value in values])
 
@@ -174,7 +174,7 @@ def cloud(title: str, text: str, x: str, y: str, marks: Sequence[tuple[str, floa
     if spread:
         stroke = {name: part for name, part in encoding.items() if name in ("x", "y", "color")}
         layer.append({"mark": {"type": "rule", "strokeWidth": 2, "opacity": 0.5}, "encoding": {**stroke, "x2": {"field": "e"}}})
-    layer.append({"mark": {"type": "point", "filled": True, "size": 60, "opacity": 0.85}, "encoding": encoding})
+    layer.append({"mark": {"type": "point", "filled": True, "size": 60, "opacity": 1}, "encoding": encoding})
     return Chart(title, text, {"height": 300, "data": {"values": values}, "layer": layer}, ["series", "run", x, y], [[v["s"], v["n"], v["x"], v["y"]] for v in values])
 
 

@@ -23,10 +23,10 @@ def charts_of_runs(runs: Sequence[Run]) -> list[Chart]:
 def rivals(runs: Sequence[Run]) -> list[Chart]:
     """A chart a rival, of how many times as fast."""
     against: dict[str, list[tuple[str, float]]] = defaultdict(list)
-    for run in runs:
+    for run, name in zip(runs, _names(runs)):
         for rival in run.rivals:
             if _is_other(rival.name):
-                against[rival.name].append((_where(run, runs), rival.ratio))
+                against[rival.name].append((name, rival.ratio))
     found = []
     for name, pairs in list(against.items())[:12]:
         text = f"How many times as fast as {charts.short(name)} warren was, on the same work. Right of the dashed line warren is faster. The axis is logarithmic."
@@ -39,9 +39,10 @@ def _is_other(name: str) -> bool:
     return not name.startswith(("the row", "warren"))
 
 
-def _where(run: Run, runs: Sequence[Run]) -> str:
-    hardware = {(one.hardware, one.devices) for one in runs}
-    return run.work if len(hardware) == 1 else f"{run.work}, {run.devices} x {_model(run.hardware)}"
+def _names(runs: Sequence[Run]) -> list[str]:
+    """The work of each, and on what where that is not the same for all."""
+    is_same = len({(run.hardware, run.devices) for run in runs}) == 1
+    return [run.work if is_same else f"{run.work}, {run.devices} x {_model(run.hardware)}" for run in runs]
 
 
 def _model(hardware: str) -> str:
@@ -158,10 +159,10 @@ def host_links(runs: Sequence[Run]) -> list[Chart]:
     found = []
     for hardware, ceiling in _hardware(runs):
         pairs = []
-        for run in runs:
+        for run, name in zip(runs, _names(runs)):
             read = number(run.fields.get("far_bytes")) or number(run.fields.get("bytes_read"))
             if run.hardware == hardware and read and run.seconds and ceiling.host_link:
-                pairs.append((_where(run, runs), read / run.seconds / run.devices / 1e9))
+                pairs.append((name, read / run.seconds / run.devices / 1e9))
         if pairs and ceiling.host_link:
             text = (f"Bytes read from host memory per second and {charts.short(hardware)}, the whole run's mean. The dashed line is what the link gives to reads in the order of addresses: {ceiling.host_link / 1e9:.1f} GB/s. "
                     "Work that is not reading counts, too.")
@@ -171,11 +172,12 @@ def host_links(runs: Sequence[Run]) -> list[Chart]:
 
 def parts(runs: Sequence[Run]) -> list[Chart]:
     """Time by part of several runs, side by side."""
-    some = [(run, run.fields["breakdown"]) for run in runs if isinstance(run.fields.get("breakdown"), dict) and any(number(run.fields["breakdown"].get(name)) for name in PARTS)]
+    told = [(name, run.fields.get("breakdown")) for run, name in zip(runs, _names(runs))]
+    some = [(name, parts) for name, parts in told if isinstance(parts, dict) and any(number(parts.get(part)) for part in PARTS)]
     if len(some) < 2:
         return []
     unit, per_second = charts.scaled_time(number(parts.get(name)) or 0 for _, parts in some for name in PARTS)
-    names = charts.different(_where(run, runs) for run, _ in some)
+    names = charts.different(name for name, _ in some)
     pieces = [(name, part, (number(parts.get(part)) or 0) * per_second) for name, (_, parts) in zip(names, some) for part in PARTS]
     return [charts.stacked("Time by part, run by run", "Where the time of the mean epoch goes, of each run.", f"time ({unit})", pieces)]
 
@@ -202,9 +204,9 @@ def by_strategy(runs: Sequence[Run]) -> list[Chart]:
 
 def every_run(runs: Sequence[Run]) -> list[Chart]:
     """The medians hide how far runs differ: a point each."""
-    some = [run for run in runs if len(run.times) > 1 and run.fields.get("command") != "train" and run.fields.get("kind") != "train"]
+    some = [(run, name) for run, name in zip(runs, _names(runs)) if len(run.times) > 1 and run.fields.get("command") != "train" and run.fields.get("kind") != "train"]
     if not some:
         return []
-    unit, per_second = charts.scaled_time(time for run in some[:charts.MOST_BARS] for time in run.times)
-    times = [(_where(run, runs), [time * per_second for time in run.times]) for run in some]
+    unit, per_second = charts.scaled_time(time for run, _ in some[:charts.MOST_BARS] for time in run.times)
+    times = [(name, [time * per_second for time in run.times]) for run, name in some]
     return [charts.ticks_of_runs("Every run", "The time of every timed run, a stroke each.", f"time ({unit})", times)]

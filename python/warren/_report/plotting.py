@@ -2,6 +2,7 @@
 """The plotting library: Vega-Lite, as vl-convert-python carries it. Imported only when something is drawn; the rest of the report knows specifications alone."""
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from .charts import Spec
@@ -41,6 +42,7 @@ def sized(spec: Spec, width: int) -> Spec:
     return {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}, "params": [{"name": "room", "value": width}], **spec}
 
 
+@functools.cache
 def javascript() -> str:
     """Vega, Vega-Lite and Vega-Embed in one script that defines vegaEmbed, out of the installed library."""
     return str(need_library().javascript_bundle()).replace("</script", "<\\/script").replace("<!--", "\\x3c!--")

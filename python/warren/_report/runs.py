@@ -103,7 +103,9 @@ def _run(document: str, fields: dict[str, Any]) -> Run | None:
 
 
 def number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    """None for what is none, and for integers that are too large to draw."""
+    is_one = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+    return float(value) if is_one else None
 
 
 def numbers(value: Any) -> list[float]:
@@ -121,7 +123,7 @@ def _time(fields: dict[str, Any]) -> tuple[float | None, list[float]]:
 
 def _devices(fields: dict[str, Any]) -> int:
     count = fields.get("devices")
-    if isinstance(count, int) and not isinstance(count, bool) and count > 0:
+    if isinstance(count, int) and not isinstance(count, bool) and 0 < count < 10**6:
         return count
     said = re.match(r"(\d{1,4}) x ", hardware_text(fields))
     return int(said[1]) if said else 1
