@@ -18,15 +18,6 @@ from .charts import Chart
 from .plotting import THEMES, javascript
 from .tables import Table, is_number
 
-LICENCE = ("Vega, Vega-Lite and Vega-Embed are in this page. Copyright (c) 2015-2025, University of Washington Interactive Data Lab and contributors. BSD 3-Clause: "
-           "Redistribution and use in source and binary forms, with or without modification, are permitted provided that the following conditions are met: "
-           "1. Redistributions of source code must retain the above copyright notice, this list of conditions and the following disclaimer. "
-           "2. Redistributions in binary form must reproduce the above copyright notice, this list of conditions and the following disclaimer in the documentation and/or other materials provided with the distribution. "
-           "3. Neither the name of the copyright holder nor the names of its contributors may be used to endorse or promote products derived from this software without specific prior written permission. "
-           'THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS" AND ANY EXPRESS OR IMPLIED WARRANTIES, INCLUDING, BUT NOT LIMITED TO, THE IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A '
-           "PARTICULAR PURPOSE ARE DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR CONTRIBUTORS BE LIABLE FOR ANY DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL DAMAGES (INCLUDING, BUT NOT LIMITED "
-           "TO, PROCUREMENT OF SUBSTITUTE GOODS OR SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY, OR TORT (INCLUDING "
-           "NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.")
 ROWS_BEHIND = 100  # Numbers listed under a chart.
 LONG_TABLE = 15  # Rows, from which on a table is folded.
 
@@ -41,9 +32,9 @@ class Section:
 
 def page(title: str, sections: Sequence[Section]) -> str:
     folder = Path(__file__).parent
-    style, own = ((folder / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    style, own, licences = ((folder / name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "licences.txt"))
     charts = [chart for section in sections for chart in section.charts]
-    scripts = [f"/* {LICENCE} */\n{javascript()}", own] if charts else [own]
+    scripts = [f"/*\n{licences}*/\n{javascript()}", own] if charts else [own]
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src " + " ".join(map(_hash, scripts))
     body = "".join(_section(place, section, sum(len(one.charts) for one in sections[:place])) for place, section in enumerate(sections))
     data = _data({"themes": THEMES, "charts": [{"spec": chart.spec, "file": f"chart-{place}"} for place, chart in enumerate(charts)]})
