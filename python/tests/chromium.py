@@ -20,15 +20,17 @@ os.dup2(pipes[0], 3), os.dup2(pipes[1], 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
 
-# Counts the colours of a screenshot, in the page: {"#rrggbb": pixels}.
-COUNT_COLOURS = """async (png) => {
+# Keeps a screenshot in the page, and counts the colours of a rectangle of it: {"#rrggbb": pixels}.
+KEEP = """async (png) => {
   const image = new Image();
   image.src = "data:image/png;base64," + png;
   await image.decode();
   const canvas = new OffscreenCanvas(image.width, image.height);
-  const context = canvas.getContext("2d");
-  context.drawImage(image, 0, 0);
-  const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer);
+  window.kept = canvas.getContext("2d", { willReadFrequently: true });
+  window.kept.drawImage(image, 0, 0);
+}"""
+COUNT_COLOURS = """(box) => {
+  const pixels = new Uint32Array(window.kept.getImageData(box.x + scrollX, box.y + scrollY, box.width, box.height).data.buffer);
   const counts = new Map();
   for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) || 0) + 1);
   const hex = (pixel) => "#" + [0, 8, 16].map((shift) => ((pixel >>> shift) & 255).toString(16).padStart(2, "0")).join("");
@@ -126,12 +128,22 @@ class Chromium:
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
 
-    def screenshot(self, selector=None):
-        """Base64 of a PNG, of an element or the whole page."""
-        box = f"document.querySelector({json.dumps(selector)}).getBoundingClientRect()" if selector else "document.documentElement.getBoundingClientRect()"
-        x, y, width, height = self.value(f"(({{x, y, width, height}}) => [x + scrollX, y + scrollY, width, height])({box})")
-        return self.call("Page.captureScreenshot", captureBeyondViewport=True, clip={"x": x, "y": y, "width": width, "height": height, "scale": 1})["data"]
+    def point_at(self, selector):
+        """Moves the mouse into the middle of an element."""
+        self.value(f"document.querySelector({json.dumps(selector)}).scrollIntoView({{block: 'center'}})")
+        x, y = self.value(f"(box => [box.x + box.width / 2, box.y + box.height / 2])(document.querySelector({json.dumps(selector)}).getBoundingClientRect())")
+        for shift in (1, 0):
+            self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + shift, y=y)
 
-    def colours(self, selector=None):
-        """{"#rrggbb": how many pixels}."""
-        return self.value(f"({COUNT_COLOURS})({json.dumps(self.screenshot(selector))})")
+    def screenshot(self):
+        """Base64 of a PNG of the whole page."""
+        width, height = self.value("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+        return self.call("Page.captureScreenshot", captureBeyondViewport=True, optimizeForSpeed=True, clip={"x": 0, "y": 0, "width": width, "height": height, "scale": 1})["data"]
+
+    def look(self):
+        """What colours() then counts."""
+        self.value(f"({KEEP})({json.dumps(self.screenshot())})")
+
+    def colours(self, selector="html"):
+        """{"#rrggbb": how many pixels} of an element, when look() was called last."""
+        return self.value(f"({COUNT_COLOURS})(document.querySelector({json.dumps(selector)}).getBoundingClientRect())")

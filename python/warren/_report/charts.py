@@ -225,8 +225,9 @@ def rule_at(axis: str, value: float, label: str = "") -> Spec:
     rule: Spec = {"data": {"values": [{"at": value}]}, "mark": {"type": "rule", "strokeDash": [4, 4], "tooltip": None}, "encoding": {axis: {"field": "at", "type": "quantitative"}}}
     if not label:
         return rule
-    text = {"mark": {"type": "text", "align": "left", "dx": 6 if axis == "x" else 4, "dy": -6, "y" if axis == "x" else "x": 12 if axis == "x" else 0, "text": label},
-            "encoding": {axis: {"field": "at", "type": "quantitative"}}}
+    # Beside an upright line at its top, above a level one at its right end.
+    place: Spec = {"align": "left", "dx": 6, "y": 6} if axis == "x" else {"align": "right", "dx": -4, "dy": -7, "x": "width"}
+    text = {"mark": {"type": "text", "text": label, **place}, "encoding": {axis: {"field": "at", "type": "quantitative"}}}
     return {"data": rule.pop("data"), "layer": [rule, text]}
 
 

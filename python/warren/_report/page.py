@@ -19,7 +19,8 @@ from .plotting import THEMES, javascript
 from .tables import Table, is_number
 
 ROWS_BEHIND = 100  # Numbers listed under a chart.
-LONG_TABLE = 15  # Rows, from which on a table is folded.
+LONG_TABLE = 15  # Rows of a table that is not folded,
+LONG_LONE_TABLE = 60  # and of one in a section without charts.
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def _text(text: Any) -> str:
 
 def _section(place: int, section: Section, first: int) -> str:
     charts = "".join(_chart(number, chart) for number, chart in enumerate(section.charts, first))
-    tables = "".join(_table(table) for table in section.tables)
+    longest = LONG_TABLE if section.charts else LONG_LONE_TABLE
+    tables = "".join(_table(table, is_folded=len(table.rows) > longest) for table in section.tables)
     subtitle = f'<p class="subtitle">{_text(section.subtitle)}</p>' if section.subtitle else ""
     return f'<section id="section-{place}" aria-labelledby="heading-{place}">\n<h2 id="heading-{place}">{_text(section.title)}</h2>\n{subtitle}\n<div class="charts">\n{charts}</div>\n{tables}</section>\n'
 
@@ -72,16 +74,15 @@ def _chart(number: int, chart: Chart) -> str:
     """The drawing is named by its title and described by its text, and its numbers are below it."""
     behind = Table("Numbers", chart.columns, chart.rows[:ROWS_BEHIND], f"The first {ROWS_BEHIND} of {len(chart.rows):,}." if len(chart.rows) > ROWS_BEHIND else "")
     return (f'<figure>\n<h3 id="title-{number}">{_text(chart.title)}</h3>\n<div class="chart" id="chart-{number}" role="img" aria-labelledby="title-{number}" aria-describedby="text-{number}"></div>\n'
-            f'<figcaption id="text-{number}">{_text(chart.text)}</figcaption>\n{_table(behind, folded=True)}</figure>\n')
+            f'<figcaption id="text-{number}">{_text(chart.text)}</figcaption>\n{_table(behind, is_folded=True)}</figure>\n')
 
 
-def _table(table: Table, folded: bool | None = None) -> str:
+def _table(table: Table, is_folded: bool) -> str:
     note = f'<p class="note">{_text(table.left_out)}</p>' if table.left_out else ""
     numeric = [any(is_number(row[place]) for row in table.rows) for place in range(len(table.columns))]
     head = "".join(f'<th scope="col"{" class=number" if is_numeric else ""}><button type="button">{_text(name)}</button></th>' for name, is_numeric in zip(table.columns, numeric))
     inner = f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(table.title)}"><table><thead><tr>{head}</tr></thead><tbody>{"".join(_rows(table.rows))}</tbody></table></div>{note}'
-    open_ = "" if (len(table.rows) > LONG_TABLE if folded is None else folded) else " open"
-    return f"<details{open_}><summary>{_text(table.title)} <span class=count>{len(table.rows):,}</span></summary>{inner}</details>\n"
+    return f"<details{'' if is_folded else ' open'}><summary>{_text(table.title)} <span class=count>{len(table.rows):,}</span></summary>{inner}</details>\n"
 
 
 def _rows(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
