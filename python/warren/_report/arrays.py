@@ -22,6 +22,7 @@ def of_result(result: Any) -> dict[str, Any]:
         depth = np.asarray(result.depth)
         if depth.ndim == 1:
             info["levels"] = np.bincount(depth[depth >= 0]).tolist()
+            info["source_name"] = str(result._graph.labels(np.asarray([result.source]))[0])
     elif hasattr(result, "distance"):
         distance = np.asarray(result.distance)
         info["distribution"] = _histogram("distance from the source", distance[np.isfinite(distance) & (distance >= 0)])

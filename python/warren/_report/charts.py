@@ -61,12 +61,12 @@ def lines(title: str, text: str, x: str, y: str, series: Sequence[tuple[str, Seq
         "y": {"field": "y", "type": "quantitative", "title": y, "scale": _scale(log_y, zero), "axis": {"format": ".3~%"} if percent else _tick_axis(None)},
         "tooltip": [{"field": "s", "title": "series"}, {"field": "x", "title": x}, {"field": "y", "title": y, "format": ".1%" if percent else ".5~g"}],
     }
+    few = points or max((len(pairs) for _, pairs in kept), default=0) <= 30
     if len(names) > 1:
-        encoding["color"] = colour(names)
+        encoding["color"] = colour(names, has_points=few)
         encoding["strokeDash"] = {"field": "s", "type": "nominal", "scale": {"domain": names, "range": DASHES[:len(names)]}, "title": None}
         if points:
             encoding["shape"] = {"field": "s", "type": "nominal", "scale": {"domain": names, "range": SHAPES[:len(names)]}, "title": None}
-    few = points or max((len(pairs) for _, pairs in kept), default=0) <= 30
     drawn = [{"mark": {"type": "line"}, "encoding": encoding}]
     if few:
         marks = {name: part for name, part in encoding.items() if name != "strokeDash"}
@@ -81,7 +81,7 @@ def bars(title: str, text: str, x: str, names_and_values: Sequence[tuple[str, fl
     values = [{"n": name, "v": value, "l": human(value), "at": max(value, 1) if log else value} for name, (_, value) in zip(different([name for name, _ in kept]), kept)]
     low, high = min((value["v"] for value in values), default=1), max((value["v"] for value in values), default=1)
     if log:
-        low, high = min(1, low) * 0.9, max(1.2, high)
+        low, high = 1 if low >= 1 else low * 0.9, max(1.2, high)
         axis = _tick_axis(nice_logs(low, high))
         scale: Spec = {"type": "log", "nice": False, "domain": [low, high * (high / low) ** 0.2]}
     else:
@@ -112,7 +112,7 @@ class Rows:
         size: Spec = {"height": 14} if mark["type"] == "bar" else {}
         layers: list[Spec] = [{"mark": {**mark, **size, "yOffset": 8}, "encoding": {"y": self.y, **encoding}}]
         if named:
-            name = {"type": "text", "align": "left", "baseline": "bottom", "x": 0, "yOffset": -2, "limit": {"expr": "room - 16"}}
+            name = {"type": "text", "align": "left", "baseline": "bottom", "x": 4, "yOffset": -2, "limit": {"expr": "room - 16"}}
             layers.append({"mark": name, "encoding": {"y": self.y, "text": {"field": "n", "type": "nominal"}}, "transform": [{"aggregate": [], "groupby": ["n"]}]})
         return layers
 
@@ -240,9 +240,10 @@ def line_through(pairs: Sequence[tuple[float, float]], label: str, at: int = 0) 
         {"data": {"values": [values[at]]}, "mark": {"type": "text", "style": "ceiling_label", "align": "left" if at == 0 else "right", "dy": -8, "dx": 4 if at == 0 else 0, "text": short(label)}, "encoding": place}]}
 
 
-def colour(names: list[str]) -> Spec:
+def colour(names: list[str], has_points: bool = True) -> Spec:
+    """With a legend above the chart. Symbols of points have no stroke, which lines would dash."""
     return {"field": "s", "type": "nominal", "scale": {"domain": names}, "title": None,
-            "legend": {"orient": "top", "columns": {"expr": "max(1, floor(room / 260))"}, "labelLimit": {"expr": "room / max(1, floor(room / 260)) - 50"}}}
+            "legend": {**({"symbolStrokeWidth": 0} if has_points else {}), "orient": "top", "columns": {"expr": "max(1, floor(room / 260))"}, "labelLimit": {"expr": "room / max(1, floor(room / 260)) - 50"}}}
 
 
 def different(names: Iterable[Any]) -> list[str]:

@@ -79,31 +79,31 @@ def _chart(number: int, chart: Chart) -> str:
 
 def _table(table: Table, is_folded: bool) -> str:
     note = f'<p class="note">{_text(table.left_out)}</p>' if table.left_out else ""
-    numeric = [any(is_number(row[place]) for row in table.rows) for place in range(len(table.columns))]
+    numeric = [all(is_number(row[place]) for row in table.rows if row[place] is not None) and bool(table.rows) for place in range(len(table.columns))]
     head = "".join(f'<th scope="col"{" class=number" if is_numeric else ""}><button type="button">{_text(name)}</button></th>' for name, is_numeric in zip(table.columns, numeric))
-    inner = f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(table.title)}"><table><thead><tr>{head}</tr></thead><tbody>{"".join(_rows(table.rows))}</tbody></table></div>{note}'
+    inner = f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(table.title)}"><table><thead><tr>{head}</tr></thead><tbody>{"".join(_rows(table.rows, numeric))}</tbody></table></div>{note}'
     return f"<details{'' if is_folded else ' open'}><summary>{_text(table.title)} <span class=count>{len(table.rows):,}</span></summary>{inner}</details>\n"
 
 
-def _rows(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+def _rows(rows: Sequence[Sequence[Any]], numeric: Sequence[bool]) -> Iterator[str]:
     for row in rows:
-        yield "<tr>" + "".join(map(_cell, row)) + "</tr>"
+        yield "<tr>" + "".join(map(_cell, row, numeric)) + "</tr>"
 
 
-def _cell(cell: Any) -> str:
-    """Numbers carry their whole value, by which the column is sorted."""
+def _cell(cell: Any, is_numeric: bool) -> str:
+    """Numbers carry their whole value, by which the column is sorted; they stand on the right where the column has no texts."""
     if cell is None:
         return "<td></td>"
     if isinstance(cell, bool):
         return f"<td>{'true' if cell else 'false'}</td>"
-    if isinstance(cell, int):
-        return f'<td class=number data-value="{cell}">{cell:,}</td>'
-    if isinstance(cell, float):
-        return f'<td class=number data-value="{cell!r}">{_number(cell)}</td>'
+    if isinstance(cell, (int, float)):
+        return f'<td{" class=number" if is_numeric else ""} data-value="{cell!r}">{_number(cell)}</td>'
     return f"<td{' class=long' if len(cell) > 40 else ''}>{_text(cell)}</td>"
 
 
 def _number(value: float) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
     if value.is_integer() and abs(value) < 1e15:
         return f"{value:,.0f}"
     return f"{value:,.5g}" if 1e-4 <= abs(value) < 1e5 else f"{value:.4e}" if abs(value) < 1e-4 else f"{value:,.1f}" if abs(value) < 1e15 else f"{value:.5e}"
