@@ -137,6 +137,7 @@ def test_strong_scaling():
     assert the_chart("Strong scaling on H200", rows).rows == [["BFS", 1.0, 1.0], ["BFS", 2.0, 2.0], ["BFS", 4.0, 2.0]]
     apart = [{"command": "bfs", "device": "cuda", "graph": "kron:24", "devices": devices, "machine": H200, "seconds": [1 / devices]} for devices in (1, 2)]
     assert the_chart("Strong scaling on H200", *apart).rows == [["bfs kron:24", 1.0, 1.0], ["bfs kron:24", 2.0, 2.0]]
+    assert "bfs kron:24" in json.dumps(the_chart("Strong scaling on H200", *apart).spec["layer"])  # Also a single line is named.
     on_cpu = [{**one, "device": "cpu"} for one in apart]
     assert not [chart for chart in drawn(*on_cpu) if "scaling" in chart.title]
 

@@ -61,12 +61,12 @@ def lines(title: str, text: str, x: str, y: str, series: Sequence[tuple[str, Seq
         "y": {"field": "y", "type": "quantitative", "title": y, "scale": _scale(log_y, zero), "axis": {"format": ".3~%"} if percent else _tick_axis(None)},
         "tooltip": [{"field": "s", "title": "series"}, {"field": "x", "title": x}, {"field": "y", "title": y, "format": ".1%" if percent else ".5~g"}],
     }
-    few = points or max((len(pairs) for _, pairs in kept), default=0) <= 30
-    if len(names) > 1:
-        encoding["color"] = colour(names, has_points=few)
+    if len(names) > 1 or any(name not in y for name in names):
+        encoding["color"] = colour(names)
         encoding["strokeDash"] = {"field": "s", "type": "nominal", "scale": {"domain": names, "range": DASHES[:len(names)]}, "title": None}
         if points:
             encoding["shape"] = {"field": "s", "type": "nominal", "scale": {"domain": names, "range": SHAPES[:len(names)]}, "title": None}
+    few = points or max((len(pairs) for _, pairs in kept), default=0) <= 30
     drawn = [{"mark": {"type": "line"}, "encoding": encoding}]
     if few:
         marks = {name: part for name, part in encoding.items() if name != "strokeDash"}
@@ -240,10 +240,10 @@ def line_through(pairs: Sequence[tuple[float, float]], label: str, at: int = 0) 
         {"data": {"values": [values[at]]}, "mark": {"type": "text", "style": "ceiling_label", "align": "left" if at == 0 else "right", "dy": -8, "dx": 4 if at == 0 else 0, "text": short(label)}, "encoding": place}]}
 
 
-def colour(names: list[str], has_points: bool = True) -> Spec:
-    """With a legend above the chart. Symbols of points have no stroke, which lines would dash."""
+def colour(names: list[str]) -> Spec:
+    """With a legend above the chart."""
     return {"field": "s", "type": "nominal", "scale": {"domain": names}, "title": None,
-            "legend": {**({"symbolStrokeWidth": 0} if has_points else {}), "orient": "top", "columns": {"expr": "max(1, floor(room / 260))"}, "labelLimit": {"expr": "room / max(1, floor(room / 260)) - 50"}}}
+            "legend": {"orient": "top", "columns": {"expr": "max(1, floor(room / 260))"}, "labelLimit": {"expr": "room / max(1, floor(room / 260)) - (room < 520 ? 110 : 55)"}}}
 
 
 def different(names: Iterable[Any]) -> list[str]:
