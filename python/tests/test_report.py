@@ -293,6 +293,10 @@ def test_pages_are_bounded(tmp_path):
     assert len(text) < 4e6
     for said in ("are thinned to", "The first 30 of 5,000 bars", "The first 250 of", "The first 400 of 50,000 rows"):
         assert said in text
+    wide = [{"work": "w", **{f"field{j}": "x" * 50 for j in range(200)}} for _ in range(1000)]
+    full = sections_of(read_all([wide] * 20))
+    assert sum(len(table.rows) * len(table.columns) for section in full for table in section.tables) <= 60000
+    assert "121 more fields" in full[0].tables[0].left_out and "The page has room for 0 of these" in full[-1].tables[0].left_out
     lots = sections_of(read_all([TRAIN] * 200))
     assert len(titles(lots)) == 80 and "left out" in lots[-1].subtitle
 

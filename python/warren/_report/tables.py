@@ -12,7 +12,7 @@ from .documents import Document
 from .runs import Run, is_rows, number, numbers
 
 MOST_ROWS = 400
-MOST_COLUMNS = 24
+MOST_COLUMNS = 80
 MOST_FIELDS = 250
 LONGEST_TEXT = 240
 
@@ -112,6 +112,14 @@ def _cut(title: str, columns: list[str], rows: list[list[Any]], most: int = MOST
     rows = [[short(cell, LONGEST_TEXT) if isinstance(cell, str) else cell for cell in row] for row in rows[:most]]
     used = [place for place in range(len(columns)) if any(row[place] is not None for row in rows)] or list(range(len(columns)))
     return Table(title, [columns[place] for place in used], [[row[place] for place in used] for row in rows], left_out)
+
+
+def within(table: Table, cells: int) -> Table:
+    """With no more cells than that."""
+    most = cells // max(1, len(table.columns))
+    if most >= len(table.rows):
+        return table
+    return Table(table.title, table.columns, table.rows[:most], f"{table.left_out} The page has room for {most:,} of these {len(table.rows):,} rows.".strip())
 
 
 def is_number(cell: Any) -> bool:

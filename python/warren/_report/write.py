@@ -19,6 +19,7 @@ from .runs import Run, runs_of
 
 MOST_CHARTS = 80  # Of a page.
 MOST_TABLES = 120
+MOST_CELLS = 60_000  # Of all tables.
 
 
 def write_report(documents: list[Document], out: str | os.PathLike[str], *, title: str | None = None, png: str | os.PathLike[str] | None = None,
@@ -53,10 +54,13 @@ def sections_of(documents: Sequence[Document]) -> list[Section]:
 
 def _bounded(sections: list[Section]) -> list[Section]:
     """With no more charts and tables than a page has room for; sections say what they leave out."""
-    room, tables_room = MOST_CHARTS, MOST_TABLES
+    room, tables_room, cells = MOST_CHARTS, MOST_TABLES, MOST_CELLS
     kept = []
     for section in sections:
-        charts, rows = section.charts[:room], section.tables[:tables_room]
+        charts, rows = section.charts[:room], []
+        for table in section.tables[:tables_room]:
+            rows.append(tables.within(table, cells))
+            cells -= len(rows[-1].rows) * len(table.columns)
         room, tables_room = room - len(charts), tables_room - len(rows)
         left = len(section.charts) - len(charts), len(section.tables) - len(rows)
         note = f"{left[0]} charts and {left[1]} tables are left out: the page would be too long." if any(left) else ""
