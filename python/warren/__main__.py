@@ -8,7 +8,11 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Becomes the program, with this one's arguments."""
+    """Becomes the program, with this one's arguments. `report` is Python's own."""
+    if sys.argv[1:2] == ["report"]:
+        from ._report.__main__ import main as report
+
+        sys.exit(report(sys.argv[2:], "warren report"))
     program = Path(__file__).parent / "bin" / "warren"
     if not program.is_file():
         sys.exit(f"warren: {program} is missing: the package was built without the command line; build the program with CMake")
