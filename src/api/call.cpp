@@ -77,6 +77,11 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
   });
 }
 
+void Call::on_team(const std::function<void(team::Team&)>& work) {
+  teams_->run(place_, graph_.state()->number(),
+              [&](team::Team& team, RankStore& /*store*/) { work(team); });
+}
+
 bool is_async(Mode mode, const std::optional<traverse::ModeChoice>& known) {
   return mode == Mode::asynchronous || (mode == Mode::automatic && known && known->is_async);
 }

@@ -82,6 +82,10 @@ class Call {
   /// Runs `work` on every rank. It may be run a second time, if memory was short.
   void run(const std::function<void(team::Team&, RankGraph&)>& work);
 
+  /// Runs `work` on every rank, whose parts of the graph it needs none of; likewise.
+  void on_team(const std::function<void(team::Team&)>& work);
+  [[nodiscard]] Teams& teams() const { return *teams_; }
+
   /// Filled by rank 0, but for what the constructor knows.
   RunInfo info;
 
