@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "warren/api/checks.hpp"
 #include "warren/api/dataset_name.hpp"
 
 #include "run.hpp"
@@ -24,7 +27,7 @@ Dataset read(const std::string& name, const DatasetOptions& options) {
     try {
       (void)api::find_dataset(name);
     } catch (const InputError& error) {
-      missing = error.what();
+      missing = api::in_library_words(error.what());
       return;
     }
     dataset.emplace(read_dataset(name, options));
@@ -128,7 +131,7 @@ nb::tuple predict_of(const Dataset& dataset, const Model& model, bool embeddings
 }
 
 /// Arrays of a row or several rows each, that keep the model alive.
-nb::list weights_of(const Model& model) {
+nb::list model_weights(const Model& model) {
   nb::list weights;
   for (const learn::NamedTensor& tensor : model.weights())
     weights.append(nb::make_tuple(
@@ -148,7 +151,7 @@ Model with_values(const Model& model, const Input<float>& values) {
   return Model(std::move(file));
 }
 
-nb::dict facts_of(const Model& model) {
+nb::dict model_facts(const Model& model) {
   nb::dict facts;
   for (const auto& [name, value] : model.file().metadata)
     facts[nb::str(name.data(), name.size())] = nb::steal(PyUnicode_DecodeUTF8(
@@ -217,14 +220,14 @@ void bind_classes(nb::module_& module) {
       .def_prop_ro("counts",
                    [](const Dataset& self) {
                      const auto& counts = self.content().counts;
-                     return nb::make_tuple(counts[0], counts[1], counts[2]);
+                     return std::make_tuple(counts[0], counts[1], counts[2]);
                    })
       .def_prop_ro("name", &Dataset::name);
   nb::class_<Model>(module, "Model")
-      .def("weights", &weights_of,
+      .def("weights", &model_weights,
            nb::sig("def weights(self) -> list[tuple[str, int, int, "
                    "numpy.typing.NDArray[numpy.float32]]]"))
-      .def("facts", &facts_of, nb::sig("def facts(self) -> dict[str, str]"))
+      .def("facts", &model_facts, nb::sig("def facts(self) -> dict[str, str]"))
       .def_prop_ro("classes", [](const Model& self) { return self.facts().model.classes; })
       .def_prop_ro("is_of_links", [](const Model& self) { return self.facts().is_of_links; })
       .def_prop_ro("has_several_labels",

@@ -13,6 +13,7 @@ from . import _core
 from ._arrays import as_numpy, path_text, real_number, seed_number, whole_number
 from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
+from ._pyg_layers import from_pyg, to_pyg
 from ._results import Result, run_info
 from ._session import Session, choice, run_of
 
@@ -71,6 +72,22 @@ class Model:
             own[name] = array.astype(np.float32)
         return Model(self._core.with_values(np.concatenate([array.reshape(-1) for array in own.values()])))
 
+    def to_pyg(self) -> list[dict[str, np.ndarray]]:
+        """The state dicts of PyTorch Geometric's layers that compute the same, a layer each, as float32 NumPy arrays.
+
+        They are GCNConv, SAGEConv (aggr as `aggregate`), GATConv, GATv2Conv (heads joined, the last layer with one head), and GINConv(train_eps=True) of
+        Sequential(Linear, ReLU, Linear), with ReLU (of gat and gatv2 ELU) between them. A vertex of warren's gathers from what its edges lead to: edge_index
+        is [targets, sources]. Raises ValueError for a model with norms or with `skip`.
+        """
+        return to_pyg(self.facts["model"], int(self.facts["layers"]), self.weights)
+
+    def with_pyg(self, states: Sequence[Mapping[str, Any]]) -> Model:
+        """The same model with the parameters of PyTorch Geometric's layers: a state dict a layer, as to_pyg() gives them, of arrays or tensors.
+
+        Raises ValueError, naming layer and parameter, for other names and shapes, and biases of GATv2's products that are not 0; as to_pyg().
+        """
+        return self.with_weights(from_pyg(self.facts["model"], int(self.facts["layers"]), self.weights, states))
+
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Writes model.safetensors into the folder, which is made where there is none: whole, or not at all. Raises ValueError where it cannot be written."""
         self._core.save(path_text("folder", folder, "the path of a folder"))
@@ -94,14 +111,14 @@ class TrainResult:
     history: a dict an epoch, with epoch, loss, train_accuracy, validation_accuracy, validation_loss, test_accuracy and seconds, those before a resume included.
     best_epoch, best_validation, test_accuracy (of the best epoch), chance (what one answer for all vertices reaches on validation), stopped_early.
     model: the warren.Model of the best epoch. scores: float32 of shape (n, classes), what the model says of every vertex before softmax or sigmoid; of
-    task "link" the embeddings, (n, hidden). None where evaluation is "sampled".
+    task "link" the embeddings, (n, hidden), by the edges that were not held out. None where evaluation is "sampled".
     normalize: what was done to the features, "rows" or "none". seconds: of all epochs of this run.
     """
 
     def __init__(self, dataset: Dataset, options: dict[str, Any], found: tuple[Any, ...]):
-        (self.history, self.epochs, self.best_epoch, self.best_validation, self.test_accuracy, test_mrr, self.chance, self.stopped_early, model, scores,
-         self.normalize, self._batches, self.peak_memory, _, self._ran) = found
-        self.history: list[dict[str, Any]]
+        history, self.epochs, self.best_epoch, self.best_validation, self.test_accuracy, test_mrr, self.chance, self.stopped_early, model, scores = found[:10]
+        self.normalize, self._batches, self.peak_memory, _, self._ran = found[10:]
+        self.history: list[dict[str, Any]] = history
         self.dataset = dataset
         self.model = Model(model)
         self.scores: np.ndarray | None = scores.reshape(-1, model.classes) if scores.size > 0 else None
@@ -167,6 +184,9 @@ class PredictResult(Result):
         self.scores: np.ndarray = scores.reshape(-1, columns)
         self.label: np.ndarray | None = None if model._core.is_of_links else self.scores > 0 if model._core.has_several_labels else labels
         self.embeddings: np.ndarray | None = embeddings.reshape(len(self.scores), -1) if embeddings.size > 0 else None
+        self.train_accuracy: float | None
+        self.validation_accuracy: float | None
+        self.test_accuracy: float | None
         self.train_accuracy, self.validation_accuracy, self.test_accuracy = accuracy or (None, None, None)
         if self.label is None:
             self._columns = ("scores",)
@@ -180,7 +200,7 @@ class PredictResult(Result):
         import pandas
 
         values = getattr(self, self._columns[0])
-        columns = {"label": values} if values.ndim == 1 else dict(enumerate(values.T))
+        columns: dict[Any, Any] = {"label": values} if values.ndim == 1 else dict(enumerate(values.T))
         return pandas.DataFrame({"vertex": self._graph.labels(None), **columns})
 
     def _facts(self) -> dict[str, Any]:

@@ -35,7 +35,9 @@ std::string in_library_words(std::string_view message) {
   for (std::size_t i = 0; i < message.size(); ++i) {
     const bool is_letter = std::isalnum(static_cast<unsigned char>(message[i])) != 0;
     const bool begins_word = i == 0 || message[i - 1] == ' ' || message[i - 1] == '(';
-    if (begins_word && message.substr(i).starts_with("--")) {
+    const bool is_named =
+        i + 2 < message.size() && std::isalpha(static_cast<unsigned char>(message[i + 2])) != 0;
+    if (begins_word && is_named && message.substr(i).starts_with("--")) {
       is_option = true;
       ++i;
     } else if (is_option && message[i] == '-') {

@@ -117,8 +117,9 @@ struct TrainResult {
   learn::TrainResult summary;  ///< The best epoch, and its validation and test accuracy.
   Model model;                 ///< Of the best epoch.
   /// n x classes, row-major, in the graph's order: what the model says of every vertex, before
-  /// softmax or sigmoid, by a pass over the whole graph; of links n x hidden embeddings. Empty
-  /// where `evaluation` is "sampled", and without `predictions`.
+  /// softmax or sigmoid, by a pass over the whole graph; of links n x hidden embeddings, by the
+  /// edges that were not held out. Empty where `evaluation` is "sampled", and without
+  /// `predictions`.
   std::vector<float> scores;
   std::string normalize;          ///< What was done to the features: "rows" or "none".
   std::uint64_t batches = 0;      ///< Of an epoch; 0 of the whole graph.
