@@ -5,6 +5,7 @@
 #include "warren/api/dataset.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/multiply.hpp"
+#include "warren/api/sample.hpp"
 #include "warren/api/session.hpp"
 #include "warren/api/train.hpp"
 #include "warren/api/traverse.hpp"

@@ -27,6 +27,7 @@ void bind_session(nb::module_& module);
 void bind_graph(nb::module_& module);
 void bind_traverse(nb::module_& module);
 void bind_multiply(nb::module_& module);
+void bind_sample(nb::module_& module);
 void bind_train(nb::module_& module);
 
 /// Gives up the interpreter's lock (the GIL) while it lives. In a thread other than the main one it

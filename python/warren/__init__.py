@@ -8,7 +8,7 @@
     print(found.reached, found.max_depth)
 
 Graphs come from read(), generate() and the from_... functions; bfs, sssp, connected_components, pagerank, betweenness,
-core_number and triangles, and the products spmm and sddmm, are functions and methods of Graph. train and predict take datasets: by name,
+core_number and triangles, the products spmm and sddmm, and sample, are functions and methods of Graph. train and predict take datasets: by name,
 or a Dataset. Session says where calls run.
 SciPy, pandas and NetworkX are imported only where a call needs them.
 """
@@ -20,11 +20,12 @@ from ._errors import Error, TeamError, VertexError
 from ._graph import Graph
 from ._multiply import sddmm, spmm
 from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, Result, SsspResult, TrianglesResult
+from ._sample import Sample, SampledLayer, sample
 from ._session import Session
 from ._train import Model, PredictResult, TrainResult, load_model, predict, train
 from ._version import __version__
 
 __all__ = ["BetweennessResult", "BfsResult", "ComponentsResult", "CoreNumberResult", "Dataset", "Error", "Graph", "Model", "PageRankResult", "PredictResult",
-           "Result", "Session", "SsspResult", "TeamError", "TrainResult", "TrianglesResult", "VertexError", "__version__", "betweenness", "bfs", "connected_components", "core_number", "from_csr", "from_cugraph",
+           "Result", "Sample", "SampledLayer", "Session", "SsspResult", "TeamError", "TrainResult", "TrianglesResult", "VertexError", "__version__", "betweenness", "bfs", "connected_components", "core_number", "from_csr", "from_cugraph",
            "from_edges", "from_networkx", "from_pandas", "from_pyg", "from_scipy", "generate", "load_model", "pagerank",
-           "predict", "read", "read_dataset", "sddmm", "spmm", "sssp", "train", "triangles"]
+           "predict", "read", "read_dataset", "sample", "sddmm", "spmm", "sssp", "train", "triangles"]

@@ -33,6 +33,11 @@ struct RankProduct {
   virtual ~RankProduct() = default;
 };
 
+/// A sampler (sample.cpp).
+struct RankSampler {
+  virtual ~RankSampler() = default;
+};
+
 /// What one rank holds of a graph, for one placement of its edges. An algorithm's memory is made by
 /// the first call of it, and again where its options change.
 struct RankGraph {
@@ -50,6 +55,7 @@ struct RankGraph {
   std::unique_ptr<traverse::AsyncPageRank> async_pagerank;
   PageRankOptions pagerank_options, async_options;
   std::unique_ptr<RankProduct> product;
+  std::unique_ptr<RankSampler> sampler;
   /// Of Mode::automatic, by what the first search found.
   std::optional<traverse::ModeChoice> bfs_mode, sssp_mode;
 };

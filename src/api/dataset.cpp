@@ -109,7 +109,7 @@ void take_labels(std::span<const std::int32_t> labels, learn::Dataset& content) 
             fmt::format("labels[{}]: got {}, expected a class of 0 to {}, or -1 for none", v,
                         labels[v], kMostClasses - 1));
   content.labels.assign(labels.begin(), labels.end());
-  content.classes = static_cast<std::uint64_t>(*std::ranges::max_element(labels) + 1);
+  content.classes = static_cast<std::uint64_t>(*std::ranges::max_element(labels)) + 1;
   require(
       content.classes >= 2,
       fmt::format("labels: got {} classes, expected two or more: there is nothing to tell apart",
