@@ -101,7 +101,8 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
     (void)learn::check_settings(options.checkpoint, learn::Purpose::resume, *stored,
                                 learn::settings_of(train), options.allow_changes);
   }
-  api::Call call(dataset.graph(), {.device = options.device,
+  api::Call call(dataset.graph(), {.traversal = std::nullopt,
+                                   .device = options.device,
                                    .devices = options.devices,
                                    .session = options.session});
   how.ranks = call.info.devices;

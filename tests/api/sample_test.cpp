@@ -39,7 +39,9 @@ void check(const Graph& graph, const SampleOptions& options, const SampleResult&
       ASSERT_EQ(count, options.fanouts[h] < 0 ? degree
                        : options.replace      ? (degree == 0 ? 0 : fanout)
                                               : std::min(degree, fanout));
-      if (!options.replace) ASSERT_EQ(different.size(), count);
+      if (!options.replace) {
+        ASSERT_EQ(different.size(), count);
+      }
     }
   }
 }

@@ -311,8 +311,7 @@ std::vector<float> Trainer::Parts::best_values(const std::vector<float>& current
 
 TensorFile Trainer::model_file() {
   Parts& p = *parts_;
-  return p.model_file(
-      p.best_values(p.model().parameters().values().to_host(p.context().stream())));
+  return p.model_file(p.best_values(p.model().parameters().values().to_host(p.context().stream())));
 }
 
 std::vector<std::pair<std::string, TensorFile>> Trainer::Parts::checkpoint_content() {
