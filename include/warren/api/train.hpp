@@ -41,7 +41,8 @@ class Model {
 /// The model of a checkpoint's folder. Throws InputError where there is none, or it is damaged.
 [[nodiscard]] Model load_model(const std::string& folder);
 /// How the dataset was read that the model was trained on: to read it, or another one, likewise.
-/// Features and classes of a generator, and how its files are written, only for the same name.
+/// How its files are written, and a generator's features, classes and seed, which is taken for the
+/// training's, only for the same name.
 [[nodiscard]] DatasetOptions dataset_options(const Model& model, const std::string& name);
 
 /// As the options of the command line (`warren train --help`), with the same defaults. What is left
