@@ -3,6 +3,7 @@
 #include "warren/api/train.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <tuple>
 
@@ -27,6 +28,8 @@ Dataset read(const std::string& name, const DatasetOptions& options) {
     try {
       (void)api::find_dataset(name);
     } catch (const InputError& error) {
+      std::error_code ignored;
+      if (std::filesystem::exists(name, ignored)) throw;
       missing = api::in_library_words(error.what());
       return;
     }
@@ -196,7 +199,11 @@ void bind_options(nb::module_& module) {
       .def_rw("cached", &TrainOptions::cached, nb::arg().none())
       .def_rw("cache_by", &TrainOptions::cache_by, nb::arg().none())
       .def_rw("edges", &TrainOptions::edges, nb::arg().none())
+      .def_rw("capture_batches", &TrainOptions::capture_batches)
       .def_rw("recompute", &TrainOptions::recompute)
+      .def_rw("capture", &TrainOptions::capture)
+      .def_rw("allow_tf32", &TrainOptions::allow_tf32)
+      .def_rw("tensor_sums", &TrainOptions::tensor_sums, nb::arg().none())
       .def_rw("checkpoint", &TrainOptions::checkpoint)
       .def_rw("checkpoint_every", &TrainOptions::checkpoint_every)
       .def_rw("checkpoint_batches", &TrainOptions::checkpoint_batches)

@@ -278,6 +278,8 @@ def test_bad_names(tmp_path, dataset):
         warren.read_dataset(NAME, features=0)
     with pytest.raises(ValueError, match="graph: got list"):
         warren.Dataset([], [])
+    with pytest.raises(ValueError, match="this folder is no dataset"):
+        warren.read_dataset(tmp_path)
     with pytest.raises(ValueError, match="without labels, expected labels"):
         warren.train(NAME, features=3)
     with pytest.raises(ValueError, match="12 features, but this dataset has 8"):

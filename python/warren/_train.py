@@ -218,7 +218,8 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
           schedule: str = "constant", warmup: int = 0, clip: float = 0.0, epochs: int = 200, patience: int = 0, fanout: Sequence[int] | int | None = None,
           batch: int | None = None, negatives: int | None = None, replace: bool = False, weighted: bool = False, evaluation: str | None = None,
           placement: str | None = None, cached: float | None = None, cache_by: str | None = None, edges: str | None = None, recompute: bool = False,
-          normalize: str = "auto", method: str = "ranges", reorder: str = "none", seed: int = 1, checkpoint: str | os.PathLike[str] | None = None,
+          capture: bool = True, capture_batches: bool = False, tensor_sums: bool | None = None, allow_tf32: bool = True, normalize: str = "auto",
+          method: str = "ranges", reorder: str = "none", seed: int = 1, checkpoint: str | os.PathLike[str] | None = None,
           checkpoint_every: int = 20, checkpoint_batches: int = 0, resume: bool = False, overwrite: bool = False, allow_changes: bool = False,
           features: int | None = None, classes: int | None = None, labels: str = "auto", symmetrize: bool = False, drop_self_loops: bool = False,
           weights: str | None = None, progress: bool | Progress | None = None, device: str = "auto", devices: int | str = "auto",
@@ -234,7 +235,8 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
     lr, weight_decay (0.0005; of links 0), optimizer ("adam", "adamw", "sgd"), schedule ("constant", "cosine", "step"), warmup (epochs), clip (largest length of the
     gradient; 0: any), epochs, patience (epochs without a better validation after which it ends; 0: never).
     fanout: neighbours of each vertex, hop by hop ([15, 10]; -1: all). batch: vertices (links: edges) of a batch, a rank. evaluation: "exact" or "sampled".
-    negatives, replace, weighted, placement, cached, cache_by, edges, recompute, method, reorder: as the command line's options of these names.
+    negatives, replace, weighted, placement, cached, cache_by, edges, recompute, capture, capture_batches, tensor_sums, method, reorder: as the command line's options
+    of these names. allow_tf32: of dense products on GPUs.
     normalize: of features: "rows" (each row by the sum of its sizes), "none", "auto": rows where none is negative, but never of a generator.
     checkpoint: a folder for model.safetensors and state.safetensors. resume: goes on from its state, where there is one, with the options of before;
     allow_changes lets them differ. overwrite: replaces the folder's model.
@@ -294,9 +296,12 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
     for name, largest in REALS.items():
         if given[name] is not None or name in ("lr", "clip"):
             setattr(options, name, _real(name, given[name], largest))
-    for name in ("residual", "skip", "replace", "weighted", "recompute", "resume", "overwrite", "allow_changes"):
+    for name in ("residual", "skip", "replace", "weighted", "recompute", "capture", "capture_batches", "allow_tf32", "resume", "overwrite",
+                 "allow_changes"):
         setattr(options, name, bool(given[name]))
     options.seed = seed_number(given["seed"])
+    if given["tensor_sums"] is not None:
+        options.tensor_sums = bool(given["tensor_sums"])
     if given["fanout"] is not None:
         options.fanout = fanouts("fanout", given["fanout"])
     if given["checkpoint"] is not None:
