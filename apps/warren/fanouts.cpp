@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "warren/api/checks.hpp"
 #include "warren/core/error.hpp"
-#include "warren/sample/sampler.hpp"
 
 namespace warren::app {
 
@@ -21,14 +21,11 @@ std::vector<std::int64_t> parse_fanouts(const std::string& text) {
             fmt::format("--fanout \"{}\" should be whole numbers with commas between, such as "
                         "15,10,5",
                         text));
-    require(fanout == -1 || fanout >= 1,
-            fmt::format("--fanout {}: a hop takes 1 neighbour or more, or -1 for all", fanout));
     fanouts.push_back(fanout);
     if (end == last) break;
     at = end + 1;
   }
-  require(fanouts.size() <= sample::kMaxHops,
-          fmt::format("--fanout: {} hops are more than {}", fanouts.size(), sample::kMaxHops));
+  api::check_fanouts(fanouts);
   return fanouts;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "warren/api/checks.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/nearest.hpp"
@@ -272,13 +273,11 @@ bool is_drawn(const std::string& method) { return method == "random" || method =
 void check_choice(const std::string& option, const std::string& value,
                   const std::vector<std::string>& available,
                   const std::vector<std::string>& later) {
-  if (contains(available, value)) return;
   if (contains(later, value)) {
     throw UsageError(fmt::format("{} {} is not there yet; there is: {}", option, value,
                                  fmt::join(available, ", ")));
   }
-  throw UsageError(fmt::format("{} \"{}\" is unknown{}; there is: {}", option, value,
-                               did_you_mean(value, available), fmt::join(available, ", ")));
+  api::check_choice(option, value, available);
 }
 
 void check_command(const std::string& command) {

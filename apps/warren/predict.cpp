@@ -5,13 +5,12 @@
 #include <memory>
 #include <optional>
 
+#include "warren/api/dataset_name.hpp"
+#include "warren/api/training.hpp"
 #include "warren/core/error.hpp"
-#include "warren/core/trace.hpp"
-#include "warren/dataset/folders.hpp"
 #include "warren/dataset/npy.hpp"
 #include "warren/graph/generate.hpp"
 #include "warren/learn/checkpoint_folder.hpp"
-#include "warren/learn/memory_plan.hpp"
 #include "warren/learn/trainer.hpp"
 
 #include "command.hpp"
@@ -62,100 +61,20 @@ void tell_files(const Session& session, const Options& options, const Outputs& o
   if (!outputs.embeddings.empty()) session.writes("--embeddings", outputs.embeddings);
 }
 
-struct Prediction {
-  std::optional<learn::Scores> scores;  ///< Of datasets with labels.
-  std::vector<float> rows;              ///< n x classes, in the input's order.
-  std::vector<float> embeddings;        ///< n x hidden, likewise, where they are wanted.
-  std::optional<bool> is_trained_on;    ///< Whether it is the graph that the model learnt from.
-  double seconds = 0.0;
-};
+using api::Prediction;
 
-/// All ranks' rows, at rank 0.
-std::vector<float> gathered(team::Team& team, const std::vector<float>& mine) {
-  std::vector<float> all;
-  const auto parts = team.all_gather_v(std::span<const float>(mine));
-  if (team.rank() != 0) return all;
-  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
-Prediction measure(const Session& session, const TrainInput& input,
-                   const learn::TrainOptions& options, bool has_labels, bool wants_embeddings) {
+Prediction measure(const Session& session, const api::PredictionJob& job) {
   Prediction outcome;
-  learn::MemoryPlan plan = learn::plan_memory(input.graphs, input.dataset, options);
-  // Sizes and type are the checkpoint's.
-  plan.alternatives.clear();
-  plan.otherwise = "on GPUs each of --devices N holds a part";
+  const learn::MemoryPlan plan = api::plan_prediction(job);
   const auto progress = session.progress("predicting");
-  team::run_team(session.team(), [&](team::Team& team) {
-    learn::check_memory(plan, team.device(), team.size());
-    learn::Trainer trainer(team, input.graphs, input.dataset, options);
-    const auto is_trained_on = trainer.load_model();
-    std::optional<learn::Scores> scores;
-    std::vector<float> mine;
-    const auto pass = [&] {
-      if (has_labels) {
-        scores = trainer.evaluate();
-      } else {
-        mine = trainer.predict();
-      }
-    };
-    pass();
-    team.barrier();
-    const double begin = now_seconds();
-    pass();
-    const double seconds = now_seconds() - begin;
-    if (has_labels) mine = trainer.predict();
-    std::vector<float> rows = gathered(team, mine);
-    std::vector<float> embeddings;
-    if (wants_embeddings) embeddings = gathered(team, trainer.embed());
-    if (team.rank() != 0) return;
-    outcome.is_trained_on = is_trained_on;
-    outcome.scores = scores;
-    outcome.seconds = seconds;
-    outcome.rows = in_input_order(input, std::move(rows), options.model.classes);
-    outcome.embeddings = in_input_order(input, std::move(embeddings), options.model.hidden);
-  });
+  team::run_team(session.team(),
+                 [&](team::Team& team) { api::predict_on(team, job, plan, outcome); });
   return outcome;
 }
 
 /// Whether there are labels to compare with.
 bool finds_labels(const Options& options) {
-  if (options.no_labels) return false;
-  const std::string& name = options.dataset.graph.graph;
-  if (graph::parse_generator(name, 1)) return true;
-  const std::string folder = learn::find_training_folder(name);
-  const bool is_public = learn::is_ogb_folder(folder) || learn::is_planetoid_folder(folder) ||
-                         learn::is_dgl_folder(folder);
-  return is_public || learn::has_labels(folder);
-}
-
-/// Throws InputError unless the model can be asked of the dataset, whose labels may be of fewer
-/// classes.
-void fit_to_model(const std::string& folder, const learn::Checkpoint& checkpoint, bool has_labels,
-                  learn::Dataset& dataset) {
-  if (checkpoint.model.features != dataset.width)
-    throw InputError(fmt::format("{}: the model is of {} features, but this dataset has {}", folder,
-                                 checkpoint.model.features, dataset.width));
-  if (!has_labels) {
-    dataset.loss = checkpoint.loss;
-    return;
-  }
-  const bool is_binary = dataset.loss == learn::LossKind::binary;
-  const bool is_known = !checkpoint.settings.empty();
-  if (is_known && dataset.loss != checkpoint.loss)
-    throw InputError(fmt::format(
-        "{}: the model tells {}, but this dataset has {}: --no-labels predicts without them",
-        folder, is_binary ? "one class of a vertex" : "any number of labels of a vertex",
-        is_binary ? "any number of labels a vertex" : "one class a vertex"));
-  const bool fits = is_binary ? checkpoint.model.classes == dataset.classes
-                              : checkpoint.model.classes >= dataset.classes;
-  if (!fits)
-    throw InputError(fmt::format(
-        "{}: the model is of {} classes, but this dataset has {}: --no-labels predicts without "
-        "them",
-        folder, checkpoint.model.classes, dataset.classes));
-  dataset.classes = checkpoint.model.classes;
+  return !options.no_labels && api::has_labels(api::find_dataset(options.dataset.graph.graph));
 }
 
 void report_accuracy(Json& json, Table& table, const Prediction& outcome) {
@@ -215,13 +134,14 @@ void check_task(const Options& options, const Outputs& outputs, bool is_of_links
 
 ExitStatus run_predict(CLI::App& command, const Options& options) {
   require(!options.checkpoint.empty(), "predict needs --checkpoint DIR, which train has written");
-  const learn::Checkpoint checkpoint = learn::read_checkpoint(options.checkpoint);
+  const Model model = load_model(options.checkpoint);
+  const learn::Checkpoint& checkpoint = model.facts();
   const Outputs outputs = outputs_of(options);
   const bool is_of_links = checkpoint.is_of_links;
   check_task(options, outputs, is_of_links);
   if (checkpoint.settings.empty()) warn_of_old_checkpoint(options.checkpoint);
   bool has_changes = restore_options(command, options.checkpoint, checkpoint.settings);
-  const learn::Settings given = input_settings(options.dataset);
+  const learn::Settings given = input_settings(options.dataset, options.common.seed);
   has_changes |= learn::check_settings(options.checkpoint, learn::Purpose::predict,
                                        checkpoint.settings, given, options.allow_changes);
   Session session("predict", options.common);
@@ -230,20 +150,19 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
   if (!has_changes) warn_without_effect(options.common, {"--allow-changes"}, kNothingDiffers);
   session.warn_of_seed(graph::parse_generator(options.dataset.graph.graph, 1).has_value() ||
                        is_drawn(options.dataset.method) || is_drawn(options.dataset.reorder));
-  learn::TrainOptions train;
-  train.model = checkpoint.model;
-  train.model.recompute = true;  // There is no backward pass: layers keep nothing.
-  train.type = checkpoint.type;
-  train.checkpoint = options.checkpoint;
+  const learn::TrainOptions train = api::predict_options(checkpoint);
   const bool has_labels = !is_of_links && finds_labels(options);
-  InputNeeds needs;
-  needs.dense = train.model.kind == learn::ModelKind::sage &&
-                train.model.aggregate == learn::SageAggregate::max;
+  api::Needs needs = api::needs_of(train);
   if (!has_labels) needs.unlabelled = train.model.classes;
   TrainInput input(session, options.dataset, needs);
-  fit_to_model(options.checkpoint, checkpoint, has_labels, input.dataset);
+  api::fit_to_model(options.checkpoint, checkpoint, has_labels, input.dataset);
   const Prediction outcome =
-      measure(session, input, train, has_labels, !is_of_links && !outputs.embeddings.empty());
+      measure(session, {.data = input,
+                        .options = train,
+                        .model = model.file(),
+                        .name = learn::model_path(options.checkpoint),
+                        .has_labels = has_labels,
+                        .wants_embeddings = !is_of_links && !outputs.embeddings.empty()});
   Json& json = session.json();
   Table table;
   json["seconds"] = std::vector<double>{outcome.seconds};

@@ -20,16 +20,6 @@
 
 namespace warren::app {
 
-std::vector<float> in_input_order(const TrainInput& input, std::vector<float> rows,
-                                  std::uint64_t width) {
-  const auto& ids = input.graphs.input_ids;
-  if (ids.empty() || rows.empty()) return rows;
-  std::vector<float> ordered(rows.size());
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    std::copy_n(rows.data() + i * width, width, ordered.data() + ids[i] * width);
-  return ordered;
-}
-
 void write_classes(const std::string& path, const learn::Dataset& dataset,
                    std::span<const float> scores) {
   const std::uint64_t classes = dataset.classes;

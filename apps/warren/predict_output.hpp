@@ -12,10 +12,6 @@
 
 namespace warren::app {
 
-/// Rows of the ranks' order in the input's, n x width.
-[[nodiscard]] std::vector<float> in_input_order(const TrainInput& input, std::vector<float> rows,
-                                                std::uint64_t width);
-
 /// A line for each vertex: its id, and its class; of several labels all that it has.
 void write_classes(const std::string& path, const learn::Dataset& dataset,
                    std::span<const float> scores);

@@ -120,7 +120,7 @@ int receive(int read_end, int milliseconds) {
   int ready = -1;
   while (ready < 0) ready = poll(&file, 1, milliseconds);
   unsigned char byte = 0;
-  return ready == 0 || read(read_end, &byte, 1) != 1 ? -1 : byte;
+  return ready == 0 || ::read(read_end, &byte, 1) != 1 ? -1 : byte;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "warren/api/dataset_name.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/graph/generate.hpp"
@@ -92,28 +93,11 @@ bool restore_options(CLI::App& command, const std::string& folder, const learn::
   return has_passed;
 }
 
-learn::Settings input_settings(const DatasetOptions& options) {
-  const auto text = [](bool value) { return std::string(value ? "true" : "false"); };
-  const GraphOptions& graph = options.graph;
-  learn::Settings settings;
-  settings["graph"] = graph.graph;
-  // What some generators draw is so in any case.
-  const auto generator = graph::parse_generator(graph.graph, 1);
-  const bool has_choice = !generator || !generator->undirected();
-  settings["symmetrize"] = text(graph.symmetrize && has_choice);
-  settings["drop-self-loops"] = text(graph.drop_self_loops && has_choice);
-  settings["keep-duplicates"] = text(graph.keep_duplicates);
-  settings["sum-duplicates"] = text(graph.sum_duplicates);
-  settings["ids"] = graph.ids;
-  settings["headings"] = graph.headings;
-  settings["one-based"] = text(graph.one_based);
-  settings["compact"] = text(graph.compact);
-  settings["weights"] = graph.weights;
-  settings["labels"] = options.labels;
+learn::Settings input_settings(const DatasetOptions& options, std::uint64_t seed) {
+  learn::Settings settings =
+      api::input_settings(options.graph.graph, library_options(options, seed));
   settings["normalize"] = options.normalize;
   settings["reorder"] = options.reorder;
-  if (options.features != 0) settings["features"] = fmt::format("{}", options.features);
-  if (options.classes != 0) settings["classes"] = fmt::format("{}", options.classes);
   return settings;
 }
 

@@ -20,7 +20,7 @@ namespace warren::app {
 bool restore_options(CLI::App& command, const std::string& folder, const learn::Settings& stored);
 
 /// How a dataset is made, for TrainOptions::inputs.
-[[nodiscard]] learn::Settings input_settings(const DatasetOptions& options);
+[[nodiscard]] learn::Settings input_settings(const DatasetOptions& options, std::uint64_t seed);
 
 /// Why --allow-changes has no effect.
 inline constexpr const char* kNothingDiffers = "nothing differs from the checkpoint's options";

@@ -5,11 +5,11 @@
 
 #include <unistd.h>
 
+#include "warren/api/training.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/standard_streams.hpp"
 #include "warren/core/trace.hpp"
-#include "warren/exec/memory.hpp"
 #include "warren/learn/checkpoint_folder.hpp"
 #include "warren/learn/memory_plan.hpp"
 #include "warren/learn/trainer.hpp"
@@ -47,14 +47,7 @@ class EpochLine {
   std::uint64_t epochs_;
 };
 
-struct Outcome {
-  std::vector<learn::EpochRecord> epochs;   ///< Of this run.
-  std::vector<learn::EpochRecord> history;  ///< Those before it, too.
-  learn::TrainResult result;
-  std::uint64_t parameters = 0;
-  std::uint64_t peak = 0;     ///< Of the rank that held most.
-  std::uint64_t batches = 0;  ///< Of an epoch; 0 of the whole graph.
-  double hit_rate = 0.0;
+struct Outcome : api::TrainingOutcome {
   learn::MemoryPlan plan;
 };
 
@@ -71,28 +64,12 @@ Outcome measure(const Session& session, const TrainInput& input, const learn::Tr
         "--recompute saves nothing of this model: no two layers keep the same beside their "
         "outputs");
   const EpochLine line(!session.options().quiet, options.epochs);
-  team::run_team(session.team(), [&](team::Team& team) {
-    learn::check_memory(outcome.plan, team.device(), team.size());
-    learn::Trainer trainer(team, input.graphs, input.dataset, options);
-    if (resumes) trainer.resume();
-    const bool is_first = team.rank() == 0;
-    const auto result = trainer.run([&](const learn::EpochRecord& record) {
-      if (!is_first) return;
-      outcome.epochs.push_back(record);
-      line.show(record);
-    });
-    // What the rank that held most did, as the plan is that rank's.
-    const std::uint64_t peak =
-        team.all_reduce(exec::memory_use(team.device()).peak,
-                        [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
-    if (!is_first) return;
-    outcome.result = result;
-    outcome.history = trainer.history();
-    outcome.batches = trainer.batches();
-    outcome.hit_rate = trainer.hit_rate();
-    outcome.parameters = trainer.model().parameters().size();
-    outcome.peak = peak;
-  });
+  const api::TrainingJob job{.data = input,
+                             .options = options,
+                             .plan = outcome.plan,
+                             .resumes = resumes,
+                             .seen = [&](const learn::EpochRecord& record) { line.show(record); }};
+  team::run_team(session.team(), [&](team::Team& team) { api::train_on(team, job, outcome); });
   return outcome;
 }
 
@@ -228,8 +205,8 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   const double middle = median(seconds);
   Json& json = session.json();
   json["seconds"] = std::vector<double>{total};
-  json["model"] = options.model;
-  json["mode"] = options.mode;
+  json["model"] = options.train.model;
+  json["mode"] = options.train.mode;
   json["type"] = learn::name_of(train.type);
   json["layers"] = train.model.layers;
   json["hidden"] = train.model.hidden;
@@ -266,7 +243,7 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   const auto& parts = json["breakdown"];
   Table table;
   table.row("model",
-            fmt::format("{}, {}, {} wide, {}, on {}", options.model,
+            fmt::format("{}, {}, {} wide, {}, on {}", options.train.model,
                         counted(train.model.layers, "layer", "layers"), train.model.hidden,
                         counted(outcome.parameters, "parameter", "parameters"), session.place()));
   table.row("data", data_text(input));
@@ -298,51 +275,49 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
 /// Of a checkpoint that is gone on from: its options, which those left out become. Empty where
 /// there is none.
 learn::Settings take_up(CLI::App& command, const TrainCommand& options) {
-  if (options.checkpoint.empty() || options.overwrite) return {};
-  if (!options.resume || !learn::has_state(options.checkpoint)) {
-    learn::check_is_free(options.checkpoint);
+  if (options.train.checkpoint.empty() || options.train.overwrite) return {};
+  if (!options.train.resume || !learn::has_state(options.train.checkpoint)) {
+    learn::check_is_free(options.train.checkpoint);
     return {};
   }
-  learn::Settings stored = learn::read_state_settings(options.checkpoint);
-  if (stored.empty()) warn_of_old_checkpoint(options.checkpoint);
+  learn::Settings stored = learn::read_state_settings(options.train.checkpoint);
+  if (stored.empty()) warn_of_old_checkpoint(options.train.checkpoint);
   // Of the other task neither's options make sense.
   if (command.count("--task") != 0)
-    (void)learn::check_settings(options.checkpoint, learn::Purpose::resume, stored,
-                                {{"task", options.task}}, false);
-  (void)restore_options(command, options.checkpoint, stored);
+    (void)learn::check_settings(options.train.checkpoint, learn::Purpose::resume, stored,
+                                {{"task", options.train.task}}, false);
+  (void)restore_options(command, options.train.checkpoint, stored);
   return stored;
 }
 
 ExitStatus run_train(CLI::App& command, const TrainCommand& options) {
+  const std::string& checkpoint = options.train.checkpoint;
   std::optional<learn::CheckpointFolder> folder;
-  if (!options.checkpoint.empty()) folder.emplace(options.checkpoint);
-  const bool resumes = options.resume && learn::has_state(options.checkpoint);
+  if (!checkpoint.empty()) folder.emplace(checkpoint);
+  const bool resumes = options.train.resume && learn::has_state(checkpoint);
   const learn::Settings stored = take_up(command, options);
-  learn::TrainOptions train = train_options(options);
+  const TrainOptions asked = library_options(options);
+  learn::TrainOptions train = api::train_options(asked);
+  train.inputs.merge(input_settings(options.dataset, options.common.seed));
   const learn::Settings given = learn::settings_of(train);
-  const bool has_changes = learn::check_settings(options.checkpoint, learn::Purpose::resume, stored,
-                                                 given, options.allow_changes);
+  const bool has_changes =
+      learn::check_settings(checkpoint, learn::Purpose::resume, stored, given, asked.allow_changes);
   Session session("train", options.common);
   if (!has_changes) warn_without_effect(options.common, {"--allow-changes"}, kNothingDiffers);
-  for (const std::string& file : learn::checkpoint_files(options.checkpoint))
+  for (const std::string& file : learn::checkpoint_files(checkpoint))
     session.writes("--checkpoint", file);
   warn_of_unused_options(session, train);
-  const bool is_max = train.model.kind == learn::ModelKind::sage &&
-                      train.model.aggregate == learn::SageAggregate::max;
-  InputNeeds needs;
-  needs.dense = is_max || train.sampled.has_value();
-  needs.weights = options.weighted;
-  needs.links = train.links.has_value();
-  if (needs.links) needs.unlabelled = train.model.hidden;
-  const TrainInput input(session, options.dataset, needs);
+  TrainInput input(session, options.dataset, api::needs_of(train));
   train.inputs["normalize"] = input.normalize;
-  fit_to(session, input, options, train);
+  const std::uint64_t memory = session.on_gpu() ? exec::Device::cuda(0).memory().total : 0;
+  api::fit_to(input, asked, session.team().ranks, memory, train);
+  for (const std::string& warning : input.warnings) log_warning(warning);
   const Outcome outcome = measure(session, input, train, resumes);
   report(session, options, train, input, outcome);
   if (resumes && outcome.epochs.empty()) {
     const std::size_t done = outcome.history.size();
     log_warning(fmt::format("{}: nothing was trained: its training has ended after {}{}",
-                            options.checkpoint, counted(done, "epoch", "epochs"),
+                            checkpoint, counted(done, "epoch", "epochs"),
                             done < train.epochs ? "" : "; a larger --epochs goes on from there"));
   }
   if (resumes) session.json()["changed"] = learn::changed_settings(stored, given);
@@ -361,12 +336,6 @@ void add_train(CLI::App& program, Action& action) {
       "Examples:\n  warren train debian --model gcn --hidden 64 --checkpoint model\n"
       "  warren train debian --task link --mode sampled --model sage --fanout 15,10");
   train->callback([options, &action, train] {
-    options->has_fanout = train->count("--fanout") != 0;
-    options->has_evaluation = train->count("--evaluation") != 0;
-    options->has_placement = train->count("--placement") != 0;
-    options->has_cached = train->count("--cached") != 0;
-    options->has_cache_by = train->count("--cache-by") != 0;
-    options->has_edges = train->count("--edges") != 0;
     options->has_class_weights = train->count("--class-weights") != 0;
     options->has_edge_weights = train->count("--edge-weights") != 0;
     action = [options, train] { return run_train(*train, *options); };

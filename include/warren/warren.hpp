@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that most programs need: graphs, sessions, and a function an algorithm.
+// All that most programs need: graphs, datasets, sessions, and a function an algorithm.
 #pragma once
 
 #include "warren/api/array.hpp"
+#include "warren/api/dataset.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/multiply.hpp"
+#include "warren/api/sample.hpp"
 #include "warren/api/session.hpp"
+#include "warren/api/train.hpp"
 #include "warren/api/traverse.hpp"

@@ -11,6 +11,12 @@
 #include "module.hpp"
 
 namespace warren::python {
+
+void file_not_found(const char* text) {
+  PyErr_SetString(PyExc_FileNotFoundError, text);
+  throw nb::python_error();
+}
+
 namespace {
 
 /// A new one, which Python comes to own.
@@ -20,11 +26,6 @@ using Handle = GraphHandle*;
 ArrayOptions array_options(bool symmetrize, bool drop_self_loops, bool keep_duplicates,
                            bool sum_duplicates) {
   return {symmetrize, drop_self_loops, keep_duplicates, sum_duplicates};
-}
-
-void file_not_found(const char* text) {
-  PyErr_SetString(PyExc_FileNotFoundError, text);
-  throw nb::python_error();
 }
 
 bool is_there(const std::string& name, const ReadOptions& options) {

@@ -30,6 +30,8 @@ void bind_session(nb::module_& module);
 void bind_graph(nb::module_& module);
 void bind_traverse(nb::module_& module);
 void bind_multiply(nb::module_& module);
+void bind_sample(nb::module_& module);
+void bind_train(nb::module_& module);
 
 /// Gives up the interpreter's lock (the GIL) while it lives. In a thread other than the main one it
 /// never returns once the interpreter ends, as the interpreter is then no more to be entered.
@@ -51,6 +53,9 @@ auto unlocked(Work&& work) {
   const Unlocked guard;
   return work();
 }
+
+/// Raises FileNotFoundError.
+[[noreturn]] void file_not_found(const char* text);
 
 /// Takes a reference to `object` that any thread may let go of, with the GIL or without: it is
 /// given back with the GIL, at once or by the next call.

@@ -85,7 +85,7 @@ def test_every_public_name_has_a_docstring():
 
 
 def test_methods_take_what_the_functions_take():
-    for name in ("bfs", "sssp", "connected_components", "pagerank", "betweenness", "core_number", "triangles", "spmm", "sddmm"):
+    for name in ("bfs", "sssp", "connected_components", "pagerank", "betweenness", "core_number", "triangles", "spmm", "sddmm", "sample"):
         function, method = inspect.signature(getattr(warren, name)), inspect.signature(getattr(warren.Graph, name))
         assert list(function.parameters.values())[1:] == list(method.parameters.values())[1:]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
     from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
+    from ._sample import Sample
     from ._session import Session
 
 
@@ -218,6 +219,13 @@ class Graph:
         from ._multiply import spmm
 
         return spmm(self, B, normalize, transpose, strategy, self_loops, weighted, device, devices, session, return_info)
+
+    def sample(self, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), replace: bool = False, weighted: bool = False, disjoint: bool = False, seed: int = 1,
+               batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> Sample:
+        """As warren.sample(self, ...)."""
+        from ._sample import sample
+
+        return sample(self, seeds, fanouts, replace, weighted, disjoint, seed, batch, device, devices, edges, session)
 
     def sddmm(self, X: Any, Y: Any, weighted: bool = True, device: str = "auto", devices: int | str = "auto", session: Session | None = None,
               return_info: bool = False) -> Any:

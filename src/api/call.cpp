@@ -98,6 +98,11 @@ bool Call::in_edges_on_device() const {
   return 2 * made < exec::total_memory(exec::Device::cuda(0));
 }
 
+void Call::on_team(const std::function<void(team::Team&)>& work) {
+  teams_->run(place_, graph_.state()->number(),
+              [&](team::Team& team, RankStore& /*store*/) { work(team); });
+}
+
 bool is_async(Mode mode, const std::optional<traverse::ModeChoice>& known) {
   return mode == Mode::asynchronous || (mode == Mode::automatic && known && known->is_async);
 }

@@ -33,6 +33,11 @@ struct RankProduct {
   virtual ~RankProduct() = default;
 };
 
+/// A sampler (sample.cpp).
+struct RankSampler {
+  virtual ~RankSampler() = default;
+};
+
 /// What one rank holds of a graph, for one placement of its edges. An algorithm's memory is made by
 /// the first call of it, and again where its options change.
 struct RankGraph {
@@ -50,6 +55,7 @@ struct RankGraph {
   std::unique_ptr<traverse::AsyncPageRank> async_pagerank;
   PageRankOptions pagerank_options, async_options;
   std::unique_ptr<RankProduct> product;
+  std::unique_ptr<RankSampler> sampler;
   /// Of Mode::automatic, by what the first search found.
   std::optional<traverse::ModeChoice> bfs_mode, sssp_mode;
 };
@@ -81,6 +87,10 @@ class Call {
 
   /// Runs `work` on every rank. It may be run a second time, if memory was short.
   void run(const std::function<void(team::Team&, RankGraph&)>& work);
+
+  /// Runs `work` on every rank, whose parts of the graph it needs none of; likewise.
+  void on_team(const std::function<void(team::Team&)>& work);
+  [[nodiscard]] Teams& teams() const { return *teams_; }
 
   /// Filled by rank 0, but for what the constructor knows.
   RunInfo info;

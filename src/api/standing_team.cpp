@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "warren/api/session.hpp"
+#include "warren/core/error.hpp"
 #include "warren/core/start_thread.hpp"
 
 #include "api/interrupt.hpp"
@@ -19,6 +20,9 @@ void wait_shortly(std::chrono::microseconds longest, Condition&& condition) {
   while (!condition() && std::chrono::steady_clock::now() - begin < longest)
     std::this_thread::yield();
 }
+
+/// The team that this thread is a rank of.
+thread_local const StandingTeam* serving = nullptr;
 
 }  // namespace
 
@@ -53,6 +57,9 @@ bool StandingTeam::has_ended() const {
 }
 
 bool StandingTeam::run(const Job& job) {
+  require(serving != this,
+          "a call from within another one of the same session would wait for it for ever: make it "
+          "afterwards, or in a session of its own");
   constexpr std::chrono::milliseconds kPeriod{50};
   const auto task = std::make_shared<Task>();
   task->job = job;
@@ -95,6 +102,7 @@ void StandingTeam::show_front() {
 
 void StandingTeam::serve(team::Team& team) {
   RankStore store;
+  serving = this;
   const bool is_first = team.rank() == 0;
   const bool spins = team.device().is_cuda();
   const auto tell = [&](team::Team* first) {

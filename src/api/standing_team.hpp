@@ -48,7 +48,8 @@ class StandingTeam {
   StandingTeam& operator=(const StandingTeam&) = delete;
 
   /// Runs `job` on every rank, after those that were there first. False, and nothing was run, where
-  /// the team has ended before. Throws what the rank that failed first threw; Interrupted.
+  /// the team has ended before. Throws what the rank that failed first threw; Interrupted; in a
+  /// rank of this team UsageError.
   [[nodiscard]] bool run(const Job& job);
   /// Leaves `job` to the ranks, which do it when they come to it.
   void post(Job job);

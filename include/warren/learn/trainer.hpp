@@ -94,6 +94,8 @@ struct TrainOptions {
   /// A folder for model.safetensors (the best epoch's parameters) and state.safetensors (all that
   /// it takes to go on); empty: none.
   std::string checkpoint;
+  /// Without a checkpoint, too, model_file() says which dataset the model was trained on.
+  bool keeps_mark = false;
   /// What was done to the dataset before the trainer sees it ("normalize", "symmetrize", ...),
   /// which checkpoints keep as they are.
   Settings inputs;
@@ -183,6 +185,11 @@ class Trainer {
   /// Takes the parameters of model.safetensors. Returns whether they were trained on this graph and
   /// these features; nothing where the file does not say it.
   std::optional<bool> load_model();
+  /// The same of parameters in memory, which messages call `where`.
+  std::optional<bool> load_model(const TensorFile& file, const std::string& where);
+  /// What model.safetensors holds, or would: the best epoch's parameters, of which before the first
+  /// epoch has ended those that are stand in. Synchronises; not collective.
+  [[nodiscard]] TensorFile model_file();
 
   [[nodiscard]] Model& model();
   [[nodiscard]] Context& context();
@@ -211,6 +218,10 @@ struct Checkpoint {
 };
 /// Of model.safetensors. Throws InputError where there is none, or it is damaged.
 [[nodiscard]] Checkpoint read_checkpoint(const std::string& folder);
+/// Of what such a file holds; messages call it `where`.
+[[nodiscard]] Checkpoint checkpoint_of(const TensorFile& file, const std::string& where);
+/// The path of the model in a checkpoint's folder.
+[[nodiscard]] std::string model_path(const std::string& folder);
 /// Settings of state.safetensors, likewise.
 [[nodiscard]] Settings read_state_settings(const std::string& folder);
 /// Whether there is a state to go on from.

@@ -267,6 +267,7 @@ ConstNumbers Model::forward(Context& context) {
   // The gradients' memory is free until backward().
   context.lend(gradients_[1].data(), gradients_[1].size());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
+    context.team().check();  // A team that is to end does not wait for the epoch's end.
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
     const std::uint64_t n = layer.matrix.neighbourhood->out->rows();
@@ -315,6 +316,7 @@ void Model::backward(Context& context, Numbers scores_gradient, GradientSums sum
       (!team.device().is_cuda() || std::string_view(team.collectives_name()) == "nccl");
   Numbers dy = scores_gradient;
   for (std::size_t l = layers_.size(); l-- > 0;) {
+    team.check();
     Layer& layer = layers_[l];
     const Operand x = input_of(l);
     const std::uint64_t n = layer.matrix.neighbourhood->out->rows();

@@ -186,7 +186,8 @@ void check(const TrainOptions& options) {
 Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                       const TrainOptions& given)
     : options(checked(given)),
-      mark(given.checkpoint.empty() ? DatasetMark{} : mark_of(graphs, dataset)),
+      mark(given.checkpoint.empty() && !given.keeps_mark ? DatasetMark{}
+                                                         : mark_of(graphs, dataset)),
       loss(dataset.loss),
       whole(given.sampled && !given.sampled->exact_evaluation
                 ? nullptr
@@ -266,6 +267,7 @@ EpochRecord Trainer::train_epoch() {
     p.sampled->train(record, p.progress.standing, p.factor(), [&](std::uint64_t batch) {
       p.optimizer.begin(stream, done * batches + batch + 1, rate);
       p.update();
+      context.team().check();  // Of one rank nothing else tells that the training is to end.
       const bool is_due = p.options.checkpoint_batches != 0 &&
                           (batch + 1) % p.options.checkpoint_batches == 0 && batch + 1 != batches;
       if (!is_due || p.options.checkpoint.empty()) return;

@@ -118,6 +118,10 @@ struct Trainer::Parts {
   /// What the files of a checkpoint would now hold, by their paths. Makes their folder. Throws
   /// UsageError for numbers that are none.
   [[nodiscard]] std::vector<std::pair<std::string, TensorFile>> checkpoint_content();
+  /// The best epoch's parameters; before the first one has ended those that are.
+  [[nodiscard]] std::vector<float> best_values(const std::vector<float>& current);
+  /// What model.safetensors would hold.
+  [[nodiscard]] TensorFile model_file(const std::vector<float>& best_ones);
   /// Throws InputError where there is no room for the files of a checkpoint. Collective.
   void check_room();
   /// Where training stands, and how it came there.

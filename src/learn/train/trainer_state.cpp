@@ -295,20 +295,33 @@ void Trainer::Parts::take_progress(const TensorFile& file, const std::string& pa
     throw InputError(path + ": its history is of more epochs than it has");
 }
 
-std::vector<std::pair<std::string, TensorFile>> Trainer::Parts::checkpoint_content() {
-  const exec::Stream& stream = context().stream();
-  const Parameters& parameters = model().parameters();
-  const std::vector<float> current = parameters.values().to_host(stream);
-  // Within the first epoch there is no best one yet.
-  const std::vector<float> best_ones = progress.best_epoch == 0 ? current : best.to_host(stream);
+TensorFile Trainer::Parts::model_file(const std::vector<float>& best_ones) {
   TensorFile file;
   describe(file, options.model);
   describe_task(file, options);
   describe_training(file, options, loss, mark);
+  file.metadata["epoch"] = std::to_string(progress.best_epoch);
+  add(file, "", model().parameters(), best_ones);
+  return file;
+}
+
+std::vector<float> Trainer::Parts::best_values(const std::vector<float>& current) {
+  return progress.best_epoch == 0 ? current : best.to_host(context().stream());
+}
+
+TensorFile Trainer::model_file() {
+  Parts& p = *parts_;
+  return p.model_file(p.best_values(p.model().parameters().values().to_host(p.context().stream())));
+}
+
+std::vector<std::pair<std::string, TensorFile>> Trainer::Parts::checkpoint_content() {
+  const exec::Stream& stream = context().stream();
+  const Parameters& parameters = model().parameters();
+  const std::vector<float> current = parameters.values().to_host(stream);
+  const std::vector<float> best_ones = best_values(current);
+  TensorFile file = model_file(best_ones);
   TensorFile state;
   state.metadata = file.metadata;
-  file.metadata["epoch"] = std::to_string(progress.best_epoch);
-  add(file, "", parameters, best_ones);
   describe_progress(state);
   if (scale) {
     const LossScaleState now = scale->state(stream);
@@ -383,12 +396,15 @@ void Trainer::resume() {
 }
 
 std::optional<bool> Trainer::load_model() {
+  const std::string path = model_path(parts_->options.checkpoint);
+  return load_model(read_tensors(path), path);
+}
+
+std::optional<bool> Trainer::load_model(const TensorFile& file, const std::string& where) {
   Parts& p = *parts_;
-  const std::string path = path_in(p.options.checkpoint, kModel);
-  const TensorFile file = read_tensors(path);
-  take(file, path, "", p.model().parameters(), p.model().parameters().values(),
+  take(file, where, "", p.model().parameters(), p.model().parameters().values(),
        p.context().stream());
-  const auto stored = mark_in(file, path);
+  const auto stored = mark_in(file, where);
   if (!stored) return std::nullopt;
   return has_same_inputs(*stored, p.mark);
 }
@@ -420,20 +436,25 @@ ModelOptions model_options_in(const TensorFile& file, const std::string& path) {
 
 ModelOptions read_model_options(const std::string& folder) { return read_checkpoint(folder).model; }
 
+std::string model_path(const std::string& folder) { return path_in(folder, kModel); }
+
 Checkpoint read_checkpoint(const std::string& folder) {
-  const std::string path = path_in(folder, kModel);
-  const TensorFile file = read_tensors(path);
+  const std::string path = model_path(folder);
+  return checkpoint_of(read_tensors(path), path);
+}
+
+Checkpoint checkpoint_of(const TensorFile& file, const std::string& where) {
   Checkpoint found;
   found.is_of_links = is_of_links(file);
   found.settings = settings_in(file);
-  found.dataset = mark_in(file, path);
+  found.dataset = mark_in(file, where);
   try {
-    found.model = model_options_in(file, path);
-    if (file.metadata.contains(kType)) found.type = parse_type(file.text(kType, path));
+    found.model = model_options_in(file, where);
+    if (file.metadata.contains(kType)) found.type = parse_type(file.text(kType, where));
   } catch (const UsageError& error) {
-    throw InputError(fmt::format("{}: {}", path, error.what()));
+    throw InputError(fmt::format("{}: {}", where, error.what()));
   }
-  if (file.metadata.contains(kLoss) && file.text(kLoss, path) == "binary")
+  if (file.metadata.contains(kLoss) && file.text(kLoss, where) == "binary")
     found.loss = LossKind::binary;
   return found;
 }

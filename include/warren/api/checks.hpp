@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What faces ask of the options that they are given. Messages name options as the command line does
+// ("--weight-decay").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warren::api {
+
+/// Throws UsageError, with the name that was meant, unless `value` is one of `available`.
+void check_choice(const std::string& option, const std::string& value,
+                  const std::vector<std::string>& available);
+/// Throws UsageError for fanouts that are neither 1 or more nor -1, for none and for too many.
+void check_fanouts(const std::vector<std::int64_t>& fanouts);
+
+/// A message with the options as the library names them: "--weight-decay 1" becomes
+/// "weight_decay 1".
+[[nodiscard]] std::string in_library_words(std::string_view message);
+
+}  // namespace warren::api

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What train() and predict() are made of: for faces that have teams of their own, as the command
+// line. Messages name options as the command line does ("--weight-decay").
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "warren/api/train.hpp"
+#include "warren/exec/thread_pool.hpp"
+#include "warren/learn/links.hpp"
+#include "warren/learn/memory_plan.hpp"
+#include "warren/learn/neighbours.hpp"
+#include "warren/learn/trainer.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::api {
+
+/// Throws UsageError for options that are none or do not go together. What only the dataset tells
+/// is left to fit_to().
+[[nodiscard]] learn::TrainOptions train_options(const TrainOptions& options);
+
+/// How a dataset is made ready for a team.
+struct Preparation {
+  std::string normalize = "auto", method = "ranges", reorder = "none";
+  std::string name{};         ///< Of the dataset, for messages.
+  bool is_generated = false;  ///< Features are drawn as they are meant to be.
+  bool dense = false;         ///< Features: the first layer reads no sparse ones.
+  bool links = false;         ///< Edges are held out.
+  int ranks = 1;
+  std::uint64_t seed = 1;
+};
+/// Throws UsageError for names that are none.
+void check(const Preparation& how);
+
+/// What a model needs of its dataset.
+struct Needs {
+  bool dense = false;
+  bool weights = false;  ///< Of the edges.
+  bool links = false;
+  /// Labels and splits are neither read nor missed; scores are rows of so many numbers.
+  std::optional<std::uint64_t> unlabelled{};
+};
+[[nodiscard]] Needs needs_of(const learn::TrainOptions& options);
+
+/// A dataset that is cut over the ranks of a team, which share it.
+struct TrainingData {
+  learn::Dataset dataset;
+  std::string normalize;  ///< What was done to the features: "rows" or "none".
+  learn::GraphPair graphs;
+  std::shared_ptr<const learn::LinkSplit> links;  ///< Where they are learnt.
+  std::vector<std::string> warnings;
+};
+/// Normalises the features, orders the vertices, cuts the graph, and holds links out. Throws
+/// UsageError, InputError, MemoryError.
+[[nodiscard]] TrainingData prepare(graph::Graph graph, learn::Dataset dataset,
+                                   const Preparation& how, exec::ThreadPool& pool);
+
+/// What can only be said of the dataset: throws UsageError for batches larger than the training
+/// set, and takes smaller ones where none were asked for. Chooses where features and lists lie, if
+/// it is left to choose. `memory`: bytes of a rank's GPU; 0 on the CPU. Hands the split of links
+/// over. Adds to the data's warnings.
+void fit_to(TrainingData& data, const TrainOptions& asked, int ranks, std::uint64_t memory,
+            learn::TrainOptions& train);
+
+/// Of one training; rank 0 fills it.
+struct TrainingOutcome {
+  std::vector<learn::EpochRecord> epochs;   ///< Of this run.
+  std::vector<learn::EpochRecord> history;  ///< Those before it, too.
+  learn::TrainResult result;
+  std::optional<Model> model;  ///< Where TrainOptions::keeps_mark.
+  std::vector<float> scores;   ///< As TrainResult::scores, where they are wanted.
+  std::uint64_t parameters = 0;
+  std::uint64_t peak = 0;     ///< Of the rank that held most.
+  std::uint64_t batches = 0;  ///< Of an epoch; 0 of the whole graph.
+  double hit_rate = 0.0;
+};
+struct TrainingJob {
+  const TrainingData& data;
+  const learn::TrainOptions& options;
+  const learn::MemoryPlan& plan;
+  bool resumes = false;
+  bool predicts = false;
+  /// By rank 0, after each epoch.
+  std::function<void(const learn::EpochRecord&)> seen{};
+};
+/// One rank's part of a training. Collective.
+void train_on(team::Team& team, const TrainingJob& job, TrainingOutcome& outcome);
+
+/// What a model says, at rank 0; rows in the dataset's order.
+struct Prediction {
+  std::optional<learn::Scores> scores;  ///< Of datasets with labels.
+  std::vector<float> rows;              ///< n x classes.
+  std::vector<float> embeddings;        ///< n x hidden, where they are wanted.
+  std::optional<bool> is_trained_on;    ///< Whether it is the graph that the model learnt from.
+  double seconds = 0.0;
+};
+/// Options with which a trainer asks a model.
+[[nodiscard]] learn::TrainOptions predict_options(const learn::Checkpoint& checkpoint);
+/// Throws InputError unless the model, which messages call `name`, can be asked of the dataset,
+/// whose labels may be of fewer classes.
+void fit_to_model(const std::string& name, const learn::Checkpoint& checkpoint, bool has_labels,
+                  learn::Dataset& dataset);
+struct PredictionJob {
+  const TrainingData& data;
+  const learn::TrainOptions& options;  ///< Of predict_options().
+  const learn::TensorFile& model;
+  std::string name;  ///< Of the model, for messages.
+  bool has_labels = false;
+  bool wants_embeddings = false;
+};
+/// What a prediction will hold.
+[[nodiscard]] learn::MemoryPlan plan_prediction(const PredictionJob& job);
+/// One rank's part of a prediction. Collective.
+void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryPlan& plan,
+                Prediction& outcome);
+
+}  // namespace warren::api

@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training graph neural networks, and asking them. Both check their arguments before they work, release the interpreter's lock, and end at Ctrl-C."""
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core
+from ._arrays import as_numpy, path_text, real_number, seed_number, whole_number
+from ._build import _place
+from ._dataset import Dataset, of_core, read_dataset
+from ._pyg_layers import from_pyg, to_pyg
+from ._results import Result, run_info
+from ._session import Session, choice, run_of
+
+if TYPE_CHECKING:
+    import pandas
+
+Progress = Callable[[dict[str, Any]], object]
+
+MODELS = {"gcn": 0, "sage": 1, "gat": 2, "gatv2": 3, "gin": 4}
+NAMES: dict[str, dict[Any, int]] = {
+    "model": MODELS, "mode": {"full": 0, "sampled": 1}, "task": {"node": 0, "link": 1}, "aggregate": {"mean": 0, "sum": 1, "max": 2},
+    "norm": {None: 0, "none": 1, "batch": 2, "layer": 3}, "type": {"float32": 0, "float16": 1, "bfloat16": 2, "fp16": 3, "bf16": 4},
+    "optimizer": {"adam": 0, "adamw": 1, "sgd": 2}, "schedule": {"constant": 0, "cosine": 1, "step": 2}, "normalize": {"auto": 0, "rows": 1, "none": 2},
+    "method": {"ranges": 0, "random": 1, "degree": 2, "rabbit": 3, "metis": 4}, "reorder": {"none": 0, "rabbit": 1, "degree": 2, "random": 3},
+    "evaluation": {None: 0, "exact": 1, "sampled": 2}, "placement": {None: 0, "auto": 1, "device": 2, "replicated": 3, "host": 4, "cached": 5},
+    "cache_by": {None: 0, "degree": 1, "presampling": 2}, "edges": {None: 0, "auto": 1, "device": 2, "replicated": 3, "host": 4}}
+# Least and largest; None may be given where the default is None.
+NUMBERS = {"layers": (1, 64), "hidden": (1, 2**20), "heads": (1, 1024), "warmup": (0, 10**6), "epochs": (1, 10**7), "patience": (0, 10**7), "batch": (1, 2**30),
+           "negatives": (1, 2**20), "checkpoint_every": (1, 10**7), "checkpoint_batches": (0, 2**30)}
+REALS = {"dropout": 0.999, "lr": 1e6, "weight_decay": 1e6, "clip": 1e6, "cached": 1.0}
+
+
+class Model:
+    """A trained model: its parameters, and what it was trained on and by. Immutable.
+
+    weights: {name: float32 array of two dimensions}, as model.safetensors has them; a vector has one row. facts: {name: text}: sizes, the kind of the
+    model ("model"), its options ("option.lr", ...). Made by warren.train and warren.load_model.
+    """
+
+    def __init__(self, core: _core.Model):
+        if not isinstance(core, _core.Model):
+            raise TypeError("warren.Model: models are made by warren.train and warren.load_model")
+        self._core = core
+
+    @property
+    def weights(self) -> dict[str, np.ndarray]:
+        """Views that must not be written."""
+        return {name: values.reshape(rows, columns) for name, rows, columns, values in self._core.weights()}
+
+    @property
+    def facts(self) -> dict[str, str]:
+        return self._core.facts()
+
+    def with_weights(self, weights: Mapping[str, Any]) -> Model:
+        """The same model with other numbers: an array for each name of `weights`, of its shape. Names that are left out keep theirs.
+
+        Raises ValueError for a name that the model does not have, another shape, and what are no real numbers.
+        """
+        own = self.weights
+        for name, values in weights.items():
+            if name not in own:
+                raise ValueError(f"weights: got {name!r}, expected names of this model: {', '.join(own)}")
+            array = as_numpy(f"weights[{name!r}]", values)
+            if array.dtype.kind not in "biuf" or array.shape != own[name].shape:
+                raise ValueError(f"weights[{name!r}]: got {array.dtype} of shape {array.shape}, expected real numbers of shape {own[name].shape}")
+            own[name] = array.astype(np.float32)
+        return Model(self._core.with_values(np.concatenate([array.reshape(-1) for array in own.values()])))
+
+    def to_pyg(self) -> list[dict[str, np.ndarray]]:
+        """The state dicts of PyTorch Geometric's layers that compute the same, a layer each, as float32 NumPy arrays.
+
+        They are GCNConv, SAGEConv (aggr as `aggregate`), GATConv, GATv2Conv (heads joined, the last layer with one head), and GINConv(train_eps=True) of
+        Sequential(Linear, ReLU, Linear), with ReLU (of gat and gatv2 ELU) between them. A vertex of warren's gathers from what its edges lead to: edge_index
+        is [targets, sources]. Raises ValueError for a model with norms or with `skip`.
+        """
+        return to_pyg(self.facts["model"], int(self.facts["layers"]), self.weights)
+
+    def with_pyg(self, states: Sequence[Mapping[str, Any]]) -> Model:
+        """The same model with the parameters of PyTorch Geometric's layers: a state dict a layer, as to_pyg() gives them, of arrays or tensors.
+
+        Raises ValueError, naming layer and parameter, for other names and shapes, and biases of GATv2's products that are not 0; as to_pyg().
+        """
+        return self.with_weights(from_pyg(self.facts["model"], int(self.facts["layers"]), self.weights, states))
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes model.safetensors into the folder, which is made where there is none: whole, or not at all. Raises ValueError where it cannot be written."""
+        self._core.save(path_text("folder", folder, "the path of a folder"))
+
+    def __repr__(self) -> str:
+        facts = self.facts
+        return f"<warren.Model {facts['model']}, {facts['layers']} layers, {facts['features']} features, {facts['classes']} classes>"
+
+
+def load_model(folder: str | os.PathLike[str]) -> Model:
+    """The model that warren.train, Model.save or the command line has written into the folder. Raises FileNotFoundError; ValueError for a damaged file."""
+    text = path_text("folder", folder, "the path of a folder")
+    if not os.path.isfile(os.path.join(text, "model.safetensors")):
+        raise FileNotFoundError(f"folder: got {text!r}, expected a folder with model.safetensors, which train has written")
+    return Model(_core.load_model(text))
+
+
+class TrainResult:
+    """What a training has found.
+
+    history: a dict an epoch, with epoch, loss, train_accuracy, validation_accuracy, validation_loss, test_accuracy and seconds, those before a resume included.
+    best_epoch, best_validation, test_accuracy (of the best epoch), chance (what one answer for all vertices reaches on validation), stopped_early.
+    model: the warren.Model of the best epoch. scores: float32 of shape (n, classes), what the model says of every vertex before softmax or sigmoid; of
+    task "link" the embeddings, (n, hidden), by the edges that were not held out. None where evaluation is "sampled".
+    normalize: what was done to the features, "rows" or "none". seconds: of all epochs of this run.
+    """
+
+    def __init__(self, dataset: Dataset, options: dict[str, Any], found: tuple[Any, ...]):
+        history, self.epochs, self.best_epoch, self.best_validation, self.test_accuracy, test_mrr, self.chance, self.stopped_early, model, scores = found[:10]
+        self.normalize, self._batches, self.peak_memory, _, self._ran = found[10:]
+        self.history: list[dict[str, Any]] = history
+        self.dataset = dataset
+        self.model = Model(model)
+        self.scores: np.ndarray | None = scores.reshape(-1, model.classes) if scores.size > 0 else None
+        self._options = options
+        self._test_mrr = test_mrr
+
+    @property
+    def seconds(self) -> float:
+        return float(self._ran[8])
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """A new dict at each call, whose fields are those of the command line."""
+        info = run_info("train", self.dataset.graph, self._ran)
+        facts = self.model.facts
+        is_of_links = self._options["task"] == "link"
+        info.update({name: self._options[name] for name in ("model", "mode", "task")})
+        info.update({name: int(facts[name]) for name in ("layers", "hidden", "features")})
+        info["embedding" if is_of_links else "classes"] = int(facts["classes"])
+        info.update(type=facts["type"], norm=facts["norm"], parameters=sum(array.size for array in self.model.weights.values()), epochs=self.history,
+                    epochs_done=self.epochs, best_epoch=self.best_epoch, best_validation=self.best_validation, test_accuracy=self.test_accuracy,
+                    chance=self.chance, normalize=self.normalize, stopped_early=self.stopped_early, peak_memory=self.peak_memory)
+        if self.history:
+            info["epoch_seconds"] = float(np.median([epoch["seconds"] for epoch in self.history]))
+        if self._batches:
+            info["batches"] = self._batches
+        if is_of_links:
+            info.update(test_auc=self.test_accuracy, test_mrr=self._test_mrr)
+        return info
+
+    def predict(self, dataset: Dataset | str | os.PathLike[str] | None = None, **options: Any) -> PredictResult:
+        """As warren.predict(dataset, self.model, ...); None: the dataset that it was trained on."""
+        return predict(self.dataset if dataset is None else dataset, self.model, **options)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """As self.model.save(folder)."""
+        self.model.save(folder)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The history as a pandas DataFrame, a row an epoch. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.history)
+
+    def __repr__(self) -> str:
+        what = "AUC" if self._options["task"] == "link" else "accuracy"
+        return f"<TrainResult {self._options['model']}, {self.epochs} epochs, test {what} {self.test_accuracy:.4f} of epoch {self.best_epoch}, {self.seconds:.3g} s>"
+
+
+class PredictResult(Result):
+    """label, n elements (int32): the class of the largest score; where a vertex has any number of labels shape (n, classes) (bool): those with a score
+    above 0; of models of links None. scores, float32 of shape (n, classes), before softmax or sigmoid; of models of links the embeddings: the logit of
+    an edge (u, v) is the inner product of rows u and v. embeddings, float32 of shape (n, hidden), what the last layer reads, or None.
+    train_accuracy, validation_accuracy, test_accuracy: None where the dataset has no labels. trained_on: whether the model was trained on this graph
+    and these features; None where it does not say it."""
+
+    _command = "predict"
+    _columns = ("label",)
+
+    def __init__(self, dataset: Dataset, model: Model, found: tuple[Any, ...]):
+        scores, columns, labels, embeddings, accuracy, self.trained_on, _, ran = found
+        super().__init__(dataset.graph, ran)
+        self.scores: np.ndarray = scores.reshape(-1, columns)
+        self.label: np.ndarray | None = None if model._core.is_of_links else self.scores > 0 if model._core.has_several_labels else labels
+        self.embeddings: np.ndarray | None = embeddings.reshape(len(self.scores), -1) if embeddings.size > 0 else None
+        self.train_accuracy: float | None
+        self.validation_accuracy: float | None
+        self.test_accuracy: float | None
+        self.train_accuracy, self.validation_accuracy, self.test_accuracy = accuracy or (None, None, None)
+        if self.label is None:
+            self._columns = ("scores",)
+
+    def to_dict(self) -> dict[Hashable, Any]:
+        """{vertex: its label}, or a list of its row, by the vertices' names where the graph has some."""
+        return dict(zip(self._graph.labels(None), getattr(self, self._columns[0]).tolist()))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A pandas DataFrame with a row a vertex: `vertex`, and `label`, or a column for each label or number. Needs pandas."""
+        import pandas
+
+        values = getattr(self, self._columns[0])
+        columns: dict[Any, Any] = {"label": values} if values.ndim == 1 else dict(enumerate(values.T))
+        return pandas.DataFrame({"vertex": self._graph.labels(None), **columns})
+
+    def _facts(self) -> dict[str, Any]:
+        known = {"train_accuracy": self.train_accuracy, "validation_accuracy": self.validation_accuracy, "test_accuracy": self.test_accuracy,
+                 "trained_on": self.trained_on}
+        return {name: value for name, value in known.items() if value is not None}
+
+    def _summary(self) -> str:
+        return f"of {len(self.scores)} vertices" + ("" if self.test_accuracy is None else f", test accuracy {self.test_accuracy:.4f}")
+
+
+def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: str = "full", task: str = "node", *, layers: int | None = None,
+          hidden: int | None = None, heads: int = 8, aggregate: str = "mean", norm: str | None = None, residual: bool = False, skip: bool = False,
+          dropout: float | None = None, type: str = "float32", lr: float = 0.01, weight_decay: float | None = None, optimizer: str = "adam",
+          schedule: str = "constant", warmup: int = 0, clip: float = 0.0, epochs: int = 200, patience: int = 0, fanout: Sequence[int] | int | None = None,
+          batch: int | None = None, negatives: int | None = None, replace: bool = False, weighted: bool = False, evaluation: str | None = None,
+          placement: str | None = None, cached: float | None = None, cache_by: str | None = None, edges: str | None = None, recompute: bool = False,
+          capture: bool = True, capture_batches: bool = False, tensor_sums: bool | None = None, allow_tf32: bool = True, normalize: str = "auto",
+          method: str = "ranges", reorder: str = "none", seed: int = 1, checkpoint: str | os.PathLike[str] | None = None,
+          checkpoint_every: int = 20, checkpoint_batches: int = 0, resume: bool = False, overwrite: bool = False, allow_changes: bool = False,
+          features: int | None = None, classes: int | None = None, labels: str = "auto", symmetrize: bool = False, drop_self_loops: bool = False,
+          weights: str | None = None, progress: bool | Progress | None = None, device: str = "auto", devices: int | str = "auto",
+          session: Session | None = None) -> TrainResult:
+    """Trains a graph neural network on the dataset's training vertices, with softmax cross-entropy, or sigmoid cross-entropy where a vertex has any number
+    of labels. The best epoch is that of the highest validation accuracy, of the lowest validation loss among equals.
+
+    dataset: a warren.Dataset; or what warren.read_dataset takes, with features, classes, labels, symmetrize, drop_self_loops, weights and seed as there.
+    model: "gcn", "sage", "gat", "gatv2" or "gin". mode: "full", exact passes over the whole graph, or "sampled", batches of sampled neighbourhoods.
+    task: "node", classes of vertices, or "link", which vertices are linked (mode "sampled").
+    layers (2; sampled: as many as fanouts), hidden (64; all heads together), heads (of gat and gatv2), aggregate (of sage: "mean", "sum", "max"), norm ("none",
+    "batch", "layer"; None: "layer" of gin), residual, skip, dropout (0.5; of gat and gatv2 0.6), type ("float16", "bfloat16": of features and activations).
+    lr, weight_decay (0.0005; of links 0), optimizer ("adam", "adamw", "sgd"), schedule ("constant", "cosine", "step"), warmup (epochs), clip (largest length of the
+    gradient; 0: any), epochs, patience (epochs without a better validation after which it ends; 0: never).
+    fanout: neighbours of each vertex, hop by hop ([15, 10]; -1: all). batch: vertices (links: edges) of a batch, a rank. evaluation: "exact" or "sampled".
+    negatives, replace, weighted, placement, cached, cache_by, edges, recompute, capture, capture_batches, tensor_sums, method, reorder: as the command line's options
+    of these names. allow_tf32: of dense products on GPUs.
+    normalize: of features: "rows" (each row by the sum of its sizes), "none", "auto": rows where none is negative, but never of a generator.
+    checkpoint: a folder for model.safetensors and state.safetensors. resume: goes on from its state, where there is one, with the options of before;
+    allow_changes lets them differ. overwrite: replaces the folder's model.
+    progress: called after each epoch with its dict of `history`; what it raises ends the training. It must not make calls of the same session. True: a bar
+    by tqdm, where that is installed.
+    Parameters are float32. Repeats bit for bit on one device with the same numbers of ranks and threads. Ctrl-C ends it at the next step.
+    Raises ValueError (argument: got, expected) for options that are none or do not go together, a dataset without labels, a training that diverges, and a
+    checkpoint that does not fit or cannot be written; FileNotFoundError; MemoryError, before it takes any, with what would need less.
+    """
+    given = dict(locals())
+    options = _options(given)
+    run = run_of("auto", "auto", device, devices, session)
+    if isinstance(dataset, Dataset):
+        _only_by_name(given)
+        data = dataset
+    else:
+        data = read_dataset(dataset, features, classes, labels, symmetrize, drop_self_loops, weights=weights, seed=seed)
+    with _Bar(progress, epochs) as seen:
+        found = _core.train(data._core, options, seen, run)
+    _warn(found[13])
+    return TrainResult(data, {name: given[name] for name in ("model", "mode", "task")}, found)
+
+
+def predict(dataset: Dataset | str | os.PathLike[str], model: Model | str | os.PathLike[str], embeddings: bool = False, normalize: str | None = None,
+            allow_changes: bool = False, device: str = "auto", devices: int | str = "auto", session: Session | None = None) -> PredictResult:
+    """What a model says of every vertex, exactly, by a pass over the whole graph.
+
+    dataset: a warren.Dataset; or a name as warren.read_dataset takes it, which is read as the model's dataset was. model: a warren.Model, or the folder of
+    one. embeddings: also what the last layer reads. normalize: as for training where it is None; another one needs allow_changes.
+    Repeats bit for bit on one device with the same numbers of ranks and threads.
+    Raises ValueError for a dataset that does not fit the model (features, classes, how it was read), and for an option that is none; FileNotFoundError; MemoryError.
+    """
+    asked = model if isinstance(model, Model) else load_model(model)
+    how = "" if normalize is None else str(normalize)
+    choice("normalize", normalize, {None: 0, **NAMES["normalize"]})
+    run = run_of("auto", "auto", device, devices, session)
+    if isinstance(dataset, Dataset):
+        data = dataset
+    else:
+        place = _place(dataset)
+        data = of_core(_core.read_dataset(place, _core.dataset_options(asked._core, place)))
+    found = _core.predict(data._core, asked._core, bool(embeddings), how, bool(allow_changes), run)
+    _warn(found[6])
+    return PredictResult(data, asked, found)
+
+
+def _options(given: dict[str, Any]) -> _core.TrainOptions:
+    """Checked one by one; what goes together the engine checks."""
+    options = _core.TrainOptions()
+    for name, choices in NAMES.items():
+        choice(name, given[name], choices)
+        if given[name] is not None:
+            setattr(options, name, given[name])
+    for name, (least, most) in NUMBERS.items():
+        if given[name] is not None or name in ("heads", "warmup", "epochs", "patience", "checkpoint_every", "checkpoint_batches"):
+            setattr(options, name, _number(name, given[name], least, most))
+    for name, largest in REALS.items():
+        if given[name] is not None or name in ("lr", "clip"):
+            setattr(options, name, _real(name, given[name], largest))
+    for name in ("residual", "skip", "replace", "weighted", "recompute", "capture", "capture_batches", "allow_tf32", "resume", "overwrite",
+                 "allow_changes"):
+        setattr(options, name, bool(given[name]))
+    options.seed = seed_number(given["seed"])
+    if given["tensor_sums"] is not None:
+        options.tensor_sums = bool(given["tensor_sums"])
+    if given["fanout"] is not None:
+        options.fanout = fanouts("fanout", given["fanout"])
+    if given["checkpoint"] is not None:
+        options.checkpoint = path_text("checkpoint", given["checkpoint"], "the path of a folder, or None")
+    return options
+
+
+def _number(name: str, value: Any, least: int, most: int) -> int:
+    expected = f"a number from {least} to {most}"
+    number = whole_number(name, value, least, expected)
+    if number > most:
+        raise ValueError(f"{name}: got {number}, expected {expected}")
+    return number
+
+
+def _real(name: str, value: Any, largest: float) -> float:
+    expected = f"a number from 0 to {largest:g}"
+    number = real_number(name, value, expected)
+    if not 0 <= number <= largest:
+        raise ValueError(f"{name}: got {value!r}, expected {expected}")
+    return number
+
+
+def fanouts(name: str, values: Sequence[int] | int) -> list[int]:
+    """Of an only number a list of one."""
+    expected = "numbers of neighbours, hop by hop: 1 or more, or -1 for all"
+    hops = values if isinstance(values, (list, tuple, range, np.ndarray)) else [values]
+    if len(hops) == 0:
+        raise ValueError(f"{name}: got none, expected {expected}")
+    numbers = [whole_number(f"{name}[{at}]", hop, -1, expected) for at, hop in enumerate(hops)]
+    if 0 in numbers or max(numbers) >= 2**31:
+        raise ValueError(f"{name}: got {numbers}, expected {expected}")
+    return numbers
+
+
+def _only_by_name(given: dict[str, Any]) -> None:
+    for name, default in (("features", None), ("classes", None), ("labels", "auto"), ("symmetrize", False), ("drop_self_loops", False), ("weights", None)):
+        if given[name] != default:
+            raise ValueError(f"{name}: got {given[name]!r}, expected nothing: it is for datasets that are read by name, and this one is a warren.Dataset")
+
+
+class _Bar:
+    """What is called after each epoch: the user's function, a bar of tqdm's, or None."""
+
+    def __init__(self, progress: bool | Progress | None, epochs: int):
+        self._bar: Any = None
+        self._seen: Progress | None = None
+        if callable(progress):
+            self._seen = progress
+        elif progress is not None and not isinstance(progress, bool):
+            raise ValueError(f"progress: got {progress!r}, expected a function of an epoch's dict, True, False or None")
+        elif progress:
+            self._make_bar(epochs)
+
+    def _make_bar(self, epochs: int) -> None:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return
+        self._bar = tqdm(total=epochs, unit="epoch")
+
+        def show(epoch: dict[str, Any]) -> None:
+            self._bar.update(epoch["epoch"] - self._bar.n)
+            self._bar.set_postfix(loss=f"{epoch['loss']:.4f}", validation=f"{epoch['validation_accuracy']:.4f}")
+
+        self._seen = show
+
+    def __enter__(self) -> Progress | None:
+        return self._seen
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _warn(texts: list[str]) -> None:
+    for text in texts:
+        warnings.warn(text, stacklevel=3)

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/api/checks.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "warren/core/error.hpp"
+#include "warren/core/nearest.hpp"
+#include "warren/sample/sampler.hpp"
+
+namespace warren::api {
+
+void check_choice(const std::string& option, const std::string& value,
+                  const std::vector<std::string>& available) {
+  if (std::ranges::find(available, value) != available.end()) return;
+  throw UsageError(fmt::format("{} \"{}\" is unknown{}; there is: {}", option, value,
+                               did_you_mean(value, available), fmt::join(available, ", ")));
+}
+
+void check_fanouts(const std::vector<std::int64_t>& fanouts) {
+  require(!fanouts.empty(), "--fanout: got none, expected a number for each hop");
+  for (const std::int64_t fanout : fanouts)
+    require(fanout == -1 || fanout >= 1,
+            fmt::format("--fanout {}: a hop takes 1 neighbour or more, or -1 for all", fanout));
+  require(fanouts.size() <= sample::kMaxHops,
+          fmt::format("--fanout: {} hops are more than {}", fanouts.size(), sample::kMaxHops));
+}
+
+std::string in_library_words(std::string_view message) {
+  std::string text;
+  bool is_option = false;
+  for (std::size_t i = 0; i < message.size(); ++i) {
+    const bool is_letter = std::isalnum(static_cast<unsigned char>(message[i])) != 0;
+    const bool begins_word = i == 0 || message[i - 1] == ' ' || message[i - 1] == '(';
+    const bool is_named =
+        i + 2 < message.size() && std::isalpha(static_cast<unsigned char>(message[i + 2])) != 0;
+    if (begins_word && is_named && message.substr(i).starts_with("--")) {
+      is_option = true;
+      ++i;
+    } else if (is_option && message[i] == '-') {
+      text += '_';
+    } else {
+      is_option = is_option && is_letter;
+      text += message[i];
+    }
+  }
+  return text;
+}
+
+}  // namespace warren::api

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/ready_data.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "warren/api/checks.hpp"
+#include "warren/graph/transform.hpp"
+
+#include "api/graph_state.hpp"
+
+namespace warren::api {
+
+TrainingData ready_data(const Dataset& dataset, const Preparation& how, const Needs& needs,
+                        Teams& teams) {
+  TrainingData data;
+  teams.on_host([&](exec::ThreadPool& pool) {
+    if (needs.weights) dataset.graph().state()->check_weights(pool);
+    graph::Graph graph = dataset.graph().csr();
+    if (!needs.weights) graph::drop_weights(graph);
+    learn::Dataset content = dataset.content();
+    if (needs.unlabelled) learn::drop_labels(content, *needs.unlabelled);
+    data = prepare(std::move(graph), std::move(content), how, pool);
+  });
+  return data;
+}
+
+std::vector<float> gathered(team::Team& team, const TrainingData& data,
+                            const std::vector<float>& mine, std::uint64_t width) {
+  std::vector<float> rows;
+  const auto parts = team.all_gather_v(std::span<const float>(mine));
+  if (team.rank() != 0) return rows;
+  for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
+  const auto& ids = data.graphs.input_ids;
+  if (ids.empty() || rows.empty()) return rows;
+  std::vector<float> ordered(rows.size());
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    std::copy_n(rows.data() + i * width, width, ordered.data() + ids[i] * width);
+  return ordered;
+}
+
+std::vector<std::string> warnings_of(const TrainingData& data) {
+  std::vector<std::string> warnings;
+  for (const auto* list : {&data.dataset.warnings, &data.warnings})
+    for (const std::string& warning : *list) warnings.push_back(in_library_words(warning));
+  return warnings;
+}
+
+}  // namespace warren::api

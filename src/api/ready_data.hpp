@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What train() and predict() share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "warren/api/training.hpp"
+
+#include "api/teams.hpp"
+
+namespace warren::api {
+
+/// The dataset cut for `how.ranks` ranks; unlabelled where `needs` says so. Throws as prepare(),
+/// and UsageError for weights that are negative or not finite.
+[[nodiscard]] TrainingData ready_data(const Dataset& dataset, const Preparation& how,
+                                      const Needs& needs, Teams& teams);
+
+/// All ranks' rows at rank 0, `width` numbers each, in the dataset's order. Collective.
+[[nodiscard]] std::vector<float> gathered(team::Team& team, const TrainingData& data,
+                                          const std::vector<float>& mine, std::uint64_t width);
+
+/// Of the dataset and of its preparation, in the library's words.
+[[nodiscard]] std::vector<std::string> warnings_of(const TrainingData& data);
+
+}  // namespace warren::api

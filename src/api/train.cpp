@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/api/train.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "warren/api/training.hpp"
+#include "warren/core/error.hpp"
+#include "warren/exec/memory.hpp"
+#include "warren/learn/checkpoint_folder.hpp"
+
+#include "api/call.hpp"
+#include "api/library_words.hpp"
+#include "api/ready_data.hpp"
+
+namespace warren {
+namespace api {
+
+void train_on(team::Team& team, const TrainingJob& job, TrainingOutcome& outcome) {
+  learn::check_memory(job.plan, team.device(), team.size());
+  learn::Trainer trainer(team, job.data.graphs, job.data.dataset, job.options);
+  if (job.resumes) trainer.resume();
+  const bool is_first = team.rank() == 0;
+  if (is_first) outcome = {};
+  const auto result = trainer.run([&](const learn::EpochRecord& record) {
+    if (!is_first) return;
+    outcome.epochs.push_back(record);
+    if (job.seen) job.seen(record);
+  });
+  // What the rank that held most did, as the plan is that rank's.
+  const std::uint64_t peak =
+      team.all_reduce(exec::memory_use(team.device()).peak,
+                      [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });
+  std::vector<float> scores;
+  const bool has_whole = !job.options.sampled || job.options.sampled->exact_evaluation;
+  if (job.predicts && has_whole)
+    scores = gathered(team, job.data, trainer.predict(), job.data.dataset.classes);
+  if (!is_first) return;
+  outcome.result = result;
+  outcome.history = trainer.history();
+  outcome.batches = trainer.batches();
+  outcome.hit_rate = trainer.hit_rate();
+  outcome.parameters = trainer.model().parameters().size();
+  outcome.peak = peak;
+  outcome.scores = std::move(scores);
+  if (job.options.keeps_mark) outcome.model.emplace(trainer.model_file());
+}
+
+}  // namespace api
+
+namespace {
+
+/// Of a rank's GPU; 0 on the CPU.
+std::uint64_t gpu_memory(const RunInfo& info) {
+  return info.device == DeviceKind::cuda ? exec::Device::cuda(0).memory().total : 0;
+}
+
+/// The settings of a state that is gone on from; nothing where there is none. Throws UsageError
+/// where a model would be lost, or options are others.
+std::optional<learn::Settings> take_up(const TrainOptions& options) {
+  if (options.checkpoint.empty() || options.overwrite) return std::nullopt;
+  if (options.resume && learn::has_state(options.checkpoint))
+    return learn::read_state_settings(options.checkpoint);
+  learn::check_is_free(options.checkpoint);
+  return std::nullopt;
+}
+
+void check_data(const Dataset& dataset, const api::Needs& needs) {
+  require(needs.unlabelled || dataset.is_labelled(),
+          "dataset: got one without labels, expected labels, and vertices for training, validation "
+          "and test (a generator needs --classes); --task link learns from edges alone");
+  require(!needs.weights || dataset.graph().is_weighted(),
+          "dataset: got a graph without weights, expected weights: --weighted draws neighbours by "
+          "them");
+}
+
+TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
+  learn::TrainOptions train = api::train_options(options);
+  train.keeps_mark = true;
+  for (const auto& [name, value] : dataset.made_by()) train.inputs.emplace(name, value);
+  const api::Needs needs = api::needs_of(train);
+  api::Preparation how{.normalize = options.normalize,
+                       .method = options.method,
+                       .reorder = options.reorder,
+                       .name = dataset.name().empty() ? "dataset" : dataset.name(),
+                       .is_generated = dataset.is_generated(),
+                       .dense = needs.dense,
+                       .links = needs.links,
+                       .seed = options.seed};
+  api::check(how);
+  check_data(dataset, needs);
+  std::optional<learn::CheckpointFolder> folder;
+  if (!options.checkpoint.empty()) folder.emplace(options.checkpoint);
+  const auto stored = take_up(options);
+  if (stored) {
+    const auto normalize = stored->find("normalize");
+    if (how.normalize == "auto" && normalize != stored->end()) how.normalize = normalize->second;
+    train.inputs["normalize"] = how.normalize;
+    (void)learn::check_settings(options.checkpoint, learn::Purpose::resume, *stored,
+                                learn::settings_of(train), options.allow_changes);
+  }
+  api::Call call(dataset.graph(), {.traversal = std::nullopt,
+                                   .device = options.device,
+                                   .devices = options.devices,
+                                   .session = options.session});
+  how.ranks = call.info.devices;
+  api::TrainingData data = api::ready_data(dataset, how, needs, call.teams());
+  train.inputs["normalize"] = data.normalize;
+  api::fit_to(data, options, how.ranks, gpu_memory(call.info), train);
+  learn::ModelOptions sized = train.model;
+  sized.features = data.dataset.width;
+  sized.classes = data.dataset.classes;
+  learn::check(sized);
+  const learn::MemoryPlan plan = learn::plan_memory(data.graphs, data.dataset, train);
+  const api::TrainingJob job{
+      data, train, plan, stored.has_value(), options.predictions, options.progress};
+  api::TrainingOutcome outcome;
+  call.on_team([&](team::Team& team) { api::train_on(team, job, outcome); });
+  for (const learn::EpochRecord& epoch : outcome.epochs) call.info.seconds += epoch.seconds;
+  return {.history = std::move(outcome.history),
+          .summary = outcome.result,
+          .model = *outcome.model,
+          .scores = std::move(outcome.scores),
+          .normalize = data.normalize,
+          .batches = outcome.batches,
+          .peak_memory = outcome.peak,
+          .warnings = api::warnings_of(data),
+          .info = call.info};
+}
+
+}  // namespace
+
+TrainResult train(const Dataset& dataset, const TrainOptions& options) {
+  return api::told_in_library_words([&] { return train_with(dataset, options); });
+}
+
+}  // namespace warren
