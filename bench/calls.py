@@ -10,6 +10,7 @@ BFS, with what the graph and the device get ready for it. A line of JSON for eac
 """
 import argparse
 import json
+import pathlib
 import statistics
 import sys
 import time
@@ -18,24 +19,35 @@ import numpy as np
 
 import warren
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import stamp  # noqa: E402  pylint: disable=wrong-import-position
+
 WORK = ("bfs", "sssp", "components", "pagerank", "triangles", "core")
 
 
-def timed(call, columns, repeat):
-    """(a result, its two medians in milliseconds)"""
-    left, taken = [], []
+def times_of(call, repeat):
+    """(the last result, times in milliseconds of calls one after the other)"""
+    milliseconds = []
     found = None
     for i in range(repeat + 2):
         found = None  # Freed outside the clock, host copies with it.
         begin = time.perf_counter()
         found = call()
-        middle = time.perf_counter()
+        if i >= 2:
+            milliseconds.append((time.perf_counter() - begin) * 1e3)
+    return found, milliseconds
+
+
+def timed(call, columns, repeat):
+    """(a result, its two medians in milliseconds)"""
+    def read():
+        found = call()
         for column in columns:
             found.array(column, "numpy")
-        end = time.perf_counter()
-        if i >= 2:
-            left.append((middle - begin) * 1e3)
-            taken.append((end - begin) * 1e3)
+        return found
+
+    found, left = times_of(call, repeat)
+    _, taken = times_of(read, repeat)
     return found, {"ms": round(statistics.median(left), 4), "ms_min": round(min(left), 4), "ms_numpy": round(statistics.median(taken), 4), "repeat": repeat}
 
 
@@ -82,13 +94,16 @@ def main():
     parser.add_argument("--source", type=int, help="default: the vertex of the greatest degree")
     parser.add_argument("--work", default=",".join(WORK))
     parser.add_argument("--entries", type=int, default=0, help="of the SciPy matrix; 0: none")
+    parser.add_argument("--commit", help="that the package was built of; default: this checkout's")
     parser.add_argument("--out", help="a file instead of standard output")
     options = parser.parse_args()
+    facts = stamp.origin(options.device == "cuda")
+    facts["commit"] = options.commit or facts["commit"]
     run = {"device": options.device, "devices": options.devices}
     out = open(options.out, "w", encoding="utf-8") if options.out else sys.stdout
 
     def tell(row):
-        print(json.dumps({"lib": "warren " + warren.__version__, "devices": options.devices, **row}), file=out, flush=True)
+        print(json.dumps({"lib": "warren " + warren.__version__, "devices": options.devices, **row, **facts}), file=out, flush=True)
 
     tiny = warren.generate("grid:4x4")
     found, times = timed(lambda: tiny.bfs(0, **run), ("depth",), 10 * options.repeat)
