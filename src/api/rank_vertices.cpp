@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "warren/exec/memory.hpp"
+#include "warren/graph/degree_order.hpp"
+
 #include "api/call.hpp"
 
 namespace warren {
@@ -57,6 +60,40 @@ Form& form_of(std::unique_ptr<Form>& kept, PageRankOptions& kept_options, team::
   return *kept;
 }
 
+/// Whether a few vertices have most of the edges.
+bool is_skewed(team::Team& team, const graph::Shard& shard) {
+  constexpr std::uint64_t kSkew = 64;
+  constexpr std::uint64_t kVertices = std::uint64_t{1} << 18;  // Of less, all values lie near.
+  if (shard.vertices < kVertices || shard.edges == 0) return false;
+  return graph::max_out_degree(team, shard) > kSkew * (shard.edges / shard.vertices + 1);
+}
+
+/// The rank's graph in the order in which a GPU reads ranks in fewer sectors: 0.6 of the time on
+/// Kronecker graphs. Made once. nullptr where it would not pay, or has no room.
+const graph::Shard* by_degree(team::Team& team, RankGraph& rank) {
+  const graph::Shard& shard = rank.shard;
+  if (!team.device().is_cuda() || team.size() != 1 ||
+      shard.edges_placement != graph::EdgesPlacement::device)
+    return nullptr;
+  if (!rank.by_degree) {
+    rank.by_degree.emplace(nullptr);
+    const std::uint64_t bytes =
+        (shard.is_symmetric ? 1 : 2) * shard.edges * sizeof(Vertex) + shard.vertices * 64;
+    if (is_skewed(team, shard) && 2 * bytes < exec::free_memory(team.device()))
+      *rank.by_degree = std::make_unique<graph::Shard>(
+          graph::order_by_degree(exec::Stream(team.device()), shard));
+  }
+  return rank.by_degree->get();
+}
+
+/// Puts ranks in the order of the graph's vertices.
+void write_ranks(const exec::Stream& stream, const traverse::PageRank& form,
+                 const graph::Shard& ordered, double* to) {
+  const memory::Buffer<double> ranks(stream.device(), ordered.vertices);
+  form.write_ranks(ranks.data());
+  graph::in_old_order(stream, ordered, ranks.data(), to);
+}
+
 }  // namespace
 
 ComponentsResult connected_components(const Graph& graph, const ComponentsOptions& options) {
@@ -90,11 +127,10 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
   used.weighted =
       options.weighted && graph.is_weighted();  // Without edges there are none to look at.
   call.run([&](team::Team& team, RankGraph& rank) {
-    const auto run = [&](auto& form) {
+    const auto run = [&](auto& form, const auto& write) {
       const traverse::PageRankResult found = form.run();
       const double seconds = api::slowest(team, found.seconds);
-      api::fill(
-          team, rank.shard, [&](double* to) { form.write_ranks(to); }, ranks);
+      api::fill(team, rank.shard, write, ranks);
       if (team.rank() != 0) return;
       all.iterations = found.iterations;
       all.residual = found.residual;
@@ -102,10 +138,22 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
       call.info.seconds = seconds;
       call.info.bytes_read = found.far_bytes;
     };
-    if (options.mode == Mode::asynchronous)
-      run(form_of(rank.async_pagerank, rank.async_options, team, rank.shard, used));
-    else
-      run(form_of(rank.pagerank, rank.pagerank_options, team, rank.shard, used));
+    if (options.mode == Mode::asynchronous) {
+      auto& form = form_of(rank.async_pagerank, rank.async_options, team, rank.shard, used);
+      run(form, [&](double* to) { form.write_ranks(to); });
+      return;
+    }
+    // Weights, and numbers of a vertex each, are in the graph's order.
+    const bool may_order = !used.weighted && used.personalization.empty();
+    const graph::Shard* ordered = may_order ? by_degree(team, rank) : nullptr;
+    auto& form = form_of(rank.pagerank, rank.pagerank_options, team,
+                         ordered != nullptr ? *ordered : rank.shard, used);
+    run(form, [&](double* to) {
+      if (ordered != nullptr)
+        write_ranks(exec::Stream(team.device()), form, *ordered, to);
+      else
+        form.write_ranks(to);
+    });
   });
   all.rank = ranks.take();
   all.info = call.info;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// In-edges made on a shard's device against transpose(), on every shape, weighted and not.
+// In-edges made on a shard's device against transpose(), on every shape, weighted and not; shards
+// ordered by degree there.
 #include "warren/graph/in_edges.hpp"
 
 #include <gtest/gtest.h>
 
+#include "warren/graph/degree_order.hpp"
 #include "warren/graph/transform.hpp"
 
 #include "traverse/fixtures.hpp"
@@ -77,6 +79,58 @@ TEST(InEdges, EqualTranspose) { check_all(exec::DeviceKind::cpu); }
 TEST(InEdgesCuda, EqualTranspose) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   check_all(exec::DeviceKind::cuda);
+}
+
+void check_orders(exec::DeviceKind kind) {
+  exec::ThreadPool pool(2);
+  team::TeamOptions options;
+  options.kind = kind;
+  options.threads = 2;
+  for (const auto& [name, shape] : fixtures::shapes()) {
+    SCOPED_TRACE(name);
+    const graph::ShardSource source = graph::shard_source(shape, 1, pool);
+    const Vertex n = shape.vertices;
+    team::run_team(options, [&](team::Team& team) {
+      const exec::Stream stream(team.device());
+      const graph::Shard shard = graph::make_shard(team, source);
+      const graph::Shard ordered = graph::order_by_degree(stream, shard);
+      const auto old_id = ordered.old_id->to_host(stream), new_id = ordered.new_id->to_host(stream);
+      const auto check = [&](const graph::CsrView& found, const graph::Graph& right) {
+        const auto offsets = on_host(stream, found.offsets, n + std::uint64_t{1});
+        const auto targets = on_host(stream, found.targets, right.edges());
+        for (Vertex i = 0; i < n; ++i) {
+          std::vector<Vertex> list;
+          for (std::uint64_t e = offsets[i]; e < offsets[i + 1]; ++e)
+            list.push_back(old_id[targets[e]]);
+          EXPECT_TRUE(std::ranges::equal(list, right.neighbours(old_id[i])));
+        }
+      };
+      check(ordered.out, *source.out);
+      check(ordered.in, *source.in);
+      EXPECT_EQ(ordered.is_symmetric, shard.is_symmetric);
+      std::vector<double> ranks(n);
+      for (Vertex v = 0; v < n; ++v) {
+        EXPECT_EQ(old_id[new_id[v]], v);
+        ranks[v] = old_id[v];
+        if (v == 0) continue;
+        const auto before = source.out->neighbours(old_id[v - 1]).size();
+        const auto now = source.out->neighbours(old_id[v]).size();
+        EXPECT_TRUE(before > now || (before == now && old_id[v - 1] < old_id[v]));
+      }
+      memory::Buffer<double> from(team.device(), n), to(team.device(), n);
+      from.upload(stream, ranks);
+      graph::in_old_order(stream, ordered, from.data(), to.data());
+      const auto back = to.to_host(stream);
+      for (Vertex v = 0; v < n; ++v) EXPECT_EQ(back[v], v);
+    });
+  }
+}
+
+TEST(DegreeOrder, IsThatOfTheDegrees) { check_orders(exec::DeviceKind::cpu); }
+
+TEST(DegreeOrderCuda, IsThatOfTheDegrees) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_orders(exec::DeviceKind::cuda);
 }
 
 TEST(InEdges, AreOfOneRankAlone) {

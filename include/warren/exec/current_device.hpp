@@ -14,7 +14,7 @@ class KeepCurrentDevice {
   KeepCurrentDevice& operator=(const KeepCurrentDevice&) = delete;
 
  private:
-  int index_;  ///< -1: unknown.
+  [[maybe_unused]] int index_;  ///< -1: unknown. Builds without CUDA have no use for it.
 };
 
 }  // namespace warren::exec
