@@ -121,4 +121,8 @@ nb::object array_of_vertices(std::vector<Vertex>&& values) {
   return array_of(wide(values));
 }
 
+nb::object array_of_counts(std::vector<std::uint64_t>&& values) {
+  return as_signed<std::int64_t>(std::move(values));
+}
+
 }  // namespace warren::python

@@ -141,6 +141,8 @@ class ResultArray {
 /// Vertices or depths, -1 for kNoVertex: the same memory as int32, or a copy as int64 where a graph
 /// has 2^31 vertices or more.
 [[nodiscard]] nb::object array_of_vertices(std::vector<Vertex>&& values);
+/// The same memory as int64, which no count passes.
+[[nodiscard]] nb::object array_of_counts(std::vector<std::uint64_t>&& values);
 
 template <class T>
 using Input = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
