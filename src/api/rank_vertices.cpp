@@ -6,6 +6,7 @@
 
 #include "warren/exec/memory.hpp"
 #include "warren/graph/degree_order.hpp"
+#include "warren/graph/in_edges.hpp"
 
 #include "api/call.hpp"
 
@@ -78,7 +79,8 @@ const graph::Shard* by_degree(team::Team& team, RankGraph& rank) {
   if (!rank.by_degree) {
     rank.by_degree.emplace(nullptr);
     const std::uint64_t bytes =
-        (shard.is_symmetric ? 1 : 2) * shard.edges * sizeof(Vertex) + shard.vertices * 64;
+        shard.edges * sizeof(Vertex) + shard.vertices * 64 +
+        graph::in_edges_bytes(shard.vertices, shard.edges, graph::WeightType::none);
     if (is_skewed(team, shard) && 2 * bytes < exec::free_memory(team.device()))
       *rank.by_degree = std::make_unique<graph::Shard>(
           graph::order_by_degree(exec::Stream(team.device()), shard));

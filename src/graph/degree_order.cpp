@@ -6,6 +6,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/exec/algorithms.hpp"
+#include "warren/graph/in_edges.hpp"
 
 #include "graph/degree_order_kernels.hpp"
 
@@ -61,7 +62,6 @@ Shard order_by_degree(const exec::Stream& stream, const Shard& shard) {
   ordered.vertices = shard.vertices;
   ordered.edges = shard.edges;
   ordered.cuts = shard.cuts;
-  ordered.is_symmetric = shard.is_symmetric;
   ordered.edges_placement = shard.edges_placement;
   ordered.old_id = std::make_shared<Buffer<Vertex>>(sort_by_degree(stream, shard.out));
   ordered.new_id = std::make_shared<Buffer<Vertex>>(device, shard.vertices);
@@ -69,17 +69,16 @@ Shard order_by_degree(const exec::Stream& stream, const Shard& shard) {
     DegreeOrderRun<decltype(backend)>::invert(
         stream, {ordered.old_id->data(), ordered.new_id->data()}, shard.vertices);
   });
-  const auto moved = [&](const CsrView& view, std::shared_ptr<CsrStorage>& storage) {
-    storage = std::make_shared<CsrStorage>();
-    return move_rows(stream, view, shard.edges, ordered.old_id->data(), ordered.new_id->data(),
-                     *storage);
-  };
-  ordered.out = moved(shard.out, ordered.out_storage);
-  if (shard.is_symmetric) {
-    ordered.in = ordered.out;
-    ordered.in_storage = ordered.out_storage;
-  } else if (shard.has_in()) {
-    ordered.in = moved(shard.in, ordered.in_storage);
+  ordered.out_storage = std::make_shared<CsrStorage>();
+  ordered.out = move_rows(stream, shard.out, shard.edges, ordered.old_id->data(),
+                          ordered.new_id->data(), *ordered.out_storage);
+  if (shard.has_in()) {
+    add_in_edges(stream, ordered);
+    if (shard.is_symmetric) {  // The same lists, in their order.
+      ordered.out = ordered.in;
+      ordered.out_storage = ordered.in_storage;
+      ordered.is_symmetric = true;
+    }
   }
   return ordered;
 }

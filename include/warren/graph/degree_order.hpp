@@ -9,9 +9,9 @@ namespace warren::graph {
 
 /// A shard of one rank, with its edges on its device, as one of the same graph without weights, in
 /// which vertices are numbered by falling out-degree, those of equal degree in their order: what is
-/// read often lies together. Lists keep their order, and are not sorted by the new numbers. Its
-/// new_id[v] is vertex v's number, and old_id the reverse. Synchronises. Deterministic. Throws
-/// UsageError for another shard, MemoryError.
+/// read often lies together. Lists of in-edges, and of symmetric graphs, are sorted by the new
+/// numbers; other lists keep their order. Its new_id[v] is vertex v's number, and old_id the
+/// reverse. Synchronises. Deterministic. Throws UsageError for another shard, MemoryError.
 [[nodiscard]] Shard order_by_degree(const exec::Stream& stream, const Shard& shard);
 
 /// to[v] = from[new_id[v]] for each vertex of a shard that order_by_degree() made, on its device.
