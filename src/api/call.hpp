@@ -56,6 +56,7 @@ struct RankGraph {
   PageRankOptions pagerank_options, async_options;
   /// With vertices by degree, for ranks (rank_vertices.cpp); nullptr inside: not worth it.
   std::optional<std::unique_ptr<graph::Shard>> by_degree;
+  memory::Buffer<double> ranks_by_degree;
   std::unique_ptr<RankProduct> product;
   std::unique_ptr<RankSampler> sampler;
   /// Of Mode::automatic, by what the first search found.

@@ -89,11 +89,11 @@ const graph::Shard* by_degree(team::Team& team, RankGraph& rank) {
 }
 
 /// Puts ranks in the order of the graph's vertices.
-void write_ranks(const exec::Stream& stream, const traverse::PageRank& form,
-                 const graph::Shard& ordered, double* to) {
-  const memory::Buffer<double> ranks(stream.device(), ordered.vertices);
-  form.write_ranks(ranks.data());
-  graph::in_old_order(stream, ordered, ranks.data(), to);
+void write_in_order(const exec::Stream& stream, RankGraph& rank, double* to) {
+  memory::Buffer<double>& ranks = rank.ranks_by_degree;
+  if (ranks.size() == 0) ranks = memory::Buffer<double>(stream.device(), rank.shard.vertices);
+  rank.pagerank->write_ranks(ranks.data());
+  graph::in_old_order(stream, **rank.by_degree, ranks.data(), to);
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
                          ordered != nullptr ? *ordered : rank.shard, used);
     run(form, [&](double* to) {
       if (ordered != nullptr)
-        write_ranks(exec::Stream(team.device()), form, *ordered, to);
+        write_in_order(exec::Stream(team.device()), rank, to);
       else
         form.write_ranks(to);
     });
