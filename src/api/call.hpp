@@ -42,6 +42,9 @@ struct RankSampler {
 /// the first call of it, and again where its options change.
 struct RankGraph {
   graph::Shard shard;
+  /// With vertices by degree, for ranks (rank_vertices.cpp); nullptr inside: not worth it.
+  std::optional<std::unique_ptr<graph::Shard>> by_degree;
+  memory::Buffer<double> ranks_by_degree;
   std::unique_ptr<traverse::Bfs> bfs;
   std::unique_ptr<traverse::AsyncBfs> async_bfs;
   std::unique_ptr<traverse::Sssp> sssp;
@@ -54,9 +57,6 @@ struct RankGraph {
   std::unique_ptr<traverse::PageRank> pagerank;
   std::unique_ptr<traverse::AsyncPageRank> async_pagerank;
   PageRankOptions pagerank_options, async_options;
-  /// With vertices by degree, for ranks (rank_vertices.cpp); nullptr inside: not worth it.
-  std::optional<std::unique_ptr<graph::Shard>> by_degree;
-  memory::Buffer<double> ranks_by_degree;
   std::unique_ptr<RankProduct> product;
   std::unique_ptr<RankSampler> sampler;
   /// Of Mode::automatic, by what the first search found.
