@@ -50,11 +50,15 @@ class Result:
         """
         if name not in self._columns:
             raise ValueError(f"name: got {name!r}, expected one of " + ", ".join(map(repr, self._columns)))
-        return to_library(self._values[name], self._graph.arrays if library is None else check_library("library", library))
+        return to_library(self._value(name), self._graph.arrays if library is None else check_library("library", library))
+
+    def _value(self, name: str) -> Any:
+        """As the call gave it; of results that have NumPy's arrays the attribute."""
+        return self._values[name] if name in self._values else getattr(self, name)
 
     def _host(self, name: str) -> np.ndarray:
         """The array in host memory."""
-        array: np.ndarray = to_library(self._values[name], "numpy")
+        array: np.ndarray = to_library(self._value(name), "numpy")
         return array
 
     @property
