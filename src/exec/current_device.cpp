@@ -4,13 +4,19 @@
 #include "exec/cuda/runtime.hpp"
 
 namespace warren::exec {
+namespace {
 
 #if WARREN_HAS_CUDA
-KeepCurrentDevice::KeepCurrentDevice() noexcept : index_(cuda::current_device()) {}
-KeepCurrentDevice::~KeepCurrentDevice() { cuda::set_current_device(index_); }
+int current() noexcept { return cuda::current_device(); }
+void make_current(int index) noexcept { cuda::set_current_device(index); }
 #else
-KeepCurrentDevice::KeepCurrentDevice() noexcept : index_(-1) {}
-KeepCurrentDevice::~KeepCurrentDevice() = default;
+int current() noexcept { return -1; }
+void make_current(int /*index*/) noexcept {}
 #endif
+
+}  // namespace
+
+KeepCurrentDevice::KeepCurrentDevice() noexcept : index_(current()) {}
+KeepCurrentDevice::~KeepCurrentDevice() { make_current(index_); }
 
 }  // namespace warren::exec

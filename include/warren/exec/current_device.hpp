@@ -14,7 +14,7 @@ class KeepCurrentDevice {
   KeepCurrentDevice& operator=(const KeepCurrentDevice&) = delete;
 
  private:
-  [[maybe_unused]] int index_;  ///< -1: unknown. Builds without CUDA have no use for it.
+  int index_;  ///< -1: unknown.
 };
 
 }  // namespace warren::exec
