@@ -32,12 +32,7 @@ Graph read_public(const api::DatasetPlace& place, const std::string& name,
                       "files, and this is a public dataset in the form that its authors publish: "
                       "leave them out",
                       name));
-  graph::BuildOptions build;
-  build.symmetrize = options.symmetrize;
-  build.drop_self_loops = options.drop_self_loops;
-  build.keep_duplicates = options.keep_duplicates;
-  build.sum_duplicates = options.sum_duplicates;
-  api::check_duplicates(build);
+  const graph::BuildOptions build = api::build_options(options);
   const std::string weights = options.weights == "none" ? "" : options.weights;
   (void)api::parse_weights(weights, "--weights");
   graph::Graph graph;

@@ -32,6 +32,16 @@ void check_duplicates(const graph::BuildOptions& options) {
           "keep_duplicates and sum_duplicates: parallel edges are kept or added up, not both");
 }
 
+graph::BuildOptions build_options(const ReadOptions& options) {
+  graph::BuildOptions build;
+  build.symmetrize = options.symmetrize;
+  build.drop_self_loops = options.drop_self_loops;
+  build.keep_duplicates = options.keep_duplicates;
+  build.sum_duplicates = options.sum_duplicates;
+  check_duplicates(build);
+  return build;
+}
+
 GraphState::GraphState(graph::Graph csr, std::vector<std::string> names)
     : number_(next_number()),
       csr_(std::make_shared<const graph::Graph>(std::move(csr))),

@@ -26,6 +26,8 @@ namespace warren::api {
 
 /// Throws UsageError where both options for parallel edges are set.
 void check_duplicates(const graph::BuildOptions& options);
+/// What of reading a graph is done to its edges. Throws as check_duplicates().
+[[nodiscard]] graph::BuildOptions build_options(const ReadOptions& options);
 
 class GraphState {
  public:

@@ -46,12 +46,7 @@ std::vector<std::string> names_of(const api::GraphPlace& place, std::vector<std:
 Graph read(const std::string& name, const ReadOptions& options) {
   const std::string weights = options.weights == "none" ? "" : options.weights;
   (void)api::parse_weights(weights, "weights");
-  graph::BuildOptions build;
-  build.symmetrize = options.symmetrize;
-  build.drop_self_loops = options.drop_self_loops;
-  build.keep_duplicates = options.keep_duplicates;
-  build.sum_duplicates = options.sum_duplicates;
-  api::check_duplicates(build);
+  graph::BuildOptions build = api::build_options(options);
   const api::GraphPlace place = api::find_graph(name, options.format, options.seed);
   if (place.generator) build = graph::effective_options(*place.generator, build);
   graph::Graph graph;
