@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/printable.hpp"
 #include "warren/files/checksum.hpp"
 
 namespace warren::files {
@@ -54,7 +55,7 @@ void ZipReader::check_overlaps() const {
     if (between < kLocalBytes || between - kLocalBytes < before.compressed)
       file_.fail(entry.directory_offset,
                  fmt::format("members '{}' and '{}' lie over each other; the archive is damaged",
-                             before.name, entry.name));
+                             printable(before.name), printable(entry.name)));
   }
 }
 
@@ -151,10 +152,11 @@ ZipPlace ZipReader::place_of(const std::string& name) const {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& e) { return e.name == name; });
   if (found == entries_.end())
-    throw InputError(fmt::format("{}: the archive has no member '{}'", file_.path(), name));
+    throw InputError(
+        fmt::format("{}: the archive has no member '{}'", file_.path(), printable(name)));
   const Entry& entry = *found;
   const auto refuse = [&](const std::string& what) {
-    file_.fail(entry.directory_offset, fmt::format("member '{}' {}", name, what));
+    file_.fail(entry.directory_offset, fmt::format("member '{}' {}", printable(name), what));
   };
   if ((entry.flags & 1) != 0) refuse("is encrypted; save it without a password");
   if (entry.method != kStored && entry.method != kDeflated) {
@@ -194,7 +196,7 @@ ZipMember ZipReader::load(const std::string& name) const {
   } else if (crc32_of(member.data, member.size) != place.crc) {
     file_.fail(member.offset,
                fmt::format("member '{}' is damaged: its checksum does not match; get the file anew",
-                           name));
+                           printable(name)));
   }
   return member;
 }

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/printable.hpp"
 #include "warren/files/checksum.hpp"
 
 namespace warren::files {
@@ -38,7 +39,7 @@ ZipStream::ZipStream(const MappedFile& file, ZipPlace place)
   if (place_.size / kMostDeflateGains > place_.compressed) {
     file_->fail(place_.offset,
                 fmt::format("member '{}' claims {} bytes, which {} compressed bytes cannot hold",
-                            place_.name, place_.size, place_.compressed));
+                            printable(place_.name), place_.size, place_.compressed));
   }
   inflater_ = std::make_unique<Inflater>();
 }
@@ -105,7 +106,7 @@ void ZipStream::finish() {
     file_->fail(
         place_.offset,
         fmt::format("member '{}' is damaged: its checksum does not match; get the file anew",
-                    place_.name));
+                    printable(place_.name)));
   }
 }
 
@@ -113,7 +114,7 @@ void ZipStream::fail_inflating() const {
   file_->fail(
       place_.offset + taken_,
       fmt::format("member '{}' is damaged: it does not inflate to its {} bytes; get the file anew",
-                  place_.name, place_.size));
+                  printable(place_.name), place_.size));
 }
 
 }  // namespace warren::files

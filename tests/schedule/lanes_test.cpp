@@ -199,7 +199,7 @@ TEST(ScheduleLanes, GatheredMessages) {
 }
 
 TEST(ScheduleLanes, RandomRunsWithPauses) {
-  std::mt19937_64 random(5);
+  std::mt19937_64 random(testing_support::random_seed(5));
   for (int run = 0; run < testing_support::random_runs(12); ++run) {
     SCOPED_TRACE("run " + std::to_string(run));
     const Shape shape{1 + static_cast<int>(random() % 3), 1 + static_cast<int>(random() % 2),

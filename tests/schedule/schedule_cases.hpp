@@ -522,7 +522,7 @@ TYPED_TEST_P(ScheduleTest, OptionsThatCannotBe) {
 
 TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
   const std::vector<TeamOptions> teams = this->small_teams();
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(testing_support::random_seed(1));
   for (int run = 0; run < random_runs(300); ++run) {
     SCOPED_TRACE("run " + std::to_string(run));
     QueueOptions options = this->small_options();

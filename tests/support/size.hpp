@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 
 namespace warren::testing_support {
@@ -41,6 +42,12 @@ inline int random_runs(int usual) {
   const char* asked = std::getenv("WARREN_TEST_RUNS");
   if (asked != nullptr) return std::atoi(asked);
   return is_small() ? (usual + 3) / 4 : usual;
+}
+
+/// What these cases are drawn by: WARREN_TEST_SEED, for others than usual.
+inline std::uint64_t random_seed(std::uint64_t usual) {
+  const char* asked = std::getenv("WARREN_TEST_SEED");
+  return asked != nullptr ? std::strtoull(asked, nullptr, 10) : usual;
 }
 
 }  // namespace warren::testing_support

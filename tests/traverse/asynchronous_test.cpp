@@ -81,7 +81,7 @@ TEST(AsyncSssp, WeightsOfZero) {
 
 /// With the sanitized builds' forty each, five hundred runs.
 TEST(AsyncTraversals, RandomRunsWithPauses) {
-  std::mt19937_64 random(7);
+  std::mt19937_64 random(testing_support::random_seed(7));
   for (int run = 0; run < random_runs(testing_support::is_small() ? 160 : 420); ++run) {
     SCOPED_TRACE("run " + std::to_string(run));
     // One in eight is large enough for several chunks and full rings.
