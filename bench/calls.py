@@ -5,10 +5,11 @@
     bench/calls.py [--device cuda] [--devices 1] [--repeat 20] [--source V] [--work bfs,sssp,...] [--out FILE] GRAPH ...
 
 GRAPH is a file or a generator. A time is the median of --repeat calls after two that are not told: `ms` with the arrays left, `ms_numpy` with them in
-host memory. `tiny` is a graph of 16 vertices: what a call costs by itself. `scipy` is from_scipy() of a CSR matrix of --entries entries and its first
+host memory. `sample` is a call that samples 64 batches of 1024 different vertices, 15, 10 and 5 neighbours of each. `tiny` is a graph of 16 vertices: what a call costs by itself. `scipy` is from_scipy() of a CSR matrix of --entries entries and its first
 BFS, with what the graph and the device get ready for it. A line of JSON for each.
 """
 import argparse
+import itertools
 import json
 import pathlib
 import statistics
@@ -22,7 +23,9 @@ import warren
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import stamp  # noqa: E402  pylint: disable=wrong-import-position
 
-WORK = ("bfs", "sssp", "components", "pagerank", "triangles", "core")
+WORK = ("bfs", "sssp", "components", "pagerank", "triangles", "core", "sample")
+# Batches of a call, their seeds, and neighbours by hop.
+BATCHES, BATCH, FANOUTS = 64, 1024, (15, 10, 5)
 
 
 def times_of(call, repeat):
@@ -43,7 +46,7 @@ def timed(call, columns, repeat):
     def read():
         found = call()
         for column in columns:
-            found.array(column, "numpy")
+            found.array(*column, library="numpy")
         return found
 
     found, left = times_of(call, repeat)
@@ -52,18 +55,26 @@ def timed(call, columns, repeat):
 
 
 def check_of(found):
+    if isinstance(found, warren.SampledBatches):
+        return {name: found.info[name] for name in ("sampled_edges", "sampled_vertices")}
     return {name: getattr(found, name) for name in ("reached", "max_depth", "num_components", "largest", "iterations", "triangles", "innermost") if hasattr(found, name)}
 
 
 def calls_of(graph, options, run):
     source = int(graph.degree().argmax()) if options.source is None else options.source
-    calls = {"bfs": (lambda: graph.bfs(source, **run), ("depth", "parent")), "components": (lambda: graph.connected_components(**run), ("label",)),
-             "pagerank": (lambda: graph.pagerank(tolerance=1e-6, max_iterations=500, **run), ("rank",))}
+    calls = {"bfs": (lambda: graph.bfs(source, **run), (("depth",), ("parent",))), "components": (lambda: graph.connected_components(**run), (("label",),)),
+             "pagerank": (lambda: graph.pagerank(tolerance=1e-6, max_iterations=500, **run), (("rank",),))}
     if graph.is_weighted:
-        calls["sssp"] = (lambda: graph.sssp(source, **run), ("distance",))
+        calls["sssp"] = (lambda: graph.sssp(source, **run), (("distance",),))
     if graph.is_symmetric:
-        calls["triangles"] = (lambda: graph.triangles(**run), ("count",))
-    calls["core"] = (lambda: graph.core_number(**run), ("core",))
+        calls["triangles"] = (lambda: graph.triangles(**run), (("count",),))
+    calls["core"] = (lambda: graph.core_number(**run), (("core",),))
+    if graph.num_vertices >= BATCH:
+        generator = np.random.default_rng(1)
+        seeds = np.concatenate([generator.choice(graph.num_vertices, BATCH, replace=False) for _ in range(BATCHES)])
+        columns = [("vertices",)] + [(name, hop) for hop in range(len(FANOUTS)) for name in ("offsets", "targets")]
+        numbers = itertools.count(0, BATCHES)
+        calls["sample"] = (lambda: graph.sample_batches(seeds, FANOUTS, BATCH, batch=next(numbers), in_flight=options.in_flight, **run), columns)
     return {name: calls[name] for name in options.work.split(",") if name in calls}
 
 
@@ -93,6 +104,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--source", type=int, help="default: the vertex of the greatest degree")
     parser.add_argument("--work", default=",".join(WORK))
+    parser.add_argument("--in-flight", type=int, default=0, help="of sample; 0: chosen")
     parser.add_argument("--entries", type=int, default=0, help="of the SciPy matrix; 0: none")
     parser.add_argument("--commit", help="that the package was built of; default: this checkout's")
     parser.add_argument("--out", help="a file instead of standard output")
@@ -106,7 +118,7 @@ def main():
         print(json.dumps({"lib": "warren " + warren.__version__, "devices": options.devices, **row, **facts}), file=out, flush=True)
 
     tiny = warren.generate("grid:4x4")
-    found, times = timed(lambda: tiny.bfs(0, **run), ("depth",), 10 * options.repeat)
+    found, times = timed(lambda: tiny.bfs(0, **run), (("depth",),), 10 * options.repeat)
     tell({"graph": "tiny", "what": "bfs", **times, "ms_inside": round(found.seconds * 1e3, 4)})
     for name in options.graphs:
         graph = warren.read(name)

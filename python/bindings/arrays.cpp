@@ -102,8 +102,8 @@ ResultArray told(Array<std::int64_t> values) {
 ResultArray told(Array<std::uint64_t> counts) {
   return {std::move(counts), nb::dtype<std::int64_t>()};  // Which no count passes.
 }
-ResultArray told(Array<Vertex> vertices) {
-  if (vertices.size() < kInt32Vertices) return {std::move(vertices), nb::dtype<std::int32_t>()};
+ResultArray told(Array<Vertex> vertices, std::uint64_t among) {
+  if (among < kInt32Vertices) return {std::move(vertices), nb::dtype<std::int32_t>()};
   return std::make_shared<std::vector<std::int64_t>>(wide(vertices.host()));
 }
 
@@ -116,8 +116,8 @@ void bind_arrays(nb::module_& module) {
       .def("dlpack", &ResultArray::to_dlpack, nb::sig("def dlpack(self) -> typing.Any"));
 }
 
-nb::object array_of_vertices(std::vector<Vertex>&& values) {
-  if (values.size() < kInt32Vertices) return as_signed<std::int32_t>(std::move(values));
+nb::object array_of_vertices(std::vector<Vertex>&& values, std::uint64_t among) {
+  if (among < kInt32Vertices) return as_signed<std::int32_t>(std::move(values));
   return array_of(wide(values));
 }
 

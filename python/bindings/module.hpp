@@ -136,11 +136,16 @@ class ResultArray {
 [[nodiscard]] ResultArray told(Array<double> values);
 [[nodiscard]] ResultArray told(Array<std::int64_t> values);
 [[nodiscard]] ResultArray told(Array<std::uint64_t> counts);
-[[nodiscard]] ResultArray told(Array<Vertex> vertices);
+/// `among`: vertices of the graph, where these are not all of them.
+[[nodiscard]] ResultArray told(Array<Vertex> vertices, std::uint64_t among);
+[[nodiscard]] inline ResultArray told(Array<Vertex> vertices) {
+  const std::uint64_t all = vertices.size();
+  return told(std::move(vertices), all);
+}
 
-/// Vertices or depths, -1 for kNoVertex: the same memory as int32, or a copy as int64 where a graph
-/// has 2^31 vertices or more.
-[[nodiscard]] nb::object array_of_vertices(std::vector<Vertex>&& values);
+/// Vertices or depths, -1 for kNoVertex: the same memory as int32, or a copy as int64 where the
+/// graph has 2^31 vertices or more.
+[[nodiscard]] nb::object array_of_vertices(std::vector<Vertex>&& values, std::uint64_t among);
 /// The same memory as int64, which no count passes.
 [[nodiscard]] nb::object array_of_counts(std::vector<std::uint64_t>&& values);
 

@@ -24,13 +24,47 @@ nb::tuple sample_of(const GraphHandle& graph, const Input<Vertex>& seeds,
   options.batch = batch;
   set_run(options, run);
   SampleResult found = unlocked([&] { return sample_neighbours(*graph, options); });
+  const std::uint64_t sampled = found.vertices.size();
   nb::list layers;
   for (SampledLayer& layer : found.layers)
     layers.append(nb::make_tuple(array_of_counts(std::move(layer.offsets)),
-                                 array_of_vertices(std::move(layer.targets)),
+                                 array_of_vertices(std::move(layer.targets), sampled),
                                  array_of_counts(std::move(layer.edge_ids))));
-  return nb::make_tuple(array_of_vertices(std::move(found.vertices)),
-                        array_of_vertices(std::move(found.trees)), layers, info_of(found.info));
+  return nb::make_tuple(array_of_vertices(std::move(found.vertices), graph->vertices()),
+                        array_of_vertices(std::move(found.trees), 0), layers, info_of(found.info));
+}
+
+nb::list list_of(const std::vector<std::uint64_t>& values) {
+  nb::list list;
+  for (const std::uint64_t value : values) list.append(value);
+  return list;
+}
+
+nb::tuple batches_of(const GraphHandle& graph, const Input<Vertex>& seeds,
+                     const std::vector<std::int64_t>& fanouts, std::uint64_t batch_size,
+                     bool replace, bool weighted, bool disjoint, bool edge_ids, std::uint64_t seed,
+                     std::uint64_t batch, std::uint32_t in_flight, const Run& run) {
+  SampleBatchesOptions options;
+  options.seeds.assign(seeds.data(), seeds.data() + seeds.shape(0));
+  options.fanouts = fanouts;
+  options.batch_size = batch_size;
+  options.replace = replace;
+  options.weighted = weighted;
+  options.disjoint = disjoint;
+  options.edge_ids = edge_ids;
+  options.seed = seed;
+  options.batch = batch;
+  options.in_flight = in_flight;
+  set_run(options, run);
+  SampleBatchesResult found = unlocked([&] { return sample_batches(*graph, options); });
+  nb::list layers;
+  for (SampledLayers& layer : found.layers)
+    layers.append(nb::make_tuple(told(std::move(layer.offsets)), told(std::move(layer.targets), 0),
+                                 told(std::move(layer.edge_ids)), list_of(layer.offset_begins),
+                                 list_of(layer.edge_begins)));
+  return nb::make_tuple(told(std::move(found.vertices), graph->vertices()),
+                        told(std::move(found.trees), 0), list_of(found.vertex_begins), layers,
+                        info_of(found.info));
 }
 
 }  // namespace
@@ -43,6 +77,15 @@ void bind_sample(nb::module_& module) {
                      "fanouts: list[int], replace: bool, weighted: bool, disjoint: bool, "
                      "seed: int, batch: int, run: Run) -> tuple[numpy.typing.NDArray[typing.Any], "
                      "numpy.typing.NDArray[typing.Any], list[typing.Any], "
+                     "tuple[typing.Any, ...]]"));
+  module.def("sample_batches", &batches_of, nb::arg("graph"), nb::arg("seeds"), nb::arg("fanouts"),
+             nb::arg("batch_size"), nb::arg("replace"), nb::arg("weighted"), nb::arg("disjoint"),
+             nb::arg("edge_ids"), nb::arg("seed"), nb::arg("batch"), nb::arg("in_flight"),
+             nb::arg("run"),
+             nb::sig("def sample_batches(graph: Graph, seeds: numpy.typing.NDArray[numpy.uint32], "
+                     "fanouts: list[int], batch_size: int, replace: bool, weighted: bool, "
+                     "disjoint: bool, edge_ids: bool, seed: int, batch: int, in_flight: int, "
+                     "run: Run) -> tuple[Array, Array, list[int], list[typing.Any], "
                      "tuple[typing.Any, ...]]"));
 }
 

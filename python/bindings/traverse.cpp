@@ -69,8 +69,9 @@ nb::tuple betweenness_of(const GraphHandle& graph, const std::optional<Input<Ver
   options.normalized = normalized;
   set_run(options, run);
   BetweennessResult found = unlocked([&] { return betweenness(*graph, options); });
-  return nb::make_tuple(told(std::move(found.score)), array_of_vertices(std::move(found.sources)),
-                        found.scale, info_of(found.info));
+  return nb::make_tuple(told(std::move(found.score)),
+                        array_of_vertices(std::move(found.sources), graph->vertices()), found.scale,
+                        info_of(found.info));
 }
 
 nb::tuple core_numbers_of(const GraphHandle& graph, const Run& run) {

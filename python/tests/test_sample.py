@@ -44,3 +44,39 @@ def test_bad_arguments(seeds, options, error, message):
 def test_weights_are_needed_to_draw_by_them():
     with pytest.raises(ValueError, match="weighted: the graph has no weights"):
         warren.from_edges([0], [1]).sample(0, weighted=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"edge_ids": True, "in_flight": 2}, {"disjoint": True}, {"replace": True, "devices": 3, "edge_ids": True}])
+def test_many_batches_are_those_that_are_sampled_alone(options):
+    seeds = np.arange(50, dtype=np.int64) * 7 % 100
+    found = warren.sample_batches(GRAPH, seeds, [4, 2], batch_size=8, batch=5, device="cpu", **options)
+    options.pop("in_flight", None)
+    has_ids = options.pop("edge_ids", False)
+    assert len(found) == 7 and found[-1].num_seeds == 2 and [len(b.layers) for b in found] == [2] * 7 and len(found[1:3]) == 2
+    for number, batch in enumerate(found):
+        alone = GRAPH.sample(seeds[8 * number:8 * number + 8], [4, 2], batch=5 + number, device="cpu", **options)
+        assert np.array_equal(batch.vertices, alone.vertices)
+        assert batch.trees is alone.trees is None or np.array_equal(batch.trees, alone.trees)
+        for mine, other in zip(batch.layers, alone.layers):
+            assert np.array_equal(mine.offsets, other.offsets) and np.array_equal(mine.targets, other.targets)
+            assert np.array_equal(mine.edge_ids, other.edge_ids) if has_ids else mine.edge_ids is None
+    assert found.info["sampled_edges"] == sum(b.info["sampled_edges"] for b in found) and found.vertices.dtype == np.int32
+    with pytest.raises(IndexError):
+        found[7]
+
+
+@pytest.mark.parametrize("seeds, options, error, message", [
+    ([], {}, ValueError, "seeds: got none"), (np.array([0, 3, 100]), {}, IndexError, r"seeds\[2\].*100"), (np.array([-1]), {}, IndexError, r"seeds\[0\]"),
+    ([1], {"batch_size": 0}, ValueError, "batch_size: got 0"), ([1], {"in_flight": -1}, ValueError, "in_flight: got -1"), ([1], {"batch": 2**48}, ValueError, "batch: got")])
+def test_bad_arguments_of_many_batches(seeds, options, error, message):
+    with pytest.raises(error, match=message):
+        GRAPH.sample_batches(seeds, [2], **options)
+
+
+def test_arrays_of_batches_by_library():
+    found = GRAPH.sample_batches([1, 2, 3], [2], batch_size=2)
+    assert found.array("targets", 0, "numpy").dtype == np.int32 and found.array("offsets").dtype == np.int64
+    with pytest.raises(ValueError, match="name: got 'edges'"):
+        found.array("edges")
+    torch = pytest.importorskip("torch")
+    assert isinstance(found.array("vertices", library="torch"), torch.Tensor)

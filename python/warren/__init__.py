@@ -21,7 +21,7 @@ from ._graph import Graph
 from ._multiply import sddmm, spmm
 from ._report import report
 from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, Result, SsspResult, TrianglesResult
-from ._sample import Sample, SampledLayer, sample
+from ._sample import Sample, SampledBatches, SampledLayer, sample, sample_batches
 from ._session import Session
 from ._train import Model, PredictResult, TrainResult, load_model, predict, train
 from ._version import __version__
@@ -29,4 +29,4 @@ from ._version import __version__
 __all__ = ["BetweennessResult", "BfsResult", "ComponentsResult", "CoreNumberResult", "Dataset", "Error", "Graph", "Model", "PageRankResult", "PredictResult",
            "Result", "Sample", "SampledLayer", "Session", "SsspResult", "TeamError", "TrainResult", "TrianglesResult", "VertexError", "__version__", "betweenness", "bfs", "connected_components", "core_number", "from_csr", "from_cugraph",
            "from_edges", "from_networkx", "from_pandas", "from_pyg", "from_scipy", "generate", "load_model", "pagerank",
-           "predict", "read", "read_dataset", "report", "sample", "sddmm", "spmm", "sssp", "train", "triangles"]
+           "predict", "read", "read_dataset", "report", "sample", "sample_batches", "sddmm", "spmm", "sssp", "train", "triangles"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
     from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
-    from ._sample import Sample
+    from ._sample import Sample, SampledBatches
     from ._session import Session
 
 
@@ -227,6 +227,14 @@ class Graph:
 
         return sample(self, seeds, fanouts, replace, weighted, disjoint, seed, batch, device, devices, edges, session)
 
+    def sample_batches(self, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
+                       disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
+                       devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> SampledBatches:
+        """As warren.sample_batches(self, ...)."""
+        from ._sample import sample_batches
+
+        return sample_batches(self, seeds, fanouts, batch_size, replace, weighted, disjoint, edge_ids, seed, batch, in_flight, device, devices, edges, session)
+
     def sddmm(self, X: Any, Y: Any, weighted: bool = True, device: str = "auto", devices: int | str = "auto", session: Session | None = None,
               return_info: bool = False) -> Any:
         """As warren.sddmm(self, ...)."""
@@ -270,6 +278,19 @@ def vertices_of(graph: Graph, sources: Any, name: str = "source") -> list[int]:
     if array.ndim != 1:
         raise ValueError(f"{name}: got an array of shape {array.shape}, expected one vertex, or one dimension")
     return [graph.vertex(source, f"{name}[{at}]") for at, source in enumerate(array.tolist())]
+
+
+def vertex_array(graph: Graph, vertices: Any, name: str) -> np.ndarray:
+    """Of a list or an array of vertices; many at once, where they are numbers."""
+    if not graph._has_nodes() and hasattr(vertices, "dtype"):
+        array = as_numpy(name, vertices)
+        if array.ndim == 1 and array.dtype.kind in "iu":
+            wrong = (array < 0) | (array >= graph.num_vertices)
+            if wrong.any():
+                at = int(wrong.argmax())
+                graph.vertex(int(array[at]), f"{name}[{at}]")
+            return array.astype(np.uint32)
+    return np.array(vertices_of(graph, vertices, name), np.uint32)
 
 
 def is_one(graph: Graph, source: Any) -> bool:

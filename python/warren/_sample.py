@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sampled neighbourhoods of vertices, for mini-batches."""
+"""Sampled neighbourhoods of vertices, for mini-batches: one in host memory, or many by one call that stay on the device."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from . import _core
 from ._arrays import seed_number, whole_number
-from ._graph import Graph, check_graph, is_one, vertices_of
+from ._graph import Graph, check_graph, is_one, vertex_array
+from ._libraries import check_library, to_library
 from ._results import run_info
 from ._session import Session, run_of
 from ._train import fanouts as hops_of
@@ -18,10 +19,11 @@ from ._train import fanouts as hops_of
 class SampledLayer:
     """One hop: row i holds the sampled edges of vertex i, for the vertices that the sample had before the hop.
 
-    offsets (int64): rows + 1, from 0. targets (int32): places in the sample's `vertices`. edge_ids (int64): places of these edges in graph.to_edges().
+    offsets (int64): rows + 1, from 0. targets (int32): places in the sample's `vertices`. edge_ids (int64): places of these edges in graph.to_edges();
+    None where they were not asked for.
     """
 
-    def __init__(self, offsets: np.ndarray, targets: np.ndarray, edge_ids: np.ndarray):
+    def __init__(self, offsets: Any, targets: Any, edge_ids: Any):
         self.offsets = offsets
         self.targets = targets
         self.edge_ids = edge_ids
@@ -35,8 +37,8 @@ class Sample:
     outwards; trees (int32): of `disjoint` the seed whose tree a vertex is in, else None. `seconds`, and `info` with the names of the command line's JSON."""
 
     def __init__(self, graph: Graph, num_seeds: int, found: tuple[Any, ...]):
-        self.vertices: np.ndarray = found[0]
-        self.trees: np.ndarray | None = found[1] if found[1].size > 0 else None
+        self.vertices: Any = found[0]
+        self.trees: Any = found[1] if len(found[1]) > 0 else None
         self.layers = [SampledLayer(*layer) for layer in found[2]]
         self.num_seeds = num_seeds
         self._graph = graph
@@ -54,6 +56,95 @@ class Sample:
         return f"<warren.Sample {len(self.vertices)} vertices of {self.num_seeds} seeds, {', '.join(str(len(layer.targets)) for layer in self.layers)} edges by hop>"
 
 
+class SampledBatches(Sequence[Sample]):
+    """Batches that one call sampled, in arrays with all of them, one behind the other; an item or an iteration gives a batch as a Sample of parts of these.
+
+    vertices (int32), a batch's from vertex_begins[b]; hops: for each hop offsets (int64, of each batch one more than it has rows, from 0), targets (int32,
+    places in the batch's own vertices) and edge_ids (int64, or None where not asked for), a batch's from offset_begins[b] and edge_begins[b]. Arrays are NumPy's,
+    or of the library that the graph's arrays came from (Graph.arrays), in whose memory they stay; array() gives those of another.
+    """
+
+    def __init__(self, graph: Graph, num_seeds: list[int], found: tuple[Any, ...]):
+        self._graph = graph
+        self._num_seeds = num_seeds
+        self._vertices, self._trees, begins, layers, self._ran = found
+        self.vertex_begins = np.array(begins, np.int64)
+        self._layers = [layer[:3] for layer in layers]
+        self.offset_begins = [np.array(layer[3], np.int64) for layer in layers]
+        self.edge_begins = [np.array(layer[4], np.int64) for layer in layers]
+        self._told: dict[tuple[str, int], Any] = {}
+
+    def array(self, name: str, hop: int = 0, library: str | None = None) -> Any:
+        """"vertices", "trees", or of a hop "offsets", "targets", "edge_ids", as an array of `library` ("numpy", "torch", "cupy", "jax"; None: the graph's)."""
+        columns = ("offsets", "targets", "edge_ids")
+        if name not in ("vertices", "trees", *columns):
+            raise ValueError(f"name: got {name!r}, expected one of 'vertices', 'trees', 'offsets', 'targets', 'edge_ids'")
+        values = {"vertices": self._vertices, "trees": self._trees}.get(name)
+        if values is None:
+            values = self._layers[hop][columns.index(name)]
+        return to_library(values, self._graph.arrays if library is None else check_library("library", library))
+
+    def _array(self, name: str, hop: int = 0) -> Any:
+        key = (name, hop)
+        if key not in self._told:
+            self._told[key] = self.array(name, hop)
+        return self._told[key]
+
+    @property
+    def vertices(self) -> Any:
+        return self._array("vertices")
+
+    @property
+    def hops(self) -> list[SampledLayer]:
+        return [SampledLayer(self._array("offsets", h), self._array("targets", h), self._array("edge_ids", h) if len(layer[2]) > 0 else None)
+                for h, layer in enumerate(self._layers)]
+
+    def __len__(self) -> int:
+        return len(self._num_seeds)
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            return [self[b] for b in range(*at.indices(len(self)))]
+        b = range(len(self))[at]  # IndexError as of a list.
+        begin, end = self.vertex_begins[b:b + 2].tolist()
+        layers = []
+        for h, hop in enumerate(self.hops):
+            first, last = self.edge_begins[h][b:b + 2].tolist()
+            row, row_end = self.offset_begins[h][b:b + 2].tolist()
+            layers.append((hop.offsets[row:row_end], hop.targets[first:last], None if hop.edge_ids is None else hop.edge_ids[first:last]))
+        trees = self._array("trees")[begin:end] if len(self._trees) > 0 else np.empty(0, np.int32)
+        return Sample(self._graph, self._num_seeds[b], (self.vertices[begin:end], trees, layers, self._ran))
+
+    def __iter__(self) -> Iterator[Sample]:
+        return (self[b] for b in range(len(self)))
+
+    @property
+    def seconds(self) -> float:
+        return float(self._ran[8])
+
+    @property
+    def info(self) -> dict[str, Any]:
+        return {**run_info("sample", self._graph, self._ran), "batches": len(self), "sampled_edges": sum(int(begins[-1]) for begins in self.edge_begins),
+                "sampled_vertices": int(self.vertex_begins[-1])}
+
+    def __repr__(self) -> str:
+        return f"<warren.SampledBatches {len(self)} batches, {self.info['sampled_edges']} edges>"
+
+
+def _seeds_of(graph: Graph, seeds: Any) -> np.ndarray:
+    chosen = np.array([graph.vertex(seeds, "seeds")], np.uint32) if is_one(graph, seeds) else vertex_array(graph, seeds, "seeds")
+    if chosen.size == 0:
+        raise ValueError("seeds: got none, expected one or more")
+    return chosen
+
+
+def _batch_number(batch: Any) -> int:
+    number = whole_number("batch", batch, 0, "a number from 0 to 2**48 - 2")
+    if number >= 2**48 - 1:
+        raise ValueError(f"batch: got {number}, expected a number from 0 to 2**48 - 2")
+    return number
+
+
 def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), replace: bool = False, weighted: bool = False, disjoint: bool = False, seed: int = 1,
            batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> Sample:
     """Neighbours of vertices, sampled hop by hop along their edges: of a vertex' N neighbours min(N, M) different ones, uniformly, M being the hop's fanout.
@@ -68,11 +159,29 @@ def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5),
     check_graph(graph)
     hops = hops_of("fanouts", fanouts)
     run = run_of("auto", edges, device, devices, session)
-    chosen = [graph.vertex(seeds, "seeds")] if is_one(graph, seeds) else vertices_of(graph, seeds, "seeds")
-    if not chosen:
-        raise ValueError("seeds: got none, expected one or more")
-    number = whole_number("batch", batch, 0, "a number from 0 to 2**64 - 1")
-    if number >= 2**64:
-        raise ValueError(f"batch: got {number}, expected a number from 0 to 2**64 - 1")
-    found = _core.sample(graph._core, np.array(chosen, np.uint32), hops, bool(replace), bool(weighted), bool(disjoint), seed_number(seed), number, run)
+    chosen = _seeds_of(graph, seeds)
+    found = _core.sample(graph._core, chosen, hops, bool(replace), bool(weighted), bool(disjoint), seed_number(seed), _batch_number(batch), run)
     return Sample(graph, len(chosen), found)
+
+
+def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
+                   disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
+                   devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> SampledBatches:
+    """Samples of many batches by one call, each as sample() gives it, in arrays that stay on the device.
+
+    seeds: a list or an array of vertices, batch after batch; batch_size seeds make a batch, the last one has the rest. edge_ids: tell the edges' places in the
+    graph, too. batch: the first batch's number; the others follow. in_flight: batches that a device samples at a time, 0: chosen; it changes times and memory
+    alone. devices: batches are shared out among them, and the arrays are on the first. The rest, determinism too, as of sample().
+    Raises as sample(), and ValueError for a batch_size of 0.
+    """
+    check_graph(graph)
+    hops = hops_of("fanouts", fanouts)
+    run = run_of("auto", edges, device, devices, session)
+    chosen = _seeds_of(graph, seeds)
+    size = whole_number("batch_size", batch_size, 1, "a number of seeds, 1 or more")
+    flight = whole_number("in_flight", in_flight, 0, "a number of batches, or 0 to choose")
+    most = 2**32 - 1
+    found = _core.sample_batches(graph._core, chosen, hops, min(size, chosen.size), bool(replace), bool(weighted), bool(disjoint), bool(edge_ids), seed_number(seed),
+                                 _batch_number(batch), min(flight, most), run)
+    counts = [min(size, chosen.size - at) for at in range(0, chosen.size, size)]
+    return SampledBatches(graph, counts, found)

@@ -41,8 +41,8 @@ class KeptBlocks {
   }
 
  private:
-  /// Two arrays of two results, the last one and the one under way.
-  static constexpr std::size_t kBlocks = 4;
+  /// The arrays of two results, the last one and the one under way; sampled batches have the most.
+  static constexpr std::size_t kBlocks = 16;
   std::mutex mutex_;
   std::array<Buffer<std::byte>, kBlocks> blocks_;
   std::size_t next_ = 0;

@@ -74,6 +74,119 @@ TEST(ApiSample, EdgesAreOfTheGraphAndTheSameOnAnyRanks) {
   }
 }
 
+/// Batch b of many is the sample that is numbered so.
+void check_batches(const Graph& graph, const SampleBatchesOptions& options) {
+  const SampleBatchesResult all = sample_batches(graph, options);
+  const std::uint64_t seeds = options.seeds.size();
+  ASSERT_EQ(all.batches(), (seeds + options.batch_size - 1) / options.batch_size);
+  ASSERT_EQ(all.layers.size(), options.fanouts.size());
+  for (std::uint64_t b = 0; b < all.batches(); ++b) {
+    SCOPED_TRACE("batch " + std::to_string(b));
+    const std::uint64_t first = b * options.batch_size;
+    const auto begin = options.seeds.begin() + static_cast<std::ptrdiff_t>(first);
+    SampleOptions one;
+    one.seeds.assign(
+        begin, begin + static_cast<std::ptrdiff_t>(std::min(options.batch_size, seeds - first)));
+    one.fanouts = options.fanouts;
+    one.replace = options.replace;
+    one.disjoint = options.disjoint;
+    one.seed = options.seed;
+    one.batch = options.batch + b;
+    one.device = options.device;
+    const SampleResult alone = sample_neighbours(graph, one);
+    const auto part = [&](const auto& array, const std::vector<std::uint64_t>& begins) {
+      return array.host().subspan(begins[b], begins[b + 1] - begins[b]);
+    };
+    const auto same = [](const auto& x, const auto& y) { return std::ranges::equal(x, y); };
+    EXPECT_TRUE(same(part(all.vertices, all.vertex_begins), alone.vertices));
+    if (options.disjoint) {
+      EXPECT_TRUE(same(part(all.trees, all.vertex_begins), alone.trees));
+    }
+    for (std::size_t h = 0; h < options.fanouts.size(); ++h) {
+      const SampledLayers& layer = all.layers[h];
+      EXPECT_TRUE(same(part(layer.offsets, layer.offset_begins), alone.layers[h].offsets));
+      EXPECT_TRUE(same(part(layer.targets, layer.edge_begins), alone.layers[h].targets));
+      if (options.edge_ids) {
+        EXPECT_TRUE(same(part(layer.edge_ids, layer.edge_begins), alone.layers[h].edge_ids));
+      } else {
+        EXPECT_TRUE(layer.edge_ids.empty());
+      }
+    }
+  }
+}
+
+class ApiSampleBatches : public testing::TestWithParam<DeviceKind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == DeviceKind::cuda && exec::cuda_device_count() == 0)
+      GTEST_SKIP() << "there is no GPU";
+  }
+};
+
+TEST_P(ApiSampleBatches, AreTheBatchesThatAreSampledAlone) {
+  const Graph graph = fixtures::graph_of(reference::random_list(300, 2000, 4));
+  SampleBatchesOptions options;
+  for (Vertex v = 0; v < 47; ++v) options.seeds.push_back(v * 31 % 300);
+  options.device = GetParam();
+  options.batch = 11;
+  const bool on_gpu = GetParam() == DeviceKind::cuda;
+  const std::vector<int> gpus{1, exec::cuda_device_count()};
+  for (const int devices : on_gpu ? gpus : std::vector<int>{1, 2, 3, 4, 12}) {
+    for (const std::uint64_t size : {1, 5, 40, 1000}) {
+      for (const std::uint32_t in_flight : {0u, 3u}) {
+        options.devices = devices;
+        options.batch_size = size;
+        options.in_flight = in_flight;
+        options.fanouts =
+            size == 5 ? std::vector<std::int64_t>{3} : std::vector<std::int64_t>{4, -1};
+        options.replace = size == 40;
+        options.disjoint = size == 5;
+        options.edge_ids = in_flight == 3;
+        SCOPED_TRACE(std::to_string(devices) + " ranks, batches of " + std::to_string(size));
+        check_batches(graph, options);
+      }
+    }
+  }
+}
+
+TEST_P(ApiSampleBatches, StayOnTheGpu) {
+  const Graph graph = read("kron:8");
+  SampleBatchesOptions options;
+  options.seeds = {1, 2, 3};
+  options.fanouts = {2};
+  options.batch_size = 2;
+  options.device = GetParam();
+  const SampleBatchesResult all = sample_batches(graph, options);
+  EXPECT_EQ(all.vertices.gpu() >= 0, GetParam() == DeviceKind::cuda);
+  EXPECT_EQ(all.layers[0].targets.gpu_data() != nullptr, GetParam() == DeviceKind::cuda);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, ApiSampleBatches, testing::Values(DeviceKind::cpu));
+INSTANTIATE_TEST_SUITE_P(Cuda, ApiSampleBatches, testing::Values(DeviceKind::cuda));
+
+TEST(ApiSample, BatchesOfNoSize) {
+  SampleBatchesOptions options;
+  options.seeds = {0};
+  options.fanouts = {1};
+  options.batch_size = 0;
+  EXPECT_THAT(
+      [&] {
+        (void)sample_batches(fixtures::graph_of({2, {{0, 1}}, {}, {}}), options);
+      },
+      ::testing::ThrowsMessage<UsageError>(HasSubstr("batch_size: got 0")));
+  options.batch_size = 1;
+  options.batch = std::uint64_t{1} << 48;
+  EXPECT_THAT(
+      [&] {
+        (void)sample_batches(fixtures::graph_of({2, {{0, 1}}, {}, {}}), options);
+      },
+      ::testing::ThrowsMessage<UsageError>(HasSubstr("batch: got 281474976710656")));
+  options.batch = 0;
+  options.seeds = {2};
+  EXPECT_THROW((void)sample_batches(fixtures::graph_of({2, {{0, 1}}, {}, {}}), options),
+               VertexError);
+}
+
 TEST(ApiSample, AllNeighboursAndWeights) {
   const Graph graph = fixtures::graph_of({4, {{0, 1}, {0, 2}, {0, 3}, {1, 0}}, {0, 5, 0, 1}, {}});
   SampleOptions options;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampled neighbourhoods of vertices, a call each (docs/sampling.md).
+// Sampled neighbourhoods of vertices: one in host memory, or many batches at once that stay on the
+// device (docs/sampling.md).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "warren/api/array.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/session.hpp"
 #include "warren/api/traverse.hpp"
@@ -20,7 +22,7 @@ struct SampleOptions {
   bool weighted = false;  ///< Draws go by the edges' weights, 0 or more.
   bool disjoint = false;  ///< Every sampled edge has a vertex of its own: a tree for each seed.
   std::uint64_t seed = 1;
-  std::uint64_t batch = 0;      ///< Its number: batches of one seed draw differently.
+  std::uint64_t batch = 0;      ///< Its number, below 2^48: batches of one seed draw differently.
   Edges edges = Edges::device;  ///< Not compressed.
   std::optional<DeviceKind> device{};
   int devices = 0;
@@ -50,5 +52,49 @@ struct SampleResult {
 /// VertexError for a seed that is no vertex; UsageError for no seeds, a fanout out of range, and
 /// `weighted` for a graph without weights, with a negative one or with none above 0; MemoryError.
 [[nodiscard]] SampleResult sample_neighbours(const Graph& graph, const SampleOptions& options);
+
+struct SampleBatchesOptions {
+  std::vector<Vertex> seeds{};          ///< One or more, batch after batch.
+  std::vector<std::int64_t> fanouts{};  ///< As of SampleOptions, like all that is not told here.
+  std::uint64_t batch_size = 1024;      ///< Seeds of a batch, 1 or more. The last one has the rest.
+  bool replace = false;
+  bool weighted = false;
+  bool disjoint = false;
+  bool edge_ids = false;  ///< Tell the edges' places in the graph, too.
+  std::uint64_t seed = 1;
+  std::uint64_t batch = 0;  ///< The first batch's number; the others follow.
+  /// Batches that a rank samples at a time, 0: chosen. It changes times and memory alone.
+  std::uint32_t in_flight = 0;
+  Edges edges = Edges::device;
+  std::optional<DeviceKind> device{};
+  int devices = 0;
+  std::optional<Session> session{};
+};
+
+/// One hop of all batches, batch after batch.
+struct SampledLayers {
+  /// Batch b's, from offset_begins[b]: for each of its rows where its edges begin among the batch's
+  /// own, from 0, and the end of the last.
+  Array<EdgeOffset> offsets;
+  Array<Vertex> targets;  ///< Batch b's, from edge_begins[b]: places among the batch's vertices.
+  Array<EdgeOffset> edge_ids;  ///< As `targets`; empty where not asked for.
+  std::vector<std::uint64_t> offset_begins, edge_begins;  ///< Batches + 1.
+};
+
+struct SampleBatchesResult {
+  Array<Vertex> vertices;      ///< Batch b's, from vertex_begins[b]: as SampleResult::vertices.
+  Array<std::uint32_t> trees;  ///< Of `disjoint`, as `vertices`.
+  std::vector<std::uint64_t> vertex_begins;  ///< Batches + 1.
+  std::vector<SampledLayers> layers;
+  RunInfo info;
+  [[nodiscard]] std::uint64_t batches() const { return vertex_begins.size() - 1; }
+};
+
+/// The samples of many batches, each as of sample_neighbours() with that batch's seeds and number.
+/// Arrays are on the device (of several: on the first, the batches being shared out among them).
+/// Deterministic likewise: neither ranks nor `in_flight` change anything. Throws as
+/// sample_neighbours(), and UsageError for a batch size of 0.
+[[nodiscard]] SampleBatchesResult sample_batches(const Graph& graph,
+                                                 const SampleBatchesOptions& options);
 
 }  // namespace warren

@@ -71,23 +71,10 @@ CoreNumbersResult CoreNumbers::run() {
     trace_span("core numbers", team_.rank(), begin, end,
                fmt::format("{{\"steps\":{}}}", last.step));
     result.steps = last.step;
+    result.largest = last.largest;
+    result.innermost = last.innermost;
     result.seconds = end - begin;
   });
-  struct Innermost {
-    std::uint32_t largest = 0;
-    std::uint64_t count = 0;
-  };
-  Innermost mine;
-  for (const std::uint32_t core : cores()) {
-    if (core > mine.largest) mine = {core, 0};
-    mine.count += core == mine.largest ? 1 : 0;
-  }
-  const Innermost all = team_.all_reduce(mine, [](const Innermost& a, const Innermost& b) {
-    if (a.largest != b.largest) return a.largest > b.largest ? a : b;
-    return Innermost{a.largest, a.count + b.count};
-  });
-  result.largest = all.largest;
-  result.innermost = all.count;
   return result;
 }
 

@@ -24,7 +24,9 @@ struct CoreState {
   std::uint32_t level = 0;  ///< k.
   std::uint64_t step = 0;
   std::uint64_t scans = 0;
-  std::uint64_t left = 0;  ///< Vertices that the last scan left.
+  std::uint64_t left = 0;       ///< Vertices that the last scan left.
+  std::uint32_t largest = 0;    ///< The last level that had vertices,
+  std::uint64_t innermost = 0;  ///< and how many.
 };
 
 struct CoreProgram {
@@ -57,7 +59,12 @@ struct CoreProgram {
     if (state.phase == Phase::scan) {
       ++state.scans;
       state.left = sums[kLeft];
+      if (sums[kQueued] > 0) {
+        state.largest = state.level;
+        state.innermost = 0;
+      }
     }
+    state.innermost += sums[kQueued];
     if (sums[kQueued] > 0) {
       state.phase = Phase::peel;
     } else {
@@ -191,8 +198,10 @@ struct CoreProgram {
     worker.expand(length, [&](bool has, std::uint32_t owner, std::uint32_t k) {
       const Vertex* list = lists.list(worker.broadcast(first, owner));
       const Vertex from = worker.broadcast(row, owner);
-      const bool takes = has && counts<kIn>(from, list, k);
+      bool takes = has && counts<kIn>(from, list, k);
       const Vertex to = takes ? list[k] : 0;
+      // Of the two ends of an edge one finds the other gone: a look is cheaper than taking from it.
+      takes = takes && is_left(to, state.level);
       const bool falls = takes && degree.atomic_add(to, ~std::uint32_t{0}) == state.level + 1;
       const int rank = falls ? degree.owner(to) : 0;
       const bool is_own = falls && rank == degree.rank;
@@ -204,6 +213,14 @@ struct CoreProgram {
       }
       seen.queued += falls ? 1 : 0;
     });
+  }
+
+  /// Whether a vertex may still have more edges than the level; it may have fallen since.
+  [[nodiscard]] WARREN_HD bool is_left(Vertex v, std::uint32_t level) const {
+    const std::uint32_t& edges = degree.at(v);
+    return (degree.spans_devices
+                ? exec::atomic_load<exec::Order::relaxed, exec::Scope::system>(edges)
+                : exec::atomic_load<exec::Order::relaxed, exec::Scope::device>(edges)) > level;
   }
 
   /// By all lanes: queues the rows of those that have one.

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sampler that a rank keeps between calls: batches of one size come one after another.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "warren/api/checks.hpp"
+#include "warren/memory/buffer.hpp"
+#include "warren/sample/pack.hpp"
+#include "warren/sample/sampler.hpp"
+
+#include "api/call.hpp"
+
+namespace warren::api {
+
+/// What a sampler is for.
+struct SamplerKey {
+  std::vector<std::int64_t> fanouts;
+  std::uint64_t batch = 0, seed = 1;
+  bool replace = false, weighted = false, disjoint = false, edge_ids = true;
+  std::uint32_t in_flight = 1;
+  friend bool operator==(const SamplerKey&, const SamplerKey&) = default;
+};
+
+struct KeptSampler : RankSampler {
+  KeptSampler(team::Team& team, const graph::Shard& shard, SamplerKey made_for)
+      : key(std::move(made_for)),
+        stream(team.device()),
+        store(team, shard, {.weights = key.weighted, .cumulative = key.weighted && key.replace}),
+        sampler(team.device(), store,
+                {.fanouts = key.fanouts,
+                 .batch = key.batch,
+                 .in_flight = key.in_flight,
+                 .replace = key.replace,
+                 .weighted = key.weighted,
+                 .disjoint = key.disjoint,
+                 .edge_ids = key.edge_ids,
+                 .seed = key.seed}),
+        packer(team.device()),
+        seeds(team.device(), key.batch * key.in_flight) {}
+
+  /// The rank's, made anew where it keeps one for something else. Collective.
+  static KeptSampler& of(team::Team& team, RankGraph& rank, const SamplerKey& key) {
+    auto* kept = dynamic_cast<KeptSampler*>(rank.sampler.get());
+    if (kept == nullptr || kept->key != key) {
+      rank.sampler.reset();
+      rank.sampler = std::make_unique<KeptSampler>(team, rank.shard, key);
+      kept = static_cast<KeptSampler*>(rank.sampler.get());
+    }
+    return *kept;
+  }
+
+  SamplerKey key;
+  exec::Stream stream;
+  sample::GraphStore store;
+  sample::NeighbourSampler sampler;
+  sample::BatchPacker packer;
+  memory::Buffer<Vertex> seeds;
+};
+
+/// Throws as sample_neighbours() says, for what it and sample_batches() have in common.
+template <class Options>
+void check_sampling(const Graph& graph, const Options& options, std::uint64_t batches) {
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 48;
+  require(batches < kEnd && options.batch < kEnd - batches,
+          fmt::format("batch: got {}, expected numbers below 2^48", options.batch));
+  require(!options.seeds.empty(), "seeds: got none, expected one or more");
+  for (const Vertex seed : options.seeds) check_vertex(graph, seed, "seeds");
+  check_fanouts(options.fanouts);
+  require(options.edges != Edges::compressed_host,
+          "edges: got compressed lists, expected lists on the device or in host memory");
+  if (!options.weighted) return;
+  require(graph.is_weighted(),
+          "weighted: the graph has no weights, expected one with weights of 0 or more");
+  const Session session = options.session ? *options.session : Session::standard();
+  session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
+}
+
+}  // namespace warren::api

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many sampled batches by one call. A rank samples its share, several batches at a time, and copies
+// each behind the last into arrays that grow; those of the other ranks are sent to the first.
+#include <bit>
+#include <utility>
+
+#include "warren/api/sample.hpp"
+#include "warren/core/trace.hpp"
+
+#include "api/kept_sampler.hpp"
+#include "api/library_words.hpp"
+
+namespace warren {
+namespace {
+
+using api::Call;
+using api::KeptSampler;
+using api::RankGraph;
+using sample::BatchCounts;
+
+/// On GPUs as many as keep them busy while a launch begins; on the CPU each has all threads.
+constexpr std::uint32_t kInFlightOnGpu = 8;
+
+/// An array of one rank to which batches are added.
+template <class T>
+class Growing {
+ public:
+  /// Room behind what is there. Takes the memory for `expected` elements in all where there is too
+  /// little, and a little more, so that the next call's array is of the same size.
+  T* add(const exec::Stream& stream, std::uint64_t count, std::uint64_t expected) {
+    const std::uint64_t needed = size_ + count;
+    if (memory_ == nullptr || needed > capacity_) {
+      const std::uint64_t wanted = std::max<std::uint64_t>({needed, expected, 64});
+      const std::uint64_t step = std::bit_floor(wanted) / 8;
+      const std::uint64_t capacity = (wanted + step - 1) / step * step;
+      auto larger =
+          std::make_shared<api::ArrayMemory>(stream.device(), exec::bytes_of(capacity, sizeof(T)));
+      if (size_ > 0) exec::copy(stream, larger->data(), data(), size_ * sizeof(T));
+      stream.synchronize();
+      memory_ = std::move(larger);
+      capacity_ = capacity;
+    }
+    T* const end = data() + size_;
+    size_ = needed;
+    return end;
+  }
+  [[nodiscard]] T* data() const { return static_cast<T*>(memory_->data()); }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] Array<T> take() {
+    return memory_ == nullptr ? Array<T>() : Array<T>(std::move(memory_), size_);
+  }
+
+ private:
+  std::shared_ptr<api::ArrayMemory> memory_;
+  std::uint64_t capacity_ = 0, size_ = 0;
+};
+
+/// What one rank has sampled.
+struct Sampled {
+  struct Hop {
+    Growing<EdgeOffset> offsets, edge_ids;
+    Growing<Vertex> targets;
+  };
+  Growing<Vertex> vertices;
+  Growing<std::uint32_t> trees;
+  std::vector<Hop> hops;
+  std::vector<BatchCounts> counts;
+
+  /// `each(array)` for all of them, beside those of `other`.
+  template <class Each>
+  void for_each_with(Sampled& other, Each&& each) {
+    each(vertices, other.vertices);
+    each(trees, other.trees);
+    for (std::size_t h = 0; h < hops.size(); ++h) {
+      each(hops[h].offsets, other.hops[h].offsets);
+      each(hops[h].targets, other.hops[h].targets);
+      each(hops[h].edge_ids, other.hops[h].edge_ids);
+    }
+  }
+};
+
+/// Adds the sampler's last batches. `factor`: all batches of the rank by those that are there then.
+void add_flight(KeptSampler& kept, std::vector<BatchCounts>&& counts, double factor, Sampled& all) {
+  const auto hops = kept.sampler.hops();
+  const auto room = [&](auto& array, std::uint64_t count) {
+    const auto total = static_cast<double>(array.size() + count) * factor;
+    return array.add(kept.stream, count, static_cast<std::uint64_t>(total * 1.02));
+  };
+  const auto sum = [&](auto&& of) {
+    std::uint64_t total = 0;
+    for (const BatchCounts& batch : counts) total += of(batch);
+    return total;
+  };
+  const std::uint64_t vertices = sum([&](const BatchCounts& b) { return b.vertices[hops]; });
+  sample::PackedBatches to;
+  to.vertices = room(all.vertices, vertices);
+  if (kept.key.disjoint) to.trees = room(all.trees, vertices);
+  for (std::uint32_t h = 0; h < hops; ++h) {
+    const std::uint64_t edges = sum([&](const BatchCounts& b) { return b.edges[h]; });
+    const std::uint64_t offsets =
+        sum([&](const BatchCounts& b) { return std::uint64_t{b.vertices[h]} + 1; });
+    Sampled::Hop& hop = all.hops[h];
+    to.hops.push_back({room(hop.offsets, offsets), room(hop.targets, edges),
+                       kept.key.edge_ids ? room(hop.edge_ids, edges) : nullptr});
+  }
+  kept.packer.run(kept.stream, kept.sampler, counts, to);
+  all.counts.insert(all.counts.end(), counts.begin(), counts.end());
+}
+
+/// Batches [first, end) of the call.
+void sample_share(KeptSampler& kept, const SampleBatchesOptions& options, std::uint64_t first,
+                  std::uint64_t end, Sampled& mine) {
+  const std::uint64_t each = kept.key.batch;
+  const std::uint64_t from = first * each;
+  const std::uint64_t until = std::min<std::uint64_t>(end * each, options.seeds.size());
+  if (from >= until) return;
+  if (kept.seeds.size() < until - from)
+    kept.seeds = memory::Buffer<Vertex>(kept.stream.device(), until - from);
+  kept.seeds.upload(kept.stream, std::span(options.seeds).subspan(from, until - from));
+  for (std::uint64_t b = first; b < end; b += kept.key.in_flight) {
+    const std::uint64_t begin = b * each - from;
+    const std::uint64_t count =
+        std::min<std::uint64_t>(until - from - begin, each * kept.key.in_flight);
+    kept.sampler.run(kept.stream, kept.seeds.data() + begin, count, options.batch + b);
+    auto counts = kept.sampler.counts(kept.stream);
+    const double done = static_cast<double>(b - first) + static_cast<double>(counts.size());
+    add_flight(kept, std::move(counts), static_cast<double>(end - first) / done, mine);
+  }
+  kept.stream.synchronize();
+}
+
+/// Puts what the other ranks have behind what the first one has. Collective.
+void join(team::Team& team, const exec::Stream& stream, std::vector<Sampled>& parts) {
+  team.barrier();
+  Sampled& whole = parts[0];
+  const auto me = static_cast<std::size_t>(team.rank());
+  // Each rank tells how many it has before the first one takes the room for all.
+  std::vector<std::uint64_t> mine;
+  parts[me].for_each_with(parts[me], [&](auto& array, auto&) { mine.push_back(array.size()); });
+  const auto sizes = team.all_gather_v(std::span<const std::uint64_t>(mine));
+  std::size_t number = 0;
+  const auto before = [&](std::size_t rank) {
+    std::uint64_t sum = 0;
+    for (std::size_t q = 0; q < rank; ++q) sum += sizes[q][number];
+    return sum;
+  };
+  if (me == 0) {
+    whole.for_each_with(whole, [&](auto& array, auto&) {
+      const std::uint64_t more = before(parts.size()) - before(1);
+      if (more > 0) (void)array.add(stream, more, 0);
+      ++number;
+    });
+    for (std::size_t q = 1; q < parts.size(); ++q)
+      whole.counts.insert(whole.counts.end(), parts[q].counts.begin(), parts[q].counts.end());
+    stream.synchronize();
+  }
+  team.barrier();
+  if (me != 0) {
+    parts[me].for_each_with(whole, [&](auto& array, auto& target) {
+      if (array.size() > 0)
+        exec::copy(stream, target.data() + before(me), array.data(),
+                   array.size() * sizeof(*array.data()));
+      ++number;
+    });
+    stream.synchronize();
+  }
+  team.barrier();
+}
+
+SampleBatchesResult told(Sampled& all, bool disjoint) {
+  SampleBatchesResult result;
+  const std::size_t hops = all.hops.size();
+  const auto begins = [&](auto&& of) {
+    std::vector<std::uint64_t> sums{0};
+    for (const BatchCounts& batch : all.counts) sums.push_back(sums.back() + of(batch));
+    return sums;
+  };
+  result.vertex_begins = begins([&](const BatchCounts& b) { return b.vertices[hops]; });
+  result.vertices = all.vertices.take();
+  if (disjoint) result.trees = all.trees.take();
+  for (std::size_t h = 0; h < hops; ++h) {
+    SampledLayers layers;
+    layers.offset_begins =
+        begins([&](const BatchCounts& b) { return std::uint64_t{b.vertices[h]} + 1; });
+    layers.edge_begins = begins([&](const BatchCounts& b) { return std::uint64_t{b.edges[h]}; });
+    layers.offsets = all.hops[h].offsets.take();
+    layers.targets = all.hops[h].targets.take();
+    layers.edge_ids = all.hops[h].edge_ids.take();
+    result.layers.push_back(std::move(layers));
+  }
+  return result;
+}
+
+SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& options) {
+  require(options.batch_size > 0, "batch_size: got 0, expected 1 or more");
+  const std::uint64_t batches =
+      options.seeds.empty() ? 0 : (options.seeds.size() - 1) / options.batch_size + 1;
+  api::check_sampling(graph, options, batches);
+  Call call(graph, api::call_options(std::nullopt, options));
+  const auto ranks = static_cast<std::uint64_t>(call.info.devices);
+  const std::uint64_t most = (batches + ranks - 1) / ranks;
+  const std::uint32_t wanted = options.in_flight != 0                 ? options.in_flight
+                               : call.info.device == DeviceKind::cuda ? kInFlightOnGpu
+                                                                      : 1;
+  const api::SamplerKey key{
+      options.fanouts,  std::min<std::uint64_t>(options.batch_size, options.seeds.size()),
+      options.seed,     options.replace,
+      options.weighted, options.disjoint,
+      options.edge_ids, static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, most))};
+  std::vector<Sampled> parts(ranks);
+  call.run([&](team::Team& team, RankGraph& rank) {
+    KeptSampler& kept = KeptSampler::of(team, rank, key);
+    const auto p = static_cast<std::uint64_t>(team.rank());
+    Sampled& mine = parts[p];
+    mine = {};
+    mine.hops.resize(options.fanouts.size());
+    double seconds = 0.0;
+    team.with_peer_memory([&] {
+      team.barrier();
+      const double begin = now_seconds();
+      sample_share(kept, options, batches * p / ranks, batches * (p + 1) / ranks, mine);
+      if (ranks > 1) join(team, kept.stream, parts);
+      seconds = now_seconds() - begin;
+      team.barrier();  // Others' lists are read until here.
+    });
+    seconds = api::slowest(team, seconds);
+    if (p == 0) call.info.seconds = seconds;
+  });
+  SampleBatchesResult result = told(parts[0], options.disjoint);
+  result.info = call.info;
+  return result;
+}
+
+}  // namespace
+
+SampleBatchesResult sample_batches(const Graph& graph, const SampleBatchesOptions& options) {
+  return api::told_in_library_words([&] { return sample_all(graph, options); });
+}
+
+}  // namespace warren
