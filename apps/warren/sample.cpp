@@ -142,6 +142,7 @@ class SampleRank {
     std::vector<std::int64_t> times;
     seeds.reserve((end_ - first_) * each);
     for (std::uint64_t b = first_; b < end_; ++b) {
+      team_.check();  // Nothing else tells a rank that the team is to end.
       for (const Vertex v : seeds_of(command_.common.seed, b, each, input_.vertices())) {
         seeds.push_back(input_.to_shard(v));
         if (command_.options.temporal) times.push_back(command_.vertex_times[v]);
@@ -161,6 +162,7 @@ class SampleRank {
     const std::uint64_t each = command_.options.batch;
     for (std::uint64_t b = first_; b < end_; b += command_.options.in_flight) {
       const std::uint64_t count = std::min<std::uint64_t>(command_.options.in_flight, end_ - b);
+      team_.check();
       const std::uint64_t at = (b - first_) * each;
       sampler_.run(stream_, seeds_.data() + at, count * each, b,
                    command_.options.temporal ? seed_times_.data() + at : nullptr);

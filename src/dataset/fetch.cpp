@@ -167,7 +167,8 @@ class Fetch {
         names.push_back(name);
         continue;
       }
-      const std::vector<std::string> unpacked = unpack(path, folder_.path());
+      const std::vector<std::string> unpacked =
+          unpack(path, folder_.path(), {kSums, kSource, name});
       names.insert(names.end(), unpacked.begin(), unpacked.end());
       fs::remove(path);
     }

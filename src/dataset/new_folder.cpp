@@ -53,7 +53,8 @@ void empty_folder(int folder) noexcept {
 void remove_folder(const char* path) noexcept {
   const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder >= 0) empty_folder(folder);
-  (void)rmdir(path);
+  // What was at the place may have been a link to a folder.
+  if (rmdir(path) != 0 && errno == ENOTDIR) (void)unlink(path);
 }
 
 bool is_alive(const fs::path& path, const char* process) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -36,7 +37,8 @@ std::string common_folder(const std::vector<std::string>& names) {
   return is_one ? top : "";
 }
 
-std::vector<Member> members_of(const files::ZipReader& zip, const std::string& archive) {
+std::vector<Member> members_of(const files::ZipReader& zip, const std::string& archive,
+                               const std::set<fs::path>& reserved) {
   std::vector<std::string> names = zip.names();
   std::erase_if(names, [](const std::string& name) { return name.ends_with('/'); });
   if (names.empty()) throw InputError(archive + ": the archive is empty");
@@ -55,6 +57,8 @@ std::vector<Member> members_of(const files::ZipReader& zip, const std::string& a
       return c < 0x20 || c == 0x7f || c == '\\';
     });
     if (is_odd) refuse("has a name with control characters or backslashes");
+    if (reserved.contains(member.inside))
+      refuse("has the name of a file that is not the archive's");
     if (!places.insert(member.inside).second) refuse("is in it twice");
     members.push_back(std::move(member));
   }
@@ -86,23 +90,29 @@ void write_members(const files::ZipReader& zip, const std::vector<Member>& membe
 
 }  // namespace
 
-std::vector<std::string> unpack(const fs::path& archive, const fs::path& folder) {
+std::vector<std::string> unpack(const fs::path& archive, const fs::path& folder,
+                                const std::set<fs::path>& reserved) {
   const std::string label = archive.filename().string();
-  const files::MappedFile file(archive.string());
-  const files::ZipReader zip(file);
-  const std::vector<Member> members = members_of(zip, label);
-  std::uint64_t bytes = 0;
-  for (const Member& member : members) bytes += zip.open(member.name).size();
+  std::vector<std::string> names;
   try {
+    const files::MappedFile file(archive.string());
+    const files::ZipReader zip(file);
+    const std::vector<Member> members = members_of(zip, label, reserved);
+    std::uint64_t bytes = 0;
+    for (const Member& member : members) bytes += zip.open(member.name).size();
     check_disk(folder, label, bytes);
     write_members(zip, members, folder);
+    names.reserve(members.size());
+    for (const Member& member : members) names.push_back(member.inside.string());
   } catch (const fs::filesystem_error& error) {
     if (error.code() == std::errc::not_enough_memory) throw;
     throw InputError(fmt::format("{}: {}", label, error.what()));
+  } catch (const InputError& error) {
+    const std::string_view what = error.what();
+    const std::string path = archive.string();
+    if (!what.starts_with(path)) throw;
+    throw InputError(label + std::string(what.substr(path.size())));
   }
-  std::vector<std::string> names;
-  names.reserve(members.size());
-  for (const Member& member : members) names.push_back(member.inside.string());
   return names;
 }
 

@@ -38,7 +38,7 @@ ZipReader::ZipReader(const MappedFile& file) : file_(file) {
   std::uint64_t at = find_directory(count, end);
   if (count > kMostMembers)
     file_.fail(at,
-               fmt::format("the archive has {} members; a sparse matrix has about five", count));
+               fmt::format("the archive has {} members; up to {} are read", count, kMostMembers));
   for (std::uint64_t i = 0; i < count; ++i) read_entry(at, end);
   check_overlaps();
 }

@@ -62,6 +62,13 @@ class Checkpoints(Base):
         self.assertLess(other["test_accuracy"], 0.7)
         self.assertIs(other["trained_on"], False)
 
+    def test_of_a_folder_whose_name_is_not_utf8(self):
+        folder = self.set_of("set\udcff")  # The byte 0xff.
+        trained = self.train(folder)
+        found = self.succeed_json("predict", folder, "--checkpoint", "kept")
+        self.assertEqual((found["test_accuracy"], found["trained_on"]), (trained["test_accuracy"], True))
+        self.assertTrue(self.header("state.safetensors")["option.graph"].endswith("set\ufffd"))
+
     def test_predict_of_a_generator(self):
         options = ["--normalize", "none", "--seed", 7]
         trained = self.succeed_json("train", *GENERATED, *options, "--epochs", 20, "--checkpoint", "kept")

@@ -9,6 +9,7 @@ import http.server
 import io
 import os
 import pickle
+import shutil
 import signal
 import struct
 import subprocess
@@ -188,6 +189,37 @@ class Fetch(ProgramTest):
             (self.folder / "arxiv.zip").write_bytes(content)
             self.refuse("ogbn-arxiv", "--from", f"file://{self.folder}", says=["arxiv.zip", says])
             self.assertEqual(self.entries(), [])
+
+    def test_members_with_names_that_fetch_writes(self):
+        for name in ("SHA256SUMS", "SOURCE", "arxiv.zip"):
+            for files in ({name: b"1"}, {"set/a": b"1", "set/./" + name: b"2"}):
+                (self.folder / "arxiv.zip").write_bytes(zip_of(files))
+                self.refuse("ogbn-arxiv", "--from", f"file://{self.folder}", says=["error: arxiv.zip: ", name, "not the archive's"])
+                self.assertEqual(self.entries(), [])
+        (self.folder / "arxiv.zip").write_bytes(zip_of({"set/raw/SOURCE": b"1"}))
+        self.fetch("ogbn-arxiv", "--from", f"file://{self.folder}")
+        self.assertIs(self.fetch("ogbn-arxiv")["was_there"], True)
+
+    def test_archives_are_named_as_they_were_asked_for(self):
+        for content, says in ((ogb_archive()[:-30], "cut off"), (zip_of({f"{i}": b"" for i in range(2000)}), "2000 members")):
+            (self.folder / "arxiv.zip").write_bytes(content)
+            self.refuse("ogbn-arxiv", "--from", f"file://{self.folder}", says=["error: arxiv.zip: byte", says])
+
+    def test_a_link_at_the_place(self):
+        (self.folder / "arxiv.zip").write_bytes(ogb_archive())
+        self.data.mkdir()
+        other = self.folder / "other"
+        for is_there in (False, True):
+            place = self.data / "ogbn-arxiv"
+            place.symlink_to(other)
+            if is_there:
+                other.mkdir()
+                (other / "mine").write_bytes(b"1")
+                (other / "SHA256SUMS").write_bytes(b"")
+            self.fetch("ogbn-arxiv", "--from", f"file://{self.folder}", "--again")
+            self.assertEqual((self.entries(), place.is_symlink()), (["ogbn-arxiv"], False))
+            shutil.rmtree(place)
+        self.assertEqual(sorted(os.listdir(other)), ["SHA256SUMS", "mine"])
 
     def test_redirects(self):
         with Server({"arxiv.zip": ogb_archive()}) as server:

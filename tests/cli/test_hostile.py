@@ -155,6 +155,16 @@ class Checkpoints(Hostile):
         for epochs in ((2, 1), (1, 1), (0,), (1, 2, 3)):
             self.refused("state", numbered(*epochs), says=["state.safetensors", "history"])
 
+    def test_headers_of_many_names(self):
+        # Twice as many take twice as long, not four times.
+        many = 200_000
+        empty = '{"dtype":"F32","shape":[0,1],"data_offsets":[0,0]}'
+        for text, says in (("{" + ",".join(f'"{i}":1' for i in range(many)) + "}", "header is damaged"),
+                           ("{" + ",".join(f'"{i}":{empty}' for i in range(many // 4)) + "}", "its model"),
+                           ('{"__metadata__":{' + ",".join(f'"{i}":"1"' for i in range(many)) + "}}", "its model")):
+            self.refused("model", lambda _, t=text: t, says=["model.safetensors", says])
+        self.told("state", "history", "{" + ",".join(f'"{i}":1' for i in range(many)) + "}", says=["state.safetensors", "history"])
+
     def test_tensors_over_each_other(self):
         names = [name for name in json.loads(self.kept["model"][8:8 + struct.unpack("<Q", self.kept["model"][:8])[0]]) if name[0] != "_"]
 

@@ -162,6 +162,16 @@ class Signals(ProgramTest):
         done = self.succeed_json("predict", *GENERATED, "--checkpoint", "kept")
         self.assertGreater(done["test_accuracy"], 0)
 
+    def test_samples(self):
+        # Batches, which end no step of a team, for minutes.
+        process = self.start("sample", "grid:100x100", "--batch", 512, "--batches", 20000, "--devices", 2, "--json", "r.json")
+        time.sleep(0.3)
+        begin = time.monotonic()
+        self.stop(process, signal.SIGTERM)
+        # Two seconds are what work has that does not end by itself.
+        self.assertLess(time.monotonic() - begin, 2)
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_reading_that_waits(self):
         # Nothing looks at a signal while a pipe delivers nothing: the program ends all the same.
         os.mkfifo(self.folder / "pipe")

@@ -19,6 +19,8 @@ namespace warren::learn {
 namespace {
 
 using Json = nlohmann::ordered_json;
+// Of headers that are read: objects of the other kind are searched from their front for each key.
+using ReadJson = nlohmann::json;
 
 constexpr std::uint64_t kAlignment = 8;
 constexpr const char* kFormat = "format";  // Absent: numbers of set_real() are their bits.
@@ -28,7 +30,7 @@ constexpr int kReadableReals = 2;
 constexpr std::uint64_t kLongestHeader = 100'000'000;
 
 /// A number from 0 that is written as such: not -1, not 1.5.
-std::uint64_t number_in(const Json& value) {
+std::uint64_t number_in(const ReadJson& value) {
   require(value.is_number_unsigned(), "its sizes are not all whole numbers from 0");
   return value.get<std::uint64_t>();
 }
@@ -39,8 +41,8 @@ struct Place {
   std::uint64_t begin = 0, end = 0;
 };
 
-Place read_place(const std::string& name, const Json& entry, std::uint64_t size) {
-  const Json &shape = entry.at("shape"), &place = entry.at("data_offsets");
+Place read_place(const std::string& name, const ReadJson& entry, std::uint64_t size) {
+  const ReadJson &shape = entry.at("shape"), &place = entry.at("data_offsets");
   require(entry.at("dtype") == "F32" && shape.is_array() && shape.size() == 2 && place.is_array() &&
               place.size() == 2,
           name + " is no float32 matrix");
@@ -69,17 +71,49 @@ void check_overlaps(const std::vector<Place>& places) {
                         order[i]->tensor.name));
 }
 
-/// Throws UsageError for what is wrong, Json::exception for what is no such header.
-TensorFile parse_header(const char* text, std::uint64_t length, std::uint64_t size) {
-  // The parser takes the last of several values of one name; the format has none.
-  std::set<std::string> names;
-  const auto note = [&](int depth, Json::parse_event_t event, const Json& value) {
-    if (depth == 1 && event == Json::parse_event_t::key)
-      require(names.insert(value.get<std::string>()).second,
-              value.get<std::string>() + " is in it twice");
+/// Throws UsageError for a name that is twice in the header itself: the parser would take the last.
+/// Its callback could tell, but looks at all names again after each value.
+class Names final : public nlohmann::json_sax<ReadJson> {
+ public:
+  bool key(std::string& name) override {
+    if (depth_ == 1) require(names_.insert(name).second, name + " is in it twice");
     return true;
-  };
-  const Json header = Json::parse(text, text + length, note);
+  }
+  bool start_object(std::size_t) override { return enter(); }
+  bool start_array(std::size_t) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(ReadJson::binary_t&) override { return true; }
+  bool parse_error(std::size_t, const std::string&, const ReadJson::exception&) override {
+    return false;  // The parser says it again.
+  }
+
+ private:
+  bool enter() {
+    ++depth_;
+    return true;
+  }
+  bool leave() {
+    --depth_;
+    return true;
+  }
+
+  std::set<std::string> names_;
+  std::uint64_t depth_ = 0;
+};
+
+/// Tensors in the order of their elements. Throws UsageError for what is wrong, ReadJson::exception
+/// for what is no such header.
+TensorFile parse_header(const char* text, std::uint64_t length, std::uint64_t size) {
+  Names names;
+  (void)ReadJson::sax_parse(text, text + length, &names);
+  const ReadJson header = ReadJson::parse(text, text + length);
   TensorFile file;
   std::vector<Place> places;
   for (const auto& [name, entry] : header.items()) {
@@ -90,6 +124,8 @@ TensorFile parse_header(const char* text, std::uint64_t length, std::uint64_t si
     }
   }
   check_overlaps(places);
+  std::stable_sort(places.begin(), places.end(),
+                   [](const Place& a, const Place& b) { return a.begin < b.begin; });
   for (Place& place : places) {
     place.tensor.values.resize((place.end - place.begin) / sizeof(float));
     if (!place.tensor.values.empty())
@@ -152,7 +188,8 @@ std::string header_of(const TensorFile& file) {
                            {"data_offsets", {at, at + bytes}}};
     at += bytes;
   }
-  std::string text = header.dump();
+  // Names of files need not be UTF-8.
+  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.append((kAlignment - text.size() % kAlignment) % kAlignment, ' ');
   return text;
 }
@@ -206,7 +243,7 @@ TensorFile read_tensors(const std::string& path) {
   try {
     return parse_header(mapped.data() + sizeof length, length,
                         mapped.size() - sizeof length - length);
-  } catch (const Json::exception&) {
+  } catch (const ReadJson::exception&) {
     throw InputError(path + ": its header is damaged: this is no safetensors file");
   } catch (const UsageError& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));

@@ -217,7 +217,8 @@ std::vector<EpochRecord> history_in(const TensorFile& file, const std::string& p
   const auto found = file.metadata.find(kHistory);
   if (found == file.metadata.end()) return history;
   try {
-    for (const Json& one : Json::parse(found->second)) {
+    // Not by Json, whose objects are searched from their front for each key.
+    for (const nlohmann::json& one : nlohmann::json::parse(found->second)) {
       if (one.size() != kRecordNumbers) throw InputError(path + ": its history is damaged");
       EpochRecord record;
       record.epoch = one[0].get<std::uint64_t>();
