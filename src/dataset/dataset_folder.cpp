@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/printable.hpp"
 #include "warren/core/text_lines.hpp"
 #include "warren/dataset/dataset.hpp"
 #include "warren/files/mapped_file.hpp"
@@ -217,7 +218,7 @@ class SplitReader {
     each_line({file.data(), file.size()}, [&](std::uint64_t line, std::string_view token) {
       if (token.empty() || token.front() == '#') return;
       const auto fail = [&](const std::string& what) {
-        throw InputError(fmt::format("{}: line {}: {}", path, line, what));
+        throw InputError(fmt::format("{}: line {}: {}", path, line, printable(what)));
       };
       std::uint64_t v = 0;
       const auto [stop, error] = std::from_chars(token.data(), token.data() + token.size(), v);

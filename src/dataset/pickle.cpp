@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/printable.hpp"
 
 #include "dataset/free_memory.hpp"
 
@@ -27,7 +28,7 @@ Pickle::Pickle(std::string_view bytes, std::string name) : name_(std::move(name)
 }
 
 void Pickle::fail(const std::string& what) const {
-  throw InputError(fmt::format("{}: byte {}: {}", name_, at_, what));
+  throw InputError(fmt::format("{}: byte {}: {}", name_, at_, printable(what)));
 }
 
 std::string_view Pickle::take(std::uint64_t count) {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/printable.hpp"
 #include "warren/core/text_lines.hpp"
 #include "warren/files/decompressor.hpp"
 #include "warren/files/mapped_file.hpp"
@@ -195,7 +196,7 @@ void TableFile::check_rows(std::uint64_t vertices) const {
 }
 
 void TableFile::fail(std::uint64_t line, const std::string& what) const {
-  throw InputError(fmt::format("{}: line {}: {}", path_, line, what));
+  throw InputError(fmt::format("{}: line {}: {}", path_, line, printable(what)));
 }
 
 std::string TableFile::column_name(std::uint64_t column) const {

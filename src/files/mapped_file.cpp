@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/printable.hpp"
 #include "warren/exec/device.hpp"
 
 namespace warren::files {
@@ -117,7 +118,7 @@ void MappedFile::will_read(std::uint64_t offset, std::uint64_t length) const noe
 }
 
 void MappedFile::fail(std::uint64_t offset, const std::string& message) const {
-  throw InputError(fmt::format("{}: byte {}: {}", path_, offset, message));
+  throw InputError(fmt::format("{}: byte {}: {}", path_, offset, printable(message)));
 }
 
 }  // namespace warren::files

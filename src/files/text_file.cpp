@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/printable.hpp"
 #include "warren/files/decompressor.hpp"
 
 namespace warren::files {
@@ -174,7 +175,7 @@ void TextFile::fail(const TextBlock& block, const char* at, const std::string& m
 }
 
 void TextFile::fail(std::uint64_t line, const std::string& message) const {
-  throw InputError(fmt::format("{}:{}: {}", path(), line, message));
+  throw InputError(fmt::format("{}:{}: {}", path(), line, printable(message)));
 }
 
 }  // namespace warren::files

@@ -109,6 +109,8 @@ class Folder(ProgramTest):
 
     def test_lists_of_vertices(self):
         expected = self.losses(self.folder_of())
+        # What is behind a NUL in the file is part of the message, too.
+        self.must_fail(2, "train", self.folder_of(**{"train.txt": b"1\n2\0003\n"}), says=["line 2", "2\\x003", "should be a vertex id from 0"])
         lines = b"# for training\r\n\r\n" + b"\r\n".join(b"%d" % v for v in reversed(range(30)))
         self.assertEqual(self.losses(self.folder_of(**{"train.txt": lines})), expected)
 
