@@ -38,6 +38,34 @@ def smallest(n, src, dst, weights, symmetrize):
 common = given(graphs(least=1), st.booleans(), st.integers(1, 3), st.data())
 
 
+@pytest.mark.parametrize("mode", ["auto", "sync", "async"])
+def test_targets_end_a_search(mode, session):
+    grid = warren.read("grid:9x7", weights="uniform:1:9", seed=4)
+    whole, paths = grid.bfs(3, session=session).depth, grid.sssp(3, session=session).distance
+    for targets in (3, [10, 4], np.array([30, 12, 30])):
+        limit = whole[targets].max()
+        near = grid.bfs(3, targets=targets, mode=mode, devices=2, session=session)
+        assert np.array_equal(near.depth, np.where(whole <= limit, whole, -1))
+        assert near.reached == (whole <= limit).sum() and near.max_depth == limit
+        assert ((near.parent >= 0) == (near.depth >= 0)).all()
+        cheap = grid.sssp(3, targets=targets, mode=mode, devices=2, session=session)
+        assert np.array_equal(cheap.distance, np.where(paths <= paths[targets].max(), paths, -1))
+        assert cheap.reached == (cheap.distance >= 0).sum()
+    assert grid.bfs(3, 1, targets=62, session=session).max_depth == 1
+
+
+def test_bfs_from_the_nearest_source(session):
+    grid = warren.read("grid:9x7")
+    sources = [40, 3, 62, 3]
+    nearest = grid.bfs(sources, nearest=True, devices=2, session=session)
+    assert np.array_equal(nearest.depth, grid.bfs(sources).depth.min(axis=0))
+    assert nearest.reached == 63 and nearest.max_depth == nearest.depth.max()
+    assert nearest.parent[[40, 3, 62]].tolist() == [40, 3, 62]
+    assert nearest.to_dict()[40] == 0 and len(nearest.to_dict()) == 63
+    assert nearest.info["source"] == sources
+    assert grid.bfs([0, 62], 1, nearest=True).reached == 6
+
+
 @common
 def test_bfs(session, graph, symmetrize, devices, data):
     n, src, dst, weights = graph
@@ -204,6 +232,13 @@ NEGATIVE = warren.from_edges([0, 1], [1, 2], [1, -2])
     (lambda: EMPTY.bfs(0), IndexError, "the graph has no vertices"),
     (lambda: GRAPH.bfs([0, 3]), IndexError, r"source\[1\]: got 3"),
     (lambda: GRAPH.bfs([]), ValueError, "no sources"),
+    (lambda: GRAPH.bfs([], nearest=True), ValueError, "no sources"),
+    (lambda: GRAPH.bfs(0, nearest=True), ValueError, "nearest: got True with one source"),
+    (lambda: GRAPH.bfs([0, 1], nearest=True, mode="async"), ValueError, "sources"),
+    (lambda: GRAPH.bfs(0, targets=3), IndexError, "targets: got 3"),
+    (lambda: GRAPH.bfs(0, targets=[1, 3]), IndexError, r"targets\[1\]: got 3"),
+    (lambda: GRAPH.bfs(0, targets=[]), ValueError, "targets: got no targets"),
+    (lambda: GRAPH.sssp(0, targets=3), IndexError, "targets: got 3"),
     (lambda: GRAPH.bfs(np.zeros((1, 1), int)), ValueError, "source"),
     (lambda: GRAPH.bfs(0.0), ValueError, "source: got 0.0 of type float"),
     (lambda: GRAPH.bfs(True), ValueError, "source"),

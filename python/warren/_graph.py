@@ -168,18 +168,18 @@ class Graph:
         self._core.release()
 
     def bfs(self, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
-            session: Session | None = None) -> BfsResult:
+            session: Session | None = None, *, targets: Any = None, nearest: bool = False) -> BfsResult:
         """As warren.bfs(self, ...)."""
         from ._algorithms import bfs
 
-        return bfs(self, source, depth_limit, device, devices, mode, edges, session)
+        return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest)
 
     def sssp(self, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
-             edges: str = "auto", session: Session | None = None) -> SsspResult:
+             edges: str = "auto", session: Session | None = None, *, targets: Any = None) -> SsspResult:
         """As warren.sssp(self, ...)."""
         from ._algorithms import sssp
 
-        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session)
+        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets)
 
     def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> ComponentsResult:
         """As warren.connected_components(self, ...)."""
