@@ -12,6 +12,7 @@ namespace warren::app {
 namespace {
 
 constexpr std::size_t kLevelsShown = 16;
+constexpr std::size_t kLevelsTold = 65536;  // In the JSON.
 constexpr std::size_t kNamesShown = 5;
 
 struct Level {
@@ -81,6 +82,8 @@ void set_fields(Json& json, const BfsOutcome& outcome, const VertexNames& names)
   json["reached"] = outcome.result.reached;
   json["max_depth"] = outcome.result.max_depth;
   json["sum_depth"] = outcome.result.sum_depth;
+  if (!outcome.levels.empty() && outcome.levels.size() <= kLevelsTold)
+    json["levels"] = outcome.levels;
   json["traversed_edges"] = outcome.traversed_edges;
   json["teps"] = outcome.teps();
   json["verified"] = outcome.verdict ? Json(outcome.verdict->correct) : Json(nullptr);

@@ -27,6 +27,7 @@ struct BfsOutcome {
   std::optional<traverse::AsyncReport> report;  ///< Of the last run, where asynchronous.
   std::vector<Vertex> depth;                    ///< Of all vertices; empty where nobody asked.
   std::vector<Vertex> parent;
+  std::vector<std::uint64_t> levels;  ///< Vertices by depth; empty where nobody asked.
 
   /// Edges a second of the median run.
   [[nodiscard]] double teps() const;

@@ -50,6 +50,10 @@ struct BfsResult {
       0;  ///< Read from host memory by the team, where edges are placed there.
 };
 
+/// Vertices by their depth, of all ranks; `depth` has this rank's. Collective.
+[[nodiscard]] std::vector<std::uint64_t> level_sizes(team::Team& team,
+                                                     std::span<const Vertex> depth);
+
 class BfsMemory;
 
 /// depth(v) = the least number of edges from the source to v; parent(v) a neighbour on such a path.

@@ -8,6 +8,8 @@
 
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/graph.hpp"
+#include "warren/traverse/bfs.hpp"
+#include "warren/traverse/sssp.hpp"
 
 namespace warren::traverse {
 
@@ -20,20 +22,24 @@ struct Verdict {
 /// The Graph500 rules for a BFS: the source has depth 0 and is its own parent; every other reached
 /// vertex has a reached parent one level above it and the edge (parent, v) exists; no edge leaves a
 /// reached vertex for an unreached one or spans more than one level downwards; unreached vertices
-/// have neither depth nor parent.
+/// have neither depth nor parent. Of a search that ended early: those hold up to `limits`, and
+/// beyond, nothing is reached.
 [[nodiscard]] Verdict verify_bfs(const graph::Graph& graph, Vertex source,
                                  std::span<const Vertex> depth, std::span<const Vertex> parent,
-                                 exec::ThreadPool& pool);
+                                 exec::ThreadPool& pool, const BfsLimits& limits = {});
 
 /// The edge conditions of shortest paths: the source has distance 0; no edge (u, v) of weight w has
 /// distance(v) > distance(u) + w; every other reached vertex has an edge into it along which its
 /// distance is attained, and, following such edges, the source; unreached vertices are those that
 /// no edge from a reached one enters. Of integer weights, kUnreachedDistance marking unreached
 /// vertices; of float32 weights, exactly as the sums come out in double precision, with infinity.
+/// Limits as of verify_bfs().
 [[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, Vertex source,
-                                  std::span<const std::uint64_t> distance, exec::ThreadPool& pool);
+                                  std::span<const std::uint64_t> distance, exec::ThreadPool& pool,
+                                  const SsspLimits& limits = {});
 [[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, Vertex source,
-                                  std::span<const double> distance, exec::ThreadPool& pool);
+                                  std::span<const double> distance, exec::ThreadPool& pool,
+                                  const SsspLimits& limits = {});
 
 /// Weakly connected components: every edge joins vertices of one label; a label is a vertex that
 /// has itself as its label, and no vertex' label is larger than the vertex; and there are as many

@@ -170,6 +170,21 @@ BfsResult Bfs::run(std::span<const Vertex> sources, const BfsLimits& limits) {
   return result;
 }
 
+std::vector<std::uint64_t> level_sizes(team::Team& team, std::span<const Vertex> depth) {
+  std::vector<std::uint64_t> own;
+  for (const Vertex level : depth) {
+    if (level == kNoVertex) continue;
+    if (level >= own.size()) own.resize(std::size_t{level} + 1);
+    ++own[level];
+  }
+  std::vector<std::uint64_t> all;
+  for (const auto& part : team.all_gather_v(std::span<const std::uint64_t>(own))) {
+    if (part.size() > all.size()) all.resize(part.size());
+    for (std::size_t level = 0; level < part.size(); ++level) all[level] += part[level];
+  }
+  return all;
+}
+
 std::vector<Vertex> Bfs::depth() const { return memory_->values<DepthOfVisit>().to_host(stream_); }
 std::vector<Vertex> Bfs::parent() const {
   return memory_->values<ParentOfVisit>().to_host(stream_);
