@@ -8,6 +8,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/traverse/search_figures.hpp"
 
 #include "bfs_report.hpp"
 #include "bfs_together.hpp"
@@ -159,8 +160,9 @@ class BfsRank {
   /// Rank 0's part: what is looked at on the host.
   void finish(BfsOutcome outcome, bool is_first) {
     outcome.traversed_edges =
-        traversed_edges(outcome.result, shard_.is_symmetric,
-                        counts_self_loops() ? input_.graph().get() : nullptr, outcome.depth);
+        traverse::input_edges(outcome.result.edges, shard_.is_symmetric,
+                              counts_self_loops() ? input_.graph().get() : nullptr,
+                              [&](Vertex v) { return outcome.depth[v] != kNoVertex; });
     if (command_.traversal.verify) {
       const TraceSpan span("verify", 0);
       outcome.verdict = traverse::verify_bfs(
@@ -172,7 +174,8 @@ class BfsRank {
       outcome.depth = {};
       outcome.parent = {};
     } else if (graph_ && command_.common.deterministic) {
-      outcome.parent = smallest_parents(*graph_, outcome.source, outcome.depth, session_.pool());
+      outcome.parent =
+          traverse::smallest_parents(*graph_, {&outcome.source, 1}, outcome.depth, session_.pool());
     }
     result_.outcomes.push_back(std::move(outcome));
   }

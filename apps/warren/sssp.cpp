@@ -9,6 +9,7 @@
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/traverse/search_figures.hpp"
 
 #include "command.hpp"
 #include "mode.hpp"
@@ -40,19 +41,6 @@ struct SsspRunResult {
   std::vector<SsspOutcome> outcomes;
   Mode mode;
 };
-
-/// Input edges with a reached source endpoint: an undirected edge is held twice and counts once, a
-/// self-loop is held once.
-std::uint64_t count_input_edges(const SsspOutcome& outcome, const graph::Graph& graph,
-                                bool is_symmetric) {
-  if (!is_symmetric) return outcome.result.edges;
-  std::uint64_t self_loops = 0;
-  for (Vertex v = 0; v < graph.vertices; ++v) {
-    if (!outcome.reached(v)) continue;
-    for (const Vertex u : graph.neighbours(v)) self_loops += u == v ? 1 : 0;
-  }
-  return (outcome.result.edges + self_loops) / 2;
-}
 
 /// One rank's work.
 class SsspRank {
@@ -146,7 +134,9 @@ class SsspRank {
     const graph::Graph& graph = *input_.graph();
     const traverse::SsspLimits limits{limits_.cutoff,
                                       find_targets(command_.search, input_.names())};
-    outcome.traversed_edges = count_input_edges(outcome, graph, shard_.is_symmetric);
+    outcome.traversed_edges =
+        traverse::input_edges(outcome.result.edges, shard_.is_symmetric, &graph,
+                              [&](Vertex v) { return outcome.reached(v); });
     if (command_.traversal.verify) {
       const TraceSpan span("verify", 0);
       outcome.verdict =

@@ -20,8 +20,9 @@ std::vector<Vertex> list_of(const Vertices& vertices) {
 
 nb::tuple bfs_of(const GraphHandle& graph, Vertex source, const Vertices& sources,
                  std::optional<std::uint32_t> depth_limit, const Vertices& targets,
-                 const Run& run) {
+                 bool deterministic, const Run& run) {
   BfsOptions options;
+  options.deterministic = deterministic;
   options.source = source;
   options.sources = list_of(sources);
   options.depth_limit = depth_limit;
@@ -112,12 +113,13 @@ void bind_traverse(nb::module_& module) {
           nb::arg("mode"), nb::arg("edges"), nb::arg("device"), nb::arg("devices"),
           nb::arg("session").none());
   module.def("bfs", &bfs_of, nb::arg("graph"), nb::arg("source"), nb::arg("sources").none(),
-             nb::arg("depth_limit").none(), nb::arg("targets").none(), nb::arg("run"),
+             nb::arg("depth_limit").none(), nb::arg("targets").none(), nb::arg("deterministic"),
+             nb::arg("run"),
              nb::sig("def bfs(graph: Graph, source: int, "
                      "sources: numpy.typing.NDArray[numpy.uint32] | None, "
                      "depth_limit: int | None, "
-                     "targets: numpy.typing.NDArray[numpy.uint32] | None, run: Run) -> "
-                     "tuple[Array, Array, int, int, tuple[typing.Any, ...]]"));
+                     "targets: numpy.typing.NDArray[numpy.uint32] | None, deterministic: bool, "
+                     "run: Run) -> tuple[Array, Array, int, int, tuple[typing.Any, ...]]"));
   module.def("sssp", &sssp_of, nb::arg("graph"), nb::arg("source"), nb::arg("delta"),
              nb::arg("cutoff").none(), nb::arg("targets").none(), nb::arg("run"),
              nb::sig("def sssp(graph: Graph, source: int, delta: float, cutoff: float | None, "

@@ -63,6 +63,8 @@ def test_bfs_from_the_nearest_source(session):
     assert nearest.parent[[40, 3, 62]].tolist() == [40, 3, 62]
     assert nearest.to_dict()[40] == 0 and len(nearest.to_dict()) == 63
     assert nearest.info["source"] == sources
+    tree = grid.bfs(0, deterministic=True, session=session)  # To a vertex from the left, or from above: of two the one above is smaller.
+    assert tree.parent.tolist() == [0, *range(8), *range(54)]
     assert grid.bfs([0, 62], 1, nearest=True).reached == 6
 
 

@@ -26,14 +26,15 @@ MAX_DEPTH = 2**32 - 2
 
 
 def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
-        session: Session | None = None, *, targets: Any = None, nearest: bool = False) -> BfsResult:
+        session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False) -> BfsResult:
     """depth(v) = the least number of edges on a path from the source to v, along the edges' direction; parent(v) is a neighbour on such a path.
 
     source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. With nearest=True it gives arrays of
     n: one search from all of them together, in which depth(v) is that from the nearest source, as cuGraph has it.
     depth_limit: the search ends there; farther vertices are not reached.
     targets: a vertex, or a list of them: the search ends with the level after which all of them are reached. Where one cannot be, it reaches all that it can.
-    Depths repeat bit for bit, and are those of a search without limits; which of several possible parents is told does not.
+    Depths repeat bit for bit, and are those of a search without limits; which of several possible parents is told does not, but with
+    deterministic=True, where it is the smallest (found on the host).
     Mode "auto" is "sync" where there is a limit; "async" searches all, and tells what is within the limit.
     Raises VertexError (an IndexError) for a source or a target that is no vertex, ValueError for another option, MemoryError.
     """
@@ -45,13 +46,13 @@ def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str =
         if nearest:
             raise ValueError(f"nearest: got True with one source, {source!r}; expected a list of sources")
         v = graph.vertex(source)
-        return BfsResult(graph, v, *_core.bfs(graph._core, v, None, limit, ends, run))
+        return BfsResult(graph, v, *_core.bfs(graph._core, v, None, limit, ends, bool(deterministic), run))
     sources = vertices_of(graph, source)
     if not sources:
         raise ValueError("source: got no sources, expected one or more")
     if nearest:
-        return BfsResult(graph, sources, *_core.bfs(graph._core, 0, np.array(sources, np.uint32), limit, ends, run))
-    return _bfs_of_many(graph, sources, limit, ends, run)
+        return BfsResult(graph, sources, *_core.bfs(graph._core, 0, np.array(sources, np.uint32), limit, ends, bool(deterministic), run))
+    return _bfs_of_many(graph, sources, limit, ends, bool(deterministic), run)
 
 
 def _targets(graph: Graph, targets: Any) -> np.ndarray | None:
@@ -63,13 +64,13 @@ def _targets(graph: Graph, targets: Any) -> np.ndarray | None:
     return np.array(some, np.uint32)
 
 
-def _bfs_of_many(graph: Graph, sources: list[int], limit: int | None, targets: np.ndarray | None, run: _core.Run) -> BfsResult:
+def _bfs_of_many(graph: Graph, sources: list[int], limit: int | None, targets: np.ndarray | None, deterministic: bool, run: _core.Run) -> BfsResult:
     depth = np.empty((len(sources), graph.num_vertices), np.int32)
     parent = np.empty(depth.shape, np.int32 if graph.num_vertices < 2**31 else np.int64)
     reached, max_depth = np.empty(len(sources), np.int64), np.empty(len(sources), np.int64)
     seconds = 0.0
     for row, v in enumerate(sources):
-        depths, parents, reached[row], max_depth[row], ran = _core.bfs(graph._core, v, None, limit, targets, run)
+        depths, parents, reached[row], max_depth[row], ran = _core.bfs(graph._core, v, None, limit, targets, deterministic, run)
         depth[row], parent[row] = depths.numpy(), parents.numpy()
         seconds += ran[8]
     return BfsResult(graph, sources, depth, parent, reached, max_depth, (*ran[:8], seconds))

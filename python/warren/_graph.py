@@ -168,11 +168,11 @@ class Graph:
         self._core.release()
 
     def bfs(self, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
-            session: Session | None = None, *, targets: Any = None, nearest: bool = False) -> BfsResult:
+            session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False) -> BfsResult:
         """As warren.bfs(self, ...)."""
         from ._algorithms import bfs
 
-        return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest)
+        return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest, deterministic=deterministic)
 
     def sssp(self, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
              edges: str = "auto", session: Session | None = None, *, targets: Any = None) -> SsspResult:

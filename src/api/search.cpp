@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "warren/traverse/search_figures.hpp"
+
 #include "api/call.hpp"
 
 namespace warren {
@@ -133,6 +135,12 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
       parents[v] = kNoVertex;
       --all.reached;
     }
+  }
+  if (options.deterministic) {
+    call.teams().on_host([&](exec::ThreadPool& pool) {
+      std::ranges::copy(traverse::smallest_parents(graph.csr(), sources, depth.on_host(), pool),
+                        parent.on_host().begin());
+    });
   }
   all.depth = depth.take();
   all.parent = parent.take();

@@ -54,6 +54,8 @@ struct BfsOptions {
   /// The search ends with the level after which all of these are reached. Where one cannot be, it
   /// reaches all that it can.
   std::vector<Vertex> targets = {};
+  bool deterministic =
+      false;  ///< Of several possible parents the smallest, looked for on the host.
   Mode mode = Mode::automatic;
   Edges edges = Edges::device;
   std::optional<DeviceKind> device{};  ///< Left out: the session's.
@@ -71,9 +73,9 @@ struct BfsResult {
 
 /// depth(v) = the least number of edges on a path from the source to v, along the edges' direction;
 /// parent(v) is a neighbour on such a path. Depths repeat bit for bit; which of several possible
-/// parents is told does not (traverse/bfs.hpp). Depths that a limit leaves are those of the search
-/// without it. Mode::automatic goes level by level where there is a limit; Mode::asynchronous
-/// searches all, and tells what is within the limit.
+/// parents is told does not, unless it is to be `deterministic` (traverse/bfs.hpp). Depths that a
+/// limit leaves are those of the search without it. Mode::automatic goes level by level where there
+/// is a limit; Mode::asynchronous searches all, and tells what is within the limit.
 [[nodiscard]] BfsResult bfs(const Graph& graph, const BfsOptions& options);
 
 struct SsspOptions {

@@ -9,6 +9,7 @@
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/graph.hpp"
 #include "warren/traverse/bfs.hpp"
+#include "warren/traverse/pagerank.hpp"
 #include "warren/traverse/sssp.hpp"
 
 namespace warren::traverse {
@@ -67,6 +68,11 @@ struct Verdict {
 /// there is none.
 [[nodiscard]] Verdict check_weights(const graph::Graph& graph, exec::ThreadPool& pool);
 
+/// How much one more iteration in double precision may change the ranks. The iteration is a
+/// contraction, so that in exact arithmetic the change is below that of the last one: the tolerance
+/// where it converged. Rounding adds three units of 2^-24 (ranks in single precision) or 2^-53 of
+/// each rank, which sum to 1; the bound leaves a few times that.
+[[nodiscard]] double pagerank_bound(const PageRankOptions& options, const PageRankResult& result);
 /// Ranks sum to 1 within 1e-4, none is negative, and one more iteration in double precision, along
 /// edges by their weights where `weighted`, starting anew by `personalization` where that is not
 /// empty, changes them by at most `bound` in L1.
