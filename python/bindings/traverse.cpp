@@ -120,6 +120,19 @@ void bind_traverse(nb::module_& module) {
                      "depth_limit: int | None, "
                      "targets: numpy.typing.NDArray[numpy.uint32] | None, deterministic: bool, "
                      "run: Run) -> tuple[Array, Array, int, int, tuple[typing.Any, ...]]"));
+  module.def(
+      "busiest_vertex",
+      [](const GraphHandle& graph) { return unlocked([&] { return busiest_vertex(*graph); }); },
+      nb::arg("graph"), nb::sig("def busiest_vertex(graph: Graph) -> int"));
+  module.def(
+      "random_sources",
+      [](const GraphHandle& graph, std::uint64_t count, std::uint64_t seed) {
+        auto sources = unlocked([&] { return random_sources(*graph, count, seed); });
+        return array_of_vertices(std::move(sources), graph->vertices());
+      },
+      nb::arg("graph"), nb::arg("count"), nb::arg("seed"),
+      nb::sig("def random_sources(graph: Graph, count: int, seed: int) -> "
+              "numpy.typing.NDArray[typing.Any]"));
   module.def("sssp", &sssp_of, nb::arg("graph"), nb::arg("source"), nb::arg("delta"),
              nb::arg("cutoff").none(), nb::arg("targets").none(), nb::arg("run"),
              nb::sig("def sssp(graph: Graph, source: int, delta: float, cutoff: float | None, "

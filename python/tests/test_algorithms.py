@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers against NetworkX's and SciPy's on random graphs, on one to three ranks; and options that are refused."""
+import json
+import subprocess
+import sys
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -52,6 +56,16 @@ def test_targets_end_a_search(mode, session):
         assert np.array_equal(cheap.distance, np.where(paths <= paths[targets].max(), paths, -1))
         assert cheap.reached == (cheap.distance >= 0).sum()
     assert grid.bfs(3, 1, targets=62, session=session).max_depth == 1
+
+
+def test_sources_are_those_of_the_command_line(tmp_path):
+    graph = warren.read("kron:8", symmetrize=True)
+    command = [sys.executable, "-m", "warren", "bfs", "kron:8", "--symmetrize", "--seed", "1", "--json", "-"]
+    run = json.loads(subprocess.run([*command, "--sources", "5"], check=True, capture_output=True).stdout)
+    assert [row["source"] for row in run["sources"]] == graph.random_sources(5).tolist() and (graph.degree()[graph.random_sources(5)] > 0).all()
+    assert json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["source"] == graph.busiest_vertex() == graph.degree().argmax()
+    with pytest.raises(ValueError, match="count 257: only"):
+        graph.random_sources(257)
 
 
 def test_bfs_from_the_nearest_source(session):

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "warren/traverse/search_figures.hpp"
+#include "warren/traverse/sources.hpp"
 
 #include "api/call.hpp"
 
@@ -145,6 +146,12 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
   all.depth = depth.take();
   all.parent = parent.take();
   return all;
+}
+
+Vertex busiest_vertex(const Graph& graph) { return traverse::busiest_vertex(graph.csr()); }
+
+std::vector<Vertex> random_sources(const Graph& graph, std::uint64_t count, std::uint64_t seed) {
+  return traverse::random_sources(graph.csr(), count, seed, "count");
 }
 
 namespace {

@@ -78,6 +78,15 @@ struct BfsResult {
 /// is a limit; Mode::asynchronous searches all, and tells what is within the limit.
 [[nodiscard]] BfsResult bfs(const Graph& graph, const BfsOptions& options);
 
+/// The vertex of the most out-edges, the smallest of several: where the command line starts a
+/// search if nobody says. Throws UsageError for a graph without vertices.
+[[nodiscard]] Vertex busiest_vertex(const Graph& graph);
+
+/// `count` different vertices with out-edges: a function of the graph and the seed alone, those of
+/// the command line's --sources. Throws UsageError where there are fewer.
+[[nodiscard]] std::vector<Vertex> random_sources(const Graph& graph, std::uint64_t count,
+                                                 std::uint64_t seed = 1);
+
 struct SsspOptions {
   Vertex source = 0;
   double delta = 0.0;  ///< Width of a bin of distances; 0: by the mean weight and degree.
