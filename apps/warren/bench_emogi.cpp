@@ -8,7 +8,7 @@
 #include "warren/traverse/bfs.hpp"
 #include "warren/traverse/pattern_bfs.hpp"
 
-#include "sources.hpp"
+#include "search_input.hpp"
 #include "text.hpp"
 #include "traversal_input.hpp"
 
@@ -177,12 +177,12 @@ void bench_emogi(Session& session, const EmogiOptions& options) {
   warn_of_weights(session, "breadth-first search");
   warn_without_effect(session.options(), {"--repeat"},
                       "--sources says how many searches are timed");
+  SearchOptions search;
+  search.sources = options.sources;
   team::run_team(session.team(), [&](team::Team& team) {
     const graph::Shard shard = input.shard(team);
-    std::vector<Vertex> sources =
-        random_sources(team, shard, input, options.sources, session.options().seed);
-    for (Vertex& source : sources) source = input.to_shard(source);
-    EmogiBench bench(team, shard, std::move(sources));
+    std::vector<Vertex> sources = find_sources(team, shard, input, search, session.options().seed);
+    EmogiBench bench(team, shard, in_shard_order(input, std::move(sources)));
     bench.run();
     describe_graph(session, options.graph, input.vertices(), shard.edges);
     report(session, bench, shard.edges, options.sources);

@@ -8,6 +8,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/traverse/search_figures.hpp"
 
 #include "bfs_report.hpp"
 #include "bfs_together.hpp"
@@ -15,8 +16,8 @@
 #include "files.hpp"
 #include "mode.hpp"
 #include "option_rules.hpp"
+#include "search_input.hpp"
 #include "search_verdicts.hpp"
-#include "sources.hpp"
 #include "text.hpp"
 #include "traversal_input.hpp"
 
@@ -27,9 +28,11 @@ struct BfsCommand {
   CommonOptions common;
   GraphOptions graph;
   TraversalOptions traversal;
-  std::optional<std::string> source;
-  std::uint64_t sources = 0;  ///< 0: not given.
+  SearchOptions search;
+  std::optional<std::uint32_t> depth_limit;
   bool together = false;
+
+  [[nodiscard]] bool is_limited() const { return depth_limit || !search.targets.empty(); }
 };
 
 /// What the ranks find together, filled by rank 0.
@@ -50,7 +53,9 @@ class BfsRank {
         input_(input),
         team_(team),
         result_(result),
-        shard_(input.shard(team)) {
+        shard_(input.shard(team)),
+        limits_{command.depth_limit.value_or(traverse::BfsLimits::kNoDepth),
+                in_shard_order(input, find_targets(command.search, input.names()))} {
     if (command.traversal.mode == "async") {
       mode_.is_async = true;
       async_ = std::make_unique<traverse::AsyncBfs>(team, shard_);
@@ -62,7 +67,8 @@ class BfsRank {
   void run() {
     if (team_.rank() == 0) result_.edges = shard_.edges;
     if (needs_graph()) graph_ = input_.whole_graph(team_, shard_);
-    const std::vector<Vertex> sources = choose_sources();
+    const std::vector<Vertex> sources =
+        find_sources(team_, shard_, input_, command_.search, command_.common.seed);
     if (command_.together) {
       search_together(sources);
       return;
@@ -83,6 +89,9 @@ class BfsRank {
     return is_first &&
            (session_.prints() || !command_.traversal.output.empty() || counts_self_loops());
   }
+  [[nodiscard]] bool tells_levels() const {
+    return session_.prints() || !command_.common.json.empty();
+  }
   [[nodiscard]] bool counts_self_loops() const {
     return shard_.is_symmetric && input_.may_have_self_loops() && input_.graph() != nullptr;
   }
@@ -91,21 +100,17 @@ class BfsRank {
   void warm_up(Vertex source) {
     const traverse::BfsResult found = run_once(source);
     if (command_.traversal.mode != "auto") return;
+    if (command_.is_limited()) {
+      mode_.reason = kLimitReason;
+      return;
+    }
     mode_ = choose_mode(team_, shard_, found.reached, std::uint64_t{found.max_depth} + 1, false);
     if (!mode_.is_async) return;
     async_ = std::make_unique<traverse::AsyncBfs>(team_, shard_);
     (void)run_once(source);
   }
   [[nodiscard]] traverse::BfsResult run_once(Vertex source) {
-    return mode_.is_async ? async_->run(source) : sync_->run(source);
-  }
-
-  [[nodiscard]] std::vector<Vertex> choose_sources() {
-    if (command_.sources > 0) {
-      return random_sources(team_, shard_, input_, command_.sources, command_.common.seed);
-    }
-    if (command_.source) return {input_.names().find(*command_.source)};
-    return {busiest_vertex(team_, shard_, input_)};
+    return mode_.is_async ? async_->run(source) : sync_->run(source, limits_);
   }
 
   void search_together(const std::vector<Vertex>& sources) {
@@ -136,6 +141,10 @@ class BfsRank {
                                                  [](double a, double b) { return a > b ? a : b; }));
     }
     if (mode_.is_async) outcome.report = async_->report();
+    if (is_first && tells_levels()) {
+      const auto own = mode_.is_async ? async_->depth() : sync_->depth();
+      outcome.levels = traverse::level_sizes(team_, own);
+    }
     if (needs_depths(is_first) || counts_self_loops()) {
       auto depth = mode_.is_async ? async_->all_depths() : sync_->all_depths();
       auto parent = mode_.is_async ? async_->all_parents() : sync_->all_parents();
@@ -151,19 +160,22 @@ class BfsRank {
   /// Rank 0's part: what is looked at on the host.
   void finish(BfsOutcome outcome, bool is_first) {
     outcome.traversed_edges =
-        traversed_edges(outcome.result, shard_.is_symmetric,
-                        counts_self_loops() ? input_.graph().get() : nullptr, outcome.depth);
+        traverse::input_edges(outcome.result.edges, shard_.is_symmetric,
+                              counts_self_loops() ? input_.graph().get() : nullptr,
+                              [&](Vertex v) { return outcome.depth[v] != kNoVertex; });
     if (command_.traversal.verify) {
       const TraceSpan span("verify", 0);
-      outcome.verdict = traverse::verify_bfs(*graph_, outcome.source, outcome.depth, outcome.parent,
-                                             session_.pool());
+      outcome.verdict = traverse::verify_bfs(
+          *graph_, outcome.source, outcome.depth, outcome.parent, session_.pool(),
+          {limits_.depth, find_targets(command_.search, input_.names())});
     }
     const bool keeps = is_first && (session_.prints() || !command_.traversal.output.empty());
     if (!keeps) {
       outcome.depth = {};
       outcome.parent = {};
     } else if (graph_ && command_.common.deterministic) {
-      outcome.parent = smallest_parents(*graph_, outcome.source, outcome.depth, session_.pool());
+      outcome.parent =
+          traverse::smallest_parents(*graph_, {&outcome.source, 1}, outcome.depth, session_.pool());
     }
     result_.outcomes.push_back(std::move(outcome));
   }
@@ -174,6 +186,7 @@ class BfsRank {
   team::Team& team_;
   BfsRunResult& result_;
   graph::Shard shard_;
+  traverse::BfsLimits limits_;
   Mode mode_;
   std::unique_ptr<traverse::Bfs> sync_;
   std::unique_ptr<traverse::AsyncBfs> async_;
@@ -216,8 +229,10 @@ void print_sources(Session& session, const BfsRunResult& result, const VertexNam
 
 ExitStatus run_bfs(const BfsCommand& command) {
   check_traversal_options(command.traversal);
-  require(!command.together || (command.sources > 0 && command.traversal.output.empty()),
-          "--together searches from --sources N at once, and has no --output");
+  require(!command.together || (command.search.sources > 0 && !command.is_limited() &&
+                                command.traversal.output.empty()),
+          "--together searches from --sources N at once, and has no --output, --depth-limit or "
+          "--target");
   require(!command.together || command.traversal.mode != "async",
           "--together has no asynchronous form");
   Session session("bfs", command.common);
@@ -228,10 +243,11 @@ ExitStatus run_bfs(const BfsCommand& command) {
                        method.empty() ? "ranges" : method);
   warn_of_weights(session, "breadth-first search");
   if (command.traversal.mode == "async") warn_of_cache(session, command.traversal);
-  session.warn_of_seed(input.is_drawn() || command.sources > 0);
+  session.warn_of_seed(input.is_drawn() || command.search.sources > 0);
   session.json()["method"] = input.method();
   const VertexNames& names = input.names();
-  if (command.source) (void)names.find(*command.source);  // Before the work begins.
+  check_search(command.search, command.traversal.mode,
+               command.depth_limit ? "--depth-limit" : nullptr, names);
   BfsRunResult result;
   {
     const auto progress = session.progress("searching");
@@ -250,13 +266,16 @@ ExitStatus run_bfs(const BfsCommand& command) {
   if (!output.empty()) write_bfs(output, first, names);
   describe_graph(session, command.graph, input.vertices(), result.edges);
   set_json(session.json(), result, command.traversal.edges, names);
-  if (command.sources > 0) {
+  if (command.depth_limit) session.json()["depth_limit"] = *command.depth_limit;
+  set_targets(session.json(), command.search, names);
+  if (command.search.sources > 0) {
     set_sources(session.json(), result, names);
     print_sources(session, result, names);
   }
-  const bool is_default = !command.source && command.sources == 0;
   session.print("breadth-first search from {}{}\n", names.name_and_id(first.source),
-                is_default ? ", the vertex with the most out-edges (--source takes another)" : "");
+                command.search.takes_busiest()
+                    ? ", the vertex with the most out-edges (--source takes another)"
+                    : "");
   print_outcome(session, first, names);
   session.print("{}\n", mode_text(result.mode, first.report ? &*first.report : nullptr));
   session.finish();
@@ -269,13 +288,9 @@ void add_bfs(CLI::App& program, Action& action) {
   auto command = std::make_shared<BfsCommand>();
   CLI::App* bfs = add_command(program, "bfs", "Breadth-first search, along the edges' direction");
   add_graph_options(*bfs, command->graph);
-  auto* source = bfs->add_option("--source", command->source,
-                                 "Where to start: an id, or a name of the dataset's "
-                                 "(default: the vertex with the most out-edges)")
-                     ->type_name("V");
-  add_number(*bfs, "--sources", command->sources, "N random ones with out-edges, by --seed", "N", 1,
-             kMaxVertices)
-      ->excludes(source);
+  add_search_options(*bfs, command->search);
+  add_number(*bfs, "--depth-limit", command->depth_limit, "Search no farther than this", "D", 0,
+             kMaxVertices - 1);
   bfs->add_flag("--together", command->together,
                 "All --sources in one pass over the graph, 64 at a time");
   add_traversal_options(*bfs, command->traversal);

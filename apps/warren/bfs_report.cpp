@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bfs_report.hpp"
 
-#include <algorithm>
-#include <atomic>
+#include <iterator>
 
-#include "warren/core/output_file.hpp"
-
+#include "files.hpp"
 #include "text.hpp"
 
 namespace warren::app {
 namespace {
 
 constexpr std::size_t kLevelsShown = 16;
+constexpr std::size_t kLevelsTold = 65536;  // In the JSON.
 constexpr std::size_t kNamesShown = 5;
 
 struct Level {
@@ -40,47 +39,14 @@ double BfsOutcome::teps() const {
   return middle > 0.0 ? static_cast<double>(traversed_edges) / middle : 0.0;
 }
 
-std::uint64_t traversed_edges(const traverse::BfsResult& result, bool is_symmetric,
-                              const graph::Graph* graph, const std::vector<Vertex>& depth) {
-  if (!is_symmetric) return result.edges;
-  std::uint64_t self_loops = 0;
-  if (graph != nullptr) {
-    for (std::size_t v = 0; v < depth.size(); ++v) {
-      if (depth[v] == kNoVertex) continue;
-      const auto vertex = static_cast<Vertex>(v);
-      const auto list = graph->neighbours(vertex);
-      const auto [first, last] = std::equal_range(list.begin(), list.end(), vertex);
-      self_loops += static_cast<std::uint64_t>(last - first);
-    }
-  }
-  return (result.edges + self_loops) / 2;
-}
-
-std::vector<Vertex> smallest_parents(const graph::Graph& graph, Vertex source,
-                                     const std::vector<Vertex>& depth, exec::ThreadPool& pool) {
-  std::vector<Vertex> parent(depth.size(), kNoVertex);
-  pool.parallel_for(0, depth.size(), 4096, [&](std::uint64_t begin, std::uint64_t end) {
-    for (auto u = static_cast<Vertex>(begin); u < end; ++u) {
-      if (depth[u] == kNoVertex) continue;
-      for (const Vertex v : graph.neighbours(u)) {
-        if (depth[v] != depth[u] + 1) continue;
-        const std::atomic_ref<Vertex> smallest(parent[v]);
-        Vertex seen = smallest.load(std::memory_order_relaxed);
-        while (u < seen && !smallest.compare_exchange_weak(seen, u, std::memory_order_relaxed)) {
-        }
-      }
-    }
-  });
-  parent[source] = source;
-  return parent;
-}
-
 void set_fields(Json& json, const BfsOutcome& outcome, const VertexNames& names) {
   json["source"] = names.json_id(outcome.source);
   if (names.has_names()) json["source_name"] = names.name(outcome.source);
   json["reached"] = outcome.result.reached;
   json["max_depth"] = outcome.result.max_depth;
   json["sum_depth"] = outcome.result.sum_depth;
+  if (!outcome.levels.empty() && outcome.levels.size() <= kLevelsTold)
+    json["levels"] = outcome.levels;
   json["traversed_edges"] = outcome.traversed_edges;
   json["teps"] = outcome.teps();
   json["verified"] = outcome.verdict ? Json(outcome.verdict->correct) : Json(nullptr);
@@ -119,22 +85,14 @@ void print_outcome(Session& session, const BfsOutcome& outcome, const VertexName
 }
 
 void write_bfs(const std::string& path, const BfsOutcome& outcome, const VertexNames& names) {
-  OutputFile file(path, OutputFile::Special::in_place);
-  std::string lines;
-  for (std::size_t v = 0; v < outcome.depth.size(); ++v) {
-    const auto vertex = static_cast<Vertex>(v);
+  write_lines(path, outcome.depth.size(), [&](std::string& lines, Vertex v) {
     if (outcome.depth[v] == kNoVertex) {
-      fmt::format_to(std::back_inserter(lines), "{} -1 -1\n", names.id_text(vertex));
+      fmt::format_to(std::back_inserter(lines), "{} -1 -1\n", names.id_text(v));
     } else {
-      fmt::format_to(std::back_inserter(lines), "{} {} {}\n", names.id_text(vertex),
-                     outcome.depth[v], names.id_text(outcome.parent[v]));
+      fmt::format_to(std::back_inserter(lines), "{} {} {}\n", names.id_text(v), outcome.depth[v],
+                     names.id_text(outcome.parent[v]));
     }
-    if (lines.size() < std::size_t{1} << 20) continue;
-    file.write(lines);
-    lines.clear();
-  }
-  file.write(lines);
-  (void)file.commit();
+  });
 }
 
 }  // namespace warren::app

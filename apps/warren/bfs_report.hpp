@@ -27,21 +27,11 @@ struct BfsOutcome {
   std::optional<traverse::AsyncReport> report;  ///< Of the last run, where asynchronous.
   std::vector<Vertex> depth;                    ///< Of all vertices; empty where nobody asked.
   std::vector<Vertex> parent;
+  std::vector<std::uint64_t> levels;  ///< Vertices by depth; empty where nobody asked.
 
   /// Edges a second of the median run.
   [[nodiscard]] double teps() const;
 };
-
-/// Input edges with a reached source endpoint. An undirected edge is held twice and counts once; a
-/// self-loop is held once: found in `graph`, where there is one and it may have any.
-[[nodiscard]] std::uint64_t traversed_edges(const traverse::BfsResult& result, bool is_symmetric,
-                                            const graph::Graph* graph,
-                                            const std::vector<Vertex>& depth);
-
-/// Among the possible parents of each vertex, the smallest id: the same in every run.
-[[nodiscard]] std::vector<Vertex> smallest_parents(const graph::Graph& graph, Vertex source,
-                                                   const std::vector<Vertex>& depth,
-                                                   exec::ThreadPool& pool);
 
 /// The fields of one outcome.
 void set_fields(Json& json, const BfsOutcome& outcome, const VertexNames& names);

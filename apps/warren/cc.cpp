@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "warren/core/error.hpp"
-#include "warren/core/output_file.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/traverse/components.hpp"
 #include "warren/traverse/verify.hpp"
@@ -133,17 +132,10 @@ void print_outcome(Session& session, const ComponentsOutcome& outcome, const Ver
 
 void write_labels(const std::string& path, const std::vector<Vertex>& labels,
                   const VertexNames& names) {
-  OutputFile file(path, OutputFile::Special::in_place);
-  std::string lines;
-  for (std::size_t v = 0; v < labels.size(); ++v) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(static_cast<Vertex>(v)),
+  write_lines(path, labels.size(), [&](std::string& lines, Vertex v) {
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(v),
                    names.id_text(labels[v]));
-    if (lines.size() < std::size_t{1} << 20) continue;
-    file.write(lines);
-    lines.clear();
-  }
-  file.write(lines);
-  (void)file.commit();
+  });
 }
 
 ExitStatus run_cc(const ComponentsCommand& command) {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "warren/core/output_file.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/traverse/verify.hpp"
 
@@ -97,17 +96,9 @@ void print_largest(Session& session, const std::vector<Count>& counts, const Ver
 template <class Count>
 void write_counts(const std::string& path, const std::vector<Count>& counts,
                   const VertexNames& names) {
-  OutputFile file(path, OutputFile::Special::in_place);
-  std::string lines;
-  for (std::size_t v = 0; v < counts.size(); ++v) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(static_cast<Vertex>(v)),
-                   counts[v]);
-    if (lines.size() < std::size_t{1} << 20) continue;
-    file.write(lines);
-    lines.clear();
-  }
-  file.write(lines);
-  (void)file.commit();
+  write_lines(path, counts.size(), [&](std::string& lines, Vertex v) {
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(v), counts[v]);
+  });
 }
 
 /// An algorithm that is made of a team and a shard alone.

@@ -84,6 +84,21 @@ void RunFiles::add(File file) {
   files_.push_back(std::move(file));
 }
 
+void write_lines(const std::string& path, std::uint64_t count,
+                 const std::function<void(std::string&, Vertex)>& line) {
+  constexpr std::size_t kBlock = std::size_t{1} << 20;
+  OutputFile file(path, OutputFile::Special::in_place);
+  std::string lines;
+  for (std::uint64_t v = 0; v < count; ++v) {
+    line(lines, static_cast<Vertex>(v));
+    if (lines.size() < kBlock) continue;
+    file.write(lines);
+    lines.clear();
+  }
+  file.write(lines);
+  (void)file.commit();
+}
+
 void print_error(const std::string& message) noexcept {
   try {
     write_standard_error(fmt::format("warren: error: {}\n", printable(message)));

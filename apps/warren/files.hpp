@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that a run reads and writes, looked at before the work begins.
+// The files that a run reads and writes, looked at before the work begins; lines about vertices.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "warren/core/types.hpp"
 
 namespace warren::app {
 
@@ -25,6 +29,11 @@ class RunFiles {
 
   std::vector<File> files_;
 };
+
+/// Writes a line, or several, for each of `count` vertices: line(text, v) appends them. The file is
+/// whole or not there.
+void write_lines(const std::string& path, std::uint64_t count,
+                 const std::function<void(std::string&, Vertex)>& line);
 
 /// "warren: error: " and the message, on a line of standard error.
 void print_error(const std::string& message) noexcept;

@@ -6,7 +6,6 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
-#include "warren/core/output_file.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
@@ -39,16 +38,9 @@ void check_not_negative(const graph::Graph& graph, const std::string& name,
 }
 
 void write_id_map(const std::string& path, const VertexNames& names) {
-  OutputFile file(path, OutputFile::Special::in_place);
-  std::string lines;
-  for (std::uint64_t v = 0; v < names.vertices(); ++v) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", v, names.id_text(static_cast<Vertex>(v)));
-    if (lines.size() < std::size_t{1} << 20) continue;
-    file.write(lines);
-    lines.clear();
-  }
-  file.write(lines);
-  (void)file.commit();
+  write_lines(path, names.vertices(), [&](std::string& lines, Vertex v) {
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", v, names.id_text(v));
+  });
 }
 
 /// True if the file's lines are edges, whose ids are the user's.

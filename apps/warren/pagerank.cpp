@@ -8,7 +8,6 @@
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
-#include "warren/core/output_file.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/traverse/verify.hpp"
 
@@ -47,17 +46,6 @@ struct PageRankOutcome {
   Mode mode;
   std::optional<traverse::AsyncReport> report;
 };
-
-/// How much one more iteration in double precision may change the ranks. The iteration is a
-/// contraction, so that in exact arithmetic the change is below that of the last one: the tolerance
-/// where it converged. Rounding adds three units of 2^-24 (ranks in single precision) or 2^-53 of
-/// each rank, which sum to 1; the bound leaves a few times that.
-double bound_of(const traverse::PageRankOptions& options, const traverse::PageRankResult& result) {
-  const bool is_wide =
-      options.weighted || traverse::needs_double_precision(options.damping, options.tolerance);
-  const double rounding = is_wide ? 1e-12 : 1e-6;
-  return (result.converged ? options.tolerance : result.residual) + rounding;
-}
 
 std::vector<Score> largest_scores(std::vector<Score> scores) {
   const std::size_t count = std::min(kTop, scores.size());
@@ -113,8 +101,8 @@ void run_rank(const PageRankCommand& command, const Session& session, const Trav
   if (!graph) return;
   const TraceSpan span("verify", 0);
   outcome.verdict = traverse::verify_pagerank(*graph, command.pagerank.damping, outcome.ranks,
-                                              bound_of(command.pagerank, result), session.pool(),
-                                              command.pagerank.weighted);
+                                              traverse::pagerank_bound(command.pagerank, result),
+                                              session.pool(), command.pagerank.weighted);
 }
 
 void set_json(Json& json, const PageRankOutcome& outcome, bool weighted,
@@ -163,17 +151,9 @@ void print_outcome(Session& session, const PageRankOutcome& outcome, const Verte
 
 void write_ranks(const std::string& path, const std::vector<double>& ranks,
                  const VertexNames& names) {
-  OutputFile file(path, OutputFile::Special::in_place);
-  std::string lines;
-  for (std::size_t v = 0; v < ranks.size(); ++v) {
-    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(static_cast<Vertex>(v)),
-                   ranks[v]);
-    if (lines.size() < std::size_t{1} << 20) continue;
-    file.write(lines);
-    lines.clear();
-  }
-  file.write(lines);
-  (void)file.commit();
+  write_lines(path, ranks.size(), [&](std::string& lines, Vertex v) {
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(v), ranks[v]);
+  });
 }
 
 void check_weights(const std::string& name, const graph::Graph& graph) {

@@ -2,18 +2,20 @@
 // warren sssp: shortest paths from one vertex or several.
 #include "warren/traverse/sssp.hpp"
 
+#include <limits>
 #include <memory>
 #include <optional>
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/traverse/search_figures.hpp"
 
 #include "command.hpp"
 #include "mode.hpp"
 #include "option_rules.hpp"
+#include "search_input.hpp"
 #include "search_verdicts.hpp"
-#include "sources.hpp"
 #include "sssp_report.hpp"
 #include "text.hpp"
 #include "traversal_input.hpp"
@@ -25,10 +27,12 @@ struct SsspCommand {
   CommonOptions common;
   GraphOptions graph;
   TraversalOptions traversal;
-  std::optional<std::string> source;
-  std::uint64_t sources = 0;  ///< 0: not given.
-  double delta = 0.0;         ///< Where `has_delta`.
+  SearchOptions search;
+  std::optional<double> cutoff;
+  double delta = 0.0;  ///< Where `has_delta`.
   bool has_delta = false;
+
+  [[nodiscard]] bool is_limited() const { return cutoff || !search.targets.empty(); }
 };
 
 /// What the ranks find together, filled by rank 0.
@@ -37,19 +41,6 @@ struct SsspRunResult {
   std::vector<SsspOutcome> outcomes;
   Mode mode;
 };
-
-/// Input edges with a reached source endpoint: an undirected edge is held twice and counts once, a
-/// self-loop is held once.
-std::uint64_t count_input_edges(const SsspOutcome& outcome, const graph::Graph& graph,
-                                bool is_symmetric) {
-  if (!is_symmetric) return outcome.result.edges;
-  std::uint64_t self_loops = 0;
-  for (Vertex v = 0; v < graph.vertices; ++v) {
-    if (!outcome.reached(v)) continue;
-    for (const Vertex u : graph.neighbours(v)) self_loops += u == v ? 1 : 0;
-  }
-  return (outcome.result.edges + self_loops) / 2;
-}
 
 /// One rank's work.
 class SsspRank {
@@ -61,7 +52,8 @@ class SsspRank {
         input_(input),
         team_(team),
         result_(result),
-        shard_(input.shard(team)) {
+        shard_(input.shard(team)),
+        limits_{cutoff(), in_shard_order(input, find_targets(command.search, input.names()))} {
     if (command.traversal.mode == "async") {
       mode_.is_async = true;
       make_async();
@@ -72,7 +64,8 @@ class SsspRank {
 
   void run() {
     if (team_.rank() == 0) result_.edges = shard_.edges;
-    const std::vector<Vertex> sources = choose_sources();
+    const std::vector<Vertex> sources =
+        find_sources(team_, shard_, input_, command_.search, command_.common.seed);
     warm_up(input_.to_shard(sources.front()));
     if (team_.rank() == 0) result_.mode = mode_;
     for (const Vertex source : sources) search(source, source == sources.front());
@@ -81,6 +74,13 @@ class SsspRank {
  private:
   /// In the units of the weights.
   [[nodiscard]] double delta() const { return command_.delta * input_.weights().scale; }
+  [[nodiscard]] double cutoff() const {
+    if (!command_.cutoff) return traverse::SsspLimits::kNoCutoff;
+    const std::int32_t scale = input_.weights().scale;
+    if (scale == 1) return *command_.cutoff;
+    // 0.29 in hundredths is 28.999999999999996, by the product's rounding.
+    return *command_.cutoff * scale * (1.0 + 2.0 * std::numeric_limits<double>::epsilon());
+  }
 
   void make_async() {
     traverse::AsyncOptions options;
@@ -91,21 +91,17 @@ class SsspRank {
   void warm_up(Vertex source) {
     const traverse::SsspResult found = run_once(source);
     if (command_.traversal.mode != "auto") return;
+    if (command_.is_limited()) {
+      mode_.reason = kLimitReason;
+      return;
+    }
     mode_ = choose_mode(team_, shard_, found.reached, found.steps, true);
     if (!mode_.is_async) return;
     make_async();
     (void)run_once(source);
   }
   [[nodiscard]] traverse::SsspResult run_once(Vertex source) {
-    return mode_.is_async ? async_->run(source) : sync_->run(source);
-  }
-
-  [[nodiscard]] std::vector<Vertex> choose_sources() {
-    if (command_.sources > 0) {
-      return random_sources(team_, shard_, input_, command_.sources, command_.common.seed);
-    }
-    if (command_.source) return {input_.names().find(*command_.source)};
-    return {busiest_vertex(team_, shard_, input_)};
+    return mode_.is_async ? async_->run(source) : sync_->run(source, limits_);
   }
 
   void search(Vertex source, bool is_first) {
@@ -136,16 +132,21 @@ class SsspRank {
   /// Rank 0's part: what is looked at on the host.
   void finish(SsspOutcome outcome, bool is_first) {
     const graph::Graph& graph = *input_.graph();
-    outcome.traversed_edges = count_input_edges(outcome, graph, shard_.is_symmetric);
+    const traverse::SsspLimits limits{limits_.cutoff,
+                                      find_targets(command_.search, input_.names())};
+    outcome.traversed_edges =
+        traverse::input_edges(outcome.result.edges, shard_.is_symmetric, &graph,
+                              [&](Vertex v) { return outcome.reached(v); });
     if (command_.traversal.verify) {
       const TraceSpan span("verify", 0);
-      outcome.verdict = outcome.is_integer
-                            ? traverse::verify_sssp(
-                                  graph, outcome.source,
-                                  std::span<const std::uint64_t>(outcome.distance), session_.pool())
-                            : traverse::verify_sssp(graph, outcome.source,
-                                                    std::span<const double>(outcome.real_distance),
-                                                    session_.pool());
+      outcome.verdict =
+          outcome.is_integer
+              ? traverse::verify_sssp(graph, outcome.source,
+                                      std::span<const std::uint64_t>(outcome.distance),
+                                      session_.pool(), limits)
+              : traverse::verify_sssp(graph, outcome.source,
+                                      std::span<const double>(outcome.real_distance),
+                                      session_.pool(), limits);
     }
     // A weight that float32 rounds to 0, say: no statement about rounded weights says anything.
     constexpr double kRounding = 0x1p-23;
@@ -169,6 +170,7 @@ class SsspRank {
   team::Team& team_;
   SsspRunResult& result_;
   graph::Shard shard_;
+  traverse::SsspLimits limits_;
   Mode mode_;
   std::unique_ptr<traverse::Sssp> sync_;
   std::unique_ptr<traverse::AsyncSssp> async_;
@@ -242,10 +244,11 @@ ExitStatus run_sssp(const SsspCommand& command) {
   }
   check_weights(session, command, input);
   warn_of_cache(session, command.traversal);
-  session.warn_of_seed(input.is_drawn() || command.sources > 0);
+  session.warn_of_seed(input.is_drawn() || command.search.sources > 0);
   session.json()["method"] = input.method();
   const VertexNames& names = input.names();
-  if (command.source) (void)names.find(*command.source);
+  check_search(command.search, command.traversal.mode, command.cutoff ? "--cutoff" : nullptr,
+               names);
   SsspRunResult result;
   {
     const auto progress = session.progress("searching");
@@ -256,11 +259,14 @@ ExitStatus run_sssp(const SsspCommand& command) {
   const SsspOutcome& first = result.outcomes.front();
   if (!output.empty()) write_sssp(output, first, names);
   describe_graph(session, command.graph, input.vertices(), result.edges);
-  set_json(session.json(), result, command.traversal.edges, names, command.sources > 0);
-  if (command.sources > 0) print_sources(session, result, names);
-  const bool is_default = !command.source && command.sources == 0;
+  set_json(session.json(), result, command.traversal.edges, names, command.search.sources > 0);
+  if (command.cutoff) session.json()["cutoff"] = *command.cutoff;
+  set_targets(session.json(), command.search, names);
+  if (command.search.sources > 0) print_sources(session, result, names);
   session.print("shortest paths from {}{}\n", names.name_and_id(first.source),
-                is_default ? ", the vertex with the most out-edges (--source takes another)" : "");
+                command.search.takes_busiest()
+                    ? ", the vertex with the most out-edges (--source takes another)"
+                    : "");
   print_outcome(session, first, names);
   session.print("{}\n", mode_text(result.mode, first.report ? &*first.report : nullptr));
   session.finish();
@@ -273,13 +279,10 @@ void add_sssp(CLI::App& program, Action& action) {
   auto command = std::make_shared<SsspCommand>();
   CLI::App* sssp = add_command(program, "sssp", "Shortest paths, along the edges' direction");
   add_graph_options(*sssp, command->graph);
-  auto* source = sssp->add_option("--source", command->source,
-                                  "Where to start: an id, or a name of the dataset's "
-                                  "(default: the vertex with the most out-edges)")
-                     ->type_name("V");
-  add_number(*sssp, "--sources", command->sources, "N random ones with out-edges, by --seed", "N",
-             1, kMaxVertices)
-      ->excludes(source);
+  add_search_options(*sssp, command->search);
+  sssp->add_option("--cutoff", command->cutoff, "Search no farther than this distance")
+      ->type_name("X")
+      ->check(real_number(0.0, 1e300));
   auto* delta = sssp->add_option("--delta", command->delta,
                                  "Width of a bin of distances (default: by the mean weight and "
                                  "degree)")

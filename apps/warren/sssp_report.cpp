@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "warren/core/output_file.hpp"
-
+#include "files.hpp"
 #include "text.hpp"
 
 namespace warren::app {
@@ -157,17 +156,10 @@ void print_outcome(Session& session, const SsspOutcome& outcome, const VertexNam
 }
 
 void write_sssp(const std::string& path, const SsspOutcome& outcome, const VertexNames& names) {
-  OutputFile file(path, OutputFile::Special::in_place);
-  std::string lines;
-  for (Vertex v = 0; v < names.vertices(); ++v) {
+  write_lines(path, names.vertices(), [&](std::string& lines, Vertex v) {
     fmt::format_to(std::back_inserter(lines), "{} {}\n", names.id_text(v),
                    outcome.reached(v) ? outcome.distance_text(v) : "-1");
-    if (lines.size() < std::size_t{1} << 20) continue;
-    file.write(lines);
-    lines.clear();
-  }
-  file.write(lines);
-  (void)file.commit();
+  });
 }
 
 }  // namespace warren::app

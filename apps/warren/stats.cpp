@@ -31,6 +31,14 @@ const char* weight_type_name(graph::WeightType type) {
   return "none";
 }
 
+/// [the least degree of each bucket, vertices in it].
+Json degree_counts(const graph::Statistics& statistics) {
+  Json degrees = Json::array();
+  for (std::size_t b = 0; b < statistics.degree_counts.size(); ++b)
+    degrees.push_back(b == 0 ? 0 : std::uint64_t{1} << (b - 1));
+  return Json::array({degrees, statistics.degree_counts});
+}
+
 ExitStatus run_stats(const StatsCommand& command) {
   Session session("stats", command.common);
   const GraphInput input = find_graph(session, command.graph);
@@ -61,6 +69,8 @@ ExitStatus run_stats(const StatsCommand& command) {
   json["mean_degree"] = statistics.mean_degree;
   json["isolated"] = statistics.isolated;
   json["self_loops"] = statistics.self_loops;
+  json["degree_counts"] = degree_counts(statistics);
+  json["degree_buckets"] = "log2";
   json["weighted"] = graph.weight_type != graph::WeightType::none;
   json["weight_type"] = weights;
   json["symmetric"] = is_symmetric;

@@ -11,11 +11,22 @@
 namespace warren::python {
 namespace {
 
-nb::tuple bfs_of(const GraphHandle& graph, Vertex source, std::optional<std::uint32_t> depth_limit,
-                 const Run& run) {
+using Vertices = std::optional<Input<Vertex>>;
+
+std::vector<Vertex> list_of(const Vertices& vertices) {
+  if (!vertices) return {};
+  return {vertices->data(), vertices->data() + vertices->shape(0)};
+}
+
+nb::tuple bfs_of(const GraphHandle& graph, Vertex source, const Vertices& sources,
+                 std::optional<std::uint32_t> depth_limit, const Vertices& targets,
+                 bool deterministic, const Run& run) {
   BfsOptions options;
+  options.deterministic = deterministic;
   options.source = source;
+  options.sources = list_of(sources);
   options.depth_limit = depth_limit;
+  options.targets = list_of(targets);
   set_run(options, run);
   BfsResult found = unlocked([&] { return bfs(*graph, options); });
   return nb::make_tuple(told(std::move(found.depth)), told(std::move(found.parent)), found.reached,
@@ -23,8 +34,9 @@ nb::tuple bfs_of(const GraphHandle& graph, Vertex source, std::optional<std::uin
 }
 
 nb::tuple sssp_of(const GraphHandle& graph, Vertex source, double delta,
-                  std::optional<double> cutoff, const Run& run) {
+                  std::optional<double> cutoff, const Vertices& targets, const Run& run) {
   SsspOptions options;
+  options.targets = list_of(targets);
   options.source = source;
   options.delta = delta;
   options.cutoff = cutoff;
@@ -59,11 +71,10 @@ nb::tuple pagerank_of(const GraphHandle& graph, double damping, double tolerance
                         found.converged, info_of(found.info));
 }
 
-nb::tuple betweenness_of(const GraphHandle& graph, const std::optional<Input<Vertex>>& sources,
-                         std::uint64_t sample, std::uint64_t seed, bool normalized,
-                         const Run& run) {
+nb::tuple betweenness_of(const GraphHandle& graph, const Vertices& sources, std::uint64_t sample,
+                         std::uint64_t seed, bool normalized, const Run& run) {
   BetweennessOptions options;
-  if (sources) options.sources.assign(sources->data(), sources->data() + sources->shape(0));
+  options.sources = list_of(sources);
   options.sample = sample;
   options.seed = seed;
   options.normalized = normalized;
@@ -101,14 +112,32 @@ void bind_traverse(nb::module_& module) {
           },
           nb::arg("mode"), nb::arg("edges"), nb::arg("device"), nb::arg("devices"),
           nb::arg("session").none());
-  module.def("bfs", &bfs_of, nb::arg("graph"), nb::arg("source"), nb::arg("depth_limit").none(),
+  module.def("bfs", &bfs_of, nb::arg("graph"), nb::arg("source"), nb::arg("sources").none(),
+             nb::arg("depth_limit").none(), nb::arg("targets").none(), nb::arg("deterministic"),
              nb::arg("run"),
-             nb::sig("def bfs(graph: Graph, source: int, depth_limit: int | None, run: Run) -> "
-                     "tuple[Array, Array, int, int, tuple[typing.Any, ...]]"));
+             nb::sig("def bfs(graph: Graph, source: int, "
+                     "sources: numpy.typing.NDArray[numpy.uint32] | None, "
+                     "depth_limit: int | None, "
+                     "targets: numpy.typing.NDArray[numpy.uint32] | None, deterministic: bool, "
+                     "run: Run) -> tuple[Array, Array, int, int, tuple[typing.Any, ...]]"));
+  module.def(
+      "busiest_vertex",
+      [](const GraphHandle& graph) { return unlocked([&] { return busiest_vertex(*graph); }); },
+      nb::arg("graph"), nb::sig("def busiest_vertex(graph: Graph) -> int"));
+  module.def(
+      "random_sources",
+      [](const GraphHandle& graph, std::uint64_t count, std::uint64_t seed) {
+        auto sources = unlocked([&] { return random_sources(*graph, count, seed); });
+        return array_of_vertices(std::move(sources), graph->vertices());
+      },
+      nb::arg("graph"), nb::arg("count"), nb::arg("seed"),
+      nb::sig("def random_sources(graph: Graph, count: int, seed: int) -> "
+              "numpy.typing.NDArray[typing.Any]"));
   module.def("sssp", &sssp_of, nb::arg("graph"), nb::arg("source"), nb::arg("delta"),
-             nb::arg("cutoff").none(), nb::arg("run"),
+             nb::arg("cutoff").none(), nb::arg("targets").none(), nb::arg("run"),
              nb::sig("def sssp(graph: Graph, source: int, delta: float, cutoff: float | None, "
-                     "run: Run) -> tuple[Array, int, tuple[typing.Any, ...]]"));
+                     "targets: numpy.typing.NDArray[numpy.uint32] | None, run: Run) -> "
+                     "tuple[Array, int, tuple[typing.Any, ...]]"));
   module.def("connected_components", &components_of, nb::arg("graph"), nb::arg("run"),
              nb::sig("def connected_components(graph: Graph, run: Run) -> "
                      "tuple[Array, int, int, tuple[typing.Any, ...]]"));

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers against NetworkX's and SciPy's on random graphs, on one to three ranks; and options that are refused."""
+import json
+import subprocess
+import sys
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -36,6 +40,46 @@ def smallest(n, src, dst, weights, symmetrize):
 
 
 common = given(graphs(least=1), st.booleans(), st.integers(1, 3), st.data())
+
+
+@pytest.mark.parametrize("mode", ["auto", "sync", "async"])
+def test_targets_end_a_search(mode, session):
+    grid = warren.read("grid:9x7", weights="uniform:1:9", seed=4)
+    whole, paths = grid.bfs(3, session=session).depth, grid.sssp(3, session=session).distance
+    for targets in (3, [10, 4], np.array([30, 12, 30])):
+        limit = whole[targets].max()
+        near = grid.bfs(3, targets=targets, mode=mode, devices=2, session=session)
+        assert np.array_equal(near.depth, np.where(whole <= limit, whole, -1))
+        assert near.reached == (whole <= limit).sum() and near.max_depth == limit
+        assert ((near.parent >= 0) == (near.depth >= 0)).all()
+        cheap = grid.sssp(3, targets=targets, mode=mode, devices=2, session=session)
+        assert np.array_equal(cheap.distance, np.where(paths <= paths[targets].max(), paths, -1))
+        assert cheap.reached == (cheap.distance >= 0).sum()
+    assert grid.bfs(3, 1, targets=62, session=session).max_depth == 1
+
+
+def test_sources_are_those_of_the_command_line(tmp_path):
+    graph = warren.read("kron:8", symmetrize=True)
+    command = [sys.executable, "-m", "warren", "bfs", "kron:8", "--symmetrize", "--seed", "1", "--json", "-"]
+    run = json.loads(subprocess.run([*command, "--sources", "5"], check=True, capture_output=True).stdout)
+    assert [row["source"] for row in run["sources"]] == graph.random_sources(5).tolist() and (graph.degree()[graph.random_sources(5)] > 0).all()
+    assert json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["source"] == graph.busiest_vertex() == graph.degree().argmax()
+    with pytest.raises(ValueError, match="count 257: only"):
+        graph.random_sources(257)
+
+
+def test_bfs_from_the_nearest_source(session):
+    grid = warren.read("grid:9x7")
+    sources = [40, 3, 62, 3]
+    nearest = grid.bfs(sources, nearest=True, devices=2, session=session)
+    assert np.array_equal(nearest.depth, grid.bfs(sources).depth.min(axis=0))
+    assert nearest.reached == 63 and nearest.max_depth == nearest.depth.max()
+    assert nearest.parent[[40, 3, 62]].tolist() == [40, 3, 62]
+    assert nearest.to_dict()[40] == 0 and len(nearest.to_dict()) == 63
+    assert nearest.info["source"] == sources
+    tree = grid.bfs(0, deterministic=True, session=session)  # To a vertex from the left, or from above: of two the one above is smaller.
+    assert tree.parent.tolist() == [0, *range(8), *range(54)]
+    assert grid.bfs([0, 62], 1, nearest=True).reached == 6
 
 
 @common
@@ -204,6 +248,13 @@ NEGATIVE = warren.from_edges([0, 1], [1, 2], [1, -2])
     (lambda: EMPTY.bfs(0), IndexError, "the graph has no vertices"),
     (lambda: GRAPH.bfs([0, 3]), IndexError, r"source\[1\]: got 3"),
     (lambda: GRAPH.bfs([]), ValueError, "no sources"),
+    (lambda: GRAPH.bfs([], nearest=True), ValueError, "no sources"),
+    (lambda: GRAPH.bfs(0, nearest=True), ValueError, "nearest: got True with one source"),
+    (lambda: GRAPH.bfs([0, 1], nearest=True, mode="async"), ValueError, "sources"),
+    (lambda: GRAPH.bfs(0, targets=3), IndexError, "targets: got 3"),
+    (lambda: GRAPH.bfs(0, targets=[1, 3]), IndexError, r"targets\[1\]: got 3"),
+    (lambda: GRAPH.bfs(0, targets=[]), ValueError, "targets: got no targets"),
+    (lambda: GRAPH.sssp(0, targets=3), IndexError, "targets: got 3"),
     (lambda: GRAPH.bfs(np.zeros((1, 1), int)), ValueError, "source"),
     (lambda: GRAPH.bfs(0.0), ValueError, "source: got 0.0 of type float"),
     (lambda: GRAPH.bfs(True), ValueError, "source"),

@@ -80,7 +80,7 @@ class Outline(html.parser.HTMLParser):
 # What is drawn of which input.
 
 def test_training_is_drawn():
-    assert [chart.title for chart in drawn(TRAIN)] == ["Loss", "Accuracy", "Time of an epoch", "Time by part", "Memory by purpose"]
+    assert [chart.title for chart in drawn(TRAIN)] == ["Loss", "Accuracy", "Time of an epoch", "Time by part", "Memory by use"]
     accuracy = the_chart("Accuracy", TRAIN)
     assert {line[0] for line in accuracy.rows} == {"training", "validation", "test"} and len(accuracy.rows) == 60
     assert ["validation", 10.0, EPOCHS[9]["validation_accuracy"]] in accuracy.rows
@@ -119,6 +119,8 @@ def test_levels_and_degrees_of_json():
     many = the_chart("Levels of the search", {"command": "bfs", "levels": [1] * 5000})
     assert many.spec["layer"][0]["mark"]["type"] == "line" and len(many.rows) <= charts.MOST_POINTS
     assert the_chart("Degree distribution", {"command": "stats", "degree_counts": [[0, 1, 2], [5, 3, 1]]}).rows[0][2:] == [1.0, 3.0]
+    buckets = the_chart("Degree distribution", {"command": "stats", "degree_buckets": "log2", "degree_counts": [[0, 1, 2, 4], [5, 3, 0, 7]]})
+    assert "power of two" in buckets.text and buckets.rows == [["vertices", "degree 1", 1.0, 3.0], ["vertices", "degree 4 to 7", 4.0, 7.0]]
 
 
 def test_rivals_stand_beside():

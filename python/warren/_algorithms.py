@@ -26,44 +26,66 @@ MAX_DEPTH = 2**32 - 2
 
 
 def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
-        session: Session | None = None) -> BfsResult:
+        session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False) -> BfsResult:
     """depth(v) = the least number of edges on a path from the source to v, along the edges' direction; parent(v) is a neighbour on such a path.
 
-    source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. depth_limit: farther vertices
-    count as not reached.
-    Depths repeat bit for bit; which of several possible parents is told does not.
-    Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
+    source: a vertex, or a name where the graph has names; a list of k sources gives arrays of k x n, a row a source. With nearest=True it gives arrays of
+    n: one search from all of them together, in which depth(v) is that from the nearest source, as cuGraph has it.
+    depth_limit: the search ends there; farther vertices are not reached.
+    targets: a vertex, or a list of them: the search ends with the level after which all of them are reached. Where one cannot be, it reaches all that it can.
+    Depths repeat bit for bit, and are those of a search without limits; which of several possible parents is told does not, but with
+    deterministic=True, where it is the smallest (found on the host).
+    Mode "auto" is "sync" where there is a limit; "async" searches all, and tells what is within the limit.
+    Raises VertexError (an IndexError) for a source or a target that is no vertex, ValueError for another option, MemoryError.
     """
     check_graph(graph)
     limit = None if depth_limit is None else min(whole_number("depth_limit", depth_limit, 0, "None, or a number of 0 or more"), MAX_DEPTH)
     run = run_of(mode, edges, device, devices, session)
+    ends = _targets(graph, targets)
     if is_one(graph, source):
+        if nearest:
+            raise ValueError(f"nearest: got True with one source, {source!r}; expected a list of sources")
         v = graph.vertex(source)
-        return BfsResult(graph, v, *_core.bfs(graph._core, v, limit, run))
-    return _bfs_of_many(graph, vertices_of(graph, source), limit, run)
-
-
-def _bfs_of_many(graph: Graph, sources: list[int], limit: int | None, run: _core.Run) -> BfsResult:
+        return BfsResult(graph, v, *_core.bfs(graph._core, v, None, limit, ends, bool(deterministic), run))
+    sources = vertices_of(graph, source)
     if not sources:
         raise ValueError("source: got no sources, expected one or more")
+    if nearest:
+        return BfsResult(graph, sources, *_core.bfs(graph._core, 0, np.array(sources, np.uint32), limit, ends, bool(deterministic), run))
+    return _bfs_of_many(graph, sources, limit, ends, bool(deterministic), run)
+
+
+def _targets(graph: Graph, targets: Any) -> np.ndarray | None:
+    if targets is None:
+        return None
+    some = [graph.vertex(targets, "targets")] if is_one(graph, targets) else vertices_of(graph, targets, "targets")
+    if not some:
+        raise ValueError("targets: got no targets, expected None, a vertex, or a list of one or more")
+    return np.array(some, np.uint32)
+
+
+def _bfs_of_many(graph: Graph, sources: list[int], limit: int | None, targets: np.ndarray | None, deterministic: bool, run: _core.Run) -> BfsResult:
     depth = np.empty((len(sources), graph.num_vertices), np.int32)
     parent = np.empty(depth.shape, np.int32 if graph.num_vertices < 2**31 else np.int64)
     reached, max_depth = np.empty(len(sources), np.int64), np.empty(len(sources), np.int64)
     seconds = 0.0
     for row, v in enumerate(sources):
-        depths, parents, reached[row], max_depth[row], ran = _core.bfs(graph._core, v, limit, run)
+        depths, parents, reached[row], max_depth[row], ran = _core.bfs(graph._core, v, None, limit, targets, deterministic, run)
         depth[row], parent[row] = depths.numpy(), parents.numpy()
         seconds += ran[8]
     return BfsResult(graph, sources, depth, parent, reached, max_depth, (*ran[:8], seconds))
 
 
 def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
-         edges: str = "auto", session: Session | None = None) -> SsspResult:
+         edges: str = "auto", session: Session | None = None, *, targets: Any = None) -> SsspResult:
     """distance(v) = the least sum of weights on a path from the source to v.
 
-    delta: the width of a bin of distances; None: by the mean weight and degree. cutoff: farther vertices count as not reached.
-    Integer weights are summed exactly in int64, float32 weights in float64. Repeats bit for bit.
-    Raises VertexError (an IndexError) for a source that is no vertex; ValueError for a graph without weights, a weight that is negative or not
+    delta: the width of a bin of distances; None: by the mean weight and degree. cutoff: the search ends there; farther vertices are not reached.
+    targets: a vertex, or a list of them: the search ends once their distances are final, and what is farther than the farthest of them is not reached.
+    Where one cannot be reached, all are that can.
+    Integer weights are summed exactly in int64, float32 weights in float64. Repeats bit for bit. Mode "auto" is "sync" where there is a limit; "async"
+    searches all, and tells what is within the limit.
+    Raises VertexError (an IndexError) for a source or a target that is no vertex; ValueError for a graph without weights, a weight that is negative or not
     finite, or another option; MemoryError.
     """
     check_graph(graph)
@@ -77,7 +99,7 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
     if not is_one(graph, source):
         raise ValueError(f"source: got {source!r}, expected one vertex: shortest paths of several sources are calls of their own")
     v = graph.vertex(source)
-    return SsspResult(graph, v, *_core.sssp(graph._core, v, width, limit, run))
+    return SsspResult(graph, v, *_core.sssp(graph._core, v, width, limit, _targets(graph, targets), run))
 
 
 def connected_components(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> ComponentsResult:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, path_text, type_name
+from ._arrays import as_numpy, path_text, seed_number, type_name, whole_number
 from ._errors import VertexError
 from ._libraries import check_library
 
@@ -110,6 +110,17 @@ class Graph:
         except (KeyError, TypeError):
             raise VertexError(f"{name}: got {source!r}, expected a node of the graph that was given") from None
 
+    def busiest_vertex(self) -> int:
+        """The vertex of the most out-edges, the smallest of several: where the command line starts a search if nobody says. Raises ValueError for no vertices."""
+        return _core.busiest_vertex(self._core)
+
+    def random_sources(self, count: int, seed: int = 1) -> np.ndarray:
+        """`count` different vertices with out-edges: a function of the graph and the seed alone, those of the command line's --sources.
+
+        Raises ValueError where there are fewer.
+        """
+        return _core.random_sources(self._core, whole_number("count", count, 1, "a number of 1 or more"), seed_number(seed))
+
     def degree(self) -> np.ndarray:
         """degree[v] = the number of edges out of v: n elements, int64."""
         return np.diff(self._core.offsets())
@@ -168,18 +179,18 @@ class Graph:
         self._core.release()
 
     def bfs(self, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
-            session: Session | None = None) -> BfsResult:
+            session: Session | None = None, *, targets: Any = None, nearest: bool = False, deterministic: bool = False) -> BfsResult:
         """As warren.bfs(self, ...)."""
         from ._algorithms import bfs
 
-        return bfs(self, source, depth_limit, device, devices, mode, edges, session)
+        return bfs(self, source, depth_limit, device, devices, mode, edges, session, targets=targets, nearest=nearest, deterministic=deterministic)
 
     def sssp(self, source: Any, delta: float | None = None, cutoff: float | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto",
-             edges: str = "auto", session: Session | None = None) -> SsspResult:
+             edges: str = "auto", session: Session | None = None, *, targets: Any = None) -> SsspResult:
         """As warren.sssp(self, ...)."""
         from ._algorithms import sssp
 
-        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session)
+        return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets)
 
     def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> ComponentsResult:
         """As warren.connected_components(self, ...)."""

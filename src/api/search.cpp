@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Breadth-first search and shortest paths.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "warren/traverse/search_figures.hpp"
+#include "warren/traverse/sources.hpp"
 
 #include "api/call.hpp"
 
@@ -38,10 +44,53 @@ void search(team::Team& team, const RankGraph& rank, Mode mode,
   found(result, runs_async);
 }
 
+constexpr const char* kLimitReason =
+    "with a limit, or several sources, the search goes step by step";
+
+std::vector<Vertex> sources_of(const Graph& graph, const BfsOptions& options) {
+  if (options.sources.empty()) {
+    api::check_vertex(graph, options.source, "source");
+    return {options.source};
+  }
+  require(options.source == 0, fmt::format("source: got {} and {} sources; give one or the other",
+                                           options.source, options.sources.size()));
+  require(options.sources.size() == 1 || options.mode != Mode::asynchronous,
+          "sources: an asynchronous search starts at one vertex; leave the mode automatic");
+  for (const Vertex source : options.sources) api::check_vertex(graph, source, "sources");
+  return options.sources;
+}
+
+void check_targets(const Graph& graph, const std::vector<Vertex>& targets) {
+  for (const Vertex target : targets) api::check_vertex(graph, target, "targets");
+}
+
+/// What has limits is searched step by step: tasks know of none.
+template <class Options>
+Mode mode_of(const Options& options, bool is_limited) {
+  const bool goes_by_steps = is_limited || !options.targets.empty();
+  return options.mode == Mode::automatic && goes_by_steps ? Mode::synchronous : options.mode;
+}
+
+/// Where a search with limits would have ended, by what it found without them.
+template <class T>
+T limit_of(std::span<const T> values, const std::vector<Vertex>& targets, T limit, T unreached) {
+  if (targets.empty()) return limit;
+  T farthest{};
+  for (const Vertex target : targets) {
+    if (values[target] == unreached) return limit;
+    farthest = std::max(farthest, values[target]);
+  }
+  return std::min(limit, farthest);
+}
+
 }  // namespace
 
 BfsResult bfs(const Graph& graph, const BfsOptions& options) {
-  api::check_vertex(graph, options.source, "source");
+  const std::vector<Vertex> sources = sources_of(graph, options);
+  check_targets(graph, options.targets);
+  const Mode mode = mode_of(options, sources.size() > 1 || options.depth_limit.has_value());
+  const traverse::BfsLimits limits{options.depth_limit.value_or(traverse::BfsLimits::kNoDepth),
+                                   options.targets};
   Call call(graph, api::call_options(traverse::Traversal::bfs, options));
   BfsResult all;
   api::Output<Vertex> depth(graph.vertices()), parent(graph.vertices());
@@ -52,13 +101,13 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
         bfs_options.adds_up = false;
         rank.bfs = std::make_unique<traverse::Bfs>(team, rank.shard, bfs_options);
       }
-      return rank.bfs->run(options.source);
+      return rank.bfs->run(sources, limits);
     };
     const auto async = [&] {
       if (!rank.async_bfs) rank.async_bfs = std::make_unique<traverse::AsyncBfs>(team, rank.shard);
-      return rank.async_bfs->run(options.source);
+      return rank.async_bfs->run(sources.front());
     };
-    search(team, rank, options.mode, rank.bfs_mode, false, call.info, sync, async,
+    search(team, rank, mode, rank.bfs_mode, false, call.info, sync, async,
            [&](const traverse::BfsResult& found, bool is_async) {
              const auto put = [&](const auto& form) {
                api::fill(
@@ -74,20 +123,35 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
              all.max_depth = found.max_depth;
            });
   });
+  if (mode != options.mode) call.info.mode_reason = kLimitReason;
   all.info = call.info;
-  if (options.depth_limit && all.max_depth > *options.depth_limit) {
-    all.max_depth = *options.depth_limit;
+  if (all.info.mode == Mode::asynchronous &&
+      (options.depth_limit.has_value() || !options.targets.empty())) {
     const std::span<Vertex> depths = depth.on_host(), parents = parent.on_host();
+    const Vertex limit = limit_of<Vertex>(depths, options.targets, limits.depth, kNoVertex);
+    all.max_depth = std::min(all.max_depth, limit);
     for (std::size_t v = 0; v < depths.size(); ++v) {
-      if (depths[v] == kNoVertex || depths[v] <= *options.depth_limit) continue;
+      if (depths[v] == kNoVertex || depths[v] <= limit) continue;
       depths[v] = kNoVertex;
       parents[v] = kNoVertex;
       --all.reached;
     }
   }
+  if (options.deterministic) {
+    call.teams().on_host([&](exec::ThreadPool& pool) {
+      std::ranges::copy(traverse::smallest_parents(graph.csr(), sources, depth.on_host(), pool),
+                        parent.on_host().begin());
+    });
+  }
   all.depth = depth.take();
   all.parent = parent.take();
   return all;
+}
+
+Vertex busiest_vertex(const Graph& graph) { return traverse::busiest_vertex(graph.csr()); }
+
+std::vector<Vertex> random_sources(const Graph& graph, std::uint64_t count, std::uint64_t seed) {
+  return traverse::random_sources(graph.csr(), count, seed, "count");
 }
 
 namespace {
@@ -105,12 +169,16 @@ void check_weights(const Graph& graph, const SsspOptions& options) {
   session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
 }
 
-/// Forgets what is farther than `limit`; how many that were.
+/// Forgets what is beyond the limits of a search that had none; how many that were.
 template <class T>
-std::uint64_t cut_off(api::Output<T>& distances, T unreached, double limit) {
+std::uint64_t cut_off(api::Output<T>& distances, T unreached, const SsspOptions& options) {
   std::uint64_t forgotten = 0;
-  for (T& value : distances.on_host()) {
-    if (value == unreached || static_cast<double>(value) <= limit) continue;
+  const std::span<T> values = distances.on_host();
+  const T all = std::numeric_limits<T>::max();
+  const T farthest = limit_of<T>(values, options.targets, all, unreached);
+  const double cutoff = options.cutoff.value_or(traverse::SsspLimits::kNoCutoff);
+  for (T& value : values) {
+    if (value == unreached || (value <= farthest && static_cast<double>(value) <= cutoff)) continue;
     value = unreached;
     ++forgotten;
   }
@@ -121,7 +189,11 @@ std::uint64_t cut_off(api::Output<T>& distances, T unreached, double limit) {
 
 SsspResult sssp(const Graph& graph, const SsspOptions& options) {
   api::check_vertex(graph, options.source, "source");
+  check_targets(graph, options.targets);
   check_weights(graph, options);
+  const Mode mode = mode_of(options, options.cutoff.has_value());
+  const traverse::SsspLimits limits{options.cutoff.value_or(traverse::SsspLimits::kNoCutoff),
+                                    options.targets};
   Call call(graph, api::call_options(traverse::Traversal::sssp, options));
   SsspResult all;
   // A graph without edges has no type of weights: integers, as there is only a distance of 0.
@@ -146,7 +218,7 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
         rank.sssp = std::make_unique<traverse::Sssp>(team, rank.shard, sssp_options);
         rank.sssp_delta = options.delta;
       }
-      return rank.sssp->run(options.source);
+      return rank.sssp->run(options.source, limits);
     };
     const auto async = [&] {
       if (!rank.async_sssp || rank.async_delta != options.delta) {
@@ -158,7 +230,7 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
       }
       return rank.async_sssp->run(options.source);
     };
-    search(team, rank, options.mode, rank.sssp_mode, true, call.info, sync, async,
+    search(team, rank, mode, rank.sssp_mode, true, call.info, sync, async,
            [&](const traverse::SsspResult& found, bool is_async) {
              const auto put = [&](const auto& form) {
                if (all.is_integer) {
@@ -180,14 +252,16 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
              if (team.rank() == 0) all.reached = found.reached;
            });
   });
+  if (mode != options.mode) call.info.mode_reason = kLimitReason;
   all.info = call.info;
+  const bool is_whole = all.info.mode == Mode::asynchronous &&
+                        (options.cutoff.has_value() || !options.targets.empty());
   if (all.is_integer) {
-    if (options.cutoff) all.reached -= cut_off(distance, std::int64_t{-1}, *options.cutoff);
+    if (is_whole) all.reached -= cut_off(distance, std::int64_t{-1}, options);
     all.distance = distance.take();
   } else {
-    if (options.cutoff)
-      all.reached -=
-          cut_off(real_distance, std::numeric_limits<double>::infinity(), *options.cutoff);
+    if (is_whole)
+      all.reached -= cut_off(real_distance, std::numeric_limits<double>::infinity(), options);
     all.real_distance = real_distance.take();
   }
   return all;

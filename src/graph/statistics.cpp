@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be counted of a graph in one look at its edges.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <mutex>
@@ -53,12 +54,16 @@ Statistics statistics(const Graph& graph, exec::ThreadPool& pool) {
   if (n == 0) return result;
   VertexBits connected(n, pool);
   const bool symmetric = graph.symmetry == Symmetry::symmetric;
+  constexpr std::size_t kBuckets = 65;  // Of 64 bits.
+  std::array<std::uint64_t, kBuckets> all_buckets{};
   std::mutex mutex;
   pool.parallel_for(0, n, kStatisticsGrain, [&](std::uint64_t begin, std::uint64_t end) {
     Statistics mine;
     mine.max_degree_vertex = static_cast<Vertex>(begin);
+    std::array<std::uint64_t, kBuckets> buckets{};
     for (std::uint64_t i = begin; i < end; ++i) {
       const auto v = static_cast<Vertex>(i);
+      ++buckets[static_cast<std::size_t>(std::bit_width(graph.degree(v)))];
       if (graph.degree(v) > mine.max_degree) {
         mine.max_degree = graph.degree(v);
         mine.max_degree_vertex = v;
@@ -75,6 +80,7 @@ Statistics statistics(const Graph& graph, exec::ThreadPool& pool) {
       if (leaves) connected.set(v);
     }
     const std::scoped_lock lock(mutex);
+    for (std::size_t b = 0; b < kBuckets; ++b) all_buckets[b] += buckets[b];
     result.self_loops += mine.self_loops;
     if (mine.max_degree > result.max_degree ||
         (mine.max_degree == result.max_degree &&
@@ -85,6 +91,8 @@ Statistics statistics(const Graph& graph, exec::ThreadPool& pool) {
   });
   result.mean_degree = static_cast<double>(graph.edges()) / static_cast<double>(n);
   result.isolated = n - connected.count(pool);
+  const auto used = static_cast<std::ptrdiff_t>(std::bit_width(result.max_degree) + 1);
+  result.degree_counts.assign(all_buckets.begin(), all_buckets.begin() + used);
   return result;
 }
 

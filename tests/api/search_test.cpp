@@ -157,6 +157,43 @@ TEST_P(ApiSearch, LimitsCutOff) {
   EXPECT_EQ(cheap.distance[4], -1);
 }
 
+TEST_P(ApiSearch, TargetsEndASearchAndSourcesShareOne) {
+  const Graph path = read("grid:10x1", {.weights = "uniform:2:2"});
+  for (const Mode mode : {Mode::automatic, Mode::synchronous, Mode::asynchronous}) {
+    for (const int devices : {1, 2}) {
+      const BfsResult near = bfs(
+          path,
+          {.source = 4, .targets = {6, 3}, .mode = mode, .devices = devices, .session = session});
+      EXPECT_EQ(near.reached, 5u);
+      EXPECT_EQ(near.max_depth, 2u);
+      EXPECT_EQ(near.depth[1], kNoVertex);
+      const SsspResult cheap = sssp(path, {.source = 4,
+                                           .cutoff = 9.0,
+                                           .targets = {2},
+                                           .mode = mode,
+                                           .devices = devices,
+                                           .session = session});
+      EXPECT_EQ(cheap.reached, 5u);
+      EXPECT_EQ(cheap.distance[7], -1);
+      if (mode == Mode::asynchronous) continue;
+      EXPECT_EQ(near.info.mode, Mode::synchronous);
+      EXPECT_EQ(near.info.mode_reason.empty(), mode != Mode::automatic);
+      const BfsResult both =
+          bfs(path, {.sources = {9, 0}, .mode = mode, .devices = devices, .session = session});
+      EXPECT_EQ(both.depth, (std::vector<Vertex>{0, 1, 2, 3, 4, 4, 3, 2, 1, 0}));
+      EXPECT_EQ(both.parent[9], 9u);
+      EXPECT_EQ(both.reached, 10u);
+    }
+  }
+  EXPECT_THAT(message([&] { (void)bfs(path, {.source = 1, .sources = {2}, .session = session}); }),
+              HasSubstr("one or the other"));
+  EXPECT_THROW((void)bfs(path, {.targets = {10}, .session = session}), VertexError);
+  EXPECT_THROW((void)bfs(path, {.sources = {10}, .session = session}), VertexError);
+  EXPECT_THROW((void)sssp(path, {.targets = {10}, .session = session}), VertexError);
+  EXPECT_THROW((void)bfs(path, {.sources = {1, 2}, .mode = Mode::asynchronous, .session = session}),
+               UsageError);
+}
+
 TEST_P(ApiSearch, ComponentsAreLabelledByTheirSmallest) {
   for_graphs(as_is, [&](const Graph& graph, int devices) {
     const ComponentsResult found =

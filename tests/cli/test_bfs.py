@@ -55,6 +55,19 @@ class Bfs(ProgramTest):
         self.assertEqual([[row[n] for n in names] for row in packed["sources"]], [[row[n] for n in names] for row in alone])
         self.must_fail(2, "bfs", "kron:8", "--together", says=["--sources"])
 
+    def test_limits(self):
+        whole = self.bfs("grid:9x7", "--source", 3)
+        self.assertEqual((sum(whole["levels"]), len(whole["levels"])), (63, whole["max_depth"] + 1))
+        for devices in (1, 2):
+            for limits, depth in ((("--depth-limit", 2), 2), (("--target", 12), 1), (("--target", 5, "--target", 30, "--depth-limit", 9), 3)):
+                result = self.bfs("grid:9x7", "--source", 3, *limits, "--verify", "--devices", devices)
+                self.assertEqual((result["levels"], result["verified"], result["mode"]), (whole["levels"][:depth + 1], True, "sync"))
+                self.assertEqual((result["max_depth"], result["reached"]), (depth, sum(whole["levels"][:depth + 1])))
+        self.assertEqual((result["targets"], result["depth_limit"]), ([5, 30], 9))
+        self.must_fail(2, "bfs", "grid:9x7", "--target", 63, says=["63"])
+        self.must_fail(2, "bfs", "grid:9x7", "--target", 6, "--mode", "async", says=["--target", "--mode sync"])
+        self.must_fail(2, "bfs", "grid:9x7", "--depth-limit", 6, "--sources", 2, "--together", says=["--depth-limit"])
+
     def test_known_answers(self):
         result = self.bfs(self.file("a.mtx", MTX), "--source", 0, "--verify")
         self.assertEqual([result[name] for name in ANSWER], [0, 3, 2, 3, 2])

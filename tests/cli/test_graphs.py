@@ -23,6 +23,9 @@ class Stats(ProgramTest):
     def test_fields(self):
         result = self.stats("kron:8")
         self.check_common(result, "stats")
+        degrees, counts = result["degree_counts"]
+        self.assertEqual((degrees, sum(counts)), ([0] + [2**b for b in range(len(degrees) - 1)], result["vertices"]))
+        self.assertTrue(degrees[-1] <= result["max_degree"] < 2 * degrees[-1] and counts[-1] > 0)
         self.check_fields(result, STATS_FIELDS)
 
     def test_counts(self):

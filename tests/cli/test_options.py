@@ -77,6 +77,8 @@ TABLE = {
         "--source": Shows(["--source", "4"], "source", 4),
         "--sources": Changes(["--sources", "2"], "sources"),
         "--together": Changes(["--together"], "source", beside=["--sources", "2"]),
+        "--depth-limit": Shows(["--depth-limit", "1"], "depth_limit", 1),
+        "--target": Changes(["--target", "2"], "targets"),
     }),
     "sssp": (WEL, {
         **common(SEARCH, seed=Changes(["--seed", "5"], "source", base=["grid:20x20", "--weights", "uniform:1:1"], beside=["--sources", "1"])),
@@ -86,6 +88,8 @@ TABLE = {
         "--source": Shows(["--source", "4"], "source", 4),
         "--sources": Changes(["--sources", "2"], "sources"),
         "--delta": Shows(["--delta", "17"], "delta", 17.0),
+        "--cutoff": Shows(["--cutoff", "17"], "cutoff", 17.0),
+        "--target": Changes(["--target", "2"], "targets"),
     }),
     "cc": (EL, {
         **common(["components", "largest"], seed=SEEDED), **graph(Warned(["--weights", "uniform:1:9"])),

@@ -59,6 +59,22 @@ class Sssp(ProgramTest):
                 self.assertEqual((result["edges_placement"], result["verified"]), (placement, True))
                 self.assertGreater(result["bytes_read"], result["relaxed_edges"] * 4)
 
+    def test_limits(self):
+        grid = ("grid:9x7", "--weights", "uniform:1:9", "--source", 3)
+        whole = self.succeed_json("sssp", *grid)
+        for devices in (1, 2):
+            near = self.succeed_json("sssp", *grid, "--cutoff", 11, "--verify", "--devices", devices)
+            self.assertEqual((near["cutoff"], near["verified"], near["mode"]), (11.0, True, "sync"))
+            self.assertTrue(near["max_distance"] <= 11 and 1 < near["reached"] < whole["reached"])
+            first = self.succeed_json("sssp", *grid, "--target", 4, "--target", 12, "--verify", "--devices", devices)
+            self.assertEqual((first["targets"], first["verified"]), ([4, 12], True))
+            self.assertTrue(1 < first["reached"] < whole["reached"])
+        # Counted in hundredths, of which 0.29 is 29.
+        decimals = self.file("d.wel", "0 1 0.29\n1 2 0.01\n")
+        self.assertEqual(self.succeed_json("sssp", decimals, "--source", 0, "--cutoff", 0.29, "--verify")["reached"], 2)
+        self.must_fail(2, "sssp", *grid, "--cutoff", -1)
+        self.must_fail(2, "sssp", *grid, "--cutoff", 3, "--mode", "async", says=["--cutoff", "--mode sync"])
+
     def test_known_answers(self):
         path = self.file("a.wel", WEIGHTED)
         result = self.sssp(path, "--compact", "--source", 10, "--verify")

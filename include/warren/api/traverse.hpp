@@ -47,7 +47,15 @@ struct RunInfo {
 
 struct BfsOptions {
   Vertex source = 0;
-  std::optional<std::uint32_t> depth_limit{};  ///< Farther vertices count as not reached.
+  /// In place of `source`: one search from all of these, in which depth(v) is that from the
+  /// nearest. Not asynchronous.
+  std::vector<Vertex> sources = {};
+  std::optional<std::uint32_t> depth_limit{};  ///< Where the search ends.
+  /// The search ends with the level after which all of these are reached. Where one cannot be, it
+  /// reaches all that it can.
+  std::vector<Vertex> targets = {};
+  bool deterministic =
+      false;  ///< Of several possible parents the smallest, looked for on the host.
   Mode mode = Mode::automatic;
   Edges edges = Edges::device;
   std::optional<DeviceKind> device{};  ///< Left out: the session's.
@@ -57,21 +65,35 @@ struct BfsOptions {
 
 struct BfsResult {
   Array<Vertex> depth;        ///< kNoVertex where not reached.
-  Array<Vertex> parent;       ///< The source is its own; kNoVertex where not reached.
-  std::uint64_t reached = 0;  ///< Vertices, the source included.
+  Array<Vertex> parent;       ///< A source is its own; kNoVertex where not reached.
+  std::uint64_t reached = 0;  ///< Vertices, sources included.
   std::uint32_t max_depth = 0;
   RunInfo info;
 };
 
 /// depth(v) = the least number of edges on a path from the source to v, along the edges' direction;
 /// parent(v) is a neighbour on such a path. Depths repeat bit for bit; which of several possible
-/// parents is told does not (traverse/bfs.hpp).
+/// parents is told does not, unless it is to be `deterministic` (traverse/bfs.hpp). Depths that a
+/// limit leaves are those of the search without it. Mode::automatic goes level by level where there
+/// is a limit; Mode::asynchronous searches all, and tells what is within the limit.
 [[nodiscard]] BfsResult bfs(const Graph& graph, const BfsOptions& options);
+
+/// The vertex of the most out-edges, the smallest of several: where the command line starts a
+/// search if nobody says. Throws UsageError for a graph without vertices.
+[[nodiscard]] Vertex busiest_vertex(const Graph& graph);
+
+/// `count` different vertices with out-edges: a function of the graph and the seed alone, those of
+/// the command line's --sources. Throws UsageError where there are fewer.
+[[nodiscard]] std::vector<Vertex> random_sources(const Graph& graph, std::uint64_t count,
+                                                 std::uint64_t seed = 1);
 
 struct SsspOptions {
   Vertex source = 0;
   double delta = 0.0;  ///< Width of a bin of distances; 0: by the mean weight and degree.
-  std::optional<double> cutoff{};  ///< Farther vertices count as not reached.
+  std::optional<double> cutoff{};  ///< Where the search ends.
+  /// The search ends once the distances of all of these are final; what is farther than the
+  /// farthest of them counts as not reached. Where one cannot be reached, all are that can.
+  std::vector<Vertex> targets = {};
   Mode mode = Mode::automatic;
   Edges edges = Edges::device;
   std::optional<DeviceKind> device{};
@@ -88,7 +110,8 @@ struct SsspResult {
 };
 
 /// distance(v) = the least sum of weights on a path from the source to v. Repeats bit for bit.
-/// Integer weights are summed exactly, float32 weights in float64 (traverse/sssp.hpp). Throws
+/// Integer weights are summed exactly, float32 weights in float64 (traverse/sssp.hpp). Limits are
+/// as of bfs(). Throws
 /// UsageError for a graph without weights, and where one is negative or not finite.
 [[nodiscard]] SsspResult sssp(const Graph& graph, const SsspOptions& options);
 

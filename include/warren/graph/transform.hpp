@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/graph.hpp"
@@ -45,6 +46,9 @@ struct Statistics {
   double mean_degree = 0.0;
   std::uint64_t isolated = 0;  ///< Vertices with neither out- nor in-edges, self-loops aside.
   std::uint64_t self_loops = 0;
+  /// Vertices by out-degree, in buckets of powers of two: [0] of degree 0, [b] of 2^(b - 1) or more
+  /// and less than 2^b. As long as the largest degree takes.
+  std::vector<std::uint64_t> degree_counts;
 };
 [[nodiscard]] Statistics statistics(const Graph& graph, exec::ThreadPool& pool);
 

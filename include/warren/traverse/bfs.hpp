@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "warren/core/types.hpp"
@@ -26,6 +27,15 @@ struct BfsOptions {
   bool adds_up = true;
 };
 
+/// Where a search may end before it has reached all that it can.
+struct BfsLimits {
+  static constexpr std::uint32_t kNoDepth = ~std::uint32_t{0};
+  std::uint32_t depth = kNoDepth;  ///< Farther vertices are not reached.
+  /// The search ends with the level after which all of these (ids of the shard's numbering) are
+  /// reached. Where one cannot be, it reaches all that it can.
+  std::vector<Vertex> targets = {};
+};
+
 struct BfsResult {
   std::uint64_t reached = 0;  ///< Vertices, the source included.
   std::uint32_t max_depth = 0;
@@ -33,11 +43,16 @@ struct BfsResult {
   /// numerator of TEPS.
   std::uint64_t sum_depth = 0;
   std::uint64_t edges = 0;
-  double seconds = 0.0;  ///< The traversal alone, on this rank.
+  double seconds = 0.0;      ///< The traversal alone, on this rank.
+  std::uint32_t levels = 0;  ///< Whose vertices were expanded; 0 of an asynchronous search.
   std::uint32_t pull_levels = 0;
   std::uint64_t far_bytes =
       0;  ///< Read from host memory by the team, where edges are placed there.
 };
+
+/// Vertices by their depth, of all ranks; `depth` has this rank's. Collective.
+[[nodiscard]] std::vector<std::uint64_t> level_sizes(team::Team& team,
+                                                     std::span<const Vertex> depth);
 
 class BfsMemory;
 
@@ -54,8 +69,11 @@ class Bfs {
   /// Traverses from `source` (an id of the shard's numbering). Collective, synchronous. On GPUs
   /// that may wait for each other the whole traversal is one persistent kernel on each. Depths are
   /// deterministic; which of several possible parents is recorded is not. Throws UsageError for a
-  /// source that is no vertex.
-  BfsResult run(Vertex source);
+  /// source or a target that is no vertex.
+  BfsResult run(Vertex source, const BfsLimits& limits = {});
+  /// The same from several sources together: depth(v) is that from the nearest source. Each source
+  /// is its own parent; repeats count once. Throws UsageError for none, too.
+  BfsResult run(std::span<const Vertex> sources, const BfsLimits& limits = {});
 
   /// Of this rank's vertices, in host memory; kNoVertex where not reached. The source is its own
   /// parent.
@@ -68,6 +86,8 @@ class Bfs {
   [[nodiscard]] std::vector<Vertex> all_parents() const;
 
  private:
+  void check_vertex(Vertex v, const char* what) const;
+
   team::Team& team_;
   const graph::Shard& shard_;
   BfsOptions options_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -29,6 +30,16 @@ struct SsspOptions {
   SsspFrontier frontier = SsspFrontier::automatic;
   /// Tell the largest distance and the sums, for which distances are copied to the host.
   bool adds_up = true;
+};
+
+/// Where a search may end before it has reached all that it can.
+struct SsspLimits {
+  static constexpr double kNoCutoff = std::numeric_limits<double>::infinity();
+  double cutoff = kNoCutoff;  ///< Farther vertices are not reached. 0 or more.
+  /// The search ends with the bin after which the distances of all of these (ids of the shard's
+  /// numbering) are final; then what is farther than the farthest of them is not reached. Where one
+  /// cannot be reached, it reaches all that it can.
+  std::vector<Vertex> targets = {};
 };
 
 struct SsspResult {
@@ -80,8 +91,8 @@ class Sssp {
 
   /// Searches from `source` (an id of the shard's numbering). Collective, synchronous. On GPUs that
   /// may wait for each other the whole search is one persistent kernel on each. Throws UsageError
-  /// for a source that is no vertex.
-  SsspResult run(Vertex source);
+  /// for a source or a target that is no vertex, and a cutoff below 0 or not a number.
+  SsspResult run(Vertex source, const SsspLimits& limits = {});
 
   /// True where the weights, and so the distances, are integers.
   [[nodiscard]] bool has_integer_distances() const;

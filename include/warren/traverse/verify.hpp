@@ -8,6 +8,9 @@
 
 #include "warren/exec/thread_pool.hpp"
 #include "warren/graph/graph.hpp"
+#include "warren/traverse/bfs.hpp"
+#include "warren/traverse/pagerank.hpp"
+#include "warren/traverse/sssp.hpp"
 
 namespace warren::traverse {
 
@@ -20,20 +23,24 @@ struct Verdict {
 /// The Graph500 rules for a BFS: the source has depth 0 and is its own parent; every other reached
 /// vertex has a reached parent one level above it and the edge (parent, v) exists; no edge leaves a
 /// reached vertex for an unreached one or spans more than one level downwards; unreached vertices
-/// have neither depth nor parent.
+/// have neither depth nor parent. Of a search that ended early: those hold up to `limits`, and
+/// beyond, nothing is reached.
 [[nodiscard]] Verdict verify_bfs(const graph::Graph& graph, Vertex source,
                                  std::span<const Vertex> depth, std::span<const Vertex> parent,
-                                 exec::ThreadPool& pool);
+                                 exec::ThreadPool& pool, const BfsLimits& limits = {});
 
 /// The edge conditions of shortest paths: the source has distance 0; no edge (u, v) of weight w has
 /// distance(v) > distance(u) + w; every other reached vertex has an edge into it along which its
 /// distance is attained, and, following such edges, the source; unreached vertices are those that
 /// no edge from a reached one enters. Of integer weights, kUnreachedDistance marking unreached
 /// vertices; of float32 weights, exactly as the sums come out in double precision, with infinity.
+/// Limits as of verify_bfs().
 [[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, Vertex source,
-                                  std::span<const std::uint64_t> distance, exec::ThreadPool& pool);
+                                  std::span<const std::uint64_t> distance, exec::ThreadPool& pool,
+                                  const SsspLimits& limits = {});
 [[nodiscard]] Verdict verify_sssp(const graph::Graph& graph, Vertex source,
-                                  std::span<const double> distance, exec::ThreadPool& pool);
+                                  std::span<const double> distance, exec::ThreadPool& pool,
+                                  const SsspLimits& limits = {});
 
 /// Weakly connected components: every edge joins vertices of one label; a label is a vertex that
 /// has itself as its label, and no vertex' label is larger than the vertex; and there are as many
@@ -61,6 +68,11 @@ struct Verdict {
 /// there is none.
 [[nodiscard]] Verdict check_weights(const graph::Graph& graph, exec::ThreadPool& pool);
 
+/// How much one more iteration in double precision may change the ranks. The iteration is a
+/// contraction, so that in exact arithmetic the change is below that of the last one: the tolerance
+/// where it converged. Rounding adds three units of 2^-24 (ranks in single precision) or 2^-53 of
+/// each rank, which sum to 1; the bound leaves a few times that.
+[[nodiscard]] double pagerank_bound(const PageRankOptions& options, const PageRankResult& result);
 /// Ranks sum to 1 within 1e-4, none is negative, and one more iteration in double precision, along
 /// edges by their weights where `weighted`, starting anew by `personalization` where that is not
 /// empty, changes them by at most `bound` in L1.

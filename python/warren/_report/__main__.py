@@ -45,7 +45,7 @@ def _say(name: str, error: Exception, status: int) -> int:
     text = str(error)
     if isinstance(error, OSError) and error.errno and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
-    clean = "".join(letter if letter.isprintable() else " " for letter in text)
+    clean = "".join(character if character.isprintable() else " " for character in text)
     print(f"{name}: error: {clean}", file=sys.stderr)
     return status
 

@@ -22,7 +22,8 @@ def of_result(result: Any) -> dict[str, Any]:
         depth = np.asarray(result.depth)
         if depth.ndim == 1:
             info["levels"] = np.bincount(depth[depth >= 0]).tolist()
-            info["source_name"] = str(result._graph.labels(np.asarray([result.source]))[0])
+            sources = np.atleast_1d(result.source)
+            info["source_name"] = ", ".join(map(str, result._graph.labels(sources[:3]))) + (", ..." if sources.size > 3 else "")
     elif hasattr(result, "distance"):
         distance = np.asarray(result.distance)
         info["distribution"] = _histogram("distance from the source", distance[np.isfinite(distance) & (distance >= 0)])

@@ -19,7 +19,7 @@ BAR = 24  # Height of a bar's row, in pixels.
 NAMED_BAR = 40  # Of one with its name above it,
 LONGEST_BESIDE = 20  # as names are that are longer than this.
 
-# Thousands and more with a letter, fractions in full.
+# Thousands and more with an SI prefix, fractions in full.
 TICK = "abs(datum.value) >= 10000 ? format(datum.value, '.3~s') : format(datum.value, '.6~r')"
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 4], [1, 3], [10, 2, 2, 2]]
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
@@ -40,7 +40,7 @@ class Chart:
 
 def short(text: Any, most: int = LONGEST_NAME) -> str:
     """On one line, without control characters."""
-    clean = "".join(letter if letter.isprintable() else " " for letter in str(text)[:most + 1])
+    clean = "".join(character if character.isprintable() else " " for character in str(text)[:most + 1])
     return clean if len(clean) <= most else clean[:most - 1] + "…"
 
 
@@ -53,7 +53,7 @@ def lines(title: str, text: str, x: str, y: str, series: Sequence[tuple[str, Seq
     for name, pairs in kept:
         some, was_thinned = thinned(pairs)
         if was_thinned and "thinned" not in text:
-            text += f" Lines are thinned to {MOST_POINTS} points: of each stretch the least and the most are kept."
+            text += f" Lines are thinned to {MOST_POINTS} points: of each segment the least and the most are kept."
         values += [{"x": a, "y": b, "s": short(name)} for a, b in some if not (log_y and (b is None or b <= 0)) and not (log_x and a <= 0)]
     names = [short(name) for name, _ in kept]
     encoding: Spec = {
@@ -118,13 +118,13 @@ class Rows:
 
 
 def human(value: float) -> str:
-    """Three digits, thousands and more with a letter."""
+    """Three digits, thousands and more with an SI prefix."""
     size = abs(value)
     if size != 0 and not 1e-3 <= size < 1e15:
         return f"{value:.3g}"
-    for letter, unit in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+    for prefix, unit in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if size >= (unit if unit > 1e3 else 1e4):
-            return f"{value / unit:.3g}{letter}"
+            return f"{value / unit:.3g}{prefix}"
     return f"{value:,.0f}" if size >= 1000 else f"{value:.3g}"
 
 
@@ -257,14 +257,14 @@ def different(names: Iterable[Any]) -> list[str]:
 
 
 def thinned(pairs: Sequence[tuple[float, float | None]]) -> tuple[list[tuple[float, float | None]], bool]:
-    """(points, whether they are fewer): of as many stretches as there is room for the least and the most of each, in order."""
+    """(points, whether they are fewer): of as many segments as there is room for the least and the most of each, in order."""
     if len(pairs) <= MOST_POINTS:
         return list(pairs), False
     kept: list[tuple[float, float | None]] = []
-    stretches = MOST_POINTS // 2
-    for i in range(stretches):
-        stretch = range(i * len(pairs) // stretches, (i + 1) * len(pairs) // stretches)
-        known = [j for j in stretch if pairs[j][1] is not None] or list(stretch)[:1]
+    segments = MOST_POINTS // 2
+    for i in range(segments):
+        segment = range(i * len(pairs) // segments, (i + 1) * len(pairs) // segments)
+        known = [j for j in segment if pairs[j][1] is not None] or list(segment)[:1]
         ends = {min(known, key=lambda j: pairs[j][1] or 0), max(known, key=lambda j: pairs[j][1] or 0)}
         kept += [pairs[j] for j in sorted(ends)]
     return kept, True

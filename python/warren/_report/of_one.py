@@ -74,9 +74,11 @@ def degrees(data: dict[str, Any]) -> list[Chart]:
     none = sum(count for degree, count in pairs if degree == 0)
     if not some:
         return []
-    text = f"How many vertices have each number of out-edges, on logarithmic axes.{f' {none:,.0f} vertices have none.' if none else ''}"
+    is_bucketed = data.get("degree_buckets") == "log2"
+    each = "from each power of two up to the next, out-edges" if is_bucketed else "each number of out-edges"
+    text = f"How many vertices have {each}, on logarithmic axes.{f' {none:,.0f} vertices have none.' if none else ''}"
     thin = [(x, y) for x, y in charts.thinned(some)[0] if y is not None]
-    return [charts.cloud("Degree distribution", text, "out-edges of a vertex", "vertices", [("vertices", x, y, f"degree {x:,.0f}") for x, y in thin])]
+    return [charts.cloud("Degree distribution", text, "out-edges of a vertex", "vertices", [("vertices", x, y, f"degree {x:,.0f}{f' to {2 * x - 1:,.0f}' if is_bucketed and x > 1 else ''}") for x, y in thin])]
 
 
 def distribution(data: dict[str, Any]) -> list[Chart]:
@@ -121,7 +123,7 @@ def memory(data: dict[str, Any]) -> list[Chart]:
     if not known:
         return []
     scale, unit = (1e9, "GB") if max(value for _, value in known) >= 1e9 else (1e6, "MB")
-    return [charts.bars("Memory by purpose", "Memory of a rank by what it holds, as planned before the training.", f"memory ({unit})", [(name, value / scale) for name, value in known], what="purpose")]
+    return [charts.bars("Memory by use", "Memory of a rank by what it holds, as planned before the training.", f"memory ({unit})", [(name, value / scale) for name, value in known], what="purpose")]
 
 
 def volume(data: dict[str, Any]) -> list[Chart]:

@@ -59,7 +59,7 @@ def _data(value: Any) -> str:
 
 def _text(text: Any) -> str:
     """Safe between tags and in quoted attributes."""
-    return html.escape("".join(letter if letter.isprintable() else " " for letter in str(text)), quote=True).encode("utf-8", "replace").decode("utf-8")
+    return html.escape("".join(character if character.isprintable() else " " for character in str(text)), quote=True).encode("utf-8", "replace").decode("utf-8")
 
 
 def _section(place: int, section: Section, first: int) -> str:

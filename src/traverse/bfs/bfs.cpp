@@ -10,6 +10,7 @@
 #include "traverse/common/on_all.hpp"
 #include "traverse/common/own_values.hpp"
 #include "traverse/common/program_memory.hpp"
+#include "traverse/common/without_repeats.hpp"
 
 namespace warren::traverse {
 
@@ -55,6 +56,23 @@ class BfsMemory {
   }
 
   [[nodiscard]] const BfsArrays& arrays() const { return arrays_; }
+  /// From several sources, where there are more than one. No repeats.
+  void set_sources(const exec::Stream& stream, std::span<const Vertex> sources) {
+    arrays_.source = sources.front();
+    arrays_.source_count = sources.size() > 1 ? sources.size() : 0;
+    if (arrays_.source_count > 0) arrays_.sources = put(stream, sources_, sources);
+  }
+  /// No repeats.
+  void set_targets(const exec::Stream& stream, std::span<const Vertex> targets) {
+    arrays_.target_count = targets.size();
+    arrays_.is_target = nullptr;
+    if (targets.empty()) return;
+    arrays_.targets = put(stream, targets_, targets);
+    if (arrays_.ranks > 1) return;  // Of levels that are run by a few blocks alone.
+    std::vector<BitmapWord> bits(arrays_.words, 0);
+    for (const Vertex v : targets) bits[v / kWordBits] |= bit_of(v);
+    arrays_.is_target = put(stream, is_target_, std::span<const BitmapWord>(bits));
+  }
   void write(const exec::Stream& stream, Vertex* depth, Vertex* parent) const {
     exec::with_backend(device_, [&](auto backend) {
       BfsRun<decltype(backend)>::write(stream, {visit_.data(), depth, parent}, visit_.size());
@@ -67,11 +85,20 @@ class BfsMemory {
   }
 
  private:
+  template <class T>
+  const T* put(const exec::Stream& stream, Buffer<T>& buffer, std::span<const T> values) {
+    if (buffer.size() < values.size()) buffer = Buffer<T>(device_, values.size());
+    buffer.upload(stream, values);
+    stream.synchronize();
+    return buffer.data();
+  }
+
   exec::Device device_;
   BfsArrays arrays_;
   Buffer<Vertex> chunk_rows_;
   Buffer<Visit> visit_;
-  Buffer<BitmapWord> seen_, barren_, bitmap_[2];
+  Buffer<Vertex> sources_, targets_;
+  Buffer<BitmapWord> seen_, barren_, bitmap_[2], is_target_;
   Buffer<QueueEntry> queue_[2], outbox_;
   Buffer<std::uint64_t> queue_count_, outbox_count_;
 };
@@ -87,11 +114,26 @@ Bfs::Bfs(team::Team& team, const graph::Shard& shard, const BfsOptions& options)
 
 Bfs::~Bfs() = default;
 
-BfsResult Bfs::run(Vertex source) {
-  require(source < shard_.vertices,
-          fmt::format("source {} is no vertex: the graph has {} vertices, numbered from 0", source,
+void Bfs::check_vertex(Vertex v, const char* what) const {
+  require(v < shard_.vertices,
+          fmt::format("{} {} is no vertex: the graph has {} vertices, numbered from 0", what, v,
                       shard_.vertices));
+}
+
+BfsResult Bfs::run(Vertex source, const BfsLimits& limits) {
+  return run(std::span(&source, 1), limits);
+}
+
+BfsResult Bfs::run(std::span<const Vertex> sources, const BfsLimits& limits) {
+  require(!sources.empty(), "BFS: no sources; give one or more");
+  for (const Vertex source : sources) check_vertex(source, "source");
+  for (const Vertex target : limits.targets) check_vertex(target, "target");
+  const std::vector<Vertex> targets = without_repeats(limits.targets);
+  memory_->set_sources(stream_, without_repeats(sources));
+  memory_->set_targets(stream_, targets);
   BfsState initial;
+  initial.depth_limit = limits.depth;
+  initial.targets = static_cast<std::uint32_t>(targets.size());
   initial.ranks = static_cast<std::uint32_t>(team_.size());
   initial.may_pull = options_.direction_optimizing && shard_.has_in();
   initial.may_sweep = shard_.edges_placement != graph::EdgesPlacement::device;
@@ -107,13 +149,13 @@ BfsResult Bfs::run(Vertex source) {
     const double begin = now_seconds();
     last = graph::with_adjacency(shard_, [&](const auto& out, const auto& in) {
       BfsProgram<std::decay_t<decltype(out)>> program{memory_->arrays(), out, in};
-      program.source = source;
       return Run::traverse(team_, stream_, program, initial);
     });
     const double end = now_seconds();
     result.seconds = end - begin;
-    trace_span("bfs", team_.rank(), begin, end,
-               fmt::format("{{\"source\":{},\"pull_levels\":{}}}", source, last.pull_levels));
+    trace_span(
+        "bfs", team_.rank(), begin, end,
+        fmt::format("{{\"source\":{},\"pull_levels\":{}}}", sources.front(), last.pull_levels));
     if (!options_.adds_up) return;
     const BfsSummary::State summary =
         Run::summarize(team_, stream_, BfsSummary{memory_->arrays().out, memory_->arrays().visit});
@@ -122,9 +164,25 @@ BfsResult Bfs::run(Vertex source) {
   });
   result.reached = last.reached;
   result.max_depth = last.deepest;
+  result.levels = last.level;
   result.pull_levels = last.pull_levels;
   result.far_bytes = last.far_bytes;
   return result;
+}
+
+std::vector<std::uint64_t> level_sizes(team::Team& team, std::span<const Vertex> depth) {
+  std::vector<std::uint64_t> own;
+  for (const Vertex level : depth) {
+    if (level == kNoVertex) continue;
+    if (level >= own.size()) own.resize(std::size_t{level} + 1);
+    ++own[level];
+  }
+  std::vector<std::uint64_t> all;
+  for (const auto& part : team.all_gather_v(std::span<const std::uint64_t>(own))) {
+    if (part.size() > all.size()) all.resize(part.size());
+    for (std::size_t level = 0; level < part.size(); ++level) all[level] += part[level];
+  }
+  return all;
 }
 
 std::vector<Vertex> Bfs::depth() const { return memory_->values<DepthOfVisit>().to_host(stream_); }

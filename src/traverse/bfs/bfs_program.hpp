@@ -37,7 +37,12 @@ struct BfsArrays {
   int rank = 0;
   int ranks = 1;
   Vertex source = 0;
-  std::uint64_t words = 0;  ///< Of a bitmap over all vertices.
+  const Vertex* sources = nullptr;  ///< In place of `source`, where source_count > 0.
+  std::uint64_t source_count = 0;
+  const Vertex* targets = nullptr;  ///< All ranks have all of them.
+  std::uint64_t target_count = 0;
+  const BitmapWord* is_target = nullptr;  ///< nullptr without targets.
+  std::uint64_t words = 0;                ///< Of a bitmap over all vertices.
   std::uint64_t cuts[kMaxRanks + 1] = {};
 
   Visit* visit = nullptr;  ///< Own vertices.
@@ -83,7 +88,10 @@ struct BfsProgram : BfsArrays {
         clear(grid);
         break;
       case BfsPhase::seed:
-        seed(grid);
+        if (source_count > 0)
+          seed_all(grid);
+        else
+          seed(grid);
         break;
       case BfsPhase::push:
         push_level(grid, state);
@@ -108,6 +116,9 @@ struct BfsProgram : BfsArrays {
         break;
       case BfsPhase::collect:
         collect(grid, state);
+        break;
+      case BfsPhase::check:
+        check(grid);
         break;
       case BfsPhase::done:
         break;
@@ -175,6 +186,46 @@ struct BfsProgram : BfsArrays {
     }
     grid.sum(kFrontierVertices, worker.lane() == 0 ? 1 : 0);
     grid.sum(kFrontierEdges, worker.lane() == 0 ? out.degree(row) : 0);
+  }
+
+  /// The same of several sources, each its own parent.
+  template <class Grid>
+  WARREN_HD void seed_all(Grid& grid) const {
+    using WorkerType = typename Grid::Warp;
+    constexpr std::uint32_t kLanes = Grid::kWarpLanes;
+    QueueWriter<WorkerType> writer(queue[0], queue_count);
+    std::uint64_t vertices = 0;
+    std::uint64_t edges = 0;
+    grid.template for_each<exec::Warp>((source_count + kLanes - 1) / kLanes,
+                                       [&](const WorkerType& worker, std::uint64_t task) {
+                                         const std::uint64_t index = task * kLanes + worker.lane();
+                                         const Vertex v = index < source_count ? sources[index] : 0;
+                                         std::uint32_t pieces = 0;
+                                         if (index < source_count) {
+                                           exec::atomic_or(seen[v / kWordBits], bit_of(v));
+                                           if (owns(v)) {
+                                             const EdgeOffset degree = out.degree(v - out.first);
+                                             visit[v - out.first] = {0, v};
+                                             pieces = pieces_of(degree);
+                                             ++vertices;
+                                             edges += degree;
+                                           }
+                                         }
+                                         writer.put(worker, v, pieces);
+                                       });
+    writer.finish();
+    grid.sum(kFrontierVertices, vertices);
+    grid.sum(kFrontierEdges, edges);
+  }
+
+  /// Counts own targets that are reached.
+  template <class Grid>
+  WARREN_HD void check(Grid& grid) const {
+    std::uint64_t found = 0;
+    grid.template for_each<exec::Thread>(target_count, [&](auto&, std::uint64_t i) {
+      if (owns(targets[i]) && visit[targets[i] - out.first].parent != kNoVertex) ++found;
+    });
+    grid.sum(kReachedTargets, found);
   }
 
   template <class Grid>

@@ -84,7 +84,8 @@ class SmallLevels {
       WARREN_UNROLL
       for (std::uint32_t b = 0; b < SmallFrontier::kMaxBlocks; ++b)
         found += b < blocks_ ? small_.count[then][b].found : 0;
-      go_on = found > 0 && small_.spilled[then] == 0;
+      go_on =
+          found > 0 && small_.spilled[then] == 0 && state_.level + level + 1 < state_.depth_limit;
     }
     store(level);
     grid_.sum(kFrontierVertices, new_vertices_);
@@ -247,8 +248,12 @@ class SmallLevels {
     } else {
       program_.visit[vertex - program_.out.first] = {state_.level + level + 1, from};
     }
-    if (!fits || degree > kPieceEdges) {
+    const bool is_queued = !fits || degree > kPieceEdges;
+    // So does a target: the search may be over.
+    if (is_queued || (program_.is_target != nullptr && test_bit(program_.is_target, vertex))) {
       for (std::uint32_t b = 0; b < blocks_; ++b) grid_.gang_peer(&small_, b)->spilled[then] = 1;
+    }
+    if (is_queued) {
       const std::uint32_t pieces = pieces_of(degree);
       const std::uint64_t first = exec::atomic_add(*queue_count_, std::uint64_t{pieces});
       for (std::uint32_t p = 0; p < pieces; ++p) queue_[first + p] = {vertex, p};

@@ -20,6 +20,7 @@ enum class BfsPhase : std::uint32_t {
   share,    ///< ... and all ranks get.
   pull,     ///< Unvisited vertices look for a neighbour in the frontier.
   collect,  ///< From the bitmap back to the queue.
+  check,    ///< With targets, after each level: how many of them are reached.
   done
 };
 
@@ -29,7 +30,8 @@ enum BfsSum : std::uint32_t {
   kFrontierEdges,
   kLevels,
   kFarBytes,
-  kEarlierVertices  ///< Reached by a step of several levels, before its last one.
+  kEarlierVertices,  ///< Reached by a step of several levels, before its last one.
+  kReachedTargets
 };
 
 struct BfsState {
@@ -52,7 +54,10 @@ struct BfsState {
   std::uint64_t reached = 0;
   std::uint64_t pending_vertices = 0;  ///< Found by push itself, before receive adds the rest.
   std::uint64_t pending_edges = 0;
-  std::uint64_t far_bytes = 0;  ///< Read so far, by the team.
+  std::uint64_t far_bytes = 0;            ///< Read so far, by the team.
+  std::uint32_t depth_limit = kNoVertex;  ///< Vertices of this depth are not expanded.
+  std::uint32_t targets = 0;              ///< The search ends once so many are reached.
+  BfsPhase after_check = BfsPhase::done;  ///< Where they are not.
 };
 
 /// Whether a frontier is worked off in the order of addresses. A sweep looks at all chunks and
@@ -60,6 +65,14 @@ struct BfsState {
 [[nodiscard]] WARREN_HD inline bool is_worth_sweep(std::uint64_t frontier, std::uint64_t vertices) {
   constexpr std::uint64_t kShare = 2048;
   return frontier >= kSweepVertices && frontier >= vertices / kShare;
+}
+
+/// With targets, a look at them comes before `state`'s phase.
+[[nodiscard]] WARREN_HD inline BfsState check_first(BfsState state) {
+  if (state.targets == 0 || state.phase == BfsPhase::done) return state;
+  state.after_check = state.phase;
+  state.phase = BfsPhase::check;
+  return state;
 }
 
 /// A level is over, with `vertices` new ones that have `edges` edges: how does the next one go?
@@ -73,7 +86,7 @@ struct BfsState {
   state.reached += vertices;
   state.frontier_edges = edges;
   state.unexplored_edges -= edges < state.unexplored_edges ? edges : state.unexplored_edges;
-  if (vertices == 0 || edges == 0) {
+  if (vertices == 0 || edges == 0 || state.level >= state.depth_limit) {
     state.phase = BfsPhase::done;
   } else if (was_pulling) {
     const bool small =
@@ -93,7 +106,7 @@ struct BfsState {
     state.will_sweep = !will_pull && state.may_sweep && is_worth_sweep(vertices, state.vertices);
     state.phase = will_pull || state.will_sweep ? BfsPhase::blank : BfsPhase::push;
   }
-  return state;
+  return check_first(state);
 }
 
 [[nodiscard]] WARREN_HD inline BfsState next_phase(BfsState state, const team::Sums& sums) {
@@ -141,6 +154,9 @@ struct BfsState {
     case BfsPhase::collect:
       ++state.slot;
       state.phase = BfsPhase::push;
+      return state;
+    case BfsPhase::check:
+      state.phase = sums[kReachedTargets] >= state.targets ? BfsPhase::done : state.after_check;
       return state;
     case BfsPhase::done:
       return state;

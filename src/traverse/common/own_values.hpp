@@ -56,8 +56,9 @@ template <class Metric>
 struct WholeDistanceOf {
   using From = typename Metric::Word;
   using To = std::uint64_t;
+  From bound = Metric::kUnreached;  ///< What is as far counts as not reached.
   [[nodiscard]] WARREN_HD To operator()(From word) const {
-    return word == Metric::kUnreached ? kUnreachedDistance : word;
+    return word >= bound ? kUnreachedDistance : word;
   }
 };
 template <class Metric>
@@ -65,8 +66,9 @@ struct RealDistanceOf {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   using From = typename Metric::Word;
   using To = double;
+  From bound = Metric::kUnreached;  ///< What is as far counts as not reached.
   [[nodiscard]] WARREN_HD To operator()(From word) const {
-    if (word == Metric::kUnreached) return kInfinity;
+    if (word >= bound) return kInfinity;
     if constexpr (std::is_same_v<Metric, RealMetric>) {
       return RealMetric::value(word);
     } else {

@@ -16,6 +16,7 @@
 #include "traverse/common/on_all.hpp"
 #include "traverse/common/own_values.hpp"
 #include "traverse/common/program_memory.hpp"
+#include "traverse/common/without_repeats.hpp"
 #include "traverse/sssp/sssp_narrow.hpp"
 #include "traverse/sssp/sssp_run.hpp"
 #include "traverse/sssp/sssp_totals.hpp"
@@ -71,6 +72,7 @@ class SsspWords {
         program_.in_bin[i] = take(device_, in_bin_[i], program_.words);
     }
     program_.outbox_count = take(device_, outbox_count_, 2 * kMaxRanks);
+    program_.farthest = take(device_, farthest_, 1);
     if (ranks > 1) {
       program_.mailed = take(device_, mailed_, program_.words);
       program_.outbox = take(device_, outbox_, shard.vertices);
@@ -86,13 +88,33 @@ class SsspWords {
     // The same members: what differs is how the lists are walked.
     return std::bit_cast<SsspProgram<Metric, kPacked>>(program_);
   }
+  /// Before a search. No repeats among the targets.
+  void set_limits(const exec::Stream& stream, double cutoff, std::span<const Vertex> targets) {
+    program_.bound = Metric::beyond(cutoff);
+    bound_ = program_.bound;
+    program_.wanted_count = targets.size();
+    if (targets.empty()) return;
+    if (targets_.size() < targets.size()) targets_ = Buffer<Vertex>(device_, targets.size());
+    targets_.upload(stream, targets);
+    exec::fill_bytes(stream, farthest_.data(), 0, farthest_.bytes());
+    stream.synchronize();
+    program_.wanted = targets_.data();
+  }
+  /// After a search that has settled all targets. Collective.
+  void cut_at_targets(team::Team& team, const exec::Stream& stream) {
+    bound_ = team.all_reduce(farthest_.to_host(stream).front(), exec::Maximum{}) + 1;
+  }
+  /// What is as far counts as not reached.
+  [[nodiscard]] Word bound() const { return bound_; }
   [[nodiscard]] const Word* own() const { return program_.distance + program_.out.first; }
   [[nodiscard]] std::uint64_t own_count() const { return program_.out.count; }
 
  private:
   exec::Device device_;
   SsspProgram<Metric, false> program_;
-  Buffer<Word> distance_, base_, nearest_;
+  Word bound_ = Metric::kUnreached;
+  Buffer<Vertex> targets_;
+  Buffer<Word> distance_, base_, nearest_, farthest_;
   Buffer<QueueEntry> bins_, far_[2], again_[2];
   Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, outbox_count_;
   Buffer<BitmapWord> queued_[2], in_bin_[2], mailed_;
@@ -153,12 +175,12 @@ class SsspMemory {
   }
   /// f(words, metric) with the words there are.
   template <class F>
+  void with_words(F&& f) {
+    visit(words_, f);
+  }
+  template <class F>
   void with_words(F&& f) const {
-    if (const auto* words = std::get_if<SsspWords<NarrowMetric>>(&words_))
-      f(*words, NarrowMetric{});
-    if (const auto* words = std::get_if<SsspWords<ByteMetric>>(&words_)) f(*words, ByteMetric{});
-    if (const auto* words = std::get_if<SsspWords<WideMetric>>(&words_)) f(*words, WideMetric{});
-    if (const auto* words = std::get_if<SsspWords<RealMetric>>(&words_)) f(*words, RealMetric{});
+    visit(words_, f);
   }
   /// f(values) with what is told of the vertices: integers, where distances are.
   template <class F>
@@ -166,18 +188,26 @@ class SsspMemory {
     with_words([&](const auto& words, auto metric) {
       using Metric = SummaryMetric<decltype(metric)>;
       if constexpr (!std::is_same_v<Metric, RealMetric>)
-        f(OwnValues<WholeDistanceOf<Metric>>{words.own(), words.own_count()});
+        f(OwnValues<WholeDistanceOf<Metric>>{words.own(), words.own_count(), {words.bound()}});
     });
   }
   template <class F>
   void with_real_distances(F&& f) const {
     with_words([&](const auto& words, auto metric) {
       using Metric = SummaryMetric<decltype(metric)>;
-      f(OwnValues<RealDistanceOf<Metric>>{words.own(), words.own_count()});
+      f(OwnValues<RealDistanceOf<Metric>>{words.own(), words.own_count(), {words.bound()}});
     });
   }
 
  private:
+  template <class Words, class F>
+  static void visit(Words& all, F& f) {
+    if (auto* words = std::get_if<SsspWords<NarrowMetric>>(&all)) f(*words, NarrowMetric{});
+    if (auto* words = std::get_if<SsspWords<ByteMetric>>(&all)) f(*words, ByteMetric{});
+    if (auto* words = std::get_if<SsspWords<WideMetric>>(&all)) f(*words, WideMetric{});
+    if (auto* words = std::get_if<SsspWords<RealMetric>>(&all)) f(*words, RealMetric{});
+  }
+
   std::variant<std::monostate, SsspWords<NarrowMetric>, SsspWords<ByteMetric>,
                SsspWords<WideMetric>, SsspWords<RealMetric>>
       words_;
@@ -187,10 +217,11 @@ namespace {
 
 /// Adds up this rank's distances, then those of all ranks in their order.
 template <class Metric>
-void add_up(team::Team& team, const std::vector<typename Metric::Word>& own, SsspResult& result) {
+void add_up(team::Team& team, const std::vector<typename Metric::Word>& own,
+            typename Metric::Word bound, SsspResult& result) {
   SsspResult part;
   for (const auto word : own) {
-    if (word == Metric::kUnreached) continue;
+    if (word >= bound) continue;
     if constexpr (!std::is_same_v<Metric, RealMetric>) {
       part.max_distance = std::max<std::uint64_t>(part.max_distance, word);
       add_to_sum(part, word);
@@ -204,26 +235,34 @@ void add_up(team::Team& team, const std::vector<typename Metric::Word>& own, Sss
 
 /// What the control of either form of a search says in the end.
 struct SearchOutcome {
-  bool has_overflowed;
+  bool has_overflowed, is_settled;
   std::uint64_t steps, bins, edges, far_bytes;
 };
+
+template <class State, class Program>
+void set_common(State& state, const team::Team& team, const Program& program) {
+  state.ranks = static_cast<std::uint32_t>(team.size());
+  state.targets = static_cast<std::uint32_t>(program.wanted_count);
+  state.is_bounded = program.bound != Program::Metric::kUnreached;
+}
 
 template <class Backend, bool kPacked, class Metric>
 SearchOutcome search_queues(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
                             const SsspProgram<Metric, kPacked>& program) {
   SsspState initial;
-  initial.ranks = static_cast<std::uint32_t>(team.size());
+  set_common(initial, team, program);
   initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
   const SsspState last = SsspSearch<Backend, Metric, kPacked>::run(team, stream, program, initial);
-  return {last.has_overflowed, last.steps, kSsspBins * (last.window + std::uint64_t{1}), last.edges,
-          last.far_bytes};
+  return {last.has_overflowed, last.is_settled,
+          last.steps,          kSsspBins * (last.window + std::uint64_t{1}),
+          last.edges,          last.far_bytes};
 }
 
 template <class Backend, bool kPacked, class Metric>
 SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
                            const SsspProgram<Metric, kPacked>& program, double delta) {
   SsspScanState initial;
-  initial.ranks = static_cast<std::uint32_t>(team.size());
+  set_common(initial, team, program);
   initial.may_sweep = shard.edges_placement != graph::EdgesPlacement::device;
   initial.width = delta;
   initial.narrowest = delta;
@@ -231,14 +270,14 @@ SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const g
   initial.all_edges = shard.edges;
   const SsspScanState last = SsspSearch<Backend, Metric, kPacked>::scan(
       team, stream, {program, shard.is_symmetric}, initial);
-  return {last.has_overflowed, last.steps, last.bin + std::uint64_t{1}, last.edges, last.far_bytes};
+  return {last.has_overflowed,         last.is_settled, last.steps,
+          last.bin + std::uint64_t{1}, last.edges,      last.far_bytes};
 }
 
 /// One search; true if the words were too narrow for it.
 template <class Backend, bool kPacked, class Metric>
 bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
-            const SsspWords<Metric>& words, Vertex source, bool scans, bool adds_up,
-            SsspResult& result) {
+            SsspWords<Metric>& words, Vertex source, bool scans, bool adds_up, SsspResult& result) {
   SsspProgram<Metric, kPacked> program = words.template program<kPacked>();
   program.source = source;
   // A width too small for the arithmetic stays one that the nearest vertex falls in.
@@ -253,19 +292,20 @@ bool search(team::Team& team, const exec::Stream& stream, const graph::Shard& sh
       "sssp", team.rank(), begin, end,
       fmt::format("{{\"source\":{},\"steps\":{},\"bins\":{}}}", source, last.steps, last.bins));
   if (last.has_overflowed) return true;
+  if (last.is_settled) words.cut_at_targets(team, stream);
   result.seconds = end - begin;
   result.relaxed_edges = last.edges;
   if (shard.edges_placement != graph::EdgesPlacement::device)
     result.far_bytes = last.far_bytes + last.edges * ((kPacked ? 0 : sizeof(Vertex)) +
                                                       sizeof(typename Metric::Weight));
   result.steps = last.steps;
-  const auto summary =
-      SsspRun<Backend, SummaryMetric<Metric>>::summarize(team, stream, {shard.out, words.own()});
+  const auto summary = SsspRun<Backend, SummaryMetric<Metric>>::summarize(
+      team, stream, {shard.out, words.own(), words.bound()});
   result.reached = summary.reached;
   result.edges = summary.edges;
   if (!adds_up) return false;
   using Own = OwnValues<AsItIs<typename Metric::Word>>;
-  add_up<Metric>(team, Own{words.own(), words.own_count()}.to_host(stream), result);
+  add_up<Metric>(team, Own{words.own(), words.own_count()}.to_host(stream), words.bound(), result);
   return false;
 }
 
@@ -287,15 +327,23 @@ Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& optio
 
 Sssp::~Sssp() = default;
 
-SsspResult Sssp::run(Vertex source) {
-  require(source < shard_.vertices,
-          fmt::format("source {} is no vertex: the graph has {} vertices, numbered from 0", source,
-                      shard_.vertices));
+SsspResult Sssp::run(Vertex source, const SsspLimits& limits) {
+  const auto check_vertex = [&](Vertex v, const char* what) {
+    require(v < shard_.vertices,
+            fmt::format("{} {} is no vertex: the graph has {} vertices, numbered from 0", what, v,
+                        shard_.vertices));
+  };
+  check_vertex(source, "source");
+  for (const Vertex target : limits.targets) check_vertex(target, "target");
+  require(limits.cutoff >= 0.0,
+          fmt::format("cutoff {}: give a distance of 0 or more", limits.cutoff));
+  const std::vector<Vertex> targets = without_repeats(limits.targets);
   SsspResult result;
   result.delta = delta_;
   const auto try_search = [&] {
     bool is_too_narrow = false;
-    memory_->with_words([&](const auto& words, auto metric) {
+    memory_->with_words([&](auto& words, auto metric) {
+      words.set_limits(stream_, limits.cutoff, targets);
       exec::with_backend(team_.device(), [&](auto backend) {
         using Backend = decltype(backend);
         using Metric = decltype(metric);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <bit>
+#include <limits>
 
 #include "warren/graph/shard.hpp"
 
@@ -38,6 +39,11 @@ struct IntegerMetric {
   [[nodiscard]] WARREN_HD static Real between(Word from, Word to) {
     return static_cast<Real>(to - from);
   }
+  /// The first word above all distances of at most `cutoff`; kUnreached where that is every one.
+  [[nodiscard]] static Word beyond(double cutoff) {
+    if (!(cutoff < static_cast<double>(kUnreached) - 1.0)) return kUnreached;
+    return static_cast<Word>(cutoff) + 1;
+  }
   /// A later distance, by about `width`; at most kUnreached.
   [[nodiscard]] WARREN_HD static Word after(Word distance, double width) {
     if (!(width < static_cast<double>(kUnreached - distance))) return kUnreached;
@@ -68,6 +74,9 @@ struct RealMetric {
 #else
     return std::bit_cast<Word>(value);
 #endif
+  }
+  [[nodiscard]] static Word beyond(double cutoff) {
+    return cutoff < std::numeric_limits<double>::infinity() ? word(cutoff + 0.0) + 1 : kUnreached;
   }
   [[nodiscard]] WARREN_HD static Word add(Word distance, Weight weight) {
     return word(value(distance) + static_cast<double>(weight));

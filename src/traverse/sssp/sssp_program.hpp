@@ -37,6 +37,10 @@ struct SsspProgram {
   int ranks = 1;
   Vertex source = 0;
   typename Metric::Real inverse_delta = 1;
+  Word bound = Metric::kUnreached;  ///< Offers of this distance or more are none.
+  const Vertex* wanted = nullptr;   ///< The search's targets: all ranks have all of them.
+  std::uint64_t wanted_count = 0;
+  Word* farthest = nullptr;  ///< Of own targets that are settled.
   std::uint64_t vertices = 0;
   std::uint64_t words = 0;  ///< Of a bitmap over all vertices.
   std::uint64_t cuts[kMaxRanks + 1] = {};
@@ -92,6 +96,9 @@ struct SsspProgram {
       case SsspPhase::refill:
         refill(grid, state);
         break;
+      case SsspPhase::check:
+        check(grid, state);
+        break;
       case SsspPhase::done:
         break;
     }
@@ -127,6 +134,20 @@ struct SsspProgram {
             again[slot % 2],
             again_count + slot % 3,
             outbox_of_slot(state.slot)};
+  }
+  /// f(distance) says whether no later step can better it. Returns how many own targets of the
+  /// calling thread's are settled so, and keeps the farthest.
+  template <class Grid, class F>
+  [[nodiscard]] WARREN_HD std::uint64_t settled_targets(Grid& grid, F&& f) const {
+    std::uint64_t settled = 0;
+    grid.template for_each<exec::Thread>(wanted_count, [&](auto&, std::uint64_t i) {
+      if (!owns(wanted[i])) return;
+      const Word value = distance[wanted[i]];
+      if (value == Metric::kUnreached || !f(value)) return;
+      exec::atomic_max(*farthest, value);
+      ++settled;
+    });
+    return settled;
   }
   /// Where a step that relaxes puts its mail.
   [[nodiscard]] WARREN_HD SsspOutbox outbox_of_slot(std::uint32_t slot) const {
@@ -227,6 +248,17 @@ struct SsspProgram {
   WARREN_HD SsspStage& stage_of(Grid& grid) const {
     const auto block = grid.block_worker();
     return block.template scratch<SsspScratch<Word>>()->stage[block.lane() / Grid::kWarpLanes];
+  }
+
+  /// The bin, and all before it, are done; and with them the search where nothing else is queued.
+  template <class Grid>
+  WARREN_HD void check(Grid& grid, const State& state) const {
+    const Word begin = *base;
+    const bool is_last = state.binned == 0 && state.far == 0;
+    grid.sum(kSsspSettled, settled_targets(grid, [&](Word value) {
+               return is_last || value < begin ||
+                      sssp_bin<Metric>(begin, value, inverse_delta) <= state.bin;
+             }));
   }
 
   template <class Grid>

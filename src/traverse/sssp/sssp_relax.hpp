@@ -183,7 +183,7 @@ class SsspRelax {
   WARREN_HD void offer(const WarpType& worker, Vertex to, Word offered) {
     bool is_better = false;
     Word before = Metric::kUnreached;
-    if (offered != Metric::kUnreached) {
+    if (offered < program_.bound) {
       before = exec::atomic_min(program_.distance[to], offered);
       is_better = offered < before;
     }

@@ -87,14 +87,15 @@ struct SsspSummary {
   static constexpr std::uint32_t kGangBlocks = 1;
 
   graph::CsrView out;
-  const Word* distance;  ///< Own vertices.
+  const Word* distance;                      ///< Own vertices.
+  Word bound = static_cast<Word>(~Word{0});  ///< What is as far counts as not reached.
 
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State&) const {
     std::uint64_t reached = 0;
     std::uint64_t edges = 0;
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t row) {
-      if (distance[row] == static_cast<Word>(~Word{0})) return;
+      if (distance[row] >= bound) return;
       ++reached;
       edges += out.degree(static_cast<Vertex>(row));
     });

@@ -232,7 +232,7 @@ class SsspScan {
   /// Every lane calls, with kUnreached for nothing.
   WARREN_HD void offer(const WarpType& worker, Vertex to, Word offered) {
     bool is_better = false;
-    if (offered != Metric::kUnreached)
+    if (offered < program_.bound)
       is_better = offered < exec::atomic_min(program_.distance[to], offered);
     if (!worker.any(is_better)) return;
     std::uint32_t queue = kNoQueue;
@@ -332,6 +332,13 @@ struct SsspScanProgram {
         Scan(grid, *this, state).receive();
         forget_mail(grid, memory, (state.slot + 1) % 2);
         break;
+      case SsspScanPhase::check: {
+        const Word end = Metric::after(begin(state), state.width);
+        grid.sum(kScanSettled, memory.settled_targets(grid, [&](Word value) {
+          return !state.is_open || value < end;
+        }));
+        break;
+      }
       case SsspScanPhase::done:
         break;
     }

@@ -20,6 +20,7 @@ enum class SsspScanPhase : std::uint32_t {
   sweep_again,  ///< The same in the order of their edges' addresses.
   forget,       ///< Then they are not queued any more.
   receive,      ///< What other ranks offer to ours.
+  check,        ///< With targets, after each bin: how many of them are settled.
   done
 };
 
@@ -31,6 +32,7 @@ enum SsspScanSum : std::uint32_t {
   kScanEdges,     ///< Edges looked at.
   kScanOverflow,  ///< Sums that the words cannot hold.
   kScanFarBytes,  ///< Read of compressed lists in host memory.
+  kScanSettled,   ///< Targets whose distance can get no smaller.
 };
 
 struct SsspScanState {
@@ -40,7 +42,10 @@ struct SsspScanState {
   std::uint32_t ranks = 1;
   bool is_open = false;  ///< There are vertices beyond the bin.
   bool has_overflowed = false;
-  bool may_sweep = false;  ///< The edges are far.
+  bool may_sweep = false;   ///< The edges are far.
+  bool is_bounded = false;  ///< Sums that the words cannot hold are beyond the cutoff.
+  bool is_settled = false;  ///< All targets are.
+  std::uint32_t targets = 0;
   double width = 1.0;      ///< Of the bin.
   double narrowest = 1.0;  ///< Of all bins.
   std::uint64_t vertices = 0;
@@ -77,13 +82,20 @@ struct SsspScanState {
   return begin_scan(state);
 }
 
+/// Looks at the targets, where there are any, before the next bin.
+[[nodiscard]] WARREN_HD inline SsspScanState check_bin(SsspScanState state) {
+  if (state.targets == 0) return end_bin(state);
+  state.phase = SsspScanPhase::check;
+  return state;
+}
+
 /// After a step that offered, and what others offered.
 [[nodiscard]] WARREN_HD inline SsspScanState go_on(SsspScanState state) {
   if (state.has_overflowed) {
     state.phase = SsspScanPhase::done;
     return state;
   }
-  if (state.again == 0) return end_bin(state);
+  if (state.again == 0) return check_bin(state);
   const bool sweeps = state.may_sweep && state.again >= kSweepEntries;
   state.phase = sweeps ? SsspScanPhase::sweep_again : SsspScanPhase::again;
   return state;
@@ -97,7 +109,7 @@ struct SsspScanState {
     case SsspScanPhase::clear:
       return begin_scan(state);
     case SsspScanPhase::mark:
-      if (sums[kScanMarked] == 0) return end_bin(state);
+      if (sums[kScanMarked] == 0) return check_bin(state);
       state.phase = sums[kScanMarked] < kSweepVertices ? SsspScanPhase::scan : SsspScanPhase::sweep;
       return state;
     case SsspScanPhase::sweep:
@@ -110,7 +122,7 @@ struct SsspScanState {
       state.bin_edges += sums[kScanEdges];
       state.edges += sums[kScanEdges];
       state.far_bytes += sums[kScanFarBytes];
-      state.has_overflowed = state.has_overflowed || sums[kScanOverflow] > 0;
+      state.has_overflowed = state.has_overflowed || (sums[kScanOverflow] > 0 && !state.is_bounded);
       if (has_swept) {
         state.phase = SsspScanPhase::forget;
         return state;
@@ -126,6 +138,11 @@ struct SsspScanState {
     case SsspScanPhase::receive:
       state.again += sums[kScanAgain];
       return go_on(state);
+    case SsspScanPhase::check:
+      if (sums[kScanSettled] < state.targets) return end_bin(state);
+      state.is_settled = true;
+      state.phase = SsspScanPhase::done;
+      return state;
     case SsspScanPhase::done:
       return state;
   }

@@ -17,18 +17,20 @@ enum class SsspPhase : std::uint32_t {
   receive,  ///< What other ranks offer to ours.
   survey,   ///< The window is done: which of the far vertices are still open, and the nearest.
   refill,   ///< The next window: its vertices go from the far ones to the bins.
+  check,    ///< With targets, after each bin: how many of them are settled.
   done
 };
 
 /// The counters of a step.
 enum SsspSum : std::uint32_t {
-  kBinned,        ///< Entries put into bins.
-  kTaken,         ///< Entries that a bin held when it became the current one.
-  kAgain,         ///< Entries put into the queue of the current bin's next step.
-  kFar,           ///< Entries put to the far ones.
-  kEdges,         ///< Edges looked at.
-  kOverflow,      ///< Sums that the words cannot hold.
-  kSsspFarBytes,  ///< Read of compressed lists in host memory.
+  kBinned,                ///< Entries put into bins.
+  kTaken,                 ///< Entries that a bin held when it became the current one.
+  kAgain,                 ///< Entries put into the queue of the current bin's next step.
+  kFar,                   ///< Entries put to the far ones.
+  kEdges,                 ///< Edges looked at.
+  kOverflow,              ///< Sums that the words cannot hold.
+  kSsspFarBytes,          ///< Read of compressed lists in host memory.
+  kSsspSettled = kBinned  ///< Of a check: targets whose distance can get no smaller.
 };
 
 struct SsspState {
@@ -38,7 +40,10 @@ struct SsspState {
   std::uint32_t window = 0;  ///< Windows begun; the far vertices stand at window % 2.
   bool is_first = true;      ///< The bin's own entries come first, then the again-queue's.
   bool has_overflowed = false;
-  bool may_sweep = false;  ///< The edges are far.
+  bool may_sweep = false;   ///< The edges are far.
+  bool is_bounded = false;  ///< Sums that the words cannot hold are beyond the cutoff.
+  bool is_settled = false;  ///< All targets are.
+  std::uint32_t targets = 0;
   std::uint32_t flip = 0;  ///< Which bitmap takes the current bin.
   std::uint32_t ranks = 1;
   std::uint64_t binned = 0;  ///< Entries in bins after the current one.
@@ -57,12 +62,9 @@ struct SsspState {
   return state;
 }
 
-/// What the current step leaves: the current bin again, the next bin, the next window, or the end.
-[[nodiscard]] WARREN_HD inline SsspState next_bin(SsspState state) {
-  if (state.again > 0) {
-    state.phase = SsspPhase::relax;
-    state.is_first = false;
-  } else if (state.binned > 0) {
+/// The current bin is empty: the next bin, the next window, or the end.
+[[nodiscard]] WARREN_HD inline SsspState end_bin(SsspState state) {
+  if (state.binned > 0) {
     ++state.bin;
     state = begin_bin(state);
   } else if (state.far > 0) {
@@ -70,7 +72,21 @@ struct SsspState {
   } else {
     state.phase = SsspPhase::done;
   }
-  if (state.has_overflowed) state.phase = SsspPhase::done;
+  return state;
+}
+
+/// What the current step leaves: the current bin again, or what follows it.
+[[nodiscard]] WARREN_HD inline SsspState next_bin(SsspState state) {
+  if (state.has_overflowed) {
+    state.phase = SsspPhase::done;
+  } else if (state.again > 0) {
+    state.phase = SsspPhase::relax;
+    state.is_first = false;
+  } else if (state.targets > 0) {
+    state.phase = SsspPhase::check;
+  } else {
+    return end_bin(state);
+  }
   return state;
 }
 
@@ -97,7 +113,7 @@ struct SsspState {
       state.far += sums[kFar];
       state.edges += sums[kEdges];
       state.far_bytes += sums[kSsspFarBytes];
-      state.has_overflowed = state.has_overflowed || sums[kOverflow] > 0;
+      state.has_overflowed = state.has_overflowed || (sums[kOverflow] > 0 && !state.is_bounded);
       if (state.ranks == 1) return next_bin(state);
       state.phase = SsspPhase::receive;
       return state;
@@ -109,12 +125,21 @@ struct SsspState {
     case SsspPhase::survey:
       ++state.window;
       state.far = sums[kFar];
-      state.phase = state.far > 0 ? SsspPhase::refill : SsspPhase::done;
+      if (state.far > 0) {
+        state.phase = SsspPhase::refill;
+      } else {
+        state.phase = state.targets > 0 ? SsspPhase::check : SsspPhase::done;
+      }
       return state;
     case SsspPhase::refill:
       state.bin = 0;
       state.binned = sums[kBinned];
       return begin_bin(state);
+    case SsspPhase::check:
+      if (sums[kSsspSettled] < state.targets) return end_bin(state);
+      state.is_settled = true;
+      state.phase = SsspPhase::done;
+      return state;
     case SsspPhase::done:
       return state;
   }

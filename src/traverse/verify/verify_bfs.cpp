@@ -19,6 +19,7 @@ struct BfsRules {
   Vertex source;
   std::span<const Vertex> depth;
   std::span<const Vertex> parent;
+  Vertex limit;  ///< Where the search ended.
 
   [[nodiscard]] std::string name(Vertex v) const { return std::to_string(graph.original_id(v)); }
   [[nodiscard]] bool reached(Vertex v) const { return depth[v] != kNoVertex; }
@@ -60,6 +61,10 @@ struct BfsRules {
   }
 
   [[nodiscard]] std::string check_edges(Vertex u) const {
+    if (depth[u] > limit) {
+      return fmt::format("vertex {} has depth {}; the search ends at {}", name(u), depth[u], limit);
+    }
+    if (depth[u] == limit) return {};
     for (const Vertex v : graph.neighbours(u)) {
       if (!reached(v)) {
         return fmt::format("the edge from {} to {} leaves the reached vertices", name(u), name(v));
@@ -83,15 +88,22 @@ struct BfsRules {
   }
 };
 
+Vertex end_of(std::span<const Vertex> depth, const BfsLimits& limits) {
+  Vertex farthest = limits.targets.empty() ? kNoVertex : 0;
+  for (const Vertex target : limits.targets) farthest = std::max(farthest, depth[target]);
+  return std::min(limits.depth, farthest);
+}
+
 }  // namespace
 
 Verdict verify_bfs(const graph::Graph& graph, Vertex source, std::span<const Vertex> depth,
-                   std::span<const Vertex> parent, exec::ThreadPool& pool) {
+                   std::span<const Vertex> parent, exec::ThreadPool& pool,
+                   const BfsLimits& limits) {
   const std::uint64_t n = graph.vertices;
   require(source < n, fmt::format("source {} is no vertex of {}", source, n));
   require(depth.size() == n && parent.size() == n,
           fmt::format("{} depths and {} parents for {} vertices", depth.size(), parent.size(), n));
-  const BfsRules rules{graph, source, depth, parent};
+  const BfsRules rules{graph, source, depth, parent, end_of(depth, limits)};
   if (std::string message = rules.check_source(); !message.empty()) return {false, message};
   return first_failure(n, pool,
                        [&](std::uint64_t v) { return rules.check(static_cast<Vertex>(v)); });

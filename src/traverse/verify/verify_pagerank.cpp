@@ -80,6 +80,13 @@ double push(const graph::Graph& graph, const Shares& shares, std::span<const dou
 
 }  // namespace
 
+double pagerank_bound(const PageRankOptions& options, const PageRankResult& result) {
+  const bool is_wide =
+      options.weighted || needs_double_precision(options.damping, options.tolerance);
+  const double rounding = is_wide ? 1e-12 : 1e-6;
+  return (result.converged ? options.tolerance : result.residual) + rounding;
+}
+
 Verdict verify_pagerank(const graph::Graph& graph, double damping, std::span<const double> ranks,
                         double bound, exec::ThreadPool& pool, bool weighted,
                         std::span<const double> personalization) {

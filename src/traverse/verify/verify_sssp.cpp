@@ -4,6 +4,7 @@
 // positive, none is too small, by induction over growing distances. Edges that add nothing could
 // attain a distance in a circle; where there are any, the attained distances are also followed from
 // the source.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
@@ -30,7 +31,17 @@ struct SsspRules {
   std::span<const Distance> distance;
   std::span<const Weight> weights;
   Distance unreached;
+  const SsspLimits& limits;
+  Distance last = end_of();  ///< The farthest target's.
 
+  [[nodiscard]] Distance end_of() const {
+    Distance farthest = limits.targets.empty() ? unreached : Distance{0};
+    for (const Vertex target : limits.targets) farthest = std::max(farthest, distance[target]);
+    return farthest;
+  }
+  [[nodiscard]] bool is_within(Distance value) const {
+    return value <= last && static_cast<double>(value) <= limits.cutoff;
+  }
   [[nodiscard]] std::string name(Vertex v) const { return std::to_string(graph.original_id(v)); }
   [[nodiscard]] bool reached(Vertex v) const { return distance[v] != unreached; }
   [[nodiscard]] Distance offer(Vertex u, EdgeOffset edge) const {
@@ -47,8 +58,12 @@ struct SsspRules {
   [[nodiscard]] std::string check_edges(Vertex u) const {
     std::string message;
     if (!reached(u)) return message;
+    if (!is_within(distance[u])) {
+      return fmt::format("vertex {} has distance {}; the search ends before", name(u), distance[u]);
+    }
     for_edges(u, [&](EdgeOffset e, Vertex v) {
       if (!message.empty()) return;
+      if (!reached(v) && !is_within(offer(u, e))) return;
       if (!reached(v)) {
         message =
             fmt::format("the edge from {} to {} leaves the reached vertices", name(u), name(v));
@@ -119,20 +134,22 @@ struct SsspRules {
 }  // namespace
 
 Verdict verify_sssp(const graph::Graph& graph, Vertex source,
-                    std::span<const std::uint64_t> distance, exec::ThreadPool& pool) {
+                    std::span<const std::uint64_t> distance, exec::ThreadPool& pool,
+                    const SsspLimits& limits) {
   require(graph.weight_type == graph::WeightType::int32 || graph.edges() == 0,
           "integer distances need integer weights");
-  return SsspRules<std::uint64_t, std::int32_t>{graph, source, distance, graph.weights_int.span(),
-                                                kUnreachedDistance}
+  return SsspRules<std::uint64_t, std::int32_t>{
+      graph, source, distance, graph.weights_int.span(), kUnreachedDistance, limits}
       .check(pool);
 }
 
 Verdict verify_sssp(const graph::Graph& graph, Vertex source, std::span<const double> distance,
-                    exec::ThreadPool& pool) {
+                    exec::ThreadPool& pool, const SsspLimits& limits) {
   require(graph.weight_type == graph::WeightType::float32 || graph.edges() == 0,
           "real distances are checked against real weights");
-  return SsspRules<double, float>{graph, source, distance, graph.weights_float.span(),
-                                  std::numeric_limits<double>::infinity()}
+  return SsspRules<double, float>{
+      graph, source, distance, graph.weights_float.span(), std::numeric_limits<double>::infinity(),
+      limits}
       .check(pool);
 }
 
