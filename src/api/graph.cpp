@@ -2,7 +2,6 @@
 #include "warren/api/graph.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,14 +17,6 @@
 
 namespace warren {
 namespace api {
-namespace {
-
-std::uint64_t next_number() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-}  // namespace
 
 void check_duplicates(const graph::BuildOptions& options) {
   require(!options.keep_duplicates || !options.sum_duplicates,
@@ -43,7 +34,7 @@ graph::BuildOptions build_options(const ReadOptions& options) {
 }
 
 GraphState::GraphState(graph::Graph csr, std::vector<std::string> names)
-    : number_(next_number()),
+    : number_(next_owner()),
       csr_(std::make_shared<const graph::Graph>(std::move(csr))),
       names_(std::move(names)),
       symmetry_(csr_->symmetry) {

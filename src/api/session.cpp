@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/api/session.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -42,6 +43,11 @@ bool should_interrupt() {
     check = interrupt_check().function;
   }
   return check != nullptr && (*check)();
+}
+
+std::uint64_t next_owner() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
 }
 
 Teams::Teams(const SessionOptions& options) : options_(options), process_(getpid()) {
