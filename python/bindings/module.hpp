@@ -30,7 +30,9 @@ void bind_session(nb::module_& module);
 void bind_graph(nb::module_& module);
 void bind_traverse(nb::module_& module);
 void bind_multiply(nb::module_& module);
+void bind_partition(nb::module_& module);
 void bind_sample(nb::module_& module);
+void bind_table(nb::module_& module);
 void bind_train(nb::module_& module);
 
 /// Gives up the interpreter's lock (the GIL) while it lives. In a thread other than the main one it
@@ -106,7 +108,10 @@ class ResultArray {
  public:
   template <class T>
   ResultArray(Array<T> array, nb::dlpack::dtype type)
-      : size_(array.size()), gpu_(array.gpu()), gpu_data_(array.gpu_data()), type_(type) {
+      : size_(array.size() * sizeof(T) * 8 / type.bits),
+        gpu_(array.gpu()),
+        gpu_data_(array.gpu_data()),
+        type_(type) {
     host_ = [kept = std::move(array)] { return static_cast<const void*>(kept.data()); };
   }
   ResultArray(const std::shared_ptr<std::vector<std::int64_t>>& values)

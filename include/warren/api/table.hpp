@@ -87,6 +87,10 @@ class Table {
                              options);
   }
 
+  /// For the parts of the library: another table's state as elements of T.
+  Table(std::shared_ptr<api::TableState> state, std::uint64_t rows, std::uint64_t columns)
+      : rows_(rows), columns_(columns), state_(std::move(state)) {}
+
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   [[nodiscard]] std::uint64_t columns() const { return columns_; }
   /// Frees what the ranks have of it. The table can be used as before.
