@@ -35,6 +35,13 @@ void bind_sample(nb::module_& module);
 void bind_table(nb::module_& module);
 void bind_train(nb::module_& module);
 
+/// From here on messages of the library go to Python's logger "warren".
+void start_log();
+/// With the GIL, before the library works: it tells what the logger's level asks for.
+void follow_logger() noexcept;
+/// With the GIL: hands over the messages that there are. A Python error that is set stays set.
+void tell_messages() noexcept;
+
 /// Gives up the interpreter's lock (the GIL) while it lives. In a thread other than the main one it
 /// never returns once the interpreter ends, as the interpreter is then no more to be entered.
 /// Throws Error in a process that was forked off one whose threads worked for warren.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 #include "warren/exec/current_device.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/graph/in_edges.hpp"
@@ -92,6 +93,11 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
     }
     work(team, *static_cast<RankGraph*>(kept.get()));
   });
+  if (!is_logged(LogLevel::debug)) return;
+  log_debug(fmt::format("ran on {} {} ({}), mode {}{}", info.devices,
+                        info.device == DeviceKind::cuda ? "GPUs" : "CPU ranks", info.devices_reason,
+                        info.mode == Mode::asynchronous ? "async" : "sync",
+                        info.mode_reason.empty() ? "" : ": " + info.mode_reason));
 }
 
 bool Call::in_edges_on_device() const {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/partition.hpp"
 
@@ -113,9 +114,12 @@ sparse::LookupStrategy strategy_of(const LookupOptions& options, const api::Tabl
   }
   if (!bags.is_plain() || bags.count() == 0) return sparse::LookupStrategy::pull;
   const double mean = static_cast<double>(bags.ids.size()) / static_cast<double>(bags.count());
-  return sparse::choose_lookup(table.place().ranks, mean, element_bytes,
-                               table.place().kind == DeviceKind::cpu)
-      .strategy;
+  const sparse::LookupChoice choice = sparse::choose_lookup(
+      table.place().ranks, mean, element_bytes, table.place().kind == DeviceKind::cpu);
+  if (is_logged(LogLevel::debug))
+    log_debug(
+        fmt::format("lookup: chose strategy {}: {}", sparse::name_of(choice.strategy), choice.why));
+  return choice.strategy;
 }
 
 /// Bags that ranks look up: about as many ids each.
