@@ -21,6 +21,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
+/// The CPU, and GPUs where there are some, which more ranks share.
+std::vector<Session> places() {
+  std::vector<Session> all{Session({.device = DeviceKind::cpu})};
+  if (exec::cuda_device_count() > 0)
+    all.emplace_back(SessionOptions{.device = DeviceKind::cuda, .share_devices = true});
+  return all;
+}
+
 template <class T>
 std::vector<T> some_values(std::size_t count) {
   std::vector<T> values(count);
@@ -52,7 +60,7 @@ void expect_rows(const std::vector<T>& values, std::uint64_t k, const TableOptio
   }
 }
 
-TEST(ApiTable, GathersRowsOfEveryTypeAndPlacement) {
+void expect_rows_of_every_type(const Session& session) {
   for (const TablePlacement placement :
        {TablePlacement::device, TablePlacement::host, TablePlacement::cached}) {
     for (const int devices : {1, 2, 3, 4}) {
@@ -60,13 +68,17 @@ TEST(ApiTable, GathersRowsOfEveryTypeAndPlacement) {
       TableOptions options;
       options.placement = placement;
       options.devices = devices;
-      options.device = DeviceKind::cpu;
+      options.session = session;
       expect_rows(some_values<float>(40 * 8), 8, options);
       expect_rows(some_values<std::uint8_t>(35 * 3), 3, options);
       expect_rows(some_values<double>(2), 2, options);  // One row, of which some ranks have none.
       expect_rows(some_values<std::int64_t>(21), 1, options);
     }
   }
+}
+
+TEST(ApiTable, GathersRowsOfEveryTypeAndPlacement) {
+  for (const Session& session : places()) expect_rows_of_every_type(session);
 }
 
 TEST(ApiTable, CachedRowsAreCountedAndKept) {
@@ -124,14 +136,14 @@ void expect_bags(const LookupResult<T>& found, const std::vector<float>& values,
   }
 }
 
-TEST(ApiTable, LooksUpSumsMeansAndWeightedSums) {
+void expect_bags_of_every_kind(const Session& session) {
   constexpr std::uint64_t kRows = 50;
   for (const int devices : {1, 2, 4}) {
     for (const std::uint64_t k : {1u, 4u, 9u}) {
       const std::vector<float> values = some_values<float>(kRows * k);
       TableOptions options;
       options.devices = devices;
-      options.device = DeviceKind::cpu;
+      options.session = session;
       options.placement = k == 4 ? TablePlacement::host : TablePlacement::device;
       const Table<float> table(std::span<const float>(values), k, options);
       for (const std::size_t bags : {std::size_t{0}, std::size_t{1}, std::size_t{60}}) {
@@ -142,7 +154,7 @@ TEST(ApiTable, LooksUpSumsMeansAndWeightedSums) {
           expect_bags(found, values, k, batch, how, 1e-5);
           return found;
         };
-        EXPECT_EQ(look({}).strategy, "pull");
+        EXPECT_EQ(look({}).strategy, "pull");  // Of means.
         (void)look({.mode = BagMode::sum});
         (void)look({.mode = BagMode::sum, .weights = batch.weights});
         for (const char* strategy : {"pull", "owner-sum", "messages"}) {
@@ -153,6 +165,10 @@ TEST(ApiTable, LooksUpSumsMeansAndWeightedSums) {
       }
     }
   }
+}
+
+TEST(ApiTable, LooksUpSumsMeansAndWeightedSums) {
+  for (const Session& session : places()) expect_bags_of_every_kind(session);
 }
 
 TEST(ApiTable, LooksUpHalves) {
