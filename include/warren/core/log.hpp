@@ -20,6 +20,6 @@ void log_debug(std::string_view message);
 /// Who is told messages in place of standard error, in the thread that has them, several at a time.
 /// It must not throw or log. Empty: standard error. For the whole process.
 using LogSink = std::function<void(LogLevel level, std::string_view message)>;
-void set_log_sink(LogSink sink);
+void set_log_sink(LogSink function);
 
 }  // namespace warren
