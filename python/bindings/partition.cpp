@@ -12,7 +12,7 @@
 namespace warren::python {
 namespace {
 
-nb::tuple told(const graph::MovedRows& rows) {
+nb::tuple volumes(const graph::MovedRows& rows) {
   return nb::make_tuple(rows.broadcast, rows.per_edge, rows.once, rows.fused, rows.cover);
 }
 
@@ -29,7 +29,8 @@ nb::tuple partition_of(const GraphHandle& graph, int parts, const std::string& m
   return nb::make_tuple(array_of(std::move(found.part)),
                         array_of_vertices(std::move(found.new_id), graph->vertices()),
                         array_of_counts(std::move(found.cuts)), found.cut_edges, found.halo_rows,
-                        found.imbalance, told(found.volume), told(found.between), found.seconds);
+                        found.imbalance, volumes(found.volume), volumes(found.between),
+                        found.seconds);
 }
 
 nb::tuple reorder_of(const GraphHandle& graph, const std::string& order, std::uint64_t seed,
