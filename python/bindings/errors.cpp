@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's exceptions as Python's, with the same texts.
+#include "warren/api/table.hpp"
 #include "warren/core/error.hpp"
 
 #include "module.hpp"
@@ -21,6 +22,8 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
     if (PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
   } catch (const VertexError& error) {
     PyErr_SetString(classes->vertex.ptr(), error.what());
+  } catch (const RowError& error) {
+    PyErr_SetString(PyExc_IndexError, error.what());
   } catch (const UsageError& error) {
     PyErr_SetString(PyExc_ValueError, error.what());
   } catch (const InputError& error) {

@@ -13,6 +13,8 @@ NB_MODULE(_core, module) {
   warren::python::bind_graph(module);
   warren::python::bind_traverse(module);
   warren::python::bind_multiply(module);
+  warren::python::bind_partition(module);
   warren::python::bind_sample(module);
+  warren::python::bind_table(module);
   warren::python::bind_train(module);
 }

@@ -30,8 +30,17 @@ void bind_session(nb::module_& module);
 void bind_graph(nb::module_& module);
 void bind_traverse(nb::module_& module);
 void bind_multiply(nb::module_& module);
+void bind_partition(nb::module_& module);
 void bind_sample(nb::module_& module);
+void bind_table(nb::module_& module);
 void bind_train(nb::module_& module);
+
+/// From here on messages of the library go to Python's logger "warren".
+void start_log();
+/// With the GIL, before the library works: it tells what the logger's level asks for.
+void follow_logger() noexcept;
+/// With the GIL: hands over the messages that there are. A Python error that is set stays set.
+void tell_messages() noexcept;
 
 /// Gives up the interpreter's lock (the GIL) while it lives. In a thread other than the main one it
 /// never returns once the interpreter ends, as the interpreter is then no more to be entered.
@@ -106,7 +115,10 @@ class ResultArray {
  public:
   template <class T>
   ResultArray(Array<T> array, nb::dlpack::dtype type)
-      : size_(array.size()), gpu_(array.gpu()), gpu_data_(array.gpu_data()), type_(type) {
+      : size_(array.size() * sizeof(T) * 8 / type.bits),
+        gpu_(array.gpu()),
+        gpu_data_(array.gpu_data()),
+        type_(type) {
     host_ = [kept = std::move(array)] { return static_cast<const void*>(kept.data()); };
   }
   ResultArray(const std::shared_ptr<std::vector<std::int64_t>>& values)

@@ -39,6 +39,7 @@ bool is_interrupted() {
 void start(unsigned long thread) {
   main_thread = thread;
   set_interrupt_check(is_interrupted);
+  start_log();
 }
 
 void after_fork() {
@@ -83,6 +84,7 @@ Unlocked::Unlocked() {
   }
   is_used = true;
   give_back();
+  follow_logger();
   state_ = PyEval_SaveThread();
   if (is_ending && !is_main()) sleep_for_ever();
 }
@@ -95,6 +97,7 @@ Unlocked::~Unlocked() {
   }
   PyEval_RestoreThread(state_);
   --returning;
+  tell_messages();
 }
 
 void bind_session(nb::module_& module) {

@@ -85,7 +85,7 @@ def test_every_public_name_has_a_docstring():
 
 
 def test_methods_take_what_the_functions_take():
-    for name in ("bfs", "sssp", "connected_components", "pagerank", "betweenness", "core_number", "triangles", "spmm", "sddmm", "sample"):
+    for name in ("bfs", "sssp", "connected_components", "pagerank", "betweenness", "core_number", "triangles", "spmm", "sddmm", "sample", "partition", "reorder"):
         function, method = inspect.signature(getattr(warren, name)), inspect.signature(getattr(warren.Graph, name))
         assert list(function.parameters.values())[1:] == list(method.parameters.values())[1:]
 
@@ -135,6 +135,8 @@ def test_calls_leave_no_memory_behind():
                 return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
         offsets, targets, weights = np.arange(2001), (np.arange(2000, dtype=np.int32) + 1) % 2000, np.ones(2000, np.int32)
         kept = warren.from_csr(offsets, targets, weights)
+        rows = np.arange(60000, dtype=np.float32).reshape(3000, 20)
+        table = warren.Table(rows, devices=2)
         before = 0
         for turn in range(1200):
             graph = warren.from_csr(offsets, targets, weights)
@@ -143,11 +145,17 @@ def test_calls_leave_no_memory_behind():
             if turn % 4 == 0:
                 graph.pagerank(max_iterations=3), kept.pagerank(max_iterations=3), kept.sssp(0, cutoff=9), graph.bfs([0, 1], depth_limit=3), graph.bfs(0, depth_limit=3).to_dict()
                 graph.spmm(offsets[1:]), kept.spmm(targets, transpose=True, devices=2, strategy="staged"), kept.sddmm(targets, targets)
+                warren.gather(rows, targets, placement="cached"), warren.lookup(rows, targets, offsets[:3]), graph.partition(3), graph.reorder("degree", return_graph=True)
+            table.gather(targets), table.lookup(targets, offsets[:3], "sum", strategy="owner-sum")
             for wrong in (-1, "x"):
                 try:
                     kept.bfs(wrong)
                 except IndexError:
                     pass
+            try:
+                table.gather([3000])
+            except IndexError:
+                pass
             if turn == 200:
                 before = held()
         print((held() - before) / 2**20)

@@ -8,15 +8,6 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
-def start(main_thread: int) -> None:
-    """Ctrl-C ends calls of this thread."""
-
-def after_fork() -> None:
-    """In the child."""
-
-def shut_down() -> bool:
-    """Ends the standard session and the calls of daemon threads."""
-
 class Array:
     def __len__(self) -> int: ...
 
@@ -26,6 +17,15 @@ class Array:
     def numpy(self) -> numpy.typing.NDArray[Any]: ...
 
     def dlpack(self) -> Any: ...
+
+def start(main_thread: int) -> None:
+    """Ctrl-C ends calls of this thread."""
+
+def after_fork() -> None:
+    """In the child."""
+
+def shut_down() -> bool:
+    """Ends the standard session and the calls of daemon threads."""
 
 class Session:
     def __init__(self, device: str | None, devices: int, threads: int, share_devices: bool) -> None: ...
@@ -171,9 +171,21 @@ def spmm(graph: Graph, b: numpy.typing.NDArray[numpy.float32], k: int, normalize
 
 def sddmm(graph: Graph, x: numpy.typing.NDArray[numpy.float32], y: numpy.typing.NDArray[numpy.float32], k: int, weighted: bool, run: Run) -> tuple[numpy.typing.NDArray[numpy.float32], tuple[Any, ...]]: ...
 
+def partition(graph: Graph, parts: int, method: str, seed: int, workgroup: int, with_cover: bool, run: Run) -> tuple[Any, ...]: ...
+
+def reorder(graph: Graph, order: str, seed: int, with_graph: bool, run: Run) -> tuple[numpy.typing.NDArray[Any], numpy.typing.NDArray[Any], Graph | None, float]: ...
+
 def sample(graph: Graph, seeds: numpy.typing.NDArray[numpy.uint32], fanouts: list[int], replace: bool, weighted: bool, disjoint: bool, seed: int, batch: int, run: Run) -> tuple[numpy.typing.NDArray[Any], numpy.typing.NDArray[Any], list[Any], tuple[Any, ...]]: ...
 
 def sample_batches(graph: Graph, seeds: numpy.typing.NDArray[numpy.uint32], fanouts: list[int], batch_size: int, replace: bool, weighted: bool, disjoint: bool, edge_ids: bool, seed: int, batch: int, in_flight: int, run: Run) -> tuple[Array, Array, list[int], list[Any], tuple[Any, ...]]: ...
+class Table:
+    def __init__(self, values: numpy.typing.NDArray[numpy.uint8], row_bytes: int, placement: int, cached: numpy.typing.NDArray[numpy.uint64] | None, run: Run) -> None: ...
+
+    def gather(self, ids: numpy.typing.NDArray[numpy.uint64], type_code: int, type_bits: int) -> tuple[Array, int, tuple[Any, ...]]: ...
+
+    def lookup(self, ids: numpy.typing.NDArray[numpy.uint64], offsets: numpy.typing.NDArray[numpy.uint64], weights: numpy.typing.NDArray[numpy.float32] | None, is_mean: bool, strategy: str, is_half: bool) -> tuple[Array, str, int, tuple[Any, ...]]: ...
+
+    def release(self) -> None: ...
 
 class TrainOptions:
     def __init__(self) -> None: ...

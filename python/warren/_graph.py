@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
+    from ._partition import PartitionResult, ReorderResult
     from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
     from ._sample import Sample, SampledBatches
     from ._session import Session
@@ -252,6 +253,19 @@ class Graph:
         from ._multiply import sddmm
 
         return sddmm(self, X, Y, weighted, device, devices, session, return_info)
+
+    def partition(self, parts: int = 2, method: str = "ranges", seed: int = 1, workgroup: int | None = None, cover: bool = True,
+                  session: Session | None = None) -> PartitionResult:
+        """As warren.partition(self, ...)."""
+        from ._partition import partition
+
+        return partition(self, parts, method, seed, workgroup, cover, session)
+
+    def reorder(self, order: str = "rabbit", seed: int = 1, return_graph: bool = False, session: Session | None = None) -> ReorderResult:
+        """As warren.reorder(self, ...)."""
+        from ._partition import reorder
+
+        return reorder(self, order, seed, return_graph, session)
 
     def __len__(self) -> int:
         """num_vertices."""

@@ -5,7 +5,10 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 #include "warren/exec/current_device.hpp"
 
 namespace warren::api {
@@ -59,7 +62,8 @@ ArrayMemory::ArrayMemory(const exec::Device& device, std::uint64_t bytes) : byte
   if (block_.size() == bytes) return;
   try {
     block_ = Buffer<std::byte>(device, bytes);
-  } catch (const MemoryError&) {
+  } catch (const MemoryError& error) {
+    log_warning(fmt::format("{}: a result is placed in host memory", error.what()));
     pinned_ = Buffer<std::byte>(device, MemoryKind::pinned, bytes);
   }
 }

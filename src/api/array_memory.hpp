@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 
 #include "warren/api/array.hpp"
 #include "warren/exec/device.hpp"
@@ -50,7 +51,7 @@ class ArrayMemory {
 /// Frees the memory that is kept for later results.
 void drop_kept_blocks() noexcept;
 
-/// A result's elements, one for each vertex, while the ranks of a call fill them in.
+/// A result's elements, while the ranks of a call fill them in.
 template <class T>
 class Output {
  public:
@@ -64,6 +65,7 @@ class Output {
   [[nodiscard]] bool is_on_gpu() const { return memory_->gpu() >= 0; }
 
   [[nodiscard]] Array<T> take() { return {std::move(memory_), size_}; }
+  [[nodiscard]] std::shared_ptr<ArrayMemory> take_memory() { return std::move(memory_); }
   /// All elements `value`, in host memory.
   [[nodiscard]] static Output of(std::uint64_t size, T value) {
     Output made(size);
@@ -83,10 +85,11 @@ class Output {
   std::shared_ptr<ArrayMemory> memory_;
 };
 
-/// `write(to...)` puts a value for each vertex of the rank's shard into memory of its device, for
+/// `write(to...)` puts this rank's elements [first, first + count) into memory of its device, for
 /// each of the outputs, and returns when they are there. Collective.
 template <class Write, class... T>
-void fill(team::Team& team, const graph::Shard& shard, Write&& write, Output<T>&... outputs) {
+void fill_range(team::Team& team, std::uint64_t first, std::uint64_t count, Write&& write,
+                Output<T>&... outputs) {
   const exec::Device& device = team.device();
   const bool is_first = team.rank() == 0;
   if (is_first) (outputs.start(device), ...);
@@ -96,20 +99,25 @@ void fill(team::Team& team, const graph::Shard& shard, Write&& write, Output<T>&
     can_write = team.share(is_first ? data : nullptr).front() != nullptr && can_write;
   };
   if (team.size() > 1) (reach(is_first ? outputs.data() : nullptr), ...);
-  const Vertex count = shard.out.count;
   if (count == 0) return;
   if (is_first || can_write || !(outputs.is_on_gpu() && ...)) {
-    write((outputs.data() + shard.out.first)...);
+    write((outputs.data() + first)...);
     return;
   }
   // Made here, and then sent to the GPU that has all.
   const exec::Stream stream(device);
   const auto send = [&](const memory::Buffer<T>&... parts) {
     write(parts.data()...);
-    (exec::copy(stream, outputs.data() + shard.out.first, parts.data(), parts.bytes()), ...);
+    (exec::copy(stream, outputs.data() + first, parts.data(), parts.bytes()), ...);
     stream.synchronize();
   };
   send(memory::Buffer<T>(device, count)...);
+}
+
+/// The same with a value for each vertex of the rank's shard.
+template <class Write, class... T>
+void fill(team::Team& team, const graph::Shard& shard, Write&& write, Output<T>&... outputs) {
+  fill_range(team, shard.out.first, shard.out.count, std::forward<Write>(write), outputs...);
 }
 
 }  // namespace warren::api

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
+#include "warren/core/log.hpp"
 #include "warren/exec/current_device.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/graph/in_edges.hpp"
@@ -34,33 +35,42 @@ traverse::TraversalWork work_of(const Graph& graph, const CallOptions& options) 
 
 }  // namespace
 
+Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int devices,
+               RunInfo& info) {
+  require(devices >= 0,
+          fmt::format("devices: got {}, expected 1 or more, or 0 to choose", devices));
+  Place place;
+  place.kind = teams.kind(device);
+  const int asked = devices != 0 ? devices : teams.options().devices;
+  if (asked != 0) {
+    place.ranks = asked;
+    info.devices_reason = "asked for";
+  } else if (place.kind == DeviceKind::cpu) {
+    info.devices_reason = "on the CPU one rank uses all threads";
+  } else {
+    info.devices_reason = "this call takes several GPUs where it is told so";
+  }
+  info.device = place.kind;
+  info.devices = place.ranks;
+  info.threads = teams.threads();
+  return place;
+}
+
 Call::Call(const Graph& graph, const CallOptions& options)
     : graph_(graph),
       options_(options),
       teams_(options.session ? options.session->teams() : Session::standard().teams()) {
-  require(options.devices >= 0,
-          fmt::format("devices: got {}, expected 1 or more, or 0 to choose", options.devices));
   require(options.mode != Mode::asynchronous || options.edges != Edges::compressed_host,
           "mode asynchronous reads plain lists: place the edges on the device or the host");
   const exec::KeepCurrentDevice current;
-  place_.kind = teams_->kind(options.device);
-  const int asked = options.devices != 0 ? options.devices : teams_->options().devices;
-  if (asked != 0) {
-    place_.ranks = asked;
-    info.devices_reason = "asked for";
-  } else if (place_.kind == DeviceKind::cpu) {
-    info.devices_reason = "on the CPU one rank uses all threads";
-  } else if (!options.traversal) {
-    info.devices_reason = "this call takes several GPUs where it is told so";
-  } else {
+  place_ = place_of(*teams_, options.device, options.devices, info);
+  const bool is_asked = options.devices != 0 || teams_->options().devices != 0;
+  if (!is_asked && place_.kind == DeviceKind::cuda && options.traversal) {
     const traverse::DeviceChoice choice =
         traverse::choose_devices(work_of(graph, options), team::connected_cuda_devices());
-    place_.ranks = choice.devices;
+    place_.ranks = info.devices = choice.devices;
     info.devices_reason = choice.reason;
   }
-  info.device = place_.kind;
-  info.devices = place_.ranks;
-  info.threads = teams_->threads();
   info.edges = options.edges;
   info.mode = options.mode == Mode::asynchronous ? Mode::asynchronous : Mode::synchronous;
 }
@@ -83,6 +93,11 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
     }
     work(team, *static_cast<RankGraph*>(kept.get()));
   });
+  if (!is_logged(LogLevel::debug)) return;
+  log_debug(fmt::format("ran on {} {} ({}), mode {}{}", info.devices,
+                        info.device == DeviceKind::cuda ? "GPUs" : "CPU ranks", info.devices_reason,
+                        info.mode == Mode::asynchronous ? "async" : "sync",
+                        info.mode_reason.empty() ? "" : ": " + info.mode_reason));
 }
 
 bool Call::in_edges_on_device() const {

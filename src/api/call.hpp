@@ -83,6 +83,11 @@ CallOptions call_options(std::optional<traverse::Traversal> traversal, const Opt
   return call;
 }
 
+/// The ranks of a call that takes as many as it is told to, else one. `info` is filled with what is
+/// known of the call by then. Throws UsageError.
+[[nodiscard]] Place place_of(const Teams& teams, const std::optional<DeviceKind>& device,
+                             int devices, RunInfo& info);
+
 class Call {
  public:
   /// Chooses the ranks. Throws UsageError.

@@ -2,12 +2,13 @@
 #include "warren/api/graph.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "warren/core/log.hpp"
 #include "warren/core/nearest.hpp"
+#include "warren/core/trace.hpp"
 #include "warren/graph/arrays.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/partition.hpp"
@@ -18,14 +19,6 @@
 
 namespace warren {
 namespace api {
-namespace {
-
-std::uint64_t next_number() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-}  // namespace
 
 void check_duplicates(const graph::BuildOptions& options) {
   require(!options.keep_duplicates || !options.sum_duplicates,
@@ -43,7 +36,7 @@ graph::BuildOptions build_options(const ReadOptions& options) {
 }
 
 GraphState::GraphState(graph::Graph csr, std::vector<std::string> names)
-    : number_(next_number()),
+    : number_(next_owner()),
       csr_(std::make_shared<const graph::Graph>(std::move(csr))),
       names_(std::move(names)),
       symmetry_(csr_->symmetry) {
@@ -87,7 +80,11 @@ Vertex GraphState::find(const std::string& name) {
 bool GraphState::find_symmetry(exec::ThreadPool& pool) {
   if (known_ == nullptr) {
     auto known = std::make_shared<graph::Graph>(*csr_);
-    (void)graph::is_symmetric(*known, pool);
+    const bool is_new = known->symmetry == graph::Symmetry::unknown;
+    const bool is_own_reverse = graph::is_symmetric(*known, pool);
+    if (is_new && is_logged(LogLevel::debug))
+      log_debug(fmt::format("looked at {} edges: the graph is {}", csr_->edges(),
+                            is_own_reverse ? "symmetric" : "directed"));
     symmetry_ = known->symmetry;
     known_ = std::move(known);
   }
@@ -114,8 +111,12 @@ void GraphState::check_weights(exec::ThreadPool& pool) {
 }
 
 void GraphState::find_in(exec::ThreadPool& pool) {
-  if (!find_symmetry(pool) && in_ == nullptr)
-    in_ = std::make_shared<const graph::Graph>(graph::transpose(*known_, pool));
+  if (find_symmetry(pool) || in_ != nullptr) return;
+  const double begin = now_seconds();
+  in_ = std::make_shared<const graph::Graph>(graph::transpose(*known_, pool));
+  if (is_logged(LogLevel::info))
+    log_info(fmt::format("made and keeps the transpose of a graph of {} edges in {:.3g} s",
+                         csr_->edges(), now_seconds() - begin));
 }
 
 std::shared_ptr<GraphState> GraphState::reversed(exec::ThreadPool& pool) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/sparse/distributed.hpp"
@@ -49,6 +50,7 @@ struct RankSpmm : api::RankProduct {
       sparse::TuneOptions tune;
       tune.table = sparse::plan_table_path();
       options = sparse::tune<float>(team, rows, b, c.data(), tune).best;
+      if (team.rank() == 0) log_info("spmm: chose strategy " + sparse::name_of(options.strategy));
     }
     strategy = team.size() > 1 ? sparse::name_of(options.strategy) : "local";
     product = std::make_unique<sparse::DistributedSpmm<float>>(team, rows, key.k, options);

@@ -19,7 +19,7 @@ using api::RankGraph;
 using sample::BatchCounts;
 
 /// On GPUs as many as keep them busy while a launch begins; on the CPU each has all threads.
-constexpr std::uint32_t kInFlightOnGpu = 8;
+constexpr std::uint32_t kInFlightOnGpu = 16;
 
 /// An array of one rank to which batches are added.
 template <class T>

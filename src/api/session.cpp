@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/api/session.hpp"
 
+#include <atomic>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "warren/core/log.hpp"
 
 #include "api/array_memory.hpp"
 #include "api/interrupt.hpp"
@@ -42,6 +45,26 @@ bool should_interrupt() {
     check = interrupt_check().function;
   }
   return check != nullptr && (*check)();
+}
+
+namespace {
+
+const char* what(const Place& place) {
+  if (place.kind == DeviceKind::cuda) return place.ranks == 1 ? "GPU" : "GPUs";
+  return place.ranks == 1 ? "CPU rank" : "CPU ranks";
+}
+
+void log_short(const char* why) {
+  log_warning(fmt::format(
+      "{}: what the session kept of other graphs and tables is freed, and the call runs again",
+      why));
+}
+
+}  // namespace
+
+std::uint64_t next_owner() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
 }
 
 Teams::Teams(const SessionOptions& options) : options_(options), process_(getpid()) {
@@ -106,6 +129,8 @@ std::shared_ptr<StandingTeam> Teams::team_of(const Place& place, std::uint64_t o
     options.threads = options_.threads;
     if (options_.share_devices) options.sharing = team::Sharing::turns;
     standing.team = std::make_shared<StandingTeam>(options);
+    if (is_logged(LogLevel::info))
+      log_info(fmt::format("started a team of {} {}", place.ranks, what(place)));
     standing.owner = owner;
   }
   standing.has_others = standing.has_others || standing.owner != owner;
@@ -129,13 +154,15 @@ void Teams::run(const Place& place, std::uint64_t owner, const StandingTeam::Job
     try {
       if (team->run(job)) return;
       (void)drop(place, team);
-    } catch (const MemoryError&) {
+    } catch (const MemoryError& error) {
       drop_kept_blocks();
       if (!drop(place, team) || !may_repeat) throw;
       may_repeat = false;
+      log_short(error.what());
     } catch (const std::bad_alloc&) {
       if (!drop(place, team) || !may_repeat) throw;
       may_repeat = false;
+      log_short("the host has too little memory");
     } catch (...) {
       (void)drop(place, team);
       throw;

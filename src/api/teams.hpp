@@ -29,6 +29,9 @@ struct Place {
   }
 };
 
+/// A number for what ranks keep (RankStore::Key): of nothing else in this process.
+[[nodiscard]] std::uint64_t next_owner();
+
 class Teams {
  public:
   explicit Teams(const SessionOptions& options);

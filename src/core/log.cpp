@@ -3,6 +3,9 @@
 #include "warren/core/log.hpp"
 
 #include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -23,26 +26,55 @@ spdlog::logger& logger() {
   return *instance;
 }
 
-}  // namespace
+struct Sink {
+  std::mutex mutex;
+  std::shared_ptr<const LogSink> function;
+};
 
-void set_log_level(LogLevel level) {
+/// Never freed: threads may still have messages when the process ends.
+Sink& sink() {
+  static auto* instance = new Sink;
+  return *instance;
+}
+
+spdlog::level::level_enum level_of(LogLevel level) {
   switch (level) {
     case LogLevel::quiet:
-      logger().set_level(spdlog::level::err);
-      break;
+      return spdlog::level::err;
     case LogLevel::warning:
-      logger().set_level(spdlog::level::warn);
-      break;
+      return spdlog::level::warn;
     case LogLevel::info:
-      logger().set_level(spdlog::level::info);
-      break;
+      return spdlog::level::info;
     case LogLevel::debug:
-      logger().set_level(spdlog::level::debug);
       break;
   }
+  return spdlog::level::debug;
 }
-void log_warning(std::string_view message) { logger().warn(printable(message)); }
-void log_info(std::string_view message) { logger().info(printable(message)); }
-void log_debug(std::string_view message) { logger().debug(printable(message)); }
+
+void log(LogLevel level, std::string_view message) {
+  if (!is_logged(level)) return;
+  std::shared_ptr<const LogSink> function;
+  {
+    const std::scoped_lock lock(sink().mutex);
+    function = sink().function;
+  }
+  const std::string text = printable(message);
+  if (function == nullptr) return logger().log(level_of(level), text);
+  (*function)(level, text);
+}
+
+}  // namespace
+
+void set_log_level(LogLevel level) { logger().set_level(level_of(level)); }
+bool is_logged(LogLevel level) { return logger().should_log(level_of(level)); }
+void log_warning(std::string_view message) { log(LogLevel::warning, message); }
+void log_info(std::string_view message) { log(LogLevel::info, message); }
+void log_debug(std::string_view message) { log(LogLevel::debug, message); }
+
+void set_log_sink(LogSink function) {
+  auto kept = function ? std::make_shared<const LogSink>(std::move(function)) : nullptr;
+  const std::scoped_lock lock(sink().mutex);
+  sink().function.swap(kept);
+}
 
 }  // namespace warren

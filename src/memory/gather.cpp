@@ -62,6 +62,8 @@ void scatter(const exec::Stream& stream, const GlobalView<T>& table, const std::
   run<Direction::scatter, T>(stream, table, indices, count, rows, out_of_range);
 }
 
+template void gather(const exec::Stream&, const GlobalView<unsigned char>&, const std::uint64_t*,
+                     std::uint64_t, unsigned char*, std::uint64_t*, std::uint32_t, bool);
 template void gather(const exec::Stream&, const GlobalView<float>&, const std::uint64_t*,
                      std::uint64_t, float*, std::uint64_t*, std::uint32_t, bool);
 template void gather_vertices(const exec::Stream&, const GlobalView<float>&, const Vertex*,

@@ -34,7 +34,7 @@ struct RowMove {
   std::uint64_t* out_of_range = nullptr;
   std::uint32_t processors = 0;   ///< Of a GPU, at most; 0: all.
   bool is_beside = false;         ///< As many threads, in small blocks on any processors.
-  std::uint32_t unit_bytes = 16;  ///< 16, 8, 4 or 2: divides all addresses and the row.
+  std::uint32_t unit_bytes = 16;  ///< 16, 8, 4, 2 or 1: divides all addresses and the row.
 };
 
 /// Whether a move is held to some of a GPU's processors: it then has blocks as large as a processor
@@ -64,6 +64,10 @@ struct [[gnu::may_alias]] Unit<4> {
 template <>
 struct [[gnu::may_alias]] Unit<2> {
   std::uint16_t part;
+};
+template <>
+struct [[gnu::may_alias]] Unit<1> {
+  std::uint8_t part;
 };
 
 /// Rows are read once: they should not take the place of anything in the first-level cache.
@@ -145,7 +149,7 @@ void with_group(std::uint32_t lanes, F&& f) {
   }
 }
 
-/// Calls f with the constant 16, 8, 4 or 2.
+/// Calls f with the constant 16, 8, 4, 2 or 1.
 template <class F>
 void with_unit(std::uint32_t unit_bytes, F&& f) {
   switch (unit_bytes) {
@@ -155,8 +159,10 @@ void with_unit(std::uint32_t unit_bytes, F&& f) {
       return f(std::integral_constant<std::uint32_t, 8>{});
     case 4:
       return f(std::integral_constant<std::uint32_t, 4>{});
-    default:
+    case 2:
       return f(std::integral_constant<std::uint32_t, 2>{});
+    default:
+      return f(std::integral_constant<std::uint32_t, 1>{});
   }
 }
 
@@ -164,7 +170,7 @@ void with_unit(std::uint32_t unit_bytes, F&& f) {
 template <class Backend, class F>
 void with_shape(const RowMove& job, F&& f) {
   if constexpr (std::is_same_v<Backend, exec::Cpu>) {
-    f(std::type_identity<exec::Serial>{}, std::integral_constant<std::uint32_t, 2>{});
+    f(std::type_identity<exec::Serial>{}, std::integral_constant<std::uint32_t, 1>{});
   } else {
     with_unit(job.unit_bytes, [&](auto unit) {
       with_group(lanes_for(job.table.row_bytes / unit), [&](auto workers) { f(workers, unit); });

@@ -24,21 +24,24 @@ BagLookup::BagLookup(const exec::Stream& stream, std::span<const EdgeOffset> off
 
 template <class T>
 void BagLookup::run(const exec::Stream& stream, const memory::GlobalView<T>& table,
-                    const Vertex* indices, T* out, std::uint64_t* rows_moved) const {
+                    const Vertex* indices, T* out, std::uint64_t* rows_moved,
+                    const BagScales& scales) const {
   MatrixView bags;
   bags.rows = offsets_.size() - 1;
   bags.offsets = offsets_.data();
   bags.column_ids = indices;
+  bags.values = scales.weights;
+  bags.row_scale = scales.bags;
   spmm(stream, bags, plan_, table_of(table), out, table.width, table.width,
        {.rows_moved = rows_moved});
 }
 
 template void BagLookup::run(const exec::Stream&, const memory::GlobalView<float>&, const Vertex*,
-                             float*, std::uint64_t*) const;
+                             float*, std::uint64_t*, const BagScales&) const;
 template void BagLookup::run(const exec::Stream&, const memory::GlobalView<Half>&, const Vertex*,
-                             Half*, std::uint64_t*) const;
+                             Half*, std::uint64_t*, const BagScales&) const;
 template void BagLookup::run(const exec::Stream&, const memory::GlobalView<BFloat16>&,
-                             const Vertex*, BFloat16*, std::uint64_t*) const;
+                             const Vertex*, BFloat16*, std::uint64_t*, const BagScales&) const;
 
 namespace {
 

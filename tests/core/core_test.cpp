@@ -58,6 +58,27 @@ TEST(Log, Levels) {
                                ::testing::Not(::testing::HasSubstr("silent"))));
 }
 
+TEST(Log, GoesToASinkInsteadOfStandardError) {
+  std::vector<std::pair<LogLevel, std::string>> told;
+  set_log_sink(
+      [&](LogLevel level, std::string_view message) { told.emplace_back(level, message); });
+  ::testing::internal::CaptureStderr();
+  log_warning("a\nwarning");
+  log_info("silent");
+  EXPECT_FALSE(is_logged(LogLevel::info));
+  set_log_level(LogLevel::info);
+  EXPECT_TRUE(is_logged(LogLevel::info));
+  log_info("an info");
+  set_log_level(LogLevel::warning);
+  set_log_sink({});
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(told, (std::vector<std::pair<LogLevel, std::string>>{{LogLevel::warning, "a\\nwarning"},
+                                                                 {LogLevel::info, "an info"}}));
+  ::testing::internal::CaptureStderr();
+  log_warning("again here");
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::HasSubstr("again here"));
+}
+
 TEST(Trace, IsChromesFormat) {
   { const TraceSpan before("not recorded", 0); }
   trace_start();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moving given lists of rows between a GlobalArray and local memory. For float, double, int32,
-// uint32, uint64 and uint16 (as which half-precision types move).
+// uint32, uint64 and uint16 (as which half-precision types move); gather() for bytes, too.
 #pragma once
 
 #include <cstdint>

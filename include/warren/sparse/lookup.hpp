@@ -14,6 +14,12 @@
 
 namespace warren::sparse {
 
+/// What a bag's sum is multiplied by; nullptr: 1. In the memory of the stream's device.
+struct BagScales {
+  const float* weights = nullptr;  ///< Of each index of the batch.
+  const float* bags = nullptr;     ///< Of each bag.
+};
+
 /// Sums of bags of rows, for one rank's batches of one shape.
 class BagLookup {
  public:
@@ -21,15 +27,15 @@ class BagLookup {
   /// do not ascend from 0, MemoryError. Synchronises.
   BagLookup(const exec::Stream& stream, std::span<const EdgeOffset> offsets);
 
-  /// out[i][:] = sum of table[j][:] for the indices j of bag i, rows k wide without gaps: each row
-  /// is read where it lies, on whichever rank, straight into a register, once for each index that
-  /// names it. `indices` (row numbers over the team, below 2^32, checked by whoever makes them) and
-  /// `out` are on the stream's device. Each rank calls for itself; the table must not be written
-  /// meanwhile. Asynchronous; repeats bit for bit. rows_moved (on the device, may be nullptr): rows
-  /// of other ranks read are added.
+  /// out[i][:] = scales.bags[i] times the sum of scales.weights[e] table[indices[e]][:] over the
+  /// places e of bag i, rows k wide without gaps: each row is read where it lies, on whichever
+  /// rank, straight into a register, once for each index that names it. `indices` (row numbers over
+  /// the team, below 2^32, checked by whoever makes them) and `out` are on the stream's device.
+  /// Each rank calls for itself; the table must not be written meanwhile. Asynchronous; repeats bit
+  /// for bit. rows_moved (on the device, may be nullptr): rows of other ranks read are added.
   template <class T>
   void run(const exec::Stream& stream, const memory::GlobalView<T>& table, const Vertex* indices,
-           T* out, std::uint64_t* rows_moved = nullptr) const;
+           T* out, std::uint64_t* rows_moved = nullptr, const BagScales& scales = {}) const;
 
   [[nodiscard]] std::uint64_t bags() const { return offsets_.size() - 1; }
 

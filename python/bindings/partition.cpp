@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts and orders of a graph's vertices.
+#include "warren/api/partition.hpp"
+
+#include <string>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "run.hpp"
+
+namespace warren::python {
+namespace {
+
+nb::tuple volumes(const graph::MovedRows& rows) {
+  return nb::make_tuple(rows.broadcast, rows.per_edge, rows.once, rows.fused, rows.cover);
+}
+
+nb::tuple partition_of(const GraphHandle& graph, int parts, const std::string& method,
+                       std::uint64_t seed, int workgroup, bool with_cover, const Run& run) {
+  PartitionOptions options;
+  options.parts = parts;
+  options.method = method;
+  options.seed = seed;
+  options.workgroup = workgroup;
+  options.with_cover = with_cover;
+  options.session = run.session;
+  PartitionResult found = unlocked([&] { return partition(*graph, options); });
+  return nb::make_tuple(array_of(std::move(found.part)),
+                        array_of_vertices(std::move(found.new_id), graph->vertices()),
+                        array_of_counts(std::move(found.cuts)), found.cut_edges, found.halo_rows,
+                        found.imbalance, volumes(found.volume), volumes(found.between),
+                        found.seconds);
+}
+
+nb::tuple reorder_of(const GraphHandle& graph, const std::string& order, std::uint64_t seed,
+                     bool with_graph, const Run& run) {
+  ReorderOptions options;
+  options.order = order;
+  options.seed = seed;
+  options.with_graph = with_graph;
+  options.session = run.session;
+  ReorderResult found = unlocked([&] { return reorder(*graph, options); });
+  nb::object turned = nb::none();
+  if (found.graph)
+    turned = nb::cast(new GraphHandle(std::move(*found.graph)), nb::rv_policy::take_ownership);
+  return nb::make_tuple(array_of_vertices(std::move(found.new_id), graph->vertices()),
+                        array_of_vertices(std::move(found.old_id), graph->vertices()), turned,
+                        found.seconds);
+}
+
+}  // namespace
+
+void bind_partition(nb::module_& module) {
+  module.def("partition", &partition_of, nb::arg("graph"), nb::arg("parts"), nb::arg("method"),
+             nb::arg("seed"), nb::arg("workgroup"), nb::arg("with_cover"), nb::arg("run"),
+             nb::sig("def partition(graph: Graph, parts: int, method: str, seed: int, "
+                     "workgroup: int, with_cover: bool, run: Run) -> tuple[typing.Any, ...]"));
+  module.def("reorder", &reorder_of, nb::arg("graph"), nb::arg("order"), nb::arg("seed"),
+             nb::arg("with_graph"), nb::arg("run"),
+             nb::sig("def reorder(graph: Graph, order: str, seed: int, with_graph: bool, "
+                     "run: Run) -> tuple[numpy.typing.NDArray[typing.Any], "
+                     "numpy.typing.NDArray[typing.Any], Graph | None, float]"));
+}
+
+}  // namespace warren::python

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a table by their numbers. Every rank gathers a share of them, from wherever they lie, to
+// where the result is.
+#include "warren/core/trace.hpp"
+
+#include "api/array_memory.hpp"
+#include "api/call.hpp"
+#include "api/table_state.hpp"
+
+namespace warren::api {
+namespace {
+
+/// Rows ids[i] to `out`. Returns when they are there.
+void gather_share(RankTable& table, std::span<const std::uint64_t> ids, unsigned char* out) {
+  const exec::Stream& stream = table.stream;
+  memory::Buffer<std::uint64_t> uploaded;
+  const std::uint64_t* numbers = ids.data();
+  if (stream.device().is_cuda()) {
+    uploaded = memory::Buffer<std::uint64_t>(stream.device(), ids.size());
+    uploaded.upload(stream, ids);
+    numbers = uploaded.data();
+  }
+  if (table.cached) {
+    table.cached->gather(stream, numbers, ids.size(), out);
+  } else {
+    const memory::GlobalView<unsigned char>* view = &table.view;
+    table.ordered.run(stream, {table.is_far ? nullptr : view, table.is_far ? view : nullptr},
+                      {numbers, nullptr, ids.size(), nullptr, out, nullptr, 0});
+  }
+  stream.synchronize();
+}
+
+}  // namespace
+
+GatheredRows gather_rows(TableState& table, std::span<const std::uint64_t> ids) {
+  table.check_ids(ids);
+  GatheredRows all;
+  all.info = table.info();
+  if (ids.empty()) return all;
+  const std::uint64_t width = table.row_bytes();
+  require(ids.size() <= ~std::uint64_t{0} / width,
+          "ids: got more rows than memory has addresses for");
+  Output<unsigned char> rows(ids.size() * width);
+  table.run([&](team::Team& team, RankTable& mine) {
+    const std::vector<std::uint64_t> cuts = equal_shares(ids.size(), team.size());
+    const auto rank = static_cast<std::size_t>(team.rank());
+    const std::span<const std::uint64_t> share =
+        ids.subspan(cuts[rank], cuts[rank + 1] - cuts[rank]);
+    const std::uint64_t hits = mine.cached ? mine.cached->use(mine.stream).hits : 0;
+    double seconds = 0.0;
+    const auto write = [&](unsigned char* out) {
+      const double begin = now_seconds();
+      gather_share(mine, share, out);
+      seconds = now_seconds() - begin;
+    };
+    fill_range(team, cuts[rank] * width, share.size() * width, write, rows);
+    seconds = slowest(team, seconds);
+    const std::uint64_t found =
+        mine.cached ? team.all_reduce(mine.cached->use(mine.stream).hits - hits, std::plus<>()) : 0;
+    if (team.rank() != 0) return;
+    all.info.seconds = seconds;
+    all.cached_hits = found;
+  });
+  all.memory = rows.take_memory();
+  return all;
+}
+
+}  // namespace warren::api

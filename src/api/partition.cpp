@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/api/partition.hpp"
+
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "warren/api/checks.hpp"
+#include "warren/core/trace.hpp"
+#include "warren/graph/partition_metis.hpp"
+#include "warren/graph/reorder.hpp"
+#include "warren/graph/transform.hpp"
+
+#include "api/graph_state.hpp"
+
+namespace warren {
+namespace {
+
+std::vector<Vertex> vector_of(std::span<const Vertex> ids) { return {ids.begin(), ids.end()}; }
+
+void on_threads_of(const std::optional<Session>& session,
+                   const std::function<void(exec::ThreadPool&)>& work) {
+  (session ? *session : Session::standard()).teams()->on_host(work);
+}
+
+/// Of vertices by their new ids.
+std::vector<std::string> names_in_order(const Graph& graph, std::span<const Vertex> old_id) {
+  std::vector<std::string> names;
+  if (graph.names().empty()) return names;
+  for (const Vertex v : old_id) names.push_back(graph.names()[v]);
+  return names;
+}
+
+/// With the session's threads.
+graph::Partition cut_by(const PartitionOptions& options, const graph::Graph& graph,
+                        exec::ThreadPool& pool) {
+  if (options.method == "rabbit") return graph::partition_rabbit(graph, options.parts, pool);
+  if (options.method == "metis")
+    return graph::partition_metis(graph, options.parts, options.seed, pool);
+  return graph::make_partition(graph, options.method, options.parts, options.seed);
+}
+
+PartitionResult told(const graph::Partition& partition, std::uint64_t vertices) {
+  PartitionResult result;
+  result.cuts = partition.cuts;
+  result.new_id.resize(vertices);
+  result.part.resize(vertices);
+  for (int p = 0; p < partition.parts(); ++p) {
+    const auto at = static_cast<std::size_t>(p);
+    for (std::uint64_t id = partition.cuts[at]; id < partition.cuts[at + 1]; ++id) {
+      const Vertex v = partition.to_old(static_cast<Vertex>(id));
+      result.part[v] = p;
+      result.new_id[v] = static_cast<Vertex>(id);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+PartitionResult partition(const Graph& graph, const PartitionOptions& options) {
+  api::check_choice("method", options.method, {"ranges", "random", "degree", "rabbit", "metis"});
+  require(options.parts >= 1 && options.parts <= kMaxRanks,
+          fmt::format("parts: got {}, expected 1 to {}", options.parts, kMaxRanks));
+  const int workgroup = options.workgroup == 0 ? options.parts : options.workgroup;
+  require(workgroup >= 1 && options.parts % workgroup == 0,
+          fmt::format("workgroup: got {}, expected a divisor of the number of parts, {}",
+                      options.workgroup, options.parts));
+  PartitionResult result;
+  on_threads_of(options.session, [&](exec::ThreadPool& pool) {
+    const double begin = now_seconds();
+    const graph::Partition cut = cut_by(options, graph.csr(), pool);
+    const double seconds = now_seconds() - begin;
+    const graph::PartitionQuality quality =
+        graph::partition_quality(graph.csr(), cut, pool, {workgroup, options.with_cover});
+    result = told(cut, graph.vertices());
+    result.cut_edges = quality.cut_edges;
+    result.halo_rows = quality.halo_rows;
+    result.imbalance = quality.imbalance;
+    result.volume = quality.moved;
+    result.between = quality.between;
+    result.seconds = seconds;
+  });
+  return result;
+}
+
+ReorderResult reorder(const Graph& graph, const ReorderOptions& options) {
+  api::check_choice("order", options.order, {"rabbit", "degree", "random"});
+  ReorderResult result;
+  on_threads_of(options.session, [&](exec::ThreadPool& pool) {
+    const double begin = now_seconds();
+    const memory::HostArray<Vertex> order =
+        graph::make_order(graph.csr(), options.order, options.seed, pool);
+    result.seconds = now_seconds() - begin;
+    result.new_id = vector_of(order.span());
+    const memory::HostArray<Vertex> back = graph::inverse(order.span());
+    result.old_id = vector_of(back.span());
+    if (!options.with_graph) return;
+    result.graph.emplace(graph::relabel(graph.csr(), order.span(), pool),
+                         names_in_order(graph, result.old_id));
+  });
+  return result;
+}
+
+}  // namespace warren
