@@ -39,6 +39,8 @@ void parse_type(std::string_view text, NpyArray& array, const std::string& name)
   if (text.size() < 5 || (text[0] != '\'' && text[0] != '"')) refuse();
   const char order = text[1];
   if (order != '<' && order != '|' && order != '=') refuse();
+  constexpr std::string_view kKinds = "biufcSUVmMO";  // NumPy's; what is no letter is damaged.
+  if (kKinds.find(text[2]) == std::string_view::npos) refuse();
   array.kind = text[2];
   const auto [end, error] =
       std::from_chars(text.data() + 3, text.data() + text.size(), array.width);

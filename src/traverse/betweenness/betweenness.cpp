@@ -22,7 +22,7 @@ class BetweennessMemory {
   BetweennessMemory(team::Team& team, const graph::Shard& shard)
       : depth_(team, shard.cuts, 1, memory::Placement::device),
         paths_(team, shard.cuts, 1, memory::Placement::device),
-        delta_(team, shard.cuts, 1, memory::Placement::device),
+        share_(team, shard.cuts, 1, memory::Placement::device),
         queue_(team, shard.cuts, 1, memory::Placement::device),
         end_(team, a_row_each(team.size()), 1, memory::Placement::device),
         queued_(team, a_row_each(team.size()), 3, memory::Placement::device),
@@ -32,7 +32,7 @@ class BetweennessMemory {
     program_.out = shard.out;
     program_.depth = depth_.view();
     program_.paths = paths_.view();
-    program_.delta = delta_.view();
+    program_.share = share_.view();
     program_.queue = queue_.view();
     program_.end = end_.view();
     program_.queued = queued_.view();
@@ -52,7 +52,7 @@ class BetweennessMemory {
  private:
   BetweennessProgram program_;
   memory::GlobalArray<std::uint32_t> depth_;
-  memory::GlobalArray<double> paths_, delta_;
+  memory::GlobalArray<double> paths_, share_;
   memory::GlobalArray<Vertex> queue_;
   memory::GlobalArray<std::uint64_t> end_, queued_;
   memory::Buffer<std::uint64_t> level_begin_;

@@ -37,7 +37,8 @@ struct BetweennessProgram {
   Vertex source = 0;
   memory::GlobalView<std::uint32_t> depth;
   memory::GlobalView<double> paths;  ///< From the source.
-  memory::GlobalView<double> delta;
+  /// (1 + delta) / paths of what was looked at on the way back.
+  memory::GlobalView<double> share;
   double* score = nullptr;                   ///< Own vertices, over all sources.
   memory::GlobalView<Vertex> queue;          ///< Local rows, with their owner.
   memory::GlobalView<std::uint64_t> end;     ///< One a rank.
@@ -59,9 +60,7 @@ struct BetweennessProgram {
         if (sums[0] > 0) {
           ++state.level;
         } else {
-          // The last level has nothing behind it.
-          state.phase = state.level > 0 ? Phase::back : Phase::done;
-          if (state.level > 0) --state.level;
+          state.phase = Phase::back;
         }
         break;
       case Phase::back:
@@ -110,7 +109,6 @@ struct BetweennessProgram {
     grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t row) {
       depth.local(row) = kUnseen;
       paths.local(row) = 0.0;
-      delta.local(row) = 0.0;
     });
     if (!is_first) return;
     end.local(0) = 0;
@@ -161,7 +159,7 @@ struct BetweennessProgram {
       const Vertex* list = out.list(worker.broadcast(first, owner));
       const double passed = worker.broadcast(own, owner);
       const Vertex to = has ? list[k] : 0;
-      const std::uint32_t before = has ? depth.atomic_min(to, state.level + 1) : 0;
+      const std::uint32_t before = has ? depth_before(to, state.level + 1) : 0;
       const bool is_next = has && before > state.level;
       if (is_next) (void)paths.atomic_add(to, passed);
       const bool is_new = is_next && before == kUnseen;
@@ -175,6 +173,16 @@ struct BetweennessProgram {
       found += is_new ? 1 : 0;
     });
     return found;
+  }
+
+  /// A vertex' depth, which is `level` afterwards if there was none. Most have one: a look is
+  /// cheaper than a change.
+  [[nodiscard]] WARREN_HD std::uint32_t depth_before(Vertex v, std::uint32_t level) const {
+    const std::uint32_t& there = depth.at(v);
+    const std::uint32_t before =
+        depth.spans_devices ? exec::atomic_load<exec::Order::relaxed, exec::Scope::system>(there)
+                            : exec::atomic_load<exec::Order::relaxed, exec::Scope::device>(there);
+    return before != kUnseen ? before : depth.atomic_min(v, level);
   }
 
   /// By all lanes: queues the rows of those that have one.
@@ -205,11 +213,12 @@ struct BetweennessProgram {
       worker.for_each(out.end(row) - begin, [&](std::uint64_t k) {
         const Vertex to = list[k];
         if (depth.at(to) != state.level + 1) return;
-        sum += (1.0 + delta.at(to)) / paths.at(to);
+        sum += share.at(to);
       });
-      sum = worker.reduce(sum, exec::Plus{}) * paths.local(row);
+      const double to_here = paths.local(row);
+      sum = worker.reduce(sum, exec::Plus{}) * to_here;
       if (worker.lane() != 0) return;
-      delta.local(row) = sum;
+      share.local(row) = (1.0 + sum) / to_here;
       if (state.level > 0) score[row] += sum;
     });
   }

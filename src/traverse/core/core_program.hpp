@@ -181,12 +181,44 @@ struct CoreProgram {
   template <class Grid>
   WARREN_HD void peel(Grid& grid, const State& state, Seen& seen) const {
     const Vertex* rows = queue[state.step % 2].base[degree.rank];
-    in_warps(grid, own_counter(state.step % 3), [&](auto& worker, bool active, std::uint64_t i) {
+    const std::uint64_t count = own_counter(state.step % 3);
+    const std::uint64_t warps = grid.template workers<exec::Warp>();
+    if (Grid::kWarpLanes > 1 && count < warps) {
+      peel_in_parts(grid, rows, count, warps, state, seen);
+      return;
+    }
+    in_warps(grid, count, [&](auto& worker, bool active, std::uint64_t i) {
       const Vertex row = active ? rows[i] : 0;
       if (active) core[row] = state.level;
       take_from_neighbours<false>(worker, active, row, state, seen);
       if (!is_symmetric) take_from_neighbours<true>(worker, active, row, state, seen);
     });
+  }
+
+  /// Of few rows, whose lists may be long: the warps share out each one's.
+  template <class Grid>
+  WARREN_HD void peel_in_parts(Grid& grid, const Vertex* rows, std::uint64_t count,
+                               std::uint64_t warps, const State& state, Seen& seen) const {
+    const std::uint64_t parts = count > 0 ? warps / count : 0;
+    grid.template for_each<exec::Warp>(count * parts, [&](auto& worker, std::uint64_t task) {
+      const Vertex row = rows[task / parts];
+      const std::uint64_t part = task % parts;
+      if (part == 0 && worker.lane() == 0) core[row] = state.level;
+      take_part<false>(worker, row, part, parts, state, seen);
+      if (!is_symmetric) take_part<true>(worker, row, part, parts, state, seen);
+    });
+  }
+
+  template <bool kIn, class W>
+  WARREN_HD void take_part(const W& worker, Vertex row, std::uint64_t part, std::uint64_t parts,
+                           const State& state, Seen& seen) const {
+    const graph::CsrView& lists = kIn ? in : out;
+    const EdgeOffset first = lists.begin(row);
+    const std::uint64_t length = lists.end(row) - first;
+    const Vertex* list = lists.list(first);
+    const std::uint64_t lanes = worker.size();
+    for (std::uint64_t k = part * lanes; k < length; k += parts * lanes)
+      take_one<kIn>(worker, k + worker.lane() < length, row, list, k + worker.lane(), state, seen);
   }
 
   template <bool kIn, class W>
@@ -198,21 +230,28 @@ struct CoreProgram {
     worker.expand(length, [&](bool has, std::uint32_t owner, std::uint32_t k) {
       const Vertex* list = lists.list(worker.broadcast(first, owner));
       const Vertex from = worker.broadcast(row, owner);
-      bool takes = has && counts<kIn>(from, list, k);
-      const Vertex to = takes ? list[k] : 0;
-      // Of the two ends of an edge one finds the other gone: a look is cheaper than taking from it.
-      takes = takes && is_left(to, state.level);
-      const bool falls = takes && degree.atomic_add(to, ~std::uint32_t{0}) == state.level + 1;
-      const int rank = falls ? degree.owner(to) : 0;
-      const bool is_own = falls && rank == degree.rank;
-      enqueue_own(worker, state, is_own, is_own ? to - lists.first : 0);
-      if (falls && !is_own) {
-        const std::uint64_t place =
-            queued.atomic_add(static_cast<std::uint64_t>(rank), 1, (state.step + 1) % 3);
-        queue[(state.step + 1) % 2].base[rank][place] = static_cast<Vertex>(to - degree.cuts[rank]);
-      }
-      seen.queued += falls ? 1 : 0;
+      take_one<kIn>(worker, has, from, list, k, state, seen);
     });
+  }
+
+  /// By all lanes, an entry of a list each.
+  template <bool kIn, class W>
+  WARREN_HD void take_one(const W& worker, bool has, Vertex from, const Vertex* list,
+                          std::uint64_t k, const State& state, Seen& seen) const {
+    bool takes = has && counts<kIn>(from, list, k);
+    const Vertex to = takes ? list[k] : 0;
+    // Of the two ends of an edge one finds the other gone: a look is cheaper than taking from it.
+    takes = takes && is_left(to, state.level);
+    const bool falls = takes && degree.atomic_add(to, ~std::uint32_t{0}) == state.level + 1;
+    const int rank = falls ? degree.owner(to) : 0;
+    const bool is_own = falls && rank == degree.rank;
+    enqueue_own(worker, state, is_own, is_own ? to - out.first : 0);
+    if (falls && !is_own) {
+      const std::uint64_t place =
+          queued.atomic_add(static_cast<std::uint64_t>(rank), 1, (state.step + 1) % 3);
+      queue[(state.step + 1) % 2].base[rank][place] = static_cast<Vertex>(to - degree.cuts[rank]);
+    }
+    seen.queued += falls ? 1 : 0;
   }
 
   /// Whether a vertex may still have more edges than the level; it may have fallen since.
