@@ -14,9 +14,10 @@ void BatchPacker::run(const exec::Stream& stream, const NeighbourSampler& sample
   host_.clear();
   std::uint64_t tasks = 0;
   const auto add = [&]<class T>(const T* from, T*& target, std::uint64_t count) {
-    static_assert(sizeof(T) % sizeof(std::uint32_t) == 0);
+    constexpr std::uint64_t kWordBytes = 4;
+    static_assert(sizeof(T) % kWordBytes == 0);
     if (target == nullptr || from == nullptr || count == 0) return;
-    const std::uint64_t words = count * (sizeof(T) / sizeof(std::uint32_t));
+    const std::uint64_t words = count * (sizeof(T) / kWordBytes);
     host_.push_back({reinterpret_cast<const std::uint32_t*>(from),
                      reinterpret_cast<std::uint32_t*>(target), words, tasks});
     tasks += (words + detail::CopyPieces::kWords - 1) / detail::CopyPieces::kWords;
