@@ -5,6 +5,7 @@ A row's command is as anybody would type it; DATA/ stands for the folder of the 
 many GPUs: totals beside totals. Where no such figure is known it says "none"; cuGraph, WholeGraph, cugraph-pyg and PyTorch are measured in the same run
 (bench/rivals.py) and have tables of their own.
 """
+import os
 import typing
 
 COMM = "community:2449029,25.2586392"
@@ -79,6 +80,13 @@ def asynchronous(gpus, modes=("async", "sync")):
     return [command("asynchronous", f"{work}, {mode}", gpus, f"{arguments} --mode {mode}") for work, arguments in works for mode in modes]
 
 
+LISTS_OF_KRON30 = 137e9
+
+
+def host_bytes():
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def out_of_memory(gpus):
     host, packed = "--edges host --repeat 8", "--edges compressed-host --repeat 8"
     def row(*arguments, **options):
@@ -94,7 +102,15 @@ def out_of_memory(gpus):
         row("BFS, kron:27", f"--graph kron:27 --work bfs {host}", seconds=30.0),
         row("BFS, kron:27, compressed", f"--graph kron:27 --work bfs {packed}", beside="the row of plain lists", seconds=40.0),
     ]
-    return rows
+    if host_bytes() < LISTS_OF_KRON30 * 1.2:
+        return rows
+    larger = "--graph kron:30 --edges host"
+    return rows + [
+        row("BFS, kron:30, lists of 136 GB", f"{larger} --work bfs --repeat 3", seconds=50.0),
+        row("BFS, kron:30, lists of 136 GB, push only", f"{larger} --work bfs --push-only --repeat 2", seconds=50.0),
+        row("components, kron:30, lists of 136 GB", f"{larger} --work cc --repeat 3", seconds=50.0),
+        row("PageRank, kron:30, lists of 136 GB, an iteration", f"{larger} --work pagerank --iterations 4 --repeat 1", figure="per_iteration", seconds=70.0),
+    ]
 
 
 # Full graph: thirty epochs, after which a model has learnt; an epoch's time is their median.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times BFS, PageRank, SSSP and connected components on generated graphs, and checks each against
-// its definition. Graphs are built where they are traversed; with weights, in host memory.
+// Times BFS, PageRank, SSSP, connected components and betweenness on generated graphs, and checks
+// each against its definition. Graphs are built where they are traversed; with weights, in host
+// memory.
 //
 //   bench_traverse --device cuda --devices 1 --graph kron:22 --source hub --repeat 20 --out FILE
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "warren/graph/generate_shard.hpp"
 #include "warren/graph/partition.hpp"
 #include "warren/graph/transform.hpp"
+#include "warren/traverse/betweenness.hpp"
 #include "warren/traverse/bfs.hpp"
 #include "warren/traverse/components.hpp"
 #include "warren/traverse/many_source_bfs.hpp"
@@ -49,6 +51,7 @@ struct Options {
   traverse::ComponentsSampling sampling = traverse::ComponentsSampling::automatic;
   std::string source = "hub";
   std::string work = "both";
+  std::uint64_t sources = 256;
   int repeat = 10;
   bool verify = false;
   bool push_only = false;
@@ -265,6 +268,48 @@ nlohmann::json time_pagerank(team::Team& team, const graph::Shard& shard, const 
   return row;
 }
 
+/// Over vertices that have out-edges, drawn from all. With --verify, two batches of them are
+/// checked: the sequential algorithm takes much longer.
+nlohmann::json time_betweenness(team::Team& team, const graph::Shard& shard,
+                                const graph::Graph& whole, const Options& options) {
+  const exec::Stream stream(team.device());
+  std::vector<EdgeOffset> offsets(std::uint64_t{shard.out.count} + 1);
+  exec::copy(stream, offsets.data(), shard.out.offsets, offsets.size() * sizeof(EdgeOffset));
+  stream.synchronize();
+  std::vector<Vertex> mine;
+  for (Vertex row = 0; row < shard.out.count; ++row) {
+    if (offsets[row + std::uint64_t{1}] > offsets[row]) mine.push_back(shard.out.first + row);
+  }
+  std::vector<Vertex> candidates;
+  for (const auto& part : team.all_gather_v(std::span<const Vertex>(mine)))
+    candidates.insert(candidates.end(), part.begin(), part.end());
+  std::vector<Vertex> sources = traverse::sample_sources(candidates.size(), options.sources, 1);
+  for (Vertex& source : sources) source = candidates[source];
+  traverse::Betweenness betweenness(team, shard);
+  traverse::BetweennessResult result = betweenness.run(sources);
+  std::vector<double> seconds;
+  for (int i = 0; i < options.repeat; ++i) {
+    result = betweenness.run(sources);
+    seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
+  }
+  nlohmann::json row = {{"work", "bc"},
+                        {"sources", sources.size()},
+                        {"steps", result.steps},
+                        {"seconds", seconds},
+                        {"median", median(seconds)},
+                        {"per_source", median(seconds) / static_cast<double>(sources.size())}};
+  if (options.verify) {
+    sources.resize(std::min<std::size_t>(sources.size(), 16));
+    betweenness.run(sources);
+    const auto scores = betweenness.all_scores();
+    if (team.rank() == 0) {
+      set_verdict(row, traverse::verify_betweenness(whole, sources, scores, 1.0,
+                                                    exec::Device::cpu().pool()));
+    }
+  }
+  return row;
+}
+
 /// The shard, from the generator on the devices, or through a graph in host memory.
 graph::Shard make_graph(team::Team& team, const Options& options, const graph::ShardSource& host,
                         double& seconds) {
@@ -284,12 +329,8 @@ graph::Shard make_graph(team::Team& team, const Options& options, const graph::S
     build.drop_self_loops = true;
     const auto order =
         options.order == "degree" ? graph::VertexOrder::degree : graph::VertexOrder::natural;
-    shard =
-        graph::generate_shard(team, *graph::parse_generator(options.graph, 1), build, true, order);
-    team.barrier();
-    seconds = now_seconds() - begin;
-    graph::place_edges(team, shard, edges);
-    return shard;
+    shard = graph::generate_shard(team, *graph::parse_generator(options.graph, 1), build, true,
+                                  order, edges);
   }
   team.barrier();
   seconds = now_seconds() - begin;
@@ -310,7 +351,8 @@ int main(int argc, char** argv) {
   app.add_option("--edges", options.edges, "device, host or compressed-host");
   app.add_option("--cache", options.cache, "bytes of lists that stay on each device");
   app.add_option("--source", options.source, "hub, or a vertex");
-  app.add_option("--work", options.work, "bfs, pagerank, both, sssp, cc, many-source or build");
+  app.add_option("--work", options.work, "bfs, pagerank, both, sssp, cc, bc, many-source or build");
+  app.add_option("--sources", options.sources, "bc: sources, drawn");
   app.add_option("--repeat", options.repeat);
   app.add_flag("--verify", options.verify);
   app.add_flag("--push-only", options.push_only);
@@ -368,6 +410,7 @@ int main(int argc, char** argv) {
       if (options.work == "many-source") rows.push_back(time_many_sources(team, shard, options));
       if (options.work == "sssp") rows.push_back(time_sssp(team, shard, whole, options));
       if (options.work == "cc") rows.push_back(time_components(team, shard, whole, options));
+      if (options.work == "bc") rows.push_back(time_betweenness(team, shard, whole, options));
       if (options.work == "pagerank" || options.work == "both")
         rows.push_back(time_pagerank(team, shard, whole, options));
       if (team.rank() == 0) {
@@ -399,6 +442,9 @@ int main(int argc, char** argv) {
       if (row.contains("components"))
         fmt::print(", {} components, the largest {}", row["components"].get<std::uint64_t>(),
                    row["largest"].get<std::uint64_t>());
+      if (row.contains("per_source"))
+        fmt::print(", {} sources, {:.4f} ms each, {} steps", row["sources"].get<std::uint64_t>(),
+                   row["per_source"].get<double>() * 1e3, row["steps"].get<std::uint64_t>());
       if (row.contains("max_depth"))
         fmt::print(", {:.1f} GTEPS, depth {}, {} pulled, reached {}", row["gteps"].get<double>(),
                    row["max_depth"].get<int>(), row["pull_levels"].get<int>(),

@@ -24,10 +24,6 @@ enum class ExitStatus : int {
 /// Set by the parser's callback of the command that was named; run when parsing has ended.
 using Action = std::function<ExitStatus()>;
 
-/// CLI::App's add_subcommand(). In one place, since all of a parser is compiled wherever one is
-/// made.
-CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description);
-
 void add_info(CLI::App& program, Action& action);
 void add_convert(CLI::App& program, Action& action);
 void add_stats(CLI::App& program, Action& action);

@@ -2,8 +2,6 @@
 // warren fetch: a public dataset by name, from where its authors publish it.
 #include "warren/dataset/fetch.hpp"
 
-#include <memory>
-
 #include "warren/core/trace.hpp"
 
 #include "command.hpp"
@@ -25,12 +23,10 @@ ExitStatus run_fetch(const FetchCommand& command) {
   session.warn_of_seed(false);
   warn_without_effect(command.common, {"--device", "--devices", "--threads", "--repeat"},
                       "fetch brings files, once");
-  learn::FetchResult result;
   const double begin = now_seconds();
-  {
-    const auto progress = session.progress("fetching " + command.name);
-    result = learn::fetch_dataset(command.name, command.options);
-  }
+  const learn::FetchResult result = session.during("fetching " + command.name, [&] {
+    return learn::fetch_dataset(command.name, command.options);
+  });
   Json& json = session.json();
   json["seconds"] = std::vector<double>{now_seconds() - begin};
   json["dataset"] = command.name;
@@ -56,22 +52,17 @@ ExitStatus run_fetch(const FetchCommand& command) {
 }  // namespace
 
 void add_fetch(CLI::App& program, Action& action) {
-  auto command = std::make_shared<FetchCommand>();
-  CLI::App* fetch =
-      add_command(program, "fetch", "Bring a public dataset into $WARREN_DATA or ~/.cache/warren");
-  fetch
-      ->add_option("name", command->name,
-                   "cora, citeseer, pubmed, ogbn-arxiv, ogbn-products, ogbn-papers100M, reddit")
-      ->type_name("NAME")
+  const auto [fetch, command] = add_command<FetchCommand>(
+      program, action, "fetch", "Bring a public dataset into $WARREN_DATA or ~/.cache/warren",
+      "Example:\n  warren fetch cora && warren train cora --model gcn", run_fetch);
+  add_text(fetch, "name", command.name,
+           "cora, citeseer, pubmed, ogbn-arxiv, ogbn-products, ogbn-papers100M, reddit")
       ->required();
-  fetch
-      ->add_option("--from", command->options.from,
-                   "Take the files from here instead of the authors' address (https, http, file)")
-      ->type_name("ADDRESS");
-  fetch->add_flag("--again", command->options.again, "Bring it also where it is there");
-  add_common_options(*fetch, command->common);
-  fetch->footer("Example:\n  warren fetch cora && warren train cora --model gcn");
-  fetch->callback([command, &action] { action = [command] { return run_fetch(*command); }; });
+  add_text(fetch, "--from", command.options.from,
+           "Take the files from here instead of the authors' address (https, http, file)",
+           "ADDRESS");
+  fetch.add_flag("--again", command.options.again, "Bring it also where it is there");
+  add_common_options(fetch, command.common);
 }
 
 }  // namespace warren::app

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_input.hpp"
 
-#include <algorithm>
-#include <array>
+#include <iterator>
 
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
@@ -16,73 +15,32 @@
 namespace warren::app {
 namespace {
 
-/// Of formats whose lines are not looked at one by one.
-void check_not_negative(const graph::Graph& graph, const std::string& name,
-                        exec::ThreadPool& pool) {
-  if (graph.weight_type == graph::WeightType::none) return;
-  const bool is_integer = graph.weight_type == graph::WeightType::int32;
-  constexpr std::uint64_t kGrain = std::uint64_t{1} << 14;
-  pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t v = begin; v < end; ++v) {
-      for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-        const double weight =
-            is_integer ? graph.weights_int[e] : static_cast<double>(graph.weights_float[e]);
-        if (weight >= 0.0) continue;
-        throw InputError(fmt::format(
-            "{}: the edge from {} to {} has the weight {}; weights of 0 and above are needed here",
-            name, graph.original_id(static_cast<Vertex>(v)), graph.original_id(graph.targets[e]),
-            weight));
-      }
-    }
-  });
-}
-
 void write_id_map(const std::string& path, const VertexNames& names) {
   write_lines(path, names.vertices(), [&](std::string& lines, Vertex v) {
     fmt::format_to(std::back_inserter(lines), "{} {}\n", v, names.id_text(v));
   });
 }
 
-/// True if the file's lines are edges, whose ids are the user's.
-bool is_edge_list(const GraphInput& input, const std::string& format) {
-  if (input.generator) return false;
-  std::string name = format.empty() ? input.path : "." + format;
-  for (const char* packed : {".gz", ".zst"}) {
-    if (name.ends_with(packed)) name.resize(name.size() - std::string(packed).size());
-  }
-  return std::ranges::any_of(std::array{".el", ".wel", ".txt", ".tsv", ".csv"},
-                             [&](const char* ending) { return name.ends_with(ending); });
-}
-
 }  // namespace
 
-GraphInput find_graph(const Session& session, const GraphOptions& options) {
+api::GraphPlace find_graph(const Session& session, const GraphOptions& options) {
   (void)api::parse_weights(options.weights, "--weights");
   check_choice("--ids", options.ids, {"auto", "words"}, {});
   check_choice("--headings", options.headings, {"auto", "yes", "no"}, {});
   if (!options.id_map.empty()) session.writes("--id-map", options.id_map);
   require(options.graph != "-" || !options.format.empty(),
           "-: standard input has no name that tells a format: give --format NAME");
-  graph::BuildOptions build;
-  build.symmetrize = options.symmetrize;
-  build.drop_self_loops = options.drop_self_loops;
-  build.keep_duplicates = options.keep_duplicates;
-  build.sum_duplicates = options.sum_duplicates;
-  GraphInput input;
-  static_cast<api::GraphPlace&>(input) =
-      api::find_graph(options.graph, options.format, session.options().seed);
+  api::GraphPlace input = api::find_graph(options.graph, options.format, session.options().seed);
   session.reads(input.path);
   for (const std::string& file : input.files) session.reads(file);
   require(
       !input.generator || options.id_map.empty(),
       "--id-map: the ids of a generated graph are the numbers of its vertices; it is for files");
-  input.words = std::make_shared<std::vector<std::string>>();
-  input.build = input.generator ? graph::effective_options(*input.generator, build) : build;
   if (input.generator && input.generator->kind == graph::GeneratorKind::grid) {
     warn_without_effect(session.options(), {"--keep-duplicates", "--sum-duplicates"},
                         "a grid has no parallel edges");
   }
-  if (!is_edge_list(input, options.format)) {
+  if (!input.is_edge_list(options.format)) {
     warn_without_effect(
         session.options(), {"--one-based", "--compact", "--ids", "--headings"},
         "it is for edge lists (.el, .wel, .txt, .tsv, .csv), and " + options.graph + " is none");
@@ -90,7 +48,7 @@ GraphInput find_graph(const Session& session, const GraphOptions& options) {
   return input;
 }
 
-bool is_drawn(const GraphInput& input, const GraphOptions& options, bool wants_weights) {
+bool is_drawn(const api::GraphPlace& input, const GraphOptions& options, bool wants_weights) {
   const bool draws_edges = input.generator && input.generator->kind != graph::GeneratorKind::grid;
   return draws_edges || (wants_weights && options.weights.starts_with("uniform"));
 }
@@ -99,44 +57,36 @@ void warn_of_weights(const Session& session, const std::string& command) {
   warn_without_effect(session.options(), {"--weights"}, command + " looks at no weights");
 }
 
-graph::Graph load_graph(const Session& session, const GraphInput& input,
-                        const GraphOptions& options, bool wants_weights, WeightRange range,
-                        graph::WeightReport* weights) {
+warren::ReadOptions read_options(const Session& session, const GraphOptions& options,
+                                 bool wants_weights) {
+  warren::ReadOptions read = options.reading(session.options().seed);
+  if (!wants_weights) read.weights = "none";
+  read.session = session.library();
+  return read;
+}
+
+warren::Graph read_graph(const Session& session, const api::GraphPlace& input,
+                         const GraphOptions& options, const warren::ReadOptions& read) {
   const auto progress =
       session.progress((input.generator ? "drawing " : "reading ") + options.graph);
-  const TraceSpan span("load graph", 0);
   const double begin = now_seconds();
-  graph::Graph graph;
-  if (input.generator) {
-    graph = graph::build(*graph::make_source(*input.generator), input.build, session.pool());
-  } else {
-    graph::ReadOptions read;
-    read.build = input.build;
-    read.one_based = options.one_based;
-    read.compact = options.compact;
-    read.least_vertices = input.least_vertices;
-    read.format = options.format;
-    read.words = input.words.get();
-    read.are_words = options.ids == "words";
-    if (options.headings != "auto") read.has_headings = options.headings == "yes";
-    read.no_negative_weights = range == WeightRange::not_negative;
-    read.read_weights = wants_weights && !options.weights.starts_with("uniform");
-    read.weights = weights;
-    graph = graph::read_graph(input.path, read, session.pool());
-  }
-  if (options.sum_duplicates && graph.weight_type == graph::WeightType::none) {
+  warren::Graph graph = api::read_place(input, options.graph, read);
+  if (options.sum_duplicates && !graph.is_weighted()) {
     log_warning(fmt::format("{}: no weights are read, so that --sum-duplicates has none to add up",
                             options.graph));
   }
-  if (wants_weights) {
-    set_weights(graph, options, session);
-  } else {
-    graph::drop_weights(graph);
-  }
-  if (range == WeightRange::not_negative) check_not_negative(graph, options.graph, session.pool());
-  if (!options.id_map.empty()) write_id_map(options.id_map, VertexNames(input, graph));
+  if (!options.id_map.empty()) write_id_map(options.id_map, VertexNames(graph));
   log_info(fmt::format("{}: loaded in {}", options.graph, duration(now_seconds() - begin)));
   return graph;
+}
+
+warren::Graph load_graph(const Session& session, const api::GraphPlace& input,
+                         const GraphOptions& options, bool wants_weights, WeightRange range) {
+  warren::ReadOptions read = read_options(session, options, wants_weights);
+  read.no_negative_weights = range == WeightRange::not_negative;
+  api::GraphPlace nameless = input;
+  nameless.names.clear();
+  return read_graph(session, nameless, options, read);
 }
 
 void set_weights(graph::Graph& graph, const GraphOptions& options, const Session& session) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren info: the devices, how they are linked, and what this program was built with.
-#include <memory>
+
+#include <algorithm>
+#include <array>
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/team/links.hpp"
 
+#include "check.hpp"
 #include "command.hpp"
 #include "option_rules.hpp"
 #include "session.hpp"
@@ -42,6 +45,10 @@ Json describe(const exec::Device& device) {
   json["memory"] = memory.total;
   json["memory_free"] = memory.free;
   json["processors"] = device.processors();
+  if (device.is_cuda()) {
+    json["capability"] = exec::capability_name(device.capability());
+    json["shared_memory_of_block"] = device.limits().shared_block_bytes;
+  }
   return json;
 }
 
@@ -77,10 +84,51 @@ void print_links(Session& session, const team::Links& links) {
   session.print("\n");
 }
 
-ExitStatus run_info(const CommonOptions& options) {
-  Session session("info", options);
+struct InfoCommand : CommonOptions {
+  bool check = false;
+};
+
+/// How many ranks --check runs where nobody says: all GPUs; on the CPU two.
+CommonOptions with_ranks(const InfoCommand& options) {
+  CommonOptions asked = options;
+  if (!options.check || options.devices != 0) return asked;
+  const int gpus = options.device == "cpu" ? 0 : exec::cuda_device_count();
+  asked.devices = gpus == 0 ? 2 : std::min(gpus, static_cast<int>(kMaxRanks));
+  return asked;
+}
+
+/// Runs the checks, a line each. False if one failed.
+bool check(Session& session, const std::vector<exec::Device>& devices) {
+  const CheckPlace place{devices, session.library(),
+                         session.on_gpu() ? DeviceKind::cuda : DeviceKind::cpu, session.ranks()};
+  const std::vector<CheckResult> results =
+      session.during("checking", [&] { return check_machine(place); });
+  session.print("\n");
+  Json& json = session.json()["checks"] = Json::array();
+  std::array<int, 3> counts{};
+  for (const CheckResult& result : results) {
+    ++counts.at(static_cast<std::size_t>(result.verdict));
+    json.push_back({{"name", result.name},
+                    {"verdict", name_of(result.verdict)},
+                    {"seconds", result.seconds},
+                    {"message", result.message}});
+    session.print("{:<12} {}{}{}\n", name_of(result.verdict), result.name,
+                  result.message.empty() ? "" : ": ", result.message);
+  }
+  const bool has_failed = counts[1] > 0;
+  session.json()["verified"] = !has_failed;
+  session.print("\n{} checks passed, {} failed, {} unavailable\n", counts[0], counts[1], counts[2]);
+  return !has_failed;
+}
+
+ExitStatus run_info(const InfoCommand& options) {
+  Session session("info", with_ranks(options));
   session.warn_of_seed(false);
-  warn_without_effect(options, {"--devices"}, "info tells of all devices");
+  if (!options.check) {
+    warn_without_effect(options, {"--devices"}, "info tells of all devices");
+    if (options.devices != 1)
+      warn_without_effect(options, {"--no-peer"}, "info looks at links alone, but for --check");
+  }
   warn_without_effect(options, {"--repeat"}, "info measures once");
   std::vector<exec::Device> devices;
   if (session.on_gpu()) {
@@ -98,9 +146,8 @@ ExitStatus run_info(const CommonOptions& options) {
                   human_bytes(memory.total), human_bytes(memory.free), device.model());
   }
   const double begin = now_seconds();
-  auto progress = session.progress("measuring links");
-  const team::Links links = team::measure_links(devices);
-  progress.reset();
+  const team::Links links =
+      session.during("measuring links", [&] { return team::measure_links(devices); });
   json["seconds"] = {now_seconds() - begin};
   json["links"] = table_of(links);
   json["host_links"] = Json::array();
@@ -109,24 +156,32 @@ ExitStatus run_info(const CommonOptions& options) {
   json["host"] = describe(session.host());
   json["versions"] = versions();
 
-  Table table;
+  session.print("\n");
   for (const auto& [name, version] : json["versions"].items()) {
     const std::string text = version.is_string() ? version.get<std::string>() : version.dump();
-    table.row(name, text.empty() ? "none" : text);
+    session.row(name, "{}", text.empty() ? "none" : text);
   }
-  session.print("\n{}", table.text());
+  if (!session.on_gpu()) {
+    const std::string why = exec::why_no_cuda_device();
+    json["no_gpu"] = why;
+    const std::size_t end = why.find(": ");  // Then comes the cure.
+    if (!why.empty()) session.row("no GPU", "{}", why.substr(0, end));
+    if (end != std::string::npos) session.row("", "{}", why.substr(end + 2));
+  }
+  const bool is_right = !options.check || check(session, devices);
   session.finish();
-  return ExitStatus::done;
+  return is_right ? ExitStatus::done : ExitStatus::not_verified;
 }
 
 }  // namespace
 
 void add_info(CLI::App& program, Action& action) {
-  auto options = std::make_shared<CommonOptions>();
-  CLI::App* info = add_command(program, "info", "Devices, their links, and versions");
-  add_common_options(*info, *options);
-  info->footer("Example:\n  warren info --json -");
-  info->callback([options, &action] { action = [options] { return run_info(*options); }; });
+  const auto [info, options] =
+      add_command<InfoCommand>(program, action, "info", "Devices, their links, and versions",
+                               "Example:\n  warren info --json -\n  warren info --check", run_info);
+  info.add_flag("--check", options.check,
+                "Try memory, copies, barriers and every algorithm: a line each (exit status 4)");
+  add_common_options(info, options);
 }
 
 }  // namespace warren::app

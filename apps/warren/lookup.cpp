@@ -1,78 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren lookup: how fast bags of rows of a table over all ranks are summed.
-#include <memory>
-
-#include "warren/core/error.hpp"
 
 #include "command.hpp"
-#include "lookup_input.hpp"
+#include "lookup_options.hpp"
 #include "option_rules.hpp"
 #include "text.hpp"
 
 namespace warren::app {
 namespace {
 
-struct LookupCommand {
-  LookupOptions options;
-  LookupCase lookup;
+struct OneLookup : LookupCommand {
+  api::LookupCase lookup;
 };
 
-ExitStatus run_lookup(const LookupCommand& command) {
-  const LookupOptions& options = command.options;
-  check_lookup_options(options, command.lookup);
-  Session session("lookup", options.common);
-  const LookupOutcome outcome = measure_lookups(session, options, {command.lookup}).at(0);
-  session.json().update(outcome.fields(options));
+ExitStatus run_lookup(const OneLookup& command) {
+  const api::LookupTrialOptions& options = command.table;
+  check(options, command.lookup);
+  Session session("lookup", command.common);
+  const api::LookupFigures figures = measure_lookups(session, command, {command.lookup}).at(0);
+  session.json().update(fields_of(options, figures));
 
-  Table table;
-  table.row("table", fmt::format("{} of {} {}", counted(options.rows, "row", "rows"), options.k,
-                                 options.type));
-  table.row("looked up",
-            fmt::format("{} of {} on each of {}", counted(options.batch, "bag", "bags"),
-                        counted(outcome.lookup.bag, "row", "rows"), session.place()));
-  table.row("strategy", outcome.strategy);
-  if (!outcome.why.empty()) table.row("why", outcome.why);
-  table.row("time", duration(median(outcome.seconds)));
-  table.row("rate", fmt::format("{}rows/s, {}B/s of table rows, all ranks together",
-                                with_prefix(outcome.rate), with_prefix(outcome.bytes)));
-  table.row("moved", counted(outcome.rows_moved, "row", "rows"));
+  session.row("table", "{} of {} {}", counted(options.rows, "row", "rows"), options.k,
+              options.type);
+  session.row("looked up", "{} of {} on each of {}", counted(options.batch, "bag", "bags"),
+              counted(figures.lookup.bag, "row", "rows"), session.place());
+  session.row("strategy", "{}", figures.strategy);
+  if (!figures.why.empty()) session.row("why", "{}", figures.why);
+  session.row("time", "{}", duration(median(figures.seconds)));
+  session.row("rate", "{}rows/s, {}B/s of table rows, all ranks together",
+              with_prefix(figures.rate), with_prefix(figures.bytes));
+  session.row("moved", "{}", counted(figures.rows_moved, "row", "rows"));
   if (options.interact)
-    table.row("interaction",
-              fmt::format("{}, pairs of {} bags", duration(median(outcome.interact_seconds)),
-                          options.features));
-  if (options.verify) table.row("verified", outcome.is_right ? "yes, every element" : "NO");
-  session.print("{}", table.text());
+    session.row("interaction", "{}, pairs of {} bags", duration(median(figures.interact_seconds)),
+                options.features);
+  if (options.verify) session.row("verified", "{}", figures.is_right ? "yes, every element" : "NO");
   session.finish();
-  if (!options.verify || outcome.is_right) return ExitStatus::done;
-  print_error(fmt::format("the sums are off by {:.3g} of their terms' sizes", outcome.error));
+  if (!options.verify || figures.is_right) return ExitStatus::done;
+  print_error(fmt::format("the sums are off by {:.3g} of their terms' sizes", figures.error));
   return ExitStatus::not_verified;
 }
 
 }  // namespace
 
+void add_lookup_options(CLI::App& command, LookupCommand& options) {
+  api::LookupTrialOptions& table = options.table;
+  add_number(command, "--rows", table.rows, "Rows of the table (1000000)", "N", 1, kMaxVertices);
+  add_number(command, "--k", table.k, "Elements of a row (64)", "K", 1, kMostColumns);
+  add_number(command, "--batch", table.batch, "Bags that each rank looks up (4096)", "B", 1,
+             kMaxVertices);
+  add_text(command, "--type", table.type, "Storage: float32, float16, bfloat16", "TYPE");
+  command.add_flag("--verify", table.verify, "Look at every element (exit status 4)");
+  add_common_options(command, options.common);
+}
+
+std::vector<api::LookupFigures> measure_lookups(const Session& session,
+                                                const LookupCommand& command,
+                                                const std::vector<api::LookupCase>& cases) {
+  api::LookupTrialOptions options = command.table;
+  options.seed = command.common.seed;
+  options.repeat = command.common.repeat;
+  options.session = session.library();
+  return session.during("looking up", [&] { return api::measure_lookups(options, cases); });
+}
+
+Json fields_of(const api::LookupTrialOptions& options, const api::LookupFigures& figures) {
+  Json json = {{"seconds", figures.seconds},
+               {"rows", options.rows},
+               {"k", options.k},
+               {"batch", options.batch},
+               {"bag", figures.lookup.bag},
+               {"skew", figures.lookup.skew},
+               {"type", options.type},
+               {"strategy", figures.strategy},
+               {"lookups_per_second", figures.rate},
+               {"bytes_per_second", figures.bytes},
+               {"rows_moved", figures.rows_moved},
+               {"max_relative_error", options.verify ? Json(figures.error) : Json(nullptr)},
+               {"verified", options.verify ? Json(figures.is_right) : Json(nullptr)}};
+  if (!figures.why.empty()) json["why"] = figures.why;
+  if (options.interact) {
+    json["features"] = options.features;
+    json["interact_seconds"] = figures.interact_seconds;
+  }
+  return json;
+}
+
 void add_lookup(CLI::App& program, Action& action) {
-  auto command = std::make_shared<LookupCommand>();
-  CLI::App* lookup =
-      add_command(program, "lookup", "Sums of bags of rows of a table over all ranks");
-  add_lookup_options(*lookup, command->options);
-  add_number(*lookup, "--bag", command->lookup.bag, "Rows of a bag (32)", "L", 1,
+  const auto [lookup, command] = add_command<OneLookup>(
+      program, action, "lookup", "Sums of bags of rows of a table over all ranks",
+      "Example:\n  warren lookup --rows 1000000 --k 64 --batch 4096 --bag 32 --verify", run_lookup);
+  add_lookup_options(lookup, command);
+  add_number(lookup, "--bag", command.lookup.bag, "Rows of a bag (32)", "L", 1,
              std::uint64_t{1} << 48);
-  lookup
-      ->add_option("--skew", command->lookup.skew,
-                   "0: rows are drawn uniformly; row number (a uniform one)^(1 + skew) otherwise")
-      ->type_name("S")
-      ->check(real_number(0.0, 100.0));
-  lookup
-      ->add_option("--strategy", command->lookup.strategy,
-                   "auto, pull (rows are read where they lie), owner-sum (owners add up their rows "
-                   "of a bag), messages (whole rows are sent)")
-      ->type_name("NAME");
-  add_number(*lookup, "--features", command->options.features, "Bags of a sample (1)", "F", 1,
-             4096);
-  lookup->add_flag("--interact", command->options.interact,
-                   "Then the products of all pairs of a sample's bags (DLRM)");
-  lookup->footer("Example:\n  warren lookup --rows 1000000 --k 64 --batch 4096 --bag 32 --verify");
-  lookup->callback([command, &action] { action = [command] { return run_lookup(*command); }; });
+  add_real(lookup, "--skew", command.lookup.skew,
+           "0: rows are drawn uniformly; row number (a uniform one)^(1 + skew) otherwise", "S", 0.0,
+           100.0);
+  add_text(lookup, "--strategy", command.lookup.strategy,
+           "auto, pull (rows are read where they lie), owner-sum (owners add up their rows "
+           "of a bag), messages (whole rows are sent)");
+  add_number(lookup, "--features", command.table.features, "Bags of a sample (1)", "F", 1, 4096);
+  lookup.add_flag("--interact", command.table.interact,
+                  "Then the products of all pairs of a sample's bags (DLRM)");
 }
 
 }  // namespace warren::app

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: what was asked for, and the exit status that says how it went.
+#include <chrono>
 #include <csignal>
 #include <new>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -15,9 +18,11 @@
 #include "warren/core/standard_streams.hpp"
 #include "warren/core/start_thread.hpp"
 #include "warren/core/stop.hpp"
+#include "warren/team/processes.hpp"
 
 #include "command.hpp"
 #include "files.hpp"
+#include "launched.hpp"
 #include "options.hpp"
 #include "process.hpp"
 
@@ -25,8 +30,13 @@ namespace warren::app {
 namespace {
 
 int fail(ExitStatus status, const std::string& message) {
-  print_error(message);
+  end_other_ranks(message);
+  print_last_error(message, static_cast<int>(status));
   return static_cast<int>(status);
+}
+/// Of what only this rank may have met.
+int fail_here(ExitStatus status, const std::string& message) {
+  return fail(status, is_one_of_several() ? message + this_rank() : message);
 }
 
 /// Which option would make it fit.
@@ -103,7 +113,7 @@ void add_commands(CLI::App& program, Action& action) {
 /// Of what is being thrown: its message, and the status that it ends the program with.
 int report(const CLI::App& program, const std::string& command) {
   if (const int signal = stop_signal(); signal != 0) {
-    print_error(std::string("interrupted by ") + signal_name(signal));
+    print_last_error(interruption(signal), status_of_signal(signal));
     return status_of_signal(signal);
   }
   try {
@@ -115,23 +125,31 @@ int report(const CLI::App& program, const std::string& command) {
                                                   nearest_name(program), see));
   } catch (const ClosedPipeError&) {
     return status_of_signal(SIGPIPE);  // Whoever read from it has had enough: no message.
+  } catch (const team::RefusedError&) {
+    // Rank 0 says why. A launcher ends it as soon as another rank has ended.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return static_cast<int>(ExitStatus::unusable);
   } catch (const UsageError& error) {
     return fail(ExitStatus::unusable, error.what());
   } catch (const InputError& error) {
-    return fail(ExitStatus::unusable, error.what());
+    return fail_here(ExitStatus::unusable, error.what());
   } catch (const MemoryError& error) {
-    return fail(ExitStatus::not_enough_memory, error.what() + memory_cure(command, error.what()));
+    return fail_here(ExitStatus::not_enough_memory,
+                     error.what() + memory_cure(command, error.what()));
   } catch (const ThreadError& error) {
-    return fail(ExitStatus::not_enough_memory, error.what());
+    return fail_here(ExitStatus::not_enough_memory, error.what());
   } catch (const std::bad_alloc&) {
-    return fail(ExitStatus::not_enough_memory,
-                "not enough memory on the host" + memory_cure(command, ""));
+    return fail_here(ExitStatus::not_enough_memory,
+                     "not enough memory on the host" + memory_cure(command, ""));
   } catch (const std::system_error& error) {
     const bool is_memory = error.code() == std::errc::not_enough_memory;
-    return fail(is_memory ? ExitStatus::not_enough_memory : ExitStatus::internal_failure,
-                error.what());
-  } catch (const std::exception& error) {
+    return fail_here(is_memory ? ExitStatus::not_enough_memory : ExitStatus::internal_failure,
+                     error.what());
+  } catch (const TeamError& error) {
+    if (is_one_of_several()) return status_of_other_rank();
     return fail(ExitStatus::internal_failure, error.what());
+  } catch (const std::exception& error) {
+    return fail_here(ExitStatus::internal_failure, error.what());
   }
 }
 
@@ -141,7 +159,7 @@ ExitStatus parse_and_do(CLI::App& program, const Action& action, int argc, char*
   } catch (const CLI::Success& success) {  // --help, --version.
     std::ostringstream text;
     (void)program.exit(success, text, text);
-    write_standard_output(text.str());
+    if (is_first_process()) write_standard_output(text.str());
     return ExitStatus::done;
   }
   return action();
@@ -150,13 +168,16 @@ ExitStatus parse_and_do(CLI::App& program, const Action& action, int argc, char*
 int run(int argc, char** argv) {
   CLI::App program("warren: computes on one graph across many memories.", "warren");
   const std::string command = argc > 1 ? argv[1] : "";
+  std::optional<Launched> ranks;  // Left once it is said how the run went.
   try {
+    ranks.emplace(command, argc, argv);
     Action action;
     add_commands(program, action);
     check_command(command);
     const ExitStatus status = parse_and_do(program, action, argc, argv);
     check_stop();
-    return static_cast<int>(status);
+    // A launcher ends all ranks when one of them fails: that is left to the one that reports.
+    return is_first_process() ? static_cast<int>(status) : 0;
   } catch (...) {
     return report(program, command);
   }

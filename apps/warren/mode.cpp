@@ -1,54 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mode.hpp"
 
-#include "text.hpp"
+#include "warren/team/processes.hpp"
 
 namespace warren::app {
 
-Mode choose_mode(team::Team& team, const graph::Shard& shard, std::uint64_t reached,
-                 std::uint64_t levels, bool is_weighted) {
-  const traverse::ModeChoice choice =
-      traverse::choose_mode(team, shard, reached, levels, is_weighted);
-  return {choice.is_async, choice.reason};
-}
-
-void set_mode_fields(Json& json, const Mode& mode, const traverse::AsyncReport* report) {
-  json["mode"] = mode.is_async ? "async" : "sync";
-  if (!mode.reason.empty()) json["mode_reason"] = mode.reason;
-  if (report == nullptr) return;
-  const schedule::QueueReport& queue = report->queue;
-  json["tasks"] = queue.tasks;
-  json["rank_tasks"] = queue.rank_tasks;
-  json["rank_idle_seconds"] = queue.rank_idle_seconds;
-  json["expanded"] = report->expanded;
-  if (report->redundancy > 0.0) json["redundancy"] = report->redundancy;
-  json["spilled"] = queue.spilled;
-  json["persistent"] = queue.is_persistent;
-  json["rounds"] = queue.rounds;
-  const std::size_t ranks = queue.rank_tasks.size();
+void set_mode_fields(Json& json, const RunInfo& info) {
+  json["mode"] = info.mode == Mode::asynchronous ? "async" : "sync";
+  if (!info.mode_reason.empty()) json["mode_reason"] = info.mode_reason;
+  if (!info.report) return;
+  const TaskReport& report = *info.report;
+  json["tasks"] = report.tasks;
+  json["rank_tasks"] = report.rank_tasks;
+  json["rank_idle_seconds"] = report.rank_idle_seconds;
+  json["expanded"] = report.expanded;
+  if (report.redundancy > 0.0) json["redundancy"] = report.redundancy;
+  json["spilled"] = report.spilled;
+  json["persistent"] = report.is_persistent;
+  json["rounds"] = report.rounds;
+  const std::size_t ranks = report.rank_tasks.size();
   json["messages"] = Json::array();
   json["message_bytes"] = Json::array();
   for (std::size_t p = 0; p < ranks; ++p) {
     Json messages = Json::array(), bytes = Json::array();
     for (std::size_t q = 0; q < ranks; ++q) {
-      messages.push_back(queue.messages[p * ranks + q]);
-      bytes.push_back(queue.bytes[p * ranks + q]);
+      messages.push_back(report.messages[p * ranks + q]);
+      bytes.push_back(report.message_bytes[p * ranks + q]);
     }
     json["messages"].push_back(messages);
     json["message_bytes"].push_back(bytes);
   }
 }
 
-std::string mode_text(const Mode& mode, const traverse::AsyncReport* report) {
-  std::string text = mode.is_async ? "asynchronous" : "synchronous";
-  if (!mode.reason.empty()) text += fmt::format(" ({})", mode.reason);
-  if (report == nullptr) return text;
-  text += fmt::format(": {} tasks", thousands(report->queue.tasks));
-  if (report->redundancy > 0.0)
-    text += fmt::format(", each vertex worked on {:.2f} times", report->redundancy);
-  if (report->queue.messages_sent > 0)
-    text += fmt::format(", {} messages between ranks", thousands(report->queue.messages_sent));
+void set_byte_fields(Json& json, const RunInfo& info) {
+  json["bytes_read"] = info.bytes_read;
+  set_bytes_between_hosts(json, info);
+}
+
+void set_bytes_between_hosts(Json& json, const RunInfo& info) {
+  const auto* processes = team::Processes::current();
+  if (processes != nullptr && processes->hosts() > 1)
+    json["bytes_between_hosts"] = info.bytes_between_hosts;
+}
+
+std::string mode_text(const RunInfo& info) {
+  std::string text = info.mode == Mode::asynchronous ? "asynchronous" : "synchronous";
+  if (!info.mode_reason.empty()) text += fmt::format(" ({})", info.mode_reason);
+  if (!info.report) return text;
+  text += fmt::format(": {} tasks", thousands(info.report->tasks));
+  if (info.report->redundancy > 0.0)
+    text += fmt::format(", each vertex worked on {:.2f} times", info.report->redundancy);
+  if (info.report->messages_sent > 0)
+    text += fmt::format(", {} messages between ranks", thousands(info.report->messages_sent));
   return text;
+}
+
+Json verified(const RunInfo& info) {
+  return info.verdict ? Json(info.verdict->correct) : Json(nullptr);
+}
+
+void add_verified(Session& session, const RunInfo& info, const std::string& how) {
+  if (!info.verdict) return;
+  session.row("verified", "{}",
+              info.verdict->correct ? "yes, " + how : "NO: " + info.verdict->message);
+}
+
+ExitStatus verification_status(const RunInfo& info, const std::string& what) {
+  if (!info.verdict || info.verdict->correct) return ExitStatus::done;
+  print_error(what.empty() ? info.verdict->message
+                           : fmt::format("{}: {}", what, info.verdict->message));
+  return ExitStatus::not_verified;
+}
+
+double median_seconds(const RunInfo& info) { return median(info.run_seconds); }
+
+double edge_rate(const RunInfo& info, double edges) {
+  const double middle = median_seconds(info);
+  return middle > 0.0 ? edges / middle : 0.0;
 }
 
 }  // namespace warren::app

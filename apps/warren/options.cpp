@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,9 +34,26 @@ bool contains(const std::vector<std::string>& values, const std::string& value) 
 
 }  // namespace
 
-CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description) {
-  return parent.add_subcommand(name, description);
+CLI::App* add_parser(CLI::App& parent, const std::string& name, const std::string& description,
+                     const std::string& examples) {
+  CLI::App* parser = parent.add_subcommand(name, description);
+  parser->footer(examples);
+  return parser;
 }
+
+CLI::App* add_parser(CLI::App& parent, const std::string& name, const std::string& description,
+                     const std::string& examples, Action& action, Action what) {
+  CLI::App* parser = add_parser(parent, name, description, examples);
+  parser->callback([&action, what = std::move(what)] { action = what; });
+  return parser;
+}
+
+OptionGroup::OptionGroup(CLI::App& command, const std::string& name)
+    : command_(command), before_(command.option_defaults()->get_group()) {
+  command.option_defaults()->group(name);
+}
+
+OptionGroup::~OptionGroup() { command_.option_defaults()->group(before_); }
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   // Writes the number anew: the parser takes digits behind a 0 for octal ones.
@@ -101,6 +119,25 @@ CLI::Validator byte_count() {
   return CLI::Validator(check, "");
 }
 
+std::vector<std::int64_t> parse_fanouts(const std::string& text) {
+  std::vector<std::int64_t> fanouts;
+  const char* at = text.data();
+  const char* const last = text.data() + text.size();
+  for (;;) {
+    std::int64_t fanout = 0;
+    const auto [end, error] = std::from_chars(at, last, fanout);
+    require(error == std::errc{} && (end == last || *end == ','),
+            fmt::format("--fanout \"{}\" should be whole numbers with commas between, such as "
+                        "15,10,5",
+                        text));
+    fanouts.push_back(fanout);
+    if (end == last) break;
+    at = end + 1;
+  }
+  api::check_fanouts(fanouts);
+  return fanouts;
+}
+
 bool CommonOptions::is_given(const std::string& option) const {
   return std::any_of(parsers.begin(), parsers.end(), [&](const CLI::App* parser) {
     const CLI::Option* found = parser->get_option_no_throw(option);
@@ -116,101 +153,70 @@ void warn_without_effect(const CommonOptions& common, std::initializer_list<cons
 }
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
-  const std::string group = "Common options";
+  const OptionGroup group(command, "Common options");
   options.parsers.push_back(&command);
-  command.add_option("--device", options.device, "auto (a GPU where there is one), cpu, cuda")
-      ->type_name("NAME")
-      ->group(group);
-  command
-      .add_option(
-          "--devices", options.devices,
-          "Ranks in this process, or auto (as many GPUs as make a traversal faster; else 1)")
-      ->type_name("N|auto")
-      ->transform(ranks_or_auto())
-      ->group(group);
+  add_text(command, "--device", options.device, "auto (a GPU where there is one), cpu, cuda");
+  add_text(command, "--devices", options.devices,
+           "Ranks in this process, or auto (as many GPUs as make a traversal faster; else 1)",
+           "N|auto")
+      ->transform(ranks_or_auto());
   add_number(command, "--threads", options.threads, "CPU threads in all (0: all there are)", "N", 0,
-             65536)
-      ->group(group);
-  command.add_flag("--share-devices", options.share_devices, "More ranks than GPUs: take turns")
-      ->group(group);
-  command
-      .add_flag("--side-by-side", options.side_by_side,
-                "More ranks than GPUs: each on a part of one, as if on its own")
-      ->group(group);
+             65536);
+  command.add_flag("--share-devices", options.share_devices, "More ranks than GPUs: take turns");
+  command.add_flag("--side-by-side", options.side_by_side,
+                   "More ranks than GPUs: each on a part of one, as if on its own");
+  command.add_flag("--no-peer", options.no_peer,
+                   "Ranks do not reach each other's memory, as on GPUs without NVLink: for tests");
   add_number(command, "--seed", options.seed, "Fixes everything that is random (1)", "S", 0,
-             kMostNumber)
-      ->group(group);
-  command.add_flag("--deterministic", options.deterministic, "Results repeat bit for bit")
-      ->group(group);
+             kMostNumber);
+  command.add_flag("--deterministic", options.deterministic, "Results repeat bit for bit");
   add_number(command, "--repeat", options.repeat, "Timed runs, after one warm-up (1)", "R", 1,
-             1000000)
-      ->group(group);
-  command.add_option("--json", options.json, "One JSON object to FILE, or - for standard output")
-      ->type_name("FILE|-")
-      ->group(group);
-  command.add_option("--trace", options.trace, "A timeline to FILE, for Perfetto")
-      ->type_name("FILE")
-      ->group(group);
-  auto* quiet = command.add_flag("--quiet", options.quiet, "Print errors only")->group(group);
-  command.add_flag("--verbose", options.verbose, "Say more on standard error")
-      ->group(group)
-      ->excludes(quiet);
+             1000000);
+  add_text(command, "--json", options.json, "One JSON object to FILE, or - for standard output",
+           "FILE|-");
+  add_text(command, "--trace", options.trace, "A timeline to FILE, for Perfetto", "FILE");
+  auto* quiet = command.add_flag("--quiet", options.quiet, "Print errors only");
+  command.add_flag("--verbose", options.verbose, "Say more on standard error")->excludes(quiet);
+}
+
+warren::ReadOptions GraphOptions::reading(std::uint64_t draws_by) const {
+  warren::ReadOptions read = *this;
+  read.are_words = ids == "words";
+  if (headings != "auto") read.has_headings = headings == "yes";
+  read.seed = draws_by;
+  return read;
 }
 
 void add_graph_options(CLI::App& command, GraphOptions& options) {
-  const std::string group = "Graph options";
-  command
-      .add_option(
-          "graph", options.graph,
-          "A file (.mtx .el .wel .txt .tsv .csv .gr .graph .sg .wsg .npz .npy .wgr; text also "
-          ".gz, .zst), - or a pipe (with --format), a generator (kron:SCALE[,DEGREE] "
-          "urand:SCALE[,DEGREE] grid:WIDTHxHEIGHT "
-          "community:VERTICES,DEGREE), or a dataset: a folder, or a name such as debian")
-      ->type_name("GRAPH")
+  const OptionGroup group(command, "Graph options");
+  add_text(command, "graph", options.graph,
+           "A file (.mtx .el .wel .txt .tsv .csv .gr .graph .sg .wsg .npz .npy .wgr; text also "
+           ".gz, .zst), - or a pipe (with --format), a generator (kron:SCALE[,DEGREE] "
+           "urand:SCALE[,DEGREE] grid:WIDTHxHEIGHT "
+           "community:VERTICES,DEGREE), or a dataset: a folder, or a name such as debian",
+           "GRAPH")
       ->required();
-  command.add_flag("--symmetrize", options.symmetrize, "Add the reverse of every edge")
-      ->group(group);
-  command.add_flag("--drop-self-loops", options.drop_self_loops, "Leave self-loops out")
-      ->group(group);
-  command
-      .add_option(
-          "--format", options.format,
-          "What GRAPH holds, where its name does not say it (el, wel, txt, tsv, csv, mtx, "
-          "gr, graph, sg, wsg, npz, npy, wgr): GRAPH may be a pipe then, or - for standard input")
-      ->type_name("NAME")
-      ->group(group);
-  auto* keep = command
-                   .add_flag("--keep-duplicates", options.keep_duplicates,
-                             "Keep parallel edges (else merged, weights by minimum)")
-                   ->group(group);
+  command.add_flag("--symmetrize", options.symmetrize, "Add the reverse of every edge");
+  command.add_flag("--drop-self-loops", options.drop_self_loops, "Leave self-loops out");
+  add_text(command, "--format", options.format,
+           "What GRAPH holds, where its name does not say it (el, wel, txt, tsv, csv, mtx, "
+           "gr, graph, sg, wsg, npz, npy, wgr): GRAPH may be a pipe then, or - for standard input");
+  auto* keep = command.add_flag("--keep-duplicates", options.keep_duplicates,
+                                "Keep parallel edges (else merged, weights by minimum)");
   command
       .add_flag("--sum-duplicates", options.sum_duplicates,
                 "Merge parallel edges, weights by sum (as SciPy does)")
-      ->group(group)
       ->excludes(keep);
-  command.add_flag("--one-based", options.one_based, "Edge lists: ids start at 1")->group(group);
-  command.add_flag("--compact", options.compact, "Edge lists: only ids that occur are vertices")
-      ->group(group);
-  command
-      .add_option("--ids", options.ids,
-                  "Edge lists: auto (words, where the first line's are), or words (numbers too)")
-      ->type_name("HOW")
-      ->group(group);
-  command
-      .add_option("--headings", options.headings,
-                  "Edge lists: whether the first line is one of headings: auto, yes, no")
-      ->type_name("HOW")
-      ->group(group);
-  command
-      .add_option("--id-map", options.id_map,
-                  "Edge lists: to FILE a line for every vertex, its number and its id or word")
-      ->type_name("FILE")
-      ->group(group);
-  command
-      .add_option("--weights", options.weights,
-                  "uniform:LO:HI (random integers, by --seed), or file (those of the file)")
-      ->type_name("HOW")
-      ->group(group);
+  command.add_flag("--one-based", options.one_based, "Edge lists: ids start at 1");
+  command.add_flag("--compact", options.compact, "Edge lists: only ids that occur are vertices");
+  add_text(command, "--ids", options.ids,
+           "Edge lists: auto (words, where the first line's are), or words (numbers too)", "HOW");
+  add_text(command, "--headings", options.headings,
+           "Edge lists: whether the first line is one of headings: auto, yes, no", "HOW");
+  add_text(command, "--id-map", options.id_map,
+           "Edge lists: to FILE a line for every vertex, its number and its id or word", "FILE");
+  add_text(command, "--weights", options.weights,
+           "uniform:LO:HI (random integers, by --seed), or file (those of the file)", "HOW");
 }
 
 namespace {
@@ -219,32 +225,36 @@ namespace {
 template <class Number>
 void add_bytes(CLI::App& command, const std::string& name, Number& value,
                const std::string& description) {
-  command.add_option(name, value, description)->type_name("BYTES")->transform(byte_count());
+  add_text(command, name, value, description, "BYTES")->transform(byte_count());
 }
 
 }  // namespace
 
+void add_method(CLI::App& command, std::string& method) {
+  add_text(command, "--method", method,
+           "Partition over the ranks: ranges, random, degree, rabbit, metis");
+}
+
+void add_reorder(CLI::App& command, std::string& order) {
+  add_text(command, "--reorder", order,
+           "Order of the vertices before they are cut: none, rabbit, degree, random");
+}
+
 void add_traversal_options(CLI::App& command, TraversalOptions& options) {
-  command
-      .add_option("--mode", options.mode, "auto, sync (one step after another), async (as tasks)")
-      ->type_name("NAME");
-  command
-      .add_option("--edges", options.edges,
-                  "Where neighbour lists live: device, host (pinned memory that kernels read in "
-                  "place: for graphs larger than the device), compressed-host")
-      ->type_name("WHERE");
+  add_text(command, "--mode", options.mode,
+           "auto, sync (one step after another), async (as tasks)");
+  add_text(command, "--edges", options.edges,
+           "Where neighbour lists live: device, host (pinned memory that kernels read in "
+           "place: for graphs larger than the device), compressed-host",
+           "WHERE");
   add_bytes(command, "--cache", options.cache,
             "Of --edges host: device memory that holds lists all the same (default: what is free, "
             "less a margin; 0: none)");
   add_bytes(command, "--device-memory", options.device_memory,
             "Use at most this much memory of each device");
-  command
-      .add_option("--method", options.method,
-                  "Partition over the ranks: ranges, random, degree, rabbit, metis")
-      ->type_name("NAME");
+  add_method(command, options.method);
   command.add_flag("--verify", options.verify, "Check the result on the host (exit status 4)");
-  command.add_option("--output", options.output, "The result of every vertex, a line each")
-      ->type_name("FILE");
+  add_text(command, "--output", options.output, "The result of every vertex, a line each", "FILE");
 }
 
 void check_traversal_options(const TraversalOptions& options, bool has_async) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "warren/api/graph.hpp"
+
 namespace CLI {
 class App;
 }
@@ -21,6 +23,7 @@ struct CommonOptions {
   int threads = 0;  ///< 0: all that the process may use.
   bool share_devices = false;
   bool side_by_side = false;
+  bool no_peer = false;
   std::uint64_t seed = 1;
   bool deterministic = false;
   int repeat = 1;
@@ -28,7 +31,7 @@ struct CommonOptions {
   std::string trace;  ///< A file, or empty.
   bool quiet = false;
   bool verbose = false;
-  std::vector<const CLI::App*> parsers;  ///< Of the commands that may fill this.
+  std::vector<CLI::App*> parsers;  ///< Of the commands that may fill this.
 
   /// Before a traversal has settled how many help.
   [[nodiscard]] int ranks() const { return devices == 0 ? 1 : devices; }
@@ -40,22 +43,22 @@ void warn_without_effect(const CommonOptions& common, std::initializer_list<cons
                          const std::string& why);
 void add_common_options(CLI::App& command, CommonOptions& options);
 
-/// What every command that takes a GRAPH takes.
-struct GraphOptions {
+/// What every command that takes a GRAPH takes: how the library reads it, and what the command line
+/// has besides. Weights: those of the file where it has any.
+struct GraphOptions : warren::ReadOptions {
   std::string graph;
-  bool symmetrize = false;
-  bool drop_self_loops = false;
-  bool keep_duplicates = false;
-  bool sum_duplicates = false;
-  bool one_based = false;
-  bool compact = false;
-  std::string format;             ///< As files' names end; empty: the name says it.
   std::string ids = "auto";       ///< "words": of an edge list, whatever they look like.
   std::string headings = "auto";  ///< "yes", "no": of an edge list.
   std::string id_map;             ///< A file, or empty.
-  std::string weights;  ///< "uniform:LO:HI", "file", or empty: those of the file where it has any.
+
+  /// With all of that.
+  [[nodiscard]] warren::ReadOptions reading(std::uint64_t draws_by) const;
 };
 void add_graph_options(CLI::App& command, GraphOptions& options);
+
+/// --method and --reorder of commands whose ranks each have a part of the graph.
+void add_method(CLI::App& command, std::string& method);
+void add_reorder(CLI::App& command, std::string& order);
 
 /// What every traversal takes.
 struct TraversalOptions {
@@ -81,6 +84,9 @@ void check_choice(const std::string& option, const std::string& value,
 void check_method(const std::string& method);
 /// True if partitions by `method`, or orders of that name, are drawn by the seed.
 [[nodiscard]] bool is_drawn(const std::string& method);
+
+/// "15,10,-1". Throws UsageError for anything else, and for more hops than there can be.
+[[nodiscard]] std::vector<std::int64_t> parse_fanouts(const std::string& text);
 
 /// Throws UsageError for a command that is unknown or not there yet. Options pass.
 void check_command(const std::string& command);

@@ -2,7 +2,6 @@
 // warren predict: what a trained model says of every vertex, exactly, on the whole graph; and of
 // pairs of vertices, if it is a model of links.
 #include <algorithm>
-#include <memory>
 #include <optional>
 
 #include "warren/api/dataset_name.hpp"
@@ -23,12 +22,11 @@
 namespace warren::app {
 namespace {
 
-struct Options {
+struct PredictCommand {
   CommonOptions common;
   DatasetOptions dataset;
   std::string checkpoint;
   std::string output, scores, embeddings, pairs;
-  bool has_scores = false, has_embeddings = false;
   bool no_labels = false;
   bool allow_changes = false;
 };
@@ -39,10 +37,11 @@ struct Outputs {
 };
 
 /// --scores and --embeddings without a file say what --output's file holds.
-Outputs outputs_of(const Options& options) {
+Outputs outputs_of(const PredictCommand& options) {
   Outputs outputs{options.output, options.scores, options.embeddings};
-  const bool scores_there = options.has_scores && options.scores.empty();
-  const bool embeddings_there = options.has_embeddings && options.embeddings.empty();
+  const bool scores_there = options.common.is_given("--scores") && options.scores.empty();
+  const bool embeddings_there =
+      options.common.is_given("--embeddings") && options.embeddings.empty();
   require(!(scores_there || embeddings_there) || !options.output.empty(),
           "--scores and --embeddings need a file to write: give --output FILE, or the file behind "
           "them");
@@ -53,7 +52,7 @@ Outputs outputs_of(const Options& options) {
   return outputs;
 }
 
-void tell_files(const Session& session, const Options& options, const Outputs& outputs) {
+void tell_files(const Session& session, const PredictCommand& options, const Outputs& outputs) {
   for (const std::string& file : learn::checkpoint_files(options.checkpoint)) session.reads(file);
   session.reads(options.pairs);
   if (!outputs.text.empty()) session.writes("--output", outputs.text);
@@ -64,48 +63,45 @@ void tell_files(const Session& session, const Options& options, const Outputs& o
 using api::Prediction;
 
 Prediction measure(const Session& session, const api::PredictionJob& job) {
-  Prediction outcome;
-  const learn::MemoryPlan plan = api::plan_prediction(job);
-  const auto progress = session.progress("predicting");
-  team::run_team(session.team(),
-                 [&](team::Team& team) { api::predict_on(team, job, plan, outcome); });
-  return outcome;
+  return session.during("predicting", [&] { return api::run_prediction(session.library(), job); });
 }
 
 /// Whether there are labels to compare with.
-bool finds_labels(const Options& options) {
+bool finds_labels(const PredictCommand& options) {
   return !options.no_labels && api::has_labels(api::find_dataset(options.dataset.graph.graph));
 }
 
-void report_accuracy(Json& json, Table& table, const Prediction& outcome) {
+void report_accuracy(Session& session, const Prediction& outcome) {
   if (!outcome.scores) {
-    table.row("accuracy", "none: there are no labels to compare with");
+    session.row("accuracy", "none: there are no labels to compare with");
     return;
   }
   const learn::Scores& scores = *outcome.scores;
+  Json& json = session.json();
   json["train_accuracy"] = scores[0].accuracy;
   json["validation_accuracy"] = scores[1].accuracy;
   json["test_accuracy"] = scores[2].accuracy;
-  table.row("training, validation, test", fmt::format("{:.4f}, {:.4f}, {:.4f}", scores[0].accuracy,
-                                                      scores[1].accuracy, scores[2].accuracy));
+  session.row("training, validation, test", "{:.4f}, {:.4f}, {:.4f}", scores[0].accuracy,
+              scores[1].accuracy, scores[2].accuracy);
 }
 
-void write_links(const Options& options, const Outputs& outputs, const TrainInput& input,
-                 const Prediction& outcome, std::uint64_t width, Json& json, Table& table) {
+void write_links(const PredictCommand& options, const Outputs& outputs, const TrainInput& input,
+                 const Prediction& outcome, std::uint64_t width, Session& session) {
+  Json& json = session.json();
   if (!outputs.embeddings.empty())
     learn::write_npy(outputs.embeddings, input.dataset.vertices, width, outcome.rows);
   json["embedding"] = width;
   if (options.pairs.empty()) return;
   const auto pairs = read_pairs(options.pairs, input.dataset.vertices, input.names);
-  const auto scores = pair_scores(pairs.links, outcome.rows, width);
+  const auto scores = api::pair_scores(pairs.links, outcome.rows, width);
   if (!outputs.text.empty()) write_pairs(outputs.text, pairs, scores);
   if (!outputs.scores.empty()) learn::write_npy(outputs.scores, pairs.links.size(), 1, scores);
   const auto likely = static_cast<std::uint64_t>(
       std::count_if(scores.begin(), scores.end(), [](float score) { return score > 0.0f; }));
   json["pairs"] = pairs.links.size();
   json["likely_pairs"] = likely;
-  table.row("pairs", fmt::format("{}, {} of them likelier linked than not",
-                                 thousands(pairs.links.size()), thousands(likely)));
+  session.row("pairs", "{}, {} of them likelier linked than not", thousands(pairs.links.size()),
+              thousands(likely));
 }
 
 void write_nodes(const Outputs& outputs, const TrainInput& input, const Prediction& outcome,
@@ -118,7 +114,7 @@ void write_nodes(const Outputs& outputs, const TrainInput& input, const Predicti
 }
 
 /// What only a model of links, or only one of classes, can be asked.
-void check_task(const Options& options, const Outputs& outputs, bool is_of_links) {
+void check_task(const PredictCommand& options, const Outputs& outputs, bool is_of_links) {
   require(is_of_links || options.pairs.empty(),
           options.checkpoint +
               ": --pairs is for models of links (train --task link); this one tells classes of "
@@ -132,7 +128,7 @@ void check_task(const Options& options, const Outputs& outputs, bool is_of_links
       "--output and --scores of a model of links are of pairs: give --pairs FILE");
 }
 
-ExitStatus run_predict(CLI::App& command, const Options& options) {
+ExitStatus run_predict(const PredictCommand& options) {
   require(!options.checkpoint.empty(), "predict needs --checkpoint DIR, which train has written");
   const Model model = load_model(options.checkpoint);
   const learn::Checkpoint& checkpoint = model.facts();
@@ -140,7 +136,8 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
   const bool is_of_links = checkpoint.is_of_links;
   check_task(options, outputs, is_of_links);
   if (checkpoint.settings.empty()) warn_of_old_checkpoint(options.checkpoint);
-  bool has_changes = restore_options(command, options.checkpoint, checkpoint.settings);
+  bool has_changes =
+      restore_options(*options.common.parsers.front(), options.checkpoint, checkpoint.settings);
   const learn::Settings given = input_settings(options.dataset, options.common.seed);
   has_changes |= learn::check_settings(options.checkpoint, learn::Purpose::predict,
                                        checkpoint.settings, given, options.allow_changes);
@@ -164,24 +161,24 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
                         .has_labels = has_labels,
                         .wants_embeddings = !is_of_links && !outputs.embeddings.empty()});
   Json& json = session.json();
-  Table table;
+  session.print("\n");
   json["seconds"] = std::vector<double>{outcome.seconds};
   json["model"] = learn::name_of(train.model.kind);
   json["task"] = is_of_links ? "link" : "node";
   json["normalize"] = input.normalize;
-  table.row("model", fmt::format("{}, on {}", learn::name_of(train.model.kind), session.place()));
-  table.row("time", duration(outcome.seconds));
+  session.row("model", "{}, on {}", learn::name_of(train.model.kind), session.place());
+  session.row("time", "{}", duration(outcome.seconds));
+  const Outputs written = is_first_process() ? outputs : Outputs{};
   if (is_of_links) {
-    write_links(options, outputs, input, outcome, train.model.classes, json, table);
+    write_links(options, written, input, outcome, train.model.classes, session);
   } else {
-    write_nodes(outputs, input, outcome, train.model);
-    report_accuracy(json, table, outcome);
+    write_nodes(written, input, outcome, train.model);
+    report_accuracy(session, outcome);
     // Of links the model saw a part of the edges.
     if (outcome.is_trained_on) json["trained_on"] = *outcome.is_trained_on;
     if (outcome.is_trained_on == false)
-      table.row("dataset", "another graph or other features than the model was trained on");
+      session.row("dataset", "another graph or other features than the model was trained on");
   }
-  session.print("\n{}", table.text());
   session.finish();
   return ExitStatus::done;
 }
@@ -189,45 +186,36 @@ ExitStatus run_predict(CLI::App& command, const Options& options) {
 }  // namespace
 
 void add_predict(CLI::App& program, Action& action) {
-  auto options = std::make_shared<Options>();
-  CLI::App* predict = add_command(program, "predict", "What a trained model says");
-  add_dataset_options(*predict, options->dataset);
+  const auto [predict, options] = add_command<PredictCommand>(
+      program, action, "predict", "What a trained model says",
+      "Example:\n  warren predict debian --checkpoint model --output classes.txt", run_predict);
+  add_dataset_options(predict, options.dataset);
+  add_text(predict, "--checkpoint", options.checkpoint,
+           "The folder that train has written; inputs are made as they were for training", "DIR");
+  add_text(predict, "--output", options.output,
+           "A line for each vertex: its id and its class; of --pairs for each pair: its "
+           "vertices and the probability of a link",
+           "FILE");
+  add_text(predict, "--scores", options.scores,
+           "Every vertex' scores of the classes, before softmax or sigmoid, as a .npy file; of "
+           "--pairs each pair's. Without FILE: --output's file is that",
+           "[FILE]")
+      ->expected(0, 1);
+  add_text(predict, "--embeddings", options.embeddings,
+           "What the last layer reads of every vertex, of models of links their output, as a .npy "
+           "file. Without FILE: --output's file is that",
+           "[FILE]")
+      ->expected(0, 1);
+  add_text(predict, "--pairs", options.pairs,
+           "Of models of links: pairs to predict, two vertices a line", "FILE");
   predict
-      ->add_option("--checkpoint", options->checkpoint,
-                   "The folder that train has written; inputs are made as they were for training")
-      ->type_name("DIR");
-  predict
-      ->add_option("--output", options->output,
-                   "A line for each vertex: its id and its class; of --pairs for each pair: its "
-                   "vertices and the probability of a link")
-      ->type_name("FILE");
-  const auto array = [&](const char* name, std::string& value, const char* description) {
-    predict->add_option(name, value, description)->type_name("[FILE]")->expected(0, 1);
-  };
-  array("--scores", options->scores,
-        "Every vertex' scores of the classes, before softmax or sigmoid, as a .npy file; of "
-        "--pairs each pair's. Without FILE: --output's file is that");
-  array("--embeddings", options->embeddings,
-        "What the last layer reads of every vertex, of models of links their output, as a .npy "
-        "file. Without FILE: --output's file is that");
-  predict
-      ->add_option("--pairs", options->pairs,
-                   "Of models of links: pairs to predict, two vertices a line")
-      ->type_name("FILE");
-  predict
-      ->add_flag("--no-labels", options->no_labels,
-                 "Do without the dataset's labels and splits, and tell no accuracy")
+      .add_flag("--no-labels", options.no_labels,
+                "Do without the dataset's labels and splits, and tell no accuracy")
       ->excludes("--labels");
-  predict->add_flag("--allow-changes", options->allow_changes,
-                    "Make inputs otherwise than for training, by --normalize, --symmetrize and the "
-                    "like");
-  add_common_options(*predict, options->common);
-  predict->footer("Example:\n  warren predict debian --checkpoint model --output classes.txt");
-  predict->callback([options, &action, predict] {
-    options->has_scores = predict->count("--scores") != 0;
-    options->has_embeddings = predict->count("--embeddings") != 0;
-    action = [options, predict] { return run_predict(*predict, *options); };
-  });
+  predict.add_flag("--allow-changes", options.allow_changes,
+                   "Make inputs otherwise than for training, by --normalize, --symmetrize and the "
+                   "like");
+  add_common_options(predict, options.common);
 }
 
 }  // namespace warren::app

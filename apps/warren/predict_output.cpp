@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -81,28 +80,12 @@ NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
   return pairs;
 }
 
-std::vector<float> pair_scores(std::span<const learn::Link> pairs,
-                               std::span<const float> embeddings, std::uint64_t width) {
-  std::vector<float> scores;
-  scores.reserve(pairs.size());
-  for (const learn::Link& pair : pairs) {
-    const float* a = embeddings.data() + pair.source * width;
-    const float* b = embeddings.data() + pair.target * width;
-    double sum = 0.0;
-    for (std::uint64_t i = 0; i < width; ++i)
-      sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    scores.push_back(static_cast<float>(sum));
-  }
-  return scores;
-}
-
 void write_pairs(const std::string& path, const NamedPairs& pairs, std::span<const float> scores) {
   OutputFile file(path, OutputFile::Special::in_place);
   std::string text;
   for (std::size_t i = 0; i < pairs.links.size(); ++i) {
-    const double probability = 1.0 / (1.0 + std::exp(-static_cast<double>(scores[i])));
     text += fmt::format("{} {} {:.6g}\n", as_cell(pairs.names[2 * i]),
-                        as_cell(pairs.names[2 * i + 1]), probability);
+                        as_cell(pairs.names[2 * i + 1]), api::probability_of(scores[i]));
   }
   file.write(text);
   (void)file.commit();

@@ -29,12 +29,6 @@ struct NamedPairs {
 [[nodiscard]] NamedPairs read_pairs(const std::string& path, std::uint64_t vertices,
                                     std::span<const std::string> names);
 
-/// z_u . z_v of every pair, of n x width embeddings in the input's order: the logit of its
-/// probability.
-[[nodiscard]] std::vector<float> pair_scores(std::span<const learn::Link> pairs,
-                                             std::span<const float> embeddings,
-                                             std::uint64_t width);
-
 /// A line for each pair: its vertices, named as they were given, and the probability of a link.
 void write_pairs(const std::string& path, const NamedPairs& pairs, std::span<const float> scores);
 

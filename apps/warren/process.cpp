@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <exception>
+#include <initializer_list>
 #include <new>
 #include <string>
 #include <system_error>
@@ -24,6 +25,7 @@
 
 #include "command.hpp"
 #include "files.hpp"
+#include "launched.hpp"
 
 namespace warren::app {
 namespace {
@@ -58,6 +60,15 @@ void claim_the_end() {
   for (;;) pause();
 }
 
+/// Without taking memory; of several processes, in one.
+void tell(std::initializer_list<const char*> texts, int status) noexcept {
+  if (!may_tell_end()) return;
+  write_standard_error("warren: error: ");
+  for (const char* text : texts) write_standard_error(text);
+  write_standard_error("\n");
+  has_told_end(status);
+}
+
 [[noreturn]] void end_at_once(int status) {
   OutputFile::remove_unfinished();
   _exit(status);
@@ -70,33 +81,34 @@ void report_cut_file(int signal, siginfo_t* info, void*) {
     return;
   }
   claim_the_end();
-  write_standard_error("warren: error: ");
-  write_standard_error(path);
-  write_standard_error(
-      ": it was cut short while it was being read; read it again when it is whole\n");
-  end_at_once(static_cast<int>(ExitStatus::unusable));
+  constexpr int kStatus = static_cast<int>(ExitStatus::unusable);
+  tell({path, ": it was cut short while it was being read; read it again when it is whole"},
+       kStatus);
+  end_at_once(kStatus);
 }
 
 /// Of exceptions that nobody catches, or that reach a function which may throw none: mostly of
 /// memory that a library asks for in a destructor.
 [[noreturn]] void end_by_exception() {
   claim_the_end();
+  constexpr int kInternal = static_cast<int>(ExitStatus::internal_failure);
+  constexpr int kMemory = static_cast<int>(ExitStatus::not_enough_memory);
   // One that is still on its way to a handler, or none: `throw` would come back here without end.
   if (std::current_exception() == nullptr) {
-    write_standard_error("warren: error: internal: ended without an exception to report\n");
-    end_at_once(static_cast<int>(ExitStatus::internal_failure));
+    tell({"internal: ended without an exception to report"}, kInternal);
+    end_at_once(kInternal);
   }
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    write_standard_error("warren: error: not enough memory on the host\n");
-    end_at_once(static_cast<int>(ExitStatus::not_enough_memory));
+    tell({"not enough memory on the host"}, kMemory);
+    end_at_once(kMemory);
   } catch (const std::exception& error) {
-    print_error(error.what());
+    print_last_error(error.what(), kInternal);
   } catch (...) {
-    write_standard_error("warren: error: internal: an exception that is not a std::exception\n");
+    tell({"internal: an exception that is not a std::exception"}, kInternal);
   }
-  end_at_once(static_cast<int>(ExitStatus::internal_failure));
+  end_at_once(kInternal);
 }
 
 /// Before objects of other files are made, which takes memory.
@@ -126,6 +138,11 @@ int receive(int read_end, int milliseconds) {
 }  // namespace
 
 int status_of_signal(int signal) noexcept { return 128 + signal; }
+
+void end_process(int status) {
+  claim_the_end();
+  end_at_once(status);
+}
 
 Process::Process() {
   open_standard_streams();
@@ -168,10 +185,9 @@ void Process::watch() const {
   if (signal <= 0) return;
   request_stop(signal);
   if (receive(read_end_, kGraceMilliseconds) == 0) return;
-  write_standard_error("warren: error: interrupted by ");
-  write_standard_error(signal_name(signal));
-  write_standard_error("\n");
-  end_at_once(status_of_signal(signal));
+  const int status = status_of_signal(signal);
+  tell({"interrupted by ", signal_name(signal)}, status);
+  end_at_once(status);
 }
 
 }  // namespace warren::app

@@ -24,6 +24,10 @@ class Process {
   std::thread watcher_;
 };
 
+/// Ends the process at once, without the files that are not finished. One thread's claim: others
+/// that come here wait for the end.
+[[noreturn]] void end_process(int status);
+
 /// Of a process that a signal ended: 128 and its number, as shells have it.
 [[nodiscard]] int status_of_signal(int signal) noexcept;
 

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "search_input.hpp"
 
-#include <algorithm>
-
 #include "warren/core/error.hpp"
-#include "warren/traverse/sources.hpp"
 
 #include "option_rules.hpp"
 
 namespace warren::app {
 
 void add_search_options(CLI::App& command, SearchOptions& options) {
-  auto* source = command
-                     .add_option("--source", options.source,
-                                 "Where to start: an id, or a name of the dataset's "
-                                 "(default: the vertex with the most out-edges)")
-                     ->type_name("V");
+  auto* source = add_text(command, "--source", options.source,
+                          "Where to start: an id, or a name of the dataset's "
+                          "(default: the vertex with the most out-edges)",
+                          "V");
   add_number(command, "--sources", options.sources, "N random ones with out-edges, by --seed", "N",
              1, kMaxVertices)
       ->excludes(source);
-  command
-      .add_option("--target", options.targets,
-                  "End once this vertex is settled; may be given several times")
-      ->type_name("V")
+  add_text(command, "--target", options.targets,
+           "End once this vertex is settled; may be given several times", "V")
       ->expected(1)
       ->take_all();
 }
@@ -37,26 +31,17 @@ void check_search(const SearchOptions& options, const std::string& mode, const c
   (void)find_targets(options, names);
 }
 
-std::vector<Vertex> find_sources(team::Team& team, const graph::Shard& shard,
-                                 const TraversalInput& input, const SearchOptions& options,
+std::vector<Vertex> find_sources(const TraversalGraph& input, const SearchOptions& options,
                                  std::uint64_t seed) {
   if (options.source) return {input.names().find(*options.source)};
-  if (options.takes_busiest()) {
-    return {traverse::busiest_vertex(team, shard, [&](Vertex v) { return input.to_user(v); })};
-  }
-  return traverse::random_sources(
-      team, shard, options.sources, seed, [&](Vertex v) { return input.to_shard(v); }, "--sources");
+  if (options.takes_busiest()) return {busiest_vertex(input.graph(), input.where())};
+  return random_sources(input.graph(), options.sources, seed, input.where(), "--sources");
 }
 
 std::vector<Vertex> find_targets(const SearchOptions& options, const VertexNames& names) {
   std::vector<Vertex> targets;
   for (const std::string& target : options.targets) targets.push_back(names.find(target));
   return targets;
-}
-
-std::vector<Vertex> in_shard_order(const TraversalInput& input, std::vector<Vertex> vertices) {
-  for (Vertex& v : vertices) v = input.to_shard(v);
-  return vertices;
 }
 
 void set_targets(Json& json, const SearchOptions& options, const VertexNames& names) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `bfs` and `sssp` have in common: where a search starts and where it may end.
+// What `bfs` and `sssp` have in common: where a search starts and where it may end, and what is
+// told of several.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "warren/graph/shard.hpp"
-#include "warren/team/team.hpp"
-
+#include "mode.hpp"
 #include "session.hpp"
-#include "traversal_input.hpp"
+#include "traversal_graph.hpp"
 
 namespace warren::app {
-
-inline constexpr const char* kLimitReason = "a search with a limit goes step by step";
 
 struct SearchOptions {
   std::optional<std::string> source;
@@ -23,6 +20,10 @@ struct SearchOptions {
   std::vector<std::string> targets;  ///< Ids or names.
 
   [[nodiscard]] bool takes_busiest() const { return !source && sources == 0; }
+  /// Behind the source's name.
+  [[nodiscard]] const char* why_source() const {
+    return takes_busiest() ? ", the vertex with the most out-edges (--source takes another)" : "";
+  }
 };
 void add_search_options(CLI::App& command, SearchOptions& options);
 
@@ -31,18 +32,38 @@ void add_search_options(CLI::App& command, SearchOptions& options);
 void check_search(const SearchOptions& options, const std::string& mode, const char* limit,
                   const VertexNames& names);
 
-/// In the user's order. Collective. Throws UsageError.
-[[nodiscard]] std::vector<Vertex> find_sources(team::Team& team, const graph::Shard& shard,
-                                               const TraversalInput& input,
+/// Throws UsageError.
+[[nodiscard]] std::vector<Vertex> find_sources(const TraversalGraph& input,
                                                const SearchOptions& options, std::uint64_t seed);
-/// In the user's order.
 [[nodiscard]] std::vector<Vertex> find_targets(const SearchOptions& options,
                                                const VertexNames& names);
-/// The same vertices in the shards' order.
-[[nodiscard]] std::vector<Vertex> in_shard_order(const TraversalInput& input,
-                                                 std::vector<Vertex> vertices);
 
 /// JSON `targets`, where there are some.
 void set_targets(Json& json, const SearchOptions& options, const VertexNames& names);
+
+/// not_verified, with a line on standard error, for the first of the outcomes whose verdict is that
+/// it is wrong; those without a verdict pass.
+template <class Outcome>
+[[nodiscard]] ExitStatus verification_status(const std::vector<Outcome>& outcomes,
+                                             const VertexNames& names) {
+  for (const Outcome& outcome : outcomes) {
+    const ExitStatus status = verification_status(
+        outcome.result.info,
+        fmt::format("the search from {} is wrong", names.id_text(outcome.source)));
+    if (status != ExitStatus::done) return status;
+  }
+  return ExitStatus::done;
+}
+
+/// The timed runs of all searches, one search after the other.
+template <class Outcome>
+[[nodiscard]] std::vector<double> all_seconds(const std::vector<Outcome>& outcomes) {
+  std::vector<double> seconds;
+  for (const Outcome& outcome : outcomes) {
+    const std::vector<double>& own = outcome.result.info.run_seconds;
+    seconds.insert(seconds.end(), own.begin(), own.end());
+  }
+  return seconds;
+}
 
 }  // namespace warren::app

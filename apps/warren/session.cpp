@@ -1,49 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
-#include <cstdlib>
-
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/output_file.hpp"
 #include "warren/core/printable.hpp"
 #include "warren/core/standard_streams.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/team/processes.hpp"
+#include "warren/team/team.hpp"
 
+#include "launched.hpp"
 #include "stamp/stamp.hpp"
 #include "text.hpp"
 
 namespace warren::app {
 namespace {
 
-// Started by a launcher of processes, every process would do and print the whole.
-void refuse_processes() {
-  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
-    const char* value = std::getenv(variable);
-    require(value == nullptr || std::atoi(value) <= 1,
-            "processes as ranks (mpirun) are not there yet; start one process with --devices N");
-  }
+/// Processes that a launcher started are a rank each.
+void check_processes(const CommonOptions& options, DeviceKind kind) {
+  const auto* processes = team::Processes::current();
+  if (processes == nullptr) return;
+  require(kind == DeviceKind::cpu,
+          fmt::format("--device {}: GPUs as ranks of several processes ({}) are not there yet; use "
+                      "--device cpu",
+                      options.device, processes->launcher()));
+  require(options.devices == 0 || options.devices == processes->size(),
+          fmt::format("--devices {}: {} started {} processes, which are a rank each; leave "
+                      "--devices out",
+                      options.devices, processes->launcher(), processes->size()));
 }
 
-team::TeamOptions team_of(const CommonOptions& options) {
-  refuse_processes();
+int ranks_of(const CommonOptions& options) {
+  const auto* processes = team::Processes::current();
+  return processes != nullptr ? processes->size() : options.ranks();
+}
+
+DeviceKind kind_of(const CommonOptions& options) {
+  (void)exec::capability_limit();  // A mistake is told on the CPU, too.
   check_choice("--device", options.device, {"auto", "cpu", "cuda"}, {});
   const bool cuda =
       options.device == "cuda" || (options.device == "auto" && exec::cuda_device_count() > 0);
-  team::TeamOptions team;
-  team.kind = cuda ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
-  team.ranks = options.ranks();
-  team.threads = options.threads;
-  if (options.share_devices) team.sharing = team::Sharing::turns;
-  if (options.side_by_side) team.sharing = team::Sharing::side_by_side;
-  team::validate(team);
-  return team;
+  const DeviceKind kind = cuda ? DeviceKind::cuda : DeviceKind::cpu;
+  check_processes(options, kind);
+  return kind;
+}
+
+std::string reason_of(const CommonOptions& options, bool on_gpu) {
+  if (const auto* processes = team::Processes::current())
+    return fmt::format("a rank for each process ({})", processes->launcher());
+  if (options.devices != 0) return "asked for";
+  return on_gpu ? "this command takes several where --devices says so"
+                : "on the CPU one rank uses all threads";
 }
 
 }  // namespace
 
 Session::Session(const std::string& command, const CommonOptions& options)
-    : options_(options), team_(team_of(options)), host_(exec::Device::cpu(options.threads)) {
+    : options_(options),
+      kind_(kind_of(options)),
+      ranks_(ranks_of(options)),
+      library_({.device = kind_,
+                .devices = options.devices,
+                .threads = options.threads,
+                .share_devices = options.share_devices,
+                .side_by_side = options.side_by_side,
+                .no_peer = options.no_peer}) {
   if (!options.json.empty() && options.json != "-") writes("--json", options.json);
   if (!options.trace.empty()) {
     writes("--trace", options.trace);
@@ -54,30 +76,47 @@ Session::Session(const std::string& command, const CommonOptions& options)
   if (!on_gpu())
     warn_without_effect(options, {"--share-devices", "--side-by-side"},
                         "ranks share GPUs, and this run has none");
+  if (ranks_ == 1)
+    warn_without_effect(options, {"--no-peer"}, "one rank has no others (--devices)");
   json_["command"] = command;
   json_["device"] = on_gpu() ? "cuda" : "cpu";
-  json_["devices"] = team_.ranks;
-  json_["devices_reason"] = options.devices != 0 ? "asked for"
-                            : on_gpu() ? "this command takes several where --devices says so"
-                                       : "on the CPU one rank uses all threads";
-  stamp::add(json_, team_.kind, team_.ranks);
-  json_["threads"] = host_.pool().size();
+  json_["devices"] = ranks_;
+  json_["devices_reason"] = reason_of(options, on_gpu());
+  if (const auto* processes = team::Processes::current()) {
+    json_["processes"] = processes->size();
+    if (processes->hosts() > 1) json_["hosts"] = processes->hosts();
+  }
+  stamp::add(json_, kind_, ranks_);
+  json_["threads"] = threads();
 }
 
-void Session::settle_devices(const traverse::TraversalWork& work) {
-  if (options_.devices != 0 || !on_gpu()) return;
-  const int gpus = team::connected_cuda_devices();
-  const traverse::DeviceChoice choice = traverse::choose_devices(work, gpus);
-  team_.ranks = choice.devices;
-  json_["devices"] = team_.ranks;
+int Session::threads() const {
+  if (options_.threads != 0) return options_.threads;
+  const auto* processes = team::Processes::current();
+  return processes != nullptr ? processes->all_threads() : exec::hardware_threads();
+}
+
+const exec::Device& Session::host() const {
+  const auto* processes = team::Processes::current();
+  if (!host_)
+    host_ = exec::Device::cpu(processes != nullptr ? processes->threads(options_.threads)
+                                                   : options_.threads);
+  return *host_;
+}
+
+void Session::settle_devices(const traverse::DeviceChoice& choice) {
+  ranks_ = choice.devices;
+  json_["devices"] = ranks_;
   json_["devices_reason"] = choice.reason;
-  stamp::add(json_, team_.kind, team_.ranks);
-  if (gpus > 1) print("on {} of {} GPUs ({})\n", choice.devices, gpus, choice.reason);
+  stamp::add(json_, kind_, ranks_);
+  if (const int gpus = team::connected_cuda_devices(); gpus > 1)
+    print("on {} of {} GPUs ({})\n", choice.devices, gpus, choice.reason);
 }
 
 void Session::runs_on_host_threads() const {
   const std::string why = "this command's work is done by the host's threads (--threads)";
   warn_without_effect(options_, {"--devices"}, why);
+  if (ranks_ != 1) warn_without_effect(options_, {"--no-peer"}, why);
   if (on_gpu()) warn_without_effect(options_, {"--device"}, why);
 }
 
@@ -86,13 +125,19 @@ void Session::warn_of_seed(bool is_used) const {
 }
 
 std::string Session::place() const {
-  const std::string ranks = counted(static_cast<std::uint64_t>(team_.ranks), "rank", "ranks");
+  const std::string ranks = counted(static_cast<std::uint64_t>(ranks_), "rank", "ranks");
   if (on_gpu()) return fmt::format("{}, {}", exec::Device::cuda(0).model(), ranks);
-  const auto threads = static_cast<std::uint64_t>(host_.pool().size());
-  return fmt::format("cpu, {}, {}", ranks, counted(threads, "thread", "threads"));
+  const auto* processes = team::Processes::current();
+  std::string where = processes != nullptr ? " in processes" : "";
+  if (processes != nullptr && processes->hosts() > 1)
+    where += fmt::format(" on {} hosts", processes->hosts());
+  return fmt::format("cpu, {}{}, {}", ranks, where,
+                     counted(static_cast<std::uint64_t>(threads()), "thread", "threads"));
 }
 
 void Session::finish() {
+  if (!is_first_process()) return;
+  text_ += rows_.take();
   if (!text_.empty()) write_standard_output(printable_lines(text_));
   log_info(fmt::format("{}: done on {}", json_["command"].get<std::string>(), place()));
   if (!options_.trace.empty()) trace_write(options_.trace);

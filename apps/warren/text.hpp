@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as people read them, and aligned tables.
+// Aligned tables of what a run tells.
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-namespace warren::app {
+#include "warren/core/quantity.hpp"
 
-/// "1,234,567".
-[[nodiscard]] std::string thousands(std::uint64_t value);
-/// "1.23 G": four characters of digits and a decimal prefix, to be followed by a unit.
-[[nodiscard]] std::string with_prefix(double value);
-/// "1.23 ms".
-[[nodiscard]] std::string duration(double seconds);
-/// "1 edge", "2,000 edges".
-[[nodiscard]] std::string counted(std::uint64_t count, const std::string& one,
-                                  const std::string& many);
-/// "12.3 %".
-[[nodiscard]] std::string percent(std::uint64_t part, std::uint64_t whole);
+namespace warren::app {
 
 /// Two columns: labels to the left, values behind them. Ends with a newline.
 class Table {
  public:
   void row(std::string label, std::string value) {
-    rows_.push_back({std::move(label), std::move(value)});
+    rows_.emplace_back(std::move(label), std::move(value));
   }
-  [[nodiscard]] std::string text() const;
+  /// The text of all rows, which are gone then; empty without any.
+  [[nodiscard]] std::string take();
 
  private:
-  struct Row {
-    std::string label;
-    std::string value;
-  };
-  std::vector<Row> rows_;
+  std::vector<std::pair<std::string, std::string>> rows_;
 };
-
-/// The middle of `values` by size; 0 for none.
-[[nodiscard]] double median(std::vector<double> values);
 
 }  // namespace warren::app

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren train: a graph neural network, on the whole graph or on sampled batches.
-#include <memory>
 #include <optional>
 
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "warren/learn/memory_plan.hpp"
 #include "warren/learn/trainer.hpp"
 
+#include "candidates.hpp"
 #include "command.hpp"
 #include "option_rules.hpp"
 #include "stored_options.hpp"
@@ -47,63 +47,22 @@ class EpochLine {
   std::uint64_t epochs_;
 };
 
-struct Outcome : api::TrainingOutcome {
-  learn::MemoryPlan plan;
-};
-
-Outcome measure(const Session& session, const TrainInput& input, const learn::TrainOptions& options,
-                bool resumes) {
-  Outcome outcome;
-  outcome.plan = learn::plan_memory(input.graphs, input.dataset, options);
-  const std::uint64_t saves = options.model.recompute ? 0 : outcome.plan.recompute_saves;
-  log_info(fmt::format(
-      "a rank will hold {}: {}{}", human_bytes(outcome.plan.total()), outcome.plan.text(),
-      saves == 0 ? "" : fmt::format("; --recompute would save {}", human_bytes(saves))));
-  if (options.model.recompute && outcome.plan.recompute_saves == 0)
-    log_warning(
-        "--recompute saves nothing of this model: no two layers keep the same beside their "
-        "outputs");
-  const EpochLine line(!session.options().quiet, options.epochs);
-  const api::TrainingJob job{.data = input,
-                             .options = options,
-                             .plan = outcome.plan,
-                             .resumes = resumes,
-                             .seen = [&](const learn::EpochRecord& record) { line.show(record); }};
-  team::run_team(session.team(), [&](team::Team& team) { api::train_on(team, job, outcome); });
-  return outcome;
+api::TrainingOutcome run(const Session& session, api::TrainingJob job) {
+  const EpochLine line(!session.options().quiet && is_first_process(), job.options.epochs);
+  job.seen = [&](const learn::EpochRecord& record) { line.show(record); };
+  return api::run_training(session.library(), job);
 }
 
-Json breakdown(const Outcome& outcome) {
-  double part[learn::kParts] = {};
-  double all = 0.0, train = 0.0, sample = 0.0, gather = 0.0, count = 0.0;
-  // The first epoch takes memory and makes connections.
-  const std::size_t first = outcome.epochs.size() > 1 ? 1 : 0;
-  for (std::size_t e = first; e < outcome.epochs.size(); ++e) {
-    const auto& epoch = outcome.epochs[e];
-    for (std::size_t i = 0; i < learn::kParts; ++i) part[i] += epoch.part_seconds.at(i);
-    all += epoch.seconds;
-    train += epoch.train_seconds;
-    sample += epoch.sample_seconds;
-    gather += epoch.gather_seconds;
-    count += 1.0;
-  }
-  count = std::max(1.0, count);
-  const auto of = [&](learn::Part p) { return part[static_cast<std::size_t>(p)] / count; };
-  const double known =
-      of(learn::Part::aggregate) + of(learn::Part::dense) + of(learn::Part::communicate);
-  Json parts = {{"aggregate", of(learn::Part::aggregate)},
-                {"dense", of(learn::Part::dense)},
-                {"communicate", of(learn::Part::communicate)}};
-  if (outcome.batches == 0) {
-    parts["other"] = std::max(0.0, all / count - known);
-    return parts;
-  }
-  // Sampling and gathering run beside training: what is not hidden is what is left of an epoch.
-  parts["other"] = std::max(0.0, train / count - known);
-  parts["train"] = train / count;
-  parts["sample"] = sample / count;
-  parts["gather"] = gather / count;
-  parts["exposed"] = std::max(0.0, (all - train) / count);
+Json breakdown_json(const api::EpochBreakdown& breakdown, bool is_of_batches) {
+  Json parts = {{"aggregate", breakdown.aggregate},
+                {"dense", breakdown.dense},
+                {"communicate", breakdown.communicate},
+                {"other", breakdown.other}};
+  if (!is_of_batches) return parts;
+  parts["train"] = breakdown.train;
+  parts["sample"] = breakdown.sample;
+  parts["gather"] = breakdown.gather;
+  parts["exposed"] = breakdown.exposed;
   return parts;
 }
 
@@ -115,22 +74,15 @@ const char* name_of(memory::Placement placement) {
 }
 
 /// What batches add to the report.
-void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
-                    const Outcome& outcome) {
+void report_batches(Session& session, const learn::TrainOptions& train,
+                    const api::TrainingOutcome& outcome, const api::EpochBreakdown& parts) {
   if (!train.sampled || outcome.epochs.empty()) return;
-  double all = 0.0, share = 0.0;
-  std::uint64_t edges = 0;
-  for (const auto& epoch : outcome.epochs) {
-    all += epoch.seconds;
-    share += epoch.train_seconds;
-    edges += epoch.sampled_edges;
-  }
-  share = all > 0.0 ? share / all : 0.0;
+  Json& json = session.json();
   json["fanout"] = train.sampled->fanouts;
   json["batch"] = train.sampled->batch;
   json["batches"] = outcome.batches;
-  json["train_share"] = share;
-  json["sampled_edges"] = edges / outcome.epochs.size();
+  json["train_share"] = parts.train_share;
+  json["sampled_edges"] = parts.sampled_edges;
   json["replace"] = train.sampled->replace;
   json["weighted"] = train.sampled->weighted;
   json["edges_placement"] = train.sampled->edges == graph::EdgesPlacement::host ? "host"
@@ -143,21 +95,30 @@ void report_batches(Json& json, Table& table, const learn::TrainOptions& train,
     json["padded_batches"] = last.padded_batches;
     json["captured_batches"] = last.captured_batches;
   }
-  const auto& parts = json["breakdown"];
-  table.row("batches", fmt::format("{} an epoch of {} {} a rank, fanouts {}", outcome.batches,
-                                   train.sampled->batch, train.links ? "edges" : "vertices",
-                                   fmt::join(train.sampled->fanouts, ",")));
+  session.row("batches", "{} an epoch of {} {} a rank, fanouts {}", outcome.batches,
+              train.sampled->batch, train.links ? "edges" : "vertices",
+              fmt::join(train.sampled->fanouts, ","));
   if (train.sampled->pad)
-    table.row("captured", fmt::format("{} of the last epoch's, {} padded", last.captured_batches,
-                                      last.padded_batches));
-  table.row("beside",
-            fmt::format("sample {}, gather {}; {:.1f}% of an epoch trains",
-                        duration(parts["sample"]), duration(parts["gather"]), 100.0 * share));
+    session.row("captured", "{} of the last epoch's, {} padded", last.captured_batches,
+                last.padded_batches);
+  session.row("beside", "sample {}, gather {}; {:.1f}% of an epoch trains", duration(parts.sample),
+              duration(parts.gather), 100.0 * parts.train_share);
+}
+
+/// How rows of other ranks entered the sums.
+void report_exchange(Session& session, const learn::TrainOptions& train,
+                     const api::TrainingOutcome& outcome) {
+  if (train.sampled) return;
+  const learn::ExchangeReport& exchange = outcome.exchange;
+  session.json()["strategy"] = api::strategy_of(exchange);
+  session.json()["strategy_reason"] = exchange.reason;
+  if (exchange.is_local) return;
+  session.row("strategy", "{}: {}", api::strategy_of(exchange), exchange.reason);
 }
 
 /// What links add to the report.
 void report_links(Json& json, const learn::TrainOptions& train, const TrainInput& input,
-                  const Outcome& outcome) {
+                  const api::TrainingOutcome& outcome) {
   json["task"] = train.links ? "link" : "node";
   if (!train.links) return;
   json["negatives"] = train.links->negatives;
@@ -184,7 +145,8 @@ std::string data_text(const TrainInput& input) {
 }
 
 void report(Session& session, const TrainCommand& options, const learn::TrainOptions& train,
-            const TrainInput& input, const Outcome& outcome) {
+            const TrainInput& input, const learn::MemoryPlan& memory,
+            const api::TrainingOutcome& outcome) {
   const learn::TrainResult& result = outcome.result;
   std::vector<double> seconds;
   double total = 0.0;
@@ -223,13 +185,14 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   json["chance"] = result.chance;
   json["normalize"] = input.normalize;
   json["epoch_seconds"] = middle;
-  json["breakdown"] = breakdown(outcome);
+  const api::EpochBreakdown parts = outcome.breakdown();
+  json["breakdown"] = breakdown_json(parts, outcome.batches != 0);
   json["peak_memory"] = outcome.peak;
   Json plan = Json::object();
-  for (const auto& [name, bytes] : outcome.plan.parts) plan[name] = bytes;
+  for (const auto& [name, bytes] : memory.parts) plan[name] = bytes;
   json["memory_plan"] = plan;
   json["recompute"] = train.model.recompute;
-  json["recompute_saves"] = outcome.plan.recompute_saves;
+  json["recompute_saves"] = memory.recompute_saves;
   json["captured"] = !outcome.epochs.empty() && outcome.epochs.back().is_captured;
   json["stopped_early"] = result.has_stopped_early;
   if (train.type == learn::NumberType::float16 && !outcome.epochs.empty()) {
@@ -240,41 +203,37 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   report_links(json, train, input, outcome);
   const bool is_f1 = input.dataset.loss == learn::LossKind::binary;
   const char* what = train.links ? "AUC" : (is_f1 ? "micro-F1" : "accuracy");
-  const auto& parts = json["breakdown"];
-  Table table;
-  table.row("model",
-            fmt::format("{}, {}, {} wide, {}, on {}", options.train.model,
-                        counted(train.model.layers, "layer", "layers"), train.model.hidden,
-                        counted(outcome.parameters, "parameter", "parameters"), session.place()));
-  table.row("data", data_text(input));
-  table.row("epochs", fmt::format("{}{}, {} each, {} in all", result.epochs,
-                                  result.has_stopped_early ? " (stopped early)" : "",
-                                  duration(middle), duration(total)));
-  table.row("an epoch", fmt::format("aggregate {}, dense {}, communicate {}, other {}",
-                                    duration(parts["aggregate"]), duration(parts["dense"]),
-                                    duration(parts["communicate"]), duration(parts["other"])));
-  report_batches(json, table, train, outcome);
-  table.row("memory", fmt::format("{} planned for a rank, {} held at most",
-                                  human_bytes(outcome.plan.total()), human_bytes(outcome.peak)));
-  if (!outcome.epochs.empty())
-    table.row("last loss", fmt::format("{:.4f}", outcome.epochs.back().loss));
+  session.print("\n");
+  session.row("model", "{}, {}, {} wide, {}, on {}", options.train.model,
+              counted(train.model.layers, "layer", "layers"), train.model.hidden,
+              counted(outcome.parameters, "parameter", "parameters"), session.place());
+  session.row("data", "{}", data_text(input));
+  session.row("epochs", "{}{}, {} each, {} in all", result.epochs,
+              result.has_stopped_early ? " (stopped early)" : "", duration(middle),
+              duration(total));
+  session.row("an epoch", "aggregate {}, dense {}, communicate {}, other {}",
+              duration(parts.aggregate), duration(parts.dense), duration(parts.communicate),
+              duration(parts.other));
+  report_batches(session, train, outcome, parts);
+  report_exchange(session, train, outcome);
+  session.row("memory", "{} planned for a rank, {} held at most", human_bytes(memory.total()),
+              human_bytes(outcome.peak));
+  if (!outcome.epochs.empty()) session.row("last loss", "{:.4f}", outcome.epochs.back().loss);
   if (train.type == learn::NumberType::float16 && !outcome.epochs.empty())
-    table.row("loss scale",
-              fmt::format("{}, {} left out", outcome.epochs.back().loss_scale,
-                          counted(outcome.epochs.back().skipped_steps, "update", "updates")));
-  table.row(fmt::format("best validation {}", what),
-            fmt::format("{:.4f}, of epoch {} (chance: {:.4f})", result.best_validation,
-                        result.best_epoch, result.chance));
-  table.row(fmt::format("test {} there", what), fmt::format("{:.4f}", result.test_accuracy));
+    session.row("loss scale", "{}, {} left out", outcome.epochs.back().loss_scale,
+                counted(outcome.epochs.back().skipped_steps, "update", "updates"));
+  session.row(fmt::format("best validation {}", what), "{:.4f}, of epoch {} (chance: {:.4f})",
+              result.best_validation, result.best_epoch, result.chance);
+  session.row(fmt::format("test {} there", what), "{:.4f}", result.test_accuracy);
   if (train.links)
-    table.row("test reciprocal rank", fmt::format("{:.4f}, among {} false targets", result.test_mrr,
-                                                  learn::LinkSplit::kJudges));
-  session.print("\n{}", table.text());
+    session.row("test reciprocal rank", "{:.4f}, among {} false targets", result.test_mrr,
+                learn::LinkSplit::kJudges);
+  if (options.explain) report_candidates(session, outcome.exchange.candidates);
 }
 
 /// Of a checkpoint that is gone on from: its options, which those left out become. Empty where
 /// there is none.
-learn::Settings take_up(CLI::App& command, const TrainCommand& options) {
+learn::Settings take_up(const TrainCommand& options) {
   if (options.train.checkpoint.empty() || options.train.overwrite) return {};
   if (!options.train.resume || !learn::has_state(options.train.checkpoint)) {
     learn::check_is_free(options.train.checkpoint);
@@ -283,21 +242,22 @@ learn::Settings take_up(CLI::App& command, const TrainCommand& options) {
   learn::Settings stored = learn::read_state_settings(options.train.checkpoint);
   if (stored.empty()) warn_of_old_checkpoint(options.train.checkpoint);
   // Of the other task neither's options make sense.
-  if (command.count("--task") != 0)
+  if (options.common.is_given("--task"))
     (void)learn::check_settings(options.train.checkpoint, learn::Purpose::resume, stored,
                                 {{"task", options.train.task}}, false);
-  (void)restore_options(command, options.train.checkpoint, stored);
+  (void)restore_options(*options.common.parsers.front(), options.train.checkpoint, stored);
   return stored;
 }
 
-ExitStatus run_train(CLI::App& command, const TrainCommand& options) {
+ExitStatus run_train(const TrainCommand& options) {
   const std::string& checkpoint = options.train.checkpoint;
   std::optional<learn::CheckpointFolder> folder;
-  if (!checkpoint.empty()) folder.emplace(checkpoint);
+  if (!checkpoint.empty() && is_first_process()) folder.emplace(checkpoint);
   const bool resumes = options.train.resume && learn::has_state(checkpoint);
-  const learn::Settings stored = take_up(command, options);
+  const learn::Settings stored = take_up(options);
   const TrainOptions asked = library_options(options);
   learn::TrainOptions train = api::train_options(asked);
+  train.exchange.explains = options.explain;
   train.inputs.merge(input_settings(options.dataset, options.common.seed));
   const learn::Settings given = learn::settings_of(train);
   const bool has_changes =
@@ -306,14 +266,18 @@ ExitStatus run_train(CLI::App& command, const TrainCommand& options) {
   if (!has_changes) warn_without_effect(options.common, {"--allow-changes"}, kNothingDiffers);
   for (const std::string& file : learn::checkpoint_files(checkpoint))
     session.writes("--checkpoint", file);
-  warn_of_unused_options(session, train);
+  for (const auto& [option, why] : api::unused_options(train, session.ranks(), session.on_gpu()))
+    warn_without_effect(options.common, {option.c_str()}, why);
+  warn_without_effect(options.common, {"--repeat"}, "train runs once, and times its epochs");
   TrainInput input(session, options.dataset, api::needs_of(train));
   train.inputs["normalize"] = input.normalize;
   const std::uint64_t memory = session.on_gpu() ? exec::Device::cuda(0).memory().total : 0;
-  api::fit_to(input, asked, session.team().ranks, memory, train);
+  api::fit_to(input, asked, session.ranks(), memory, train);
+  const learn::MemoryPlan plan = api::plan_training(input, train);
   for (const std::string& warning : input.warnings) log_warning(warning);
-  const Outcome outcome = measure(session, input, train, resumes);
-  report(session, options, train, input, outcome);
+  const api::TrainingOutcome outcome =
+      run(session, {.data = input, .options = train, .plan = plan, .resumes = resumes});
+  report(session, options, train, input, plan, outcome);
   if (resumes && outcome.epochs.empty()) {
     const std::size_t done = outcome.history.size();
     log_warning(fmt::format("{}: nothing was trained: its training has ended after {}{}",
@@ -328,18 +292,13 @@ ExitStatus run_train(CLI::App& command, const TrainCommand& options) {
 }  // namespace
 
 void add_train(CLI::App& program, Action& action) {
-  auto options = std::make_shared<TrainCommand>();
-  CLI::App* train = add_command(
-      program, "train", "Train a graph neural network, on the whole graph or on sampled batches");
-  add_train_options(*train, *options);
-  train->footer(
+  const auto [train, options] = add_command<TrainCommand>(
+      program, action, "train",
+      "Train a graph neural network, on the whole graph or on sampled batches",
       "Examples:\n  warren train debian --model gcn --hidden 64 --checkpoint model\n"
-      "  warren train debian --task link --mode sampled --model sage --fanout 15,10");
-  train->callback([options, &action, train] {
-    options->has_class_weights = train->count("--class-weights") != 0;
-    options->has_edge_weights = train->count("--edge-weights") != 0;
-    action = [options, train] { return run_train(*train, *options); };
-  });
+      "  warren train debian --task link --mode sampled --model sage --fanout 15,10",
+      run_train);
+  add_train_options(train, options);
 }
 
 }  // namespace warren::app

@@ -21,17 +21,6 @@ struct Loaded {
   std::vector<std::string> names;  ///< Of the vertices, where there are some.
 };
 
-Loaded draw(Session& session, const DatasetOptions& options, learn::Contents contents,
-            bool wants_weights) {
-  require(options.labels == "auto", "--labels is for datasets: a generated graph has classes");
-  Loaded loaded;
-  loaded.graph = load_graph(session, find_graph(session, options.graph), options.graph,
-                            wants_weights, WeightRange::not_negative);
-  loaded.dataset = api::draw_contents(loaded.graph.vertices, options.features, options.classes,
-                                      session.options().seed, contents, session.pool());
-  return loaded;
-}
-
 /// Of a public set as its authors publish it, whose files have one form and whose vertices are
 /// numbered.
 void refuse_file_options(const Session& session, const std::string& dataset) {
@@ -45,52 +34,57 @@ void refuse_file_options(const Session& session, const std::string& dataset) {
   }
 }
 
-/// A public set: its graph, and then what is known of so many vertices.
-Loaded read_public(Session& session, const api::DatasetPlace& place, const DatasetOptions& options,
-                   learn::Contents contents, bool wants_weights) {
-  refuse_file_options(session, options.graph.graph);
+graph::Graph read_public(Session& session, const api::DatasetPlace& place,
+                         const GraphOptions& options, bool wants_weights) {
+  refuse_file_options(session, options.graph);
   graph::BuildOptions build;
-  build.symmetrize = options.graph.symmetrize;
-  build.drop_self_loops = options.graph.drop_self_loops;
-  build.keep_duplicates = options.graph.keep_duplicates;
-  build.sum_duplicates = options.graph.sum_duplicates;
-  const auto progress = session.progress("reading " + options.graph.graph);
-  Loaded loaded;
-  loaded.graph = api::read_public_graph(place, build, session.pool());
-  if (wants_weights) set_weights(loaded.graph, options.graph, session);
-  loaded.dataset =
-      api::read_contents(place, loaded.graph.vertices, contents, api::label_form(options.labels));
-  return loaded;
+  build.symmetrize = options.symmetrize;
+  build.drop_self_loops = options.drop_self_loops;
+  build.keep_duplicates = options.keep_duplicates;
+  build.sum_duplicates = options.sum_duplicates;
+  graph::Graph graph = api::read_public_graph(place, build, session.pool());
+  if (wants_weights) set_weights(graph, options, session);
+  return graph;
 }
 
-Loaded read_folder(Session& session, const api::DatasetPlace& place, const DatasetOptions& options,
-                   learn::Contents contents, bool wants_weights) {
-  require(options.graph.format.empty(),
-          fmt::format("--format: it says what a graph file holds, and {} is a folder, whose file "
-                      "graph.* says it by its name: leave it out",
-                      options.graph.graph));
+/// Of a folder, its vertices' names, too.
+Loaded read_own(Session& session, const api::DatasetPlace& place, GraphOptions options,
+                bool wants_weights) {
+  if (place.form == api::DatasetForm::folder) {
+    require(options.format.empty(),
+            fmt::format("--format: it says what a graph file holds, and {} is a folder, whose file "
+                        "graph.* says it by its name: leave it out",
+                        options.graph));
+    options.graph = place.folder;
+  }
+  const api::GraphPlace input = find_graph(session, options);
+  const warren::Graph graph =
+      load_graph(session, input, options, wants_weights, WeightRange::not_negative);
+  if (graph.are_names_ids()) api::check_order_of_words(input.path, input.names, graph.names());
   Loaded loaded;
-  GraphOptions named = options.graph;
-  named.graph = place.folder;
-  const GraphInput input = find_graph(session, named);
-  loaded.graph = load_graph(session, input, named, wants_weights, WeightRange::not_negative);
-  if (!input.words->empty()) api::check_order_of_words(input.path, input.names, *input.words);
+  loaded.graph = graph.csr();
   if (!input.names.empty()) loaded.names = learn::read_names(input.names);
-  const auto progress = session.progress("reading " + options.graph.graph);
-  loaded.dataset =
-      api::read_contents(place, loaded.graph.vertices, contents, api::label_form(options.labels));
   return loaded;
 }
 
 Loaded load(Session& session, const DatasetOptions& options, learn::Contents contents,
             bool wants_weights) {
   const api::DatasetPlace place = api::find_dataset(options.graph.graph);
-  if (place.form == api::DatasetForm::generator)
-    return draw(session, options, contents, wants_weights);
-  require(options.features == 0 && options.classes == 0,
+  const bool is_drawn = place.form == api::DatasetForm::generator;
+  require(is_drawn || (options.features == 0 && options.classes == 0),
           "--features and --classes are for generated graphs; a dataset has its own");
-  return place.is_public() ? read_public(session, place, options, contents, wants_weights)
-                           : read_folder(session, place, options, contents, wants_weights);
+  require(!is_drawn || options.labels == "auto",
+          "--labels is for datasets: a generated graph has classes");
+  Loaded loaded;
+  if (!place.is_public()) loaded = read_own(session, place, options.graph, wants_weights);
+  const auto progress = session.progress("reading " + options.graph.graph);
+  if (place.is_public()) loaded.graph = read_public(session, place, options.graph, wants_weights);
+  loaded.dataset =
+      is_drawn ? api::draw_contents(loaded.graph.vertices, options.features, options.classes,
+                                    session.options().seed, contents, session.pool())
+               : api::read_contents(place, loaded.graph.vertices, contents,
+                                    api::label_form(options.labels));
+  return loaded;
 }
 
 }  // namespace
@@ -106,47 +100,21 @@ void add_dataset_options(CLI::App& command, DatasetOptions& options) {
              kMostColumns);
   add_number(command, "--classes", options.classes, "Of a generator: classes", "C", 2,
              kMostColumns);
-  command
-      .add_option(
-          "--normalize", options.normalize,
-          "rows (each vertex' features sum to 1), none, auto: rows where features are sparse "
-          "or none is negative, but never of a generator (auto)")
-      ->type_name("HOW");
-  command
-      .add_option(
-          "--labels", options.labels,
-          "Of a dataset whose labels have several columns: classes (a row has one 1, or none: "
-          "no label), several (any number of labels a vertex), auto: classes where every row "
-          "has one 1 (auto)")
-      ->type_name("HOW");
-  command
-      .add_option("--method", options.method,
-                  "Partition over the ranks: ranges, random, degree, rabbit, metis")
-      ->type_name("NAME");
-  command
-      .add_option("--reorder", options.reorder,
-                  "Order of the vertices before they are cut: none, rabbit, degree, random")
-      ->type_name("NAME");
+  add_text(command, "--normalize", options.normalize,
+           "rows (each vertex' features sum to 1), none, auto: rows where features are sparse "
+           "or none is negative, but never of a generator (auto)",
+           "HOW");
+  add_text(command, "--labels", options.labels,
+           "Of a dataset whose labels have several columns: classes (a row has one 1, or none: "
+           "no label), several (any number of labels a vertex), auto: classes where every row "
+           "has one 1 (auto)",
+           "HOW");
+  add_method(command, options.method);
+  add_reorder(command, options.reorder);
 }
 
 warren::DatasetOptions library_options(const DatasetOptions& options, std::uint64_t seed) {
-  const GraphOptions& graph = options.graph;
-  warren::DatasetOptions library;
-  library.graph = {.symmetrize = graph.symmetrize,
-                   .drop_self_loops = graph.drop_self_loops,
-                   .keep_duplicates = graph.keep_duplicates,
-                   .sum_duplicates = graph.sum_duplicates,
-                   .one_based = graph.one_based,
-                   .compact = graph.compact,
-                   .format = graph.format,
-                   .are_words = graph.ids == "words",
-                   .weights = graph.weights,
-                   .seed = seed};
-  if (graph.headings != "auto") library.graph.has_headings = graph.headings == "yes";
-  library.features = options.features;
-  library.classes = options.classes;
-  library.labels = options.labels;
-  return library;
+  return {options.graph.reading(seed), options.features, options.classes, options.labels};
 }
 
 TrainInput::TrainInput(Session& session, const DatasetOptions& options, const api::Needs& needs) {
@@ -157,7 +125,7 @@ TrainInput::TrainInput(Session& session, const DatasetOptions& options, const ap
                              .is_generated = options.features != 0,
                              .dense = needs.dense,
                              .links = needs.links,
-                             .ranks = session.team().ranks,
+                             .ranks = session.ranks(),
                              .seed = session.options().seed};
   api::check(how);
   (void)api::label_form(options.labels);

@@ -4,7 +4,6 @@
 #include "warren/core/error.hpp"
 
 #include "command.hpp"
-#include "fanouts.hpp"
 #include "option_rules.hpp"
 
 namespace warren::app {
@@ -12,7 +11,7 @@ namespace {
 
 void add_model_options(CLI::App& train, TrainCommand& o) {
   const auto named = [&](const char* option, std::string& value, const char* description) {
-    train.add_option(option, value, description)->type_name("NAME");
+    add_text(train, option, value, description);
   };
   named("--model", o.train.model, "gcn, sage, gat, gatv2, gin");
   named("--mode", o.train.mode,
@@ -37,16 +36,26 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
       .add_flag("--skip", o.train.skip,
                 "Add every layer's input, times a matrix of its own, to its output")
       ->excludes("--residual");
-  train
-      .add_option(
-          "--dropout", o.train.dropout,
-          "Probability, of hidden layers; of gcn, gat and gatv2 of the features, too, of gat "
-          "and gatv2 of edges (0.5; gat, gatv2: 0.6)")
-      ->type_name("P")
-      ->check(real_number(0.0, 0.999));
+  add_real(train, "--dropout", o.train.dropout,
+           "Probability, of hidden layers; of gcn, gat and gatv2 of the features, too, of gat "
+           "and gatv2 of edges (0.5; gat, gatv2: 0.6)",
+           "P", 0.0, 0.999);
   train.add_flag("--recompute", o.train.recompute,
                  "Of full: less memory for more time, with the same numbers: what layers keep for "
                  "the backward pass is made again in it");
+  add_text(train, "--strategy", o.train.strategy,
+           "Of full on several devices, sums over neighbours (gcn, gin, sage but max): how "
+           "rows of other devices enter them: broadcast, broadcast-pipelined, pull, once, "
+           "staged, fused, cover, each with parameters as spmm has them (pull:ps=16:dist=2, "
+           "pull:mgg), or NAME:auto, auto: the first epochs try ways, and the fastest is "
+           "kept (staged)");
+  add_number(train, "--workgroup", o.train.workgroup,
+             "Of --strategy fused and auto: consecutive devices with fast links (by the measured "
+             "links)",
+             "N", 1, 64);
+  train.add_flag("--explain", o.explain,
+                 "Of full on several devices: print the strategies, what they are thought to take "
+                 "and what they took");
   train.add_flag("--no-capture", o.no_capture,
                  "GPUs, of full: every kernel of an epoch is started by itself, with the same "
                  "numbers");
@@ -61,28 +70,22 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
 
 void add_optimizer_options(CLI::App& train, TrainCommand& o) {
   const auto positive = real_number(0.0, 1e6);
-  train.add_option("--lr", o.train.lr, "Learning rate (0.01)")->type_name("R")->check(positive);
-  train
-      .add_option("--weight-decay", o.train.weight_decay,
-                  "Of gcn on the first layer, else on all (0.0005; --task link: 0)")
-      ->type_name("W")
+  add_text(train, "--lr", o.train.lr, "Learning rate (0.01)", "R")->check(positive);
+  add_text(train, "--weight-decay", o.train.weight_decay,
+           "Of gcn on the first layer, else on all (0.0005; --task link: 0)", "W")
       ->check(positive);
-  train.add_option("--optimizer", o.train.optimizer, "adam, adamw, sgd (momentum 0.9)")
-      ->type_name("NAME");
-  train.add_option("--schedule", o.train.schedule, "Of the learning rate: constant, cosine, step")
-      ->type_name("NAME");
+  add_text(train, "--optimizer", o.train.optimizer, "adam, adamw, sgd (momentum 0.9)");
+  add_text(train, "--schedule", o.train.schedule, "Of the learning rate: constant, cosine, step");
   add_number(train, "--warmup", o.train.warmup, "Epochs in which the learning rate rises (0)", "N",
              0, 1000000);
-  train.add_option("--clip", o.train.clip, "Largest length of the gradient (0: any)")
-      ->type_name("LENGTH")
+  add_text(train, "--clip", o.train.clip, "Largest length of the gradient (0: any)", "LENGTH")
       ->check(positive);
   add_number(train, "--epochs", o.train.epochs, "Epochs (200)", "N", 1, 10000000);
   add_number(train, "--patience", o.train.patience,
              "Stop after N epochs without a better validation, once it is above chance (0: never)",
              "N", 0, 10000000);
-  train
-      .add_option("--checkpoint", o.train.checkpoint, "Keep the model and the state in this folder")
-      ->type_name("DIR");
+  add_text(train, "--checkpoint", o.train.checkpoint, "Keep the model and the state in this folder",
+           "DIR");
   add_number(train, "--checkpoint-every", o.train.checkpoint_every,
              "Epochs between checkpoints (20)", "N", 1, 10000000);
   train.add_flag("--resume", o.train.resume,
@@ -95,47 +98,37 @@ void add_optimizer_options(CLI::App& train, TrainCommand& o) {
       .add_flag("--allow-changes", o.train.allow_changes,
                 "Of --resume: go on with another --lr, --type, --dropout or the like than before")
       ->needs("--resume");
-  train
-      .add_option("--class-weights", o.class_weights,
-                  "Not there yet, and refused: classes count alike")
-      ->type_name("HOW")
+  add_text(train, "--class-weights", o.class_weights,
+           "Not there yet, and refused: classes count alike", "HOW")
       ->expected(0, 1);
-  train
-      .add_option("--edge-weights", o.edge_weights,
-                  "Not there yet, and refused: no layer reads edges' weights")
-      ->type_name("HOW")
+  add_text(train, "--edge-weights", o.edge_weights,
+           "Not there yet, and refused: no layer reads edges' weights", "HOW")
       ->expected(0, 1);
 }
 
 void add_sampled_options(CLI::App& train, TrainCommand& o) {
-  train
-      .add_option(
-          "--fanout", o.fanout,
-          "Of sampled: neighbours of each vertex, hop by hop from the batch's own vertices; "
-          "-1 for all (15,10)")
-      ->type_name("F1,F2,...");
+  add_text(train, "--fanout", o.fanout,
+           "Of sampled: neighbours of each vertex, hop by hop from the batch's own vertices; "
+           "-1 for all (15,10)",
+           "F1,F2,...");
   add_number(train, "--batch", o.train.batch,
              "Of sampled: vertices, of links edges, of a batch, per rank (1024; of few training "
              "vertices a 128th of a rank's, 8 at least)",
              "B", 1, 1 << 30);
   add_number(train, "--negatives", o.train.negatives,
              "Of --task link: false targets drawn for each edge (1)", "N", 1, 1 << 20);
-  train
-      .add_option("--evaluation", o.train.evaluation,
-                  "Of sampled: exact (over the whole graph) or sampled, which needs less memory "
-                  "(exact)")
-      ->type_name("HOW");
-  train
-      .add_option(
-          "--placement", o.train.placement,
-          "Of sampled, the features: device (spread over the devices), replicated, host, "
-          "cached (in host memory, the most wanted rows on the devices, too), auto "
-          "(replicated on several GPUs of which they fill a sixteenth at most, else device) "
-          "(auto)")
-      ->type_name("WHERE");
-  train.add_option("--cached", o.train.cached, "Of --placement cached: the share of rows (0.1)")
-      ->type_name("SHARE")
-      ->check(real_number(0.0, 1.0));
+  add_text(train, "--evaluation", o.train.evaluation,
+           "Of sampled: exact (over the whole graph) or sampled, which needs less memory "
+           "(exact)",
+           "HOW");
+  add_text(train, "--placement", o.train.placement,
+           "Of sampled, the features: device (spread over the devices), replicated, host, "
+           "cached (in host memory, the most wanted rows on the devices, too), auto "
+           "(replicated on several GPUs of which they fill a sixteenth at most, else device) "
+           "(auto)",
+           "WHERE");
+  add_real(train, "--cached", o.train.cached, "Of --placement cached: the share of rows (0.1)",
+           "SHARE", 0.0, 1.0);
   train
       .add_flag(
           "--capture-batches", o.train.capture_batches,
@@ -143,16 +136,14 @@ void add_sampled_options(CLI::App& train, TrainCommand& o) {
           "and backward pass is started by one call; for batches so small that starting their "
           "kernels takes longer than running them. Not with --norm batch")
       ->excludes("--no-capture");
-  train
-      .add_option("--cache-by", o.train.cache_by,
-                  "Of --placement cached, which rows: degree (most edges lead to them) or "
-                  "presampling (most wanted by batches sampled beforehand) (degree)")
-      ->type_name("HOW");
-  train
-      .add_option("--edges", o.train.edges,
-                  "Of sampled, where the lists that are sampled lie: device (each device has its "
-                  "part), replicated, host, auto (as of --placement) (auto)")
-      ->type_name("WHERE");
+  add_text(train, "--cache-by", o.train.cache_by,
+           "Of --placement cached, which rows: degree (most edges lead to them) or "
+           "presampling (most wanted by batches sampled beforehand) (degree)",
+           "HOW");
+  add_text(train, "--edges", o.train.edges,
+           "Of sampled, where the lists that are sampled lie: device (each device has its "
+           "part), replicated, host, auto (as of --placement) (auto)",
+           "WHERE");
   train.add_flag("--replace", o.train.replace,
                  "Of sampled: each draw is of all neighbours: the same one may come again");
   train.add_flag("--weighted", o.train.weighted,
@@ -172,9 +163,9 @@ void add_train_options(CLI::App& train, TrainCommand& command) {
 }
 
 TrainOptions library_options(const TrainCommand& command) {
-  require(!command.has_class_weights,
+  require(!command.common.is_given("--class-weights"),
           "--class-weights is not there yet: every class counts alike in the loss; leave it out");
-  require(!command.has_edge_weights,
+  require(!command.common.is_given("--edge-weights"),
           "--edge-weights is not there yet: no layer reads edges' weights, they only steer which "
           "neighbours --mode sampled --weighted draws; leave it out");
   TrainOptions options = command.train;
@@ -183,6 +174,7 @@ TrainOptions library_options(const TrainCommand& command) {
   options.allow_tf32 = !command.exact_products;
   if (command.tensor_sums || command.no_tensor_sums) options.tensor_sums = command.tensor_sums;
   options.seed = command.common.seed;
+  options.deterministic = command.common.deterministic;
   options.normalize = command.dataset.normalize;
   options.method = command.dataset.method;
   options.reorder = command.dataset.reorder;

@@ -19,17 +19,15 @@ struct TrainCommand {
   TrainOptions train;  ///< As the library takes them, but for what library_options() adds.
   std::optional<std::string> fanout;
   std::string class_weights, edge_weights;
-  bool has_class_weights = false, has_edge_weights = false;
   bool no_capture = false;
   bool tensor_sums = false;
   bool no_tensor_sums = false;
   bool exact_products = false;
+  bool explain = false;
 };
 
 void add_train_options(CLI::App& train, TrainCommand& command);
 /// The command's options as the library takes them. Throws UsageError.
 [[nodiscard]] TrainOptions library_options(const TrainCommand& command);
-/// A line on standard error for each option that was given and changes nothing.
-void warn_of_unused_options(const Session& session, const learn::TrainOptions& train);
 
 }  // namespace warren::app

@@ -5,20 +5,15 @@
 #include <charconv>
 
 #include "warren/core/error.hpp"
-#include "warren/dataset/folders.hpp"
 
 namespace warren::app {
 
-VertexNames::VertexNames(const GraphInput& input, const graph::Graph& graph)
-    : vertices_(graph.vertices), ids_(graph.original_ids) {
-  if (input.words != nullptr && !input.words->empty()) {
-    names_ = *input.words;
-    are_words_ = true;
-    return;
-  }
-  if (input.names.empty()) return;
-  names_ = learn::read_names(input.names, vertices_);
-}
+VertexNames::VertexNames(const warren::Graph& graph)
+    : vertices_(graph.vertices()),
+      ids_(graph.csr().original_ids),
+      names_(graph.names()),
+      owner_(std::make_shared<const warren::Graph>(graph)),
+      are_words_(graph.are_names_ids()) {}
 
 std::string VertexNames::name_and_id(Vertex v) const {
   return has_names() && !are_words_ ? fmt::format("{} ({})", names_[v], number(v)) : name(v);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +22,7 @@ class VertexNames {
  public:
   /// Of a graph whose vertices are known by their number.
   explicit VertexNames(std::uint64_t vertices) : vertices_(vertices) {}
-  /// Throws InputError where names.txt does not have a line for each vertex.
-  VertexNames(const GraphInput& input, const graph::Graph& graph);
+  explicit VertexNames(const warren::Graph& graph);
 
   [[nodiscard]] std::uint64_t vertices() const { return vertices_; }
   [[nodiscard]] bool has_names() const { return !names_.empty(); }
@@ -39,11 +39,6 @@ class VertexNames {
   /// "git (29431)", or the id alone. A word is an id.
   [[nodiscard]] std::string name_and_id(Vertex v) const;
 
-  /// The ids, where they are words.
-  [[nodiscard]] std::span<const std::string> words() const {
-    return are_words_ ? std::span<const std::string>(names_) : std::span<const std::string>{};
-  }
-
   /// The vertex that `text`, an id or a name, stands for; a number is always an id, unless ids are
   /// words. Throws UsageError.
   [[nodiscard]] Vertex find(const std::string& text) const;
@@ -55,8 +50,9 @@ class VertexNames {
 
   std::uint64_t vertices_;
   memory::HostArray<std::uint64_t> ids_;  // Ascending; empty where they are the vertices.
-  std::vector<std::string> names_;
-  bool are_words_ = false;  // The names are the ids.
+  std::span<const std::string> names_;
+  std::shared_ptr<const void> owner_;  // Of the names.
+  bool are_words_ = false;             // The names are the ids.
 };
 
 }  // namespace warren::app

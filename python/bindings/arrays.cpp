@@ -96,6 +96,7 @@ nb::object ResultArray::to_dlpack() const {
 }
 
 ResultArray told(Array<double> values) { return {std::move(values), nb::dtype<double>()}; }
+ResultArray told(Array<float> values) { return {std::move(values), nb::dtype<float>()}; }
 ResultArray told(Array<std::int64_t> values) {
   return {std::move(values), nb::dtype<std::int64_t>()};
 }
@@ -113,6 +114,7 @@ void bind_arrays(nb::module_& module) {
       .def_prop_ro("gpu", &ResultArray::gpu)
       .def("numpy", &ResultArray::to_numpy,
            nb::sig("def numpy(self) -> numpy.typing.NDArray[typing.Any]"))
+      .def("used_on", &ResultArray::used_on, nb::arg("stream"))
       .def("dlpack", &ResultArray::to_dlpack, nb::sig("def dlpack(self) -> typing.Any"));
 }
 

@@ -9,11 +9,15 @@ NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);
   warren::python::bind_errors(module);
   warren::python::bind_arrays(module);
+  warren::python::bind_allocator(module);
+  warren::python::bind_view(module);
   warren::python::bind_session(module);
   warren::python::bind_graph(module);
   warren::python::bind_traverse(module);
   warren::python::bind_multiply(module);
   warren::python::bind_partition(module);
+  warren::python::bind_processes(module);
+  warren::python::bind_rows(module);
   warren::python::bind_sample(module);
   warren::python::bind_table(module);
   warren::python::bind_train(module);

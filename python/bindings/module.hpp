@@ -24,6 +24,7 @@ namespace warren::python {
 
 namespace nb = nanobind;
 
+void bind_allocator(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_session(nb::module_& module);
@@ -31,9 +32,12 @@ void bind_graph(nb::module_& module);
 void bind_traverse(nb::module_& module);
 void bind_multiply(nb::module_& module);
 void bind_partition(nb::module_& module);
+void bind_processes(nb::module_& module);
+void bind_rows(nb::module_& module);
 void bind_sample(nb::module_& module);
 void bind_table(nb::module_& module);
 void bind_train(nb::module_& module);
+void bind_view(nb::module_& module);
 
 /// From here on messages of the library go to Python's logger "warren".
 void start_log();
@@ -55,6 +59,9 @@ class Unlocked {
  private:
   PyThreadState* state_;
 };
+
+/// Whether a call has run: the library may have threads.
+[[nodiscard]] bool is_in_use() noexcept;
 
 /// `work()` without the GIL.
 template <class Work>
@@ -118,6 +125,7 @@ class ResultArray {
       : size_(array.size() * sizeof(T) * 8 / type.bits),
         gpu_(array.gpu()),
         gpu_data_(array.gpu_data()),
+        memory_(array.memory()),
         type_(type) {
     host_ = [kept = std::move(array)] { return static_cast<const void*>(kept.data()); };
   }
@@ -132,6 +140,10 @@ class ResultArray {
   [[nodiscard]] nb::object to_numpy() const;
   /// An object with __dlpack__, where the elements are.
   [[nodiscard]] nb::object to_dlpack() const;
+  /// Work on this stream may read the elements until they are freed.
+  void used_on(std::uint64_t stream) const {
+    if (memory_ != nullptr) api::used_on(*memory_, reinterpret_cast<void*>(stream));
+  }
 
  private:
   /// At `data`, as an object of the framework.
@@ -141,11 +153,13 @@ class ResultArray {
   std::uint64_t size_;
   int gpu_ = -1;
   const void* gpu_data_ = nullptr;
+  std::shared_ptr<api::ArrayMemory> memory_;
   nb::dlpack::dtype type_;
   std::function<const void*()> host_;  ///< Keeps the array.
 };
 
 [[nodiscard]] ResultArray told(Array<double> values);
+[[nodiscard]] ResultArray told(Array<float> values);
 [[nodiscard]] ResultArray told(Array<std::int64_t> values);
 [[nodiscard]] ResultArray told(Array<std::uint64_t> counts);
 /// `among`: vertices of the graph, where these are not all of them.

@@ -12,6 +12,7 @@
 #include "warren/sparse/distributed.hpp"
 
 #include "run.hpp"
+#include "view.hpp"
 
 namespace warren::python {
 namespace {
@@ -23,7 +24,7 @@ std::vector<std::string> strategies() {
   return names;
 }
 
-nb::tuple spmm_of(const GraphHandle& graph, const Input<float>& b, std::uint64_t k, int normalize,
+nb::tuple spmm_of(const GraphHandle& graph, const nb::object& b, std::uint64_t k, int normalize,
                   bool self_loops, bool transpose, bool weighted, const std::string& strategy,
                   const Run& run) {
   SpmmOptions options;
@@ -33,17 +34,21 @@ nb::tuple spmm_of(const GraphHandle& graph, const Input<float>& b, std::uint64_t
   options.weighted = weighted;
   options.strategy = strategy;
   set_run(options, run);
-  SpmmResult found = unlocked([&] { return spmm(*graph, span_of(b), k, options); });
-  return nb::make_tuple(array_of(std::move(found.values)), found.strategy, info_of(found.info));
+  const Operand<float> dense(b);
+  SpmmResult found = unlocked([&] { return spmm(*graph, dense.view(), k, options); });
+  return nb::make_tuple(told(std::move(found.values)), found.strategy, info_of(found.info));
 }
 
-nb::tuple sddmm_of(const GraphHandle& graph, const Input<float>& x, const Input<float>& y,
+nb::tuple sddmm_of(const GraphHandle& graph, const nb::object& x, const nb::object& y,
                    std::uint64_t k, bool weighted, const Run& run) {
   SddmmOptions options;
   options.weighted = weighted;
   set_run(options, run);
-  SddmmResult found = unlocked([&] { return sddmm(*graph, span_of(x), span_of(y), k, options); });
-  return nb::make_tuple(array_of(std::move(found.values)), info_of(found.info));
+  const Operand<float> left(x);
+  const Operand<float> right(y);
+  SddmmResult found =
+      unlocked([&] { return sddmm(*graph, left.view(), right.view(), k, options); });
+  return nb::make_tuple(told(std::move(found.values)), info_of(found.info));
 }
 
 }  // namespace
@@ -54,15 +59,14 @@ void bind_multiply(nb::module_& module) {
       "spmm", &spmm_of, nb::arg("graph"), nb::arg("b"), nb::arg("k"), nb::arg("normalize"),
       nb::arg("self_loops"), nb::arg("transpose"), nb::arg("weighted"), nb::arg("strategy"),
       nb::arg("run"),
-      nb::sig("def spmm(graph: Graph, b: numpy.typing.NDArray[numpy.float32], k: int, "
+      nb::sig("def spmm(graph: Graph, b: numpy.typing.NDArray[numpy.float32] | View, k: int, "
               "normalize: int, self_loops: bool, transpose: bool, weighted: bool, strategy: str, "
-              "run: Run) -> tuple[numpy.typing.NDArray[numpy.float32], str, "
-              "tuple[typing.Any, ...]]"));
+              "run: Run) -> tuple[Array, str, tuple[typing.Any, ...]]"));
   module.def("sddmm", &sddmm_of, nb::arg("graph"), nb::arg("x"), nb::arg("y"), nb::arg("k"),
              nb::arg("weighted"), nb::arg("run"),
-             nb::sig("def sddmm(graph: Graph, x: numpy.typing.NDArray[numpy.float32], "
-                     "y: numpy.typing.NDArray[numpy.float32], k: int, weighted: bool, run: Run) -> "
-                     "tuple[numpy.typing.NDArray[numpy.float32], tuple[typing.Any, ...]]"));
+             nb::sig("def sddmm(graph: Graph, x: numpy.typing.NDArray[numpy.float32] | View, "
+                     "y: numpy.typing.NDArray[numpy.float32] | View, k: int, weighted: bool, "
+                     "run: Run) -> tuple[Array, tuple[typing.Any, ...]]"));
 }
 
 }  // namespace warren::python

@@ -2,6 +2,7 @@
 // Parts and orders of a graph's vertices.
 #include "warren/api/partition.hpp"
 
+#include <optional>
 #include <string>
 
 #include <nanobind/stl/optional.h>
@@ -17,7 +18,8 @@ nb::tuple volumes(const graph::MovedRows& rows) {
 }
 
 nb::tuple partition_of(const GraphHandle& graph, int parts, const std::string& method,
-                       std::uint64_t seed, int workgroup, bool with_cover, const Run& run) {
+                       std::optional<std::uint64_t> seed, int workgroup, bool with_cover,
+                       const Run& run) {
   PartitionOptions options;
   options.parts = parts;
   options.method = method;
@@ -33,8 +35,8 @@ nb::tuple partition_of(const GraphHandle& graph, int parts, const std::string& m
                         found.seconds);
 }
 
-nb::tuple reorder_of(const GraphHandle& graph, const std::string& order, std::uint64_t seed,
-                     bool with_graph, const Run& run) {
+nb::tuple reorder_of(const GraphHandle& graph, const std::string& order,
+                     std::optional<std::uint64_t> seed, bool with_graph, const Run& run) {
   ReorderOptions options;
   options.order = order;
   options.seed = seed;
@@ -53,12 +55,12 @@ nb::tuple reorder_of(const GraphHandle& graph, const std::string& order, std::ui
 
 void bind_partition(nb::module_& module) {
   module.def("partition", &partition_of, nb::arg("graph"), nb::arg("parts"), nb::arg("method"),
-             nb::arg("seed"), nb::arg("workgroup"), nb::arg("with_cover"), nb::arg("run"),
-             nb::sig("def partition(graph: Graph, parts: int, method: str, seed: int, "
+             nb::arg("seed").none(), nb::arg("workgroup"), nb::arg("with_cover"), nb::arg("run"),
+             nb::sig("def partition(graph: Graph, parts: int, method: str, seed: int | None, "
                      "workgroup: int, with_cover: bool, run: Run) -> tuple[typing.Any, ...]"));
-  module.def("reorder", &reorder_of, nb::arg("graph"), nb::arg("order"), nb::arg("seed"),
+  module.def("reorder", &reorder_of, nb::arg("graph"), nb::arg("order"), nb::arg("seed").none(),
              nb::arg("with_graph"), nb::arg("run"),
-             nb::sig("def reorder(graph: Graph, order: str, seed: int, with_graph: bool, "
+             nb::sig("def reorder(graph: Graph, order: str, seed: int | None, with_graph: bool, "
                      "run: Run) -> tuple[numpy.typing.NDArray[typing.Any], "
                      "numpy.typing.NDArray[typing.Any], Graph | None, float]"));
 }

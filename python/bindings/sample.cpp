@@ -7,19 +7,22 @@
 #include <nanobind/stl/vector.h>
 
 #include "run.hpp"
+#include "view.hpp"
 
 namespace warren::python {
 namespace {
 
 nb::tuple sample_of(const GraphHandle& graph, const Input<Vertex>& seeds,
                     const std::vector<std::int64_t>& fanouts, bool replace, bool weighted,
-                    bool disjoint, std::uint64_t seed, std::uint64_t batch, const Run& run) {
+                    bool disjoint, bool once, std::uint64_t seed, std::uint64_t batch,
+                    const Run& run) {
   SampleOptions options;
   options.seeds.assign(seeds.data(), seeds.data() + seeds.shape(0));
   options.fanouts = fanouts;
   options.replace = replace;
   options.weighted = weighted;
   options.disjoint = disjoint;
+  options.once = once;
   options.seed = seed;
   options.batch = batch;
   set_run(options, run);
@@ -40,17 +43,24 @@ nb::list list_of(const std::vector<std::uint64_t>& values) {
   return list;
 }
 
-nb::tuple batches_of(const GraphHandle& graph, const Input<Vertex>& seeds,
+nb::tuple batches_of(const GraphHandle& graph, const nb::object& seeds,
                      const std::vector<std::int64_t>& fanouts, std::uint64_t batch_size,
-                     bool replace, bool weighted, bool disjoint, bool edge_ids, std::uint64_t seed,
-                     std::uint64_t batch, std::uint32_t in_flight, const Run& run) {
+                     bool replace, bool weighted, bool disjoint, bool once, bool edge_ids,
+                     std::uint64_t seed, std::uint64_t batch, std::uint32_t in_flight,
+                     const Run& run) {
   SampleBatchesOptions options;
-  options.seeds.assign(seeds.data(), seeds.data() + seeds.shape(0));
+  if (nb::isinstance<View>(seeds)) {
+    options.seeds_in_place = nb::cast<const View&>(seeds).ids();
+  } else {
+    const auto given = nb::cast<Input<Vertex>>(seeds);
+    options.seeds.assign(given.data(), given.data() + given.shape(0));
+  }
   options.fanouts = fanouts;
   options.batch_size = batch_size;
   options.replace = replace;
   options.weighted = weighted;
   options.disjoint = disjoint;
+  options.once = once;
   options.edge_ids = edge_ids;
   options.seed = seed;
   options.batch = batch;
@@ -70,23 +80,26 @@ nb::tuple batches_of(const GraphHandle& graph, const Input<Vertex>& seeds,
 }  // namespace
 
 void bind_sample(nb::module_& module) {
-  module.def("sample", &sample_of, nb::arg("graph"), nb::arg("seeds"), nb::arg("fanouts"),
-             nb::arg("replace"), nb::arg("weighted"), nb::arg("disjoint"), nb::arg("seed"),
-             nb::arg("batch"), nb::arg("run"),
-             nb::sig("def sample(graph: Graph, seeds: numpy.typing.NDArray[numpy.uint32], "
-                     "fanouts: list[int], replace: bool, weighted: bool, disjoint: bool, "
-                     "seed: int, batch: int, run: Run) -> tuple[numpy.typing.NDArray[typing.Any], "
-                     "numpy.typing.NDArray[typing.Any], list[typing.Any], "
-                     "tuple[typing.Any, ...]]"));
-  module.def("sample_batches", &batches_of, nb::arg("graph"), nb::arg("seeds"), nb::arg("fanouts"),
-             nb::arg("batch_size"), nb::arg("replace"), nb::arg("weighted"), nb::arg("disjoint"),
-             nb::arg("edge_ids"), nb::arg("seed"), nb::arg("batch"), nb::arg("in_flight"),
-             nb::arg("run"),
-             nb::sig("def sample_batches(graph: Graph, seeds: numpy.typing.NDArray[numpy.uint32], "
-                     "fanouts: list[int], batch_size: int, replace: bool, weighted: bool, "
-                     "disjoint: bool, edge_ids: bool, seed: int, batch: int, in_flight: int, "
-                     "run: Run) -> tuple[Array, Array, list[int], list[typing.Any], "
-                     "tuple[typing.Any, ...]]"));
+  module.def(
+      "sample", &sample_of, nb::arg("graph"), nb::arg("seeds"), nb::arg("fanouts"),
+      nb::arg("replace"), nb::arg("weighted"), nb::arg("disjoint"), nb::arg("once"),
+      nb::arg("seed"), nb::arg("batch"), nb::arg("run"),
+      nb::sig(
+          "def sample(graph: Graph, seeds: numpy.typing.NDArray[numpy.uint32], "
+          "fanouts: list[int], replace: bool, weighted: bool, disjoint: bool, "
+          "once: bool, seed: int, batch: int, run: Run) -> tuple[numpy.typing.NDArray[typing.Any], "
+          "numpy.typing.NDArray[typing.Any], list[typing.Any], "
+          "tuple[typing.Any, ...]]"));
+  module.def(
+      "sample_batches", &batches_of, nb::arg("graph"), nb::arg("seeds"), nb::arg("fanouts"),
+      nb::arg("batch_size"), nb::arg("replace"), nb::arg("weighted"), nb::arg("disjoint"),
+      nb::arg("once"), nb::arg("edge_ids"), nb::arg("seed"), nb::arg("batch"), nb::arg("in_flight"),
+      nb::arg("run"),
+      nb::sig("def sample_batches(graph: Graph, seeds: numpy.typing.NDArray[numpy.uint32] | View, "
+              "fanouts: list[int], batch_size: int, replace: bool, weighted: bool, "
+              "disjoint: bool, once: bool, edge_ids: bool, seed: int, batch: int, in_flight: int, "
+              "run: Run) -> tuple[Array, Array, list[int], list[typing.Any], "
+              "tuple[typing.Any, ...]]"));
 }
 
 }  // namespace warren::python

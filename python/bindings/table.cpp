@@ -11,6 +11,7 @@
 #include "warren/exec/half.hpp"
 
 #include "run.hpp"
+#include "view.hpp"
 
 namespace warren::python {
 namespace {
@@ -25,7 +26,10 @@ struct TableHandle {
     options.placement = static_cast<TablePlacement>(placement);
     if (cached) options.cached.emplace(cached->data(), cached->data() + cached->shape(0));
     set_run(options, run);
-    table.emplace(window<Bytes>(values), row_bytes, options);
+    if (nb::isinstance<View>(values))
+      table.emplace(nb::cast<const View&>(values).of<Bytes>(), hold(values), row_bytes, options);
+    else
+      table.emplace(window<Bytes>(values), row_bytes, options);
   }
   TableHandle(const TableHandle&) = delete;
   TableHandle& operator=(const TableHandle&) = delete;
@@ -37,9 +41,10 @@ struct TableHandle {
   std::optional<Table<Bytes>> table;
 };
 
-nb::tuple gather_of(const TableHandle& handle, const Input<std::uint64_t>& ids, int type_code,
+nb::tuple gather_of(const TableHandle& handle, const nb::object& ids, int type_code,
                     int type_bits) {
-  auto found = unlocked([&] { return gather(*handle.table, span_of(ids)); });
+  const IdsOperand rows(ids);
+  auto found = unlocked([&] { return gather(*handle.table, rows.ids()); });
   nb::dlpack::dtype type;
   type.code = static_cast<std::uint8_t>(type_code);
   type.bits = static_cast<std::uint8_t>(type_bits);
@@ -49,7 +54,7 @@ nb::tuple gather_of(const TableHandle& handle, const Input<std::uint64_t>& ids, 
 }
 
 template <class T>
-nb::tuple lookup_as(const TableHandle& handle, std::span<const std::uint64_t> ids,
+nb::tuple lookup_as(const TableHandle& handle, const IdsView& ids,
                     std::span<const EdgeOffset> offsets, const LookupOptions& options,
                     std::uint8_t type_bits) {
   auto found = unlocked([&] {
@@ -63,15 +68,17 @@ nb::tuple lookup_as(const TableHandle& handle, std::span<const std::uint64_t> id
                         found.rows_moved, info_of(found.info));
 }
 
-nb::tuple lookup_of(const TableHandle& handle, const Input<std::uint64_t>& ids,
-                    const Input<std::uint64_t>& offsets, const std::optional<Input<float>>& weights,
-                    bool is_mean, const std::string& strategy, bool is_half) {
+nb::tuple lookup_of(const TableHandle& handle, const nb::object& ids,
+                    const Input<std::uint64_t>& offsets, const nb::object& weights, int mode,
+                    const std::string& strategy, bool is_half) {
   LookupOptions options;
-  options.mode = is_mean ? BagMode::mean : BagMode::sum;
+  options.mode = static_cast<BagMode>(mode);
   options.strategy = strategy;
-  if (weights) options.weights = span_of(*weights);
-  if (is_half) return lookup_as<Half>(handle, span_of(ids), span_of(offsets), options, 16);
-  return lookup_as<float>(handle, span_of(ids), span_of(offsets), options, 32);
+  std::optional<Operand<float>> factors;
+  if (!weights.is_none()) options.weights = factors.emplace(weights).view();
+  const IdsOperand rows(ids);
+  if (is_half) return lookup_as<Half>(handle, rows.ids(), span_of(offsets), options, 16);
+  return lookup_as<float>(handle, rows.ids(), span_of(offsets), options, 32);
 }
 
 }  // namespace
@@ -82,17 +89,19 @@ void bind_table(nb::module_& module) {
                     const std::optional<Input<std::uint64_t>>&, const Run&>(),
            nb::arg("values"), nb::arg("row_bytes"), nb::arg("placement"), nb::arg("cached").none(),
            nb::arg("run"),
-           nb::sig("def __init__(self, values: numpy.typing.NDArray[numpy.uint8], row_bytes: int, "
-                   "placement: int, cached: numpy.typing.NDArray[numpy.uint64] | None, run: Run) "
+           nb::sig("def __init__(self, values: numpy.typing.NDArray[numpy.uint8] | View, "
+                   "row_bytes: int, placement: int, cached: numpy.typing.NDArray[numpy.uint64] | "
+                   "None, run: Run) "
                    "-> None"))
       .def("gather", &gather_of, nb::arg("ids"), nb::arg("type_code"), nb::arg("type_bits"),
-           nb::sig("def gather(self, ids: numpy.typing.NDArray[numpy.uint64], type_code: int, "
-                   "type_bits: int) -> tuple[Array, int, tuple[typing.Any, ...]]"))
+           nb::sig(
+               "def gather(self, ids: numpy.typing.NDArray[numpy.uint64] | View, type_code: int, "
+               "type_bits: int) -> tuple[Array, int, tuple[typing.Any, ...]]"))
       .def("lookup", &lookup_of, nb::arg("ids"), nb::arg("offsets"), nb::arg("weights").none(),
-           nb::arg("is_mean"), nb::arg("strategy"), nb::arg("is_half"),
-           nb::sig("def lookup(self, ids: numpy.typing.NDArray[numpy.uint64], "
+           nb::arg("mode"), nb::arg("strategy"), nb::arg("is_half"),
+           nb::sig("def lookup(self, ids: numpy.typing.NDArray[numpy.uint64] | View, "
                    "offsets: numpy.typing.NDArray[numpy.uint64], "
-                   "weights: numpy.typing.NDArray[numpy.float32] | None, is_mean: bool, "
+                   "weights: numpy.typing.NDArray[numpy.float32] | View | None, mode: int, "
                    "strategy: str, is_half: bool) -> "
                    "tuple[Array, str, int, tuple[typing.Any, ...]]"))
       .def("release",

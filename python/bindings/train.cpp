@@ -112,7 +112,7 @@ nb::tuple train_of(const Dataset& dataset, TrainOptions options, const nb::objec
                         summary.test_accuracy, summary.test_mrr, summary.chance,
                         summary.has_stopped_early, found->model, array_of(std::move(found->scores)),
                         found->normalize, found->batches, found->peak_memory, found->warnings,
-                        info_of(found->info));
+                        info_of(found->info), found->strategy, found->strategy_reason);
 }
 
 nb::tuple predict_of(const Dataset& dataset, const Model& model, bool embeddings,
@@ -200,6 +200,9 @@ void bind_options(nb::module_& module) {
       .def_rw("cache_by", &TrainOptions::cache_by, nb::arg().none())
       .def_rw("edges", &TrainOptions::edges, nb::arg().none())
       .def_rw("capture_batches", &TrainOptions::capture_batches)
+      .def_rw("strategy", &TrainOptions::strategy, nb::arg().none())
+      .def_rw("workgroup", &TrainOptions::workgroup)
+      .def_rw("deterministic", &TrainOptions::deterministic)
       .def_rw("recompute", &TrainOptions::recompute)
       .def_rw("capture", &TrainOptions::capture)
       .def_rw("allow_tf32", &TrainOptions::allow_tf32)

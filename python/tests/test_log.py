@@ -32,6 +32,15 @@ def test_levels(messages, tmp_path):
     assert any("weights are not written" in text for text in messages(logging.WARNING))
 
 
+def test_training_is_told_in_words_of_all_faces(messages):
+    """Not of the command line alone, whose options have dashes."""
+    data = warren.read_dataset("community:300,6", features=8, classes=3)
+    warren.train(data, "gat", "full", hidden=16, layers=4, epochs=1, device="cpu")
+    (plan,) = [text for text in messages(logging.INFO) if text.startswith("a rank will hold")]
+    assert "; recompute would save" in plan
+    assert not [text for text in messages(logging.INFO) + messages(logging.DEBUG) if " --" in text]
+
+
 def test_the_level_is_followed(caplog, tmp_path):
     graph = warren.from_edges([0, 1], [1, 2])
     for level, count in ((logging.ERROR, 0), (logging.WARNING, 1), (logging.DEBUG, 1)):

@@ -7,6 +7,7 @@ import inspect
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 
@@ -24,6 +25,8 @@ def test_example(example, capsys, tmp_path, monkeypatch):
     import networkx
 
     monkeypatch.chdir(tmp_path)
+    if example.name.startswith("pyg_"):
+        pytest.importorskip("torch_geometric")
     if example.name == "pictures.py":
         pytest.importorskip("vl_convert")
     if example.name == "with_networkx.py" and "warren" not in networkx.config.backends:
@@ -111,6 +114,17 @@ def test_import():
     assert any(seconds_of_import() < 0.1 for _ in range(5))
 
 
+@pytest.mark.parametrize("module", ["warren.pyg", "warren.torch"])
+def test_a_missing_library_is_named(module):
+    """In a line that says what to install."""
+    status, _, err = run(f"""
+        import sys
+        sys.modules["torch"] = None
+        import {module}
+    """)
+    assert status == 1 and f"\nModuleNotFoundError: {module} needs PyTorch" in err and "pip install torch" in err.splitlines()[-1] and err.count("Traceback") == 1
+
+
 def seconds_of_import():
     """Of CPU time."""
     status, out, err = run("""
@@ -175,3 +189,21 @@ def test_command_line():
     ran = subprocess.run([sys.executable, "-m", "warren", "stats", "debian", "--json", "-"], env=environment(), capture_output=True, text=True, cwd="/")
     assert ran.returncode == 0, ran.stderr
     assert '"vertices"' in ran.stdout
+    told = subprocess.run([sys.executable, "-m", "warren", "--version"], env=environment(), capture_output=True, text=True, check=True).stdout
+    assert told.startswith(f"warren {warren.__version__}")
+
+
+# Of every system, and those that the build takes as they are where there is no static one.
+NEEDED = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux-\S+|libz|libzstd|libopenblas\S*)\.so\S*")
+
+
+@pytest.mark.parametrize("name", ["_core", "program"])
+def test_needs_no_library_of_others(name):
+    """One wheel starts with and without a GPU: what is CUDA's is linked statically, or looked for when a call asks for it."""
+    file = PACKAGE / "bin" / "warren" if name == "program" else warren._graph._core.__file__
+    if shutil.which("readelf") is None or not os.path.isfile(file):
+        pytest.skip("there is no readelf, or no command line in this package")
+    told = subprocess.run(["readelf", "--dynamic", "--wide", file], capture_output=True, text=True, check=True).stdout
+    needed = re.findall(r"\(NEEDED\).*\[(.*)\]", told)
+    assert "libc.so.6" in needed
+    assert [library for library in needed if not NEEDED.fullmatch(library)] == []

@@ -85,7 +85,9 @@ def test_names_are_kept(tmp_path):
 @pytest.mark.parametrize("call, message", [
     (lambda g: g.partition(0), "parts: got 0"), (lambda g: g.partition(33), "parts: got 33"), (lambda g: g.partition(2.0), "parts: got 2.0"), (lambda g: g.partition(method="rangs"), "method: got 'rangs'"),
     (lambda g: g.partition(4, workgroup=3), "workgroup: got 3"), (lambda g: g.partition(seed=-1), "seed: got -1"), (lambda g: g.reorder("none"), "order: got 'none'"),
-    (lambda g: g.reorder("random", seed=2**64), "seed: got"), (lambda g: warren.partition(3), "graph: got int"), (lambda g: warren.reorder("debian"), "graph: got str"),
+    (lambda g: g.reorder("random", seed=2**64), "seed: got"), (lambda g: g.reorder("degree", seed=3), 'seed: got 3, but order "degree" draws nothing'),
+    (lambda g: g.partition(seed=1), 'seed: got 1, but method "ranges" draws nothing'), (lambda g: g.betweenness(seed=1), "seed: got 1, but nothing is drawn"),
+    (lambda g: g.betweenness([0, 1], seed=1), "seed: got 1, but nothing is drawn"), (lambda g: warren.partition(3), "graph: got int"), (lambda g: warren.reorder("debian"), "graph: got str"),
     (lambda g: g.partition(session=3), "session: got 3")])
 def test_bad_arguments(call, message):
     with pytest.raises(ValueError, match=message):

@@ -32,6 +32,57 @@ def test_sample(options):
         assert not any(np.array_equal(other, found.layers[0].edge_ids) for other in others)
 
 
+@pytest.mark.parametrize("options", [{}, {"replace": True}, {"disjoint": True}])
+def test_vertices_drawn_once(options):
+    found = GRAPH.sample([7, 3, 99], [3, 2, 2], once=True, device="cpu", **options)
+    src, dst, _ = GRAPH.to_edges()
+    degree = np.bincount(src, minlength=100)[found.vertices]
+    begin, end = 0, 3
+    for fanout, layer in zip([3, 2, 2], found.layers):
+        counts = np.diff(layer.offsets)
+        assert len(counts) == end and not counts[:begin].any()
+        own = degree[begin:end]
+        assert np.array_equal(counts[begin:], np.where(own > 0, fanout, 0) if options.get("replace") else np.minimum(own, fanout))
+        rows = np.repeat(np.arange(end), counts)
+        assert np.array_equal(src[layer.edge_ids], found.vertices[rows]) and np.array_equal(dst[layer.edge_ids], found.vertices[layer.targets])
+        begin, end = end, max(end, int(layer.targets.max(initial=-1)) + 1)
+    again = GRAPH.sample([7, 3, 99], [3, 2, 2], device="cpu", **options)
+    assert np.array_equal(again.layers[0].edge_ids, found.layers[0].edge_ids) and len(again.layers[1].targets) > len(found.layers[1].targets)
+    many = GRAPH.sample_batches([7, 3, 99, 5], [3, 2, 2], batch_size=3, edge_ids=True, once=True, device="cpu", **options)
+    assert all(np.array_equal(mine.edge_ids, other.edge_ids) for mine, other in zip(many[0].layers, found.layers))
+    for count in (40, 25, 39, 60):  # Single batches of now more and now fewer seeds.
+        seeds = np.arange(count) * 3 % 100
+        alone = GRAPH.sample(seeds, [2, 2], once=True, device="cpu", batch=9)
+        assert np.array_equal(GRAPH.sample_batches(seeds, [2, 2], batch_size=count, once=True, device="cpu", batch=9).vertices, alone.vertices)
+
+
+def test_draws_are_uniform_and_of_their_own():
+    """Of a star's hub with 12 spokes of 4 leaves each: the second hop draws the leaves of what the first found, or, where all draw anew, the hub's spokes
+    once more. All pairs are equally likely: chi-square at fixed seeds."""
+    spokes, leaves, trials = 12, 4, 6000
+    hub = np.zeros(spokes, int), np.arange(1, spokes + 1)
+    outer = np.repeat(np.arange(1, spokes + 1), leaves), np.arange(spokes + 1, spokes + 1 + spokes * leaves)
+    graph = warren.from_edges(np.concatenate([hub[0], outer[0]]), np.concatenate([hub[1], outer[1]]))
+
+    def far_from_even(counts):
+        expected = trials / counts.size
+        chi = ((counts - expected) ** 2 / expected).sum()
+        return (chi - (counts.size - 1)) / np.sqrt(2 * (counts.size - 1))
+
+    for once in (True, False):
+        batches = graph.sample_batches(np.zeros(trials, int), [1, 1], batch_size=1, once=once, seed=3, device="cpu")
+        leaf, pair = np.zeros(spokes * leaves), np.zeros((spokes, spokes))
+        for batch in batches:
+            first, second = batch.layers
+            drawn = batch.vertices[second.targets]
+            leaf[drawn[-1] - spokes - 1] += 1
+            if not once:
+                pair[batch.vertices[first.targets[0]] - 1, drawn[0] - 1] += 1
+            assert len(drawn) == (1 if once else 2)
+        assert abs(far_from_even(leaf)) < 3.5
+        assert once or abs(far_from_even(pair)) < 3.5
+
+
 @pytest.mark.parametrize("seeds, options, error, message", [
     ([], {}, ValueError, "seeds: got none"), (100, {}, IndexError, "100"), ([0, -1], {}, IndexError, "seeds"), (0, {"fanouts": []}, ValueError, "fanouts: got none"),
     (0, {"fanouts": [0]}, ValueError, r"fanouts: got \[0\]"), (0, {"fanouts": [2.5]}, ValueError, r"fanouts\[0\]: got 2.5"), (0, {"batch": -1}, ValueError, "batch: got -1"),

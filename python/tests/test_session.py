@@ -96,8 +96,8 @@ def test_options_out_of_range(options):
         warren.Session(**options)
 
 
-def test_allocator_is_not_there_yet():
-    with pytest.raises(NotImplementedError, match="allocator"):
+def test_allocator_is_the_process_s():
+    with pytest.raises(NotImplementedError, match="warren.set_allocator"):
         warren.Session(allocator=object())
 
 
@@ -311,3 +311,18 @@ def test_process_is_left_clean():
     while len(os.listdir("/proc/self/task")) > before + 1 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert len(os.listdir("/proc/self/task")) <= before + 1
+
+
+def test_a_gpu_that_is_not_there():
+    """Errors are in words of all faces: options of the command line have dashes."""
+    status, out, err = run("""
+        import os
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        import warren
+        try:
+            warren.Session(device="cuda")
+        except ValueError as error:
+            print(error)
+    """)
+    assert status == 0, err
+    assert out.startswith("a GPU was asked for, but ") and out.endswith("device cpu\n") and "--device" not in out

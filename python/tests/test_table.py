@@ -50,10 +50,10 @@ def test_arrays_of_torch():
     torch = pytest.importorskip("torch")
     table = torch.arange(12.0).reshape(4, 3)
     out = warren.gather(table, torch.tensor([[1, 3]]))
-    assert isinstance(out, torch.Tensor) and torch.equal(out, table[torch.tensor([[1, 3]])])
+    assert isinstance(out, torch.Tensor) and torch.equal(out.cpu(), table[torch.tensor([[1, 3]])])
     assert isinstance(warren.gather(table.numpy(), torch.tensor([1])), torch.Tensor)
     bags = warren.lookup(table, torch.tensor([[1, 3], [0, 0]]))
-    assert torch.equal(bags, torch.nn.functional.embedding_bag(torch.tensor([[1, 3], [0, 0]]), table))
+    assert torch.equal(bags.cpu(), torch.nn.functional.embedding_bag(torch.tensor([[1, 3], [0, 0]]), table))
 
 
 def bags_of(values, ids, offsets, mode, weights):
@@ -93,7 +93,25 @@ def test_lookup_is_embedding_bag():
     offsets, factors = torch.tensor([0, 0, 10, 45, 60]), torch.randn(60)
     for options in ({}, {"mode": "sum"}, {"mode": "sum", "per_sample_weights": factors}):
         expected = torch.nn.functional.embedding_bag(ids, weight, offsets, **options)
-        torch.testing.assert_close(warren.lookup(weight, ids, offsets, **options), expected)
+        torch.testing.assert_close(warren.lookup(weight, ids, offsets, **options).cpu(), expected)
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+def test_largest_of_bags(devices):
+    torch = pytest.importorskip("torch")
+    weight = torch.randn(50, 9)
+    weight[::7, ::2] = torch.nan
+    weight[3] = -torch.inf
+    ids, offsets = torch.randint(0, 50, (90,)), torch.tensor([0, 0, 1, 3, 40, 90])
+    if not torch.isnan(torch.nn.functional.embedding_bag(ids, weight, offsets, mode="max")).any():
+        weight = torch.nan_to_num(weight)  # Some releases of PyTorch pass over what is no number.
+    expected = torch.nn.functional.embedding_bag(ids, weight, offsets, mode="max")
+    assert not torch.isnan(expected).all() and not expected[0].any()
+    found, info = warren.Table(weight, device="cpu", devices=devices).lookup(ids, offsets, "max", return_info=True)
+    torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
+    assert info["strategy"] == "pull" and info["mode"] == "max" and (info["rows_moved"] > 0) == (devices > 1)
+    half = weight.to(torch.float16)
+    torch.testing.assert_close(warren.lookup(half, ids, offsets, "max").cpu(), torch.nn.functional.embedding_bag(ids, half.float(), offsets, mode="max").half(), rtol=0, atol=0, equal_nan=True)
 
 
 TABLE = warren.Table(np.arange(12, dtype=np.float32).reshape(4, 3))
@@ -109,12 +127,16 @@ TABLE = warren.Table(np.arange(12, dtype=np.float32).reshape(4, 3))
     (lambda: warren.gather(TABLE, [0], placement="host"), ValueError, "placement: got 'host' with a warren.Table"), (lambda: warren.gather(TABLE, [0], devices=2), ValueError, "devices: got 2 with"),
     (lambda: warren.Table(np.zeros(3), cached=1), ValueError, "cached: got rows for a table that is not"), (lambda: warren.Table(np.zeros(3), "cached", cached=4), ValueError, "cached: got 4"),
     (lambda: warren.Table(np.zeros(3), "cached", cached=[1, 1]), ValueError, "cached: got row 1 twice"), (lambda: warren.Table(np.zeros(3), "cached", cached=[3]), IndexError, "cached: got row 3"),
-    (lambda: TABLE.lookup([0, 1]), ValueError, "offsets: got None"), (lambda: TABLE.lookup([[0]], [0]), ValueError, "offsets: got some"), (lambda: TABLE.lookup([0], [1]), ValueError, "offsets: expected"),
-    (lambda: TABLE.lookup([0, 0], [0, 3]), ValueError, r"offsets\[2\]: got less"), (lambda: TABLE.lookup([0], [0], include_last_offset=True), ValueError, "offsets: expected"),
+    (lambda: TABLE.lookup([0, 1]), ValueError, "offsets: got None"), (lambda: TABLE.lookup([[0]], [0]), ValueError, "offsets: got some"), (lambda: TABLE.lookup([0], [1]), ValueError, r"offsets\[0\]: got 1, expected 0"),
+    (lambda: TABLE.lookup([0], []), ValueError, "offsets: got none"),
+    (lambda: TABLE.lookup([0, 0], [0, 3]), ValueError, r"offsets\[1\]: got 3, expected at most the number of ids, 2"),
+    (lambda: TABLE.lookup([0], [0], include_last_offset=True), ValueError, r"offsets\[0\]: got 0, expected the number of ids, 1"),
     (lambda: TABLE.lookup([0], [[0]]), ValueError, r"offsets: got an array of shape \(1, 1\)"), (lambda: TABLE.lookup([0, 9], [0]), IndexError, r"ids\[1\]: got 9"),
-    (lambda: TABLE.lookup([0], [0], mode="max"), ValueError, "mode: got 'max'"), (lambda: TABLE.lookup([0], [0], strategy="push"), ValueError, "strategy: got 'push'"),
+    (lambda: TABLE.lookup([0], [0], mode="min"), ValueError, "mode: got 'min'"), (lambda: TABLE.lookup([0], [0], strategy="push"), ValueError, "strategy: got 'push'"),
     (lambda: TABLE.lookup([0], [0], strategy="messages"), ValueError, "strategy: got messages, expected auto or pull"),
     (lambda: TABLE.lookup([0], [0], per_sample_weights=[1.0]), ValueError, 'per_sample_weights: got some for mode "mean"'),
+    (lambda: TABLE.lookup([0], [0], "max", [1.0]), ValueError, 'per_sample_weights: got some for mode "max"'),
+    (lambda: TABLE.lookup([0], [0], "max", strategy="owner-sum"), ValueError, "strategy: got owner-sum, expected auto or pull"),
     (lambda: TABLE.lookup([0], [0], "sum", [1.0, 2.0]), ValueError, r"per_sample_weights: got an array of shape \(2,\)"),
     (lambda: warren.lookup(np.zeros((2, 2)), [[0]]), ValueError, "table: got elements of type float64"),
     (lambda: warren.Table(np.zeros((2, 2), np.float32), "cached").lookup([[0]]), ValueError, "table: got one that is cached")])

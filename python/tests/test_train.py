@@ -89,6 +89,22 @@ def test_arrays(devices):
     assert asked.to_dict()[7] == asked.label[7]
 
 
+def test_strategies():
+    """Losses up to rounding whatever the strategy, and bit for bit by each."""
+    options = {**SIZES, **FEW, "devices": 2, "dropout": 0.0}
+    default = warren.train(NAME, **options)
+    assert default.strategy.startswith("staged") and default.info["strategy"] == default.strategy
+    pull = warren.train(NAME, **options, strategy="pull:ps=16")
+    assert pull.strategy.startswith("pull:ps=16") and pull.strategy_reason == "as asked for"
+    assert [epoch["loss"] for epoch in pull.history] == pytest.approx([epoch["loss"] for epoch in default.history], rel=1e-5)
+    for wrong, message in (({"strategy": "pul"}, "pul"), ({"strategy": "pull", "devices": 1}, "one rank exchanges nothing"), ({"workgroup": 2}, "workgroup"),
+                           ({"strategy": "pull", "model": "gat"}, "sums over neighbours")):
+        with pytest.raises(ValueError, match=message):
+            warren.train(NAME, **{**options, **wrong})
+    with pytest.raises(TypeError, match="strategy"):
+        warren.train(NAME, **options, strategy=3)
+
+
 def test_several_labels():
     graph, x, labels, masks = arrays(several=True)
     result = warren.train(warren.Dataset(graph, x, labels, **masks), "gcn", **FEW)

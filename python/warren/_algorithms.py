@@ -141,22 +141,27 @@ def _teleports(graph: Graph, personalization: Any) -> np.ndarray:
         if array.shape != (graph.num_vertices,) or array.dtype.kind not in "biuf":
             raise ValueError(f"personalization: got {array.dtype} of shape {array.shape}, expected a number a vertex, {graph.num_vertices}, or a dict of vertices")
         teleports = np.ascontiguousarray(array, dtype=np.float64)
-    if teleports.size > 0 and not (teleports.min() >= 0 and 0 < teleports.sum() < np.inf):
-        raise ValueError("personalization: expected finite numbers of 0 or more, with a sum above 0")
+    expected = "expected finite numbers of 0 or more, with a sum above 0"
+    wrong = np.flatnonzero(~(teleports >= 0) | (teleports == np.inf))
+    if wrong.size > 0:
+        raise ValueError(f"personalization: got {teleports[wrong[0]]} for vertex {wrong[0]}, {expected}")
+    if teleports.size > 0 and not 0 < (total := teleports.sum()) < np.inf:
+        raise ValueError(f"personalization: got numbers with the sum {total}, {expected}")
     return teleports
 
 
-def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed: int = 1, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
+def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed: int | None = None, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
                 session: Session | None = None) -> BetweennessResult:
     """score(v) = scale times the sum, over sources s and all t, of the part of the shortest paths (by edges) from s to t that lead through v.
 
-    sources: None: all vertices, which is exact; a number k: k vertices, drawn by `seed`; a list of vertices. scale is n / k, by which k sources stand for all;
+    sources: None: all vertices, which is exact; a number k: k vertices, drawn by `seed` (1 where it is None); a list of vertices. scale is n / k, by which k sources stand for all;
     with `normalized` it is divided by (n - 1) (n - 2), else by 2 for undirected graphs. Repeats bit for bit on one device and number of ranks while
     no count of paths passes 2^53.
-    Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option, MemoryError.
+    Raises VertexError (an IndexError) for a source that is no vertex, ValueError for another option and a seed where no sources are drawn, MemoryError.
     """
     check_graph(graph)
     run = run_of("auto", edges, device, devices, session)
+    drawn_by = 1 if seed is None else seed_number(seed)
     chosen, sample = None, 0
     if sources is not None and not isinstance(sources, str) and is_one(graph, sources):
         sample = whole_number("sources", sources, 1, "None, a number of vertices to draw, or a list of vertices")
@@ -167,7 +172,9 @@ def betweenness(graph: Graph, sources: Any = None, normalized: bool = True, seed
         chosen = np.array(vertices_of(graph, vertices, "sources"), np.uint32)
         if chosen.size == 0:
             raise ValueError("sources: got no sources, expected one or more")
-    return BetweennessResult(graph, *_core.betweenness(graph._core, chosen, sample, seed_number(seed), bool(normalized), run))
+    if seed is not None and sample == 0:
+        raise ValueError(f"seed: got {seed}, but nothing is drawn: leave it out, or give sources as a number of vertices to draw")
+    return BetweennessResult(graph, *_core.betweenness(graph._core, chosen, sample, drawn_by, bool(normalized), run))
 
 
 def core_number(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> CoreNumberResult:

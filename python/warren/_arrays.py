@@ -7,11 +7,11 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
+from . import _core
 from ._errors import VertexError
+from ._views import gpu_of, own_type, real_type, view_of
 
 MAX_VERTICES = 2**32 - 1
-# Of DLPack: plain host memory, and host memory that CUDA or ROCm has pinned.
-HOST_DEVICES = (1, 3, 11)
 
 
 def type_name(value: Any) -> str:
@@ -31,11 +31,7 @@ def as_numpy(name: str, values: Any) -> np.ndarray:
         values = values.data
     if isinstance(values, np.ndarray):
         return np.asarray(values)
-    if hasattr(values, "__dlpack_device__"):
-        is_on_host = int(values.__dlpack_device__()[0]) in HOST_DEVICES
-    else:
-        is_on_host = not hasattr(values, "__cuda_array_interface__")
-    if not is_on_host:
+    if gpu_of(values) is not None:
         return _from_gpu(name, values)
     if hasattr(values, "__dlpack__"):
         try:
@@ -50,7 +46,7 @@ def as_numpy(name: str, values: Any) -> np.ndarray:
 
 def _from_gpu(name: str, values: Any) -> np.ndarray:
     ways = (lambda: np.from_dlpack(values, device="cpu", copy=True), lambda: np.asarray(values.get()), lambda: np.asarray(values.cpu()), lambda: np.asarray(values))
-    for way in ways:
+    for way in (*ways, lambda: _by_engine(name, values)):
         try:
             array = way()
         except Exception:  # Each library refuses in its own way.
@@ -58,6 +54,13 @@ def _from_gpu(name: str, values: Any) -> np.ndarray:
         if array.dtype != object:
             return array
     raise ValueError(f"{name}: got {type_name(values)} in a GPU's memory that its library does not copy to the host, expected an array in host memory: copy it first")
+
+
+def _by_engine(name: str, values: Any) -> np.ndarray:
+    view = view_of(name, values, own_type, "numbers or booleans")
+    if view is None:
+        raise ValueError("the engine has no GPUs")
+    return view.numpy().view(view.dtype).reshape(view.shape)
 
 
 def _one_dimension(name: str, array: np.ndarray, expected: str) -> np.ndarray:
@@ -138,16 +141,36 @@ def dense_matrix(name: str, values: Any, rows: int) -> np.ndarray:
 
     Raises ValueError, naming the argument, for another shape, no columns, and what are no real numbers.
     """
-    expected = f"a dense array of shape ({rows},) or ({rows}, k), a row a vertex"
-    if hasattr(values, "tocsr"):
-        raise ValueError(f"{name}: got {type_name(values)}, expected {expected}")
-    array = as_numpy(name, values)
-    if array.ndim not in (1, 2) or array.shape[0] != rows or array.shape[1:] == (0,):
-        raise ValueError(f"{name}: got an array of shape {array.shape}, expected {expected}" + ", k being 1 or more" * (array.shape[1:] == (0,)))
+    array = as_numpy(name, _dense(name, values, rows))
+    _check_dense(name, array.shape, rows)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected real numbers")
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def dense_operand(name: str, values: Any, rows: int) -> np.ndarray | _core.View:
+    """As dense_matrix(); of a GPU's array as it is there."""
+    view = view_of(name, _dense(name, values, rows), real_type, "real numbers")
+    if view is None:
+        return dense_matrix(name, values, rows)
+    _check_dense(name, view.shape, rows)
+    return view
+
+
+def _dense(name: str, values: Any, rows: int) -> Any:
+    if hasattr(values, "tocsr"):
+        raise ValueError(f"{name}: got {type_name(values)}, expected {_dense_shape(rows)}")
+    return values
+
+
+def _check_dense(name: str, shape: tuple[int, ...], rows: int) -> None:
+    if len(shape) not in (1, 2) or shape[0] != rows or shape[1:] == (0,):
+        raise ValueError(f"{name}: got an array of shape {shape}, expected {_dense_shape(rows)}" + ", k being 1 or more" * (shape[1:] == (0,)))
+
+
+def _dense_shape(rows: int) -> str:
+    return f"a dense array of shape ({rows},) or ({rows}, k), a row a vertex"
 
 
 def path_text(name: str, path: Any, expected: str) -> str:

@@ -47,36 +47,36 @@ def from_scipy(A: Any, symmetrize: bool = False, drop_self_loops: bool = False) 
 
 
 def node_arrays(G: networkx.Graph, weight: str | None, default: Any = 1) -> tuple[list[Hashable], np.ndarray, np.ndarray, np.ndarray | None]:
-    """(nodes, sources, targets, weights) of a NetworkX graph, an undirected edge in both directions. Without weights where no edge has the attribute.
-    Raises ValueError."""
+    """(nodes, offsets, targets, weights) of a NetworkX graph as of from_csr(), an undirected edge in both directions. Without weights where no edge has the
+    attribute. Raises ValueError."""
     nodes = list(G)
     # The dicts themselves: the views that NetworkX gives take ten times as long.
     rows = [G._adj[node] for node in nodes]
-    lengths = np.fromiter(map(len, rows), np.int64, len(nodes))
+    offsets = np.zeros(len(nodes) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, rows), np.int64, len(nodes)), out=offsets[1:])
     heads: Iterable[Any] = itertools.chain.from_iterable(rows)
     if not are_numbered(nodes):
         heads = map({node: v for v, node in enumerate(nodes)}.__getitem__, heads)
-    targets = np.fromiter(heads, np.int64, int(lengths.sum()))
-    sources = np.repeat(np.arange(len(nodes)), lengths)
+    targets = np.fromiter(heads, np.int32 if len(nodes) < 2**31 else np.int64, int(offsets[-1]))
     edges = itertools.chain.from_iterable(map(operator.methodcaller("values"), rows))
     if G.is_multigraph():
         parallel = list(edges)  # A dict a pair of nodes, by key.
         counts = np.fromiter(map(len, parallel), np.int64, len(parallel))
-        sources, targets = np.repeat(sources, counts), np.repeat(targets, counts)
+        offsets, targets = np.append(0, np.cumsum(counts))[offsets], np.repeat(targets, counts)
         edges = itertools.chain.from_iterable(map(operator.methodcaller("values"), parallel))
     if weight is None:
-        return nodes, sources, targets, None
+        return nodes, offsets, targets, None
     values = [edge.get(weight, MISSING) for edge in edges]
     if values.count(MISSING) == len(values):
-        return nodes, sources, targets, None
+        return nodes, offsets, targets, None
     try:
         numbers = np.asarray([default if value is MISSING else value for value in values] if MISSING in values else values)
     except ValueError:  # Lists of different lengths.
         numbers = np.empty(0, object)
     if numbers.dtype.kind not in "biuf" or numbers.ndim != 1:
         at = next((i for i, value in enumerate(values) if not isinstance(value, (int, float, np.number, np.bool_)) and value is not MISSING), 0)
-        raise ValueError(f"weight: got {values[at]!r} for the edge ({nodes[sources[at]]!r}, {nodes[targets[at]]!r}), expected a number")
-    return nodes, sources, targets, numbers
+        raise ValueError(f"weight: got {values[at]!r} for the edge ({nodes[int(np.searchsorted(offsets, at, 'right')) - 1]!r}, {nodes[targets[at]]!r}), expected a number")
+    return nodes, offsets, targets, numbers
 
 
 def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
@@ -88,8 +88,8 @@ def from_networkx(G: networkx.Graph, weight: str | None = "weight") -> Graph:
     """
     if not (hasattr(G, "is_directed") and hasattr(G, "_adj") and hasattr(G, "is_multigraph")):
         raise ValueError(f"G: got {type_name(G)}, expected a graph of NetworkX's")
-    nodes, sources, targets, weights = node_arrays(G, weight)
-    graph = from_edges(sources, targets, weights, num_vertices=len(nodes))
+    nodes, offsets, targets, weights = node_arrays(G, weight)
+    graph = from_csr(offsets, targets, weights)
     return with_nodes(graph._core, nodes)
 
 
@@ -116,6 +116,8 @@ def from_pandas(df: pandas.DataFrame, source: Hashable, target: Hashable, weight
     source, then in target.
     Raises ValueError for a column that is missing, or has gaps, and as from_edges().
     """
+    if not hasattr(df, "columns"):
+        raise ValueError(f"df: got {type_name(df)}, expected a data frame of pandas'")
     for name, column in (("source", source), ("target", target), ("weight", weight)):
         if column is not None and column not in df.columns:
             raise ValueError(f"{name}: got {column!r}, expected a column of the data frame: " + ", ".join(map(repr, df.columns)))

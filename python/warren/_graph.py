@@ -88,7 +88,10 @@ class Graph:
         if self._has_nodes():
             return self._node(source, name)
         if isinstance(source, str):
-            return self._core.find(source)
+            try:
+                return self._core.find(source)
+            except VertexError as error:
+                raise VertexError(name + str(error).removeprefix("name")) from None
         try:
             if isinstance(source, (bool, np.bool_)):
                 raise TypeError
@@ -206,7 +209,7 @@ class Graph:
 
         return pagerank(self, damping, tolerance, max_iterations, personalization, weighted, device, devices, mode, edges, session)
 
-    def betweenness(self, sources: Any = None, normalized: bool = True, seed: int = 1, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
+    def betweenness(self, sources: Any = None, normalized: bool = True, seed: int | None = None, device: str = "auto", devices: int | str = "auto", edges: str = "auto",
                     session: Session | None = None) -> BetweennessResult:
         """As warren.betweenness(self, ...)."""
         from ._algorithms import betweenness
@@ -233,19 +236,19 @@ class Graph:
         return spmm(self, B, normalize, transpose, strategy, self_loops, weighted, device, devices, session, return_info)
 
     def sample(self, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), replace: bool = False, weighted: bool = False, disjoint: bool = False, seed: int = 1,
-               batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> Sample:
+               batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False) -> Sample:
         """As warren.sample(self, ...)."""
         from ._sample import sample
 
-        return sample(self, seeds, fanouts, replace, weighted, disjoint, seed, batch, device, devices, edges, session)
+        return sample(self, seeds, fanouts, replace, weighted, disjoint, seed, batch, device, devices, edges, session, once=once)
 
     def sample_batches(self, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                        disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
-                       devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> SampledBatches:
+                       devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False) -> SampledBatches:
         """As warren.sample_batches(self, ...)."""
         from ._sample import sample_batches
 
-        return sample_batches(self, seeds, fanouts, batch_size, replace, weighted, disjoint, edge_ids, seed, batch, in_flight, device, devices, edges, session)
+        return sample_batches(self, seeds, fanouts, batch_size, replace, weighted, disjoint, edge_ids, seed, batch, in_flight, device, devices, edges, session, once=once)
 
     def sddmm(self, X: Any, Y: Any, weighted: bool = True, device: str = "auto", devices: int | str = "auto", session: Session | None = None,
               return_info: bool = False) -> Any:
@@ -254,14 +257,14 @@ class Graph:
 
         return sddmm(self, X, Y, weighted, device, devices, session, return_info)
 
-    def partition(self, parts: int = 2, method: str = "ranges", seed: int = 1, workgroup: int | None = None, cover: bool = True,
+    def partition(self, parts: int = 2, method: str = "ranges", seed: int | None = None, workgroup: int | None = None, cover: bool = True,
                   session: Session | None = None) -> PartitionResult:
         """As warren.partition(self, ...)."""
         from ._partition import partition
 
         return partition(self, parts, method, seed, workgroup, cover, session)
 
-    def reorder(self, order: str = "rabbit", seed: int = 1, return_graph: bool = False, session: Session | None = None) -> ReorderResult:
+    def reorder(self, order: str = "rabbit", seed: int | None = None, return_graph: bool = False, session: Session | None = None) -> ReorderResult:
         """As warren.reorder(self, ...)."""
         from ._partition import reorder
 

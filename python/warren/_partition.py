@@ -16,7 +16,7 @@ from ._session import Session, choice, run_of
 METHODS = {"ranges": 0, "random": 1, "degree": 2, "rabbit": 3, "metis": 4}
 ORDERS = {"rabbit": 0, "degree": 1, "random": 2}
 VOLUMES = ("broadcast", "per_edge", "once", "fused", "cover")
-MAX_PARTS = 32
+MAX_PARTS = _core.max_ranks()
 
 
 class _HostResult(Result):
@@ -113,15 +113,19 @@ def _in_order(graph: Graph, old_id: np.ndarray, core: _core.Graph) -> Graph:
     return turned
 
 
-def partition(graph: Graph, parts: int = 2, method: str = "ranges", seed: int = 1, workgroup: int | None = None, cover: bool = True,
+def _seed(seed: int | None) -> int | None:
+    return None if seed is None else seed_number(seed)
+
+
+def partition(graph: Graph, parts: int = 2, method: str = "ranges", seed: int | None = None, workgroup: int | None = None, cover: bool = True,
               session: Session | None = None) -> PartitionResult:
     """part(v) in 0 .. parts - 1 for every vertex, and what the cut costs.
 
     parts: 1 to 32. method: "ranges" (of about equal edges), "random" (a permutation, then equal ranges), "degree" (dealt out by descending degree), "rabbit"
-    (communities together, then ranges), "metis" (few cut edges; needs the METIS library). seed: of "random" and "metis".
+    (communities together, then ranges), "metis" (few cut edges; needs the METIS library). seed: of "random" and "metis", 1 where it is None.
     workgroup: parts of a workgroup, for volume["fused"] and volume_between; None: all. cover: False leaves out volume["cover"], which takes the most time.
     Arrays are in host memory. Repeats bit for bit for the same seed.
-    Raises ValueError for an option out of range, and for "metis" where it is missing or the graph too large for it; MemoryError.
+    Raises ValueError for an option out of range, for a seed of a method that draws nothing, and for "metis" where it is missing or the graph too large for it; MemoryError.
     """
     check_graph(graph)
     number = whole_number("parts", parts, 1, f"1 to {MAX_PARTS}")
@@ -132,18 +136,18 @@ def partition(graph: Graph, parts: int = 2, method: str = "ranges", seed: int = 
     if number % group != 0:
         raise ValueError(f"workgroup: got {group}, expected a divisor of the number of parts, {number}")
     run = run_of("auto", "auto", "auto", "auto", session)
-    return PartitionResult(graph, number, method, group, _core.partition(graph._core, number, method, seed_number(seed), group, bool(cover), run))
+    return PartitionResult(graph, number, method, group, _core.partition(graph._core, number, method, _seed(seed), group, bool(cover), run))
 
 
-def reorder(graph: Graph, order: str = "rabbit", seed: int = 1, return_graph: bool = False, session: Session | None = None) -> ReorderResult:
+def reorder(graph: Graph, order: str = "rabbit", seed: int | None = None, return_graph: bool = False, session: Session | None = None) -> ReorderResult:
     """new_id[v] = the place of v in an order of the vertices.
 
     order: "rabbit" (neighbours near each other: a walk over a hierarchy of communities), "degree" (by descending out-degree, ties by id), "random".
-    seed: of "random". return_graph: the result's `graph` is made, with vertices in this order.
+    seed: of "random", 1 where it is None. return_graph: the result's `graph` is made, with vertices in this order.
     Arrays are in host memory. Repeats bit for bit for the same seed, on any number of threads.
-    Raises ValueError for an order that is none; MemoryError.
+    Raises ValueError for an order that is none, and for a seed of one that draws nothing; MemoryError.
     """
     check_graph(graph)
     choice("order", order, ORDERS)
     run = run_of("auto", "auto", "auto", "auto", session)
-    return ReorderResult(graph, order, _core.reorder(graph._core, order, seed_number(seed), bool(return_graph), run))
+    return ReorderResult(graph, order, _core.reorder(graph._core, order, _seed(seed), bool(return_graph), run))

@@ -10,10 +10,11 @@ import numpy as np
 from . import _core
 from ._arrays import seed_number, whole_number
 from ._graph import Graph, check_graph, is_one, vertex_array
-from ._libraries import check_library, to_library
+from ._libraries import check_library, library_of, to_library
 from ._results import run_info
 from ._session import Session, run_of
 from ._train import fanouts as hops_of
+from ._views import id_type, view_of
 
 
 class SampledLayer:
@@ -61,11 +62,14 @@ class SampledBatches(Sequence[Sample]):
 
     vertices (int32), a batch's from vertex_begins[b]; hops: for each hop offsets (int64, of each batch one more than it has rows, from 0), targets (int32,
     places in the batch's own vertices) and edge_ids (int64, or None where not asked for), a batch's from offset_begins[b] and edge_begins[b]. Arrays are NumPy's,
-    or of the library that the graph's arrays came from (Graph.arrays), in whose memory they stay; array() gives those of another.
+    or of the library that the graph's arrays came from (Graph.arrays), in whose memory they stay; of seeds on a GPU they are of the seeds' library, on that
+    GPU. array() gives those of another.
     """
 
-    def __init__(self, graph: Graph, num_seeds: list[int], found: tuple[Any, ...]):
+    def __init__(self, graph: Graph, num_seeds: list[int], found: tuple[Any, ...], library: str | None = None, gpu: int | None = None):
         self._graph = graph
+        self._library = library  # Of the seeds, where these are on a GPU, that one.
+        self._gpu = gpu
         self._num_seeds = num_seeds
         self._vertices, self._trees, begins, layers, self._ran = found
         self.vertex_begins = np.array(begins, np.int64)
@@ -75,13 +79,15 @@ class SampledBatches(Sequence[Sample]):
         self._told: dict[tuple[str, int], Any] = {}
 
     def array(self, name: str, hop: int = 0, library: str | None = None) -> Any:
-        """"vertices", "trees", or of a hop "offsets", "targets", "edge_ids", as an array of `library` ("numpy", "torch", "cupy", "jax"; None: the graph's)."""
+        """"vertices", "trees", or of a hop "offsets", "targets", "edge_ids", as an array of `library` ("numpy", "torch", "cupy", "jax"; None: as they are told)."""
         columns = ("offsets", "targets", "edge_ids")
         if name not in ("vertices", "trees", *columns):
             raise ValueError(f"name: got {name!r}, expected one of 'vertices', 'trees', 'offsets', 'targets', 'edge_ids'")
         values = {"vertices": self._vertices, "trees": self._trees}.get(name)
         if values is None:
             values = self._layers[hop][columns.index(name)]
+        if library is None and self._library is not None:
+            return to_library(values, self._library, self._gpu)
         return to_library(values, self._graph.arrays if library is None else check_library("library", library))
 
     def _array(self, name: str, hop: int = 0) -> Any:
@@ -105,7 +111,10 @@ class SampledBatches(Sequence[Sample]):
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
             return [self[b] for b in range(*at.indices(len(self)))]
-        b = range(len(self))[at]  # IndexError as of a list.
+        b = whole_number("batch", at, -2**63, "the number of a batch, or a slice")
+        if not -len(self) <= b < len(self):
+            raise IndexError(f"batch: got {b}, expected the number of a batch, 0 to {len(self) - 1}")
+        b %= len(self)
         begin, end = self.vertex_begins[b:b + 2].tolist()
         layers = []
         for h, hop in enumerate(self.hops):
@@ -138,6 +147,17 @@ def _seeds_of(graph: Graph, seeds: Any) -> np.ndarray:
     return chosen
 
 
+def _seeds_on_gpu(graph: Graph, seeds: Any) -> _core.View | None:
+    view = None if graph._has_nodes() else view_of("seeds", seeds, id_type, "ids of vertices")
+    if view is None:
+        return None
+    if len(view.shape) != 1:
+        raise ValueError(f"seeds: got an array of shape {view.shape}, expected one dimension")
+    if view.size == 0:
+        raise ValueError("seeds: got none, expected one or more")
+    return view
+
+
 def _batch_number(batch: Any) -> int:
     number = whole_number("batch", batch, 0, "a number from 0 to 2**48 - 2")
     if number >= 2**48 - 1:
@@ -146,30 +166,38 @@ def _batch_number(batch: Any) -> int:
 
 
 def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), replace: bool = False, weighted: bool = False, disjoint: bool = False, seed: int = 1,
-           batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> Sample:
+           batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False) -> Sample:
     """Neighbours of vertices, sampled hop by hop along their edges: of a vertex' N neighbours min(N, M) different ones, uniformly, M being the hop's fanout.
 
     seeds: a vertex, or a list or an array of them, which may repeat; names where the graph has some. fanouts: numbers of neighbours from the seeds outwards; -1: all.
     replace: M draws of all neighbours. weighted: draws go by the edges' weights, which are 0 or more. disjoint: every sampled edge has a vertex of its own.
+    once: a vertex' neighbours are drawn once, in the hop after the one that found it, as PyTorch Geometric does; its row is empty in later hops. Else every
+    hop draws anew for all vertices that the sample has by then.
     seed, batch: batches of one seed draw differently by their numbers. The sample is a function of the graph, these two and the seeds alone: the same on
-    every device and number of ranks. A session keeps what sampling needs for the next batch of as many seeds with the same options.
+    every device and number of ranks. Its arrays are NumPy's; of seeds that are on a GPU they are of the seeds' library, on that GPU, where the seeds are read. A session keeps what sampling needs for the next batch of as many seeds with the same options.
     Raises VertexError (an IndexError) for a seed that is no vertex; ValueError for no seeds, a fanout out of range, and `weighted` for a graph without weights,
     with a negative one or with none above 0; MemoryError.
     """
     check_graph(graph)
     hops = hops_of("fanouts", fanouts)
     run = run_of("auto", edges, device, devices, session)
+    on_gpu = _seeds_on_gpu(graph, seeds)
+    if on_gpu is not None:
+        many = _core.sample_batches(graph._core, on_gpu, hops, on_gpu.size, bool(replace), bool(weighted), bool(disjoint), bool(once), True,
+                                    seed_number(seed), _batch_number(batch), 1, run)
+        only: Sample = SampledBatches(graph, [on_gpu.size], many, library_of(seeds), on_gpu.gpu)[0]
+        return only
     chosen = _seeds_of(graph, seeds)
-    found = _core.sample(graph._core, chosen, hops, bool(replace), bool(weighted), bool(disjoint), seed_number(seed), _batch_number(batch), run)
+    found = _core.sample(graph._core, chosen, hops, bool(replace), bool(weighted), bool(disjoint), bool(once), seed_number(seed), _batch_number(batch), run)
     return Sample(graph, len(chosen), found)
 
 
 def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                    disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
-                   devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> SampledBatches:
+                   devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False) -> SampledBatches:
     """Samples of many batches by one call, each as sample() gives it, in arrays that stay on the device.
 
-    seeds: a list or an array of vertices, batch after batch; batch_size seeds make a batch, the last one has the rest. edge_ids: tell the edges' places in the
+    seeds: a list or an array of vertices, on a GPU too, batch after batch; batch_size seeds make a batch, the last one has the rest. edge_ids: tell the edges' places in the
     graph, too. batch: the first batch's number; the others follow. in_flight: batches that a device samples at a time, 0: chosen; it changes times and memory
     alone. devices: batches are shared out among them, and the arrays are on the first. The rest, determinism too, as of sample().
     Raises as sample(), and ValueError for a batch_size of 0.
@@ -177,11 +205,12 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     check_graph(graph)
     hops = hops_of("fanouts", fanouts)
     run = run_of("auto", edges, device, devices, session)
-    chosen = _seeds_of(graph, seeds)
+    on_gpu = _seeds_on_gpu(graph, seeds)
+    chosen: np.ndarray | _core.View = _seeds_of(graph, seeds) if on_gpu is None else on_gpu
     size = whole_number("batch_size", batch_size, 1, "a number of seeds, 1 or more")
     flight = whole_number("in_flight", in_flight, 0, "a number of batches, or 0 to choose")
     most = 2**32 - 1
-    found = _core.sample_batches(graph._core, chosen, hops, min(size, chosen.size), bool(replace), bool(weighted), bool(disjoint), bool(edge_ids), seed_number(seed),
-                                 _batch_number(batch), min(flight, most), run)
+    found = _core.sample_batches(graph._core, chosen, hops, min(size, chosen.size), bool(replace), bool(weighted), bool(disjoint), bool(once), bool(edge_ids),
+                                 seed_number(seed), _batch_number(batch), min(flight, most), run)
     counts = [min(size, chosen.size - at) for at in range(0, chosen.size, size)]
-    return SampledBatches(graph, counts, found)
+    return SampledBatches(graph, counts, found, None if on_gpu is None else library_of(seeds), None if on_gpu is None else on_gpu.gpu)

@@ -13,8 +13,9 @@ from typing import Any
 
 from . import _core
 from ._arrays import whole_number
+from ._processes import leave
 
-MAX_DEVICES = 32
+MAX_DEVICES = _core.max_ranks()
 DEVICES = {"auto": -1, "cpu": 0, "cuda": 1}
 MODES = {"auto": 0, "sync": 1, "async": 2}
 EDGES = {"auto": 0, "device": 0, "host": 1, "compressed-host": 2}
@@ -30,6 +31,7 @@ def _end() -> None:
     if _core.shut_down():
         for session in list(_open):
             session.close()
+    leave()
 
 
 _core.start(threading.main_thread().ident or 0)
@@ -71,7 +73,7 @@ class Session:
 
     def __init__(self, device: str = "auto", devices: int | str = "auto", threads: int | None = None, share_devices: bool = False, allocator: None = None):
         if allocator is not None:
-            raise NotImplementedError("allocator: memory of other libraries is not taken yet; leave it out")
+            raise NotImplementedError("allocator: all sessions of a process have one: warren.set_allocator(torch); leave it out")
         self._lock = threading.Lock()
         self._entries = 0  # Of all threads.
         self.device = device

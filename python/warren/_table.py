@@ -13,12 +13,11 @@ from . import _core
 from ._arrays import as_numpy, type_name, whole_number
 from ._libraries import library_of, to_library
 from ._session import Session, choice, run_of
+from ._views import TYPE_CODES, gpu_of, id_type, own_type, real_type, view_of
 
 PLACEMENTS = {"device": 0, "host": 1, "cached": 2}
-MODES = {"sum": 0, "mean": 1}
+MODES = {"sum": 0, "mean": 1, "max": 2}
 STRATEGIES = {"auto": 0, "pull": 1, "owner-sum": 2, "messages": 3}
-# Of DLPack, by NumPy's kinds.
-TYPE_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 # With bits that DLPack's libraries know.
 LARGEST = {"i": 8, "u": 8, "f": 8, "c": 16, "b": 1}
 
@@ -26,8 +25,9 @@ LARGEST = {"i": 8, "u": 8, "f": 8, "c": 16, "b": 1}
 class Table:
     """Rows that the ranks of a session share: features, or embeddings. Made once, for many gathers and lookups.
 
-    values: an array of any library, one row an element of its first dimension: shape (n,) or (n, ...). Numbers of any type, or booleans. NumPy's are kept
-    without a copy where they are contiguous, and must not be written from here on; arrays on a GPU are copied to the host first.
+    values: an array of any library, one row an element of its first dimension: shape (n,) or (n, ...). Numbers of any type, or booleans. They are kept
+    without a copy where they are contiguous, in host memory or on a GPU, and must not be written from here on. One rank reads a GPU's where they are, with
+    placement "device"; more ranks, and other placements, have copies. Calls run on that GPU.
     placement: "device": spread over the ranks' devices, each of which reads all. "host": in pinned host memory, which GPUs read in place. "cached": the same,
     and some rows on the devices as well. On the CPU ranks read the host's rows where they are, but for "cached".
     cached: of "cached", the rows that devices have, or how many of the first ones; None: the first tenth.
@@ -41,11 +41,13 @@ class Table:
         where = choice("placement", placement, PLACEMENTS)
         run = run_of("auto", "auto", device, devices, session)
         self.shape: tuple[int, ...] = rows.shape
-        self.dtype: np.dtype[Any] = rows.dtype
+        self.dtype: np.dtype[Any] = np.dtype(rows.dtype)
         self.placement = placement
         self._library = library_of(values)
+        self._gpu = gpu_of(values)
         hot = None if cached is None else _hot_rows(cached, rows.shape[0])
-        self._core = _core.Table(rows.reshape(-1).view(np.uint8), self._width() * rows.itemsize, where, hot, run)
+        raw = rows.reshape(-1).view(np.uint8) if isinstance(rows, np.ndarray) else rows
+        self._core = _core.Table(raw, self._width() * self.dtype.itemsize, where, hot, run)
 
     def _width(self) -> int:
         """Elements of a row."""
@@ -53,7 +55,7 @@ class Table:
 
     def gather(self, ids: Any, return_info: bool = False) -> Any:
         """As warren.gather(self, ids)."""
-        numbers, shape = _row_numbers("ids", ids)
+        numbers, shape = _ids("ids", ids)
         found, hits, ran = self._core.gather(numbers, TYPE_CODES[self.dtype.kind], self.dtype.itemsize * 8)
         out = self._as_asked(found, (*shape, *self.shape[1:]), ids)
         if not return_info:
@@ -68,12 +70,12 @@ class Table:
         """As warren.lookup(self, ids, ...)."""
         if self.dtype not in (np.float32, np.float16):
             raise ValueError(f"table: got elements of type {self.dtype}, expected float32 or float16")
-        is_mean = choice("mode", mode, MODES) == MODES["mean"]
+        how = choice("mode", mode, MODES)
         choice("strategy", strategy, STRATEGIES)
-        numbers, shape = _row_numbers("ids", ids)
+        numbers, shape = _ids("ids", ids)
         bounds = _bag_offsets(shape, offsets, include_last_offset)
-        weights = None if per_sample_weights is None else _weights(per_sample_weights, shape, is_mean)
-        found, used, moved, ran = self._core.lookup(numbers, bounds, weights, is_mean, strategy, self.dtype == np.float16)
+        weights = None if per_sample_weights is None else _weights(per_sample_weights, shape, mode)
+        found, used, moved, ran = self._core.lookup(numbers, bounds, weights, how, strategy, self.dtype == np.float16)
         out = self._as_asked(found, (bounds.size - 1, *self.shape[1:]), ids)
         if not return_info:
             return out
@@ -84,8 +86,9 @@ class Table:
         self._core.release()
 
     def _as_asked(self, found: _core.Array, shape: tuple[int, ...], ids: Any) -> Any:
-        library = self._library if self._library != "numpy" else library_of(ids)
-        return to_library(found, library).reshape(shape)
+        if self._library != "numpy":
+            return to_library(found, self._library, self._gpu).reshape(shape)
+        return to_library(found, library_of(ids), gpu_of(ids)).reshape(shape)
 
     def _info(self, command: str, ran: tuple[Any, ...]) -> dict[str, Any]:
         on_gpu, devices, devices_reason, threads = ran[:4]
@@ -105,8 +108,9 @@ def gather(table: Any, ids: Any, placement: str | None = None, cached: Any = Non
     """out[i] = table[ids[i]] for each i: the rows of a table by their numbers.
 
     table: a warren.Table, or an array of which one is made for this call alone (placement None is "device"); the options of a Table are for an array only.
-    ids: integers of any type and shape, from 0; they may repeat. out is a new array of shape ids.shape + table.shape[1:], of the table's type and library:
-    on a GPU where the call ran on GPUs and the library has arrays there, else in host memory.
+    ids: integers of any type and shape, from 0, in host memory or on a GPU; they may repeat. out is a new array of shape ids.shape + table.shape[1:], of the
+    table's type and library, on the GPU that the table is on; of a table in host memory, on one where the call ran on GPUs and the library has arrays there.
+    A table in NumPy's array goes by the library and the GPU of ids.
     return_info: gives (out, info), info being a dict with the names of the command line's JSON.
     Each rank gathers an equal share. Moves bytes: rows are the table's, bit for bit.
     Raises IndexError, naming the place, for an id that is no row; ValueError for ids that are no integers, and an option that is none; MemoryError.
@@ -116,12 +120,13 @@ def gather(table: Any, ids: Any, placement: str | None = None, cached: Any = Non
 
 def lookup(table: Any, ids: Any, offsets: Any = None, mode: str = "mean", per_sample_weights: Any = None, include_last_offset: bool = False, strategy: str = "auto",
            placement: str | None = None, device: str = "auto", devices: int | str = "auto", session: Session | None = None, return_info: bool = False) -> Any:
-    """out[b] = the mean, or the sum, of the rows table[i] for the ids i of bag b, as torch.nn.functional.embedding_bag(ids, table, offsets, mode=mode).
+    """out[b] = the mean, the sum, or the largest elements, of the rows table[i] for the ids i of bag b, as torch.nn.functional.embedding_bag(ids, table, offsets, mode=mode).
 
     table: as of gather(), of float32 or float16. ids: of shape (bags, length), a bag a row; or of one dimension, with offsets: the place in ids where each bag
     begins, from 0 upwards. include_last_offset: offsets has one more, the number of ids. An empty bag gives a row of zeros.
-    mode: "mean" or "sum". per_sample_weights: of "sum", a factor for each id, float32, of the shape of ids.
-    strategy: how rows of other ranks come into a sum: "pull", "owner-sum", "messages", "auto" (docs/sparse.md); means and weighted sums are by "pull".
+    mode: "mean", "sum" or "max", of which NaN is none but where the bag's first row has it. per_sample_weights: of "sum", a factor for each id, float32, of the
+    shape of ids. ids and these are read on a GPU where they are; offsets are copied to the host, where the bags are dealt out.
+    strategy: how rows of other ranks come into a sum: "pull", "owner-sum", "messages", "auto" (docs/sparse.md); all but plain sums are by "pull".
     out is a new array of shape (bags,) + table.shape[1:], of the table's type and library, where that of gather() is. return_info: as gather() does.
     Sums are float32. Repeats bit for bit on one device, number of ranks and strategy.
     Raises IndexError, naming the place, for an id that is no row; ValueError for another type, shape or option, and a table that is cached; MemoryError.
@@ -139,16 +144,25 @@ def _table_of(table: Any, placement: str | None, cached: Any, device: str, devic
     return table
 
 
-def _rows(name: str, values: Any) -> np.ndarray:
+def _rows(name: str, values: Any) -> np.ndarray | _core.View:
     """An array whose first dimension is that of rows, contiguous, aligned and in the machine's byte order."""
     if hasattr(values, "tocsr"):
         raise ValueError(f"{name}: got {type_name(values)}, expected a dense array")
-    array = as_numpy(name, values)
-    if array.dtype.kind not in TYPE_CODES or array.dtype.itemsize > LARGEST[array.dtype.kind]:
+    array: np.ndarray | _core.View = view_of(name, values, own_type, "numbers or booleans") or as_numpy(name, values)
+    dtype = np.dtype(array.dtype)
+    if dtype.kind not in TYPE_CODES or dtype.itemsize > LARGEST[dtype.kind]:
         raise ValueError(f"{name}: got elements of type {array.dtype}, expected numbers or booleans")
-    if array.ndim == 0 or 0 in array.shape[1:]:
+    if len(array.shape) == 0 or 0 in array.shape[1:]:
         raise ValueError(f"{name}: got an array of shape {array.shape}, expected a first dimension of rows, with an element or more each")
+    if isinstance(array, _core.View):
+        return array
     return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
+
+
+def _ids(name: str, values: Any) -> tuple[np.ndarray | _core.View, tuple[int, ...]]:
+    """As _row_numbers(); of a GPU's array as it is there."""
+    view = view_of(name, values, id_type, "integers")
+    return _row_numbers(name, values) if view is None else (view, view.shape)
 
 
 def _row_numbers(name: str, values: Any) -> tuple[np.ndarray, tuple[int, ...]]:
@@ -189,15 +203,20 @@ def _bag_offsets(shape: tuple[int, ...], offsets: Any, include_last_offset: bool
     bounds, bounds_shape = _row_numbers("offsets", offsets)
     if len(bounds_shape) != 1:
         raise ValueError(f"offsets: got an array of shape {bounds_shape}, expected one dimension")
+    if bounds.size == 0 and (include_last_offset or shape[0] > 0):
+        raise ValueError("offsets: got none, expected the place where each bag begins")
     return bounds if include_last_offset else np.append(bounds, np.uint64(shape[0]))
 
 
-def _weights(values: Any, shape: tuple[int, ...], is_mean: bool) -> np.ndarray:
-    if is_mean:
-        raise ValueError('per_sample_weights: got some for mode "mean", expected them with mode "sum"')
-    array = as_numpy("per_sample_weights", values)
+def _weights(values: Any, shape: tuple[int, ...], mode: str) -> np.ndarray | _core.View:
+    name = "per_sample_weights"
+    if mode != "sum":
+        raise ValueError(f'{name}: got some for mode "{mode}", expected them with mode "sum"')
+    array: np.ndarray | _core.View = view_of(name, values, real_type, "real numbers") or as_numpy(name, values)
     if array.shape != shape:
         raise ValueError(f"per_sample_weights: got an array of shape {array.shape}, expected that of ids, {shape}")
+    if isinstance(array, _core.View):
+        return array
     if array.dtype.kind not in "biuf":
         raise ValueError(f"per_sample_weights: got elements of type {array.dtype}, expected real numbers")
     with np.errstate(over="ignore"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, path_text, real_number, seed_number, whole_number
+from ._arrays import as_numpy, path_text, real_number, seed_number, type_name, whole_number
 from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
 from ._pyg_layers import from_pyg, to_pyg
@@ -32,7 +32,7 @@ NAMES: dict[str, dict[Any, int]] = {
     "cache_by": {None: 0, "degree": 1, "presampling": 2}, "edges": {None: 0, "auto": 1, "device": 2, "replicated": 3, "host": 4}}
 # Least and largest; None may be given where the default is None.
 NUMBERS = {"layers": (1, 64), "hidden": (1, 2**20), "heads": (1, 1024), "warmup": (0, 10**6), "epochs": (1, 10**7), "patience": (0, 10**7), "batch": (1, 2**30),
-           "negatives": (1, 2**20), "checkpoint_every": (1, 10**7), "checkpoint_batches": (0, 2**30)}
+           "negatives": (1, 2**20), "checkpoint_every": (1, 10**7), "checkpoint_batches": (0, 2**30), "workgroup": (0, 32)}
 REALS = {"dropout": 0.999, "lr": 1e6, "weight_decay": 1e6, "clip": 1e6, "cached": 1.0}
 
 
@@ -112,12 +112,13 @@ class TrainResult:
     best_epoch, best_validation, test_accuracy (of the best epoch), chance (what one answer for all vertices reaches on validation), stopped_early.
     model: the warren.Model of the best epoch. scores: float32 of shape (n, classes), what the model says of every vertex before softmax or sigmoid; of
     task "link" the embeddings, (n, hidden), by the edges that were not held out. None where evaluation is "sampled".
-    normalize: what was done to the features, "rows" or "none". seconds: of all epochs of this run.
+    normalize: what was done to the features, "rows" or "none". strategy, strategy_reason: of mode "full", how rows of other devices entered the sums ("local" on
+    one), and why so. seconds: of all epochs of this run.
     """
 
     def __init__(self, dataset: Dataset, options: dict[str, Any], found: tuple[Any, ...]):
         history, self.epochs, self.best_epoch, self.best_validation, self.test_accuracy, test_mrr, self.chance, self.stopped_early, model, scores = found[:10]
-        self.normalize, self._batches, self.peak_memory, _, self._ran = found[10:]
+        self.normalize, self._batches, self.peak_memory, _, self._ran, self.strategy, self.strategy_reason = found[10:]
         self.history: list[dict[str, Any]] = history
         self.dataset = dataset
         self.model = Model(model)
@@ -143,6 +144,8 @@ class TrainResult:
                     chance=self.chance, normalize=self.normalize, stopped_early=self.stopped_early, peak_memory=self.peak_memory)
         if self.history:
             info["epoch_seconds"] = float(np.median([epoch["seconds"] for epoch in self.history]))
+        if self.strategy:
+            info.update(strategy=self.strategy, strategy_reason=self.strategy_reason)
         if self._batches:
             info["batches"] = self._batches
         if is_of_links:
@@ -217,8 +220,8 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
           dropout: float | None = None, type: str = "float32", lr: float = 0.01, weight_decay: float | None = None, optimizer: str = "adam",
           schedule: str = "constant", warmup: int = 0, clip: float = 0.0, epochs: int = 200, patience: int = 0, fanout: Sequence[int] | int | None = None,
           batch: int | None = None, negatives: int | None = None, replace: bool = False, weighted: bool = False, evaluation: str | None = None,
-          placement: str | None = None, cached: float | None = None, cache_by: str | None = None, edges: str | None = None, recompute: bool = False,
-          capture: bool = True, capture_batches: bool = False, tensor_sums: bool | None = None, allow_tf32: bool = True, normalize: str = "auto",
+          placement: str | None = None, cached: float | None = None, cache_by: str | None = None, edges: str | None = None, strategy: str | None = None,
+          workgroup: int = 0, deterministic: bool = False, recompute: bool = False, capture: bool = True, capture_batches: bool = False, tensor_sums: bool | None = None, allow_tf32: bool = True, normalize: str = "auto",
           method: str = "ranges", reorder: str = "none", seed: int = 1, checkpoint: str | os.PathLike[str] | None = None,
           checkpoint_every: int = 20, checkpoint_batches: int = 0, resume: bool = False, overwrite: bool = False, allow_changes: bool = False,
           features: int | None = None, classes: int | None = None, labels: str = "auto", symmetrize: bool = False, drop_self_loops: bool = False,
@@ -235,6 +238,9 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
     lr, weight_decay (0.0005; of links 0), optimizer ("adam", "adamw", "sgd"), schedule ("constant", "cosine", "step"), warmup (epochs), clip (largest length of the
     gradient; 0: any), epochs, patience (epochs without a better validation after which it ends; 0: never).
     fanout: neighbours of each vertex, hop by hop ([15, 10]; -1: all). batch: vertices (links: edges) of a batch, a rank. evaluation: "exact" or "sampled".
+    strategy: of mode "full" on several devices, models that sum over neighbours: how rows of other devices enter the sums, as of warren.spmm with parameters
+    ("pull:ps=16"); "auto" or "NAME:auto": the first epochs try ways, and the fastest is kept. None: "staged". workgroup: of "fused" and "auto" (0: by the links).
+    deterministic: losses repeat bit for bit by strategies "once" and "auto", too.
     negatives, replace, weighted, placement, cached, cache_by, edges, recompute, capture, capture_batches, tensor_sums, method, reorder: as the command line's options
     of these names. allow_tf32: of dense products on GPUs.
     normalize: of features: "rows" (each row by the sum of its sizes), "none", "auto": rows where none is negative, but never of a generator.
@@ -253,6 +259,7 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
         _only_by_name(given)
         data = dataset
     else:
+        _check_dataset(dataset)
         data = read_dataset(dataset, features, classes, labels, symmetrize, drop_self_loops, weights=weights, seed=seed)
     with _Bar(progress, epochs) as seen:
         found = _core.train(data._core, options, seen, run)
@@ -276,6 +283,7 @@ def predict(dataset: Dataset | str | os.PathLike[str], model: Model | str | os.P
     if isinstance(dataset, Dataset):
         data = dataset
     else:
+        _check_dataset(dataset)
         place = _place(dataset)
         data = of_core(_core.read_dataset(place, _core.dataset_options(asked._core, place)))
     found = _core.predict(data._core, asked._core, bool(embeddings), how, bool(allow_changes), run)
@@ -291,15 +299,19 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
         if given[name] is not None:
             setattr(options, name, given[name])
     for name, (least, most) in NUMBERS.items():
-        if given[name] is not None or name in ("heads", "warmup", "epochs", "patience", "checkpoint_every", "checkpoint_batches"):
+        if given[name] is not None or name in ("heads", "warmup", "epochs", "patience", "checkpoint_every", "checkpoint_batches", "workgroup"):
             setattr(options, name, _number(name, given[name], least, most))
     for name, largest in REALS.items():
         if given[name] is not None or name in ("lr", "clip"):
             setattr(options, name, _real(name, given[name], largest))
     for name in ("residual", "skip", "replace", "weighted", "recompute", "capture", "capture_batches", "allow_tf32", "resume", "overwrite",
-                 "allow_changes"):
+                 "allow_changes", "deterministic"):
         setattr(options, name, bool(given[name]))
     options.seed = seed_number(given["seed"])
+    if given["strategy"] is not None:
+        if not isinstance(given["strategy"], str):
+            raise TypeError(f"strategy: got {given['strategy']!r}, expected a name such as \"pull\", or None")
+        options.strategy = given["strategy"]
     if given["tensor_sums"] is not None:
         options.tensor_sums = bool(given["tensor_sums"])
     if given["fanout"] is not None:
@@ -335,6 +347,11 @@ def fanouts(name: str, values: Sequence[int] | int) -> list[int]:
     if 0 in numbers or max(numbers) >= 2**31:
         raise ValueError(f"{name}: got {numbers}, expected {expected}")
     return numbers
+
+
+def _check_dataset(dataset: Any) -> None:
+    if not isinstance(dataset, (str, os.PathLike)):
+        raise ValueError(f"dataset: got {type_name(dataset)}, expected a warren.Dataset, a dataset's name, or a folder")
 
 
 def _only_by_name(given: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 
 from . import _algorithms
-from ._build import from_edges
+from ._build import from_csr
 from ._convert import node_arrays
 from ._graph import Graph
 from .nx_info import FUNCTIONS
@@ -25,9 +25,9 @@ class NxGraph:
     __networkx_backend__ = "warren"
 
     def __init__(self, G: nx.Graph, attribute: str | None, default: Any):
-        self.nodes, self._sources, self._targets, weights = node_arrays(G, attribute, default)
+        self.nodes, self._offsets, self._targets, weights = node_arrays(G, attribute, default)
         if weights is None and default != 1 and attribute is not None:
-            weights = np.full(self._sources.size, default)
+            weights = np.full(self._targets.size, default)
         self.weights = weights
         self.attribute = attribute
         self.index = {node: v for v, node in enumerate(self.nodes)}
@@ -42,10 +42,13 @@ class NxGraph:
         return self._is_multigraph
 
     def number_of_self_loops(self) -> int:
-        return int(np.count_nonzero(self._sources == self._targets))
+        return int(np.count_nonzero(self._sources() == self._targets))
+
+    def _sources(self) -> np.ndarray:
+        return np.repeat(np.arange(len(self.nodes)), np.diff(self._offsets))
 
     def number_of_edges(self) -> int:
-        return int(self._sources.size) if self._is_directed else (int(self._sources.size) + self.number_of_self_loops()) // 2
+        return int(self._targets.size) if self._is_directed else (int(self._targets.size) + self.number_of_self_loops()) // 2
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -66,16 +69,17 @@ class NxGraph:
         if kind not in self._graphs:
             weights = None if kind == "plain" else self.weights
             if weights is None and kind == "sum":
-                weights = np.ones(self._sources.size, np.int32)
-            self._graphs[kind] = from_edges(self._sources, self._targets, weights, len(self.nodes), sum_duplicates=kind == "sum")
+                weights = np.ones(self._targets.size, np.int32)
+            self._graphs[kind] = from_csr(self._offsets, self._targets, weights, sum_duplicates=kind == "sum")
         return self._graphs[kind]
 
     def to_networkx(self) -> nx.Graph:
         kinds = {(False, False): nx.Graph, (True, False): nx.DiGraph, (False, True): nx.MultiGraph, (True, True): nx.MultiDiGraph}
         G = kinds[self._is_directed, self._is_multigraph]()
         G.add_nodes_from(self.nodes)
-        once = slice(None) if self._is_directed else self._sources <= self._targets
-        ends = [(self.nodes[u], self.nodes[v]) for u, v in zip(self._sources[once].tolist(), self._targets[once].tolist())]
+        sources = self._sources()
+        once = slice(None) if self._is_directed else sources <= self._targets
+        ends = [(self.nodes[u], self.nodes[v]) for u, v in zip(sources[once].tolist(), self._targets[once].tolist())]
         if self.weights is None:
             G.add_edges_from(ends)
         else:

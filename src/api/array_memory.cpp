@@ -17,6 +17,40 @@ namespace {
 using memory::Buffer;
 using memory::MemoryKind;
 
+/// A block that a result gave back, and what other libraries' streams may still read of it.
+struct KeptBlock {
+  Buffer<std::byte> block;
+  std::vector<exec::Event> reads;
+
+  KeptBlock() = default;
+  KeptBlock(Buffer<std::byte>&& given, const std::vector<void*>& readers)
+      : block(std::move(given)) {
+    // The default stream waits for all streams that were made to wait for it, in turn.
+    constexpr void* kDefault = nullptr;
+    note(kDefault);
+    for (void* reader : readers) note(reader);
+  }
+  KeptBlock(KeptBlock&&) noexcept = default;
+  KeptBlock& operator=(KeptBlock&&) noexcept = default;
+  ~KeptBlock() { settle(); }
+
+  /// Returns when nobody reads it any more.
+  void settle() noexcept {
+    try {
+      for (const exec::Event& read : reads) read.synchronize();
+    } catch (const Error& error) {
+      log_warning(error.what());  // The GPU has failed: nothing reads any more.
+    }
+    reads.clear();
+  }
+
+ private:
+  void note(void* stream) {
+    reads.emplace_back(block.device());
+    reads.back().record_on(stream);
+  }
+};
+
 /// Blocks of GPUs that results gave back, for later ones. Never destroyed: results may outlive what
 /// the process destroys at its end.
 class KeptBlocks {
@@ -27,27 +61,33 @@ class KeptBlocks {
   }
   /// One of this device and size; an empty one where there is none.
   [[nodiscard]] Buffer<std::byte> find(const exec::Device& device, std::uint64_t bytes) {
-    const std::scoped_lock lock(mutex_);
-    const auto found = std::ranges::find_if(blocks_, [&](const Buffer<std::byte>& block) {
-      return block.size() == bytes && block.device() == device;
-    });
-    return found == blocks_.end() ? Buffer<std::byte>() : std::move(*found);
+    KeptBlock found;
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto at = std::ranges::find_if(blocks_, [&](const KeptBlock& kept) {
+        return kept.block.size() == bytes && kept.block.device() == device;
+      });
+      if (at == blocks_.end()) return {};
+      found = std::move(*at);
+    }
+    found.settle();
+    return std::move(found.block);
   }
-  void keep(Buffer<std::byte>&& block) noexcept {
+  void keep(KeptBlock&& kept) noexcept {
     const std::scoped_lock lock(mutex_);
-    std::swap(blocks_[next_], block);  // What stood there is freed by the caller.
+    std::swap(blocks_[next_], kept);  // What stood there is freed by the caller.
     next_ = (next_ + 1) % blocks_.size();
   }
   void drop() noexcept {
     const std::scoped_lock lock(mutex_);
-    for (auto& block : blocks_) block.reset();
+    for (KeptBlock& kept : blocks_) kept = {};
   }
 
  private:
   /// The arrays of two results, the last one and the one under way; sampled batches have the most.
   static constexpr std::size_t kBlocks = 16;
   std::mutex mutex_;
-  std::array<Buffer<std::byte>, kBlocks> blocks_;
+  std::array<KeptBlock, kBlocks> blocks_;
   std::size_t next_ = 0;
 };
 
@@ -70,8 +110,7 @@ ArrayMemory::ArrayMemory(const exec::Device& device, std::uint64_t bytes) : byte
 
 ArrayMemory::~ArrayMemory() {
   const exec::KeepCurrentDevice current;
-  if (block_.size() > 0) KeptBlocks::all().keep(std::move(block_));
-  block_.reset();
+  give_back();
   pinned_.reset();
 }
 
@@ -96,8 +135,25 @@ void* ArrayMemory::on_host() {
 
 void* ArrayMemory::move_to_host() {
   void* there = on_host();
-  if (block_.size() > 0) KeptBlocks::all().keep(std::move(block_));
+  give_back();
   return there;
+}
+
+void ArrayMemory::used_on(void* stream) {
+  const std::scoped_lock lock(mutex_);
+  if (block_.size() > 0 && std::ranges::find(readers_, stream) == readers_.end())
+    readers_.push_back(stream);
+}
+
+void ArrayMemory::give_back() noexcept {
+  if (block_.size() == 0) return;
+  try {
+    KeptBlocks::all().keep({std::move(block_), readers_});
+  } catch (const std::exception& error) {
+    log_warning(error.what());  // The block is freed: that waits for all that reads it.
+  }
+  block_.reset();
+  readers_.clear();
 }
 
 void drop_kept_blocks() noexcept {
@@ -106,6 +162,7 @@ void drop_kept_blocks() noexcept {
 }
 
 void* on_host(ArrayMemory& memory) { return memory.on_host(); }
+void used_on(ArrayMemory& memory, void* stream) { memory.used_on(stream); }
 void* on_gpu(const ArrayMemory& memory) noexcept { return memory.on_gpu(); }
 int gpu_of(const ArrayMemory& memory) noexcept { return memory.gpu(); }
 

@@ -5,44 +5,137 @@
 
 #include <fmt/format.h>
 
+#include "warren/api/checks.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
+#include "warren/core/trace.hpp"
 #include "warren/exec/current_device.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/graph/generate_shard.hpp"
 #include "warren/graph/in_edges.hpp"
+#include "warren/graph/transform.hpp"
+#include "warren/team/processes.hpp"
 
 namespace warren::api {
 namespace {
 
-graph::EdgesOptions placement(Edges edges) {
-  graph::EdgesOptions options;
-  if (edges == Edges::device) return options;
-  options.placement =
-      edges == Edges::host ? graph::EdgesPlacement::host : graph::EdgesPlacement::compressed_host;
-  options.cache_bytes = graph::EdgesOptions::kAllThatIsFree;
-  return options;
+graph::EdgesOptions lists_of(const CallOptions& options) {
+  graph::EdgesOptions lists;
+  if (options.edges == Edges::device) return lists;
+  lists.placement = options.edges == Edges::host ? graph::EdgesPlacement::host
+                                                 : graph::EdgesPlacement::compressed_host;
+  lists.cache_bytes = options.placement.cache.value_or(graph::EdgesOptions::kAllThatIsFree);
+  return lists;
 }
 
+/// What a rank's device is believed to have, for the time of a job.
+class MemoryLimit {
+ public:
+  MemoryLimit(team::Team& team, std::uint64_t bytes) : team_(team), is_set_(bytes != 0) {
+    if (is_set_) exec::set_memory_limit(team.device(), bytes);
+  }
+  ~MemoryLimit() {
+    if (is_set_) exec::set_memory_limit(team_.device(), 0);
+  }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+  /// Ranks may share a device: none ends the limit before all have done their work. Collective.
+  void finish() {
+    if (is_set_) team_.barrier();
+  }
+
+ private:
+  team::Team& team_;
+  bool is_set_;
+};
+
 traverse::TraversalWork work_of(const Graph& graph, const CallOptions& options) {
+  const Drawing* drawing = graph.state()->drawing();
+  const bool is_symmetric = drawing != nullptr ? drawing->is_symmetric() : graph.is_symmetric();
   traverse::TraversalWork work{*options.traversal, options.mode == Mode::asynchronous,
-                               options.edges != Edges::device, graph.vertices(), graph.edges()};
+                               options.edges != Edges::device, graph.vertices(),
+                               drawing != nullptr ? drawing->draws() : graph.edges()};
   const std::uint64_t bytes =
       sizeof(Vertex) + (options.traversal == traverse::Traversal::sssp ? 4 : 0);
-  work.list_bytes = work.edges * bytes * (graph.is_symmetric() ? 1 : 2);
-  work.gpu_bytes = exec::free_memory(exec::Device::cuda(0));
+  work.list_bytes = work.edges * bytes * (is_symmetric ? 1 : 2);
+  const std::uint64_t limit = options.placement.device_memory;
+  work.gpu_bytes = limit != 0 ? limit : exec::free_memory(exec::Device::cuda(0));
   return work;
+}
+
+/// Of a graph, for processes that each read it: sizes, and numbers made of entries all over its
+/// arrays. Trivially copyable.
+struct Fingerprint {
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  std::uint64_t cuts = 0;
+  std::uint64_t lists = 0;
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+};
+
+/// Of up to 64 Ki bytes, evenly spread, as many as all where there are fewer.
+std::uint64_t mixed(const void* data, std::uint64_t bytes, std::uint64_t hash) {
+  constexpr std::uint64_t kLooks = std::uint64_t{1} << 16;
+  constexpr std::uint64_t kPrime = 0x100000001b3;  // FNV-1a's.
+  const auto* const from = static_cast<const unsigned char*>(data);
+  const std::uint64_t looks = std::min(bytes, kLooks);
+  // Sizes of elements are even: with an odd step all their bytes are met.
+  const std::uint64_t step = looks == 0 ? 1 : bytes / looks | 1;
+  for (std::uint64_t at = 0; at < bytes; at += step) hash = (hash ^ from[at]) * kPrime;
+  return hash;
+}
+
+Fingerprint fingerprint_of(const CutGraph& cut) {
+  const graph::Graph& graph = *cut.out;
+  constexpr std::uint64_t kStart = 0xcbf29ce484222325;
+  Fingerprint print{graph.vertices, graph.edges(), kStart, kStart};
+  print.cuts = mixed(cut.cuts.data(), cut.cuts.size() * sizeof(std::uint64_t), print.cuts);
+  const auto add = [&](const auto& array) {
+    print.lists = mixed(array.data(), array.size() * sizeof *array.data(), print.lists);
+  };
+  add(graph.offsets);
+  add(graph.targets);
+  add(graph.weights_int);
+  add(graph.weights_float);
+  return print;
+}
+
+/// Each process has read the graph for itself: from files that may differ.
+void check_same_graph(team::Team& team, const CutGraph& cut) {
+  const std::vector<Fingerprint> all = team.all_gather(fingerprint_of(cut));
+  for (std::size_t q = 1; q < all.size(); ++q) {
+    require(all[q] == all[0],
+            fmt::format("the ranks read different graphs: rank {} has {} vertices and {} edges, "
+                        "rank 0 {} and {}{}; give all ranks the same file",
+                        q, all[q].vertices, all[q].edges, all[0].vertices, all[0].edges,
+                        all[q].vertices == all[0].vertices && all[q].edges == all[0].edges
+                            ? ", with other lists, weights or parts"
+                            : ""));
+  }
 }
 
 }  // namespace
 
 Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int devices,
-               RunInfo& info) {
+               RunInfo& info, int gpu, bool has_hosts) {
   require(devices >= 0,
           fmt::format("devices: got {}, expected 1 or more, or 0 to choose", devices));
   Place place;
   place.kind = teams.kind(device);
-  const int asked = devices != 0 ? devices : teams.options().devices;
-  if (asked != 0) {
+  const int asked = devices != 0 ? devices : teams.devices();
+  if (const auto* processes = team::Processes::current()) {
+    place.ranks = processes->size();
+    require(has_hosts || processes->hosts() == 1,
+            "this call has no form for ranks on several hosts yet; bfs, sssp, components and "
+            "pagerank have: start all ranks on one host");
+    require(place.kind == DeviceKind::cpu,
+            "device: ranks that are processes run on the CPU; GPUs are not there yet");
+    require(asked == place.ranks,
+            fmt::format("devices: got {}, but each of {} processes is a rank ({}): leave it out",
+                        asked, place.ranks, processes->launcher()));
+    info.devices_reason = fmt::format("a rank for each process ({})", processes->launcher());
+  } else if (asked != 0) {
     place.ranks = asked;
     info.devices_reason = "asked for";
   } else if (place.kind == DeviceKind::cpu) {
@@ -50,6 +143,7 @@ Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int 
   } else {
     info.devices_reason = "this call takes several GPUs where it is told so";
   }
+  if (place.kind == DeviceKind::cuda && place.ranks == 1 && gpu >= 0) place.gpu = gpu;
   info.device = place.kind;
   info.devices = place.ranks;
   info.threads = teams.threads();
@@ -57,17 +151,21 @@ Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int 
 }
 
 Call::Call(const Graph& graph, const CallOptions& options)
-    : graph_(graph),
-      options_(options),
-      teams_(options.session ? options.session->teams() : Session::standard().teams()) {
+    : graph_(graph), options_(options), teams_(session_of(options.session).teams()) {
   require(options.mode != Mode::asynchronous || options.edges != Edges::compressed_host,
           "mode asynchronous reads plain lists: place the edges on the device or the host");
+  check_placement(options.edges, options.placement, options.run);
+  const auto* processes = team::Processes::current();
+  require(options.mode != Mode::asynchronous || processes == nullptr || processes->hosts() == 1,
+          "mode asynchronous has no form for ranks on several hosts yet: take the synchronous one, "
+          "or start all ranks on one host");
   const exec::KeepCurrentDevice current;
-  place_ = place_of(*teams_, options.device, options.devices, info);
+  place_ = place_of(*teams_, options.device, options.devices, info, options.gpu, true);
   const bool is_asked = options.devices != 0 || teams_->options().devices != 0;
   if (!is_asked && place_.kind == DeviceKind::cuda && options.traversal) {
+    const int reachable = teams_->options().no_peer ? 1 : team::connected_cuda_devices();
     const traverse::DeviceChoice choice =
-        traverse::choose_devices(work_of(graph, options), team::connected_cuda_devices());
+        traverse::choose_devices(work_of(graph, options), reachable);
     place_.ranks = info.devices = choice.devices;
     info.devices_reason = choice.reason;
   }
@@ -75,23 +173,77 @@ Call::Call(const Graph& graph, const CallOptions& options)
   info.mode = options.mode == Mode::asynchronous ? Mode::asynchronous : Mode::synchronous;
 }
 
+bool Call::draws() const {
+  const Drawing* drawing = graph_.state()->drawing();
+  const std::string& method = options_.placement.method;
+  const bool can_draw = method.empty() || method == "ranges" || method == "degree";
+  // Lists that stay on the device, or are compressed, may not fit a limit.
+  const bool may_fit = options_.placement.device_memory == 0 || options_.edges == Edges::host;
+  return drawing != nullptr && can_draw && may_fit && place_.kind == DeviceKind::cuda;
+}
+
+std::shared_ptr<RankGraph> Call::make_part(team::Team& team, const CutGraph& cut) {
+  auto made = std::make_shared<RankGraph>();
+  if (team.spans_processes()) check_same_graph(team, cut);
+  made->shard = graph::make_shard(team, cut, lists_of(options_));
+  if (!made->shard.has_in() && made->shard.vertices > 0)
+    graph::add_in_edges(exec::Stream(team.device()), made->shard);
+  made->order = cut.order;
+  return made;
+}
+
+std::shared_ptr<RankGraph> Call::draw_part(team::Team& team) {
+  const Drawing& drawing = *graph_.state()->drawing();
+  const auto order = options_.placement.method == "degree" ? graph::VertexOrder::degree
+                                                           : graph::VertexOrder::natural;
+  auto made = std::make_shared<RankGraph>();
+  graph::Shard& shard = made->shard;
+  shard = graph::generate_shard(team, drawing.spec, drawing.build, true, order, lists_of(options_));
+  if (team.reports()) {
+    order_.reset();
+    graph_.state()->note_edges(shard.edges);
+    if (shard.old_id) {
+      const exec::Stream stream(team.device());
+      auto ids = std::make_shared<graph::Partition>();
+      ids->cuts = shard.cuts;
+      ids->new_id = memory::HostArray<Vertex>(shard.vertices);
+      ids->old_id = memory::HostArray<Vertex>(shard.vertices);
+      shard.new_id->download(stream, ids->new_id.span());
+      shard.old_id->download(stream, ids->old_id.span());
+      stream.synchronize();
+      order_ = std::move(ids);
+    }
+  }
+  team.barrier();
+  made->order = order_;
+  return made;
+}
+
 void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
   const auto in_edges =
       in_edges_on_device() ? GraphState::InEdges::device : GraphState::InEdges::host;
-  const graph::ShardSource source =
-      graph_.state()->source(place_.ranks, options_.edges, in_edges, teams_);
-  const std::uint64_t number = graph_.state()->number();
-  const RankStore::Key key{number, static_cast<int>(options_.edges)};
-  teams_->run(place_, number, [&](team::Team& team, RankStore& store) {
+  GraphState& state = *graph_.state();
+  const bool is_drawn = draws();
+  CutGraph cut;
+  if (!is_drawn)
+    cut = state.source(place_.ranks, options_.edges, in_edges, teams_, options_.placement);
+  const RankStore::Key key{state.number(),
+                           state.part_of(options_.edges, options_.placement, teams_)};
+  teams_->run(place_, state.number(), [&](team::Team& team, RankStore& store) {
+    MemoryLimit limit(team, options_.placement.device_memory);
     std::shared_ptr<void>& kept = store[key];
     if (kept == nullptr) {
-      auto made = std::make_shared<RankGraph>();
-      made->shard = graph::make_shard(team, source, placement(options_.edges));
-      if (!made->shard.has_in() && made->shard.vertices > 0)
-        graph::add_in_edges(exec::Stream(team.device()), made->shard);
-      kept = std::move(made);
+      const TraceSpan span("make shard", team.rank());
+      kept = is_drawn ? draw_part(team) : make_part(team, cut);
     }
-    work(team, *static_cast<RankGraph*>(kept.get()));
+    auto& part = *static_cast<RankGraph*>(kept.get());
+    if (team.reports()) order_ = part.order;
+    const std::uint64_t sent = team.bytes_between_hosts();
+    work(team, part);
+    if (team.spans_hosts())
+      info.bytes_between_hosts +=
+          team.all_reduce(team.bytes_between_hosts() - sent, std::plus<std::uint64_t>());
+    limit.finish();
   });
   if (!is_logged(LogLevel::debug)) return;
   log_debug(fmt::format("ran on {} {} ({}), mode {}{}", info.devices,
@@ -100,9 +252,53 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
                         info.mode_reason.empty() ? "" : ": " + info.mode_reason));
 }
 
+const graph::Graph& Call::csr() {
+  GraphState& state = *graph_.state();
+  if (state.has_csr() || !draws()) return state.csr();
+  graph::Graph fetched;
+  run([&](team::Team& team, RankGraph& rank) {
+    const TraceSpan span("fetch graph", team.rank());
+    graph::Graph all = graph::download(team, rank.shard);
+    if (team.rank() == 0) fetched = std::move(all);
+  });
+  if (order_ != nullptr) {
+    teams_->on_host([&](exec::ThreadPool& pool) {
+      fetched = graph::relabel(fetched, order_->old_id.span(), pool);
+    });
+  }
+  state.set_csr(std::move(fetched));
+  return state.csr();
+}
+
+void Call::verify(
+    const std::function<traverse::Verdict(const graph::Graph&, exec::ThreadPool&)>& check) {
+  const graph::Graph& graph = csr();
+  const auto* processes = team::Processes::current();
+  // Of processes, which all have the graph and the result, one looks.
+  if (processes == nullptr || processes->rank() == 0) {
+    teams_->on_host([&](exec::ThreadPool& pool) {
+      const TraceSpan span("verify", 0);
+      traverse::Verdict verdict = check(graph, pool);
+      info.verdict = Verdict{verdict.correct, std::move(verdict.message)};
+    });
+  }
+  if (processes != nullptr) tell_verdict();
+}
+
+void Call::tell_verdict() {
+  on_team([&](team::Team& team) {
+    std::string mine;
+    if (info.verdict) mine = (info.verdict->correct ? "+" : "-") + info.verdict->message;
+    const auto all = team.all_gather_v(std::span<const char>(mine));
+    const std::string first(all.front().begin(), all.front().end());
+    info.verdict = Verdict{first.starts_with('+'), first.substr(1)};
+  });
+}
+
 bool Call::in_edges_on_device() const {
   if (place_.kind != DeviceKind::cuda || place_.ranks != 1 || options_.edges != Edges::device)
     return false;
+  if (options_.placement.device_memory != 0 || draws()) return false;
   if (graph_.state()->known_symmetry() == true) return false;
   const exec::KeepCurrentDevice current;
   constexpr std::uint64_t kMostWeighted = std::uint64_t{1} << 32;
@@ -116,6 +312,35 @@ bool Call::in_edges_on_device() const {
 void Call::on_team(const std::function<void(team::Team&)>& work) {
   teams_->run(place_, graph_.state()->number(),
               [&](team::Team& team, RankStore& /*store*/) { work(team); });
+}
+
+void check_placement(Edges edges, const PlacementOptions& placement, const RunOptions& run) {
+  if (!placement.method.empty())
+    check_choice("method", placement.method, {"ranges", "random", "degree", "rabbit", "metis"});
+  require(!placement.cache || edges != Edges::device,
+          "cache: it is for lists that lie in host memory; place the edges on the host");
+  require(placement.cache.value_or(0) == 0 || edges == Edges::host,
+          "cache: it holds plain lists, and no compressed ones; place the edges on the host");
+  require(
+      run.repeat >= 0,
+      fmt::format("repeat: got {}, expected a number of timed runs, or 0 for one run", run.repeat));
+}
+
+TaskReport told(const traverse::AsyncReport& report) {
+  const schedule::QueueReport& queue = report.queue;
+  TaskReport told;
+  told.tasks = queue.tasks;
+  told.rank_tasks = queue.rank_tasks;
+  told.rank_idle_seconds = queue.rank_idle_seconds;
+  told.expanded = report.expanded;
+  told.redundancy = report.redundancy;
+  told.spilled = queue.spilled;
+  told.is_persistent = queue.is_persistent;
+  told.rounds = queue.rounds;
+  told.messages_sent = queue.messages_sent;
+  told.messages = queue.messages;
+  told.message_bytes = queue.bytes;
+  return told;
 }
 
 bool is_async(Mode mode, const std::optional<traverse::ModeChoice>& known) {

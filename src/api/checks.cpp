@@ -20,6 +20,11 @@ void check_choice(const std::string& option, const std::string& value,
                                did_you_mean(value, available), fmt::join(available, ", ")));
 }
 
+void check_repeat(int repeat) {
+  require(repeat >= 0,
+          fmt::format("repeat: got {}, expected a number of timed runs, or 0", repeat));
+}
+
 void check_fanouts(const std::vector<std::int64_t>& fanouts) {
   require(!fanouts.empty(), "--fanout: got none, expected a number for each hop");
   for (const std::int64_t fanout : fanouts)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts of each vertex: betweenness, core numbers and triangles.
+#include <tuple>
+
 #include <fmt/format.h>
 
 #include "api/call.hpp"
@@ -17,6 +19,21 @@ void check_plain(const char* what, Edges edges) {
                       what));
 }
 
+/// Where a call makes its array: one that is only checked, in host memory.
+ResultArrays arrays_of(const RunOptions& run) {
+  return run.verify && run.arrays == ResultArrays::none ? ResultArrays::host : run.arrays;
+}
+
+/// What the ranks made becomes the result's array, in the graph's order, and is checked.
+template <class T, class Check>
+void finish(Call& call, const RunOptions& run, api::Output<T>& output, Array<T>& values,
+            Check&& check) {
+  call.put_in_order(output);
+  values = output.take();
+  if (run.verify) call.verify(check);
+  if (run.arrays == ResultArrays::none) values = {};
+}
+
 }  // namespace
 
 BetweennessResult betweenness(const Graph& graph, const BetweennessOptions& options) {
@@ -32,21 +49,32 @@ BetweennessResult betweenness(const Graph& graph, const BetweennessOptions& opti
       options.sources.empty()
           ? traverse::sample_sources(n, options.sample == 0 ? n : options.sample, options.seed)
           : options.sources;
-  all.scale =
-      traverse::betweenness_scale(n, all.sources.size(), options.normalized, graph.is_symmetric());
   api::Output<double> score(n);
   call.run([&](team::Team& team, RankGraph& rank) {
     if (!rank.betweenness)
       rank.betweenness = std::make_unique<traverse::Betweenness>(team, rank.shard);
-    const traverse::BetweennessResult found = rank.betweenness->run(all.sources);
-    const double seconds = api::slowest(team, found.seconds);
-    api::fill(
-        team, rank.shard, [&](double* to) { rank.betweenness->write_scores(to, all.scale); },
+    const std::vector<Vertex> sources = rank.to_shard(all.sources);
+    const double scale =
+        traverse::betweenness_scale(n, sources.size(), options.normalized, rank.shard.is_symmetric);
+    const traverse::BetweennessResult found =
+        api::runs_of(team, options.run, call.info, [&] { return rank.betweenness->run(sources); });
+    api::put(
+        team, rank, arrays_of(options.run),
+        [&](double* to) { rank.betweenness->write_scores(to, scale); },
+        [&] {
+          std::vector<double> scores = rank.betweenness->all_scores();
+          for (double& each : scores) each *= scale;
+          return std::tuple(std::move(scores));
+        },
         score);
-    if (team.rank() == 0) call.info.seconds = seconds;
+    if (!team.reports()) return;
+    all.scale = scale;
+    all.steps = found.steps;
   });
-  all.score = score.take();
-  all.info = call.info;
+  finish(call, options.run, score, all.score, [&](const graph::Graph& csr, exec::ThreadPool& pool) {
+    return traverse::verify_betweenness(csr, all.sources, all.score.host(), all.scale, pool);
+  });
+  all.info = std::move(call.info);
   return all;
 }
 
@@ -58,17 +86,21 @@ CoreNumbersResult core_numbers(const Graph& graph, const CoreNumbersOptions& opt
   call.run([&](team::Team& team, RankGraph& rank) {
     if (!rank.core_numbers)
       rank.core_numbers = std::make_unique<traverse::CoreNumbers>(team, rank.shard);
-    const traverse::CoreNumbersResult found = rank.core_numbers->run();
-    const double seconds = api::slowest(team, found.seconds);
-    api::fill(
-        team, rank.shard, [&](std::uint32_t* to) { rank.core_numbers->write_cores(to); }, core);
-    if (team.rank() != 0) return;
+    const traverse::CoreNumbersResult found =
+        api::runs_of(team, options.run, call.info, [&] { return rank.core_numbers->run(); });
+    api::put(
+        team, rank, arrays_of(options.run),
+        [&](std::uint32_t* to) { rank.core_numbers->write_cores(to); },
+        [&] { return std::tuple(rank.core_numbers->all_cores()); }, core);
+    if (!team.reports()) return;
     all.largest = found.largest;
     all.innermost = found.innermost;
-    call.info.seconds = seconds;
+    all.steps = found.steps;
   });
-  all.core = core.take();
-  all.info = call.info;
+  finish(call, options.run, core, all.core, [&](const graph::Graph& csr, exec::ThreadPool&) {
+    return traverse::verify_cores(csr, all.core.host());
+  });
+  all.info = std::move(call.info);
   return all;
 }
 
@@ -82,16 +114,18 @@ TrianglesResult triangles(const Graph& graph, const TrianglesOptions& options) {
   api::Output<std::uint64_t> count(graph.vertices());
   call.run([&](team::Team& team, RankGraph& rank) {
     if (!rank.triangles) rank.triangles = std::make_unique<traverse::Triangles>(team, rank.shard);
-    const traverse::TrianglesResult found = rank.triangles->run();
-    const double seconds = api::slowest(team, found.seconds);
-    api::fill(
-        team, rank.shard, [&](std::uint64_t* to) { rank.triangles->write_counts(to); }, count);
-    if (team.rank() != 0) return;
-    all.triangles = found.triangles;
-    call.info.seconds = seconds;
+    const traverse::TrianglesResult found =
+        api::runs_of(team, options.run, call.info, [&] { return rank.triangles->run(); });
+    api::put(
+        team, rank, arrays_of(options.run),
+        [&](std::uint64_t* to) { rank.triangles->write_counts(to); },
+        [&] { return std::tuple(rank.triangles->all_counts()); }, count);
+    if (team.reports()) all.triangles = found.triangles;
   });
-  all.count = count.take();
-  all.info = call.info;
+  finish(call, options.run, count, all.count, [&](const graph::Graph& csr, exec::ThreadPool& pool) {
+    return traverse::verify_triangles(csr, all.count.host(), pool);
+  });
+  all.info = std::move(call.info);
   return all;
 }
 

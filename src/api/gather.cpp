@@ -10,16 +10,10 @@
 namespace warren::api {
 namespace {
 
-/// Rows ids[i] to `out`. Returns when they are there.
-void gather_share(RankTable& table, std::span<const std::uint64_t> ids, unsigned char* out) {
+/// Rows ids[i] to `out`, zeros for what is no row. Returns when they are there.
+void gather_share(RankTable& table, const IdsView& ids, std::uint64_t rows, unsigned char* out) {
   const exec::Stream& stream = table.stream;
-  memory::Buffer<std::uint64_t> uploaded;
-  const std::uint64_t* numbers = ids.data();
-  if (stream.device().is_cuda()) {
-    uploaded = memory::Buffer<std::uint64_t>(stream.device(), ids.size());
-    uploaded.upload(stream, ids);
-    numbers = uploaded.data();
-  }
+  const std::uint64_t* const numbers = arrive_wide(stream, ids, rows, table.request);
   if (table.cached) {
     table.cached->gather(stream, numbers, ids.size(), out);
   } else {
@@ -32,7 +26,7 @@ void gather_share(RankTable& table, std::span<const std::uint64_t> ids, unsigned
 
 }  // namespace
 
-GatheredRows gather_rows(TableState& table, std::span<const std::uint64_t> ids) {
+GatheredRows gather_rows(TableState& table, const IdsView& ids) {
   table.check_ids(ids);
   GatheredRows all;
   all.info = table.info();
@@ -41,26 +35,31 @@ GatheredRows gather_rows(TableState& table, std::span<const std::uint64_t> ids) 
   require(ids.size() <= ~std::uint64_t{0} / width,
           "ids: got more rows than memory has addresses for");
   Output<unsigned char> rows(ids.size() * width);
+  BadId bad;
   table.run([&](team::Team& team, RankTable& mine) {
     const std::vector<std::uint64_t> cuts = equal_shares(ids.size(), team.size());
     const auto rank = static_cast<std::size_t>(team.rank());
-    const std::span<const std::uint64_t> share =
-        ids.subspan(cuts[rank], cuts[rank + 1] - cuts[rank]);
+    const IdsView share = ids.part(cuts[rank], cuts[rank + 1] - cuts[rank]);
     const std::uint64_t hits = mine.cached ? mine.cached->use(mine.stream).hits : 0;
     double seconds = 0.0;
     const auto write = [&](unsigned char* out) {
       const double begin = now_seconds();
-      gather_share(mine, share, out);
+      gather_share(mine, share, table.rows(), out);
       seconds = now_seconds() - begin;
     };
     fill_range(team, cuts[rank] * width, share.size() * width, write, rows);
     seconds = slowest(team, seconds);
+    BadId found_bad;
+    if (ids.is_on_gpu())
+      found_bad = first_of(team, find_bad(mine.stream, share, cuts[rank], mine.request));
     const std::uint64_t found =
         mine.cached ? team.all_reduce(mine.cached->use(mine.stream).hits - hits, std::plus<>()) : 0;
-    if (team.rank() != 0) return;
+    if (!team.reports()) return;
+    bad = found_bad;
     all.info.seconds = seconds;
     all.cached_hits = found;
   });
+  table.check(bad);
   all.memory = rows.take_memory();
   return all;
 }

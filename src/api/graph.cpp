@@ -35,16 +35,55 @@ graph::BuildOptions build_options(const ReadOptions& options) {
   return build;
 }
 
-GraphState::GraphState(graph::Graph csr, std::vector<std::string> names)
+GraphState::GraphState(graph::Graph csr, GraphFacts facts)
     : number_(next_owner()),
-      csr_(std::make_shared<const graph::Graph>(std::move(csr))),
-      names_(std::move(names)),
-      symmetry_(csr_->symmetry) {
-  require(names_.empty() || names_.size() == csr_->vertices,
-          fmt::format("{} names for {} vertices; give one each", names_.size(), csr_->vertices));
+      facts_(std::move(facts)),
+      vertices_(csr.vertices),
+      symmetry_(csr.symmetry) {
+  require(facts_.names.empty() || facts_.names.size() == vertices_,
+          fmt::format("{} names for {} vertices; give one each", facts_.names.size(), vertices_));
+  keep_csr(std::move(csr));
 }
 
+GraphState::GraphState(const Drawing& drawing, GraphFacts facts)
+    : number_(next_owner()),
+      drawing_(drawing),
+      facts_(std::move(facts)),
+      vertices_(drawing.spec.vertices),
+      symmetry_(graph::Symmetry::unknown) {}
+
 GraphState::~GraphState() { release(); }
+
+void GraphState::keep_csr(graph::Graph csr) {
+  symmetry_ = csr.symmetry;
+  csr_ = std::make_shared<const graph::Graph>(std::move(csr));
+  has_csr_ = true;
+}
+
+void GraphState::on_host(const std::function<void(exec::ThreadPool&)>& work) const {
+  const bool is_there = facts_.session && !facts_.session->is_closed();
+  (is_there ? *facts_.session : Session::standard()).teams()->on_host(work);
+}
+
+void GraphState::set_csr(graph::Graph csr) {
+  const std::scoped_lock lock(mutex_);
+  if (!has_csr_) keep_csr(std::move(csr));
+}
+
+const graph::Graph& GraphState::csr() {
+  if (has_csr_) return *csr_;
+  on_host([&](exec::ThreadPool& pool) {
+    const std::scoped_lock lock(mutex_);
+    if (!has_csr_)
+      keep_csr(graph::build(*graph::make_source(drawing_->spec), drawing_->build, pool));
+  });
+  return *csr_;
+}
+
+std::uint64_t GraphState::edges() {
+  const std::uint64_t drawn = drawn_edges_;
+  return drawn != kUnknown ? drawn : csr().edges();
+}
 
 void GraphState::release() {
   std::vector<std::weak_ptr<Teams>> sessions;
@@ -66,15 +105,18 @@ void GraphState::release() {
 Vertex GraphState::find(const std::string& name) {
   const std::scoped_lock lock(mutex_);
   if (by_name_.empty()) {
-    by_name_.reserve(names_.size());
-    for (std::size_t v = 0; v < names_.size(); ++v)
-      by_name_.emplace(names_[v], static_cast<Vertex>(v));  // The first of equal names.
+    by_name_.reserve(names().size());
+    for (std::size_t v = 0; v < names().size(); ++v)
+      by_name_.emplace(names()[v], static_cast<Vertex>(v));  // The first of equal names.
   }
   const auto found = by_name_.find(name);
   if (found != by_name_.end()) return found->second;
-  if (names_.empty()) throw VertexError(fmt::format("\"{}\": the graph has no names", name));
+  if (names().empty())
+    throw VertexError(
+        fmt::format("name: got \"{}\", but the graph has no names; give the vertex' number", name));
   throw VertexError(
-      fmt::format("\"{}\": no vertex has this name; there is \"{}\", say", name, names_.front()));
+      fmt::format("name: got \"{}\", but no vertex has this name; there is \"{}\", say", name,
+                  names().front()));
 }
 
 bool GraphState::find_symmetry(exec::ThreadPool& pool) {
@@ -97,6 +139,7 @@ bool GraphState::is_symmetric(exec::ThreadPool& pool) {
 }
 
 std::optional<bool> GraphState::known_symmetry() {
+  if (drawing_ && drawing_->is_symmetric()) return true;
   const std::scoped_lock lock(mutex_);
   if (known_ == nullptr) return std::nullopt;
   return symmetry_ == graph::Symmetry::symmetric;
@@ -123,38 +166,85 @@ std::shared_ptr<GraphState> GraphState::reversed(exec::ThreadPool& pool) {
   const std::scoped_lock lock(mutex_);
   find_in(pool);
   if (in_ != nullptr && reversed_ == nullptr) {
-    reversed_ = std::make_shared<GraphState>(*in_, names_);
+    reversed_ = std::make_shared<GraphState>(*in_, facts_);
     reversed_->known_ = in_;
     reversed_->in_ = known_;  // Its transpose is here.
   }
   return reversed_;
 }
 
-graph::ShardSource GraphState::source(int ranks, Edges edges, InEdges in_edges,
-                                      const std::shared_ptr<Teams>& teams) {
-  const std::tuple key{ranks, edges, in_edges};
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto kept = sources_.find(key);
-    if (kept != sources_.end()) {
-      note(teams);
-      return kept->second;
-    }
+std::size_t GraphState::place_of(const PlacementOptions& placement) {
+  PlacementOptions key = placement;
+  if (key.method == "ranges") key.method.clear();
+  if (key.method != "random" && key.method != "metis") key.seed = PlacementOptions{}.seed;
+  const auto known = std::ranges::find(placements_, key);
+  const auto place = static_cast<std::size_t>(known - placements_.begin());
+  if (known == placements_.end()) placements_.push_back(std::move(key));
+  return place;
+}
+
+int GraphState::part_of(Edges edges, const PlacementOptions& placement,
+                        const std::shared_ptr<Teams>& teams) {
+  constexpr int kEdges = 3;
+  const std::scoped_lock lock(mutex_);
+  note(teams);
+  return static_cast<int>(place_of(placement)) * kEdges + static_cast<int>(edges);
+}
+
+CutGraph GraphState::relabelled(std::shared_ptr<const graph::Partition> order, InEdges in_edges,
+                                exec::ThreadPool& pool) const {
+  CutGraph cut;
+  graph::Graph graph = graph::relabel(*known_, order->new_id.span(), pool);
+  if (in_edges == InEdges::device) {
+    cut.out = std::make_shared<const graph::Graph>(std::move(graph));
+    cut.cuts = order->cuts;
+  } else {
+    static_cast<graph::ShardSource&>(cut) =
+        graph::shard_source(std::move(graph), order->cuts, pool);
   }
-  graph::ShardSource source;
+  cut.order = std::move(order);
+  return cut;
+}
+
+CutGraph GraphState::source(int ranks, Edges edges, InEdges in_edges,
+                            const std::shared_ptr<Teams>& teams,
+                            const PlacementOptions& placement) {
+  (void)csr();
+  std::unique_lock lock(mutex_);
+  const std::tuple key{ranks, edges, in_edges, place_of(placement)};
+  const auto kept = sources_.find(key);
+  if (kept != sources_.end()) {
+    note(teams);
+    return kept->second;
+  }
+  lock.unlock();
+  CutGraph source;
   teams->on_host([&](exec::ThreadPool& pool) {
-    const std::scoped_lock lock(mutex_);
+    const TraceSpan span("prepare graph", 0);
+    const std::scoped_lock made(mutex_);
     const bool is_own_reverse = find_symmetry(pool);
-    if (in_edges == InEdges::host) find_in(pool);
-    source.out = known_;
-    source.in = is_own_reverse ? known_ : in_;
-    source.cuts = graph::partition_ranges(*known_, ranks).cuts;
+    const std::string method = placement.method.empty() ? "ranges" : placement.method;
+    auto order = std::make_shared<const graph::Partition>(
+        graph::make_partition(*known_, method, ranks, placement.seed));
+    if (order->identity()) {
+      if (in_edges == InEdges::host) find_in(pool);
+      source.out = known_;
+      source.in = is_own_reverse ? known_ : in_;
+      source.cuts = order->cuts;
+    } else {
+      source = relabelled(std::move(order), in_edges, pool);
+    }
     if (edges == Edges::compressed_host) {
-      source.compressed_out = compressed_out_;
-      source.compressed_in = compressed_in_;
+      const bool is_as_given = source.order == nullptr;
+      if (is_as_given) {
+        source.compressed_out = compressed_out_;
+        source.compressed_in = compressed_in_;
+      }
       graph::compress_lists(source, pool);
-      compressed_out_ = source.compressed_out;
-      compressed_in_ = source.compressed_in;
+      if (is_as_given) {
+        compressed_out_ = source.compressed_out;
+        compressed_in_ = source.compressed_in;
+      }
     }
     sources_[key] = source;
     note(teams);
@@ -202,26 +292,66 @@ graph::Graph csr_of(std::span<const EdgeOffset> offsets, std::span<const Vertex>
 }  // namespace
 
 Graph::Graph(graph::Graph csr, std::vector<std::string> names)
-    : state_(std::make_shared<api::GraphState>(std::move(csr), std::move(names))) {}
+    : state_(std::make_shared<api::GraphState>(std::move(csr),
+                                               api::GraphFacts{.names = std::move(names)})) {}
 
-std::uint64_t Graph::vertices() const { return csr().vertices; }
-std::uint64_t Graph::edges() const { return csr().edges(); }
-bool Graph::is_weighted() const { return csr().weight_type != graph::WeightType::none; }
+std::uint64_t Graph::vertices() const { return state_->vertices(); }
+std::uint64_t Graph::edges() const { return state_->edges(); }
+bool Graph::is_weighted() const {
+  return state_->drawing() == nullptr && csr().weight_type != graph::WeightType::none;
+}
+bool Graph::are_names_ids() const { return state_->facts().are_names_ids; }
+const graph::WeightReport& Graph::weights_read() const { return state_->facts().weights; }
 bool Graph::is_symmetric() const {
   if (const std::optional<bool> known = state_->known_symmetry()) return *known;
-  return on_host([&](exec::ThreadPool& pool) { return state_->is_symmetric(pool); });
+  (void)csr();  // Drawn before the host's threads are taken.
+  bool is_symmetric = false;
+  state_->on_host([&](exec::ThreadPool& pool) { is_symmetric = state_->is_symmetric(pool); });
+  return is_symmetric;
+}
+void Graph::check_weights() const {
+  if (state_->has_good_weights()) return;
+  (void)csr();
+  state_->on_host([&](exec::ThreadPool& pool) { state_->check_weights(pool); });
 }
 const graph::Graph& Graph::csr() const { return state_->csr(); }
 std::span<const std::string> Graph::names() const { return state_->names(); }
 Vertex Graph::find(const std::string& name) const { return state_->find(name); }
 Graph Graph::reversed() const {
+  (void)csr();
   const auto turned = on_host([&](exec::ThreadPool& pool) { return state_->reversed(pool); });
   return turned == nullptr ? *this : Graph(turned);
 }
 void Graph::release() const { state_->release(); }
 
 std::uint64_t Graph::save(const std::string& path) const {
-  return on_host([&](exec::ThreadPool& pool) { return graph::write_graph(csr(), path, pool); });
+  const graph::Graph& arrays = csr();
+  return on_host([&](exec::ThreadPool& pool) { return graph::write_graph(arrays, path, pool); });
+}
+
+SaveResult Graph::save(const std::string& path, const SaveOptions& options) const {
+  require(options.repeat >= 1, fmt::format("repeat: got {}, expected 1 or more", options.repeat));
+  require(!options.compress || path.ends_with(".wgr"),
+          fmt::format("compress: only a .wgr file holds compressed neighbour lists; {} ends "
+                      "otherwise",
+                      path));
+  const graph::Graph& arrays = csr();
+  SaveResult result;
+  api::session_of(options.session).teams()->on_host([&](exec::ThreadPool& pool) {
+    for (int run = 0; run < options.repeat; ++run) {
+      const TraceSpan span("write graph", 0);
+      const double begin = now_seconds();
+      if (options.compress) {
+        const graph::CompressedGraph packed = graph::compress(arrays, pool);
+        result.bits_per_edge = packed.bits_per_edge();
+        result.bytes = graph::write_compressed(packed, path, pool);
+      } else {
+        result.bytes = graph::write_graph(arrays, path, pool);
+      }
+      result.run_seconds.push_back(now_seconds() - begin);
+    }
+  });
+  return result;
 }
 
 Graph from_csr(graph::Graph arrays, const ArrayOptions& options) {

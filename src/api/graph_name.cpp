@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <initializer_list>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -71,7 +72,21 @@ GraphPlace find_by_name(const std::string& name) {
       shipped.empty() ? "none" : fmt::format("{}", fmt::join(shipped, ", "))));
 }
 
+bool ends_as(std::string name, std::initializer_list<const char*> endings) {
+  for (const std::string_view packed : {".gz", ".zst"}) {
+    if (name.ends_with(packed)) name.resize(name.size() - packed.size());
+  }
+  return std::ranges::any_of(endings, [&](const char* ending) { return name.ends_with(ending); });
+}
+
 }  // namespace
+
+bool GraphPlace::is_edge_list(const std::string& format) const {
+  return !generator &&
+         ends_as(format.empty() ? path : "." + format, {".el", ".wel", ".txt", ".tsv", ".csv"});
+}
+
+bool GraphPlace::is_matrix() const { return ends_as(path, {".mtx", ".npz", ".wgr"}); }
 
 GraphPlace find_graph(const std::string& name, const std::string& format, std::uint64_t seed) {
   GraphPlace place;

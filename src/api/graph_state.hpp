@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,7 +18,9 @@
 #include <vector>
 
 #include "warren/api/graph.hpp"
-#include "warren/api/traverse.hpp"
+#include "warren/api/run.hpp"
+#include "warren/graph/generate.hpp"
+#include "warren/graph/partition.hpp"
 #include "warren/graph/shard.hpp"
 
 #include "api/teams.hpp"
@@ -29,17 +32,57 @@ void check_duplicates(const graph::BuildOptions& options);
 /// What of reading a graph is done to its edges. Throws as check_duplicates().
 [[nodiscard]] graph::BuildOptions build_options(const ReadOptions& options);
 
+/// What is known of a graph beside its arrays.
+struct GraphFacts {
+  std::vector<std::string> names{};
+  bool are_names_ids = false;
+  bool may_have_self_loops = true;
+  graph::WeightReport weights{};
+  std::optional<Session> session{};  ///< That read it.
+};
+
+/// A generated graph whose edges are drawn when they are needed.
+struct Drawing {
+  graph::GeneratorSpec spec;
+  graph::BuildOptions build;
+
+  [[nodiscard]] bool is_symmetric() const { return build.symmetrize || spec.undirected(); }
+  /// Edges before duplicates are merged.
+  [[nodiscard]] std::uint64_t draws() const { return spec.draws * (is_symmetric() ? 2 : 1); }
+};
+
+/// A graph cut for a team's ranks.
+struct CutGraph : graph::ShardSource {
+  /// Between the graph's vertices and the shards'; nullptr: they are the same.
+  std::shared_ptr<const graph::Partition> order = nullptr;
+};
+
 class GraphState {
  public:
-  GraphState(graph::Graph csr, std::vector<std::string> names);
+  GraphState(graph::Graph csr, GraphFacts facts);
+  GraphState(const Drawing& drawing, GraphFacts facts);
   ~GraphState();
   GraphState(const GraphState&) = delete;
   GraphState& operator=(const GraphState&) = delete;
 
   /// Of no other graph in this process.
   [[nodiscard]] std::uint64_t number() const { return number_; }
-  [[nodiscard]] const graph::Graph& csr() const { return *csr_; }
-  [[nodiscard]] std::span<const std::string> names() const { return names_; }
+  [[nodiscard]] std::uint64_t vertices() const { return vertices_; }
+  /// Of a drawn graph that is nowhere yet, draws it.
+  [[nodiscard]] std::uint64_t edges();
+  /// Draws a graph that is not in host memory.
+  [[nodiscard]] const graph::Graph& csr();
+  [[nodiscard]] bool has_csr() const { return has_csr_; }
+  [[nodiscard]] std::span<const std::string> names() const { return facts_.names; }
+  [[nodiscard]] const GraphFacts& facts() const { return facts_; }
+  /// Does `work` of no call's with threads of the host: of the session that read the graph, or the
+  /// standard one.
+  void on_host(const std::function<void(exec::ThreadPool&)>& work) const;
+  /// nullptr where it is not drawn late.
+  [[nodiscard]] const Drawing* drawing() const { return drawing_ ? &*drawing_ : nullptr; }
+  /// Of a drawn graph: what its ranks know, and its arrays, once they were fetched.
+  void note_edges(std::uint64_t edges) { drawn_edges_ = edges; }
+  void set_csr(graph::Graph csr);
   [[nodiscard]] Vertex find(const std::string& name);
   [[nodiscard]] bool is_symmetric(exec::ThreadPool& pool);
   /// What is_symmetric() found; nothing before.
@@ -54,13 +97,21 @@ class GraphState {
   /// The graph cut for `ranks` ranks, with in-edges, but where the device makes them. Kept, and so
   /// are the session's stores. The host's threads are waited for where something is still to be
   /// made.
-  [[nodiscard]] graph::ShardSource source(int ranks, Edges edges, InEdges in_edges,
-                                          const std::shared_ptr<Teams>& teams);
+  [[nodiscard]] CutGraph source(int ranks, Edges edges, InEdges in_edges,
+                                const std::shared_ptr<Teams>& teams,
+                                const PlacementOptions& placement = {});
+  /// What ranks keep their part of this placement under (RankStore::Key). Notes the session.
+  [[nodiscard]] int part_of(Edges edges, const PlacementOptions& placement,
+                            const std::shared_ptr<Teams>& teams);
   /// The graph with its edges turned round; nullptr where it is symmetric. Kept.
   [[nodiscard]] std::shared_ptr<GraphState> reversed(exec::ThreadPool& pool);
   void release();
 
  private:
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
+
+  /// With the lock: its place in placements_.
+  [[nodiscard]] std::size_t place_of(const PlacementOptions& placement);
   /// With the lock.
   void find_in(exec::ThreadPool& pool);
   /// With the lock.
@@ -68,9 +119,19 @@ class GraphState {
   /// With the lock: the session is told when the graph goes.
   void note(const std::shared_ptr<Teams>& teams);
 
+  /// With the lock.
+  void keep_csr(graph::Graph csr);
+  /// With the lock: the graph in the order of a cut that has one of its own.
+  [[nodiscard]] CutGraph relabelled(std::shared_ptr<const graph::Partition> order, InEdges in_edges,
+                                    exec::ThreadPool& pool) const;
+
   const std::uint64_t number_;
-  const std::shared_ptr<const graph::Graph> csr_;
-  const std::vector<std::string> names_;
+  const std::optional<Drawing> drawing_;
+  const GraphFacts facts_;
+  const std::uint64_t vertices_;
+  std::atomic<std::uint64_t> drawn_edges_{kUnknown};
+  std::atomic<bool> has_csr_{false};
+  std::shared_ptr<const graph::Graph> csr_;  ///< Set once.
   std::mutex mutex_;
   std::unordered_map<std::string, Vertex> by_name_;  ///< Filled by the first find().
   graph::Symmetry symmetry_;
@@ -79,7 +140,9 @@ class GraphState {
   std::shared_ptr<const graph::Graph> in_;     ///< Of a directed one.
   std::shared_ptr<const graph::CompressedGraph> compressed_out_, compressed_in_;
   std::shared_ptr<GraphState> reversed_;
-  std::map<std::tuple<int, Edges, InEdges>, graph::ShardSource> sources_;  ///< By ranks.
+  /// By ranks, and place in placements_.
+  std::map<std::tuple<int, Edges, InEdges, std::size_t>, CutGraph> sources_;
+  std::vector<PlacementOptions> placements_{PlacementOptions{}};  ///< That calls have named.
   std::vector<std::weak_ptr<Teams>> sessions_;
 };
 

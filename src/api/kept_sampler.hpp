@@ -16,6 +16,7 @@
 #include "warren/sample/sampler.hpp"
 
 #include "api/call.hpp"
+#include "api/ids.hpp"
 
 namespace warren::api {
 
@@ -23,7 +24,7 @@ namespace warren::api {
 struct SamplerKey {
   std::vector<std::int64_t> fanouts;
   std::uint64_t batch = 0, seed = 1;
-  bool replace = false, weighted = false, disjoint = false, edge_ids = true;
+  bool replace = false, weighted = false, disjoint = false, once = false, edge_ids = true;
   std::uint32_t in_flight = 1;
   friend bool operator==(const SamplerKey&, const SamplerKey&) = default;
 };
@@ -40,19 +41,28 @@ struct KeptSampler : RankSampler {
                  .replace = key.replace,
                  .weighted = key.weighted,
                  .disjoint = key.disjoint,
+                 .once = key.once,
                  .edge_ids = key.edge_ids,
                  .seed = key.seed}),
         packer(team.device()),
         seeds(team.device(), key.batch * key.in_flight) {}
 
-  /// The rank's, made anew where it keeps one for something else. Collective.
-  static KeptSampler& of(team::Team& team, RankGraph& rank, const SamplerKey& key) {
+  /// The rank's, made anew where it keeps one for something else. One for more batches at a time
+  /// will do, and for a single batch one for larger ones: batches of links have now more seeds, now
+  /// fewer. Collective.
+  static KeptSampler& of(team::Team& team, RankGraph& rank, const SamplerKey& key, bool is_single) {
     auto* kept = dynamic_cast<KeptSampler*>(rank.sampler.get());
-    if (kept == nullptr || kept->key != key) {
-      rank.sampler.reset();
-      rank.sampler = std::make_unique<KeptSampler>(team, rank.shard, key);
-      kept = static_cast<KeptSampler*>(rank.sampler.get());
+    if (kept != nullptr) {
+      const SamplerKey& had = kept->key;
+      SamplerKey larger = key;
+      larger.in_flight = std::max(key.in_flight, had.in_flight);
+      if (is_single && key.batch <= had.batch && key.batch >= had.batch / 2)
+        larger.batch = had.batch;
+      if (larger == had) return *kept;
     }
+    rank.sampler.reset();
+    rank.sampler = std::make_unique<KeptSampler>(team, rank.shard, key);
+    kept = static_cast<KeptSampler*>(rank.sampler.get());
     return *kept;
   }
 
@@ -62,6 +72,7 @@ struct KeptSampler : RankSampler {
   sample::NeighbourSampler sampler;
   sample::BatchPacker packer;
   memory::Buffer<Vertex> seeds;
+  RankRequest request;  ///< Of seeds that are the caller's.
 };
 
 /// Throws as sample_neighbours() says, for what it and sample_batches() have in common.
@@ -70,7 +81,15 @@ void check_sampling(const Graph& graph, const Options& options, std::uint64_t ba
   constexpr std::uint64_t kEnd = std::uint64_t{1} << 48;
   require(batches < kEnd && options.batch < kEnd - batches,
           fmt::format("batch: got {}, expected numbers below 2^48", options.batch));
-  require(!options.seeds.empty(), "seeds: got none, expected one or more");
+  if constexpr (requires { options.seeds_in_place; }) {
+    require(options.seeds.empty() || options.seeds_in_place.empty(),
+            "seeds: got some, and seeds_in_place besides; expected one of the two");
+    require(!options.seeds.empty() || !options.seeds_in_place.empty(),
+            "seeds: got none, expected one or more");
+    require(graph.vertices() > 0, "seeds: got some, but the graph has no vertices");
+  } else {
+    require(!options.seeds.empty(), "seeds: got none, expected one or more");
+  }
   for (const Vertex seed : options.seeds) check_vertex(graph, seed, "seeds");
   check_fanouts(options.fanouts);
   require(options.edges != Edges::compressed_host,
@@ -78,7 +97,7 @@ void check_sampling(const Graph& graph, const Options& options, std::uint64_t ba
   if (!options.weighted) return;
   require(graph.is_weighted(),
           "weighted: the graph has no weights, expected one with weights of 0 or more");
-  const Session session = options.session ? *options.session : Session::standard();
+  const Session session = session_of(options.session);
   session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
 }
 

@@ -7,6 +7,7 @@
 #include "warren/api/checks.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/core/error.hpp"
+#include "warren/learn/memory_plan.hpp"
 
 namespace warren::api {
 
@@ -22,6 +23,13 @@ auto told_in_library_words(Call&& call) {
   } catch (const InputError& error) {
     throw InputError(in_library_words(error.what()));
   }
+}
+
+/// A plan, of whose words the error is made that says that there is no room.
+[[nodiscard]] inline learn::MemoryPlan in_library_words(learn::MemoryPlan plan) {
+  plan.otherwise = in_library_words(plan.otherwise);
+  for (auto& [option, total] : plan.alternatives) option = in_library_words(option);
+  return plan;
 }
 
 }  // namespace warren::api

@@ -10,8 +10,10 @@
 #include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/graph/partition.hpp"
+#include "warren/sparse/bag_max.hpp"
 
 #include "api/array_memory.hpp"
+#include "api/arrive.hpp"
 #include "api/call.hpp"
 #include "api/library_words.hpp"
 #include "api/table_state.hpp"
@@ -23,45 +25,45 @@ using api::RankTable;
 
 /// One call's bags, and how they are summed.
 struct Bags {
-  std::span<const std::uint64_t> ids;
+  IdsView ids;
   std::span<const EdgeOffset> offsets;
-  std::span<const float> weights;
-  bool is_mean = false;
+  ArrayView<float> weights;
+  BagMode mode = BagMode::sum;
   sparse::LookupStrategy strategy = sparse::LookupStrategy::pull;
 
   [[nodiscard]] std::uint64_t count() const { return offsets.size() - 1; }
   /// A plain sum, which every strategy has.
-  [[nodiscard]] bool is_plain() const { return weights.empty() && !is_mean; }
+  [[nodiscard]] bool is_plain() const { return weights.empty() && mode == BagMode::sum; }
 };
 
-/// Memory on a rank's device for one rank's share.
+/// One rank's share, on its device.
 struct Share {
   std::vector<EdgeOffset> offsets;
-  memory::Buffer<Vertex> ids;
-  memory::Buffer<float> weights, scales;
+  IdsView given;
+  const Vertex* ids = nullptr;
+  const float* weights = nullptr;
+  const float* scales = nullptr;  ///< Of bags.
 
-  Share(const exec::Stream& stream, const Bags& bags, std::uint64_t begin, std::uint64_t end) {
+  Share(RankTable& table, const Bags& bags, std::uint64_t rows, std::uint64_t begin,
+        std::uint64_t end) {
+    const exec::Stream& stream = table.stream;
+    api::RankRequest& request = table.request;
     const std::uint64_t first = bags.offsets[begin];
     const std::uint64_t count = bags.offsets[end] - first;
     for (std::uint64_t bag = begin; bag <= end; ++bag) offsets.push_back(bags.offsets[bag] - first);
-    std::vector<Vertex> rows(count);
-    std::ranges::transform(bags.ids.subspan(first, count), rows.begin(),
-                           [](std::uint64_t id) { return static_cast<Vertex>(id); });
+    given = bags.ids.part(first, count);
+    if (count > 0) ids = api::arrive_narrow(stream, given, rows, request);
+    if (!bags.weights.empty())
+      weights = api::arrive(stream, bags.weights.part(first, count), request.weights);
+    if (bags.mode != BagMode::mean) return;
     std::vector<float> factors;
-    for (std::size_t i = 1; bags.is_mean && i < offsets.size(); ++i)
+    for (std::size_t i = 1; i < offsets.size(); ++i)
       factors.push_back(1.0f /
                         static_cast<float>(std::max<EdgeOffset>(1, offsets[i] - offsets[i - 1])));
-    put(stream, ids, std::span<const Vertex>(rows));
-    put(stream, scales, std::span<const float>(factors));
-    if (!bags.weights.empty()) put(stream, weights, bags.weights.subspan(first, count));
+    float* const there = memory::at_least(stream, request.scales, factors.size());
+    exec::copy(stream, there, factors.data(), factors.size() * sizeof(float));
     stream.synchronize();
-  }
-
- private:
-  template <class T>
-  static void put(const exec::Stream& stream, memory::Buffer<T>& buffer, std::span<const T> from) {
-    buffer = memory::Buffer<T>(stream.device(), from.size());
-    buffer.upload(stream, from);
+    scales = there;
   }
 };
 
@@ -78,26 +80,38 @@ memory::GlobalView<T> typed(const memory::GlobalView<unsigned char>& bytes) {
   return view;
 }
 
-void check(const api::TableState& table, std::span<const std::uint64_t> ids,
-           std::span<const EdgeOffset> offsets, const LookupOptions& options) {
+void check_offsets(std::span<const EdgeOffset> offsets, std::uint64_t ids) {
+  require(!offsets.empty(), "offsets: got none, expected one more than there are bags");
+  require(
+      offsets.front() == 0,
+      fmt::format("offsets[0]: got {}, expected 0: the first bag begins there", offsets.front()));
+  const auto past = std::ranges::find_if(offsets, [&](EdgeOffset at) { return at > ids; });
+  if (past != offsets.end())
+    throw UsageError(fmt::format("offsets[{}]: got {}, expected at most the number of ids, {}",
+                                 past - offsets.begin(), *past, ids));
+  const auto down = std::ranges::is_sorted_until(offsets);
+  if (down != offsets.end())
+    throw UsageError(fmt::format("offsets[{}]: got {} after {}, expected offsets that ascend",
+                                 down - offsets.begin(), *down, *(down - 1)));
+  require(
+      offsets.back() == ids,
+      fmt::format("offsets[{}]: got {}, expected the number of ids, {}: the last bag ends there",
+                  offsets.size() - 1, offsets.back(), ids));
+}
+
+void check(const api::TableState& table, const IdsView& ids, std::span<const EdgeOffset> offsets,
+           const LookupOptions& options) {
   require(!table.is_cached(),
           "table: got one that is cached, expected one on the device or in host memory: lookups "
           "read rows where they lie");
   require(table.rows() < kNoVertex,
           fmt::format("table: got {} rows, expected fewer than 2^32 - 1", table.rows()));
-  require(!offsets.empty() && offsets.front() == 0 && offsets.back() == ids.size(),
-          fmt::format("offsets: expected one more than there are bags, from 0 to the number of "
-                      "ids, {}",
-                      ids.size()));
-  const auto down = std::ranges::is_sorted_until(offsets);
-  require(down == offsets.end(),
-          fmt::format("offsets[{}]: got less than before, expected offsets that ascend",
-                      down - offsets.begin()));
+  check_offsets(offsets, ids.size());
   require(
       options.weights.empty() || options.weights.size() == ids.size(),
       fmt::format("weights: got {}, expected one an id, {}", options.weights.size(), ids.size()));
   require(options.weights.empty() || options.mode == BagMode::sum,
-          "weights: got some for means, expected them with mode sum");
+          "weights: got some for means or maxima, expected them with mode sum");
   table.check_ids(ids);
 }
 
@@ -107,8 +121,8 @@ sparse::LookupStrategy strategy_of(const LookupOptions& options, const api::Tabl
   if (options.strategy != "auto") {
     const sparse::LookupStrategy asked = sparse::parse_lookup_strategy(options.strategy);
     require(asked == sparse::LookupStrategy::pull || bags.is_plain(),
-            fmt::format("strategy: got {}, expected auto or pull: means and weighted sums are "
-                        "made of rows that are read where they lie",
+            fmt::format("strategy: got {}, expected auto or pull: means, maxima and weighted sums "
+                        "are made of rows that are read where they lie",
                         options.strategy));
     return asked;
   }
@@ -134,7 +148,8 @@ std::uint64_t sum_bags(team::Team& team, RankTable& table, const Bags& bags, con
                        T* out, double& seconds) {
   const exec::Stream& stream = table.stream;
   const memory::GlobalView<T> rows = typed<T>(table.view);
-  memory::Buffer<std::uint64_t> moved(stream.device(), 1);
+  memory::Buffer<std::uint64_t>& moved = table.request.moved;
+  if (moved.size() == 0) moved = memory::Buffer<std::uint64_t>(stream.device(), 1);
   exec::fill_bytes(stream, moved.data(), 0, moved.bytes());
   const auto timed = [&](auto&& work) {
     stream.synchronize();
@@ -146,11 +161,16 @@ std::uint64_t sum_bags(team::Team& team, RankTable& table, const Bags& bags, con
   };
   if (bags.is_plain()) {
     const auto way = sparse::make_lookup<T>(team, stream, share.offsets, rows.width, bags.strategy);
-    timed([&] { way->run(rows, share.ids.data(), out, moved.data()); });
+    timed([&] { way->run(rows, share.ids, out, moved.data()); });
+  } else if (bags.mode == BagMode::max) {
+    memory::Buffer<EdgeOffset> offsets(stream.device(), share.offsets.size());
+    offsets.upload(stream, share.offsets);
+    const sparse::BagBatch batch{offsets.data(), share.offsets.size() - 1, share.ids};
+    timed([&] { sparse::bag_max(stream, rows, batch, out, moved.data()); });
   } else {
     const sparse::BagLookup way(stream, share.offsets);
-    const sparse::BagScales scales{share.weights.data(), share.scales.data()};
-    timed([&] { way.run(stream, rows, share.ids.data(), out, moved.data(), scales); });
+    const sparse::BagScales scales{share.weights, share.scales};
+    timed([&] { way.run(stream, rows, share.ids, out, moved.data(), scales); });
   }
   std::uint64_t sum[] = {moved.to_host(stream)[0]};
   team.sum(sum);
@@ -160,11 +180,11 @@ std::uint64_t sum_bags(team::Team& team, RankTable& table, const Bags& bags, con
 }  // namespace
 
 template <class T>
-LookupResult<T> lookup(const Table<T>& table, std::span<const std::uint64_t> ids,
+LookupResult<T> lookup(const Table<T>& table, const IdsView& ids,
                        std::span<const EdgeOffset> offsets, const LookupOptions& options) {
   api::TableState& state = *table.state();
   check(state, ids, offsets, options);
-  Bags bags{ids, offsets, options.weights, options.mode == BagMode::mean};
+  Bags bags{ids, offsets, options.weights, options.mode};
   bags.strategy =
       api::told_in_library_words([&] { return strategy_of(options, state, bags, sizeof(T)); });
   LookupResult<T> all;
@@ -176,31 +196,45 @@ LookupResult<T> lookup(const Table<T>& table, std::span<const std::uint64_t> ids
   require(all.bags <= ~std::uint64_t{0} / all.columns / sizeof(float),
           "offsets: got more bags than memory has addresses for");
   api::Output<T> sums(all.bags * all.columns);
+  api::BadId bad;
   state.run([&](team::Team& team, RankTable& mine) {
     const std::vector<std::uint64_t> cuts = cuts_of(bags, team.size());
     const auto rank = static_cast<std::size_t>(team.rank());
-    const Share share(mine.stream, bags, cuts[rank], cuts[rank + 1]);
-    memory::Buffer<T> own(team.device(), (cuts[rank + 1] - cuts[rank]) * all.columns);
+    const Share share(mine, bags, state.rows(), cuts[rank], cuts[rank + 1]);
+    api::BadId found;
+    if (ids.is_on_gpu())
+      found = api::first_of(
+          team, api::find_bad(mine.stream, share.given, offsets[cuts[rank]], mine.request));
+    if (team.reports()) bad = found;
+    if (found.place != api::BadId::kNone) return;
     double seconds = 0.0;
-    const std::uint64_t moved = sum_bags(team, mine, bags, share, own.data(), seconds);
-    const auto write = [&](T* out) {
-      exec::copy(mine.stream, out, own.data(), own.bytes());
-      mine.stream.synchronize();
-    };
-    api::fill_range(team, cuts[rank] * all.columns, own.size(), write, sums);
-    if (team.rank() != 0) return;
+    std::uint64_t moved = 0;
+    if (team.size() == 1) {
+      sums.start(team.device());
+      moved = sum_bags(team, mine, bags, share, sums.data(), seconds);
+    } else {
+      memory::Buffer<T> own(team.device(), (cuts[rank + 1] - cuts[rank]) * all.columns);
+      moved = sum_bags(team, mine, bags, share, own.data(), seconds);
+      const auto write = [&](T* out) {
+        exec::copy(mine.stream, out, own.data(), own.bytes());
+        mine.stream.synchronize();
+      };
+      api::fill_range(team, cuts[rank] * all.columns, own.size(), write, sums);
+    }
+    if (!team.reports()) return;
     all.info.seconds = seconds;
     all.rows_moved = moved;
   });
+  state.check(bad);
   all.values = sums.take();
   return all;
 }
 
-template LookupResult<float> lookup(const Table<float>&, std::span<const std::uint64_t>,
+template LookupResult<float> lookup(const Table<float>&, const IdsView&,
                                     std::span<const EdgeOffset>, const LookupOptions&);
-template LookupResult<Half> lookup(const Table<Half>&, std::span<const std::uint64_t>,
-                                   std::span<const EdgeOffset>, const LookupOptions&);
-template LookupResult<BFloat16> lookup(const Table<BFloat16>&, std::span<const std::uint64_t>,
+template LookupResult<Half> lookup(const Table<Half>&, const IdsView&, std::span<const EdgeOffset>,
+                                   const LookupOptions&);
+template LookupResult<BFloat16> lookup(const Table<BFloat16>&, const IdsView&,
                                        std::span<const EdgeOffset>, const LookupOptions&);
 
 }  // namespace warren

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "warren/api/partition.hpp"
 
-#include <functional>
-
 #include <fmt/format.h>
 
 #include "warren/api/checks.hpp"
@@ -18,11 +16,6 @@ namespace {
 
 std::vector<Vertex> vector_of(std::span<const Vertex> ids) { return {ids.begin(), ids.end()}; }
 
-void on_threads_of(const std::optional<Session>& session,
-                   const std::function<void(exec::ThreadPool&)>& work) {
-  (session ? *session : Session::standard()).teams()->on_host(work);
-}
-
 /// Of vertices by their new ids.
 std::vector<std::string> names_in_order(const Graph& graph, std::span<const Vertex> old_id) {
   std::vector<std::string> names;
@@ -31,13 +24,24 @@ std::vector<std::string> names_in_order(const Graph& graph, std::span<const Vert
   return names;
 }
 
+constexpr std::uint64_t kUsualSeed = 1;
+
+/// A seed is for what is drawn.
+void check_seed(const std::optional<std::uint64_t>& seed, const char* option,
+                const std::string& choice, bool is_drawn, const char* drawn) {
+  require(!seed || is_drawn,
+          fmt::format("seed: got {}, but {} \"{}\" draws nothing: leave it out, or choose {} {}",
+                      seed.value_or(0), option, choice, option, drawn));
+}
+
 /// With the session's threads.
 graph::Partition cut_by(const PartitionOptions& options, const graph::Graph& graph,
                         exec::ThreadPool& pool) {
   if (options.method == "rabbit") return graph::partition_rabbit(graph, options.parts, pool);
   if (options.method == "metis")
-    return graph::partition_metis(graph, options.parts, options.seed, pool);
-  return graph::make_partition(graph, options.method, options.parts, options.seed);
+    return graph::partition_metis(graph, options.parts, options.seed.value_or(kUsualSeed), pool);
+  return graph::make_partition(graph, options.method, options.parts,
+                               options.seed.value_or(kUsualSeed));
 }
 
 PartitionResult told(const graph::Partition& partition, std::uint64_t vertices) {
@@ -60,37 +64,48 @@ PartitionResult told(const graph::Partition& partition, std::uint64_t vertices) 
 
 PartitionResult partition(const Graph& graph, const PartitionOptions& options) {
   api::check_choice("method", options.method, {"ranges", "random", "degree", "rabbit", "metis"});
+  check_seed(options.seed, "method", options.method,
+             options.method == "random" || options.method == "metis", "random or metis");
   require(options.parts >= 1 && options.parts <= kMaxRanks,
           fmt::format("parts: got {}, expected 1 to {}", options.parts, kMaxRanks));
   const int workgroup = options.workgroup == 0 ? options.parts : options.workgroup;
   require(workgroup >= 1 && options.parts % workgroup == 0,
           fmt::format("workgroup: got {}, expected a divisor of the number of parts, {}",
                       options.workgroup, options.parts));
+  api::check_repeat(options.repeat);
   PartitionResult result;
-  on_threads_of(options.session, [&](exec::ThreadPool& pool) {
-    const double begin = now_seconds();
-    const graph::Partition cut = cut_by(options, graph.csr(), pool);
-    const double seconds = now_seconds() - begin;
+  const graph::Graph& arrays = graph.csr();  // Drawn before the host's threads are taken.
+  api::session_of(options.session).teams()->on_host([&](exec::ThreadPool& pool) {
+    graph::Partition cut;
+    std::vector<double> seconds;
+    for (int run = 0; run < options.repeat + 1; ++run) {
+      const TraceSpan span("partition", 0);
+      const double begin = now_seconds();
+      cut = cut_by(options, arrays, pool);
+      seconds.push_back(now_seconds() - begin);
+    }
     const graph::PartitionQuality quality =
-        graph::partition_quality(graph.csr(), cut, pool, {workgroup, options.with_cover});
-    result = told(cut, graph.vertices());
+        graph::partition_quality(arrays, cut, pool, {workgroup, options.with_cover});
+    if (options.with_parts) result = told(cut, graph.vertices());
     result.cut_edges = quality.cut_edges;
     result.halo_rows = quality.halo_rows;
     result.imbalance = quality.imbalance;
     result.volume = quality.moved;
     result.between = quality.between;
-    result.seconds = seconds;
+    result.seconds = seconds.back();
+    if (options.repeat > 0) result.run_seconds.assign(seconds.begin() + 1, seconds.end());
   });
   return result;
 }
 
 ReorderResult reorder(const Graph& graph, const ReorderOptions& options) {
   api::check_choice("order", options.order, {"rabbit", "degree", "random"});
+  check_seed(options.seed, "order", options.order, options.order == "random", "random");
   ReorderResult result;
-  on_threads_of(options.session, [&](exec::ThreadPool& pool) {
+  api::session_of(options.session).teams()->on_host([&](exec::ThreadPool& pool) {
     const double begin = now_seconds();
     const memory::HostArray<Vertex> order =
-        graph::make_order(graph.csr(), options.order, options.seed, pool);
+        graph::make_order(graph.csr(), options.order, options.seed.value_or(kUsualSeed), pool);
     result.seconds = now_seconds() - begin;
     result.new_id = vector_of(order.span());
     const memory::HostArray<Vertex> back = graph::inverse(order.span());

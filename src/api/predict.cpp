@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 
 #include "api/call.hpp"
 #include "api/library_words.hpp"
+#include "api/measured.hpp"
 #include "api/ready_data.hpp"
 
 namespace warren {
@@ -84,12 +86,47 @@ void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryP
   std::vector<float> embeddings;
   if (job.wants_embeddings)
     embeddings = gathered(team, job.data, trainer.embed(), job.options.model.hidden);
-  if (team.rank() != 0) return;
+  if (!team.reports()) return;
   outcome.is_trained_on = is_trained_on;
   outcome.scores = scores;
   outcome.seconds = seconds;
   outcome.rows = std::move(rows);
   outcome.embeddings = std::move(embeddings);
+}
+
+Prediction run_prediction(const Session& session, const PredictionJob& job) {
+  const learn::MemoryPlan plan = plan_prediction(job);
+  Prediction outcome;
+  SessionRanks(session, std::nullopt, 0).run([&](team::Team& team) {
+    predict_on(team, job, plan, outcome);
+  });
+  return outcome;
+}
+
+std::vector<float> pair_scores(std::span<const learn::Link> pairs,
+                               std::span<const float> embeddings, std::uint64_t width) {
+  std::vector<float> scores;
+  scores.reserve(pairs.size());
+  for (const learn::Link& pair : pairs) {
+    const float* a = embeddings.data() + pair.source * width;
+    const float* b = embeddings.data() + pair.target * width;
+    double sum = 0.0;
+    for (std::uint64_t i = 0; i < width; ++i)
+      sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    scores.push_back(static_cast<float>(sum));
+  }
+  return scores;
+}
+
+double probability_of(float score) { return 1.0 / (1.0 + std::exp(-static_cast<double>(score))); }
+
+std::vector<std::int32_t> largest_classes(std::span<const float> scores, std::uint64_t classes) {
+  std::vector<std::int32_t> labels;
+  for (std::size_t at = 0; at < scores.size(); at += classes) {
+    const auto row = scores.subspan(at, classes);
+    labels.push_back(static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin()));
+  }
+  return labels;
 }
 
 }  // namespace api
@@ -100,15 +137,6 @@ std::uint64_t number_of(const std::string& text) {
   std::uint64_t number = 0;
   (void)std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
-}
-
-/// The class of each row's largest score.
-std::vector<std::int32_t> largest(const std::vector<float>& scores, std::uint64_t classes) {
-  std::vector<std::int32_t> labels;
-  for (auto row = scores.begin(); row != scores.end(); row += static_cast<std::ptrdiff_t>(classes))
-    labels.push_back(static_cast<std::int32_t>(
-        std::max_element(row, row + static_cast<std::ptrdiff_t>(classes)) - row));
-  return labels;
 }
 
 PredictResult predict_with(const Dataset& dataset, const Model& model,
@@ -143,14 +171,14 @@ PredictResult predict_with(const Dataset& dataset, const Model& model,
   api::TrainingData data = api::ready_data(dataset, how, needs, call.teams());
   api::fit_to_model("model", facts, has_labels, data.dataset);
   const api::PredictionJob job{data, ask, model.file(), "model", has_labels, options.embeddings};
-  const learn::MemoryPlan plan = api::plan_prediction(job);
+  const learn::MemoryPlan plan = api::in_library_words(api::plan_prediction(job));
   api::Prediction outcome;
   call.on_team([&](team::Team& team) { api::predict_on(team, job, plan, outcome); });
   call.info.seconds = outcome.seconds;
   PredictResult result;
   result.columns = facts.model.classes;
   if (!facts.is_of_links && facts.loss == learn::LossKind::cross_entropy)
-    result.labels = largest(outcome.rows, result.columns);
+    result.labels = api::largest_classes(outcome.rows, result.columns);
   result.scores = std::move(outcome.rows);
   result.embeddings = std::move(outcome.embeddings);
   result.accuracy = outcome.scores;

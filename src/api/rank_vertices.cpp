@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Components and PageRank: a value for each vertex, found without a source.
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@ namespace warren {
 namespace {
 
 using api::Call;
+using api::KeptRanking;
 using api::RankGraph;
 
 /// What reads plain lists by iterations alone.
@@ -46,18 +49,32 @@ bool same(const PageRankOptions& a, const PageRankOptions& b) {
          a.personalization == b.personalization;
 }
 
-/// The rank's memory for these options: what stands there, or made anew.
+traverse::PageRankOptions own_options(const PageRankOptions& options) {
+  return {options.damping, options.tolerance, options.max_iterations, options.weighted,
+          options.personalization};
+}
+
+/// The rank's memory for these options: what stands there, or made anew. `ordered`: the shard in
+/// another order, where that is ranked.
 template <class Form>
-Form& form_of(std::unique_ptr<Form>& kept, PageRankOptions& kept_options, team::Team& team,
-              const graph::Shard& shard, const PageRankOptions& options) {
-  if (kept != nullptr && same(kept_options, options)) return *kept;
+Form& form_of(std::unique_ptr<Form>& kept, KeptRanking& kept_for, team::Team& team,
+              const RankGraph& rank, const PageRankOptions& options,
+              const graph::Shard* ordered = nullptr) {
+  if (kept != nullptr && kept_for.is_ordered == (ordered != nullptr) &&
+      same(kept_for.options, options))
+    return *kept;
   kept.reset();
-  traverse::PageRankOptions own{options.damping, options.tolerance, options.max_iterations,
-                                options.weighted};
-  own.personalization = options.personalization;
-  kept = std::make_unique<Form>(team, shard, own);
-  kept_options = options;
-  kept_options.session.reset();  // Which would keep itself.
+  traverse::PageRankOptions own = own_options(options);
+  std::vector<double> starts;  // In the shard's numbering.
+  if (rank.order && !options.personalization.empty()) {
+    starts.resize(options.personalization.size());
+    for (std::size_t v = 0; v < starts.size(); ++v)
+      starts[rank.order->to_new(static_cast<Vertex>(v))] = options.personalization[v];
+    own.personalization = starts;
+  }
+  kept = std::make_unique<Form>(team, ordered != nullptr ? *ordered : rank.shard, own);
+  kept_for = {options, ordered != nullptr};
+  kept_for.options.session.reset();  // Which would keep itself.
   return *kept;
 }
 
@@ -96,27 +113,79 @@ void write_in_order(const exec::Stream& stream, RankGraph& rank, double* to) {
   graph::in_old_order(stream, **rank.by_degree, ranks.data(), to);
 }
 
+/// The largest, ties by vertex.
+std::vector<RankedVertex> largest(std::vector<RankedVertex> ranked, std::size_t most) {
+  const std::size_t count = std::min(most, ranked.size());
+  std::partial_sort(ranked.begin(), ranked.begin() + static_cast<std::ptrdiff_t>(count),
+                    ranked.end(), [](const RankedVertex& a, const RankedVertex& b) {
+                      return a.rank != b.rank ? a.rank > b.rank : a.vertex < b.vertex;
+                    });
+  ranked.resize(count);
+  return ranked;
+}
+
+/// Of all vertices, of which each rank looks at its own. Collective.
+std::vector<RankedVertex> top_of_all(team::Team& team, const std::vector<double>& own,
+                                     const RankGraph& rank, std::size_t most) {
+  std::vector<RankedVertex> ranked;
+  ranked.reserve(own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto v = static_cast<Vertex>(rank.shard.out.first + i);
+    ranked.push_back({rank.order ? rank.order->to_old(v) : v, own[i]});
+  }
+  ranked = largest(std::move(ranked), most);
+  std::vector<RankedVertex> all;
+  for (const auto& part : team.all_gather_v(std::span<const RankedVertex>(ranked)))
+    all.insert(all.end(), part.begin(), part.end());
+  return largest(std::move(all), most);
+}
+
+/// Labels of another order of vertices become the smallest vertices of the components.
+void take_smallest(std::span<Vertex> labels) {
+  std::vector<Vertex> smallest(labels.size(), kNoVertex);
+  for (std::size_t v = 0; v < labels.size(); ++v) {
+    Vertex& first = smallest[labels[v]];
+    if (first == kNoVertex) first = static_cast<Vertex>(v);
+    labels[v] = first;
+  }
+}
+
+constexpr const char* kIterationsReason = "an iteration has work for all vertices";
+
 }  // namespace
 
 ComponentsResult connected_components(const Graph& graph, const ComponentsOptions& options) {
   Call call(graph, api::call_options(traverse::Traversal::components, options));
   ComponentsResult all;
   api::Output<Vertex> label(graph.vertices());
+  const ResultArrays arrays = options.run.verify && options.run.arrays == ResultArrays::none
+                                  ? ResultArrays::host
+                                  : options.run.arrays;
+  bool is_in_order = true;
   call.run([&](team::Team& team, RankGraph& rank) {
     if (!rank.components)
       rank.components = std::make_unique<traverse::Components>(team, rank.shard);
-    const traverse::ComponentsResult found = rank.components->run();
-    const double seconds = api::slowest(team, found.seconds);
-    api::fill(
-        team, rank.shard, [&](Vertex* to) { rank.components->write_labels(to); }, label);
-    if (team.rank() != 0) return;
+    const traverse::ComponentsResult found =
+        api::runs_of(team, options.run, call.info, [&] { return rank.components->run(); });
+    api::put(
+        team, rank, arrays, [&](Vertex* to) { rank.components->write_labels(to); },
+        [&] { return std::tuple(rank.components->all_labels()); }, label);
+    if (!team.reports()) return;
     all.components = found.components;
     all.largest = found.largest;
-    call.info.seconds = seconds;
     call.info.bytes_read = found.far_bytes;
+    is_in_order = rank.order == nullptr;
   });
+  call.put_in_order(label);
+  if (!is_in_order && label.has_started()) take_smallest(label.on_host());
   all.label = label.take();
-  all.info = call.info;
+  if (options.run.verify) {
+    call.verify([&](const graph::Graph& csr, exec::ThreadPool& pool) {
+      return traverse::verify_components(csr, all.label.host(), pool);
+    });
+  }
+  if (options.run.arrays == ResultArrays::none) all.label = {};
+  all.info = std::move(call.info);
   return all;
 }
 
@@ -124,32 +193,40 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
   check(graph, options);
   Call call(graph, api::call_options(traverse::Traversal::pagerank, options));
   PageRankResult all;
+  traverse::PageRankResult last;
   api::Output<double> ranks(graph.vertices());
   PageRankOptions used = options;
   used.weighted =
       options.weighted && graph.is_weighted();  // Without edges there are none to look at.
+  const ResultArrays arrays = options.run.verify && options.run.arrays == ResultArrays::none
+                                  ? ResultArrays::host
+                                  : options.run.arrays;
   call.run([&](team::Team& team, RankGraph& rank) {
     const auto run = [&](auto& form, const auto& write) {
-      const traverse::PageRankResult found = form.run();
-      const double seconds = api::slowest(team, found.seconds);
-      api::fill(team, rank.shard, write, ranks);
-      if (team.rank() != 0) return;
-      all.iterations = found.iterations;
-      all.residual = found.residual;
-      all.converged = found.converged;
-      call.info.seconds = seconds;
+      const traverse::PageRankResult found =
+          api::runs_of(team, options.run, call.info, [&] { return form.run(); });
+      if (options.top > 0) {
+        auto top = top_of_all(team, form.ranks(), rank, options.top);
+        if (team.reports()) all.top = std::move(top);
+      }
+      api::put(
+          team, rank, arrays, write, [&] { return std::tuple(form.all_ranks()); }, ranks);
+      if (!team.reports()) return;
+      last = found;
       call.info.bytes_read = found.far_bytes;
     };
     if (options.mode == Mode::asynchronous) {
-      auto& form = form_of(rank.async_pagerank, rank.async_options, team, rank.shard, used);
+      auto& form = form_of(rank.async_pagerank, rank.async_options, team, rank, used);
       run(form, [&](double* to) { form.write_ranks(to); });
+      if (team.reports()) call.info.report = api::told(form.report());
       return;
     }
-    // Weights, and numbers of a vertex each, are in the graph's order.
-    const bool may_order = !used.weighted && used.personalization.empty();
+    // Weights, and numbers of a vertex each, are in the graph's order, and so is what is told of
+    // single vertices.
+    const bool may_order = !used.weighted && used.personalization.empty() && options.top == 0 &&
+                           options.placement.method.empty() && arrays == ResultArrays::device;
     const graph::Shard* ordered = may_order ? by_degree(team, rank) : nullptr;
-    auto& form = form_of(rank.pagerank, rank.pagerank_options, team,
-                         ordered != nullptr ? *ordered : rank.shard, used);
+    auto& form = form_of(rank.pagerank, rank.pagerank_options, team, rank, used, ordered);
     run(form, [&](double* to) {
       if (ordered != nullptr)
         write_in_order(exec::Stream(team.device()), rank, to);
@@ -157,8 +234,21 @@ PageRankResult pagerank(const Graph& graph, const PageRankOptions& options) {
         form.write_ranks(to);
     });
   });
+  all.iterations = last.iterations;
+  all.residual = last.residual;
+  all.converged = last.converged;
+  call.put_in_order(ranks);
   all.rank = ranks.take();
-  all.info = call.info;
+  if (options.mode == Mode::automatic) call.info.mode_reason = kIterationsReason;
+  if (options.run.verify) {
+    call.verify([&](const graph::Graph& csr, exec::ThreadPool& pool) {
+      const double bound = traverse::pagerank_bound(own_options(used), last);
+      return traverse::verify_pagerank(csr, options.damping, all.rank.host(), bound, pool,
+                                       used.weighted, options.personalization);
+    });
+  }
+  if (options.run.arrays == ResultArrays::none) all.rank = {};
+  all.info = std::move(call.info);
   return all;
 }
 

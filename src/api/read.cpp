@@ -7,12 +7,13 @@
 #include "warren/api/graph.hpp"
 #include "warren/api/graph_name.hpp"
 #include "warren/api/session.hpp"
-#include "warren/core/log.hpp"
+#include "warren/core/trace.hpp"
 #include "warren/dataset/folders.hpp"
 #include "warren/graph/io.hpp"
 #include "warren/graph/transform.hpp"
 
 #include "api/graph_state.hpp"
+#include "api/library_words.hpp"
 #include "api/teams.hpp"
 
 namespace warren {
@@ -20,7 +21,7 @@ namespace {
 
 graph::Graph read_file(const api::GraphPlace& place, const graph::BuildOptions& build,
                        const ReadOptions& options, std::vector<std::string>& words,
-                       exec::ThreadPool& pool) {
+                       graph::WeightReport& weights, exec::ThreadPool& pool) {
   graph::ReadOptions read;
   read.build = build;
   read.one_based = options.one_based;
@@ -31,6 +32,9 @@ graph::Graph read_file(const api::GraphPlace& place, const graph::BuildOptions& 
   read.are_words = options.are_words;
   read.has_headings = options.has_headings;
   read.read_weights = options.weights.empty() || options.weights == "file";
+  read.no_negative_weights = options.no_negative_weights;
+  weights.takes_decimals = options.exact_decimals;
+  read.weights = &weights;
   return graph::read_graph(place.path, read, pool);
 }
 
@@ -41,23 +45,62 @@ std::vector<std::string> names_of(const api::GraphPlace& place, std::vector<std:
   return learn::read_names(place.names, graph.vertices);
 }
 
+/// Of formats whose lines are not looked at one by one.
+void check_not_negative(const graph::Graph& graph, const std::string& name,
+                        exec::ThreadPool& pool) {
+  if (graph.weight_type == graph::WeightType::none) return;
+  const bool is_integer = graph.weight_type == graph::WeightType::int32;
+  constexpr std::uint64_t kGrain = std::uint64_t{1} << 14;
+  pool.parallel_for(0, graph.vertices, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v) {
+      for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+        const double weight =
+            is_integer ? graph.weights_int[e] : static_cast<double>(graph.weights_float[e]);
+        if (weight >= 0.0) continue;
+        throw InputError(fmt::format(
+            "{}: the edge from {} to {} has the weight {}; weights of 0 and above are needed here",
+            name, graph.original_id(static_cast<Vertex>(v)), graph.original_id(graph.targets[e]),
+            weight));
+      }
+    }
+  });
+}
+
 }  // namespace
 
-Graph read(const std::string& name, const ReadOptions& options) {
+namespace api {
+
+Graph read_place(const GraphPlace& place, const std::string& name, const ReadOptions& options) {
   const std::string weights = options.weights == "none" ? "" : options.weights;
-  (void)api::parse_weights(weights, "weights");
-  graph::BuildOptions build = api::build_options(options);
-  const api::GraphPlace place = api::find_graph(name, options.format, options.seed);
+  (void)parse_weights(weights, "--weights");
+  graph::BuildOptions build = build_options(options);
   if (place.generator) build = graph::effective_options(*place.generator, build);
+  GraphFacts facts;
+  facts.may_have_self_loops = !build.drop_self_loops;
+  facts.session = options.session;
+  if (place.generator && options.draws_late && weights.empty())
+    return Graph(std::make_shared<GraphState>(Drawing{*place.generator, build}, std::move(facts)));
+  const Session session = session_of(options.session);
   graph::Graph graph;
-  std::vector<std::string> words;
-  Session::standard().teams()->on_host([&](exec::ThreadPool& pool) {
+  session.teams()->on_host([&](exec::ThreadPool& pool) {
+    const TraceSpan span("load graph", 0);
     graph = place.generator ? graph::build(*graph::make_source(*place.generator), build, pool)
-                            : read_file(place, build, options, words, pool);
-    api::set_weights(graph, name, weights, "weights", options.seed, pool);
+                            : read_file(place, build, options, facts.names, facts.weights, pool);
+    set_weights(graph, name, weights, "--weights", options.seed, pool);
+    if (options.weights == "none") graph::drop_weights(graph);
+    if (options.no_negative_weights) check_not_negative(graph, name, pool);
   });
-  std::vector<std::string> names = names_of(place, std::move(words), graph);
-  return Graph(std::move(graph), std::move(names));
+  facts.are_names_ids = !facts.names.empty();
+  facts.names = names_of(place, std::move(facts.names), graph);
+  return Graph(std::make_shared<GraphState>(std::move(graph), std::move(facts)));
+}
+
+}  // namespace api
+
+Graph read(const std::string& name, const ReadOptions& options) {
+  return api::told_in_library_words([&] {
+    return api::read_place(api::find_graph(name, options.format, options.seed), name, options);
+  });
 }
 
 }  // namespace warren

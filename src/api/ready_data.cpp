@@ -29,7 +29,7 @@ std::vector<float> gathered(team::Team& team, const TrainingData& data,
                             const std::vector<float>& mine, std::uint64_t width) {
   std::vector<float> rows;
   const auto parts = team.all_gather_v(std::span<const float>(mine));
-  if (team.rank() != 0) return rows;
+  if (!team.reports()) return rows;
   for (const auto& part : parts) rows.insert(rows.end(), part.begin(), part.end());
   const auto& ids = data.graphs.input_ids;
   if (ids.empty() || rows.empty()) return rows;

@@ -19,18 +19,18 @@ using api::RankGraph;
 SampleResult sample_with(const Graph& graph, const SampleOptions& options) {
   api::check_sampling(graph, options, 1);
   Call call(graph, api::call_options(std::nullopt, options));
-  const api::SamplerKey key{options.fanouts, options.seeds.size(), options.seed,
-                            options.replace, options.weighted,     options.disjoint};
+  const api::SamplerKey key{options.fanouts,  options.seeds.size(), options.seed, options.replace,
+                            options.weighted, options.disjoint,     options.once};
   sample::HostBatch found;
   call.run([&](team::Team& team, RankGraph& rank) {
-    api::KeptSampler& kept = api::KeptSampler::of(team, rank, key);
+    api::KeptSampler& kept = api::KeptSampler::of(team, rank, key, true);
     team.with_peer_memory([&] {
       team.barrier();
-      if (team.rank() == 0) {
+      if (team.reports()) {  // Each process samples the same.
         kept.seeds.upload(kept.stream, options.seeds);
         kept.stream.synchronize();
         const double begin = now_seconds();
-        kept.sampler.run(kept.stream, kept.seeds.data(), key.batch, options.batch);
+        kept.sampler.run(kept.stream, kept.seeds.data(), options.seeds.size(), options.batch);
         const auto counts = kept.sampler.counts(kept.stream);
         call.info.seconds = now_seconds() - begin;
         found = sample::fetch(kept.stream, kept.sampler, 0, counts[0]);

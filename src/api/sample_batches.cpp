@@ -45,6 +45,19 @@ class Growing {
     return end;
   }
   [[nodiscard]] T* data() const { return static_cast<T*>(memory_->data()); }
+  [[nodiscard]] std::span<const T> all() const {
+    return size_ == 0 ? std::span<const T>() : std::span<const T>(data(), size_);
+  }
+  /// Has these instead, one part behind the other.
+  void assign(const exec::Stream& stream, const std::vector<std::vector<T>>& parts) {
+    size_ = 0;
+    for (const std::vector<T>& part : parts) {
+      if (part.empty()) continue;
+      T* const to = add(stream, part.size(), 0);
+      exec::copy(stream, to, part.data(), part.size() * sizeof(T));
+    }
+    stream.synchronize();
+  }
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] Array<T> take() {
     return memory_ == nullptr ? Array<T>() : Array<T>(std::move(memory_), size_);
@@ -107,21 +120,34 @@ void add_flight(KeptSampler& kept, std::vector<BatchCounts>&& counts, double fac
   all.counts.insert(all.counts.end(), counts.begin(), counts.end());
 }
 
-/// Batches [first, end) of the call.
-void sample_share(KeptSampler& kept, const SampleBatchesOptions& options, std::uint64_t first,
-                  std::uint64_t end, Sampled& mine) {
-  const std::uint64_t each = kept.key.batch;
-  const std::uint64_t from = first * each;
-  const std::uint64_t until = std::min<std::uint64_t>(end * each, options.seeds.size());
-  if (from >= until) return;
-  if (kept.seeds.size() < until - from)
-    kept.seeds = memory::Buffer<Vertex>(kept.stream.device(), until - from);
-  kept.seeds.upload(kept.stream, std::span(options.seeds).subspan(from, until - from));
+std::uint64_t seeds_of(const SampleBatchesOptions& options) {
+  return options.seeds.size() + options.seeds_in_place.size();
+}
+
+/// Seeds [from, until) on the rank's device; what of them is no vertex is noted in `bad`.
+const Vertex* put_seeds(KeptSampler& kept, const Graph& graph, const SampleBatchesOptions& options,
+                        std::uint64_t from, std::uint64_t until, api::BadId& bad) {
+  if (from >= until) return nullptr;
+  if (options.seeds_in_place.empty()) {
+    Vertex* const seeds = memory::at_least(kept.stream, kept.seeds, until - from);
+    kept.seeds.upload(kept.stream, std::span(options.seeds).subspan(from, until - from));
+    return seeds;
+  }
+  const IdsView given = options.seeds_in_place.part(from, until - from);
+  const Vertex* const seeds =
+      api::arrive_narrow(kept.stream, given, graph.vertices(), kept.request);
+  bad = api::find_bad(kept.stream, given, from, kept.request);
+  return seeds;
+}
+
+/// Batches [first, end) of the call, whose seeds are `seeds`, `all` of them.
+void sample_share(KeptSampler& kept, const SampleBatchesOptions& options, const Vertex* seeds,
+                  std::uint64_t all, std::uint64_t first, std::uint64_t end, Sampled& mine) {
+  const std::uint64_t each = std::min<std::uint64_t>(options.batch_size, seeds_of(options));
   for (std::uint64_t b = first; b < end; b += kept.key.in_flight) {
-    const std::uint64_t begin = b * each - from;
-    const std::uint64_t count =
-        std::min<std::uint64_t>(until - from - begin, each * kept.key.in_flight);
-    kept.sampler.run(kept.stream, kept.seeds.data() + begin, count, options.batch + b);
+    const std::uint64_t begin = (b - first) * each;
+    const std::uint64_t count = std::min<std::uint64_t>(all - begin, each * kept.key.in_flight);
+    kept.sampler.run(kept.stream, seeds + begin, count, options.batch + b);
     auto counts = kept.sampler.counts(kept.stream);
     const double done = static_cast<double>(b - first) + static_cast<double>(counts.size());
     add_flight(kept, std::move(counts), static_cast<double>(end - first) / done, mine);
@@ -167,6 +193,15 @@ void join(team::Team& team, const exec::Stream& stream, std::vector<Sampled>& pa
   team.barrier();
 }
 
+/// Gives every process the batches of all. Collective.
+void join_everywhere(team::Team& team, const exec::Stream& stream, Sampled& mine) {
+  mine.for_each_with(
+      mine, [&](auto& array, auto&) { array.assign(stream, team.all_gather_v(array.all())); });
+  const auto counts = team.all_gather_v(std::span<const BatchCounts>(mine.counts));
+  mine.counts.clear();
+  for (const auto& part : counts) mine.counts.insert(mine.counts.end(), part.begin(), part.end());
+}
+
 SampleBatchesResult told(Sampled& all, bool disjoint) {
   SampleBatchesResult result;
   const std::size_t hops = all.hops.size();
@@ -194,38 +229,61 @@ SampleBatchesResult told(Sampled& all, bool disjoint) {
 SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& options) {
   require(options.batch_size > 0, "batch_size: got 0, expected 1 or more");
   const std::uint64_t batches =
-      options.seeds.empty() ? 0 : (options.seeds.size() - 1) / options.batch_size + 1;
+      seeds_of(options) == 0 ? 0 : (seeds_of(options) - 1) / options.batch_size + 1;
   api::check_sampling(graph, options, batches);
-  Call call(graph, api::call_options(std::nullopt, options));
+  api::CallOptions where = api::call_options(std::nullopt, options);
+  where.gpu = options.seeds_in_place.gpu();
+  Call call(graph, where);
   const auto ranks = static_cast<std::uint64_t>(call.info.devices);
   const std::uint64_t most = (batches + ranks - 1) / ranks;
   const std::uint32_t wanted = options.in_flight != 0                 ? options.in_flight
                                : call.info.device == DeviceKind::cuda ? kInFlightOnGpu
                                                                       : 1;
-  const api::SamplerKey key{
-      options.fanouts,  std::min<std::uint64_t>(options.batch_size, options.seeds.size()),
-      options.seed,     options.replace,
-      options.weighted, options.disjoint,
-      options.edge_ids, static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, most))};
+  const api::SamplerKey key{options.fanouts,
+                            std::min<std::uint64_t>(options.batch_size, seeds_of(options)),
+                            options.seed,
+                            options.replace,
+                            options.weighted,
+                            options.disjoint,
+                            options.once,
+                            options.edge_ids,
+                            static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, most))};
   std::vector<Sampled> parts(ranks);
+  api::BadId bad;
   call.run([&](team::Team& team, RankGraph& rank) {
-    KeptSampler& kept = KeptSampler::of(team, rank, key);
+    KeptSampler& kept = KeptSampler::of(team, rank, key, batches == 1);
     const auto p = static_cast<std::uint64_t>(team.rank());
-    Sampled& mine = parts[p];
+    Sampled& mine = parts[team.spans_processes() ? 0 : p];
     mine = {};
     mine.hops.resize(options.fanouts.size());
+    const std::uint64_t first = batches * p / ranks;
+    const std::uint64_t end = batches * (p + 1) / ranks;
+    const std::uint64_t from = std::min(first * key.batch, seeds_of(options));
+    const std::uint64_t until = std::min(end * key.batch, seeds_of(options));
+    api::BadId found;
+    const Vertex* const seeds = put_seeds(kept, graph, options, from, until, found);
+    found = api::first_of(team, found);
+    if (team.reports()) bad = found;
+    if (found.place != api::BadId::kNone) return;
     double seconds = 0.0;
     team.with_peer_memory([&] {
       team.barrier();
       const double begin = now_seconds();
-      sample_share(kept, options, batches * p / ranks, batches * (p + 1) / ranks, mine);
-      if (ranks > 1) join(team, kept.stream, parts);
+      sample_share(kept, options, seeds, until - from, first, end, mine);
+      if (team.spans_processes()) {
+        join_everywhere(team, kept.stream, mine);
+      } else if (ranks > 1) {
+        join(team, kept.stream, parts);
+      }
       seconds = now_seconds() - begin;
       team.barrier();  // Others' lists are read until here.
     });
     seconds = api::slowest(team, seconds);
-    if (p == 0) call.info.seconds = seconds;
+    if (team.reports()) call.info.seconds = seconds;
   });
+  if (bad.place != api::BadId::kNone)
+    throw VertexError(fmt::format("seeds[{}]: got {}, expected a vertex, 0 to {}", bad.place,
+                                  static_cast<std::int64_t>(bad.number), graph.vertices() - 1));
   SampleBatchesResult result = told(parts[0], options.disjoint);
   result.info = call.info;
   return result;

@@ -19,33 +19,67 @@ namespace {
 using api::Call;
 using api::RankGraph;
 
-/// Runs the search's form, and in automatic mode chooses that of the next one.
-template <class Sync, class Async, class Found>
-void search(team::Team& team, const RankGraph& rank, Mode mode,
+/// Steps of a search, which tell what form fits the graph.
+std::uint64_t levels_of(const traverse::BfsResult& found) {
+  return std::uint64_t{found.max_depth} + 1;
+}
+std::uint64_t levels_of(const traverse::SsspResult& found) { return found.steps; }
+
+/// Runs the form that fits: in automatic mode what the first search found decides about those after
+/// it. Gives the last run's result, and sets whether it was asynchronous, on every rank.
+template <class Sync, class Async>
+auto search(team::Team& team, const RankGraph& rank, Mode mode, const RunOptions& run,
             std::optional<traverse::ModeChoice>& known, bool is_weighted, RunInfo& info,
-            Sync&& sync, Async&& async, Found&& found) {
-  const bool runs_async = api::is_async(mode, known);
-  auto result = runs_async ? async() : sync();
-  const double seconds = api::slowest(team, result.seconds);
-  if (team.rank() == 0) {
-    info.mode = runs_async ? Mode::asynchronous : Mode::synchronous;
-    if (mode == Mode::automatic && known) info.mode_reason = known->reason;
-    info.seconds = seconds;
+            bool& is_async, Sync&& sync, Async&& async) {
+  is_async = api::is_async(mode, known);
+  const auto once = [&] { return is_async ? async() : sync(); };
+  const auto choose = [&](const auto& found) {
+    if (mode != Mode::automatic || known || team.spans_hosts()) return;  // There by steps alone.
+    known = traverse::choose_mode(team, rank.shard, found.reached, levels_of(found), is_weighted);
+  };
+  if (run.repeat > 0 && run.warm_up) {
+    choose(once());
+    if (is_async != api::is_async(mode, known)) {
+      is_async = !is_async;
+      (void)once();
+    }
+  }
+  const bool was_known = known.has_value();
+  auto result = api::timed_runs(team, run, info, once);
+  if (team.reports()) {
+    info.mode = is_async ? Mode::asynchronous : Mode::synchronous;
+    if (mode == Mode::automatic && was_known) info.mode_reason = known->reason;
     info.bytes_read = result.far_bytes;
   }
-  if (mode == Mode::automatic && !known) {
-    std::uint64_t levels = 0;
-    if constexpr (requires { result.max_depth; })
-      levels = std::uint64_t{result.max_depth} + 1;
-    else
-      levels = result.steps;
-    known = traverse::choose_mode(team, rank.shard, result.reached, levels, is_weighted);
-  }
-  found(result, runs_async);
+  choose(result);
+  return result;
 }
 
-constexpr const char* kLimitReason =
-    "with a limit, or several sources, the search goes step by step";
+constexpr const char* kLimitReason = "a search with a limit goes step by step";
+constexpr const char* kSourcesReason = "a search from several vertices goes step by step";
+
+/// The numbers of the shards' vertices in place of the graph's.
+traverse::BfsLimits in_shard(const RankGraph& rank, traverse::BfsLimits limits) {
+  limits.targets = rank.to_shard(std::move(limits.targets));
+  return limits;
+}
+traverse::SsspLimits in_shard(const RankGraph& rank, traverse::SsspLimits limits) {
+  limits.targets = rank.to_shard(std::move(limits.targets));
+  return limits;
+}
+
+/// The numerator of TEPS: of a graph that may have self-loops these are looked for.
+template <class IsReached>
+std::uint64_t traversed_edges(const Graph& graph, std::uint64_t edges, bool is_symmetric,
+                              bool counts_self_loops, IsReached&& is_reached) {
+  return traverse::input_edges(edges, is_symmetric, counts_self_loops ? &graph.csr() : nullptr,
+                               is_reached);
+}
+
+/// Self-loops of a graph that the ranks drew are not looked for: it is not in host memory.
+bool may_count_self_loops(const Graph& graph, const Call& call, bool wants_figures) {
+  return wants_figures && graph.state()->facts().may_have_self_loops && !call.draws();
+}
 
 std::vector<Vertex> sources_of(const Graph& graph, const BfsOptions& options) {
   if (options.sources.empty()) {
@@ -85,66 +119,178 @@ T limit_of(std::span<const T> values, const std::vector<Vertex>& targets, T limi
 
 }  // namespace
 
+namespace {
+
+/// What is beyond the limits of a search that had none is not reached.
+void cut_off(BfsResult& all, std::span<Vertex> depths, std::span<Vertex> parents,
+             const std::vector<Vertex>& targets, std::uint32_t depth_limit) {
+  const Vertex limit = limit_of<Vertex>(depths, targets, depth_limit, kNoVertex);
+  all.max_depth = std::min(all.max_depth, limit);
+  for (std::size_t v = 0; v < depths.size(); ++v) {
+    if (depths[v] == kNoVertex || depths[v] <= limit) continue;
+    depths[v] = kNoVertex;
+    parents[v] = kNoVertex;
+    --all.reached;
+  }
+}
+
+/// The rank's search, one level after the other.
+traverse::Bfs& sync_bfs(team::Team& team, RankGraph& rank, bool adds_up) {
+  if (rank.bfs && rank.bfs_adds_up == adds_up) return *rank.bfs;
+  rank.bfs.reset();
+  traverse::BfsOptions options;
+  options.adds_up = adds_up;
+  rank.bfs = std::make_unique<traverse::Bfs>(team, rank.shard, options);
+  rank.bfs_adds_up = adds_up;
+  return *rank.bfs;
+}
+
+}  // namespace
+
 BfsResult bfs(const Graph& graph, const BfsOptions& options) {
   const std::vector<Vertex> sources = sources_of(graph, options);
   check_targets(graph, options.targets);
+  require(!options.run.verify || sources.size() == 1,
+          "verify: a search from one vertex is checked, not one from several");
   const Mode mode = mode_of(options, sources.size() > 1 || options.depth_limit.has_value());
   const traverse::BfsLimits limits{options.depth_limit.value_or(traverse::BfsLimits::kNoDepth),
                                    options.targets};
+  const bool is_limited = options.depth_limit.has_value() || !options.targets.empty();
+  const bool looks_at_depths = options.run.verify || options.deterministic ||
+                               (is_limited && options.mode == Mode::asynchronous);
   Call call(graph, api::call_options(traverse::Traversal::bfs, options));
+  const bool may_count_loops = may_count_self_loops(graph, call, options.figures);
   BfsResult all;
+  traverse::BfsResult last;
+  bool is_symmetric = false;
   api::Output<Vertex> depth(graph.vertices()), parent(graph.vertices());
   call.run([&](team::Team& team, RankGraph& rank) {
-    const auto sync = [&] {
-      if (!rank.bfs) {
-        traverse::BfsOptions bfs_options;
-        bfs_options.adds_up = false;
-        rank.bfs = std::make_unique<traverse::Bfs>(team, rank.shard, bfs_options);
-      }
-      return rank.bfs->run(sources, limits);
-    };
+    const std::vector<Vertex> from = rank.to_shard(sources);
+    const traverse::BfsLimits own_limits = in_shard(rank, limits);
+    const auto sync = [&] { return sync_bfs(team, rank, options.figures).run(from, own_limits); };
     const auto async = [&] {
       if (!rank.async_bfs) rank.async_bfs = std::make_unique<traverse::AsyncBfs>(team, rank.shard);
-      return rank.async_bfs->run(sources.front());
+      return rank.async_bfs->run(from.front());
     };
-    search(team, rank, mode, rank.bfs_mode, false, call.info, sync, async,
-           [&](const traverse::BfsResult& found, bool is_async) {
-             const auto put = [&](const auto& form) {
-               api::fill(
-                   team, rank.shard, [&](Vertex* to, Vertex* via) { form.write(to, via); }, depth,
-                   parent);
-             };
-             if (is_async)
-               put(*rank.async_bfs);
-             else
-               put(*rank.bfs);
-             if (team.rank() != 0) return;
-             all.reached = found.reached;
-             all.max_depth = found.max_depth;
-           });
+    bool is_async = false;
+    const traverse::BfsResult found = search(team, rank, mode, options.run, rank.bfs_mode, false,
+                                             call.info, is_async, sync, async);
+    ResultArrays arrays = options.run.arrays;
+    if (arrays == ResultArrays::none &&
+        (looks_at_depths || (may_count_loops && rank.shard.is_symmetric)))
+      arrays = ResultArrays::host;
+    const auto tell = [&](const auto& form) {
+      if (options.levels) {
+        auto levels = traverse::level_sizes(team, form.depth());
+        if (team.reports()) all.levels = std::move(levels);
+      }
+      api::put(
+          team, rank, arrays, [&](Vertex* to, Vertex* via) { form.write(to, via); },
+          [&] { return std::tuple(form.all_depths(), form.all_parents()); }, depth, parent);
+    };
+    if (is_async)
+      tell(*rank.async_bfs);
+    else
+      tell(*rank.bfs);
+    if (!team.reports()) return;
+    if (is_async) call.info.report = api::told(rank.async_bfs->report());
+    last = found;
+    is_symmetric = rank.shard.is_symmetric;
   });
-  if (mode != options.mode) call.info.mode_reason = kLimitReason;
-  all.info = call.info;
-  if (all.info.mode == Mode::asynchronous &&
-      (options.depth_limit.has_value() || !options.targets.empty())) {
-    const std::span<Vertex> depths = depth.on_host(), parents = parent.on_host();
-    const Vertex limit = limit_of<Vertex>(depths, options.targets, limits.depth, kNoVertex);
-    all.max_depth = std::min(all.max_depth, limit);
-    for (std::size_t v = 0; v < depths.size(); ++v) {
-      if (depths[v] == kNoVertex || depths[v] <= limit) continue;
-      depths[v] = kNoVertex;
-      parents[v] = kNoVertex;
-      --all.reached;
-    }
-  }
-  if (options.deterministic) {
-    call.teams().on_host([&](exec::ThreadPool& pool) {
-      std::ranges::copy(traverse::smallest_parents(graph.csr(), sources, depth.on_host(), pool),
-                        parent.on_host().begin());
-    });
-  }
+  all.reached = last.reached;
+  all.max_depth = last.max_depth;
+  call.put_in_order(depth);
+  call.put_in_order(parent, true);
+  if (mode != options.mode) call.info.mode_reason = is_limited ? kLimitReason : kSourcesReason;
+  if (call.info.mode == Mode::asynchronous && is_limited)
+    cut_off(all, depth.on_host(), parent.on_host(), options.targets, limits.depth);
   all.depth = depth.take();
   all.parent = parent.take();
+  if (options.figures) {
+    all.figures.sum_depth = last.sum_depth;
+    const bool counts_loops = may_count_loops && is_symmetric;
+    const std::span<const Vertex> depths =
+        counts_loops ? all.depth.host() : std::span<const Vertex>();
+    all.figures.traversed_edges = traversed_edges(graph, last.edges, is_symmetric, counts_loops,
+                                                  [&](Vertex v) { return depths[v] != kNoVertex; });
+  }
+  if (options.run.verify) {
+    call.verify([&](const graph::Graph& csr, exec::ThreadPool& pool) {
+      return traverse::verify_bfs(csr, sources.front(), all.depth.host(), all.parent.host(), pool,
+                                  limits);
+    });
+  }
+  if (options.deterministic) {
+    const graph::Graph& csr = call.csr();
+    call.teams().on_host([&](exec::ThreadPool& pool) {
+      parent.adopt(traverse::smallest_parents(csr, sources, all.depth.host(), pool));
+    });
+    all.parent = parent.take();
+  }
+  if (options.run.arrays == ResultArrays::none) all.depth = all.parent = {};
+  all.info = std::move(call.info);
+  return all;
+}
+
+namespace {
+
+/// One run: all sources, as many at a time as a pass takes.
+struct Passes {
+  std::vector<traverse::SourceReach> reach;
+  double seconds = 0.0;
+};
+
+Passes run_passes(traverse::ManySourceBfs& bfs, const std::vector<Vertex>& sources) {
+  Passes passes;
+  constexpr std::size_t kMost = traverse::ManySourceBfs::kMaxSources;
+  for (std::size_t first = 0; first < sources.size(); first += kMost) {
+    const std::size_t count = std::min(sources.size() - first, kMost);
+    const auto found = bfs.run(std::span(sources).subspan(first, count));
+    passes.seconds += found.seconds;
+    passes.reach.insert(passes.reach.end(), found.sources.begin(), found.sources.end());
+  }
+  return passes;
+}
+
+/// Whether searches one at a time find the same.
+bool is_as_alone(traverse::Bfs& bfs, const std::vector<traverse::SourceReach>& reach) {
+  bool is_same = true;
+  for (const traverse::SourceReach& told : reach) {
+    const traverse::BfsResult alone = bfs.run(told.source);
+    is_same = is_same && alone.reached == told.reached && alone.max_depth == told.max_depth &&
+              alone.sum_depth == told.sum_depth;
+  }
+  return is_same;
+}
+
+}  // namespace
+
+BfsTogetherResult bfs_together(const Graph& graph, const BfsTogetherOptions& options) {
+  require(!options.sources.empty(), "sources: got none, expected one vertex or more");
+  for (const Vertex source : options.sources) api::check_vertex(graph, source, "sources");
+  Call call(graph, api::call_options(traverse::Traversal::bfs, options));
+  BfsTogetherResult all;
+  call.run([&](team::Team& team, RankGraph& rank) {
+    if (!rank.many_source_bfs)
+      rank.many_source_bfs = std::make_unique<traverse::ManySourceBfs>(team, rank.shard);
+    const std::vector<Vertex> from = rank.to_shard(options.sources);
+    const Passes passes = api::runs_of(team, options.run, call.info,
+                                       [&] { return run_passes(*rank.many_source_bfs, from); });
+    const bool is_correct =
+        !options.run.verify || is_as_alone(sync_bfs(team, rank, true), passes.reach);
+    if (!team.reports()) return;
+    if (options.run.verify)
+      call.info.verdict =
+          Verdict{is_correct, is_correct ? ""
+                                         : "the searches together differ from those one at a "
+                                           "time"};
+    all.reach.clear();
+    for (std::size_t s = 0; s < from.size(); ++s) {
+      const traverse::SourceReach& told = passes.reach[s];
+      all.reach.push_back({options.sources[s], told.reached, told.max_depth, told.sum_depth});
+    }
+  });
+  all.info = std::move(call.info);
   return all;
 }
 
@@ -165,24 +311,94 @@ void check_weights(const Graph& graph, const SsspOptions& options) {
   require(graph.is_weighted() || graph.edges() == 0,
           "sssp: the graph has no weights, and shortest paths need some; bfs counts edges");
   if (graph.state()->has_good_weights()) return;
-  const Session session = options.session ? *options.session : Session::standard();
+  (void)graph.csr();
+  const Session session = api::session_of(options.session);
   session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
 }
 
 /// Forgets what is beyond the limits of a search that had none; how many that were.
 template <class T>
-std::uint64_t cut_off(api::Output<T>& distances, T unreached, const SsspOptions& options) {
+std::uint64_t cut_off(api::Output<T>& distances, T unreached, const traverse::SsspLimits& limits) {
   std::uint64_t forgotten = 0;
   const std::span<T> values = distances.on_host();
   const T all = std::numeric_limits<T>::max();
-  const T farthest = limit_of<T>(values, options.targets, all, unreached);
-  const double cutoff = options.cutoff.value_or(traverse::SsspLimits::kNoCutoff);
+  const T farthest = limit_of<T>(values, limits.targets, all, unreached);
   for (T& value : values) {
-    if (value == unreached || (value <= farthest && static_cast<double>(value) <= cutoff)) continue;
+    if (value == unreached || (value <= farthest && static_cast<double>(value) <= limits.cutoff))
+      continue;
     value = unreached;
     ++forgotten;
   }
   return forgotten;
+}
+
+/// In the units in which the graph holds its weights.
+double cutoff_of(const Graph& graph, const SsspOptions& options) {
+  if (!options.cutoff) return traverse::SsspLimits::kNoCutoff;
+  const std::int32_t scale = graph.weights_read().scale;
+  if (scale == 1) return *options.cutoff;
+  // 0.29 in hundredths is 28.999999999999996, by the product's rounding.
+  return *options.cutoff * scale * (1.0 + 2.0 * std::numeric_limits<double>::epsilon());
+}
+
+traverse::Sssp& sync_sssp(team::Team& team, RankGraph& rank, double delta, bool adds_up) {
+  if (rank.sssp && rank.sssp_delta == delta && rank.sssp_adds_up == adds_up) return *rank.sssp;
+  rank.sssp.reset();
+  traverse::SsspOptions options;
+  options.delta = delta;
+  options.adds_up = adds_up;
+  rank.sssp = std::make_unique<traverse::Sssp>(team, rank.shard, options);
+  rank.sssp_delta = delta;
+  rank.sssp_adds_up = adds_up;
+  return *rank.sssp;
+}
+
+traverse::AsyncSssp& async_sssp(team::Team& team, RankGraph& rank, double delta) {
+  if (rank.async_sssp && rank.async_delta == delta) return *rank.async_sssp;
+  rank.async_sssp.reset();
+  traverse::AsyncOptions options;
+  options.delta = delta;
+  rank.async_sssp = std::make_unique<traverse::AsyncSssp>(team, rank.shard, options);
+  rank.async_delta = delta;
+  return *rank.async_sssp;
+}
+
+SsspFigures figures_of(const traverse::SsspResult& found) {
+  SsspFigures figures;
+  figures.max_distance = found.max_distance;
+  figures.sum_distance = found.sum_distance;
+  figures.sum_distance_high = found.sum_distance_high;
+  figures.max_real_distance = found.max_real_distance;
+  figures.sum_real_distance = found.sum_real_distance;
+  figures.edges = found.edges;
+  figures.relaxed_edges = found.relaxed_edges;
+  figures.steps = found.steps;
+  figures.delta = found.delta;
+  return figures;
+}
+
+/// The edge conditions, and whether weights are known well enough for them to say something.
+traverse::Verdict check_distances(const graph::Graph& csr, const SsspResult& all, Vertex source,
+                                  const traverse::SsspLimits& limits, double rounding,
+                                  exec::ThreadPool& pool) {
+  traverse::Verdict verdict;
+  if (all.is_integer) {
+    // -1 is kUnreachedDistance.
+    const std::span<const std::int64_t> distance = all.distance.host();
+    verdict = traverse::verify_sssp(
+        csr, source,
+        std::span(reinterpret_cast<const std::uint64_t*>(distance.data()), distance.size()), pool,
+        limits);
+  } else {
+    verdict = traverse::verify_sssp(csr, source, all.real_distance.host(), pool, limits);
+  }
+  // A weight that float32 rounds to 0, say: no statement about rounded weights says anything.
+  constexpr double kRounding = 0x1p-23;
+  if (!verdict.correct || rounding <= kRounding) return verdict;
+  return {false, fmt::format("float32 holds a weight of the file with an error of {:.2g} of its "
+                             "size: what the file's own weights make of the distances cannot be "
+                             "said",
+                             rounding)};
 }
 
 }  // namespace
@@ -192,78 +408,92 @@ SsspResult sssp(const Graph& graph, const SsspOptions& options) {
   check_targets(graph, options.targets);
   check_weights(graph, options);
   const Mode mode = mode_of(options, options.cutoff.has_value());
-  const traverse::SsspLimits limits{options.cutoff.value_or(traverse::SsspLimits::kNoCutoff),
-                                    options.targets};
-  Call call(graph, api::call_options(traverse::Traversal::sssp, options));
   SsspResult all;
+  all.scale = graph.weights_read().scale;
   // A graph without edges has no type of weights: integers, as there is only a distance of 0.
   all.is_integer = graph.csr().weight_type != graph::WeightType::float32;
-  if (graph.edges() == 0) {
-    auto distance = api::Output<std::int64_t>::of(graph.vertices(), -1);
-    distance.on_host()[options.source] = 0;
-    all.distance = distance.take();
-    all.reached = 1;
-    all.info = call.info;
-    return all;
-  }
+  const double delta = options.delta * all.scale;
+  const traverse::SsspLimits limits{cutoff_of(graph, options), options.targets};
+  const bool is_limited = options.cutoff.has_value() || !options.targets.empty();
+  const bool looks_at_distances =
+      options.run.verify || (is_limited && options.mode == Mode::asynchronous);
+  Call call(graph, api::call_options(traverse::Traversal::sssp, options));
+  const bool may_count_loops = may_count_self_loops(graph, call, options.figures);
   api::Output<std::int64_t> distance(graph.vertices());
   api::Output<double> real_distance(graph.vertices());
+  traverse::SsspResult last;
+  bool is_symmetric = false;
   call.run([&](team::Team& team, RankGraph& rank) {
+    const Vertex from = rank.to_shard(options.source);
+    const traverse::SsspLimits own_limits = in_shard(rank, limits);
     const auto sync = [&] {
-      if (!rank.sssp || rank.sssp_delta != options.delta) {
-        rank.sssp.reset();
-        traverse::SsspOptions sssp_options;
-        sssp_options.delta = options.delta;
-        sssp_options.adds_up = false;
-        rank.sssp = std::make_unique<traverse::Sssp>(team, rank.shard, sssp_options);
-        rank.sssp_delta = options.delta;
-      }
-      return rank.sssp->run(options.source, limits);
+      return sync_sssp(team, rank, delta, options.figures).run(from, own_limits);
     };
-    const auto async = [&] {
-      if (!rank.async_sssp || rank.async_delta != options.delta) {
-        rank.async_sssp.reset();
-        traverse::AsyncOptions async_options;
-        async_options.delta = options.delta;
-        rank.async_sssp = std::make_unique<traverse::AsyncSssp>(team, rank.shard, async_options);
-        rank.async_delta = options.delta;
+    const auto async = [&] { return async_sssp(team, rank, delta).run(from); };
+    bool is_async = false;
+    const traverse::SsspResult found = search(team, rank, mode, options.run, rank.sssp_mode, true,
+                                              call.info, is_async, sync, async);
+    ResultArrays arrays = options.run.arrays;
+    if (arrays == ResultArrays::none &&
+        (looks_at_distances || (may_count_loops && rank.shard.is_symmetric)))
+      arrays = ResultArrays::host;
+    const auto tell = [&](const auto& form) {
+      if (all.is_integer) {
+        // kUnreachedDistance becomes -1.
+        const auto write = [&](std::int64_t* to) {
+          form.write_distance(reinterpret_cast<std::uint64_t*>(to));
+        };
+        const auto every = [&] {
+          const std::vector<std::uint64_t> found_distance = form.all_distances();
+          return std::tuple(
+              std::vector<std::int64_t>(found_distance.begin(), found_distance.end()));
+        };
+        api::put(team, rank, arrays, write, every, distance);
+      } else {
+        api::put(
+            team, rank, arrays, [&](double* to) { form.write_real_distance(to); },
+            [&] { return std::tuple(form.all_real_distances()); }, real_distance);
       }
-      return rank.async_sssp->run(options.source);
     };
-    search(team, rank, mode, rank.sssp_mode, true, call.info, sync, async,
-           [&](const traverse::SsspResult& found, bool is_async) {
-             const auto put = [&](const auto& form) {
-               if (all.is_integer) {
-                 // kUnreachedDistance becomes -1.
-                 const auto write = [&](std::int64_t* to) {
-                   form.write_distance(reinterpret_cast<std::uint64_t*>(to));
-                 };
-                 api::fill(team, rank.shard, write, distance);
-               } else {
-                 api::fill(
-                     team, rank.shard, [&](double* to) { form.write_real_distance(to); },
-                     real_distance);
-               }
-             };
-             if (is_async)
-               put(*rank.async_sssp);
-             else
-               put(*rank.sssp);
-             if (team.rank() == 0) all.reached = found.reached;
-           });
+    if (is_async)
+      tell(*rank.async_sssp);
+    else
+      tell(*rank.sssp);
+    if (!team.reports()) return;
+    if (is_async) call.info.report = api::told(rank.async_sssp->report());
+    last = found;
+    is_symmetric = rank.shard.is_symmetric;
   });
+  all.reached = last.reached;
+  call.put_in_order(distance);
+  call.put_in_order(real_distance);
   if (mode != options.mode) call.info.mode_reason = kLimitReason;
-  all.info = call.info;
-  const bool is_whole = all.info.mode == Mode::asynchronous &&
-                        (options.cutoff.has_value() || !options.targets.empty());
-  if (all.is_integer) {
-    if (is_whole) all.reached -= cut_off(distance, std::int64_t{-1}, options);
-    all.distance = distance.take();
-  } else {
-    if (is_whole)
-      all.reached -= cut_off(real_distance, std::numeric_limits<double>::infinity(), options);
-    all.real_distance = real_distance.take();
+  const bool is_whole = call.info.mode == Mode::asynchronous && is_limited;
+  if (is_whole && all.is_integer)
+    all.reached -= cut_off(distance, std::int64_t{-1}, limits);
+  else if (is_whole)
+    all.reached -= cut_off(real_distance, std::numeric_limits<double>::infinity(), limits);
+  all.distance = distance.take();
+  all.real_distance = real_distance.take();
+  if (options.figures) {
+    all.figures = figures_of(last);
+    const bool counts_loops = may_count_loops && is_symmetric;
+    const auto distances = counts_loops ? all.distance.host() : std::span<const std::int64_t>();
+    const auto reals = counts_loops ? all.real_distance.host() : std::span<const double>();
+    all.figures.traversed_edges = traversed_edges(
+        graph, last.edges, is_symmetric, counts_loops,
+        [&](Vertex v) { return all.is_integer ? distances[v] >= 0 : std::isfinite(reals[v]); });
   }
+  if (options.run.verify) {
+    call.verify([&](const graph::Graph& csr, exec::ThreadPool& pool) {
+      return check_distances(csr, all, options.source, limits, graph.weights_read().rounding, pool);
+    });
+  }
+  if (options.run.arrays == ResultArrays::none) {
+    all.distance = {};
+    all.real_distance = {};
+  }
+  all.info = std::move(call.info);
   return all;
 }
 

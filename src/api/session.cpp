@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "warren/core/log.hpp"
+#include "warren/team/processes.hpp"
 
 #include "api/array_memory.hpp"
 #include "api/interrupt.hpp"
@@ -36,6 +37,11 @@ void set_interrupt_check(std::function<bool()> check) {
   interrupt_check().function.swap(kept);
 }
 
+void set_memory_resource(std::shared_ptr<exec::MemoryResource> resource, DeviceKind kind) {
+  exec::set_memory_resource(kind, std::move(resource));
+  api::drop_kept_blocks();
+}
+
 namespace api {
 
 bool should_interrupt() {
@@ -60,6 +66,11 @@ void log_short(const char* why) {
       why));
 }
 
+team::Sharing sharing(const SessionOptions& options) {
+  if (options.side_by_side) return team::Sharing::side_by_side;
+  return options.share_devices ? team::Sharing::turns : team::Sharing::refused;
+}
+
 }  // namespace
 
 std::uint64_t next_owner() {
@@ -67,12 +78,25 @@ std::uint64_t next_owner() {
   return ++last;
 }
 
+bool is_first_process() {
+  const auto* processes = team::Processes::current();
+  return processes == nullptr || processes->rank() == 0;
+}
+
 Teams::Teams(const SessionOptions& options) : options_(options), process_(getpid()) {
   team::TeamOptions team;
   team.kind = kind(std::nullopt);
   team.ranks = options.devices == 0 ? 1 : options.devices;
+  if (const auto* processes = team::Processes::current()) {
+    require(team.kind == exec::DeviceKind::cpu,
+            "device: ranks that are processes run on the CPU; GPUs are not there yet");
+    require(options.devices == 0 || options.devices == processes->size(),
+            fmt::format("devices: got {}, but each of {} processes is a rank ({}): leave it out",
+                        options.devices, processes->size(), processes->launcher()));
+  }
   team.threads = options.threads;
-  if (options.share_devices) team.sharing = team::Sharing::turns;
+  team.sharing = sharing(options);
+  team.are_apart = options.no_peer;
   team::validate(team);
 }
 
@@ -105,7 +129,19 @@ DeviceKind Teams::kind(const std::optional<DeviceKind>& asked) const {
 }
 
 int Teams::threads() const {
-  return options_.threads == 0 ? exec::hardware_threads() : options_.threads;
+  if (options_.threads != 0) return options_.threads;
+  const auto* processes = team::Processes::current();
+  return processes != nullptr ? processes->all_threads() : exec::hardware_threads();
+}
+
+int Teams::own_threads() const {
+  const auto* processes = team::Processes::current();
+  return processes != nullptr ? processes->threads(options_.threads) : options_.threads;
+}
+
+int Teams::devices() const {
+  const auto* processes = team::Processes::current();
+  return processes != nullptr ? processes->size() : options_.devices;
 }
 
 void Teams::check_open() const { require(!is_closed_, "the session is closed: make another one"); }
@@ -120,19 +156,26 @@ std::shared_ptr<StandingTeam> Teams::team_of(const Place& place, std::uint64_t o
   check_process();
   const std::scoped_lock lock(mutex_);
   check_open();
-  Standing& standing = teams_[place];
-  if (standing.team == nullptr || standing.team->has_ended()) {
-    standing = {};
+  auto found = teams_.find(place);
+  if (found != teams_.end() && found->second.team->has_ended()) {
+    teams_.erase(found);
+    found = teams_.end();
+  }
+  if (found == teams_.end()) {
     team::TeamOptions options;
     options.kind = place.kind;
     options.ranks = place.ranks;
+    options.first_gpu = place.gpu;
     options.threads = options_.threads;
-    if (options_.share_devices) options.sharing = team::Sharing::turns;
-    standing.team = std::make_shared<StandingTeam>(options);
+    options.sharing = sharing(options_);
+    options.are_apart = options_.no_peer;
+    // First the team: where its threads do not start, nothing stands there.
+    Standing started{std::make_shared<StandingTeam>(options), false, owner};
+    found = teams_.emplace(place, std::move(started)).first;
     if (is_logged(LogLevel::info))
       log_info(fmt::format("started a team of {} {}", place.ranks, what(place)));
-    standing.owner = owner;
   }
+  Standing& standing = found->second;
   standing.has_others = standing.has_others || standing.owner != owner;
   standing.owner = owner;
   return standing.team;
@@ -148,7 +191,8 @@ bool Teams::drop(const Place& place, const std::shared_ptr<StandingTeam>& team) 
 }
 
 void Teams::run(const Place& place, std::uint64_t owner, const StandingTeam::Job& job) {
-  bool may_repeat = true;  // Where memory was short: once.
+  // Where memory was short: once. A team of processes ends for good.
+  bool may_repeat = team::Processes::current() == nullptr;
   for (;;) {
     const std::shared_ptr<StandingTeam> team = team_of(place, owner);
     try {
@@ -173,20 +217,38 @@ void Teams::run(const Place& place, std::uint64_t owner, const StandingTeam::Job
 void Teams::forget(std::uint64_t owner) {
   if (getpid() != process_) return;  // A thread of the parent may have held the lock.
   const std::scoped_lock lock(mutex_);
-  for (auto& [place, standing] : teams_) {
-    standing.team->post([owner](team::Team&, RankStore& store) { store.forget(owner); });
+  for (auto standing = teams_.begin(); standing != teams_.end();) {
+    try {
+      standing->second.team->post([owner](team::Team&, RankStore& store) { store.forget(owner); });
+      ++standing;
+    } catch (const std::bad_alloc&) {  // No room for the request: the team's end frees it as well.
+      standing = teams_.erase(standing);
+    }
   }
 }
 
 void Teams::on_host(const std::function<void(exec::ThreadPool&)>& work) {
+  on_device([&](const exec::Device& device) { work(device.pool()); });
+}
+
+void Teams::on_device(const std::function<void(const exec::Device&)>& work) {
   check_process();
+  static thread_local const Teams* inside = nullptr;  // Whose threads the caller has already.
+  if (inside == this) return work(*host_);
   const std::scoped_lock lock(host_mutex_);
   {
     const std::scoped_lock usable(mutex_);
     check_open();
   }
-  if (host_ == nullptr) host_ = std::make_unique<exec::Device>(exec::Device::cpu(options_.threads));
-  work(host_->pool());
+  if (host_ == nullptr) host_ = std::make_unique<exec::Device>(exec::Device::cpu(own_threads()));
+  struct Inside {
+    explicit Inside(const Teams* teams) : before(std::exchange(inside, teams)) {}
+    ~Inside() { inside = before; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    const Teams* before;
+  } const inside_this(this);
+  work(*host_);
 }
 
 }  // namespace api

@@ -2,10 +2,12 @@
 #include "api/standing_team.hpp"
 
 #include <chrono>
+#include <utility>
 
 #include "warren/api/session.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/start_thread.hpp"
+#include "warren/team/processes.hpp"
 
 #include "api/interrupt.hpp"
 
@@ -21,13 +23,18 @@ void wait_shortly(std::chrono::microseconds longest, Condition&& condition) {
     std::this_thread::yield();
 }
 
+/// Ranks of a team that run in this process.
+int ranks_here(const team::TeamOptions& options) {
+  return team::Processes::current() != nullptr ? 1 : options.ranks;
+}
+
 /// The team that this thread is a rank of.
 thread_local const StandingTeam* serving = nullptr;
 
 }  // namespace
 
 StandingTeam::StandingTeam(const team::TeamOptions& options)
-    : ranks_(options.ranks), patience_(options.kind == exec::DeviceKind::cuda ? 1000 : 50) {
+    : ranks_(ranks_here(options)), patience_(options.kind == exec::DeviceKind::cuda ? 1000 : 50) {
   team::validate(options);
   thread_ = start_thread(
       [this, options] {
@@ -37,9 +44,9 @@ StandingTeam::StandingTeam(const team::TeamOptions& options)
         } catch (...) {
           error = std::current_exception();
         }
-        end(error);
+        end(std::move(error));
       },
-      "the first rank", "give fewer --threads");
+      "the first rank", "give fewer threads");
 }
 
 StandingTeam::~StandingTeam() {
@@ -103,7 +110,7 @@ void StandingTeam::show_front() {
 void StandingTeam::serve(team::Team& team) {
   RankStore store;
   serving = this;
-  const bool is_first = team.rank() == 0;
+  const bool is_first = team.reports();
   const bool spins = team.device().is_cuda();
   const auto tell = [&](team::Team* first) {
     const std::scoped_lock lock(mutex_);
@@ -153,12 +160,13 @@ void StandingTeam::leave_jobs() {
   wake_.notify_all();
 }
 
-void StandingTeam::end(const std::exception_ptr& error) {
+void StandingTeam::end(std::exception_ptr error) {
   {
     const std::scoped_lock lock(mutex_);
     is_over_ = true;
-    // The front one is what the ranks were at.
-    if (!tasks_.empty()) tasks_.front()->error = error;
+    // The front one is what the ranks were at. The caller alone holds the exception then, so that
+    // it is freed by the thread that reads it.
+    if (!tasks_.empty()) tasks_.front()->error = std::move(error);
     for (const auto& task : tasks_) task->is_done = true;
     tasks_.clear();
   }

@@ -58,7 +58,7 @@ class StandingTeam {
  private:
   struct Task {
     Job job;
-    int unfinished = 0;  ///< Ranks.
+    int unfinished = 0;  ///< Ranks of this process.
     std::atomic<bool> is_done{false};
     std::exception_ptr error;
   };
@@ -72,11 +72,11 @@ class StandingTeam {
   /// Of a rank that throws: those that wait for the next job end as well.
   void leave_jobs();
   /// After the last rank.
-  void end(const std::exception_ptr& error);
+  void end(std::exception_ptr error);
   /// With the lock.
   void interrupt(const std::shared_ptr<Task>& task);
 
-  const int ranks_;
+  const int ranks_;  ///< In this process.
   /// For which callers and ranks look for each other before they sleep. A GPU's work takes none of
   /// the processors that this takes; what the CPU's ranks work on would.
   const std::chrono::microseconds patience_;
@@ -88,8 +88,8 @@ class StandingTeam {
   std::atomic<std::uint64_t> shown_{0};  ///< Tasks that have come to the front.
   bool is_closing_ = false;              ///< What is there is still done.
   bool is_over_ = false;                 ///< Nothing more is begun.
-  team::Team* first_rank_ = nullptr;     ///< While it serves.
-  std::thread thread_;                   ///< Rank 0's; run_team() starts the others.
+  team::Team* first_rank_ = nullptr;     ///< Of this process, while it serves.
+  std::thread thread_;                   ///< That rank's; run_team() starts the others.
 };
 
 }  // namespace warren::api

@@ -9,6 +9,7 @@
 #include "warren/exec/current_device.hpp"
 #include "warren/graph/partition.hpp"
 
+#include "api/arrive.hpp"
 #include "api/call.hpp"
 #include "api/table_state.hpp"
 
@@ -60,40 +61,65 @@ std::vector<std::uint64_t> equal_shares(std::uint64_t count, int parts) {
   return graph::dealt_cuts(count, parts);
 }
 
-TableState::TableState(memory::HostArray<unsigned char> values, std::uint64_t rows,
-                       std::uint64_t row_bytes, const TableOptions& options)
+TableState::TableState(const ArrayView<unsigned char>& values, std::shared_ptr<void> owner,
+                       std::uint64_t rows, std::uint64_t row_bytes, const TableOptions& options)
     : number_(next_owner()),
-      values_(std::move(values)),
+      values_(values),
+      owner_(std::move(owner)),
       rows_(rows),
       row_bytes_(row_bytes),
       placement_(options.placement),
       hot_(rows_to_cache(options, rows)),
-      teams_(options.session ? options.session->teams() : Session::standard().teams()) {
+      teams_(session_of(options.session).teams()) {
   const exec::KeepCurrentDevice current;
-  place_ = place_of(*teams_, options.device, options.devices, info_);
+  place_ = place_of(*teams_, options.device, options.devices, info_, values.gpu());
   info_.edges = placement_ == TablePlacement::device ? Edges::device : Edges::host;
+  if (place_.kind != DeviceKind::cpu || !values.is_on_gpu()) return;
+  auto copied = std::make_shared<memory::HostArray<unsigned char>>(values.size());
+  copy_in(exec::Stream(exec::Device::cpu(1)), values, copied->data());
+  values_ = copied->span();
+  owner_ = std::move(copied);
 }
 
 TableState::~TableState() { release(); }
 
 void TableState::release() { teams_->forget(number_); }
 
-void TableState::check_ids(std::span<const std::uint64_t> ids) const {
-  std::uint64_t largest = 0;
-  for (const std::uint64_t id : ids) largest = std::max(largest, id);
-  if (ids.empty() || largest < rows_) return;
-  const auto at = std::ranges::find_if(ids, [&](std::uint64_t id) { return id >= rows_; });
+void TableState::check_ids(const IdsView& ids) const {
+  if (ids.is_on_gpu()) return;  // The ranks look at them.
+  const auto look = [&]<class Id>(Id /*type*/) {
+    const std::span<const Id> all(reinterpret_cast<const Id*>(ids.bytes().data()), ids.size());
+    const auto row_of = [](Id id) {
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(id));
+    };
+    std::uint64_t largest = 0;
+    for (const Id id : all) largest = std::max(largest, row_of(id));
+    if (all.empty() || largest < rows_) return;
+    const auto at = std::ranges::find_if(all, [&](Id id) { return row_of(id) >= rows_; });
+    check({static_cast<std::uint64_t>(at - all.begin()), row_of(*at)});
+  };
+  if (ids.width() == sizeof(std::int64_t)) return look(std::int64_t{});
+  if (ids.is_signed()) return look(std::int32_t{});
+  look(std::uint32_t{});
+}
+
+void TableState::check(const BadId& found) const {
+  if (found.place == BadId::kNone) return;
   const std::string expected =
       rows_ == 0 ? "none: the table has no rows" : fmt::format("a row, 0 to {}", rows_ - 1);
   throw RowError(
-      fmt::format("ids[{}]: got {}, expected {}", at - ids.begin(), as_given(*at), expected));
+      fmt::format("ids[{}]: got {}, expected {}", found.place, as_given(found.number), expected));
 }
 
-std::shared_ptr<RankTable> TableState::make(team::Team& team) const {
+std::shared_ptr<RankTable> TableState::make(team::Team& team, const exec::Stream& stream) const {
   const exec::Device& device = team.device();
-  auto made = std::make_shared<RankTable>(device);
+  auto made = std::make_shared<RankTable>(stream);
   const std::vector<std::uint64_t> cuts = equal_shares(rows_, team.size());
-  if (!device.is_cuda() && placement_ != TablePlacement::cached) {
+  const bool is_there =
+      is_in_place(device, values_) &&
+      (!device.is_cuda() || (placement_ == TablePlacement::device && team.size() == 1));
+  if (is_there && placement_ != TablePlacement::cached) {
+    if (values_.is_on_gpu()) stream.wait(values_.gpu(), values_.stream());
     auto& view = made->view;
     view.width = row_bytes_;
     view.rank = team.rank();
@@ -110,9 +136,8 @@ std::shared_ptr<RankTable> TableState::make(team::Team& team) const {
   made->view = made->rows.view();
   made->is_far = !is_near;
   const auto rank = static_cast<std::size_t>(team.rank());
-  made->rows.buffer().upload(
-      made->stream,
-      values_.span().subspan(cuts[rank] * row_bytes_, (cuts[rank + 1] - cuts[rank]) * row_bytes_));
+  copy_in(stream, values_.part(cuts[rank] * row_bytes_, (cuts[rank + 1] - cuts[rank]) * row_bytes_),
+          made->rows.buffer().data());
   made->stream.synchronize();
   team.barrier();
   if (is_cached()) made->cached.emplace(team, made->rows, hot_);
@@ -121,8 +146,11 @@ std::shared_ptr<RankTable> TableState::make(team::Team& team) const {
 
 void TableState::run(const std::function<void(team::Team&, RankTable&)>& work) {
   teams_->run(place_, number_, [&](team::Team& team, RankStore& store) {
+    // Making a stream takes as long as a small call: tables share one. No owner has number 0.
+    std::shared_ptr<void>& stream = store[{0, 0}];
+    if (stream == nullptr) stream = std::make_shared<exec::Stream>(team.device());
     std::shared_ptr<void>& kept = store[{number_, 0}];
-    if (kept == nullptr) kept = make(team);
+    if (kept == nullptr) kept = make(team, *static_cast<exec::Stream*>(stream.get()));
     auto& mine = *static_cast<RankTable*>(kept.get());
     team.with_peer_memory([&] {
       team.barrier();
@@ -132,9 +160,10 @@ void TableState::run(const std::function<void(team::Team&, RankTable&)>& work) {
   });
 }
 
-std::shared_ptr<TableState> make_table(memory::HostArray<unsigned char> values, std::uint64_t rows,
+std::shared_ptr<TableState> make_table(const ArrayView<unsigned char>& values,
+                                       std::shared_ptr<void> owner, std::uint64_t rows,
                                        std::uint64_t row_bytes, const TableOptions& options) {
-  return std::make_shared<TableState>(std::move(values), rows, row_bytes, options);
+  return std::make_shared<TableState>(values, std::move(owner), rows, row_bytes, options);
 }
 
 void release(TableState& table) { table.release(); }

@@ -10,19 +10,22 @@
 #include <span>
 #include <vector>
 
+#include "warren/api/array_view.hpp"
 #include "warren/api/table.hpp"
 #include "warren/memory/cached_array.hpp"
 #include "warren/memory/global_array.hpp"
 #include "warren/memory/ordered_gather.hpp"
 
+#include "api/ids.hpp"
 #include "api/teams.hpp"
 
 namespace warren::api {
 
 /// One rank's part. Rows are bytes.
 struct RankTable {
-  explicit RankTable(const exec::Device& device) : stream(device) {}
+  explicit RankTable(exec::Stream of_rank) : stream(std::move(of_rank)) {}
   exec::Stream stream;
+  RankRequest request;
   memory::GlobalArray<unsigned char> rows;  ///< Empty where they are read where the host has them.
   memory::GlobalView<unsigned char> view;
   bool is_far = false;  ///< In host memory, of GPUs.
@@ -33,8 +36,8 @@ struct RankTable {
 class TableState {
  public:
   /// Throws UsageError.
-  TableState(memory::HostArray<unsigned char> values, std::uint64_t rows, std::uint64_t row_bytes,
-             const TableOptions& options);
+  TableState(const ArrayView<unsigned char>& values, std::shared_ptr<void> owner,
+             std::uint64_t rows, std::uint64_t row_bytes, const TableOptions& options);
   ~TableState();
   TableState(const TableState&) = delete;
   TableState& operator=(const TableState&) = delete;
@@ -45,8 +48,10 @@ class TableState {
   [[nodiscard]] const Place& place() const { return place_; }
   /// Of calls, as far as it is known before them.
   [[nodiscard]] const RunInfo& info() const { return info_; }
-  /// Throws RowError for an id that is no row.
-  void check_ids(std::span<const std::uint64_t> ids) const;
+  /// Throws RowError for an id that is no row, of those in host memory.
+  void check_ids(const IdsView& ids) const;
+  /// Throws RowError for one that a rank has found.
+  void check(const BadId& found) const;
 
   /// Runs `work` on every rank, which may read each other's rows. It may be run a second time, if
   /// memory was short.
@@ -54,10 +59,11 @@ class TableState {
   void release();
 
  private:
-  [[nodiscard]] std::shared_ptr<RankTable> make(team::Team& team) const;
+  [[nodiscard]] std::shared_ptr<RankTable> make(team::Team& team, const exec::Stream& stream) const;
 
   const std::uint64_t number_;
-  const memory::HostArray<unsigned char> values_;
+  ArrayView<unsigned char> values_;
+  std::shared_ptr<void> owner_;  ///< Of the values.
   const std::uint64_t rows_, row_bytes_;
   const TablePlacement placement_;
   std::vector<std::uint64_t> hot_;

@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include <sys/types.h>
@@ -24,13 +26,22 @@ namespace warren::api {
 struct Place {
   DeviceKind kind = DeviceKind::cpu;
   int ranks = 1;
+  int gpu = 0;  ///< Rank 0's.
   friend bool operator<(const Place& a, const Place& b) {
-    return a.kind != b.kind ? a.kind < b.kind : a.ranks < b.ranks;
+    return std::tie(a.kind, a.ranks, a.gpu) < std::tie(b.kind, b.ranks, b.gpu);
   }
 };
 
+/// The session that a call names, or the standard one.
+[[nodiscard]] inline Session session_of(const std::optional<Session>& named) {
+  return named ? *named : Session::standard();
+}
+
 /// A number for what ranks keep (RankStore::Key): of nothing else in this process.
 [[nodiscard]] std::uint64_t next_owner();
+
+/// Of ranks that are processes: whether this is the one that writes files for all. True elsewhere.
+[[nodiscard]] bool is_first_process();
 
 class Teams {
  public:
@@ -47,6 +58,9 @@ class Teams {
   [[nodiscard]] DeviceKind kind(const std::optional<DeviceKind>& asked) const;
   /// CPU threads of a call, in all.
   [[nodiscard]] int threads() const;
+  /// Ranks that a call has where nobody says; as many as there are processes, where this one is
+  /// their rank.
+  [[nodiscard]] int devices() const;
 
   /// Runs `job` on every rank of the team of `place`, which is started where there is none. Where a
   /// rank has too little memory and the team holds what `owner` does not need, the team is started
@@ -56,8 +70,10 @@ class Teams {
   /// Frees what all ranks keep of `owner`, when they come to it.
   void forget(std::uint64_t owner);
 
-  /// Does `work` with the host's threads. One call at a time.
+  /// Does `work` with the host's threads. One call at a time, in which another may be made.
   void on_host(const std::function<void(exec::ThreadPool&)>& work);
+  /// The same, told the CPU with all of them.
+  void on_device(const std::function<void(const exec::Device&)>& work);
 
  private:
   struct Standing {
@@ -66,6 +82,8 @@ class Teams {
     std::uint64_t owner = 0;  ///< The last one.
   };
 
+  /// CPU threads that are this process's.
+  [[nodiscard]] int own_threads() const;
   /// With the lock. Throws UsageError.
   void check_open() const;
   /// Before any lock, which a thread of the parent may have held. Throws UsageError.

@@ -10,22 +10,28 @@
 #include "warren/core/error.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/learn/checkpoint_folder.hpp"
+#include "warren/sparse/strategy_text.hpp"
 
 #include "api/call.hpp"
 #include "api/library_words.hpp"
+#include "api/measured.hpp"
 #include "api/ready_data.hpp"
 
 namespace warren {
 namespace api {
 
+std::string strategy_of(const learn::ExchangeReport& report) {
+  return report.is_local ? "local" : sparse::product_text(report.product);
+}
+
 void train_on(team::Team& team, const TrainingJob& job, TrainingOutcome& outcome) {
   learn::check_memory(job.plan, team.device(), team.size());
   learn::Trainer trainer(team, job.data.graphs, job.data.dataset, job.options);
   if (job.resumes) trainer.resume();
-  const bool is_first = team.rank() == 0;
-  if (is_first) outcome = {};
+  const bool reports = team.reports();
+  if (reports) outcome = {};
   const auto result = trainer.run([&](const learn::EpochRecord& record) {
-    if (!is_first) return;
+    if (!reports) return;
     outcome.epochs.push_back(record);
     if (job.seen) job.seen(record);
   });
@@ -37,15 +43,24 @@ void train_on(team::Team& team, const TrainingJob& job, TrainingOutcome& outcome
   const bool has_whole = !job.options.sampled || job.options.sampled->exact_evaluation;
   if (job.predicts && has_whole)
     scores = gathered(team, job.data, trainer.predict(), job.data.dataset.classes);
-  if (!is_first) return;
+  if (!reports) return;
   outcome.result = result;
   outcome.history = trainer.history();
   outcome.batches = trainer.batches();
   outcome.hit_rate = trainer.hit_rate();
+  if (!job.options.sampled) outcome.exchange = trainer.exchange();
   outcome.parameters = trainer.model().parameters().size();
   outcome.peak = peak;
   outcome.scores = std::move(scores);
   if (job.options.keeps_mark) outcome.model.emplace(trainer.model_file());
+}
+
+TrainingOutcome run_training(const Session& session, const TrainingJob& job) {
+  TrainingOutcome outcome;
+  SessionRanks(session, std::nullopt, 0).run([&](team::Team& team) {
+    train_on(team, job, outcome);
+  });
+  return outcome;
 }
 
 }  // namespace api
@@ -92,7 +107,7 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
   api::check(how);
   check_data(dataset, needs);
   std::optional<learn::CheckpointFolder> folder;
-  if (!options.checkpoint.empty()) folder.emplace(options.checkpoint);
+  if (!options.checkpoint.empty() && api::is_first_process()) folder.emplace(options.checkpoint);
   const auto stored = take_up(options);
   if (stored) {
     const auto normalize = stored->find("normalize");
@@ -113,7 +128,7 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
   sized.features = data.dataset.width;
   sized.classes = data.dataset.classes;
   learn::check(sized);
-  const learn::MemoryPlan plan = learn::plan_memory(data.graphs, data.dataset, train);
+  const learn::MemoryPlan plan = api::in_library_words(api::plan_training(data, train));
   const api::TrainingJob job{
       data, train, plan, stored.has_value(), options.predictions, options.progress};
   api::TrainingOutcome outcome;
@@ -126,6 +141,8 @@ TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {
           .normalize = data.normalize,
           .batches = outcome.batches,
           .peak_memory = outcome.peak,
+          .strategy = train.sampled ? "" : api::strategy_of(outcome.exchange),
+          .strategy_reason = outcome.exchange.reason,
           .warnings = api::warnings_of(data),
           .info = call.info};
 }

@@ -9,6 +9,9 @@
 #include "warren/api/checks.hpp"
 #include "warren/api/training.hpp"
 #include "warren/core/error.hpp"
+#include "warren/graph/partition.hpp"
+#include "warren/sparse/strategy_text.hpp"
+#include "warren/sparse/tuner.hpp"
 
 namespace warren::api {
 namespace {
@@ -119,6 +122,57 @@ void add_sampled(learn::TrainOptions& train, const TrainOptions& o) {
   train.sampled = sampled;
 }
 
+void check_strategy(const TrainOptions& o) {
+  require(o.workgroup >= 0, fmt::format("--workgroup: got {}, expected 0 or more", o.workgroup));
+  const std::string name = sparse::strategy_name(o.strategy.value_or(""));
+  require(o.workgroup == 0 || name == "fused" || name == "auto",
+          "--workgroup is for --strategy fused and auto");
+  if (!o.strategy) return;
+  require(!o.deterministic || name == *o.strategy || !sparse::is_tuned(*o.strategy),
+          "--deterministic takes no parameters that were measured: leave :auto out of --strategy");
+  require(o.mode == "full",
+          fmt::format("--strategy {} is for --mode full: rows of batches are gathered before their "
+                      "layers; leave it out",
+                      *o.strategy));
+  const bool sums =
+      o.model == "gcn" || o.model == "gin" || (o.model == "sage" && o.aggregate != "max");
+  require(sums,
+          fmt::format("--strategy {} is for sums over neighbours (--model gcn, gin, and sage "
+                      "with --aggregate mean or sum): {} reads neighbours' rows by kernels of "
+                      "its own, for which they are brought in one way; leave it out",
+                      *o.strategy, o.model == "sage" ? "--aggregate max" : "--model " + o.model));
+}
+
+learn::ExchangeOptions exchange_options(const TrainOptions& o) {
+  learn::ExchangeOptions exchange;
+  exchange.is_deterministic = o.deterministic;
+  exchange.workgroup = o.workgroup;
+  if (!o.strategy) return exchange;
+  exchange.is_tuned = sparse::is_tuned(*o.strategy);
+  if (exchange.is_tuned) {
+    exchange.strategy = sparse::tuned_strategy(*o.strategy);
+    exchange.table = sparse::plan_table_path();
+  } else {
+    exchange.product = sparse::parse_product(*o.strategy);
+    exchange.product->workgroup = o.workgroup;
+  }
+  return exchange;
+}
+
+/// What only the team tells.
+void check_strategy_on(const TrainOptions& o, int ranks, bool has_gpu, TrainingData& data) {
+  if (!o.strategy) return;
+  require(ranks > 1, fmt::format("--strategy {}: one rank exchanges nothing; leave it out, or give "
+                                 "--devices 2 or more",
+                                 *o.strategy));
+  if (o.workgroup != 0) graph::check_workgroup(o.workgroup, ranks);
+  if (!has_gpu && o.strategy->find("copy=") != std::string::npos)
+    data.warnings.push_back(
+        fmt::format("--strategy {}: copy has no effect: this run has no GPU, "
+                    "whose processors it counts",
+                    *o.strategy));
+}
+
 learn::ModelOptions model_options(const TrainOptions& o) {
   learn::ModelOptions model;
   model.kind = learn::parse_model(o.model);
@@ -163,11 +217,13 @@ learn::TrainOptions train_options(const TrainOptions& o) {
   check_names(o);
   check_together(o);
   check_numbers(o);
+  check_strategy(o);
   learn::TrainOptions train;
   train.model = model_options(o);
   if (o.mode == "sampled") add_sampled(train, o);
   if (o.task == "link") train.links = {nullptr, o.negatives.value_or(1)};
   train.optimizer = optimizer_options(o);
+  train.exchange = exchange_options(o);
   train.epochs = o.epochs;
   train.patience = o.patience;
   train.capture = o.capture;
@@ -197,6 +253,7 @@ Needs needs_of(const learn::TrainOptions& options) {
 
 void fit_to(TrainingData& data, const TrainOptions& asked, int ranks, std::uint64_t memory,
             learn::TrainOptions& train) {
+  check_strategy_on(asked, ranks, memory != 0, data);
   if (!train.sampled) return;
   if (train.links) train.links->split = data.links;
   const char* what = train.links ? "edges" : "vertices";

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "warren/core/error.hpp"
@@ -34,9 +35,10 @@ int open_folder(const char* path) { return open(path, O_RDONLY | O_DIRECTORY | O
 void empty_folder(int folder) noexcept {
   alignas(dirent64) std::array<char, 4096> entries;
   for (;;) {
-    const ssize_t bytes = getdents64(folder, entries.data(), entries.size());
+    // glibc has a function for it since 2.30 only.
+    const long bytes = syscall(SYS_getdents64, folder, entries.data(), entries.size());
     if (bytes <= 0) break;
-    for (ssize_t at = 0; at < bytes;) {
+    for (long at = 0; at < bytes;) {
       const auto* entry = reinterpret_cast<const dirent64*>(entries.data() + at);
       at += entry->d_reclen;
       const std::string_view name = entry->d_name;

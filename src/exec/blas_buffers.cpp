@@ -49,7 +49,7 @@ void check_one() {
   if (trial == MAP_FAILED) {
     throw MemoryError("the host (address space for a buffer of OpenBLAS)", kBufferBytes,
                       free_address_space(),
-                      "each thread needs one: give fewer --threads, or raise ulimit -v");
+                      "each thread needs one: give fewer threads, or raise ulimit -v");
   }
   (void)munmap(trial, kBufferBytes);
 }

@@ -3,15 +3,34 @@
 #include "warren/exec/device.hpp"
 
 #include <fstream>
+#include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 
 #include "warren/core/error.hpp"
 
 #include "exec/cuda/runtime.hpp"
+#include "exec/why_no_gpu.hpp"
 
 namespace warren::exec {
 namespace {
+
+#if WARREN_HAS_CUDA
+/// Of a GPU, asked once: every launch wants to know.
+struct GpuFacts {
+  int capability = 0;
+  GpuLimits limits;
+};
+const GpuFacts& facts_of(int index) {
+  static std::mutex mutex;
+  static std::map<int, GpuFacts> known;
+  const std::scoped_lock lock(mutex);
+  const auto found = known.find(index);
+  if (found != known.end()) return found->second;
+  return known.emplace(index, GpuFacts{cuda::capability(index), cuda::limits(index)}).first->second;
+}
+#endif
 
 std::uint64_t meminfo_bytes(const std::string& key) {
   std::ifstream file("/proc/meminfo");
@@ -37,11 +56,18 @@ Device Device::cpu(int threads) {
 Device Device::cuda(int index) {
   const int count = cuda_device_count();
   require(index >= 0 && index < count,
-          count == 0 ? fmt::format("cuda:{} was asked for, but no GPU can be used here (no GPU, no "
-                                   "driver, or a build without CUDA)",
-                                   index)
+          count == 0 ? fmt::format("cuda:{} was asked for, but {}", index, why_no_cuda_device())
                      : fmt::format("cuda:{} was asked for, but there are {} GPUs, numbered from 0",
                                    index, count));
+#if WARREN_HAS_CUDA
+  (void)capability_limit();
+  const int own = cuda::capability(index);
+  // The model's name takes the runtime a millisecond.
+  if (!why_too_old({}, own, WARREN_BUILT_FOR).empty()) {
+    throw UsageError(why_too_old(fmt::format("cuda:{} ({})", index, cuda::device_model(index)), own,
+                                 WARREN_BUILT_FOR));
+  }
+#endif
   return {DeviceKind::cuda, index, std::make_shared<ThreadPool>(1)};
 }
 
@@ -74,6 +100,24 @@ int Device::processors() const {
   return pool_->size();
 }
 
+int Device::capability() const {
+#if WARREN_HAS_CUDA
+  if (is_cuda()) return limited(facts_of(index_).capability);
+#endif
+  return 0;
+}
+
+GpuLimits Device::limits() const {
+#if WARREN_HAS_CUDA
+  if (is_cuda()) {
+    const GpuFacts& own = facts_of(index_);
+    const int allowed = limited(own.capability);
+    return allowed < own.capability ? smaller(own.limits, limits_of(allowed)) : own.limits;
+  }
+#endif
+  throw UsageError("the CPU has no multiprocessors: ask a GPU for its limits");
+}
+
 void Device::activate() const {
 #if WARREN_HAS_CUDA
   if (is_cuda()) cuda::activate(index_);
@@ -91,6 +135,15 @@ int cuda_device_count() noexcept {
   return cuda::device_count();
 #else
   return 0;
+#endif
+}
+
+std::string why_no_cuda_device() {
+#if WARREN_HAS_CUDA
+  return cuda::why_no_device();
+#else
+  return "this build has no CUDA backend: build with -DWARREN_CUDA=ON, or choose the CPU: device "
+         "cpu";
 #endif
 }
 

@@ -7,12 +7,16 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 
 #include "warren/core/error.hpp"
 #include "warren/exec/captured_work.hpp"
+#include "warren/exec/thread_pool.hpp"
 
 #include "exec/cuda/runtime.hpp"
 
@@ -53,6 +57,72 @@ void note_peak(Account& a) {
   }
 }
 
+/// Who gives device memory now, and who gave what there is. Never destroyed: blocks may outlive
+/// what the process destroys at its end.
+class Resources {
+ public:
+  [[nodiscard]] static Resources& all() {
+    static auto* resources = new Resources;
+    return *resources;
+  }
+  void set(DeviceKind kind, std::shared_ptr<MemoryResource> resource) {
+    const std::scoped_lock lock(mutex_);
+    current_[static_cast<std::size_t>(kind)].swap(resource);
+    is_used_ = is_used_ || current_[static_cast<std::size_t>(kind)] != nullptr;
+  }
+  [[nodiscard]] std::shared_ptr<MemoryResource> current(const Device& device, MemoryKind kind) {
+    if (!is_used_.load() || !may_be_given(device, kind)) return nullptr;
+    const std::scoped_lock lock(mutex_);
+    const auto& resource = current_[static_cast<std::size_t>(device.kind())];
+    return resource != nullptr && resource->gives(kind) ? resource : nullptr;
+  }
+  /// nullptr where it has none.
+  [[nodiscard]] void* allocate(const std::shared_ptr<MemoryResource>& giver, const Device& device,
+                               std::uint64_t bytes) {
+    void* const pointer = giver->allocate(device, bytes);
+    if (pointer == nullptr) return nullptr;
+    const std::scoped_lock lock(mutex_);
+    givers_.emplace(pointer, giver);
+    return pointer;
+  }
+  /// Whether the block was a resource's, and is given back.
+  [[nodiscard]] bool deallocate(const Device& device, MemoryKind kind, void* pointer,
+                                std::uint64_t bytes) noexcept {
+    if (!is_used_.load() || !may_be_given(device, kind)) return false;
+    std::shared_ptr<MemoryResource> giver;
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto found = givers_.find(pointer);
+      if (found == givers_.end()) return false;
+      giver = std::move(found->second);
+      givers_.erase(found);
+    }
+#if WARREN_HAS_CUDA
+    // As the driver does: a kernel may still use it. What has failed uses nothing.
+    if (device.is_cuda()) cuda::settle_device(device.index());
+#endif
+    giver->deallocate(device, pointer, bytes);
+    return true;
+  }
+
+  /// Whether the block is a resource's.
+  [[nodiscard]] bool has(const Device& device, MemoryKind kind, void* pointer) noexcept {
+    if (!is_used_.load() || !may_be_given(device, kind)) return false;
+    const std::scoped_lock lock(mutex_);
+    return givers_.contains(pointer);
+  }
+
+ private:
+  [[nodiscard]] static bool may_be_given(const Device& device, MemoryKind kind) {
+    return kind == MemoryKind::device || (kind == MemoryKind::pinned && !device.is_cuda());
+  }
+
+  std::mutex mutex_;
+  std::atomic<bool> is_used_{false};  ///< Some resource was set once.
+  std::array<std::shared_ptr<MemoryResource>, 2> current_;
+  std::unordered_map<void*, std::shared_ptr<MemoryResource>> givers_;
+};
+
 std::uint64_t rounded(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
 std::string place(const Device& device, MemoryKind kind) {
@@ -68,6 +138,38 @@ void* allocate_host(std::uint64_t bytes) {
   (void)madvise(pointer, rounded(bytes), MADV_HUGEPAGE);
   return pointer;
 }
+
+#if WARREN_HAS_CUDA
+/// Pinned blocks from here on are touched by all threads before they are pinned: the driver's own
+/// calls touch page after page, on some machines for 3 s each 8 GiB.
+constexpr std::uint64_t kTouchThreshold = std::uint64_t{256} << 20;
+
+void* allocate_pinned(std::uint64_t bytes) {
+  if (bytes < kTouchThreshold) return cuda::allocate_pinned(bytes);
+  void* pointer = allocate_host(bytes);
+  if (pointer == nullptr) return nullptr;
+  constexpr std::uint64_t kGrain = std::uint64_t{64} << 20;
+  auto* const words = static_cast<volatile char*>(pointer);
+  try {
+    ThreadPool pool(hardware_threads());
+    pool.parallel_for(0, bytes, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t at = begin / kPage * kPage; at < end; at += kPage) words[at] = 0;
+    });
+    if (cuda::pin(pointer, bytes)) return pointer;
+  } catch (...) {
+    (void)munmap(pointer, rounded(bytes));
+    throw;
+  }
+  (void)munmap(pointer, rounded(bytes));
+  return nullptr;
+}
+
+void free_pinned(void* pointer, std::uint64_t bytes) noexcept {
+  if (bytes < kTouchThreshold) return cuda::free_pinned(pointer);
+  cuda::unpin(pointer);
+  (void)munmap(pointer, rounded(bytes));
+}
+#endif
 
 void free_host(void* pointer, std::uint64_t bytes) noexcept {
   if (bytes < kMapThreshold) {
@@ -91,20 +193,29 @@ void* allocate(const Device& device, MemoryKind kind, std::uint64_t bytes) {
   }
   take(a, bytes, place(device, kind));
   void* pointer = nullptr;
+  const std::shared_ptr<MemoryResource> giver = Resources::all().current(device, kind);
   try {
+    if (giver != nullptr) {
+      pointer = Resources::all().allocate(giver, device, bytes);
+    } else {
 #if WARREN_HAS_CUDA
-    if (on_card) pointer = cuda::allocate_device(device.index(), bytes);
-    if (pinned) pointer = cuda::allocate_pinned(bytes);
+      if (on_card) pointer = cuda::allocate_device(device.index(), bytes);
+      if (pinned) pointer = allocate_pinned(bytes);
 #endif
-    if (!on_card && !pinned) pointer = allocate_host(bytes);
+      if (!on_card && !pinned) pointer = allocate_host(bytes);
+    }
   } catch (...) {
     a.current.fetch_sub(bytes);
     throw;
   }
   if (pointer == nullptr) {
     a.current.fetch_sub(bytes);
-    throw MemoryError(place(device, kind), bytes,
-                      (on_card ? device : Device::cpu(1)).memory().free);
+    const std::uint64_t free = (on_card ? device : Device::cpu(1)).memory().free;
+    if (giver != nullptr)
+      throw MemoryError(
+          place(device, kind), bytes, free,
+          "the allocator that was set has none to give: empty its cache, or unset it");
+    throw MemoryError(place(device, kind), bytes, free);
   }
   note_peak(a);
   ++a.changes;
@@ -117,10 +228,11 @@ void deallocate(const Device& device, MemoryKind kind, void* pointer, std::uint6
   Account& a = account(device, kind);
   a.current.fetch_sub(held);
   ++a.changes;
+  if (Resources::all().deallocate(device, kind, pointer, bytes)) return;
 #if WARREN_HAS_CUDA
   if (device.is_cuda() && kind == MemoryKind::device)
     return cuda::free_device(device.index(), pointer);
-  if (device.is_cuda() && kind == MemoryKind::pinned) return cuda::free_pinned(pointer);
+  if (device.is_cuda() && kind == MemoryKind::pinned) return free_pinned(pointer, bytes);
 #endif
   free_host(pointer, bytes);
 }
@@ -130,6 +242,8 @@ void shrink(const Device& device, MemoryKind kind, void* pointer, std::uint64_t 
   if (pointer == nullptr || kept >= held) return;
   if (device.is_cuda() && kind != MemoryKind::host) return;
   account(device, kind).current.fetch_sub(held - kept);
+  // A resource's block may end within a page in which another one begins.
+  if (Resources::all().has(device, kind, pointer)) return;
   if (bytes >= kMapThreshold && rounded(held) > rounded(kept)) {
     (void)madvise(static_cast<char*>(pointer) + rounded(kept), rounded(held) - rounded(kept),
                   MADV_DONTNEED);
@@ -154,6 +268,18 @@ void fill_bytes([[maybe_unused]] const Stream& stream, void* target, int value,
     return cuda::fill_bytes(stream.device().index(), stream.native(), target, value, bytes);
 #endif
   std::memset(target, value, bytes);
+}
+
+void set_memory_resource(DeviceKind kind, std::shared_ptr<MemoryResource> resource) {
+  Resources::all().set(kind, std::move(resource));
+}
+
+int gpu_of([[maybe_unused]] const void* pointer) {
+#if WARREN_HAS_CUDA
+  // Without a driver, or a GPU, nothing can be asked.
+  if (cuda_device_count() > 0) return cuda::gpu_of(pointer);
+#endif
+  return -1;
 }
 
 std::uint64_t memory_changes(const Device& device) {

@@ -15,6 +15,10 @@ Stream::Stream(const Device& device, [[maybe_unused]] Priority priority) : devic
 #endif
 }
 
+Stream Stream::borrow(const Device& device, void* native) {
+  return {device, std::shared_ptr<void>(native, [](void*) {})};
+}
+
 void Stream::synchronize() const {
 #if WARREN_HAS_CUDA
   if (device_.is_cuda()) cuda::synchronize_stream(device_.index(), native());
@@ -24,6 +28,12 @@ void Stream::synchronize() const {
 void Stream::wait([[maybe_unused]] const Event& event) const {
 #if WARREN_HAS_CUDA
   if (device_.is_cuda()) cuda::wait_event(device_.index(), native(), event.native());
+#endif
+}
+
+void Stream::wait([[maybe_unused]] int index, [[maybe_unused]] void* native_stream) const {
+#if WARREN_HAS_CUDA
+  if (device_.is_cuda()) cuda::wait_stream(device_.index(), native(), index, native_stream);
 #endif
 }
 
@@ -41,6 +51,12 @@ void Event::record([[maybe_unused]] const Stream& stream) {
   }
 #endif
   cpu_time_ = now_seconds();
+}
+
+void Event::record_on([[maybe_unused]] void* native_stream) {
+#if WARREN_HAS_CUDA
+  if (device_.is_cuda()) cuda::record_event(device_.index(), native(), native_stream);
+#endif
 }
 
 void Event::synchronize() const {

@@ -2,7 +2,8 @@
 // Graphs generated into shards: count the degrees, cut, then draw the rows chunk by chunk. A
 // chunk's entries are drawn as keys, sorted, merged and appended to the columns, so that beside the
 // graph itself only a chunk is ever held. Every chunk draws all edges again: a draw is arithmetic
-// and costs less than moving it.
+// and costs less than moving it. Columns in host memory are written there by the kernel that
+// appends them, so that the device only ever holds a chunk.
 #include "warren/graph/generate_shard.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "warren/graph/partition.hpp"
 
 #include "graph/generate_shard_kernels.hpp"
+#include "graph/shard_lists.hpp"
 
 namespace warren::graph {
 namespace {
@@ -23,6 +25,8 @@ using memory::Buffer;
 /// the graph's 4 bytes an entry.
 constexpr std::uint64_t kChunks = 16;
 constexpr std::uint64_t kLeastChunk = std::uint64_t{1} << 16;
+/// Bytes of the device that an entry of a chunk takes: two keys.
+constexpr std::uint64_t kEntryBytes = 2 * sizeof(std::uint64_t);
 
 template <class Kernel>
 void launch(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
@@ -54,9 +58,14 @@ int bits_for(std::uint64_t values) {
 
 class RowDrawer {
  public:
+  /// `lists`: the memory that columns are drawn into.
   RowDrawer(team::Team& team, const exec::Stream& stream, const DrawRule& rule,
-            bool keep_duplicates)
-      : team_(team), stream_(stream), rule_(rule), keep_duplicates_(keep_duplicates) {}
+            bool keep_duplicates, memory::MemoryKind lists)
+      : team_(team),
+        stream_(stream),
+        rule_(rule),
+        keep_duplicates_(keep_duplicates),
+        lists_(lists) {}
 
   /// Draws this rank's rows. `cuts` is found from the degrees where empty, else given. Where
   /// `renumbered` is given, its vertices are first numbered by degree.
@@ -82,7 +91,8 @@ class RowDrawer {
     view.first = static_cast<Vertex>(cuts[rank]);
     view.count = static_cast<Vertex>(cuts[rank + 1] - cuts[rank]);
     storage.offsets = Buffer<EdgeOffset>(stream_.device(), std::uint64_t{view.count} + 1);
-    storage.targets = Buffer<Vertex>(stream_.device(), starts.back() - starts.front());
+    storage.targets =
+        Buffer<Vertex>(stream_.device(), lists_, detail::padded(starts.back() - starts.front()));
     const std::uint64_t own = draw_chunks(view, bounds, starts, storage);
 
     const std::vector<std::uint64_t> all = team_.all_gather(own);
@@ -146,7 +156,7 @@ class RowDrawer {
     offsets.download(stream_, {&begin, 1}, cuts[rank]);
     offsets.download(stream_, {&end, 1}, cuts[rank + 1]);
     stream_.synchronize();
-    const std::uint64_t chunk = std::max(kLeastChunk, (end - begin + kChunks - 1) / kChunks);
+    const std::uint64_t chunk = std::max(kLeastChunk, chunk_entries(end - begin));
     std::vector<std::uint64_t> wanted;
     for (std::uint64_t at = begin + chunk; at < end; at += chunk) wanted.push_back(at);
     bounds.push_back(cuts[rank]);
@@ -161,6 +171,18 @@ class RowDrawer {
     }
     bounds.push_back(cuts[rank + 1]);
     starts.push_back(end);
+  }
+
+  /// Entries of a chunk, of `entries` in all. Lists in host memory leave the device's room to
+  /// chunks: the fewer there are, the less is drawn again. Where all memory is one, they take
+  /// theirs.
+  [[nodiscard]] std::uint64_t chunk_entries(std::uint64_t entries) const {
+    if (lists_ == memory::MemoryKind::device) return (entries + kChunks - 1) / kChunks;
+    const exec::Device& device = stream_.device();
+    const std::uint64_t lists = device.is_cuda() ? 0 : entries * sizeof(Vertex);
+    const std::uint64_t free = exec::free_memory(device) / detail::ranks_of_a_device(team_);
+    // A quarter is left to the sort's own memory and to others.
+    return std::min(entries, (free > lists ? free - lists : 0) / 4 * 3 / kEntryBytes);
   }
 
   /// Entries kept.
@@ -210,12 +232,13 @@ class RowDrawer {
   const exec::Stream& stream_;
   DrawRule rule_;
   bool keep_duplicates_;
+  memory::MemoryKind lists_;
 };
 
 }  // namespace
 
 Shard generate_shard(team::Team& team, const GeneratorSpec& spec, const BuildOptions& options,
-                     bool with_in_edges, VertexOrder order) {
+                     bool with_in_edges, VertexOrder order, const EdgesOptions& edges) {
   const TraceSpan span("generate", team.rank());
   const BuildOptions effective = effective_options(spec, options);
   const exec::Stream stream(team.device());
@@ -223,8 +246,10 @@ Shard generate_shard(team::Team& team, const GeneratorSpec& spec, const BuildOpt
   shard.vertices = spec.vertices;
   shard.is_symmetric = effective.symmetrize;
   shard.out_storage = std::make_shared<CsrStorage>();
+  const auto lists = edges.placement == EdgesPlacement::device ? memory::MemoryKind::device
+                                                               : memory::MemoryKind::pinned;
   DrawRule rule{spec, effective.symmetrize, effective.drop_self_loops, false};
-  shard.out = RowDrawer(team, stream, rule, effective.keep_duplicates)
+  shard.out = RowDrawer(team, stream, rule, effective.keep_duplicates, lists)
                   .draw(shard.cuts, *shard.out_storage, shard.edges,
                         order == VertexOrder::degree ? &shard : nullptr);
   if (effective.symmetrize) {
@@ -234,10 +259,11 @@ Shard generate_shard(team::Team& team, const GeneratorSpec& spec, const BuildOpt
     rule.reversed = true;
     if (shard.new_id) rule.new_id = shard.new_id->data();
     shard.in_storage = std::make_shared<CsrStorage>();
-    std::uint64_t edges = 0;
-    shard.in = RowDrawer(team, stream, rule, effective.keep_duplicates)
-                   .draw(shard.cuts, *shard.in_storage, edges);
+    std::uint64_t reversed_edges = 0;
+    shard.in = RowDrawer(team, stream, rule, effective.keep_duplicates, lists)
+                   .draw(shard.cuts, *shard.in_storage, reversed_edges);
   }
+  place_edges(team, shard, edges);
   return shard;
 }
 
@@ -249,6 +275,19 @@ Graph download(team::Team& team, const Shard& shard) {
   }
   const exec::Stream stream(team.device());
   const CsrView& view = shard.out;
+  if (team.size() == 1 && shard.edges_placement == EdgesPlacement::host) {
+    Graph graph;
+    graph.vertices = static_cast<Vertex>(shard.vertices);
+    graph.symmetry = shard.is_symmetric ? Symmetry::symmetric : Symmetry::unknown;
+    graph.offsets = memory::HostArray<EdgeOffset>(shard.vertices + 1);
+    exec::copy(stream, graph.offsets.data(), view.offsets,
+               graph.offsets.size() * sizeof(EdgeOffset));
+    stream.synchronize();
+    // Never written: the lists stay the shard's.
+    graph.targets = memory::HostArray<Vertex>(const_cast<Vertex*>(view.targets), shard.edges,
+                                              shard.out_storage);
+    return graph;
+  }
   std::vector<EdgeOffset> offsets(std::uint64_t{view.count} + 1);
   exec::copy(stream, offsets.data(), view.offsets, offsets.size() * sizeof(EdgeOffset));
   stream.synchronize();

@@ -12,16 +12,25 @@
 #include "warren/graph/generate_shard.hpp"
 #include "warren/graph/transform.hpp"
 
+#include "graph/shard_lists.hpp"
 #include "graph/shard_source.hpp"
 
 namespace warren::graph {
-namespace {
 
-/// Elements in whole sectors, in which kernels read far lists.
-std::uint64_t padded(std::uint64_t elements) {
+std::uint64_t detail::padded(std::uint64_t elements) {
   constexpr std::uint64_t kElements = kSectorBytes / sizeof(Vertex);
   return (elements + kElements - 1) / kElements * kElements;
 }
+
+std::uint64_t detail::ranks_of_a_device(const team::Team& team) {
+  if (!team.device().is_cuda()) return static_cast<std::uint64_t>(team.size());
+  const auto devices = static_cast<std::uint64_t>(exec::cuda_device_count());
+  return (static_cast<std::uint64_t>(team.size()) + devices - 1) / devices;
+}
+
+namespace {
+
+using detail::padded;
 
 /// Copies `count` elements that start at the device's or the host's `source` into a buffer of their
 /// own, rebased to be indexed from `first`.
@@ -36,21 +45,46 @@ const T* fill(const exec::Stream& stream, memory::Buffer<T>& buffer, memory::Mem
   return rebased(buffer.data(), first);
 }
 
-/// The largest row end at or below `limit` edges past the first.
-EdgeOffset row_end(std::span<const EdgeOffset> offsets, EdgeOffset limit) {
-  const EdgeOffset most = offsets.front() + limit;
-  return *(std::upper_bound(offsets.begin(), offsets.end(), most) - 1);
+/// offsets[row], which stand on the stream's device. Synchronises.
+EdgeOffset offset_at(const exec::Stream& stream, const EdgeOffset* offsets, std::uint64_t row) {
+  EdgeOffset value = 0;
+  exec::copy(stream, &value, offsets + row, sizeof(value));
+  stream.synchronize();
+  return value;
 }
 
-/// Of what is free, ranks on the same device and out- and in-edges take equal parts.
-std::uint64_t cache_bytes(const team::Team& team, const EdgesOptions& edges, std::uint64_t parts) {
+/// The largest row end at or below `most`, and `first`, where the first row begins, is. The offsets
+/// stay where they are: those of a billion vertices are as large as some hosts' memory.
+EdgeOffset row_end(const exec::Stream& stream, const CsrView& view, EdgeOffset first,
+                   EdgeOffset most) {
+  EdgeOffset found = first;
+  std::uint64_t low = 0, high = view.count;  // offsets[low] <= most.
+  while (low < high) {
+    const std::uint64_t middle = (low + high + 1) / 2;
+    const EdgeOffset end = offset_at(stream, view.offsets, middle);
+    if (end <= most) {
+      low = middle;
+      found = end;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return found;
+}
+
+/// Of what is free, ranks on the same device and out- and in-edges take equal parts; `own` vertices
+/// of a rank keep what algorithms hold for each.
+std::uint64_t cache_bytes(const team::Team& team, const EdgesOptions& edges, std::uint64_t parts,
+                          std::uint64_t own) {
+  // Of BFS with its queues; no algorithm holds more beside lists in host memory.
+  constexpr std::uint64_t kVertexBytes = 40;
   const exec::Device& device = team.device();
   if (edges.placement == EdgesPlacement::device) return 0;
   if (edges.cache_bytes == EdgesOptions::kAllThatIsFree) {
     if (!device.is_cuda()) return 0;
-    const auto devices = static_cast<std::uint64_t>(exec::cuda_device_count());
-    const std::uint64_t ranks = (static_cast<std::uint64_t>(team.size()) + devices - 1) / devices;
-    return exec::free_memory(device) / 4 * 3 / (ranks * parts);
+    const std::uint64_t free = exec::free_memory(device) / detail::ranks_of_a_device(team);
+    const std::uint64_t kept = std::max(free / 4, own * kVertexBytes);
+    return free > kept ? (free - kept) / parts : 0;
   }
   const std::uint64_t total = exec::total_memory(device);
   require(edges.cache_bytes <= total,
@@ -60,18 +94,19 @@ std::uint64_t cache_bytes(const team::Team& team, const EdgesOptions& edges, std
 }
 
 /// Far lists keep their first rows near, as far as `bytes` go.
-void fill_cache(const exec::Stream& stream, CsrView& view, std::span<const EdgeOffset> offsets,
-                std::uint64_t bytes, CsrStorage& storage) {
-  if (offsets.size() < 2) return;
-  view.cached_end = row_end(offsets, bytes / sizeof(Vertex));
-  const EdgeOffset count = view.cached_end - offsets.front();
+void fill_cache(const exec::Stream& stream, CsrView& view, std::uint64_t bytes,
+                CsrStorage& storage) {
+  if (view.count == 0 || bytes < sizeof(Vertex)) return;
+  const EdgeOffset first = offset_at(stream, view.offsets, 0);
+  view.cached_end = row_end(stream, view, first, first + bytes / sizeof(Vertex));
+  const EdgeOffset count = view.cached_end - first;
   if (count == 0) {
     view.cached_end = 0;
     return;
   }
   if (stream.device().is_cuda()) {
-    view.cached = fill(stream, storage.cached, memory::MemoryKind::device, view.targets,
-                       offsets.front(), count);
+    view.cached =
+        fill(stream, storage.cached, memory::MemoryKind::device, view.targets, first, count);
   } else {
     view.cached = view.targets;  // All memory is one; what is counted as read far is not.
   }
@@ -106,27 +141,24 @@ CsrView place(const exec::Stream& stream, const std::shared_ptr<const Graph>& gr
     view.weights_int = put(storage.weights_int, graph->weights_int);
     view.weights_float = put(storage.weights_float, graph->weights_float);
   }
-  if (is_far && !is_packed) fill_cache(stream, view, offsets, cached, storage);
+  if (is_far && !is_packed) fill_cache(stream, view, cached, storage);
   return view;
 }
 
-/// From the device to host memory.
+/// From the device to host memory, where they are not there yet.
 void move_to_host(const exec::Stream& stream, CsrView& view, std::uint64_t cached,
                   CsrStorage& storage) {
-  std::vector<EdgeOffset> offsets(std::uint64_t{view.count} + 1);
-  exec::copy(stream, offsets.data(), view.offsets, offsets.size() * sizeof(EdgeOffset));
-  stream.synchronize();
   if (stream.device().is_cuda()) {
-    const EdgeOffset begin = offsets.front();
-    const EdgeOffset length = offsets.back() - begin;
+    const EdgeRange range = edge_range(stream, view);
     const auto put = [&](auto& buffer, const auto* source) {
-      return fill(stream, buffer, memory::MemoryKind::pinned, source, begin, length);
+      if (buffer.kind() == memory::MemoryKind::pinned) return source;
+      return fill(stream, buffer, memory::MemoryKind::pinned, source, range.first, range.count());
     };
     view.targets = put(storage.targets, view.targets);
     view.weights_int = put(storage.weights_int, view.weights_int);
     view.weights_float = put(storage.weights_float, view.weights_float);
   }
-  fill_cache(stream, view, offsets, cached, storage);
+  fill_cache(stream, view, cached, storage);
 }
 
 /// The rows' part of the compressed lists: the index on the device, the lists where they fit.
@@ -187,7 +219,7 @@ Shard make_shard(team::Team& team, const ShardSource& source, const EdgesOptions
   shard.is_symmetric = facts.is_symmetric;
   shard.edges_placement = edges.placement;
   const bool has_own_in = facts.has_in && !facts.is_symmetric;
-  const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1);
+  const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1, count);
   team.barrier();  // Before anybody takes of what is free.
   const auto put = [&](const std::shared_ptr<const Graph>& graph, CsrStorage& storage) {
     return place(stream, graph, first, count, edges.placement, cached, storage);
@@ -277,9 +309,12 @@ EdgeOffset max_out_degree(team::Team& team, const Shard& shard) {
 
 void place_edges(team::Team& team, Shard& shard, const EdgesOptions& edges) {
   if (edges.placement == EdgesPlacement::device) return;
+  require(edges.placement != EdgesPlacement::compressed_host || !team.spans_processes(),
+          "lists are compressed by one rank for all, which processes cannot: give make_shard() a "
+          "source with compressed lists");
   const bool has_own_in = shard.has_in() && !shard.is_symmetric;
   const exec::Stream stream(team.device());
-  const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1);
+  const std::uint64_t cached = cache_bytes(team, edges, has_own_in ? 2 : 1, shard.out.count);
   team.barrier();
   if (edges.placement == EdgesPlacement::compressed_host) {
     const ShardSource source = compressed_source(team, shard, has_own_in);

@@ -85,15 +85,15 @@ void OrderedGather::run(const exec::Stream& stream, const detail::NearAndFar& ta
   choose_windows(ordered);
 
   const auto bits = static_cast<int>(std::bit_width(ordered.near_key));
-  std::uint32_t* const pairs = detail::at_least(stream, pairs_, 4 * job.count);
+  std::uint32_t* const pairs = at_least(stream, pairs_, 4 * job.count);
   ordered.keys = pairs;
   ordered.places = pairs + job.count;
   std::uint32_t* const sorted_keys = pairs + 2 * job.count;
   std::uint32_t* const sorted_places = pairs + 3 * job.count;
   ordered.sorted_places = sorted_places;
   const std::uint64_t scratch_bytes = exec::sort_pairs_scratch(stream, job.count, bits);
-  unsigned char* const scratch = detail::at_least(stream, sort_scratch_, scratch_bytes);
-  ordered.far_rows = detail::at_least(stream, far_rows_, 1);
+  unsigned char* const scratch = at_least(stream, sort_scratch_, scratch_bytes);
+  ordered.far_rows = at_least(stream, far_rows_, 1);
 
   exec::with_backend(stream.device(), [&](auto backend) {
     exec::fill_bytes(stream, ordered.far_rows, 0, sizeof(std::uint64_t));

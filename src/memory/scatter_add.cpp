@@ -36,12 +36,12 @@ detail::SortedRows ScatterAdd::sort(const exec::Stream& stream, std::uint64_t ta
                                     std::uint64_t* out_of_range) {
   require(count < kNoVertex && table_rows < kNoVertex,
           "rows added in order are fewer than 2^32 - 1, in a table of fewer");
-  std::uint32_t* const pairs = detail::at_least(stream, pairs_, 4 * count);
+  std::uint32_t* const pairs = at_least(stream, pairs_, 4 * count);
   const detail::NumberRows kernel{table_rows, rows, pairs, pairs + count, out_of_range};
   const detail::SortedRows sorted{pairs + 2 * count, pairs + 3 * count, count};
   const auto bits = static_cast<int>(std::bit_width(table_rows));
   const std::uint64_t bytes = exec::sort_pairs_scratch(stream, count, bits);
-  unsigned char* const scratch = detail::at_least(stream, scratch_, bytes);
+  unsigned char* const scratch = at_least(stream, scratch_, bytes);
   exec::with_backend(stream.device(), [&](auto backend) {
     detail::number_rows<decltype(backend)>(stream, kernel, count);
   });

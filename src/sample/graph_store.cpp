@@ -100,6 +100,17 @@ memory::Buffer<std::byte> bring(const exec::Stream& stream, int rank,
 
 }  // namespace
 
+/// What other ranks read of this one's array.
+template <class T>
+const T* GraphStore::shown(team::Team& team, const exec::Stream& stream, const T* own,
+                           std::uint64_t count) {
+  if (!team.spans_processes() || own == nullptr) return own;
+  auto& copy = copies_.emplace_back(team.device(), exec::bytes_of(count, sizeof(T)));
+  exec::copy(stream, copy.data(), own, copy.bytes());
+  stream.synchronize();
+  return reinterpret_cast<const T*>(copy.data());
+}
+
 template <class T>
 void GraphStore::share_edges(team::Team& team, const T* first, bool is_pinned,
                              const T* (&table)[kMaxRanks]) {
@@ -125,18 +136,23 @@ GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreO
     edge_cuts_.push_back(edge_cuts_.back() + count);
   view_.ranks = team.size();
   for (std::size_t q = 0; q < shard.cuts.size(); ++q) view_.cuts[q] = shard.cuts[q];
-  const bool is_far = shard.edges_placement == graph::EdgesPlacement::host;
-  require(!(is_far && options.replicated),
+  const bool is_on_host = shard.edges_placement == graph::EdgesPlacement::host;
+  const bool is_far = is_on_host && !team.spans_processes();
+  require(!(is_on_host && options.replicated),
           "lists in host memory are there for all devices: they are not replicated");
 
-  const std::vector<void*> offsets = team.share(const_cast<EdgeOffset*>(shard.out.offsets));
+  const EdgeOffset* const own_offsets =
+      shown(team, stream, shard.out.offsets, std::uint64_t{shard.out.count} + 1);
+  const std::vector<void*> offsets = team.share(const_cast<EdgeOffset*>(own_offsets));
   for (std::size_t q = 0; q < offsets.size(); ++q) {
     require(offsets[q] != nullptr, team.device().name() + " cannot address the memory of rank " +
                                        std::to_string(q) + "'s device");
     view_.offsets[q] = static_cast<const EdgeOffset*>(offsets[q]);
   }
   const auto own = [&](const auto* data) {
-    return data == nullptr || range.count() == 0 ? nullptr : data + range.first;
+    return data == nullptr || range.count() == 0
+               ? nullptr
+               : shown(team, stream, data + range.first, range.count());
   };
   require(!options.weights || shard.weight_type != graph::WeightType::none || shard.edges == 0,
           "weighted sampling needs a graph with weights");
@@ -154,7 +170,7 @@ GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreO
   inspect(team, stream);
   if (options.cumulative) {
     require(options.weights, "sums of weights are kept of a store with weights");
-    accumulate(team, stream, is_far ? memory::Placement::host : memory::Placement::device);
+    accumulate(team, stream, is_on_host ? memory::Placement::host : memory::Placement::device);
   }
   if (options.replicated) {
     team.barrier();  // All sums of weights stand.

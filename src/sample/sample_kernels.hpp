@@ -52,6 +52,7 @@ struct CountNeighbours {
   std::uint64_t batch_seeds;
   bool replace;
   bool weighted;
+  bool once;
 
   /// Edges of the list that are not later than `time`.
   [[nodiscard]] WARREN_HD std::uint32_t not_later(const NeighbourList& list,
@@ -88,8 +89,14 @@ struct CountNeighbours {
     const Vertex* const vertices = flight.vertices + at.batch * flight.vertex_stride;
     EdgeOffset* const rows = hop.row_offsets + at.batch * hop.row_stride;
     const Stretch<W> mine(worker, at.chunk, targets);
+    const std::uint64_t drawn = once && hop.index > 0 ? counts.vertices[hop.index - 1] : 0;
     std::uint64_t sum = 0;
     for (std::uint64_t i = mine.begin; i < mine.end; ++i) {
+      if (i < drawn) {  // By an earlier hop.
+        flight.degrees[at.batch * flight.target_stride + i] = 0;
+        rows[i] = 0;
+        continue;
+      }
       if constexpr (kIsSerial<W>) foresee(vertices, i, mine.end);
       NeighbourList list = store.list(vertices[i]);
       if (times != nullptr) {

@@ -46,6 +46,12 @@ std::uint64_t scratch_bytes(const FlightRun& run, std::uint32_t fanout, std::uin
   return fanout > kFewDraws ? path_doubling_bytes(fanout) : 0;
 }
 
+std::uint64_t own_scratch(const exec::Device& device) {
+  constexpr std::uint64_t kMost = std::uint64_t{96} << 10;
+  if (!device.is_cuda()) return kMost;
+  return std::min<std::uint64_t>(kMost, device.limits().shared_block_bytes);
+}
+
 }  // namespace detail
 
 NeighbourSampler::NeighbourSampler(const exec::Device& device, const GraphStore& store,
@@ -59,6 +65,7 @@ NeighbourSampler::NeighbourSampler(const exec::Device& device, const GraphStore&
 void NeighbourSampler::plan(const GraphStore& store) {
   const std::uint64_t max_degree = store.max_degree();
   std::uint64_t vertices = options_.batch;
+  std::uint64_t drawing = vertices;  // Targets whose neighbours are drawn.
   for (const std::int64_t asked : options_.fanouts) {
     HopPlan hop;
     hop.targets = vertices;
@@ -66,7 +73,7 @@ void NeighbourSampler::plan(const GraphStore& store) {
         asked < 0 || (!options_.replace && static_cast<std::uint64_t>(asked) >= max_degree);
     hop.fanout = takes_all ? kAllNeighbours : static_cast<std::uint32_t>(asked);
     const std::uint64_t each = takes_all ? max_degree : hop.fanout;
-    hop.edges = times_at_most(vertices, each);
+    hop.edges = times_at_most(drawing, each);
     if (!options_.disjoint && !(options_.replace && !takes_all)) {
       // Different vertices have no more edges than there are; seeds may be repeated.
       hop.edges = std::min(hop.edges, store.edges() + times_at_most(options_.batch, each));
@@ -81,6 +88,7 @@ void NeighbourSampler::plan(const GraphStore& store) {
                 " edges, more than 2^31: ask for smaller batches or fanouts, or set a limit");
     plan_.push_back(hop);
     vertices = hop.vertices_after;
+    drawing = options_.once ? std::min(hop.edges, vertices) : vertices;
   }
 }
 
@@ -126,7 +134,7 @@ void NeighbourSampler::take(const exec::Device& device) {
   std::uint64_t scratch = 0;
   for (const HopPlan& hop : plan_)
     scratch = std::max(scratch, detail::scratch_bytes(run, hop.fanout, kLanes));
-  if (scratch > detail::kOwnScratch)
+  if (scratch > detail::own_scratch(device))
     scratch_ = memory::Buffer<std::uint64_t>(
         device, times_at_most((scratch + 7) / 8, detail::FlightRun::kScratchTasks));
 }
@@ -192,6 +200,7 @@ void NeighbourSampler::run(const exec::Stream& stream, const Vertex* seeds, std:
   run.replace = options_.replace;
   run.weighted = options_.weighted;
   run.disjoint = options_.disjoint;
+  run.once = options_.once;
   run.hops = flying.data();
   run.hop_count = hops();
   run.scratch = scratch_.data();

@@ -18,7 +18,7 @@ void launch_choice(const exec::Stream& stream, const FlightRun& run, const Hop& 
                    std::uint32_t lanes, std::uint64_t group) {
   const bool needs_scratch = kChoice == Choice::keys || kChoice == Choice::uniform;
   const std::uint64_t bytes = needs_scratch ? scratch_bytes(run, hop.fanout, lanes) : 0;
-  const bool has_own = bytes <= kOwnScratch;
+  const bool has_own = bytes <= own_scratch(stream.device());
   const std::uint64_t groups = (hop.most_targets + group - 1) / group;
   const std::uint64_t tasks = groups * run.flight.batches;
   const std::uint64_t stride = has_own ? tasks : std::min(tasks, FlightRun::kScratchTasks);
@@ -69,7 +69,7 @@ void run_hop(const exec::Stream& stream, const FlightRun& run, const Hop& hop) {
   exec::launch<Backend, exec::Block>(
       stream, target_chunks * flight.batches,
       CountNeighbours{run.store, flight, hop, target_chunks, run.times, run.batch_seeds,
-                      run.replace, run.weighted});
+                      run.replace, run.weighted, run.once});
   exec::launch<Backend, exec::Block>(stream, flight.batches, ScanChunks{flight, hop, true});
   if (run.replace && hop.fanout != kAllNeighbours) {
     if (run.weighted) {

@@ -42,6 +42,8 @@ class Verifier {
   std::string check_hop(std::size_t h) {
     const HostHop& hop = batch_.hops[h];
     const std::uint64_t targets = known_;
+    drawn_ = options_.once ? before_ : 0;
+    before_ = targets;
     if (hop.row_offsets.size() != targets + 1 || hop.row_offsets.front() != 0 ||
         hop.row_offsets.back() != hop.columns.size())
       return "the row offsets do not fit the targets and the edges";
@@ -72,6 +74,7 @@ class Verifier {
       expected = std::min(candidates, static_cast<std::uint64_t>(fanout));
       if (options_.replace && candidates > 0) expected = static_cast<std::uint64_t>(fanout);
     }
+    if (row < drawn_) expected = 0;
     if (end - begin != expected)
       return fmt::format("{} edges, where {} were to be", end - begin, expected);
     ends_.clear();
@@ -139,7 +142,9 @@ class Verifier {
 
   const graph::Graph& graph_;
   const HostBatch& batch_;
-  std::uint64_t known_;  // Vertices numbered so far.
+  std::uint64_t known_;       // Vertices numbered so far.
+  std::uint64_t before_ = 0;  // Those before the last hop.
+  std::uint64_t drawn_ = 0;   // Of `once`: rows of this hop that have no edges.
   const SamplerOptions& options_;
   const SampleTimes& times_;
   std::unordered_map<Vertex, std::uint32_t> numbers_;

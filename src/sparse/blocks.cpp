@@ -30,12 +30,10 @@ CoverBlock cover_block(const Rows& rows, int q) {
   return result;
 }
 
-DeviceBlock::DeviceBlock(const exec::Stream& stream, const HostBlock& block, const float* row_scale,
-                         const float* self)
-    : DeviceBlock(stream, block, SpmmPlan(stream, block.offsets), row_scale, self) {}
+DeviceBlock::DeviceBlock(const exec::Stream& stream, const HostBlock& block)
+    : DeviceBlock(stream, block, SpmmPlan(stream, block.offsets)) {}
 
-DeviceBlock::DeviceBlock(const exec::Stream& stream, const HostBlock& block, SpmmPlan plan,
-                         const float* row_scale, const float* self)
+DeviceBlock::DeviceBlock(const exec::Stream& stream, const HostBlock& block, SpmmPlan plan)
     : offsets_(to_device(stream, block.offsets)),
       columns_(to_device(stream, block.columns)),
       row_ids_(to_device(stream, block.row_ids)),
@@ -46,15 +44,12 @@ DeviceBlock::DeviceBlock(const exec::Stream& stream, const HostBlock& block, Spm
   view_.column_ids = columns_.data();
   view_.values = values_.data();
   view_.row_ids = row_ids_.data();
-  view_.row_scale = row_scale;
-  view_.self = self;
 }
 
 PipelinedBlock::PipelinedBlock(const exec::Stream& stream, HostBlock block,
-                               const PipelineShape& shape, const float* row_scale,
-                               const float* self)
+                               const PipelineShape& shape)
     : own_(shape.own),
       plan_(stream, block.offsets, block.columns, shape),
-      block_(stream, block, SpmmPlan(), row_scale, self) {}
+      block_(stream, block, SpmmPlan()) {}
 
 }  // namespace warren::sparse

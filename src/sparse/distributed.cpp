@@ -26,26 +26,6 @@ constexpr NamedStrategy kStrategies[] = {
     {Strategy::cover, "cover"}};
 
 template <class T>
-std::unique_ptr<Product<T>> make_product(const Preparation& given) {
-  switch (given.options.strategy) {
-    case Strategy::broadcast:
-    case Strategy::broadcast_pipelined:
-      return make_broadcast<T>(given);
-    case Strategy::pull:
-      return make_pull<T>(given);
-    case Strategy::once:
-      return make_once<T>(given);
-    case Strategy::staged:
-      return make_staged<T>(given);
-    case Strategy::fused:
-      return make_fused<T>(given);
-    case Strategy::cover:
-      return make_cover<T>(given);
-  }
-  throw UsageError("there is no such strategy");
-}
-
-template <class T>
 void check_shape(const memory::GlobalArray<T>& b, const std::vector<std::uint64_t>& cuts,
                  std::uint64_t k) {
   const memory::GlobalView<T>& view = b.view();
@@ -102,6 +82,30 @@ std::string name_of(Strategy strategy) {
   return "unknown";
 }
 
+template <class T>
+std::unique_ptr<Product<T>> make_product(const Preparation& given) {
+  switch (given.options.strategy) {
+    case Strategy::broadcast:
+    case Strategy::broadcast_pipelined:
+      return make_broadcast<T>(given);
+    case Strategy::pull:
+      return make_pull<T>(given);
+    case Strategy::once:
+      return make_once<T>(given);
+    case Strategy::staged:
+      return make_staged<T>(given);
+    case Strategy::fused:
+      return make_fused<T>(given);
+    case Strategy::cover:
+      return make_cover<T>(given);
+  }
+  throw UsageError("there is no such strategy");
+}
+
+template std::unique_ptr<Product<float>> make_product(const Preparation&);
+template std::unique_ptr<Product<Half>> make_product(const Preparation&);
+template std::unique_ptr<Product<BFloat16>> make_product(const Preparation&);
+
 const std::vector<Strategy>& all_strategies() {
   static const std::vector<Strategy> all = [] {
     std::vector<Strategy> list;
@@ -121,6 +125,18 @@ DistributedOptions mgg_options() {
 }
 
 template <class T>
+struct DistributedSpmm<T>::Parts {
+  Parts(team::Team& team, const Rows& rows)
+      : stream(team.device()),
+        row_scale(to_device(stream, rows.row_scale)),
+        self(to_device(stream, rows.self)) {}
+
+  exec::Stream stream;
+  memory::Buffer<float> row_scale, self;
+  std::unique_ptr<Product<T>> product;
+};
+
+template <class T>
 DistributedSpmm<T>::DistributedSpmm(team::Team& team, const Rows& rows, std::uint64_t k,
                                     const DistributedOptions& options)
     : team_(team), k_(k), cuts_(rows.cuts) {
@@ -128,9 +144,11 @@ DistributedSpmm<T>::DistributedSpmm(team::Team& team, const Rows& rows, std::uin
   if (options.workgroup != 0) graph::check_workgroup(options.workgroup, team.size());
   require(options.slow_between >= 1, "what crosses between workgroups is moved at least once");
   check_values(team, rows);
+  parts_ = std::make_unique<Parts>(team, rows);
   team.with_peer_memory([&] {
     team.barrier();
-    product_ = make_product<T>({team, rows, k, options});
+    parts_->product = make_product<T>({team, rows, k, options});
+    parts_->product->reserve(k);
   });
 }
 
@@ -138,28 +156,45 @@ template <class T>
 DistributedSpmm<T>::~DistributedSpmm() = default;
 
 template <class T>
-void DistributedSpmm<T>::run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) {
+void DistributedSpmm<T>::run_as(const memory::GlobalArray<T>& b, T* c, float alpha, float beta,
+                                bool is_counted) {
   check_shape(b, cuts_, k_);
-  together(team_, [&] { product_->run(b, c, alpha, beta); });
+  const ProductRun<T> run{.stream = parts_->stream,
+                          .own = {.x = b.local_data(),
+                                  .x_stride = k_,
+                                  .y = c,
+                                  .y_stride = k_,
+                                  .k = k_,
+                                  .alpha = alpha,
+                                  .beta = beta,
+                                  .row_scale = parts_->row_scale.data(),
+                                  .self = parts_->self.data()},
+                          .b = b.view(),
+                          .is_counted = is_counted};
+  together(team_, [&] { parts_->product->enqueue(run); });
+}
+
+template <class T>
+void DistributedSpmm<T>::run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) {
+  run_as(b, c, alpha, beta, false);
 }
 
 template <class T>
 void DistributedSpmm<T>::run_counted(const memory::GlobalArray<T>& b, T* c, float alpha,
                                      float beta) {
-  check_shape(b, cuts_, k_);
-  together(team_, [&] { product_->run_counted(b, c, alpha, beta); });
+  run_as(b, c, alpha, beta, true);
 }
 
 template <class T>
 std::uint64_t DistributedSpmm<T>::rows_moved() {
-  std::uint64_t moved[] = {product_->rows_moved()};
+  std::uint64_t moved[] = {parts_->product->rows_moved()};
   team_.sum(moved);
   return moved[0];
 }
 
 template <class T>
 std::uint64_t DistributedSpmm<T>::rows_between() {
-  std::uint64_t between[] = {product_->rows_between()};
+  std::uint64_t between[] = {parts_->product->rows_between()};
   team_.sum(between);
   return between[0];
 }
@@ -185,8 +220,8 @@ struct DistributedSddmm<T>::Parts {
           new_column = static_cast<Vertex>(exchange.place(column));
           return true;
         });
-    own = DeviceBlock(stream, mine, row_scale.data());
-    remote = DeviceBlock(stream, others, row_scale.data());
+    own = DeviceBlock(stream, mine);
+    remote = DeviceBlock(stream, others);
     from = {mine.from, others.from};
     own_out = memory::Buffer<float>(team.device(), own.entries());
     remote_out = memory::Buffer<float>(team.device(), remote.entries());
@@ -224,11 +259,12 @@ void DistributedSddmm<T>::run(const T* x, const memory::GlobalArray<T>& y) {
     p.halo.gather(p.copy_stream, y.view(), p.buffer.data(), DistributedOptions{}.copy_processors);
     p.moved = p.halo.size();
     p.arrived.record(p.copy_stream);
-    sddmm<T>(p.stream, p.own.view(), p.own.plan(), x, p.k, y.local_data(), p.k, p.k,
+    const MatrixOperands<T> scales{.row_scale = p.row_scale.data()};
+    sddmm<T>(p.stream, scaled(p.own.view(), scales), p.own.plan(), x, p.k, y.local_data(), p.k, p.k,
              p.own_out.data());
     p.stream.wait(p.arrived);
-    sddmm<T>(p.stream, p.remote.view(), p.remote.plan(), x, p.k, p.buffer.data(), p.k, p.k,
-             p.remote_out.data());
+    sddmm<T>(p.stream, scaled(p.remote.view(), scales), p.remote.plan(), x, p.k, p.buffer.data(),
+             p.k, p.k, p.remote_out.data());
   });
 }
 

@@ -231,6 +231,7 @@ struct SumCounts {
   std::uint64_t ranks = 1;
   std::uint32_t* to = nullptr;
   std::uint32_t* firsts = nullptr;
+  static constexpr std::uint32_t kMostThreads = 1024;
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t) const {
@@ -308,7 +309,8 @@ void deal_by_owner(const exec::Stream& stream, const DealByOwner& kernel) {
 }
 template <class Backend>
 void sum_counts(const exec::Stream& stream, const SumCounts& kernel) {
-  exec::launch<Backend, exec::Block>(stream, 1, kernel, {.threads_per_block = 1024});
+  exec::launch<Backend, exec::Block>(stream, 1, kernel,
+                                     {.threads_per_block = SumCounts::kMostThreads});
 }
 template <class Backend>
 void step_barrier(const exec::Stream& stream, const StepBarrier& kernel) {

@@ -17,7 +17,8 @@ struct OnceJob {
   std::uint64_t columns = 0;
   RowTable<float> b;
   float* c = nullptr;
-  std::uint64_t k = 0;  ///< Columns of B and C, and from a row of C to the next.
+  std::uint64_t c_stride = 0;
+  std::uint64_t k = 0;  ///< Columns of B and C.
   float alpha = 1.0f;
   std::uint64_t* rows_moved = nullptr;  ///< Columns whose rows were read are added, where wanted.
 

@@ -25,7 +25,8 @@ struct OnceOnCpu {
     for (std::uint64_t j = 0; j < job.k; ++j) {
       const float value = job.alpha * source[j];
       for (EdgeOffset e = job.offsets[index]; e < job.offsets[index + 1]; ++e)
-        exec::atomic_add(job.c[std::uint64_t{job.row_ids[e]} * job.k + j], value * job.factor(e));
+        exec::atomic_add(job.c[std::uint64_t{job.row_ids[e]} * job.c_stride + j],
+                         value * job.factor(e));
     }
     if (job.rows_moved != nullptr) exec::atomic_add(*job.rows_moved, std::uint64_t{1});
   }

@@ -96,7 +96,7 @@ struct OnceOnTile {
       // Behind the last column `end` is the last one's again: there is nothing left.
       for (; e < end[u]; ++e) {
         const Vertex next = job.row_ids[e < last ? e + 1 : last];
-        float* const to = job.c + std::uint64_t{target} * job.k + j;
+        float* const to = job.c + std::uint64_t{target} * job.c_stride + j;
         if (is_plain) {
           add_to_global(to, values[u]);
         } else {
@@ -129,8 +129,8 @@ inline void launch_once_tiles(const exec::Stream& stream, const OnceJob& job) {
   constexpr std::uint64_t kWide = 4;
   auto bits = reinterpret_cast<std::uintptr_t>(job.c);
   for (int q = 0; q < job.b.parts; ++q) bits |= reinterpret_cast<std::uintptr_t>(job.b.origin[q]);
-  const bool is_wide =
-      bits % (kWide * sizeof(float)) == 0 && job.k % kWide == 0 && job.b.stride % kWide == 0;
+  const bool is_wide = bits % (kWide * sizeof(float)) == 0 && job.k % kWide == 0 &&
+                       job.b.stride % kWide == 0 && job.c_stride % kWide == 0;
   if (is_wide) return launch_once_width<kWide>(stream, job);
   launch_once_width<1>(stream, job);
 }

@@ -17,7 +17,6 @@ class BroadcastProduct final : public ProductBase<T> {
         is_pipelined_(given.options.strategy == Strategy::broadcast_pipelined) {
     this->take_own(given.rows);
     const std::vector<std::uint64_t>& cuts = given.rows.cuts;
-    std::uint64_t most = 0;
     for (const int owner : owners_in_turn(this->team_.rank(), this->team_.size())) {
       const auto q = static_cast<std::size_t>(owner);
       const auto block = choose_entries(given.rows, this->team_.device().pool(), {},
@@ -25,24 +24,20 @@ class BroadcastProduct final : public ProductBase<T> {
                                           new_column = static_cast<Vertex>(column - cuts[q]);
                                           return column >= cuts[q] && column < cuts[q + 1];
                                         });
-      stages_.push_back({q, DeviceBlock(this->stream_, block, this->row_scale_.data())});
-      most = std::max(most, cuts[q + 1] - cuts[q]);
-    }
-    for (auto& buffer : buffers_) {
-      if (&buffer == buffers_ || is_pipelined_)
-        buffer = memory::Buffer<T>(this->team_.device(), exec::bytes_of(most, this->k_));
+      stages_.push_back({q, DeviceBlock(this->stream_, block)});
+      most_ = std::max(most_, cuts[q + 1] - cuts[q]);
     }
   }
 
-  void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
+  void enqueue(const ProductRun<T>& run) override {
     this->moves_.restart();
-    if (is_pipelined_ && !stages_.empty()) fetch(b, 0);
-    this->multiply_own(b, c, alpha, beta);
+    if (is_pipelined_) fetch(run, 0);
+    this->multiply_own(run);
     for (std::size_t s = 0; s < stages_.size(); ++s) {
-      if (!is_pipelined_) fetch(b, s);
-      this->wait_for_copies();
-      if (is_pipelined_ && s + 1 < stages_.size()) fetch(b, s + 1);
-      this->multiply(stages_[s].block, buffer(s), c, alpha, 1.0f);
+      if (!is_pipelined_) fetch(run, s);
+      this->wait_for_copies(run.stream);
+      if (is_pipelined_) fetch(run, s + 1);
+      this->multiply_more(run, stages_[s].block, buffer(s));
     }
   }
 
@@ -52,19 +47,25 @@ class BroadcastProduct final : public ProductBase<T> {
     DeviceBlock block;
   };
 
+  void take_buffers(std::uint64_t width) override {
+    this->take(buffers_[0], most_, width);
+    if (is_pipelined_) this->take(buffers_[1], most_, width);
+  }
   T* buffer(std::size_t stage) { return buffers_[is_pipelined_ ? stage % 2 : 0].data(); }
-  /// The stage's rows, when what its buffer held has been used.
-  void fetch(const memory::GlobalArray<T>& b, std::size_t stage) {
-    const memory::GlobalView<T>& view = b.view();
+  /// The stage's rows, if there is one, when what its buffer held has been used.
+  void fetch(const ProductRun<T>& run, std::size_t stage) {
+    if (stage >= stages_.size()) return;
     const std::size_t q = stages_[stage].owner;
-    const std::uint64_t rows = view.cuts[q + 1] - view.cuts[q];
-    this->copies_wait();
-    this->moves_.copy(this->copy_stream_, static_cast<int>(q), buffer(stage), view.base[q], rows,
-                      this->k_);
+    const std::uint64_t rows = run.b.cuts[q + 1] - run.b.cuts[q];
+    this->copies_wait(run.stream);
+    this->moves_.copy(this->copy_stream_, static_cast<int>(q), buffer(stage), run.b.base[q], rows,
+                      run.b.width);
+    if (stage + 1 == stages_.size()) this->end_use(run, this->copy_stream_);
   }
 
   bool is_pipelined_;
   std::vector<Stage> stages_;
+  std::uint64_t most_ = 0;  // Rows of a stage.
   memory::Buffer<T> buffers_[2];
 };
 

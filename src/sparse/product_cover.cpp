@@ -19,7 +19,7 @@ struct SentEntry {
 template <class T>
 class CoverProduct final : public ProductBase<T> {
  public:
-  explicit CoverProduct(const Preparation& given) : ProductBase<T>(given) {
+  explicit CoverProduct(const Preparation& given) : ProductBase<T>(given), arrived_(given.team) {
     this->take_own(given.rows);
     const Rows& rows = given.rows;
     const auto ranks = static_cast<std::size_t>(this->team_.size());
@@ -37,27 +37,43 @@ class CoverProduct final : public ProductBase<T> {
     sent_.clear();
   }
 
-  void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
+  void enqueue(const ProductRun<T>& run) override {
     this->moves_.restart();
-    this->copies_wait();
-    this->moves_.gather(this->copy_stream_, halo_, b.view(), buffer_.data());
+    this->copies_wait(run.stream);
+    this->moves_.gather(this->copy_stream_, halo_, run.b, buffer_.data());
     // What others wait for comes first; it crosses while own columns are multiplied.
-    this->multiply(partial_block_, b.local_data(), partials_.local_data(), 1.0f, 0.0f);
-    this->stream_.synchronize();
-    this->team_.barrier();
-    T* to = buffer_.data() + halo_.size() * this->k_;
+    MatrixOperands<T> partial = run.own;
+    partial.y = partials_.local_data();
+    partial.y_stride = run.own.x_stride;
+    partial.alpha = 1.0f;
+    partial.beta = 0.0f;
+    partial.row_scale = partial.self = nullptr;
+    this->multiply(run, partial_block_, partial);
+    arrived_.arrive(run.stream);
+    this->copies_wait(run.stream);
+    arrived_.wait(this->copy_stream_);
+    const std::uint64_t width = run.own.x_stride;
+    T* to = buffer_.data() + halo_.size() * width;
     for (const Piece& piece : pieces_) {
-      const T* from = partials_.view().base[piece.owner] + piece.begin * this->k_;
+      const T* from = partials_.view().base[piece.owner] + piece.begin * width;
       this->moves_.copy(this->copy_stream_, static_cast<int>(piece.owner), to, from, piece.rows,
-                        this->k_);
-      to += piece.rows * this->k_;
+                        width);
+      to += piece.rows * width;
     }
-    this->multiply_own(b, c, alpha, beta);
-    this->wait_for_copies();
-    this->multiply(remote_block_, buffer_.data(), c, alpha, 1.0f);
+    this->end_use(run, this->copy_stream_);
+    this->multiply_own(run);
+    this->wait_for_copies(run.stream);
+    this->multiply_more(run, remote_block_, buffer_.data());
   }
 
  private:
+  void take_buffers(std::uint64_t width) override {
+    this->take(buffer_, buffer_rows_, width);
+    partials_ = {};
+    partials_ =
+        memory::GlobalArray<T>(this->team_, partial_cuts_, width, memory::Placement::device);
+  }
+
   /// Partial rows of this rank's result, as they lie with rank `owner`.
   struct Piece {
     std::size_t owner = 0;
@@ -102,11 +118,9 @@ class CoverProduct final : public ProductBase<T> {
       }
       first.push_back(block.offsets.size() - 1);
     }
-    partial_block_ = DeviceBlock(this->stream_, block, nullptr);
-    std::vector<std::uint64_t> cuts{0};
+    partial_block_ = DeviceBlock(this->stream_, block);
     for (const std::uint64_t count : this->team_.all_gather(first.back()))
-      cuts.push_back(cuts.back() + count);
-    partials_ = memory::GlobalArray<T>(this->team_, cuts, this->k_, memory::Placement::device);
+      partial_cuts_.push_back(partial_cuts_.back() + count);
     // Where each rank's partial rows begin at every other.
     const auto begins = this->team_.all_gather_v(std::span<const std::uint64_t>(first));
     const auto me = static_cast<std::size_t>(this->team_.rank());
@@ -122,7 +136,7 @@ class CoverProduct final : public ProductBase<T> {
     for (const auto& list : partial_rows_) {
       for (const Vertex r : list) partials_of[r].push_back(place++);
     }
-    buffer_ = memory::Buffer<T>(this->team_.device(), exec::bytes_of(place, this->k_));
+    buffer_rows_ = place;
     HostBlock block;
     for (std::uint64_t r = 0; r < rows.count; ++r) {
       for (EdgeOffset e = rows.begin(r); e < rows.end(r); ++e) {
@@ -139,7 +153,7 @@ class CoverProduct final : public ProductBase<T> {
       block.offsets.push_back(block.columns.size());
       block.row_ids.push_back(static_cast<Vertex>(r));
     }
-    remote_block_ = DeviceBlock(this->stream_, block, this->row_scale_.data());
+    remote_block_ = DeviceBlock(this->stream_, block);
   }
 
   // While it is prepared: by owner, what it multiplies; the rows that it does so for; by vertex,
@@ -150,8 +164,11 @@ class CoverProduct final : public ProductBase<T> {
 
   RowList halo_;
   DeviceBlock partial_block_, remote_block_;
+  std::vector<std::uint64_t> partial_cuts_{0};
   memory::GlobalArray<T> partials_;
+  team::StreamBarrier arrived_;  // Of partial rows.
   std::vector<Piece> pieces_;
+  std::uint64_t buffer_rows_ = 0;
   memory::Buffer<T> buffer_;
 };
 

@@ -23,34 +23,42 @@ class FusedProduct final : public ProductBase<T> {
         groups_(given.team.size() / group_size_),
         group_(given.team.rank() / group_size_),
         place_(given.team.rank() % group_size_),
-        own_group_arrived_(given.team.device()) {
+        own_group_arrived_(given.team.device()),
+        arrived_(given.team) {
     this->take_own(given.rows);
     const Exchange exchange(this->team_, given.rows);
     prepare_own_group(given.rows, exchange);
     const Lists unions = make_unions(exchange);
     prepare_puts(unions);
-    take_buffers(unions);
+    size_buffers(unions);
     for (int phase = 1; phase < groups_; ++phase) prepare_phase(given.rows, phase, unions);
   }
 
-  void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
+  void enqueue(const ProductRun<T>& run) override {
     this->moves_.restart();
-    this->copies_wait();
-    this->moves_.gather(this->copy_stream_, own_group_, b.view(), own_buffer_.data());
+    this->copies_wait(run.stream);
+    this->moves_.gather(this->copy_stream_, own_group_, run.b, own_buffer_.data());
     own_group_arrived_.record(this->copy_stream_);
-    put(b, 1);
-    this->multiply_own(b, c, alpha, beta);
-    this->stream_.wait(own_group_arrived_);
-    this->multiply(own_group_block_, own_buffer_.data(), c, alpha, 1.0f);
+    put(run, 1);
+    this->multiply_own(run);
+    run.stream.wait(own_group_arrived_);
+    this->multiply_more(run, own_group_block_, own_buffer_.data());
     for (int phase = 1; phase < groups_; ++phase) {
-      this->synchronize_team();
-      put(b, phase + 1);
+      // All ranks' rows of this phase have arrived, and what the next ones overwrite has been read.
+      this->wait_for_copies(run.stream);
+      arrived_.arrive(run.stream);
+      arrived_.wait(run.stream);
+      this->copies_wait(run.stream);
+      put(run, phase + 1);
       const Phase& now = phases_[static_cast<std::size_t>(phase) - 1];
       const memory::GlobalArray<T>& arrived = received_[phase % 2];
-      this->moves_.gather_near(this->stream_, now.others, arrived.view(), other_buffer_.data());
-      this->multiply(now.own_block, arrived.local_data(), c, alpha, 1.0f);
-      this->multiply(now.other_block, other_buffer_.data(), c, alpha, 1.0f);
+      this->moves_.gather_near(run.stream, now.others, as_wide(arrived.view(), run),
+                               other_buffer_.data());
+      this->multiply_more(run, now.own_block, arrived.local_data());
+      this->multiply_more(run, now.other_block, other_buffer_.data());
     }
+    this->wait_for_copies(run.stream);
+    this->end_use(run, run.stream);
   }
 
  private:
@@ -73,8 +81,6 @@ class FusedProduct final : public ProductBase<T> {
     const std::uint64_t end = exchange.halo_begin()[last];
     own_group_ = RowList(this->stream_,
                          std::span<const Vertex>(exchange.halo()).subspan(begin, end - begin));
-    own_buffer_ =
-        memory::Buffer<T>(this->team_.device(), exec::bytes_of(own_group_.size(), this->k_));
     const auto block = choose_entries(
         rows, this->team_.device().pool(), {}, [&](EdgeOffset, Vertex column, Vertex& new_column) {
           if (column < rows.cuts[first] || column >= rows.cuts[last]) return false;
@@ -82,7 +88,7 @@ class FusedProduct final : public ProductBase<T> {
           new_column = static_cast<Vertex>(exchange.place(column) - begin);
           return true;
         });
-    own_group_block_ = DeviceBlock(this->stream_, block, this->row_scale_.data());
+    own_group_block_ = DeviceBlock(this->stream_, block);
   }
 
   /// By owner (of this rank's place in another group): the rows of it that this rank's group needs,
@@ -120,15 +126,21 @@ class FusedProduct final : public ProductBase<T> {
     }
   }
 
-  void take_buffers(const Lists& unions) {
+  void size_buffers(const Lists& unions) {
     if (groups_ == 1) return;
     std::uint64_t most = 0;
     for (const auto& list : unions) most = std::max<std::uint64_t>(most, list.size());
-    std::vector<std::uint64_t> cuts{0};
     for (const std::uint64_t rows : this->team_.all_gather(most))
-      cuts.push_back(cuts.back() + rows);
+      received_cuts_.push_back(received_cuts_.back() + rows);
+  }
+  void take_buffers(std::uint64_t width) override {
+    this->take(own_buffer_, own_group_.size(), width);
+    this->take(other_buffer_, most_others_, width);
     for (auto& buffer : received_) {
-      buffer = memory::GlobalArray<T>(this->team_, cuts, this->k_, memory::Placement::device);
+      if (groups_ == 1) break;
+      buffer = {};
+      buffer =
+          memory::GlobalArray<T>(this->team_, received_cuts_, width, memory::Placement::device);
     }
   }
 
@@ -141,7 +153,6 @@ class FusedProduct final : public ProductBase<T> {
     for (int place = 0; place < group_size_; ++place)
       outgoing[static_cast<std::size_t>(rank_at(group_, place))] = mine;
     const Lists lists = this->team_.all_to_all_v(outgoing);  // By member: what arrives there.
-    const memory::GlobalView<T>& view = received_[0].view();
 
     const auto where = [&](int place, Vertex column) {
       const auto& list = lists[static_cast<std::size_t>(rank_at(group_, place))];
@@ -155,14 +166,11 @@ class FusedProduct final : public ProductBase<T> {
 
     now.own_block = DeviceBlock(
         this->stream_,
-        choose_entries(rows, pool, {},
-                       [&](EdgeOffset, Vertex column, Vertex& new_column) {
-                         if (column < begin || column >= end || place_of(column) != place_)
-                           return false;
-                         new_column = where(place_, column);
-                         return true;
-                       }),
-        this->row_scale_.data());
+        choose_entries(rows, pool, {}, [&](EdgeOffset, Vertex column, Vertex& new_column) {
+          if (column < begin || column >= end || place_of(column) != place_) return false;
+          new_column = where(place_, column);
+          return true;
+        }));
     const auto is_others = [&](Vertex column) {
       return column >= begin && column < end && place_of(column) != place_;
     };
@@ -175,31 +183,26 @@ class FusedProduct final : public ProductBase<T> {
     std::vector<std::uint64_t> sources;
     for (const Vertex column : needed) {
       const int place = place_of(column);
-      sources.push_back(view.cuts[rank_at(group_, place)] + where(place, column));
+      sources.push_back(received_cuts_[static_cast<std::size_t>(rank_at(group_, place))] +
+                        where(place, column));
     }
     now.others = RowList(this->stream_, sources);
-    now.other_block =
-        DeviceBlock(this->stream_,
-                    choose_entries(rows, pool, {},
-                                   [&](EdgeOffset, Vertex column, Vertex& new_column) {
-                                     if (!is_others(column)) return false;
-                                     new_column = static_cast<Vertex>(
-                                         std::lower_bound(needed.begin(), needed.end(), column) -
-                                         needed.begin());
-                                     return true;
-                                   }),
-                    this->row_scale_.data());
-    if (other_buffer_.size() < needed.size() * this->k_) {
-      other_buffer_ =
-          memory::Buffer<T>(this->team_.device(), exec::bytes_of(needed.size(), this->k_));
-    }
+    now.other_block = DeviceBlock(
+        this->stream_,
+        choose_entries(rows, pool, {}, [&](EdgeOffset, Vertex column, Vertex& new_column) {
+          if (!is_others(column)) return false;
+          new_column = static_cast<Vertex>(std::lower_bound(needed.begin(), needed.end(), column) -
+                                           needed.begin());
+          return true;
+        }));
+    most_others_ = std::max<std::uint64_t>(most_others_, needed.size());
   }
 
   /// Puts what this rank has for a phase where it is needed, beside the main stream's work.
-  void put(const memory::GlobalArray<T>& b, int phase) {
+  void put(const ProductRun<T>& run, int phase) {
     if (phase >= groups_) return;
     const Phase& next = phases_[static_cast<std::size_t>(phase) - 1];
-    this->moves_.put(this->copy_stream_, next.outgoing, b.view(),
+    this->moves_.put(this->copy_stream_, next.outgoing, run.b,
                      received_[phase % 2].view().base[next.receiver], next.receiver);
   }
 
@@ -209,7 +212,10 @@ class FusedProduct final : public ProductBase<T> {
   memory::Buffer<T> own_buffer_, other_buffer_;
   DeviceBlock own_group_block_;
   std::vector<Phase> phases_;
+  std::vector<std::uint64_t> received_cuts_{0};
   memory::GlobalArray<T> received_[2];
+  team::StreamBarrier arrived_;  // Of a phase's rows.
+  std::uint64_t most_others_ = 0;
 };
 
 }  // namespace

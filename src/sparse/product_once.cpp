@@ -98,7 +98,7 @@ class OnceProduct final : public ProductBase<float> {
         order_rows(rows, added_to(rows, exchange, remote), std::max(1u, given.options.chunks));
     place_own(rows, order);
     place_long(exchange, remote);
-    place_short(rows, exchange, order, remote);
+    place_short(rows, exchange, order, given.k, remote);
     // A CPU's product adds up the pieces of long rows behind its last task.
     if (!team_.device().is_cuda()) parts_ = {{0, own_.plan().tasks(), 0, short_rows_.size()}};
     const auto long_block = choose_entries(rows, team_.device().pool(), {},
@@ -108,16 +108,27 @@ class OnceProduct final : public ProductBase<float> {
                                              new_column = remote.place[i];
                                              return remote.is_long(i);
                                            });
-    long_block_ = DeviceBlock(stream_, long_block, row_scale_.data());
+    long_block_ = DeviceBlock(stream_, long_block);
   }
 
-  void run(const memory::GlobalArray<float>& b, float* c, float alpha, float beta) override {
-    multiply_all(b, c, alpha, beta, nullptr);
-  }
-  void run_counted(const memory::GlobalArray<float>& b, float* c, float alpha,
-                   float beta) override {
-    exec::fill_bytes(stream_, counter_.data(), 0, sizeof(std::uint64_t));
-    multiply_all(b, c, alpha, beta, counter_.data());
+  void enqueue(const ProductRun<float>& run) override {
+    if (run.is_counted) exec::fill_bytes(run.stream, counter_.data(), 0, sizeof(std::uint64_t));
+    moves_.restart();
+    copies_wait(run.stream);
+    moves_.gather(copy_stream_, long_rows_, run.b, long_buffer_.data());
+    far_reads_.repeat(copy_stream_, run.b);
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const Part& part = parts_[p];
+      around(run, run.stream,
+             [&] { own_.multiply(run.stream, run.own, part.first_task, part.tasks); });
+      if (part.columns == 0) continue;
+      added_[p].record(run.stream);
+      copy_stream_.wait(added_[p]);
+      around(run, copy_stream_, [&] { add_columns(run, part); });
+    }
+    end_use(run, copy_stream_);
+    wait_for_copies(run.stream);
+    multiply_more(run, long_block_, long_buffer_.data());
   }
 
   [[nodiscard]] std::uint64_t rows_moved() const override {
@@ -187,13 +198,12 @@ class OnceProduct final : public ProductBase<float> {
       list.push_back(halo[i]);
     }
     long_rows_ = RowList(stream_, std::span<const Vertex>(list), moves_.group());
-    long_buffer_ = memory::Buffer<float>(team_.device(), exec::bytes_of(list.size(), k_));
   }
 
   /// By the last part among their rows, within it by owners, the next rank first: ranks do not all
   /// read the same owner's memory at the same time.
   void place_short(const Rows& rows, const Exchange& exchange, const OwnOrder& order,
-                   RemoteColumns& remote) {
+                   std::uint64_t k, RemoteColumns& remote) {
     const std::vector<Vertex>& halo = exchange.halo();
     std::vector<std::uint32_t> last_part(halo.size(), 0);
     each_remote(rows, exchange, [&](EdgeOffset, std::uint64_t r, std::uint64_t i) {
@@ -231,43 +241,26 @@ class OnceProduct final : public ProductBase<float> {
     row_ids_ = to_device(stream_, remote.row_ids);
     values_ = to_device(stream_, remote.values);
     short_rows_ = to_device(stream_, list);
-    far_reads_ = FarReads<float>(stream_, moves_, list, k_);
+    far_reads_ = FarReads<float>(stream_, moves_, list, k);
   }
 
-  void multiply_all(const memory::GlobalArray<float>& b, float* c, float alpha, float beta,
-                    std::uint64_t* rows_moved) {
-    moves_.restart();
-    copies_wait();
-    moves_.gather(copy_stream_, long_rows_, b.view(), long_buffer_.data());
-    far_reads_.repeat(copy_stream_, b.view());
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const Part& part = parts_[p];
-      own_.multiply(stream_, b.local_data(), c, k_, k_, k_, alpha, beta, part.first_task,
-                    part.tasks);
-      if (part.columns == 0) continue;
-      added_[p].record(stream_);
-      copy_stream_.wait(added_[p]);
-      add_columns(b, c, alpha, part, rows_moved);
-    }
-    wait_for_copies();
-    multiply(long_block_, long_buffer_.data(), c, alpha, 1.0f);
-  }
+  void take_buffers(std::uint64_t width) override { take(long_buffer_, long_rows_.size(), width); }
 
   /// Beside the next part's own rows.
-  void add_columns(const memory::GlobalArray<float>& b, float* c, float alpha, const Part& part,
-                   std::uint64_t* rows_moved) const {
+  void add_columns(const ProductRun<float>& run, const Part& part) const {
     detail::OnceJob job;
     job.offsets = offsets_.data() + part.first_column;
     job.row_ids = row_ids_.data();
     job.values = values_.data();
-    job.row_scale = row_scale_.data();
+    job.row_scale = run.own.row_scale;
     job.rows = short_rows_.data() + part.first_column;
     job.columns = part.columns;
-    job.b = table_of(b.view());
-    job.c = c;
-    job.k = k_;
-    job.alpha = alpha;
-    job.rows_moved = rows_moved;
+    job.b = table_of(run.b);
+    job.c = run.own.y;
+    job.c_stride = run.own.y_stride;
+    job.k = run.own.k;
+    job.alpha = run.own.alpha;
+    job.rows_moved = run.is_counted ? counter_.data() : nullptr;
     exec::with_backend(stream_.device(), [&](auto backend) {
       detail::run_once<decltype(backend)>(copy_stream_, job);
     });

@@ -123,17 +123,33 @@ class PullProduct final : public ProductBase<T> {
     require(given.options.warps_per_block >= 1 && given.options.warps_per_block <= 32,
             "pull: a block has 1 to 32 warps");
     SplitRows split = split_rows(given.rows, this->team_.device().pool(), given.options);
-    block_ = DeviceBlock(this->stream_, split.block, this->row_scale_.data(), this->self_.data());
-    far_reads_ = FarReads<T>(this->stream_, this->moves_, given.rows.columns, this->k_);
+    block_ = DeviceBlock(this->stream_, split.block);
+    far_reads_ = FarReads<T>(this->stream_, this->moves_, given.rows.columns, given.k);
     plan_ = SpmmPlan(this->stream_, std::move(split.packed));
   }
 
-  void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
-    multiply_all(b, c, alpha, beta, nullptr);
-  }
-  void run_counted(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
-    exec::fill_bytes(this->stream_, counter_.data(), 0, sizeof(std::uint64_t));
-    multiply_all(b, c, alpha, beta, counter_.data());
+  void enqueue(const ProductRun<T>& run) override {
+    if (run.is_counted) exec::fill_bytes(run.stream, counter_.data(), 0, sizeof(std::uint64_t));
+    MatrixView matrix = scaled(block_.view(), run.own);
+    matrix.self_first = this->first_;
+    if (far_reads_.repeats()) {
+      this->copies_wait(run.stream);
+      far_reads_.repeat(this->copy_stream_, run.b);
+    }
+    RowTable<T> table = table_of(run.b);
+    // Nobody reads of a rank without rows, but kernels move its null pointer to their columns.
+    for (int q = 0; table.parts > 1 && q < table.parts; ++q) {
+      if (run.b.base[q] == nullptr) table.origin[q] = table.origin[table.own];
+    }
+    this->around(run, run.stream, [&] {
+      spmm(run.stream, matrix, plan_, table, run.own.y, run.own.y_stride, run.own.k,
+           {.alpha = run.own.alpha,
+            .beta = run.own.beta,
+            .threads_per_block = threads_,
+            .rows_moved = run.is_counted ? counter_.data() : nullptr});
+    });
+    if (far_reads_.repeats()) this->wait_for_copies(run.stream);
+    this->end_use(run, run.stream);
   }
 
   [[nodiscard]] std::uint64_t rows_moved() const override {
@@ -142,23 +158,7 @@ class PullProduct final : public ProductBase<T> {
   [[nodiscard]] std::uint64_t rows_between() const override { return far_reads_.size(); }
 
  private:
-  void multiply_all(const memory::GlobalArray<T>& b, T* c, float alpha, float beta,
-                    std::uint64_t* rows_moved) {
-    const memory::GlobalView<T>& view = b.view();
-    MatrixView matrix = block_.view();
-    matrix.self_first = this->first_;
-    if (far_reads_.repeats()) {
-      this->copies_wait();
-      far_reads_.repeat(this->copy_stream_, view);
-    }
-    RowTable<T> table = table_of(view);
-    // Nobody reads of a rank without rows, but kernels move its null pointer to their columns.
-    for (int q = 0; table.parts > 1 && q < table.parts; ++q) {
-      if (view.base[q] == nullptr) table.origin[q] = table.origin[table.own];
-    }
-    spmm(this->stream_, matrix, plan_, table, c, this->k_, this->k_,
-         {.alpha = alpha, .beta = beta, .threads_per_block = threads_, .rows_moved = rows_moved});
-  }
+  void take_buffers(std::uint64_t) override {}
 
   std::uint32_t threads_;
   DeviceBlock block_;

@@ -18,8 +18,7 @@ class StagedProduct final : public ProductBase<T> {
       : ProductBase<T>(given), part_streams_(given.team.device()) {
     const Exchange exchange(this->team_, given.rows);
     const std::vector<Vertex>& halo = exchange.halo();
-    buffer_ = memory::Buffer<T>(this->team_.device(), exec::bytes_of(halo.size(), this->k_));
-    is_beside_ = buffer_.bytes() > kFewBytes;
+    const std::uint64_t bytes = exec::bytes_of(exec::bytes_of(halo.size(), given.k), sizeof(T));
     HostBlock block = choose_entries(
         given.rows, this->team_.device().pool(), {.compact = false},
         [&](EdgeOffset, Vertex column, Vertex& new_column) {
@@ -28,13 +27,12 @@ class StagedProduct final : public ProductBase<T> {
                                                   : this->count_ + exchange.place(column));
           return true;
         });
-    const auto parts = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(buffer_.bytes() / kPartBytes, 1, kMostParts));
+    const auto parts =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / kPartBytes, 1, kMostParts));
     const std::uint32_t asked = given.options.chunks;
     block_ = PipelinedBlock(
         this->stream_, std::move(block),
-        {.own = this->count_, .ghosts = halo.size(), .parts = asked != 0 ? asked : parts},
-        this->row_scale_.data(), this->self_.data());
+        {.own = this->count_, .ghosts = halo.size(), .parts = asked != 0 ? asked : parts});
     std::vector<Vertex> rows;
     for (const Vertex ghost : block_.plan().order()) rows.push_back(halo[ghost]);
     halo_ = RowList(this->stream_, rows, this->moves_.group());
@@ -42,39 +40,45 @@ class StagedProduct final : public ProductBase<T> {
       arrived_.emplace_back(this->team_.device());
   }
 
-  void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) override {
+  void enqueue(const ProductRun<T>& run) override {
     this->moves_.restart();
     const auto parts = block_.plan().parts();
-    if (!is_beside_) {
+    const std::uint64_t bytes =
+        exec::bytes_of(exec::bytes_of(halo_.size(), run.own.x_stride), sizeof(T));
+    if (bytes <= kFewBytes) {
       for (const PipelinedPlan::Part& part : parts) {
-        gather(this->stream_, b, part);
-        multiply(this->stream_, b, part, c, alpha, beta);
+        gather(run.stream, run, part);
+        multiply(run.stream, run, part);
       }
+      this->end_use(run, run.stream);
       return;
     }
-    this->copies_wait();
+    this->copies_wait(run.stream);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      gather(this->copy_stream_, b, parts[i]);
+      gather(this->copy_stream_, run, parts[i]);
       arrived_[i].record(this->copy_stream_);
     }
-    part_streams_.begin(this->stream_);
+    this->end_use(run, this->copy_stream_);
+    part_streams_.begin(run.stream);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const exec::Stream& stream = part_streams_.of(this->stream_, i);
+      const exec::Stream& stream = part_streams_.of(run.stream, i);
       if (parts[i].ghosts > 0) stream.wait(arrived_[i]);
-      multiply(stream, b, parts[i], c, alpha, beta);
+      multiply(stream, run, parts[i]);
     }
-    part_streams_.end(this->stream_);
+    part_streams_.end(run.stream);
+    if (run.used != nullptr) this->wait_for_copies(run.stream);
   }
 
  private:
-  void gather(const exec::Stream& stream, const memory::GlobalArray<T>& b,
+  void take_buffers(std::uint64_t width) override { this->take(buffer_, halo_.size(), width); }
+  void gather(const exec::Stream& stream, const ProductRun<T>& run,
               const PipelinedPlan::Part& part) {
-    this->moves_.gather(stream, halo_, b.view(), buffer_.data(), part.first_ghost,
+    this->moves_.gather(stream, halo_, run.b, buffer_.data(), part.first_ghost,
                         part.first_ghost + part.ghosts, true);
   }
-  void multiply(const exec::Stream& stream, const memory::GlobalArray<T>& b,
-                const PipelinedPlan::Part& part, T* c, float alpha, float beta) const {
-    block_.multiply(stream, part, b.local_data(), buffer_.data(), c, this->k_, alpha, beta);
+  void multiply(const exec::Stream& stream, const ProductRun<T>& run,
+                const PipelinedPlan::Part& part) const {
+    this->around(run, stream, [&] { block_.multiply(stream, part, run.own, buffer_.data()); });
   }
 
   /// Ghosts that are copied in less time than two streams take to wait for each other.
@@ -84,7 +88,6 @@ class StagedProduct final : public ProductBase<T> {
   static constexpr std::uint64_t kPartBytes = std::uint64_t{4} << 20;
   static constexpr std::uint32_t kMostParts = 8;
 
-  bool is_beside_ = false;
   RowList halo_;
   memory::Buffer<T> buffer_;
   PipelinedBlock block_;

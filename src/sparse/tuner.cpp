@@ -177,6 +177,74 @@ void keep_only(Strategy only, int workgroup, std::vector<Candidate>& candidates)
   candidates.front().options.workgroup = workgroup;
 }
 
+/// Measures candidates, then the best one's parameters, `tries` times at most.
+template <class Measure>
+void search_ways(Tuning& tuning, std::uint32_t tries, bool is_cuda, Measure&& measure) {
+  double best = std::numeric_limits<double>::infinity();
+  std::uint32_t tried = 0;
+  const double limit = tuning.candidates.front().predicted_seconds * kWithin;
+  const auto attempt = [&](Candidate& candidate) {
+    ++tried;
+    candidate.measured_seconds = measure(candidate.options);
+    if (candidate.measured_seconds < best) {
+      best = candidate.measured_seconds;
+      tuning.best = candidate.options;
+    }
+  };
+  for (Candidate& candidate : tuning.candidates) {
+    if (candidate.predicted_seconds > limit || tried >= tries) break;
+    attempt(candidate);
+  }
+  const std::size_t measured = tuning.candidates.size();
+  tune_parameters(tuning.best, best, is_cuda, tries - tried, [&](const DistributedOptions& asked) {
+    Candidate next;
+    next.options = asked;
+    for (std::size_t i = 0; i < measured; ++i) {
+      const Candidate& like = tuning.candidates[i];
+      if (like.options.strategy != asked.strategy) continue;
+      next.rows_moved = like.rows_moved;
+      // The model knows no parameters.
+      next.predicted_seconds = like.predicted_seconds;
+    }
+    attempt(next);
+    tuning.candidates.push_back(next);
+    return next.measured_seconds;
+  });
+}
+
+/// What is predicted, of the strategy that was asked for.
+void propose(team::Team& team, const Rows& rows, std::uint64_t k, std::uint64_t element_bytes,
+             const TuneOptions& options, Tuning& tuning) {
+  const team::Links links = options.links ? *options.links : team::known_links(team);
+  const int workgroup = options.workgroup != 0 ? options.workgroup : workgroup_of(links);
+  tuning.candidates = predict(team, rows, k, element_bytes, links, workgroup);
+  if (options.strategy) keep_only(*options.strategy, workgroup, tuning.candidates);
+  tuning.best = tuning.candidates.front().options;
+}
+
+void check_tunable(const team::Team& team, const TuneOptions& options) {
+  if (options.workgroup != 0) graph::check_workgroup(options.workgroup, team.size());
+  require(!options.strategy || has_parameters(*options.strategy),
+          fmt::format("strategy {} has no parameters to choose",
+                      options.strategy ? name_of(*options.strategy) : std::string()));
+}
+
+/// The table's key of what is asked for.
+std::string asked_key(const std::string& key, const TuneOptions& options) {
+  return fmt::format("{} w{} {}", key, options.workgroup,
+                     options.strategy ? name_of(*options.strategy) : "any");
+}
+
+/// What the table has of the key.
+bool take_remembered(team::Team& team, const TuneOptions& options, Tuning& tuning) {
+  const auto known = recall(team, options, tuning.key);
+  if (!known) return false;
+  tuning.best = known->best;
+  tuning.candidates = known->candidates;
+  tuning.is_remembered = true;
+  return true;
+}
+
 }  // namespace
 
 bool has_parameters(Strategy strategy) { return !parameters_of(strategy, true).empty(); }
@@ -184,60 +252,20 @@ bool has_parameters(Strategy strategy) { return !parameters_of(strategy, true).e
 template <class T>
 Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b, T* c,
             const TuneOptions& options) {
-  if (options.workgroup != 0) graph::check_workgroup(options.workgroup, team.size());
-  require(!options.strategy || has_parameters(*options.strategy),
-          fmt::format("strategy {} has no parameters to choose",
-                      options.strategy ? name_of(*options.strategy) : std::string()));
+  check_tunable(team, options);
   const std::uint64_t k = b.view().width;
   constexpr const char* kType = std::is_same_v<T, float>  ? "float32"
                                 : std::is_same_v<T, Half> ? "float16"
                                                           : "bfloat16";
   Tuning tuning;
-  tuning.key = fmt::format("{} w{} {}", tuning_key(team, rows, k, kType), options.workgroup,
-                           options.strategy ? name_of(*options.strategy) : "any");
-  if (const auto known = recall(team, options, tuning.key)) {
-    tuning.best = known->best;
-    tuning.candidates = known->candidates;
-    tuning.is_remembered = true;
-    return tuning;
-  }
-  const team::Links links = options.links ? *options.links : team::known_links(team);
-  const int workgroup = options.workgroup != 0 ? options.workgroup : workgroup_of(links);
-  tuning.candidates = predict(team, rows, k, sizeof(T), links, workgroup);
-  if (options.strategy) keep_only(*options.strategy, workgroup, tuning.candidates);
-  tuning.best = tuning.candidates.front().options;
+  tuning.key = asked_key(tuning_key(team, rows, k, kType), options);
+  if (take_remembered(team, options, tuning)) return tuning;
+  propose(team, rows, k, sizeof(T), options, tuning);
   if (options.tries == 0) return tuning;
 
   Trial<T> trial(team, rows, b, c);
-  double best = std::numeric_limits<double>::infinity();
-  const double limit = tuning.candidates.front().predicted_seconds * kWithin;
-  const auto attempt = [&](Candidate& candidate) {
-    candidate.measured_seconds = trial.measure(candidate.options);
-    if (candidate.measured_seconds < best) {
-      best = candidate.measured_seconds;
-      tuning.best = candidate.options;
-    }
-  };
-  for (Candidate& candidate : tuning.candidates) {
-    if (candidate.predicted_seconds > limit || trial.tries() >= options.tries) break;
-    attempt(candidate);
-  }
-  const std::size_t measured = tuning.candidates.size();
-  tune_parameters(tuning.best, best, team.device().is_cuda(), options.tries - trial.tries(),
-                  [&](const DistributedOptions& asked) {
-                    Candidate next;
-                    next.options = asked;
-                    for (std::size_t i = 0; i < measured; ++i) {
-                      const Candidate& like = tuning.candidates[i];
-                      if (like.options.strategy != asked.strategy) continue;
-                      next.rows_moved = like.rows_moved;
-                      // The model knows no parameters.
-                      next.predicted_seconds = like.predicted_seconds;
-                    }
-                    attempt(next);
-                    tuning.candidates.push_back(next);
-                    return next.measured_seconds;
-                  });
+  search_ways(tuning, options.tries, team.device().is_cuda(),
+              [&](const DistributedOptions& asked) { return trial.measure(asked); });
   if (team.rank() == 0) {
     write_plan(options.table, machine_of(team), tuning.key, {tuning.best, tuning.candidates});
   }
@@ -250,5 +278,49 @@ template Tuning tune(team::Team&, const Rows&, const memory::GlobalArray<Half>&,
                      const TuneOptions&);
 template Tuning tune(team::Team&, const Rows&, const memory::GlobalArray<BFloat16>&, BFloat16*,
                      const TuneOptions&);
+
+IterationTuner::IterationTuner(team::Team& team, const Rows& rows, std::uint64_t k,
+                               const std::string& type, std::uint64_t element_bytes,
+                               const std::string& what, const TuneOptions& options)
+    : team_(team), options_(options) {
+  check_tunable(team, options);
+  start_.key = asked_key(tuning_key(team, rows, k, type) + " " + what, options);
+  if (take_remembered(team, options, start_)) {
+    tuning_ = start_;
+    return;
+  }
+  propose(team, rows, k, element_bytes, options, start_);
+  advance();
+}
+
+// The search is done again from its beginning, with what is known by now, until it asks for what is
+// not known: it is the same each time, and takes no time beside what it measures.
+void IterationTuner::advance() {
+  struct Unknown {
+    DistributedOptions options;
+  };
+  next_.reset();
+  tuning_ = start_;
+  if (options_.tries == 0) return;
+  try {
+    search_ways(tuning_, options_.tries, team_.device().is_cuda(),
+                [&](const DistributedOptions& asked) {
+                  for (const auto& [options, seconds] : known_) {
+                    if (options == asked) return seconds;
+                  }
+                  throw Unknown{asked};
+                });
+  } catch (const Unknown& unknown) {
+    next_ = unknown.options;
+  }
+}
+
+void IterationTuner::took(double seconds) {
+  require(next_.has_value(), "the best way is known: there is nothing to try");
+  known_.emplace_back(*next_, seconds);
+  advance();
+  if (!next_ && team_.rank() == 0)
+    write_plan(options_.table, machine_of(team_), tuning_.key, {tuning_.best, tuning_.candidates});
+}
 
 }  // namespace warren::sparse

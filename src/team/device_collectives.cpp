@@ -31,6 +31,7 @@ class DirectCollectives : public DeviceCollectives {
       std::uint64_t bytes;
     };
     stream.synchronize();
+    check_shown(send);
     team_.with_peer_memory([&] {
       const auto lent = team_.all_gather(Lent{send, bytes});
       for (std::size_t q = 0; q < ranks_; ++q) {
@@ -59,6 +60,7 @@ class DirectCollectives : public DeviceCollectives {
       std::uint64_t count;
     };
     stream.synchronize();
+    check_shown(send);
     team_.with_peer_memory([&] {
       const Lent mine{static_cast<const std::byte*>(send), staging_.get(), count};
       const auto lent = team_.all_gather(mine);
@@ -103,6 +105,7 @@ class DirectCollectives : public DeviceCollectives {
       std::uint64_t offsets[kMaxRanks + 1];
     };
     stream.synchronize();
+    check_shown(send);
     team_.with_peer_memory([&] {
       Lent mine{static_cast<const std::byte*>(send), {}};
       std::copy(send_offsets.begin(), send_offsets.end(), mine.offsets);
@@ -129,6 +132,11 @@ class DirectCollectives : public DeviceCollectives {
   /// Rank q adds up elements [first_of(q), first_of(q + 1)).
   [[nodiscard]] std::uint64_t first_of(std::size_t q, std::uint64_t count) const {
     return count / ranks_ * q + std::min<std::uint64_t>(q, count % ranks_);
+  }
+
+  /// Other processes read it where it lies. Throws UsageError on all ranks where they cannot.
+  void check_shown(const void* memory) {
+    if (team_.spans_processes()) (void)team_.share_with_all(const_cast<void*>(memory));
   }
 
   void reserve(std::uint64_t bytes) {

@@ -74,7 +74,7 @@ class NcclCollectives : public DeviceCollectives {
     }
     try {
       watcher_ = start_thread([this] { watch(); }, "the thread that watches NCCL",
-                              "give fewer --threads or --devices");
+                              "give fewer threads or devices");
     } catch (...) {
       end_communicator(true);
       throw;

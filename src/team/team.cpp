@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Teams of threads: starting the ranks, and the device side that is made when first asked for.
+// Teams of threads, and of processes: starting the ranks, and the device side that is made when
+// first asked for.
 #include "warren/team/team.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <thread>
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include "warren/core/start_thread.hpp"
+#include "warren/team/processes.hpp"
 
 #include "team/barrier_memory.hpp"
 #include "team/device_collectives.hpp"
@@ -47,7 +50,26 @@ void Team::all_to_all_v(const exec::Stream& stream, const void* send,
 std::vector<void*> Team::share_with_all(void* pointer) {
   std::vector<void*> table = share(pointer);
   const std::vector<int> has = all_gather(pointer != nullptr ? 1 : 0);
+  // All ranks throw or none, where each of several hosts misses the others'.
+  if (spans_hosts()) {
+    require(std::ranges::find(has, 1) == has.end(),
+            "this reads the memory of other ranks, and has no form for ranks on several hosts yet: "
+            "start all ranks on one host");
+  }
+  return checked(std::move(table), has);
+}
+
+std::vector<void*> Team::share_windows(void* pointer) {
+  std::vector<void*> table = transport_->share_windows(pointer);
+  return checked(std::move(table), all_gather(pointer != nullptr ? 1 : 0));
+}
+
+std::vector<void*> Team::checked(std::vector<void*> table, const std::vector<int>& has) {
   for (std::size_t q = 0; q < table.size(); ++q) {
+    require(table[q] != nullptr || has[q] == 0 || !spans_processes(),
+            fmt::format("rank {} shows memory that the other processes do not have: take it for a "
+                        "CPU device (memory::Buffer, exec::allocate)",
+                        q));
     require(table[q] != nullptr || has[q] == 0,
             fmt::format("{} cannot address the memory of rank {}'s device, with atomic operations: "
                         "give one device, or such as reach each other (NVLink); asynchronous "
@@ -69,6 +91,16 @@ const BarrierView& Team::barrier_view() {
   return barrier_memory_->view();
 }
 
+void refuse_on_hosts(const std::type_info& program) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(program.name(), nullptr, nullptr, &status), &std::free);
+  throw UsageError(
+      fmt::format("{} does not say what ranks on other hosts read of it: start all ranks on one "
+                  "host",
+                  name ? name.get() : program.name()));
+}
+
 void validate(const TeamOptions& options) {
   require(options.ranks >= 1,
           fmt::format("a team of {} devices was asked for: it needs at least 1", options.ranks));
@@ -80,12 +112,13 @@ void validate(const TeamOptions& options) {
                       options.threads));
   if (options.kind != exec::DeviceKind::cuda) return;
   const int present = exec::cuda_device_count();
-  require(present > 0,
-          "a GPU was asked for, but none can be used here (no GPU, no driver, or a build without "
-          "CUDA); use --device cpu");
+  require(present > 0, fmt::format("a GPU was asked for, but {}", exec::why_no_cuda_device()));
+  require(options.first_gpu >= 0 && options.first_gpu < present,
+          fmt::format("GPU {} was asked for, but there {} {}, numbered from 0", options.first_gpu,
+                      present == 1 ? "is" : "are", present));
   require(options.ranks <= present || options.sharing != Sharing::refused,
           fmt::format("{} GPUs were asked for, but there {} {}; ask for fewer, or let ranks share "
-                      "GPUs with --share-devices",
+                      "them: share devices",
                       options.ranks, present == 1 ? "is" : "are", present));
 }
 
@@ -93,7 +126,7 @@ namespace {
 
 exec::Device device_of_rank(const TeamOptions& options, int rank) {
   if (options.kind == exec::DeviceKind::cuda)
-    return exec::Device::cuda(rank % exec::cuda_device_count());
+    return exec::Device::cuda((options.first_gpu + rank) % exec::cuda_device_count());
   const int threads = options.threads == 0 ? exec::hardware_threads() : options.threads;
   const int share = threads / options.ranks + (rank < threads % options.ranks ? 1 : 0);
   return exec::Device::cpu(share == 0 ? 1 : share);
@@ -109,7 +142,7 @@ bool may_wait(const TeamOptions& options) {
   const int used = std::min(options.ranks, present);
   for (int a = 0; a < used; ++a) {
     for (int b = 0; b < used; ++b) {
-      if (!enable_access(exec::Device::cuda(a), exec::Device::cuda(b))) return false;
+      if (!enable_access(device_of_rank(options, a), device_of_rank(options, b))) return false;
     }
   }
   return true;
@@ -122,9 +155,39 @@ int kernels_on_device(const TeamOptions& options, int rank) {
   return (options.ranks - rank % present - 1) / present + 1;
 }
 
+/// This process's rank of a team of processes.
+void run_process(Processes& processes, const TeamOptions& options,
+                 const std::function<void(Team&)>& work) {
+  validate(options);
+  require(options.kind == exec::DeviceKind::cpu && !options.are_apart,
+          "ranks that are processes run on the CPU: GPUs are not there yet; choose the CPU: device "
+          "cpu");
+  require(options.ranks == processes.size(),
+          fmt::format("a team of {} ranks was asked for in a process that is rank {} of {} ({}): "
+                      "the team has a rank for each process",
+                      options.ranks, processes.rank(), processes.size(), processes.launcher()));
+  const exec::Device device = exec::Device::cpu(processes.threads(options.threads));
+  std::unique_ptr<Transport> transport = processes.transport();
+  // Between hosts nobody sees what a kernel that is running has written.
+  const bool may_wait = !transport->spans_hosts();
+  Team team(std::move(transport), device, may_wait, 1);
+  try {
+    team.check();
+    work(team);
+  } catch (const std::exception& error) {
+    team.abort(error.what());
+    throw;
+  } catch (...) {
+    team.abort("an exception that is not a std::exception");
+    throw;
+  }
+}
+
 }  // namespace
 
 void run_team(const TeamOptions& options, const std::function<void(Team&)>& work) {
+  if (Processes* processes = Processes::current(); processes != nullptr && options.ranks != 1)
+    return run_process(*processes, options, work);
   if (options.sharing == Sharing::side_by_side)
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   validate(options);
@@ -167,7 +230,7 @@ void run_team(const TeamOptions& options, const std::function<void(Team&)>& work
     for (int rank = 1; rank < options.ranks; ++rank) {
       threads.push_back(start_thread([&run_rank, rank] { run_rank(rank); },
                                      fmt::format("rank {} of {}", rank + 1, options.ranks),
-                                     "give fewer --devices"));
+                                     "give fewer devices"));
     }
     run_rank(0);
   } catch (...) {

@@ -113,6 +113,43 @@ TEST(ApiMultiply, EveryStrategyFindsTheSame) {
   }
 }
 
+TEST(ApiMultiply, OneRankKeepsItsMatrixForEveryWidth) {
+  const Graph graph = graph_of(with_small_weights(reference::random_list(50, 300, 5), true));
+  SpmmOptions options;
+  for (const std::uint64_t k : {3, 8, 3}) check(graph, k, options);
+  const std::vector<float> b = some_numbers(50 * 4, 1);
+  const SpmmResult once = spmm(graph, b, 4, options);
+  // A result is an operand where it is.
+  const SpmmResult twice = spmm(graph, once.values, 4, options);
+  EXPECT_EQ(twice.values, spmm(graph, once.values.to_vector(), 4, options).values.host());
+}
+
+TEST(ApiMultiply, OperandsStayOnTheirGpu) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "needs a GPU";
+  const Graph graph = graph_of(with_small_weights(reference::random_list(50, 300, 5), true));
+  const std::uint64_t k = 6;
+  const std::vector<float> b = some_numbers(50 * k, 1), y = some_numbers(50 * k, 2);
+  for (int gpu = 0; gpu < exec::cuda_device_count(); ++gpu) {
+    const exec::Stream stream(exec::Device::cuda(gpu));
+    memory::Buffer<float> near(stream.device(), b.size() + 1);
+    // At the beginning, and where no 16 bytes begin.
+    for (const std::uint64_t first : {0, 1}) {
+      near.upload(stream, b, first);
+      const ArrayView<float> view(near.data() + first, b.size(), gpu, stream.native());
+      const SpmmResult there = spmm(graph, view, k, {.device = DeviceKind::cuda});
+      EXPECT_EQ(there.values.gpu(), gpu);
+      const SpmmResult from_host = spmm(graph, b, k, {.device = DeviceKind::cuda});
+      EXPECT_EQ(from_host.values.gpu(), -1);
+      EXPECT_EQ(there.values, from_host.values.host());
+      EXPECT_EQ(spmm(graph, view, k, {.device = DeviceKind::cpu}).values,
+                spmm(graph, b, k, {.device = DeviceKind::cpu}).values.host());
+      const SddmmResult entries = sddmm(graph, view, y, k, {.device = DeviceKind::cuda});
+      EXPECT_EQ(entries.values.gpu(), gpu);
+      EXPECT_EQ(entries.values, sddmm(graph, b, y, k, {.device = DeviceKind::cuda}).values.host());
+    }
+  }
+}
+
 TEST(ApiMultiply, EntriesAreProductsOfRows) {
   for (const auto& [name, list] : reference::awkward_lists()) {
     if (list.vertices > 5000) continue;

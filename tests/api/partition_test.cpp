@@ -133,6 +133,33 @@ TEST(ApiPartition, BadArgumentsAreRefusedByName) {
   EXPECT_EQ(refused({.parts = 4, .workgroup = 3}),
             "workgroup: got 3, expected a divisor of the number of parts, 4");
   EXPECT_THROW((void)reorder(graph, {.order = "none"}), UsageError);
+  EXPECT_EQ(
+      refused({.method = "degree", .seed = 3}),
+      "seed: got 3, but method \"degree\" draws nothing: leave it out, or choose method random "
+      "or metis");
+  EXPECT_THROW((void)reorder(graph, {.order = "degree", .seed = 1}), UsageError);
+  EXPECT_EQ(reorder(graph, {.order = "random"}).new_id,
+            reorder(graph, {.order = "random", .seed = 1}).new_id);
+}
+
+TEST(Partition, RunsAreTimedAndPartsLeftOut) {
+  const Graph graph = read("kron:6", {.symmetrize = true});
+  const PartitionResult found = partition(graph, {.with_parts = false, .repeat = 2});
+  EXPECT_EQ(found.run_seconds.size(), 2u);
+  EXPECT_TRUE(found.part.empty());
+  EXPECT_EQ(found.cut_edges, partition(graph).cut_edges);
+  EXPECT_THROW((void)partition(graph, {.repeat = -1}), UsageError);
+}
+
+TEST(Statistics, CountWhatAGraphHas) {
+  const Graph star =
+      from_edges(std::vector<Vertex>{0, 0, 0, 3}, std::vector<Vertex>{1, 2, 3, 3}, {}, 5);
+  const StatisticsResult found = statistics(star, {.repeat = 3});
+  EXPECT_EQ(found.max_degree, 3u);
+  EXPECT_EQ(found.isolated, 1u);
+  EXPECT_EQ(found.self_loops, 1u);
+  EXPECT_FALSE(found.is_symmetric);
+  EXPECT_EQ(found.run_seconds.size(), 3u);
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ void expect_bags(const LookupResult<T>& found, const std::vector<float>& values,
     for (std::uint64_t c = 0; c < k; ++c) {
       double sum = 0.0;
       for (EdgeOffset e = batch.offsets[b]; e < batch.offsets[b + 1]; ++e)
-        sum += (options.weights.empty() ? 1.0 : static_cast<double>(options.weights[e])) *
+        sum += (options.weights.empty() ? 1.0 : static_cast<double>(options.weights.host()[e])) *
                static_cast<double>(values[batch.ids[e] * k + c]);
       const auto count = static_cast<double>(batch.offsets[b + 1] - batch.offsets[b]);
       if (options.mode == BagMode::mean && count > 0) sum /= count;
@@ -235,9 +235,13 @@ TEST(ApiTable, BadArgumentsAreRefusedByName) {
     });
   };
   const std::vector<float> two(2, 1.0f);
-  EXPECT_THAT(looked({0, 1}, {}, {}), HasSubstr("offsets: expected one more"));
-  EXPECT_THAT(looked({0, 1}, {0, 1}, {}), HasSubstr("offsets: expected one more"));
-  EXPECT_THAT(looked({0, 1}, {0, 2, 1, 2}, {}), HasSubstr("offsets[2]: got less"));
+  EXPECT_THAT(looked({0, 1}, {}, {}), HasSubstr("offsets: got none"));
+  EXPECT_THAT(looked({0, 1}, {1, 2}, {}), HasSubstr("offsets[0]: got 1, expected 0"));
+  EXPECT_THAT(looked({0, 1}, {0, 1}, {}),
+              HasSubstr("offsets[1]: got 1, expected the number of ids, 2"));
+  EXPECT_THAT(looked({0, 1}, {0, 3, 2}, {}),
+              HasSubstr("offsets[1]: got 3, expected at most the number of ids, 2"));
+  EXPECT_THAT(looked({0, 1}, {0, 2, 1, 2}, {}), HasSubstr("offsets[2]: got 1 after 2"));
   EXPECT_EQ(looked({0, 5}, {0, 2}, {}), "ids[1]: got 5, expected a row, 0 to 2");
   EXPECT_THAT(looked({0, 1}, {0, 2}, {.weights = two}), HasSubstr("weights: got some for means"));
   EXPECT_THAT(looked({0}, {0, 1}, {.mode = BagMode::sum, .weights = two}),
@@ -250,6 +254,62 @@ TEST(ApiTable, BadArgumentsAreRefusedByName) {
                              std::span<const EdgeOffset>());
               }),
               HasSubstr("table: got one that is cached"));
+}
+
+TEST(ApiTable, IdsOf32BitsAndLargestOfBags) {
+  const std::vector<float> values = {1, -2, 3, 4, -5, 6};
+  const std::vector<std::int32_t> ids = {2, 0, 1}, below = {0, -3};
+  const std::vector<std::uint32_t> beyond = {0, 4000000000u};
+  const std::vector<EdgeOffset> offsets = {0, 0, 2, 3};
+  for (const Session& session : places()) {
+    for (const int devices : {1, 2}) {
+      const Table<float> table(std::span<const float>(values), 2,
+                               {.devices = devices, .session = session});
+      EXPECT_EQ(gather(table, ids).values, (std::vector<float>{-5, 6, 1, -2, 3, 4}));
+      EXPECT_EQ(refusal([&] { (void)gather(table, below); }),
+                "ids[1]: got -3, expected a row, 0 to 2");
+      EXPECT_EQ(refusal([&] { (void)gather(table, beyond); }),
+                "ids[1]: got 4000000000, expected a row, 0 to 2");
+      const auto found = lookup(table, ids, std::span(offsets), {.mode = BagMode::max});
+      EXPECT_EQ(found.values, (std::vector<float>{0, 0, 1, 6, 3, 4}));
+    }
+  }
+}
+
+TEST(ApiTable, ReadsAGpusArraysThere) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "needs a GPU";
+  const exec::Stream stream(exec::Device::cuda(0));
+  const std::vector<float> values = some_values<float>(40 * 6);
+  const std::vector<std::int64_t> ids = {39, 0, 7, 7}, wrong = {0, 40, -1};
+  memory::Buffer<float> rows(stream.device(), values.size());
+  memory::Buffer<std::int64_t> near(stream.device(), ids.size()), bad(stream.device(), 3);
+  rows.upload(stream, values);
+  near.upload(stream, ids);
+  bad.upload(stream, wrong);
+  const ArrayView<float> view(rows.data(), rows.size(), 0, stream.native());
+  const ArrayView<std::int64_t> chosen(near.data(), near.size(), 0, stream.native());
+  const ArrayView<std::int64_t> refused(bad.data(), bad.size(), 0, stream.native());
+  const std::vector<EdgeOffset> offsets = {0, 1, 4}, whole = {0, 3};
+  const Session gpus({.device = DeviceKind::cuda, .share_devices = true});
+  for (const int devices : {1, 3}) {
+    const TableOptions options{.devices = devices, .session = gpus};
+    const Table<float> there(view, nullptr, 6, options);
+    const Table<float> copied(std::span<const float>(values), 6, options);
+    const auto found = gather(there, chosen);
+    EXPECT_EQ(found.values.gpu(), 0);
+    EXPECT_EQ(found.values, gather(copied, ids).values.host());
+    EXPECT_EQ(gather(copied, chosen).values, found.values.host());
+    EXPECT_EQ(refusal([&] { (void)gather(there, refused); }),
+              "ids[1]: got 40, expected a row, 0 to 39");
+    for (const BagMode mode : {BagMode::sum, BagMode::mean, BagMode::max}) {
+      EXPECT_EQ(lookup(there, chosen, std::span(offsets), {.mode = mode}).values,
+                lookup(copied, ids, std::span(offsets), {.mode = mode}).values.host());
+      EXPECT_EQ(refusal([&] { (void)lookup(there, refused, std::span(whole), {.mode = mode}); }),
+                "ids[1]: got 40, expected a row, 0 to 39");
+    }
+  }
+  const Table<float> on_cpu(view, nullptr, 6, {.device = DeviceKind::cpu});
+  EXPECT_EQ(gather(on_cpu, chosen).values.gpu(), -1);
 }
 
 TEST(ApiTable, EmptyTablesAndClosedSessions) {

@@ -23,6 +23,7 @@ def common(answer, **changed):
         "--threads": Shows(["--threads", "3"], "threads", 3),
         "--share-devices": Warned(["--share-devices"]) if DEVICE == "cpu" else Changes(["--share-devices"], "status", beside=["--devices", "32"]),
         "--side-by-side": Warned(["--side-by-side"]) if DEVICE == "cpu" else Changes(["--side-by-side"], "status", beside=["--devices", "9"]),
+        "--no-peer": Warned(["--no-peer"]),
         "--seed": Warned(["--seed", "5"]),
         "--deterministic": Kept(["--deterministic"], *answer),
         "--repeat": Changes(["--repeat", "3"], "runs"),

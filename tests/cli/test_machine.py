@@ -3,7 +3,7 @@
 
 import unittest
 
-from support import ProgramTest
+from support import DEVICE, ProgramTest
 
 
 class Info(ProgramTest):
@@ -27,6 +27,63 @@ class Info(ProgramTest):
         out = self.succeed("info").out
         for text in ("memory", "warren", "compiler", "GB/s"):
             self.assertIn(text, out)
+
+    def test_why_there_is_no_gpu(self):
+        result = self.succeed_json("info", device=False)
+        if result["device"] == "cpu":
+            self.assertRegex(result["no_gpu"], r"\A[^\n]+\Z")
+            message = self.must_fail(2, "info", "--device", "cuda").err
+            self.assertIn(result["no_gpu"], message)
+
+    def test_a_limit_that_is_no_capability(self):
+        self.must_fail(2, "info", environment={"WARREN_LIMIT_CAPABILITY": "ampere"}, says=["WARREN_LIMIT_CAPABILITY", "ampere", "80"])
+        self.succeed("info", environment={"WARREN_LIMIT_CAPABILITY": "8.0"})
+
+
+class Check(ProgramTest):
+    def verdicts(self, result):
+        return {check["name"]: check["verdict"] for check in result["checks"]}
+
+    def test_everything_is_right(self):
+        result = self.succeed_json("info", "--check")
+        verdicts = self.verdicts(result)
+        self.assertEqual(set(verdicts.values()), {"passed"}, result["checks"])
+        self.assertIs(result["verified"], True)
+        for name in ("bfs", "bfs-async", "sssp", "components", "pagerank", "spmm", "lookup", "sample", "train", "barriers"):
+            self.assertIn(f"{name}, 1 rank", verdicts)
+            if DEVICE == "cpu":
+                self.assertIn(f"{name}, 2 ranks", verdicts)
+        self.assertLess(sum(check["seconds"] for check in result["checks"]), 60)
+
+    def test_a_fault_is_told(self):
+        for fault, says in (("memory", "should be 0x"), ("core", "spoilt")):
+            with self.subTest(fault=fault):
+                spoilt = {"WARREN_CHECK_FAULT": fault}
+                done = self.run_program("info", "--check", "--devices", 1, "--json", "-", environment=spoilt)
+                self.assertEqual((done.status, done.err), (4, ""))
+                failed = [check for check in done.json["checks"] if check["verdict"] != "passed"]
+                self.assertTrue(failed)
+                for check in failed:
+                    self.assertEqual((check["name"].split(",")[0], check["verdict"]), (fault, "failed"))
+                    self.assertIn(says, check["message"])
+                self.assertIs(done.json["verified"], False)
+        text = self.run_program("info", "--check", "--devices", 1, environment={"WARREN_CHECK_FAULT": "memory"}).out
+        self.assertRegex(text, r"\nfailed +memory, [^\n]+ should be 0x")
+        self.assertRegex(text, r"\n\d+ checks passed, [1-9]\d* failed, 0 unavailable\n\Z")
+        self.must_fail(2, "info", "--check", environment={"WARREN_CHECK_FAULT": "bsf"}, says=["WARREN_CHECK_FAULT", "bsf", "bfs"])
+
+    def test_ranks_apart(self):
+        """What needs a path between the ranks' memories says so; searches as tasks do without."""
+        result = self.succeed_json("info", "--check", "--no-peer", "--devices", 3)
+        verdicts = self.verdicts(result)
+        self.assertEqual({verdict for name, verdict in verdicts.items() if name.endswith("1 rank")}, {"passed"})
+        self.assertEqual(verdicts["bfs-async, 3 ranks"], "passed")
+        self.assertEqual(verdicts["sssp-async, 3 ranks"], "passed")
+        self.assertEqual(verdicts["bfs, 3 ranks"], "unavailable")
+        for check in result["checks"]:
+            if check["verdict"] == "unavailable":
+                self.assertIn("cannot address the", check["message"])
+        self.assertNotIn("failed", verdicts.values(), result["checks"])
 
 
 class Gather(ProgramTest):

@@ -54,7 +54,7 @@ BENCH_SPMM = [*EL, "--ks", "4"]
 
 # Command: the arguments of its runs, and an entry for every option.
 TABLE = {
-    "info": ([], {**on_host(["versions"]), "--repeat": Warned(["--repeat", "3"])}),
+    "info": ([], {**on_host(["versions"]), "--repeat": Warned(["--repeat", "3"]), "--check": Elsewhere(["--check"], "test_machine.py")}),
     "convert": ([*EL, "out.wel"], {
         **on_host(["edges", "bytes"]),
         **graph(Changes(["--weights", "uniform:7:9"], "out.wel")),
@@ -184,7 +184,7 @@ TABLE = {
         **{name: Elsewhere([name], "test_program.py") for name in ("--json", "--trace", "--quiet", "--verbose", "--deterministic")},
         **{name: Warned([name, value]) for name, value in (("--device", DEVICE), ("--devices", "2"), ("--threads", "2"), ("--seed", "5"),
                                                            ("--repeat", "3"))},
-        "--share-devices": Warned(["--share-devices"]), "--side-by-side": Warned(["--side-by-side"]),
+        "--share-devices": Warned(["--share-devices"]), "--side-by-side": Warned(["--side-by-side"]), "--no-peer": Warned(["--no-peer"]),
         "--from": Elsewhere(["--from"], "test_fetch.py"), "--again": Elsewhere(["--again"], "test_fetch.py"),
     }),
     "bench emogi": ([*EL, "--sources", "2"], {

@@ -45,9 +45,9 @@ class Limits(ProgramTest):
                 self.skipTest("another user cannot run the program here")
         except PermissionError:
             self.skipTest("another user cannot run the program here")
-        for arguments, says in ((("bfs", "grid:4x4", "--threads", 40), "--threads"),
-                                (("bfs", "grid:4x4", "--devices", 16, "--threads", 1), "--devices"),
-                                (("sample", "grid:4x4", "--batch", 1, "--devices", 4, "--threads", 80), "--threads")):
+        for arguments, says in ((("bfs", "grid:4x4", "--threads", 40), "fewer threads"),
+                                (("bfs", "grid:4x4", "--devices", 16, "--threads", 1), "fewer devices"),
+                                (("sample", "grid:4x4", "--batch", 1, "--devices", 4, "--threads", 80), "fewer threads")):
             with self.subTest(arguments):
                 # A few: the program's own, and what else this user has.
                 self.must_fail(3, *arguments, says=["cannot be started", says], prepare=self.as_nobody(6))
@@ -59,7 +59,7 @@ class Limits(ProgramTest):
     def test_threads_without_address_space(self):
         most = 1_000_000 * 1024
         self.need_address_space(most)
-        for arguments, says in ((("bfs", "grid:4x4", "--threads", 500), "--threads"), (("pagerank", "grid:4x4", "--devices", 16), "--devices")):
+        for arguments, says in ((("bfs", "grid:4x4", "--threads", 500), "fewer threads"), (("pagerank", "grid:4x4", "--devices", 16), "fewer devices")):
             def prepare():
                 # The stack of a thread is as large as this says.
                 resource.setrlimit(resource.RLIMIT_STACK, (most // 8, resource.RLIM_INFINITY))
@@ -77,7 +77,7 @@ class Limits(ProgramTest):
             self.assertRegex(result.err, r"\A(warren: error: [^\n]+\n)?\Z")
             statuses.append(result.status)
             if "OpenBLAS" in result.err:
-                self.assertIn("--threads", result.err)
+                self.assertIn("fewer threads", result.err)
         self.assertEqual(statuses, sorted(statuses, reverse=True))
         self.assertEqual((statuses[0], statuses[-1]), (3, 0))
 

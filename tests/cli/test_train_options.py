@@ -44,6 +44,11 @@ TRAIN = {
     "--recompute": Shows(["--recompute"], "recompute", True, beside=["--layers", "3"]),
     **{name: Warned([name]) if DEVICE == "cpu" else Elsewhere([name], "test_train.py")
        for name in ("--no-capture", "--tensor-sums", "--no-tensor-sums", "--no-tf32")},
+    "--strategy": Shows(["--strategy", "pull"], "strategy", "pull:ps=128:dist=16:wpb=16", beside=["--devices", "2"])
+    if DEVICE == "cpu" else Elsewhere(["--strategy"], "test_train_strategies.py"),
+    "--workgroup": Refused(["--workgroup", "2"]),
+    "--explain": Changes(["--explain"], "candidates", beside=["--devices", "2"])
+    if DEVICE == "cpu" else Elsewhere(["--explain"], "test_train_strategies.py"),
     "--lr": Changes(["--lr", "0.5"], "losses"),
     "--weight-decay": Changes(["--weight-decay", "0.5"], "losses"),
     "--optimizer": Changes(["--optimizer", "sgd"], "losses"),

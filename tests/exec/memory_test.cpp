@@ -3,8 +3,11 @@
 // GPU.
 #include "warren/exec/memory.hpp"
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -182,6 +185,69 @@ TEST_F(MemoryCuda, Device) {
   EXPECT_FALSE(cuda_runtime_version().empty());
   EXPECT_FALSE(cuda_driver_version().empty());
   device.synchronize();
+}
+
+/// Gives memory of the system, and counts.
+class CountingResource : public MemoryResource {
+ public:
+  [[nodiscard]] void* allocate(const Device& /*device*/, std::uint64_t bytes) override {
+    if (bytes > kMebibyte) return nullptr;
+    ++given;
+    return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  }
+  void deallocate(const Device& /*device*/, void* pointer, std::uint64_t bytes) noexcept override {
+    ++back;
+    last = bytes;
+    std::free(pointer);
+  }
+  int given = 0, back = 0;
+  std::uint64_t last = 0;
+};
+
+/// As teams of processes have it.
+class AllResource final : public CountingResource {
+ public:
+  [[nodiscard]] bool gives(MemoryKind kind) const override { return kind != MemoryKind::host; }
+};
+
+TEST(Memory, AResourceMayGiveWhatIsPinnedElsewhere) {
+  const Device cpu = Device::cpu(1);
+  const auto resource = std::make_shared<AllResource>();
+  set_memory_resource(DeviceKind::cpu, resource);
+  void* const pinned = allocate(cpu, MemoryKind::pinned, 1000);
+  void* const host = allocate(cpu, MemoryKind::host, 300);
+  EXPECT_EQ(resource->given, 1);
+  // Pages that the block ends in may be another one's.
+  shrink(cpu, MemoryKind::pinned, pinned, 1000, 1000, 10);
+  deallocate(cpu, MemoryKind::pinned, pinned, 1000, 10);
+  deallocate(cpu, MemoryKind::host, host, 300);
+  EXPECT_EQ(resource->back, 1);
+  set_memory_resource(DeviceKind::cpu, nullptr);
+}
+
+TEST(Memory, BlocksGoBackToTheResourceThatGaveThem) {
+  const Device cpu = Device::cpu(1);
+  const auto first = std::make_shared<CountingResource>();
+  const auto second = std::make_shared<CountingResource>();
+  const MemoryUse before = memory_use(cpu);
+  void* const plain = allocate(cpu, MemoryKind::device, 100);
+  set_memory_resource(DeviceKind::cpu, first);
+  void* const firsts = allocate(cpu, MemoryKind::device, 200);
+  void* const host = allocate(cpu, MemoryKind::host, 300);
+  EXPECT_EQ(first->given, 1);
+  EXPECT_THAT([&] { (void)allocate(cpu, MemoryKind::device, 2 * kMebibyte); },
+              ThrowsMessage<MemoryError>(HasSubstr("the allocator that was set has none")));
+  set_memory_resource(DeviceKind::cpu, second);
+  void* const seconds = allocate(cpu, MemoryKind::device, 400);
+  deallocate(cpu, MemoryKind::device, firsts, 200);
+  set_memory_resource(DeviceKind::cpu, nullptr);
+  deallocate(cpu, MemoryKind::device, seconds, 400);
+  deallocate(cpu, MemoryKind::device, plain, 100);
+  deallocate(cpu, MemoryKind::host, host, 300);
+  EXPECT_EQ((std::vector{first->given, first->back, second->given, second->back}),
+            (std::vector{1, 1, 1, 1}));
+  EXPECT_EQ((std::vector{first->last, second->last}), (std::vector<std::uint64_t>{200, 400}));
+  EXPECT_EQ(memory_use(cpu).current, before.current);
 }
 
 }  // namespace

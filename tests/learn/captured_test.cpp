@@ -118,6 +118,22 @@ TEST(CapturedTrainingCuda, IsTheSameOfEveryModelAndType) {
   }
 }
 
+/// Sums by every strategy whose bits repeat are part of captured epochs.
+TEST(CapturedTrainingCuda, IsTheSameByEveryStrategy) {
+  if (gpu_teams().empty()) GTEST_SKIP() << "no GPU";
+  const Problem p = problem(true, false, false);
+  TrainOptions options = quick(ModelKind::sage);
+  for (const auto& team : gpu_teams()) {
+    if (team.ranks == 1) continue;
+    for (const sparse::Strategy strategy : sparse::all_strategies()) {
+      SCOPED_TRACE(sparse::name_of(strategy));
+      options.exchange.product = sparse::DistributedOptions{.strategy = strategy};
+      options.exchange.is_deterministic = true;
+      expect_equal(p, options, team);
+    }
+  }
+}
+
 TEST(CapturedTrainingCuda, ContinuesWhereMemoryChangesHands) {
   if (gpu_teams().empty()) GTEST_SKIP() << "no GPU";
   const Problem p = problem(false, false, false);

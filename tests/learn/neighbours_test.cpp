@@ -30,11 +30,10 @@ std::vector<float> expected_sums(const graph::Graph& graph, std::uint64_t first,
   return sums;
 }
 
-void check_rank(team::Team& team, const GraphPair& graphs, std::uint64_t k, HaloBy by) {
-  Context context(team);
+/// Sums forward and backward, whose rows may be overwritten afterwards.
+void check_sums(Context& context, const Neighbourhood& both, const GraphPair& graphs,
+                std::uint64_t k) {
   const exec::Stream& stream = context.stream();
-  const Neighbourhood both(team, stream, graphs, by);
-  context.set_rows(both.out->rows(), both.out->input_ids());
   const Aggregation aggregation(context, both, graphs, Weighting::sum);
   const std::uint64_t first = both.out->first(), count = both.out->rows();
   std::vector<float> mine(count * k);
@@ -54,7 +53,19 @@ void check_rank(team::Team& team, const GraphPair& graphs, std::uint64_t k, Halo
     exec::fill_bytes(stream, x.data(), 0xff, x.bytes());
     EXPECT_EQ(y.to_host(stream), expected_sums(*graphs.in, first, count, k));
   }
-  const std::vector<Vertex>& halo = both.out->halo_ids();
+}
+
+void check_rank(team::Team& team, const GraphPair& graphs, std::uint64_t k, sparse::HaloBy by) {
+  Context context(team);
+  const exec::Stream& stream = context.stream();
+  const Neighbourhood both(team, stream, graphs, by);
+  context.set_rows(both.out->rows(), both.out->input_ids());
+  check_sums(context, both, graphs, k);
+  const std::uint64_t first = both.out->first(), count = both.out->rows();
+  std::vector<float> mine(count * k);
+  for (std::uint64_t i = 0; i < mine.size(); ++i) mine[i] = value_of(first + i / k, i % k);
+  auto x = testing_support::on_device(stream, mine);
+  const std::vector<Vertex>& halo = both.out->whole().halo_ids();
   x.upload(stream, mine);
   const float* pulled = both.out->pull(context, static_cast<const float*>(x.data()), k, 1);
   std::vector<float> rows(halo.size() * k);
@@ -66,9 +77,10 @@ void check_rank(team::Team& team, const GraphPair& graphs, std::uint64_t k, Halo
 void check(const team::TeamOptions& options, const fixtures::Named& named) {
   const GraphPair graphs = fixtures::pair_of(named.graph, options.ranks);
   for (const std::uint64_t k : {3, 16}) {
-    for (const HaloBy by : {HaloBy::automatic, HaloBy::collectives}) {
+    for (const sparse::HaloBy by : {sparse::HaloBy::automatic, sparse::HaloBy::collectives}) {
       SCOPED_TRACE(named.name + ", " + testing_support::name_of(options) + ", k " +
-                   std::to_string(k) + (by == HaloBy::automatic ? ", reads" : ", collectives"));
+                   std::to_string(k) +
+                   (by == sparse::HaloBy::automatic ? ", reads" : ", collectives"));
       team::run_team(options, [&](team::Team& team) {
         team.with_peer_memory([&] {
           team.barrier();
@@ -92,6 +104,40 @@ TEST(Neighbours, RowsOfOtherRanksComeEitherWay) {
   for (const auto& options : testing_support::teams<exec::Cpu>()) {
     for (const auto& named : graphs()) check(options, named);
   }
+}
+
+/// Of a directed graph, whose two matrices have a strategy each, on rows that are padded.
+template <class Backend>
+void check_strategies() {
+  for (const auto& options : testing_support::teams<Backend>()) {
+    if (options.ranks == 1) continue;
+    const GraphPair graphs =
+        fixtures::pair_of(fixtures::random_graph(400, 3000, 5, false), options.ranks);
+    team::run_team(options, [&](team::Team& team) {
+      team.with_peer_memory([&] {
+        team.barrier();
+        Context context(team);
+        const Neighbourhood both(team, context.stream(), graphs);
+        context.set_rows(both.out->rows(), both.out->input_ids());
+        for (const sparse::Strategy strategy : sparse::all_strategies()) {
+          SCOPED_TRACE(sparse::name_of(strategy) + ", " + testing_support::name_of(options));
+          both.out->set_strategy(NumberType::float32, {.strategy = strategy});
+          both.in->set_strategy(NumberType::float32, {.strategy = strategy});
+          check_sums(context, both, graphs, 3);
+          check_sums(context, both, graphs, 16);
+        }
+        context.stream().synchronize();
+        team.barrier();
+      });
+    });
+  }
+}
+
+TEST(Neighbours, AreSummedByEveryStrategy) { check_strategies<exec::Cpu>(); }
+
+TEST(NeighboursCuda, AreSummedByEveryStrategy) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_strategies<exec::Cuda>();
 }
 
 /// One that fails instead of pulling ends the team; the others do not wait for it.

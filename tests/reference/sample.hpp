@@ -35,6 +35,7 @@ struct SampleOptions {
   bool replace = false;
   bool weighted = false;
   bool disjoint = false;
+  bool once = false;
   std::uint64_t seed = 1;
   std::uint64_t batch = 0;
   std::vector<std::int64_t> edge_times;  ///< Of every edge of the graph, or empty.
@@ -66,10 +67,12 @@ class Sampler {
       number.emplace(seeds[i], i);
       sample.trees.push_back(i);
     }
+    std::size_t before = 0;  // Targets of the hops before, which have drawn.
     for (std::uint32_t hop = 0; hop < options_.fanouts.size(); ++hop) {
       SampledHop out;
       const std::size_t targets = sample.vertices.size();
-      for (std::uint32_t i = 0; i < targets; ++i) {
+      if (options_.once) out.offsets.resize(before + 1, 0);
+      for (auto i = static_cast<std::uint32_t>(options_.once ? before : 0); i < targets; ++i) {
         for (const std::uint64_t edge :
              choose(sample.vertices[i], sample.trees.at(options_.disjoint ? i : 0), hop, i)) {
           const Vertex end = graph_.targets[edge];
@@ -92,6 +95,7 @@ class Sampler {
       out.duplicates.assign(sample.vertices.size(), 0);
       for (const Vertex column : out.columns) ++out.duplicates[column];
       sample.hops.push_back(std::move(out));
+      before = targets;
     }
     return sample;
   }

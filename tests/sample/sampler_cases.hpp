@@ -184,6 +184,7 @@ inline void check_samples(const team::TeamOptions& team_options, const fixtures:
         asked.replace = options.replace;
         asked.weighted = options.weighted;
         asked.disjoint = options.disjoint;
+        asked.once = options.once;
         asked.seed = options.seed;
         asked.batch = first + b;
         if (options.temporal) {
@@ -284,6 +285,25 @@ TYPED_TEST_P(SamplerTest, DisjointTrees) {
       check_samples(options, named, tried);
     }
   }
+}
+
+TYPED_TEST_P(SamplerTest, DrawnOnce) {
+  for (const auto& named : sampling_graphs()) {
+    for (const auto& options : sampling_teams<TypeParam>()) {
+      SampleCase tried = sample_case({2, 3, 2}, 6);
+      tried.options.once = true;
+      check_samples(options, named, tried);
+      tried.options.replace = true;
+      check_samples(options, named, tried);
+      tried.options.disjoint = true;
+      check_samples(options, named, tried);
+    }
+  }
+  // Several chunks of targets, of which the first ones have no rows of their own.
+  SampleCase many = sample_case({15, 4, 2}, many_seeds());
+  many.options.once = true;
+  check_samples(other_team<TypeParam>(),
+                {"community", fixtures::generated("community:20000,12", true)}, many);
 }
 
 TYPED_TEST_P(SamplerTest, NotLaterThanTheSeed) {
@@ -481,8 +501,9 @@ TYPED_TEST_P(SamplerTest, SaysSumsAbove32BitsThatDoNotFit) {
 
 REGISTER_TYPED_TEST_SUITE_P(SamplerTest, UniformOnEveryGraphAndTeam, EveryWidthOfFanout,
                             ChoicesTooLargeForAWorkersOwnMemory, ManyTargets, WithReplacement,
-                            Weighted, DisjointTrees, NotLaterThanTheSeed, EdgesInHostMemory,
-                            EdgesOnEveryDevice, RefusesWhatMakesNoSense, SaysWhatDoesNotFit,
-                            SaysSumsAbove32BitsThatDoNotFit, NamesTheTableThatDoesNotFit);
+                            Weighted, DisjointTrees, DrawnOnce, NotLaterThanTheSeed,
+                            EdgesInHostMemory, EdgesOnEveryDevice, RefusesWhatMakesNoSense,
+                            SaysWhatDoesNotFit, SaysSumsAbove32BitsThatDoNotFit,
+                            NamesTheTableThatDoesNotFit);
 
 }  // namespace warren::sample

@@ -46,6 +46,14 @@ TEST(VerifySample, AcceptsSamples) {
     EXPECT_EQ(verify(graph, batch, kSeeds, options), "");
     EXPECT_EQ(digest(batch), digest(sampled(graph, options)));
   }
+  for (const bool disjoint : {false, true}) {
+    SamplerOptions options = some_options(disjoint);
+    options.once = true;
+    const HostBatch batch = sampled(graph, options);
+    EXPECT_EQ(verify(graph, batch, kSeeds, options), "");
+    options.once = false;  // Rows that drew in the first hop have nothing in the second.
+    EXPECT_NE(verify(graph, batch, kSeeds, options).find("0 edges, where"), std::string::npos);
+  }
 }
 
 TEST(VerifySample, FindsWhatIsWrong) {

@@ -204,7 +204,7 @@ void check_widths(const team::TeamOptions& team_options) {
   const graph::Graph graph = fixtures::weighted(fixtures::generated("kron:6,4", true), 2);
   for_each_strategy(team_options, graph, [&](auto& team, auto& shard, Scenario s, auto& quality) {
     for (const std::uint64_t k : {129, 300, 1030}) {
-      if (testing_support::is_tiny() && k != 129) continue;
+      if (testing_support::sees_few() && k != 129) continue;
       if (testing_support::is_small() && k == 300) continue;
       s.k = k;
       check_rank<float>(team, graph, shard, s, quality);

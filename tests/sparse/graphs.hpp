@@ -46,6 +46,7 @@ inline std::vector<Named> matrices() {
         {"random " + std::to_string(seed),
          random_graph(static_cast<Vertex>(20 + 97 * seed), 40 + 500 * seed, seed, seed % 2 == 0)});
   }
+  testing_support::keep_for_threads(all);
   return all;
 }
 

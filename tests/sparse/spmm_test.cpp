@@ -102,7 +102,7 @@ const std::vector<Case>& cases() {
                                         {6, 0, 0, 1.0f, 0.0f, 7}};
   static const std::vector<Case> few = {
       {1}, {5, 3, 0}, {8, 0, 8}, {33}, {129}, {20, 0, 0, 0.5f, 1.0f}, {64, 0, 0, 1.0f, 0.5f, 1}};
-  return testing_support::is_tiny() ? few : all;
+  return testing_support::sees_few() ? few : all;
 }
 
 void check_shapes(const exec::Stream& stream) {
@@ -164,7 +164,7 @@ void check_wide(const exec::Stream& stream) {
                             {128, 0, 0, 0.5f, 0.0f, 3},
                             {64, 0, 0, 2.0f, 0.5f, 17},
                             {128, 0, 0, -1.0f, 1.0f, 64}};
-  if (testing_support::is_tiny()) wide = {{40}, {136, 0, 8}, {64, 0, 0, 2.0f, 0.5f, 17}};
+  if (testing_support::sees_few()) wide = {{40}, {136, 0, 8}, {64, 0, 0, 2.0f, 0.5f, 17}};
   for (const auto& named : fixtures::matrices()) {
     if (named.name.find("star") != std::string::npos && std::is_same_v<T, Half>) continue;
     SCOPED_TRACE(named.name);

@@ -96,6 +96,38 @@ TEST_F(Tuner, MeasuresAtMostAsManyAsAskedAndTakesTheFastest) {
   }
 }
 
+/// Of times that are told: pieces of 64 entries are the fastest.
+TEST_F(Tuner, IterationsTryWhatIsAskedForAndRememberTheFastest) {
+  const graph::ShardSource source = fixtures::shard_source(graph_, 4);
+  TuneOptions options;
+  options.strategy = Strategy::pull;
+  options.tries = 9;
+  options.table = table();
+  team::run_team(four_ranks(), [&](team::Team& team) {
+    const Rows rows = make_rows(team, graph::make_shard(team, source));
+    std::vector<DistributedOptions> tried;
+    IterationTuner tuner(team, rows, 16, "float32", sizeof(float), "tests", options);
+    while (tuner.next()) {
+      const DistributedOptions way = *tuner.next();
+      for (const DistributedOptions& before : tried) EXPECT_NE(before, way);
+      tried.push_back(way);
+      EXPECT_EQ(way.strategy, Strategy::pull);
+      tuner.took(way.piece_entries == 64 ? 1.0 : 2.0);
+    }
+    EXPECT_LE(tried.size(), options.tries);
+    EXPECT_GT(tried.size(), 1u);
+    EXPECT_EQ(tuner.tuning().best.piece_entries, 64u);
+    EXPECT_THROW(tuner.took(1.0), UsageError);
+    team.barrier();
+    const IterationTuner again(team, rows, 16, "float32", sizeof(float), "tests", options);
+    EXPECT_FALSE(again.next().has_value());
+    EXPECT_TRUE(again.tuning().is_remembered);
+    EXPECT_EQ(again.tuning().best, tuner.tuning().best);
+    const IterationTuner other(team, rows, 16, "float32", sizeof(float), "others", options);
+    EXPECT_TRUE(other.next().has_value());
+  });
+}
+
 TEST_F(Tuner, RemembersByMatrixWidthAndWorkgroup) {
   TuneOptions options;
   options.table = table();

@@ -2,9 +2,12 @@
 // How much a test does.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <vector>
 
 namespace warren::testing_support {
 
@@ -15,6 +18,15 @@ inline bool is_tiny() { return std::getenv("WARREN_TEST_SMALL") != nullptr; }
 /// Less where everything takes ten times as long and more: in sanitized builds, too.
 inline bool is_small() {
 #ifdef WARREN_SANITIZED
+  return true;
+#else
+  return is_tiny();
+#endif
+}
+
+/// Few widths of rows: the thread sanitizer looks for races, which numbers do not make.
+inline bool sees_few() {
+#ifdef WARREN_SANITIZED_THREADS
   return true;
 #else
   return is_tiny();
@@ -34,6 +46,20 @@ inline std::size_t step_under_threads([[maybe_unused]] std::size_t step) {
   return step;
 #else
   return 1;
+#endif
+}
+
+/// Of what is tried with many shapes, the thread sanitizer sees those with work for several threads
+/// and one without: erases the others, by name.
+template <class Named>
+void keep_for_threads([[maybe_unused]] std::vector<Named>& all) {
+#ifdef WARREN_SANITIZED_THREADS
+  constexpr std::array kSeen{
+      "no edges",  "loops and duplicates", "star",      "grid",
+      "kronecker", "kronecker, directed",  "community", "community, weighted",
+      "random 1",  "large star",           "random"};
+  std::erase_if(all,
+                [&](const Named& named) { return std::ranges::count(kSeen, named.name) == 0; });
 #endif
 }
 

@@ -88,10 +88,10 @@ TEST(Betweenness, OfSmallGraphsIsTheDefinition) {
   }
 }
 
-void check(const team::TeamOptions& options, const fixtures::Named& named,
+void check(const team::TeamOptions& options, const fixtures::Named& named, std::uint64_t count,
            const graph::EdgesOptions& placement = {}) {
   SCOPED_TRACE(named.name + ", " + std::to_string(options.ranks) + " ranks");
-  const std::vector<Vertex> sources = traverse::sample_sources(named.graph.vertices, 3, 5);
+  const std::vector<Vertex> sources = traverse::sample_sources(named.graph.vertices, count, 5);
   exec::ThreadPool pool(2);
   const graph::ShardSource source = fixtures::shard_source(named.graph, options.ranks);
   team::run_team(options, [&](team::Team& team) {
@@ -107,12 +107,53 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
   });
 }
 
+/// Two batches on the CPU, of which the second is not full; fewer where each takes long.
+std::uint64_t sources_on(const fixtures::Named& named) { return named.name == "path" ? 2 : 10; }
+
 TEST(Betweenness, OnEveryShapeAndTeam) {
   for (const auto& named : fixtures::shapes()) {
-    for (const auto& options : fixtures::cpu_teams()) check(options, named);
+    for (const auto& options : fixtures::cpu_teams()) check(options, named, sources_on(named));
   }
   for (const auto& named : fixtures::placed_shapes())
-    check(fixtures::cpu_teams().back(), named, {graph::EdgesPlacement::host, 4000});
+    check(fixtures::cpu_teams().back(), named, sources_on(named),
+          {graph::EdgesPlacement::host, 4000});
+}
+
+TEST(Betweenness, SourcesGoTogetherButInDeepGraphs) {
+  const auto steps_of = [](const graph::Graph& graph, const std::vector<Vertex>& sources) {
+    std::uint64_t steps = 0;
+    const graph::ShardSource source = fixtures::shard_source(graph, 2);
+    team::TeamOptions options;
+    options.ranks = 2;
+    options.threads = 2;
+    team::run_team(options, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      traverse::Betweenness betweenness(team, shard);
+      const std::uint64_t found = betweenness.run(sources).steps;
+      expect_near(betweenness.all_scores(), counted(graph, sources));
+      if (team.rank() == 0) steps = found;
+    });
+    return steps;
+  };
+  // Vertex 0 and its seven neighbours; those have level 2.
+  const graph::Graph star = fixtures::star(8, true);
+  const std::uint64_t alone = steps_of(star, {0});
+  EXPECT_LE(steps_of(star, {0, 1, 2, 3, 4, 5, 6, 7}), alone + 4);
+  EXPECT_EQ(steps_of(star, {1, 1, 1}), steps_of(star, {1})) << "repeats, each of which counts";
+  EXPECT_EQ(steps_of(fixtures::star(8, false), {1, 2, 3}), 0u) << "none has an out-edge";
+  // There and back from each source, of which together they would go back once.
+  EXPECT_GT(steps_of(fixtures::path(300), {0, 1, 2}), 3u * 2 * 297);
+}
+
+TEST(Betweenness, NeedsNoInEdges) {
+  const graph::Graph graph = fixtures::random_graph(60, 200, 3, false);
+  const graph::ShardSource source{std::make_shared<const graph::Graph>(graph), nullptr, {0, 60}};
+  team::run_team({}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::Betweenness betweenness(team, shard);
+    betweenness.run(all_of(60));
+    expect_near(betweenness.all_scores(), counted(graph, all_of(60)));
+  });
 }
 
 TEST(Betweenness, SamplesAreDifferentVertices) {
@@ -156,7 +197,7 @@ TEST(Betweenness, RefusesWhatIsNoSource) {
 TEST(BetweennessCuda, OnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   for (const auto& named : fixtures::shapes()) {
-    for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check(options, named);
+    for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check(options, named, 3);
   }
 }
 

@@ -121,6 +121,7 @@ inline std::vector<Named> shapes() {
         {"random " + std::to_string(seed),
          random_graph(static_cast<Vertex>(50 + 137 * seed), 40 + 300 * seed, seed, seed % 2 == 0)});
   }
+  testing_support::keep_for_threads(all);
   return all;
 }
 

@@ -167,6 +167,7 @@ std::vector<fixtures::Named> small_shapes() {
   all.push_back({"grid", fixtures::generated("grid:16x11", true)});
   all.push_back({"kronecker", fixtures::generated("kron:7", true)});
   all.push_back({"random", fixtures::generated("urand:9,2", true)});
+  testing_support::keep_for_threads(all);
   return all;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every traversal on teams of every size up to the largest, against the sequential references:
-// what a step does once for each rank must not run out of anything.
+// what a step does once for each rank must not run out of anything. Ranks are threads, and, of a
+// few sizes, processes.
 #include <cmath>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "warren/traverse/sssp.hpp"
 
 #include "reference/traverse.hpp"
+#include "support/processes.hpp"
 #include "traverse/fixtures.hpp"
 
 namespace warren {
@@ -60,13 +62,28 @@ class TeamSizes : public testing::Test {
       const std::vector<int> sizes{1, 2, 3, 4, 7, 15, 16, 17, kMaxRanks};
       for (std::size_t i = 0; i < sizes.size(); i += testing_support::step_under_threads(3)) {
         SCOPED_TRACE(the.name + ", " + std::to_string(sizes[i]) + " ranks");
-        const graph::ShardSource source = fixtures::shard_source(the.graph, sizes[i]);
-        team::run_team({exec::DeviceKind::cpu, sizes[i], sizes[i]}, [&](team::Team& team) {
-          const graph::Shard shard = graph::make_shard(team, source);
-          body(the, team, shard);
-        });
+        on_team(the, sizes[i], body);
       }
     }
+#if !defined(WARREN_SANITIZED_THREADS)  // Which knows nothing of other processes.
+    for (const int size : {2, 3, 4}) {
+      SCOPED_TRACE(std::to_string(size) + " processes");
+      testing_support::in_processes(size, [&] {
+        for (const Case& the : cases()) {
+          SCOPED_TRACE(the.name);
+          on_team(the, size, body);
+        }
+      });
+    }
+#endif
+  }
+  template <class Body>
+  static void on_team(const Case& the, int size, Body&& body) {
+    const graph::ShardSource source = fixtures::shard_source(the.graph, size);
+    team::run_team({exec::DeviceKind::cpu, size, size}, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      body(the, team, shard);
+    });
   }
   /// Both are as near to the limit as their tolerance says; float32 rounds besides.
   static void expect_ranks(const Case& the, const std::vector<double>& ranks) {

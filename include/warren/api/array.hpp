@@ -22,6 +22,9 @@ class ArrayMemory;
 [[nodiscard]] void* on_host(ArrayMemory& memory);
 /// nullptr where they are in host memory alone.
 [[nodiscard]] void* on_gpu(const ArrayMemory& memory) noexcept;
+/// Work that is put on `stream` (a cudaStream_t, which outlives the memory) may use it: what takes
+/// its place waits for that. For the default stream nobody need ask.
+void used_on(ArrayMemory& memory, void* stream);
 /// -1 where they are in host memory alone.
 [[nodiscard]] int gpu_of(const ArrayMemory& memory) noexcept;
 
@@ -62,6 +65,16 @@ class Array {
   [[nodiscard]] const T* gpu_data() const noexcept {
     return size_ == 0 ? nullptr : static_cast<const T*>(api::on_gpu(*memory_));
   }
+
+  /// Work that the caller puts on `stream` of that GPU (a cudaStream_t, which outlives this) may
+  /// read the elements, until the last copy of this goes: their memory is used again only after
+  /// that work. The default stream's need not be named.
+  void used_on(void* stream) const {
+    if (size_ > 0) api::used_on(*memory_, stream);
+  }
+
+  /// For the parts of the library.
+  [[nodiscard]] const std::shared_ptr<api::ArrayMemory>& memory() const { return memory_; }
 
   /// The same elements, whatever they are in.
   template <std::ranges::sized_range R>

@@ -13,6 +13,8 @@ namespace warren::api {
 /// Throws UsageError, with the name that was meant, unless `value` is one of `available`.
 void check_choice(const std::string& option, const std::string& value,
                   const std::vector<std::string>& available);
+/// Throws UsageError for a number of timed runs below 0.
+void check_repeat(int repeat);
 /// Throws UsageError for fanouts that are neither 1 or more nor -1, for none and for too many.
 void check_fanouts(const std::vector<std::int64_t>& fanouts);
 

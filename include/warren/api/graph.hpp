@@ -13,10 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "warren/api/session.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/types.hpp"
 #include "warren/graph/builder.hpp"
 #include "warren/graph/graph.hpp"
+#include "warren/graph/io.hpp"
 
 namespace warren {
 
@@ -28,6 +30,18 @@ class GraphState;
 class VertexError : public UsageError {
  public:
   using UsageError::UsageError;
+};
+
+/// How Graph::save() writes.
+struct SaveOptions {
+  bool compress = false;             ///< Neighbour lists are compressed; the file is a .wgr one.
+  int repeat = 1;                    ///< The file is written so often, each time whole.
+  std::optional<Session> session{};  ///< Whose threads write. Left out: Session::standard().
+};
+struct SaveResult {
+  std::uint64_t bytes = 0;
+  double bits_per_edge = 0.0;         ///< Of compressed lists, the index included.
+  std::vector<double> run_seconds{};  ///< Of each time.
 };
 
 /// A directed graph in host memory, with or without weights, and what sessions keep of it on their
@@ -45,11 +59,20 @@ class Graph {
   [[nodiscard]] bool is_weighted() const;
   /// True if every edge (u, v) has its (v, u), of equal weight. Found out once.
   [[nodiscard]] bool is_symmetric() const;
-  /// The arrays, not to be written.
+  /// Throws UsageError, naming the edge, for a weight that is negative or not finite. Looked for
+  /// once.
+  void check_weights() const;
+  /// The arrays, not to be written. Of a graph that is drawn late (ReadOptions), drawn by the first
+  /// call of this.
   [[nodiscard]] const graph::Graph& csr() const;
 
   /// A name for each vertex, where the source has them: words that are ids, or a dataset's names.
   [[nodiscard]] std::span<const std::string> names() const;
+  /// True if the names are the ids that the source knows vertices by: words.
+  [[nodiscard]] bool are_names_ids() const;
+  /// What the file's reader told of the weights: of integers `scale`, by which they were
+  /// multiplied.
+  [[nodiscard]] const graph::WeightReport& weights_read() const;
   /// The vertex with this name. Throws VertexError.
   [[nodiscard]] Vertex find(const std::string& name) const;
   /// The id that the source knows the vertex by.
@@ -58,6 +81,8 @@ class Graph {
   /// Writes the graph in the format that `path` names (graph::write_graph()); returns the bytes.
   /// Throws InputError.
   std::uint64_t save(const std::string& path) const;
+  /// The same as the options say. Throws UsageError for `compress` of another format than .wgr.
+  [[nodiscard]] SaveResult save(const std::string& path, const SaveOptions& options) const;
   /// Every edge turned round: this graph where it is symmetric. Made once, and kept.
   [[nodiscard]] Graph reversed() const;
   /// Frees what sessions keep of it on their devices, and its transpose.
@@ -85,6 +110,16 @@ struct ReadOptions {
   /// those of the file where it has any.
   std::string weights{};
   std::uint64_t seed = 1;  ///< Of generators and drawn weights.
+  /// Negative weights throw InputError, by file, line and ids.
+  bool no_negative_weights = false;
+  /// A file's weights of a few decimals are kept exactly, as integers in units of 1 / scale
+  /// (Graph::weights_read()), where they can be.
+  bool exact_decimals = false;
+  /// A generator without weights draws when the graph is used: calls on GPUs whose vertices are in
+  /// "ranges" or by "degree" draw each rank's part on its GPU, and there is no graph in host memory
+  /// until somebody asks for its arrays.
+  bool draws_late = false;
+  std::optional<Session> session{};  ///< Whose threads read. Left out: Session::standard().
 };
 
 /// The graph that `name` is: a generator ("kron:20", "urand:20", "grid:100x100",

@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <vector>
 
+#include "warren/api/array.hpp"
+#include "warren/api/array_view.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/session.hpp"
 #include "warren/api/traverse.hpp"
@@ -31,18 +31,20 @@ struct SpmmOptions {
 };
 
 struct SpmmResult {
-  std::vector<float> values;  ///< n x k, row-major.
+  Array<float> values;  ///< n x k, row-major: on a GPU where `b` was on one, else in host memory.
   std::uint64_t rows = 0;
   std::uint64_t columns = 0;
   std::string strategy;
   RunInfo info;
 };
 
-/// C = A B. `b` is n x k, row-major, in host memory; so is C. Sums are float32. Repeats bit for bit
-/// on one device, number of ranks and strategy other than "once". Throws UsageError for a size of
-/// `b` that is not n k, k = 0, a strategy that is none, an integer weight that float32 does not
-/// hold (above 2^24), and the symmetric normalisation of a negative degree; MemoryError.
-[[nodiscard]] SpmmResult spmm(const Graph& graph, std::span<const float> b, std::uint64_t k,
+/// C = A B. `b` is n x k, row-major, in host memory or on a GPU. A call of one rank on GPUs runs on
+/// that of `b`, reads it there, and writes C there; of several ranks each copies its rows of `b`,
+/// and C is on the first one's. Sums are float32. Repeats bit for bit on one device, number of
+/// ranks and strategy other than "once". Throws UsageError for a size of `b` that is not n k, k =
+/// 0, a strategy that is none, an integer weight that float32 does not hold (above 2^24), and the
+/// symmetric normalisation of a negative degree; MemoryError.
+[[nodiscard]] SpmmResult spmm(const Graph& graph, const ArrayView<float>& b, std::uint64_t k,
                               const SpmmOptions& options = {});
 
 struct SddmmOptions {
@@ -53,14 +55,17 @@ struct SddmmOptions {
 };
 
 struct SddmmResult {
-  std::vector<float> values;  ///< One an edge, in the order of the graph's targets.
+  /// One an edge, in the order of the graph's targets: where `x` is after a call of one rank, else
+  /// in host memory.
+  Array<float> values;
   RunInfo info;
 };
 
 /// out[e] = A[v][u] <X[v], Y[u]> for every edge e = (v, u). `x` and `y` are n x k, row-major, in
-/// host memory. Sums are float32; repeats bit for bit. Throws as spmm().
-[[nodiscard]] SddmmResult sddmm(const Graph& graph, std::span<const float> x,
-                                std::span<const float> y, std::uint64_t k,
+/// host memory or on a GPU, where a call of one rank reads them. Sums are float32; repeats bit for
+/// bit. Throws as spmm().
+[[nodiscard]] SddmmResult sddmm(const Graph& graph, const ArrayView<float>& x,
+                                const ArrayView<float>& y, std::uint64_t k,
                                 const SddmmOptions& options = {});
 
 }  // namespace warren

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "warren/api/array.hpp"
+#include "warren/api/array_view.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/session.hpp"
 #include "warren/api/traverse.hpp"
@@ -21,6 +22,7 @@ struct SampleOptions {
   bool replace = false;   ///< Each draw is of all neighbours: the same one may come again.
   bool weighted = false;  ///< Draws go by the edges' weights, 0 or more.
   bool disjoint = false;  ///< Every sampled edge has a vertex of its own: a tree for each seed.
+  bool once = false;      ///< Neighbours of a vertex are drawn once, not again in every later hop.
   std::uint64_t seed = 1;
   std::uint64_t batch = 0;      ///< Its number, below 2^48: batches of one seed draw differently.
   Edges edges = Edges::device;  ///< Not compressed.
@@ -45,8 +47,9 @@ struct SampleResult {
   RunInfo info;
 };
 
-/// Hop h takes every vertex that the sample has so far: of its N neighbours along its edges min(N,
-/// M) different ones, uniformly, M being the hop's fanout; with `replace` M draws; with `weighted`
+/// Hop h takes every vertex that the sample has so far, or with `once` those that the hop before it
+/// found: of its N neighbours along its edges min(N, M) different ones, uniformly, M being the
+/// hop's fanout; with `replace` M draws; with `weighted`
 /// draws in proportion to the weights, edges of weight 0 never. In host memory. A function of the
 /// graph, `seed`, `batch` and the seeds alone: the same on every device and number of ranks. Throws
 /// VertexError for a seed that is no vertex; UsageError for no seeds, a fanout out of range, and
@@ -54,12 +57,16 @@ struct SampleResult {
 [[nodiscard]] SampleResult sample_neighbours(const Graph& graph, const SampleOptions& options);
 
 struct SampleBatchesOptions {
-  std::vector<Vertex> seeds{};          ///< One or more, batch after batch.
+  std::vector<Vertex> seeds{};  ///< One or more, batch after batch.
+  /// In place of `seeds`: where the caller has them, on a GPU too, where a call of one rank on
+  /// GPUs runs and reads them.
+  IdsView seeds_in_place{};
   std::vector<std::int64_t> fanouts{};  ///< As of SampleOptions, like all that is not told here.
   std::uint64_t batch_size = 1024;      ///< Seeds of a batch, 1 or more. The last one has the rest.
   bool replace = false;
   bool weighted = false;
   bool disjoint = false;
+  bool once = false;
   bool edge_ids = false;  ///< Tell the edges' places in the graph, too.
   std::uint64_t seed = 1;
   std::uint64_t batch = 0;  ///< The first batch's number; the others follow.
@@ -93,7 +100,7 @@ struct SampleBatchesResult {
 /// The samples of many batches, each as of sample_neighbours() with that batch's seeds and number.
 /// Arrays are on the device (of several: on the first, the batches being shared out among them).
 /// Deterministic likewise: neither ranks nor `in_flight` change anything. Throws as
-/// sample_neighbours(), and UsageError for a batch size of 0.
+/// sample_neighbours(), and UsageError for a batch size of 0 and for seeds in both places.
 [[nodiscard]] SampleBatchesResult sample_batches(const Graph& graph,
                                                  const SampleBatchesOptions& options);
 

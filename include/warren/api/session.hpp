@@ -9,6 +9,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/exec/device.hpp"
+#include "warren/exec/memory.hpp"
 
 namespace warren {
 
@@ -27,6 +28,11 @@ struct SessionOptions {
   int threads = 0;
   /// More ranks than GPUs take turns. For tests.
   bool share_devices = false;
+  /// More ranks than GPUs have a part of one each, as if on their own. For tests.
+  bool side_by_side = false;
+  /// Ranks do not reach each other's memory, as on GPUs without a path between them, or without
+  /// atomic operations on it: what needs that is refused. For tests.
+  bool no_peer = false;
 };
 
 /// Copies name the same session. Calls of several threads may use one session: they take turns.
@@ -58,6 +64,14 @@ class Interrupted : public Error {
  public:
   using Error::Error;
 };
+
+/// Memory of GPUs that is taken from here on comes from `resource`, another library's pool say, and
+/// goes back to it; nullptr: from the driver. Pinned and host memory is the system's. For all
+/// sessions of the process; what is held stays with who gave it, but for blocks that are kept for
+/// later results, which go back at once. A resource that has too little ends a call with
+/// MemoryError. `kind` cpu: the same for the CPU's device memory, for tests.
+void set_memory_resource(std::shared_ptr<exec::MemoryResource> resource,
+                         DeviceKind kind = DeviceKind::cuda);
 
 /// Every call that waits for a team asks `check` about twenty times a second, in the thread that
 /// called; where it says true, the call throws Interrupted, and the team ends at its next step. An

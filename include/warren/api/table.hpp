@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "warren/api/array.hpp"
+#include "warren/api/array_view.hpp"
 #include "warren/api/session.hpp"
 #include "warren/api/traverse.hpp"
 #include "warren/memory/host_array.hpp"
@@ -47,8 +48,9 @@ namespace api {
 
 class TableState;
 
-/// Rows as bytes. Throws UsageError.
-[[nodiscard]] std::shared_ptr<TableState> make_table(memory::HostArray<unsigned char> values,
+/// Rows as bytes, which `owner` keeps alive. Throws UsageError.
+[[nodiscard]] std::shared_ptr<TableState> make_table(const ArrayView<unsigned char>& values,
+                                                     std::shared_ptr<void> owner,
                                                      std::uint64_t rows, std::uint64_t row_bytes,
                                                      const TableOptions& options);
 void release(TableState& table);
@@ -60,15 +62,16 @@ struct GatheredRows {
   std::uint64_t cached_hits = 0;
   RunInfo info;
 };
-[[nodiscard]] GatheredRows gather_rows(TableState& table, std::span<const std::uint64_t> ids);
+[[nodiscard]] GatheredRows gather_rows(TableState& table, const IdsView& ids);
 
 }  // namespace api
 
-/// rows() x columns() elements, row-major. Copies share them. The elements are in host memory and
-/// are not changed; what the ranks have of them is made by the first call, kept for later ones, and
-/// freed with the last copy, by release(), or where memory is short. On the CPU the ranks read the
-/// host's elements where they are, but for TablePlacement::cached. Calls run in the session and on
-/// the ranks of the options. All functions may be called by several threads.
+/// rows() x columns() elements, row-major. Copies share them. The elements are in host memory, or
+/// on a GPU, and are not changed; what the ranks have of them is made by the first call, kept for
+/// later ones, and freed with the last copy, by release(), or where memory is short. On the CPU the
+/// ranks read the host's elements where they are, but for TablePlacement::cached; so does one rank
+/// on a GPU those that are there, with TablePlacement::device. Calls run in the session and on the
+/// ranks of the options. All functions may be called by several threads.
 template <class T>
 class Table {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -82,9 +85,13 @@ class Table {
   Table(memory::HostArray<T> values, std::uint64_t columns, const TableOptions& options = {})
       : rows_(api::rows_of(values.size(), columns)), columns_(columns) {
     auto owner = std::make_shared<memory::HostArray<T>>(std::move(values));
-    auto* bytes = reinterpret_cast<unsigned char*>(owner->data());
-    state_ = api::make_table({bytes, owner->size() * sizeof(T), owner}, rows_, columns * sizeof(T),
-                             options);
+    make(owner->span(), owner, options);
+  }
+  /// Keeps `values`, on a GPU or in host memory, which `owner` keeps alive; likewise.
+  Table(const ArrayView<T>& values, std::shared_ptr<void> owner, std::uint64_t columns,
+        const TableOptions& options = {})
+      : rows_(api::rows_of(values.size(), columns)), columns_(columns) {
+    make(values, std::move(owner), options);
   }
 
   /// For the parts of the library: another table's state as elements of T.
@@ -100,6 +107,11 @@ class Table {
   [[nodiscard]] const std::shared_ptr<api::TableState>& state() const { return state_; }
 
  private:
+  void make(const ArrayView<T>& values, std::shared_ptr<void> owner, const TableOptions& options) {
+    const ArrayView<unsigned char> bytes(reinterpret_cast<const unsigned char*>(values.data()),
+                                         values.size() * sizeof(T), values.gpu(), values.stream());
+    state_ = api::make_table(bytes, std::move(owner), rows_, columns_ * sizeof(T), options);
+  }
   static memory::HostArray<T> copied(std::span<const T> values) {
     memory::HostArray<T> array(values.size());
     if (!values.empty()) std::memcpy(array.data(), values.data(), values.size_bytes());
@@ -121,11 +133,11 @@ struct GatherResult {
 };
 
 /// out[i][:] = table[ids[i]][:] for each i. An id may come several times, and none may be given.
-/// Each rank gathers an equal share of `ids`, in host memory. Moves bytes: the result is the
-/// table's, bit for bit. Throws RowError, naming the place, for an id that is no row; MemoryError.
-/// (WholeGraph, section III-C.)
+/// Each rank gathers an equal share of `ids`, in host memory or on a GPU. Moves bytes: the result
+/// is the table's, bit for bit. Throws RowError, naming the place, for an id that is no row;
+/// MemoryError. (WholeGraph, section III-C.)
 template <class T>
-[[nodiscard]] GatherResult<T> gather(const Table<T>& table, std::span<const std::uint64_t> ids) {
+[[nodiscard]] GatherResult<T> gather(const Table<T>& table, const IdsView& ids) {
   api::GatheredRows found = api::gather_rows(*table.state(), ids);
   GatherResult<T> result;
   result.rows = ids.size();
@@ -138,14 +150,14 @@ template <class T>
 }
 
 /// What becomes of a bag of rows.
-enum class BagMode : std::uint8_t { sum, mean };
+enum class BagMode : std::uint8_t { sum, mean, max };
 
 struct LookupOptions {
   BagMode mode = BagMode::mean;  ///< As torch.nn.functional.embedding_bag's default.
-  /// Of BagMode::sum: a factor for each id, in host memory; empty: 1.
-  std::span<const float> weights{};
+  /// Of BagMode::sum: a factor for each id; empty: 1.
+  ArrayView<float> weights{};
   /// How rows of other ranks come into a sum: "pull", "owner-sum", "messages" (sparse/lookup.hpp),
-  /// or "auto". Means and weighted sums are by "pull".
+  /// or "auto". Means, maxima and weighted sums are by "pull".
   std::string strategy = "auto";
 };
 
@@ -161,15 +173,17 @@ struct LookupResult {
 };
 
 /// out[b][:] = the sum, or the mean, of weights[e] table[ids[e]][:] over the places e of bag b:
-/// offsets[b] .. offsets[b + 1], `offsets` being one more than there are bags. An empty bag gives a
-/// row of zeros. Sums are float32, rounded to T at the end. Each rank looks up a share of the bags
-/// with about as many ids. Repeats bit for bit on one device, number of ranks and strategy. For T =
-/// float, Half, BFloat16. Throws RowError, naming the place, for an id that is no row; UsageError
-/// for offsets that do not ascend from 0 to the number of ids, weights of another number or with
-/// BagMode::mean, a strategy that is none or not for these, a table that is cached, and one of 2^32
+/// offsets[b] .. offsets[b + 1], `offsets` being one more than there are bags; or the largest
+/// elements by column, NaN being none but where the bag's first row has it, as in PyTorch's
+/// embedding_bag. An empty bag gives a row of zeros. `ids` and weights may be on a GPU. Sums are
+/// float32, rounded to T at the end. Each rank looks up a share of the bags with about as many ids.
+/// Repeats bit for bit on one device, number of ranks and strategy. For T = float, Half, BFloat16.
+/// Throws RowError, naming the place, for an id that is no row; UsageError for offsets that do not
+/// ascend from 0 to the number of ids, weights of another number or with another mode than
+/// BagMode::sum, a strategy that is none or not for these, a table that is cached, and one of 2^32
 /// - 1 rows or more; MemoryError. (MGG, section 7.3.)
 template <class T>
-[[nodiscard]] LookupResult<T> lookup(const Table<T>& table, std::span<const std::uint64_t> ids,
+[[nodiscard]] LookupResult<T> lookup(const Table<T>& table, const IdsView& ids,
                                      std::span<const EdgeOffset> offsets,
                                      const LookupOptions& options = {});
 

@@ -85,6 +85,14 @@ struct TrainOptions {
   std::optional<std::string> edges{};      ///< Of lists: auto, device, replicated, host.
   bool capture_batches = false;            ///< Batches are padded to one shape.
 
+  // Of mode "full" on several ranks, models that sum over neighbours (gcn, gin, sage but "max").
+  /// How rows of other ranks enter the sums: a strategy of spmm() with its parameters
+  /// ("pull:ps=16"; docs/sparse.md), NAME:auto or "auto": the first epochs try ways, and the
+  /// fastest is kept, so that losses repeat up to rounding only. Left out: "staged".
+  std::optional<std::string> strategy{};
+  int workgroup = 0;           ///< Of strategies "fused" and "auto": ranks of one; 0: by the links.
+  bool deterministic = false;  ///< Losses repeat bit for bit by strategies "once" and "auto", too.
+
   bool recompute = false;             ///< Of mode "full": less memory for more time.
   bool capture = true;                ///< GPUs: an epoch is started by one call.
   bool allow_tf32 = true;             ///< GPUs: of dense products.
@@ -125,6 +133,8 @@ struct TrainResult {
   std::string normalize;          ///< What was done to the features: "rows" or "none".
   std::uint64_t batches = 0;      ///< Of an epoch; 0 of the whole graph.
   std::uint64_t peak_memory = 0;  ///< Bytes, of the rank that held most.
+  /// Of mode "full": how rows of other ranks entered the sums ("local" on one rank), and why so.
+  std::string strategy, strategy_reason;
   std::vector<std::string> warnings;
   RunInfo info;  ///< Its seconds are the epochs'.
 };
@@ -133,9 +143,10 @@ struct TrainResult {
 /// cross-entropy, or sigmoid cross-entropy where a vertex has any number of labels. The best epoch
 /// is that of the highest validation accuracy, of the lowest validation loss among equals.
 /// Parameters and sums are float32. Repeats bit for bit on one device with the same numbers of
-/// ranks and threads. Throws UsageError for options that are none or do not go together, a dataset
-/// without labels, and a training that diverges; InputError for a checkpoint that does not fit or
-/// cannot be written; MemoryError, before it takes any, with what would need less; Interrupted.
+/// ranks and threads, but by strategies "once" and "auto" (TrainOptions::deterministic). Throws
+/// UsageError for options that are none or do not go together, a dataset without labels, and a
+/// training that diverges; InputError for a checkpoint that does not fit or cannot be written;
+/// MemoryError, before it takes any, with what would need less; Interrupted.
 [[nodiscard]] TrainResult train(const Dataset& dataset, const TrainOptions& options = {});
 
 struct PredictOptions {

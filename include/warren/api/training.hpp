@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,30 @@ struct TrainingData {
 void fit_to(TrainingData& data, const TrainOptions& asked, int ranks, std::uint64_t memory,
             learn::TrainOptions& train);
 
+/// An option that changes nothing in what was asked for, as the command line names it.
+struct UnusedOption {
+  std::string option, why;
+};
+/// Those of a training, whether they were given or not.
+[[nodiscard]] std::vector<UnusedOption> unused_options(const learn::TrainOptions& train, int ranks,
+                                                       bool on_gpu);
+
+/// What a training will hold; says so where --recompute saves nothing of it, in the data's
+/// warnings.
+[[nodiscard]] learn::MemoryPlan plan_training(TrainingData& data, const learn::TrainOptions& train);
+
+/// Where the time of an epoch went, in seconds: means over this run's epochs but the first, which
+/// takes memory and makes connections.
+struct EpochBreakdown {
+  double aggregate = 0.0, dense = 0.0, communicate = 0.0;
+  double other = 0.0;  ///< Of training; of the whole graph of all.
+  // Of sampled batches, whose sampling and gathering run beside training.
+  double train = 0.0, sample = 0.0, gather = 0.0;
+  double exposed = 0.0;             ///< What is not hidden: what is left of an epoch.
+  double train_share = 0.0;         ///< Of all epochs' time.
+  std::uint64_t sampled_edges = 0;  ///< Of an epoch.
+};
+
 /// Of one training; rank 0 fills it.
 struct TrainingOutcome {
   std::vector<learn::EpochRecord> epochs;   ///< Of this run.
@@ -78,7 +103,12 @@ struct TrainingOutcome {
   std::uint64_t peak = 0;     ///< Of the rank that held most.
   std::uint64_t batches = 0;  ///< Of an epoch; 0 of the whole graph.
   double hit_rate = 0.0;
+  learn::ExchangeReport exchange;  ///< Of the whole graph.
+
+  [[nodiscard]] EpochBreakdown breakdown() const;
 };
+/// "local", or the strategy with its parameters.
+[[nodiscard]] std::string strategy_of(const learn::ExchangeReport& report);
 struct TrainingJob {
   const TrainingData& data;
   const learn::TrainOptions& options;
@@ -90,6 +120,8 @@ struct TrainingJob {
 };
 /// One rank's part of a training. Collective.
 void train_on(team::Team& team, const TrainingJob& job, TrainingOutcome& outcome);
+/// The training on all ranks of the session.
+[[nodiscard]] TrainingOutcome run_training(const Session& session, const TrainingJob& job);
 
 /// What a model says, at rank 0; rows in the dataset's order.
 struct Prediction {
@@ -118,5 +150,18 @@ struct PredictionJob {
 /// One rank's part of a prediction. Collective.
 void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryPlan& plan,
                 Prediction& outcome);
+/// The prediction on all ranks of the session.
+[[nodiscard]] Prediction run_prediction(const Session& session, const PredictionJob& job);
+
+/// <z_u, z_v> of every pair (u, v), of n x width embeddings in the dataset's order: the logit of
+/// its probability.
+[[nodiscard]] std::vector<float> pair_scores(std::span<const learn::Link> pairs,
+                                             std::span<const float> embeddings,
+                                             std::uint64_t width);
+/// The probability of a logit.
+[[nodiscard]] double probability_of(float score);
+/// The class of each row's largest score.
+[[nodiscard]] std::vector<std::int32_t> largest_classes(std::span<const float> scores,
+                                                        std::uint64_t classes);
 
 }  // namespace warren::api

@@ -14,36 +14,10 @@
 
 #include "warren/api/array.hpp"
 #include "warren/api/graph.hpp"
+#include "warren/api/run.hpp"
 #include "warren/api/session.hpp"
 
 namespace warren {
-
-/// Of a search: one step after another with a barrier between them, or as tasks.
-enum class Mode : std::uint8_t {
-  automatic,  ///< Step by step first; as tasks where an earlier search showed that they pay.
-  synchronous,
-  asynchronous
-};
-
-/// Where the lists of edges lie while a call runs.
-enum class Edges : std::uint8_t {
-  device,
-  host,            ///< In host memory, which GPUs read in place.
-  compressed_host  ///< The same, compressed.
-};
-
-/// What a call ran on.
-struct RunInfo {
-  DeviceKind device = DeviceKind::cpu;
-  int devices = 1;  ///< Ranks.
-  std::string devices_reason;
-  int threads = 0;  ///< Of the CPU, in all.
-  Mode mode = Mode::synchronous;
-  std::string mode_reason;
-  Edges edges = Edges::device;
-  std::uint64_t bytes_read = 0;  ///< From host memory, of lists that are placed there.
-  double seconds = 0.0;          ///< The algorithm alone, on the slowest rank.
-};
 
 struct BfsOptions {
   Vertex source = 0;
@@ -55,12 +29,23 @@ struct BfsOptions {
   /// reaches all that it can.
   std::vector<Vertex> targets = {};
   bool deterministic =
-      false;  ///< Of several possible parents the smallest, looked for on the host.
+      false;             ///< Of several possible parents the smallest, looked for on the host.
+  bool figures = false;  ///< BfsResult::figures is told, for which a run looks at all vertices.
+  bool levels = false;   ///< BfsResult::levels is told.
   Mode mode = Mode::automatic;
   Edges edges = Edges::device;
+  PlacementOptions placement{};
+  RunOptions run{};
   std::optional<DeviceKind> device{};  ///< Left out: the session's.
   int devices = 0;                     ///< 0: the session's.
   std::optional<Session> session{};    ///< Left out: Session::standard().
+};
+
+/// What a search amounted to.
+struct BfsFigures {
+  std::uint64_t sum_depth = 0;  ///< Over reached vertices.
+  /// Input edges with a reached source endpoint, once each: the numerator of TEPS.
+  std::uint64_t traversed_edges = 0;
 };
 
 struct BfsResult {
@@ -68,6 +53,8 @@ struct BfsResult {
   Array<Vertex> parent;       ///< A source is its own; kNoVertex where not reached.
   std::uint64_t reached = 0;  ///< Vertices, sources included.
   std::uint32_t max_depth = 0;
+  BfsFigures figures{};                 ///< Zeros unless asked for.
+  std::vector<std::uint64_t> levels{};  ///< Vertices by depth; empty unless asked for.
   RunInfo info;
 };
 
@@ -77,6 +64,33 @@ struct BfsResult {
 /// limit leaves are those of the search without it. Mode::automatic goes level by level where there
 /// is a limit; Mode::asynchronous searches all, and tells what is within the limit.
 [[nodiscard]] BfsResult bfs(const Graph& graph, const BfsOptions& options);
+
+struct BfsTogetherOptions {
+  std::vector<Vertex> sources = {};  ///< One or more.
+  Edges edges = Edges::device;
+  PlacementOptions placement{};
+  RunOptions run{};  ///< Its arrays are none; verify: by one search at a time.
+  std::optional<DeviceKind> device{};
+  int devices = 0;
+  std::optional<Session> session{};
+};
+
+/// What a search from one of the sources reaches.
+struct BfsReach {
+  Vertex source = 0;
+  std::uint64_t reached = 0;  ///< Vertices, the source included.
+  std::uint32_t max_depth = 0;
+  std::uint64_t sum_depth = 0;
+};
+
+struct BfsTogetherResult {
+  std::vector<BfsReach> reach;  ///< In the order of the sources.
+  RunInfo info;
+};
+
+/// What bfs() from each source alone would reach, up to 64 searches in one pass over the graph
+/// (traverse/many_source_bfs.hpp). Deterministic. Throws UsageError for no sources.
+[[nodiscard]] BfsTogetherResult bfs_together(const Graph& graph, const BfsTogetherOptions& options);
 
 /// The vertex of the most out-edges, the smallest of several: where the command line starts a
 /// search if nobody says. Throws UsageError for a graph without vertices.
@@ -94,18 +108,38 @@ struct SsspOptions {
   /// The search ends once the distances of all of these are final; what is farther than the
   /// farthest of them counts as not reached. Where one cannot be reached, all are that can.
   std::vector<Vertex> targets = {};
+  bool figures = false;  ///< SsspResult::figures is told, for which a run looks at all vertices.
   Mode mode = Mode::automatic;
   Edges edges = Edges::device;
+  PlacementOptions placement{};
+  RunOptions run{};
   std::optional<DeviceKind> device{};
   int devices = 0;
   std::optional<Session> session{};
+};
+
+/// What a search amounted to. Distances as in SsspResult::distance, sums of integers exact.
+struct SsspFigures {
+  std::uint64_t max_distance = 0;  ///< Of integers.
+  /// Of integers: sum_distance_high 2^64 + sum_distance.
+  std::uint64_t sum_distance = 0, sum_distance_high = 0;
+  double max_real_distance = 0.0, sum_real_distance = 0.0;  ///< Of either, in double precision.
+  std::uint64_t traversed_edges = 0;                        ///< As BfsFigures.
+  std::uint64_t edges = 0;          ///< Directed ones with a reached source endpoint.
+  std::uint64_t relaxed_edges = 0;  ///< Edges looked at, each as often as it was.
+  std::uint64_t steps = 0;          ///< With a barrier after each; 0 of an asynchronous search.
+  double delta = 0.0;               ///< The width of a bin.
 };
 
 struct SsspResult {
   bool is_integer = true;        ///< Which of the two is filled: by the type of the weights.
   Array<std::int64_t> distance;  ///< -1 where not reached.
   Array<double> real_distance;   ///< Infinity where not reached.
+  /// Of integers: so many are 1 in the weights' file (Graph::weights_read()); `cutoff` and `delta`
+  /// are in the file's units.
+  std::int32_t scale = 1;
   std::uint64_t reached = 0;
+  SsspFigures figures{};  ///< Zeros unless asked for.
   RunInfo info;
 };
 
@@ -117,6 +151,8 @@ struct SsspResult {
 
 struct ComponentsOptions {
   Edges edges = Edges::device;
+  PlacementOptions placement{};
+  RunOptions run{};
   std::optional<DeviceKind> device{};
   int devices = 0;
   std::optional<Session> session{};
@@ -142,15 +178,24 @@ struct PageRankOptions {
   /// Where ranks start anew: a number of 0 or more for each vertex, with a sum above 0, by which
   /// they are divided. Empty: 1 / n each.
   std::vector<double> personalization = {};
+  std::size_t top = 0;  ///< PageRankResult::top has so many.
   Mode mode = Mode::synchronous;
   Edges edges = Edges::device;
+  PlacementOptions placement{};
+  RunOptions run{};
   std::optional<DeviceKind> device{};
   int devices = 0;
   std::optional<Session> session{};
 };
 
+struct RankedVertex {
+  Vertex vertex = 0;
+  double rank = 0.0;
+};
+
 struct PageRankResult {
-  Array<double> rank;  ///< Sums to 1.
+  Array<double> rank;               ///< Sums to 1.
+  std::vector<RankedVertex> top{};  ///< The largest ranks, ties by vertex.
   std::uint32_t iterations = 0;
   double residual = 0.0;  ///< L1 change of the last iteration.
   bool converged = false;
@@ -170,6 +215,8 @@ struct BetweennessOptions {
   std::uint64_t seed = 1;
   bool normalized = true;       ///< By (n - 1) (n - 2), else of undirected graphs by 2.
   Edges edges = Edges::device;  ///< Not compressed.
+  PlacementOptions placement{};
+  RunOptions run{};
   std::optional<DeviceKind> device{};
   int devices = 0;
   std::optional<Session> session{};
@@ -178,7 +225,8 @@ struct BetweennessOptions {
 struct BetweennessResult {
   Array<double> score;
   std::vector<Vertex> sources;
-  double scale = 1.0;  ///< By which the sums over sources were multiplied.
+  double scale = 1.0;       ///< By which the sums over sources were multiplied.
+  std::uint64_t steps = 0;  ///< With a barrier after each.
   RunInfo info;
 };
 
@@ -191,6 +239,8 @@ struct BetweennessResult {
 
 struct CoreNumbersOptions {
   Edges edges = Edges::device;  ///< Not compressed.
+  PlacementOptions placement{};
+  RunOptions run{};
   std::optional<DeviceKind> device{};
   int devices = 0;
   std::optional<Session> session{};
@@ -200,6 +250,7 @@ struct CoreNumbersResult {
   Array<std::uint32_t> core;
   std::uint32_t largest = 0;    ///< The graph's degeneracy.
   std::uint64_t innermost = 0;  ///< Vertices that have it.
+  std::uint64_t steps = 0;      ///< With a barrier after each.
   RunInfo info;
 };
 
@@ -211,6 +262,8 @@ struct CoreNumbersResult {
 
 struct TrianglesOptions {
   Edges edges = Edges::device;  ///< Not compressed.
+  PlacementOptions placement{};
+  RunOptions run{};
   std::optional<DeviceKind> device{};
   int devices = 0;
   std::optional<Session> session{};

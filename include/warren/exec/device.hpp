@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "warren/exec/capability.hpp"
 #include "warren/exec/thread_pool.hpp"
 
 namespace warren::exec {
@@ -25,7 +26,8 @@ class Device {
   /// for a negative count.
   [[nodiscard]] static Device cpu(int threads = 0);
   /// GPU number `index`. Throws UsageError when there is no such GPU (the message says how many
-  /// there are) or no CUDA backend.
+  /// there are, or why there is none), when it is one that this build has no kernels for, or when
+  /// WARREN_LIMIT_CAPABILITY is no capability.
   [[nodiscard]] static Device cuda(int index);
 
   [[nodiscard]] DeviceKind kind() const noexcept { return kind_; }
@@ -38,6 +40,12 @@ class Device {
   [[nodiscard]] MemoryInfo memory() const;
   /// Streaming multiprocessors of a GPU; threads of the CPU.
   [[nodiscard]] int processors() const;
+  /// A GPU's compute capability (90 for 9.0), as far as the environment allows it
+  /// (capability_limit()); 0 for the CPU.
+  [[nodiscard]] int capability() const;
+  /// What one multiprocessor of a GPU has, no more than capability() has. Throws UsageError for the
+  /// CPU.
+  [[nodiscard]] GpuLimits limits() const;
   /// The CPU's threads; on a GPU, a pool of one for the host side of the work.
   [[nodiscard]] ThreadPool& pool() const { return *pool_; }
 
@@ -61,6 +69,8 @@ class Device {
 
 /// GPUs that can be used now: 0 without a driver, a GPU, or the CUDA backend. Never throws.
 [[nodiscard]] int cuda_device_count() noexcept;
+/// Why cuda_device_count() is 0, and the cure, without a full stop; empty where it is not 0.
+[[nodiscard]] std::string why_no_cuda_device();
 /// Versions for `warren info`, as "13.0"; empty where absent.
 [[nodiscard]] std::string cuda_runtime_version();
 [[nodiscard]] std::string cuda_driver_version();

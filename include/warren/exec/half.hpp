@@ -53,12 +53,16 @@ WARREN_HD inline float from_float<float>(float value) {
 
 template <>
 WARREN_HD inline BFloat16 from_float<BFloat16>(float value) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   BFloat16 result;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result.bits) : "f"(value));
   return result;
 #else
+#if defined(__CUDA_ARCH__)
+  const std::uint32_t bits = __float_as_uint(value);
+#else
   const auto bits = std::bit_cast<std::uint32_t>(value);
+#endif
   const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
   const std::uint32_t rounded = bits + 0x7fffu + (bits >> 16 & 1u);
   return {static_cast<std::uint16_t>((is_nan ? bits | 0x400000u : rounded) >> 16)};

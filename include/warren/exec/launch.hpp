@@ -18,6 +18,7 @@
 
 #if defined(__CUDACC__)
 #include "warren/exec/cuda_check.hpp"
+#include "warren/exec/kernel_fit.hpp"
 #endif
 
 namespace warren::exec {
@@ -156,7 +157,8 @@ template <class W, class Kernel>
 
 /// Runs kernel(worker, task) for task = 0 .. tasks - 1 in the stream's order, with workers of type
 /// W on a GPU and Serial on the CPU. Workers stride over the tasks. Throws DeviceError when the
-/// launch fails; a failing kernel shows at the next synchronisation.
+/// launch fails, UsageError where the GPU has less shared memory than a block takes; a failing
+/// kernel shows at the next synchronisation.
 template <class Backend, class W, class Kernel>
 void launch(const Stream& stream, std::uint64_t tasks, const Kernel& kernel,
             const LaunchOptions& options = {}) {
@@ -179,6 +181,7 @@ void launch(const Stream& stream, std::uint64_t tasks, const Kernel& kernel,
     const std::uint64_t shared = workers * options.scratch_bytes;
     auto* function = detail::choose_task_kernel<W, Kernel>();
     if (shared > 48 * 1024) {
+      check_shared_memory(stream.device(), shared);
       cuda_check(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                       static_cast<int>(shared)),
                  "cudaFuncSetAttribute");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "warren/exec/device.hpp"
 #include "warren/exec/stream.hpp"
@@ -15,6 +16,24 @@ enum class MemoryKind {
   pinned,  ///< Host memory that GPUs read and write directly; on the CPU, plain host memory.
   host     ///< Plain host memory.
 };
+
+/// Where memory of MemoryKind::device comes from in place of the driver, or of the system on the
+/// CPU: another library's pool, say. Functions are called by any thread.
+class MemoryResource {
+ public:
+  virtual ~MemoryResource() = default;
+  /// `bytes`, more than 0, of the device's memory, aligned to 256 bytes, that any stream may use at
+  /// once. nullptr where there is too little.
+  [[nodiscard]] virtual void* allocate(const Device& device, std::uint64_t bytes) = 0;
+  /// Takes a block back, which nothing uses any more.
+  virtual void deallocate(const Device& device, void* pointer, std::uint64_t bytes) noexcept = 0;
+  /// Whether it gives memory of this kind. On the CPU, where all kinds are plain host memory, a
+  /// resource may give what is pinned elsewhere as well; host memory is always the system's.
+  [[nodiscard]] virtual bool gives(MemoryKind kind) const { return kind == MemoryKind::device; }
+};
+/// Blocks that are taken from here on, on devices of this kind, are the resource's; nullptr: the
+/// driver's, or the system's. Every block goes back to who gave it, which is kept until then.
+void set_memory_resource(DeviceKind kind, std::shared_ptr<MemoryResource> resource);
 
 /// Takes `bytes` of memory, aligned to 256 bytes or better and not initialised; nullptr for 0
 /// bytes. Large host blocks are page mapped with huge pages advised. Throws MemoryError, naming
@@ -42,6 +61,9 @@ void shrink(const Device& device, MemoryKind kind, void* pointer, std::uint64_t 
 void copy(const Stream& stream, void* target, const void* source, std::uint64_t bytes);
 /// Sets every byte, in stream order; on the CPU at once.
 void fill_bytes(const Stream& stream, void* target, int value, std::uint64_t bytes);
+
+/// The GPU whose memory `pointer` is in; -1: memory of the host, pinned or not. Throws DeviceError.
+[[nodiscard]] int gpu_of(const void* pointer);
 
 /// Bytes taken through allocate(): now, and the most since the last reset.
 struct MemoryUse {

@@ -5,7 +5,7 @@
 // once take one turn if their 16 bytes lie in different banks: rows are to be an odd number of 16
 // bytes apart.
 //
-// On the CPU a copy is done at once.
+// On the CPU, and on GPUs older than compute capability 8.0, a copy is done at once.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,13 @@
 #include "warren/exec/tensor_cores.hpp"
 
 namespace warren::exec {
+
+/// Whether copies go on beside the kernel (cp.async, of compute capability 8.0 and later).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define WARREN_COPIES_BEHIND 1
+#else
+#define WARREN_COPIES_BEHIND 0
+#endif
 
 /// An address in memory that a worker's lanes share, of one register on a GPU.
 class SharedPlace {
@@ -41,14 +48,47 @@ class SharedPlace {
 #endif
 };
 
+#if defined(__CUDA_ARCH__) && !WARREN_COPIES_BEHIND
+namespace detail {
+/// Writes kBytes through registers.
+template <std::uint32_t kBytes>
+__device__ void store_shared(SharedPlace to, const std::uint32_t (&words)[4]) {
+  if constexpr (kBytes == 16) {
+    asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(to.get()), "r"(words[0]),
+                 "r"(words[1]), "r"(words[2]), "r"(words[3])
+                 : "memory");
+  } else {
+    asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(to.get()), "r"(words[0]), "r"(words[1])
+                 : "memory");
+  }
+}
+template <std::uint32_t kBytes>
+__device__ void copy_now(SharedPlace to, const void* from, bool is_there) {
+  std::uint32_t words[4] = {};
+  if (is_there) {
+    if constexpr (kBytes == 16) {
+      const uint4 read = *static_cast<const uint4*>(from);
+      words[0] = read.x, words[1] = read.y, words[2] = read.z, words[3] = read.w;
+    } else {
+      const uint2 read = *static_cast<const uint2*>(from);
+      words[0] = read.x, words[1] = read.y;
+    }
+  }
+  store_shared<kBytes>(to, words);
+}
+}  // namespace detail
+#endif
+
 /// Begins to copy kBytes (8 or 16, aligned to as many) from a GPU's global memory.
 template <std::uint32_t kBytes>
 WARREN_HD void copy_behind(SharedPlace to, const void* from) {
   static_assert(kBytes == 8 || kBytes == 16);
-#if defined(__CUDA_ARCH__)
+#if WARREN_COPIES_BEHIND
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to.get()),
                "l"(__cvta_generic_to_global(from)), "n"(kBytes)
                : "memory");
+#elif defined(__CUDA_ARCH__)
+  detail::copy_now<kBytes>(to, from, true);
 #else
   std::memcpy(to.get(), from, kBytes);
 #endif
@@ -58,10 +98,12 @@ WARREN_HD void copy_behind(SharedPlace to, const void* from) {
 template <std::uint32_t kBytes>
 WARREN_HD void copy_or_clear(SharedPlace to, const void* from, bool is_there) {
   static_assert(kBytes == 8 || kBytes == 16);
-#if defined(__CUDA_ARCH__)
+#if WARREN_COPIES_BEHIND
   asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to.get()),
                "l"(__cvta_generic_to_global(from)), "n"(kBytes), "r"(is_there ? kBytes : 0u)
                : "memory");
+#elif defined(__CUDA_ARCH__)
+  detail::copy_now<kBytes>(to, from, is_there);
 #else
   if (is_there) {
     std::memcpy(to.get(), from, kBytes);
@@ -73,7 +115,7 @@ WARREN_HD void copy_or_clear(SharedPlace to, const void* from, bool is_there) {
 
 /// What this thread has begun to copy since the last call is a group, which may be empty.
 WARREN_HD inline void end_copies() {
-#if defined(__CUDA_ARCH__)
+#if WARREN_COPIES_BEHIND
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
@@ -82,7 +124,7 @@ WARREN_HD inline void end_copies() {
 /// a sync().
 template <std::uint32_t kLeft>
 WARREN_HD void wait_for_copies() {
-#if defined(__CUDA_ARCH__)
+#if WARREN_COPIES_BEHIND
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
 #endif
 }
@@ -121,5 +163,7 @@ WARREN_HD void load_tiles([[maybe_unused]] const W& worker, SharedPlace row,
   }
 #endif
 }
+
+#undef WARREN_COPIES_BEHIND
 
 }  // namespace warren::exec

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "warren/exec/device.hpp"
 
@@ -19,6 +20,10 @@ class Stream {
   /// A new stream on `device`, independent of all others.
   explicit Stream(const Device& device, Priority priority = Priority::normal);
 
+  /// A stream that somebody else made and keeps alive: of a GPU, its cudaStream_t, nullptr being
+  /// the default one.
+  [[nodiscard]] static Stream borrow(const Device& device, void* native);
+
   [[nodiscard]] const Device& device() const noexcept { return device_; }
   /// cudaStream_t as a void pointer; nullptr on the CPU.
   [[nodiscard]] void* native() const noexcept { return handle_.get(); }
@@ -26,8 +31,15 @@ class Stream {
   void synchronize() const;
   /// Later work waits until `event` has passed.
   void wait(const Event& event) const;
+  /// Later work waits for what has been put on another library's stream of GPU `index` so far: a
+  /// cudaStream_t, nullptr for the default one. Nothing on the CPU. Throws UsageError while that
+  /// stream is captured, DeviceError.
+  void wait(int index, void* native_stream) const;
 
  private:
+  Stream(const Device& device, std::shared_ptr<void> handle)
+      : device_(device), handle_(std::move(handle)) {}
+
   Device device_;
   std::shared_ptr<void> handle_;
 };
@@ -37,6 +49,8 @@ class Event {
  public:
   explicit Event(const Device& device);
   void record(const Stream& stream);
+  /// Of another library's stream of the device: a cudaStream_t, nullptr for the default one.
+  void record_on(void* native_stream);
   /// Waits until the point has passed.
   void synchronize() const;
   /// Seconds from `earlier` to this event. Both must have passed.

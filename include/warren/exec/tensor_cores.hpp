@@ -10,7 +10,9 @@
 //   d[0], d[1]: D's row g in columns 2 t and 2 t + 1,
 //   d[2], d[3]: D's row g + 8 in the same
 // (mma.m16n8k16 in the PTX ISA's manual). Products are exact; they are added to D in float, in an
-// order and with a rounding that the hardware fixes: the same operands give the same bits.
+// order and with a rounding that the hardware fixes: the same operands give the same bits on one
+// kind of GPU. Before compute capability 8.0 it is two products of half the size (Half), or
+// arithmetic in float without tensor cores (BFloat16).
 #pragma once
 
 #include <cstdint>

@@ -102,6 +102,15 @@ class Tile {
   __device__ void multiply_add(float (&d)[4], const std::uint32_t (&a)[4],
                                const std::uint32_t (&b)[2]) const {
     static_assert(N == 32);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    if constexpr (std::is_same_v<T, Half>) {
+      multiply_add_eight(d, a[0], a[1], b[0]);
+      multiply_add_eight(d, a[2], a[3], b[1]);
+    } else {
+      static_assert(std::is_same_v<T, BFloat16>);
+      multiply_add_without(d, a, b);
+    }
+#else
     if constexpr (std::is_same_v<T, Half>) {
       asm volatile(
           "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
@@ -116,6 +125,7 @@ class Tile {
           : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     }
+#endif
   }
   __device__ bool any(bool flag) const { return __any_sync(mask(), flag); }
   __device__ bool sync_any(bool flag) const {
@@ -158,6 +168,43 @@ class Tile {
   }
 
  private:
+  // What multiply_add() is made of before compute capability 8.0.
+
+  /// Half of it, eight columns of A: the tensor cores of 7.5 take no more.
+  __device__ static void multiply_add_eight(float (&d)[4], std::uint32_t a0, std::uint32_t a1,
+                                            std::uint32_t b) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a0), "r"(a1), "r"(b));
+  }
+  /// All of it without tensor cores, for bfloat16, which those of 7.5 do not know: lane 4 g + t
+  /// asks the lanes that have A's row g and row g + 8, and B's columns 2 t and 2 t + 1.
+  __device__ static void multiply_add_without(float (&d)[4], const std::uint32_t (&a)[4],
+                                              const std::uint32_t (&b)[2]) {
+    const std::uint32_t lane = threadIdx.x % 32, group = lane / 4 * 4, column = lane % 4 * 8;
+    const auto low = [](std::uint32_t word) { return __uint_as_float(word << 16); };
+    const auto high = [](std::uint32_t word) { return __uint_as_float(word & 0xffff0000u); };
+#pragma unroll 1
+    for (std::uint32_t half = 0; half < 2; ++half) {
+#pragma unroll
+      for (std::uint32_t t = 0; t < 4; ++t) {
+        const auto of = [](std::uint32_t word, std::uint32_t from) {
+          return __shfl_sync(0xffffffffu, word, static_cast<int>(from));
+        };
+        const std::uint32_t upper = of(half == 0 ? a[0] : a[2], group + t);
+        const std::uint32_t lower = of(half == 0 ? a[1] : a[3], group + t);
+        const std::uint32_t left = of(half == 0 ? b[0] : b[1], column + t);
+        const std::uint32_t right = of(half == 0 ? b[0] : b[1], column + 4 + t);
+        d[0] = fmaf(high(upper), high(left), fmaf(low(upper), low(left), d[0]));
+        d[1] = fmaf(high(upper), high(right), fmaf(low(upper), low(right), d[1]));
+        d[2] = fmaf(high(lower), high(left), fmaf(low(lower), low(left), d[2]));
+        d[3] = fmaf(high(lower), high(right), fmaf(low(lower), low(right), d[3]));
+      }
+    }
+  }
+
   Scratch scratch_;
 };
 

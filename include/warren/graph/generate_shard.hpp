@@ -18,15 +18,24 @@ enum class VertexOrder {
 /// The same graph that build(*make_source(spec), options) gives, sharded by edge-balanced ranges of
 /// drawn edges. In-edges come along where the graph is symmetric (options.symmetrize, or an
 /// undirected kind); a directed generator gives out-edges only, and with `with_in_edges` the
-/// reverse rows too. Collective; weights are not drawn. Holds at most 1.5 times the final shard at
-/// its peak. Throws MemoryError. (On the CPU build() is faster: this draws every edge once for each
-/// chunk of rows.)
+/// reverse rows too. Collective; weights are not drawn.
+///
+/// The edges are placed as `edges` says. On the device it holds at most 1.5 times the final shard
+/// at its peak. Lists in host memory are drawn there, as many rows at a time as the device has room
+/// for: of the device it takes 40 bytes for each vertex of the whole graph at most (12 in natural
+/// order), and a window; of the host the lists as they are drawn, with duplicates. A graph may so
+/// be larger than any GPU. Compressed lists pass through host memory uncompressed.
+///
+/// Throws MemoryError; UsageError for a cache larger than the device. (On the CPU build() is
+/// faster: this draws every edge once for each chunk of rows.)
 [[nodiscard]] Shard generate_shard(team::Team& team, const GeneratorSpec& spec,
                                    const BuildOptions& options, bool with_in_edges,
-                                   VertexOrder order = VertexOrder::natural);
+                                   VertexOrder order = VertexOrder::natural,
+                                   const EdgesOptions& edges = {});
 
 /// The whole graph in host memory, from the ranks' shards, numbered as they are. Collective; the
-/// result is on rank 0, others get an empty graph.
+/// result is on rank 0, others get an empty graph. Lists of one rank that lie in host memory are
+/// not copied: the graph is a window of them, and keeps them.
 [[nodiscard]] Graph download(team::Team& team, const Shard& shard);
 
 }  // namespace warren::graph

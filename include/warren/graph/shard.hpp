@@ -57,8 +57,8 @@ enum class EdgesPlacement {
 struct EdgesOptions {
   EdgesPlacement placement = EdgesPlacement::device;
   /// Of `host`: device memory, in bytes for each of out- and in-edges, that holds the first rows'
-  /// lists. kAllThatIsFree: what is free when the shard is made, less a quarter for algorithms;
-  /// none on the CPU, where it would gain nothing.
+  /// lists. kAllThatIsFree: what is free when the shard is made, less a quarter, or 40 bytes an own
+  /// vertex if more, for algorithms; none on the CPU, where it would gain nothing.
   std::uint64_t cache_bytes = 0;
   static constexpr std::uint64_t kAllThatIsFree = ~std::uint64_t{0};
 };

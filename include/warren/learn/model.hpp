@@ -78,6 +78,15 @@ class Model {
   [[nodiscard]] Parameters& parameters() { return parameters_; }
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
 
+  /// Of the whole graph: the matrices that all layers read.
+  [[nodiscard]] const Neighbourhood& neighbourhood() const {
+    return *layers_.front().matrix.neighbourhood;
+  }
+  /// Whether layers read neighbours' rows by kernels of their own, edge by edge, rather than by
+  /// products with the matrices.
+  [[nodiscard]] bool takes_edges() const;
+  /// Of the whole graph: how products with the matrices are made from here on. Collective.
+  void set_strategy(const Context& context, const sparse::DistributedOptions& options);
   /// What a sampled batch's block of layer l must have.
   [[nodiscard]] BlockOptions block_options(std::size_t l) const;
   /// The matrix of layer l until the next call: its block's targets are the first of its sources.
@@ -132,7 +141,6 @@ class Model {
     std::optional<std::size_t> skip;  ///< Its matrix.
     NumberBuffer output;
   };
-  [[nodiscard]] bool takes_edges() const;
   /// Whether the first layer would scale a batch's features by the weights of its block's columns
   /// before all else, and reads them scaled alone.
   [[nodiscard]] bool scales_features() const;

@@ -3,7 +3,6 @@
 // them: y = A x and y = A^T x.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "warren/graph/graph.hpp"
 #include "warren/learn/context.hpp"
 #include "warren/learn/padding.hpp"
+#include "warren/sparse/distributed_matrix.hpp"
 #include "warren/sparse/edge_ops.hpp"
 #include "warren/sparse/spmm.hpp"
 
@@ -41,48 +41,41 @@ struct BlockMatrix {
   const sparse::SpmmPlan* plan = nullptr;
 };
 
-class HaloSplit;
-struct HaloParts;
-
-/// What brings rows of other ranks.
-enum class HaloBy {
-  automatic,   ///< Reads where all ranks have a direct path to each other, else a collective.
-  collectives  ///< An all-to-all of rows that their owners have gathered.
-};
-
-/// The matrix of a rank's rows. Columns below own_columns() are the rank's own vertices; from there
-/// on those of other ranks that its rows name (the halo), in the order in which they come.
+/// The matrix of a rank's rows of a graph, with what training adds to it: the whole graph's
+/// (sparse::DistributedMatrix), or a sampled batch's, which is set for each.
 class Neighbours {
  public:
   /// All rows of the rank's vertices. Collective. Throws MemoryError.
   Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
-             const GraphPair& graphs, HaloBy by = HaloBy::automatic);
+             const GraphPair& graphs, sparse::HaloBy by = sparse::HaloBy::automatic);
   /// No rows, until set() is called.
-  Neighbours();
-  ~Neighbours();
-  Neighbours(const Neighbours&) = delete;
-  Neighbours& operator=(const Neighbours&) = delete;
-  /// Takes the place of the matrix so far. Of those without a halo.
+  Neighbours() = default;
+  /// Takes the place of the matrix so far. Not of a whole graph's.
   void set(const BlockMatrix& block);
 
   [[nodiscard]] std::uint64_t rows() const { return rows_; }
   /// The rows of this rank's that are multiplied: of the whole graph as many as rows().
   [[nodiscard]] std::uint64_t own_columns() const { return own_columns_; }
-  [[nodiscard]] std::uint64_t halo() const { return halo_ids_.size(); }
+  [[nodiscard]] std::uint64_t halo() const { return whole_ == nullptr ? 0 : whole_->halo(); }
   /// Whether several ranks have a part of the matrix each, so that pulls are collective. Never of
   /// blocks.
-  [[nodiscard]] bool is_shared() const { return ranks_ > 1; }
+  [[nodiscard]] bool is_shared() const { return whole_ != nullptr && whole_->is_shared(); }
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
-  [[nodiscard]] std::uint64_t first() const { return first_; }
+  [[nodiscard]] std::uint64_t first() const { return whole_ == nullptr ? 0 : whole_->first(); }
   [[nodiscard]] const sparse::MatrixView& view() const { return view_; }
   [[nodiscard]] const sparse::SpmmPlan& plan() const { return *plan_; }
   [[nodiscard]] const sparse::RowPlan& row_plan() const { return row_plan_; }
   /// Of every column, on the device: its vertex, and the input's id of that. A block's vertices
   /// have no other numbers than its columns': nullptr.
-  [[nodiscard]] const Vertex* vertices() const { return vertices_.data(); }
+  [[nodiscard]] const Vertex* vertices() const {
+    return whole_ == nullptr ? nullptr : whole_->vertices();
+  }
   [[nodiscard]] const Vertex* input_ids() const { return input_ids_; }
-  /// The halo's vertices.
-  [[nodiscard]] const std::vector<Vertex>& halo_ids() const { return halo_ids_; }
+  /// Of the whole graph.
+  [[nodiscard]] const sparse::DistributedMatrix& whole() const { return *whole_; }
+  /// How sums over rows of a type are made (DistributedMatrix::set_strategy()): no part of the
+  /// matrix, which stays as it is. Collective.
+  void set_strategy(NumberType type, const sparse::DistributedOptions& options) const;
 
   /// The halo's rows of x (own_columns() x k on every rank), brought here: halo() x k, until the
   /// next call with this slot. Collective.
@@ -94,34 +87,27 @@ class Neighbours {
     return {pull_rows(context, x.raw(), k * size_of(x.type()), slot), x.type()};
   }
   /// The same beside what the context's stream does from here on, which waits for it in end_pull();
-  /// x stays as it is until then.
-  ConstNumbers begin_pull(Context& context, ConstNumbers x, std::uint64_t k) const;
-  void end_pull(Context& context) const;
-  /// y = A x + beta y for the whole matrix, with `view`'s scales, while the halo's rows of x come:
-  /// own rows and theirs are `stride` apart, y's `y_stride`, of which as many columns are written.
-  /// Of several ranks; collective.
-  void multiply_pulling(Context& context, const sparse::MatrixView& view, ConstNumbers x,
-                        std::uint64_t stride, Numbers y, std::uint64_t y_stride, float beta) const;
-  /// The matrix in two, for work on own columns while the halo's rows are on their way; of one rank
-  /// alone nullptr. Made by the first call, which synchronises. Throws MemoryError.
-  [[nodiscard]] const HaloSplit* split(const exec::Stream& stream) const;
+  /// x stays as it is until then. Of several ranks.
+  ConstNumbers begin_pull(Context& context, ConstNumbers x, std::uint64_t k) const {
+    return {whole_->begin_pull(context.stream(), x.raw(), k * size_of(x.type())), x.type()};
+  }
+  void end_pull(Context& context) const { whole_->end_pull(context.stream()); }
+  /// See DistributedMatrix::split().
+  [[nodiscard]] const sparse::HaloSplit* split(const exec::Stream& stream) const {
+    return whole_ == nullptr ? nullptr : whole_->split(stream);
+  }
 
  private:
   const void* pull_rows(Context& context, const void* x, std::uint64_t row_bytes,
                         std::size_t slot) const;
 
-  std::uint64_t rows_ = 0, own_columns_ = 0, entries_ = 0, first_ = 0;
-  int rank_ = 0, ranks_ = 1;
+  std::unique_ptr<sparse::DistributedMatrix> whole_;  // Not of blocks.
+  std::uint64_t rows_ = 0, own_columns_ = 0, entries_ = 0;
   sparse::MatrixView view_;
-  memory::Buffer<EdgeOffset> offsets_;
-  memory::Buffer<Vertex> columns_, vertices_, ids_;
+  memory::Buffer<Vertex> ids_;
   const Vertex* input_ids_ = nullptr;
-  sparse::SpmmPlan own_plan_;
-  const sparse::SpmmPlan* plan_ = &own_plan_;
+  const sparse::SpmmPlan* plan_ = nullptr;
   sparse::RowPlan row_plan_;
-  std::vector<Vertex> halo_ids_;
-  std::unique_ptr<HaloParts> parts_;  // Of several ranks.
-  mutable std::shared_ptr<const HaloSplit> split_;
 };
 
 /// Neighbours along edges and against them; one where the graph is symmetric.
@@ -131,7 +117,7 @@ struct Neighbourhood {
       : out(std::move(out_)), in(std::move(in_)) {}
   /// Collective.
   Neighbourhood(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
-                HaloBy by = HaloBy::automatic);
+                sparse::HaloBy by = sparse::HaloBy::automatic);
 };
 
 enum class Weighting {

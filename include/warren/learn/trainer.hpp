@@ -20,6 +20,7 @@
 #include "warren/learn/settings.hpp"
 #include "warren/learn/tensor_core_use.hpp"
 #include "warren/memory/global_array.hpp"
+#include "warren/sparse/tuner.hpp"
 
 namespace warren::learn {
 
@@ -69,6 +70,31 @@ struct LinkOptions {
   std::uint64_t negatives = 1;
 };
 
+/// How sums over neighbours on several ranks use rows of other ranks, in passes over the whole
+/// graph. Sums in another order are the same up to rounding.
+struct ExchangeOptions {
+  /// Nothing: DistributedMatrix's own way, which is Strategy::staged. Of Strategy::fused without a
+  /// size of workgroups, the measured links' groups.
+  std::optional<sparse::DistributedOptions> product;
+  /// The first epochs try ways; then the fastest is kept, and remembered in `table`. The choice
+  /// follows measured times, and the last bits of the sums the choice: never where
+  /// `is_deterministic`.
+  bool is_tuned = false;
+  std::optional<sparse::Strategy> strategy;  ///< Only this one is tried, with its parameters.
+  int workgroup = 0;                         ///< Of ways that are tried; 0: by the links.
+  std::string table;                         ///< sparse::plan_table_path(); empty: none.
+  bool is_deterministic = false;             ///< Sums repeat bit for bit by every strategy.
+  bool explains = false;                     ///< Fills ExchangeReport::candidates in any case.
+};
+
+/// What was chosen, and why.
+struct ExchangeReport {
+  sparse::DistributedOptions product;
+  bool is_local = false;  ///< One rank exchanges nothing.
+  std::string reason;
+  std::vector<sparse::Candidate> candidates;  ///< Where they were predicted or tried.
+};
+
 struct TrainOptions {
   ModelOptions model;  ///< Features and classes are taken from the dataset.
   OptimizerOptions optimizer;
@@ -87,6 +113,7 @@ struct TrainOptions {
   /// what updates them are float32 with every type. Of float16 the loss is scaled.
   NumberType type = NumberType::float32;
   LossScaleOptions loss_scale;
+  ExchangeOptions exchange;
   /// GPUs, passes over the whole graph: once an epoch takes no more memory, its training and its
   /// evaluation are captured and started by one call each, with the same numbers. With several
   /// ranks where NCCL carries what they exchange. Of sampled batches see SampledOptions::pad.
@@ -163,6 +190,9 @@ class Trainer {
   [[nodiscard]] std::uint64_t batches() const;
   /// Of features with a cache: the share of gathered rows that were in it, on this rank.
   [[nodiscard]] double hit_rate() const;
+
+  /// How rows of other ranks enter the sums; not of sampled batches.
+  [[nodiscard]] const ExchangeReport& exchange() const;
 
   /// Scores of the current parameters, without dropout.
   Scores evaluate();

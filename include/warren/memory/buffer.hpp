@@ -86,4 +86,16 @@ class Buffer {
   T* data_ = nullptr;
 };
 
+/// The memory of a buffer that grows to `size` elements where it has fewer: it is then empty, and
+/// the stream is synchronised, since what is enqueued may still use it.
+template <class T>
+T* at_least(const exec::Stream& stream, Buffer<T>& buffer, std::uint64_t size) {
+  if (buffer.size() < size) {
+    stream.synchronize();
+    buffer.reset();
+    buffer = Buffer<T>(stream.device(), size);
+  }
+  return buffer.data();
+}
+
 }  // namespace warren::memory

@@ -122,7 +122,7 @@ class CachedArray {
   void run(const exec::Stream& stream, const detail::GatherJob& job) {
     detail::gather_cached(
         stream, {detail::as_bytes(cached_->view()), detail::as_bytes(host_), slots_.data()},
-        {job, detail::at_least(stream, translated_, job.count), use_.data()}, ordered_);
+        {job, at_least(stream, translated_, job.count), use_.data()}, ordered_);
   }
 
   GlobalView<T> host_;

@@ -21,7 +21,8 @@ enum class Placement {
   device,  ///< Each rank's rows in its device's memory; others reach them over the link between the
            ///< devices.
   replicated,  ///< All rows on every device. Writing a row through a view writes this rank's copy;
-               ///< write_all writes every copy.
+               ///< write_all writes every copy. Of ranks on several hosts each host has one copy,
+               ///< and who has written own rows to it publishes them (Team::publish()).
   host         ///< Each rank's rows in pinned host memory, read by all devices over the host link
                ///< (zero-copy).
 };
@@ -39,6 +40,7 @@ struct GlobalView {
   std::uint64_t width = 1;
   int rank = 0;
   int ranks = 1;
+  int copies = 1;  ///< Replicated: of every row, in what this device addresses.
   bool is_replicated = false;
   bool spans_devices = false;  ///< Another device's memory may hold rows.
 
@@ -67,9 +69,9 @@ struct GlobalView {
   [[nodiscard]] WARREN_HD std::uint64_t rows() const { return cuts[ranks]; }
 
   /// Writes an element of a replicated array on every rank. Plain stores: a team-wide barrier makes
-  /// them visible.
+  /// them visible, but on other hosts.
   WARREN_HD void write_all(std::uint64_t index, T value) const {
-    for (int q = 0; q < ranks; ++q) base[q][index * width] = value;
+    for (int q = 0; q < copies; ++q) base[q][index * width] = value;
   }
   // Atomic updates of any rank's rows; system scope where another device may take part. Rows in
   // host memory are updated atomically by the threads of one GPU, but not between GPUs: their link
@@ -104,15 +106,25 @@ class GlobalArray {
             "a GlobalArray needs one cut more than there are ranks, from 0");
     require(width >= 1, "a GlobalArray's rows need at least one element");
     const auto rank = static_cast<std::size_t>(team.rank());
-    const std::uint64_t mine =
-        placement == Placement::replicated ? cuts.back() : cuts[rank + 1] - cuts[rank];
+    const bool is_replicated = placement == Placement::replicated;
+    // A copy for each host: rank 0's, in the mirrors of it.
+    const bool is_of_hosts = team.spans_hosts() && is_replicated && reach == Reach::all;
+    const std::uint64_t mine = is_of_hosts && rank > 0 ? 0
+                               : is_replicated         ? cuts.back()
+                                                       : cuts[rank + 1] - cuts[rank];
     take(team, exec::bytes_of(mine, width));
     view_.width = width;
     view_.rank = team.rank();
     view_.ranks = team.size();
-    view_.is_replicated = placement == Placement::replicated;
+    view_.is_replicated = is_replicated;
+    view_.copies = is_of_hosts ? 1 : team.size();
     view_.spans_devices = team.size() > 1 && placement != Placement::host;
     for (std::size_t q = 0; q <= ranks; ++q) view_.cuts[q] = cuts[q];
+    if (is_of_hosts) {
+      const std::vector<void*> copies = team.share_windows(buffer_->data());
+      for (std::size_t q = 0; q < ranks; ++q) view_.base[q] = static_cast<T*>(copies[0]);
+      return;
+    }
     const std::vector<void*> table = team.share(buffer_->data());
     const std::vector<std::uint64_t> pinned =
         team.all_gather(reinterpret_cast<std::uint64_t>(buffer_->data()));
@@ -120,22 +132,25 @@ class GlobalArray {
       // Pinned memory has one address for all devices of the process.
       view_.base[q] = placement == Placement::host ? reinterpret_cast<T*>(pinned[q])
                                                    : static_cast<T*>(table[q]);
-      const bool may_be_apart = reach == Reach::own && placement == Placement::replicated;
+      const bool may_be_apart = reach == Reach::own && is_replicated;
+      require(view_.base[q] != nullptr || pinned[q] == 0 || may_be_apart || !team.spans_hosts(),
+              "this reads rows of other ranks where they lie, and has no form for ranks on several "
+              "hosts yet: start all ranks on one host");
       require(view_.base[q] != nullptr || pinned[q] == 0 || may_be_apart,
               team.device().name() + " cannot address the memory of rank " + std::to_string(q) +
-                  "'s device" +
-                  (placement == Placement::replicated ? "" : ": place the array in host memory"));
+                  "'s device" + (is_replicated ? "" : ": place the array in host memory"));
     }
   }
 
   [[nodiscard]] const GlobalView<T>& view() const { return view_; }
   [[nodiscard]] Placement placement() const { return placement_; }
-  /// This rank's rows (replicated: all rows).
+  /// This rank's rows (replicated: all rows; of ranks on several hosts, rank 0 alone has them).
   [[nodiscard]] Buffer<T>& buffer() { return *buffer_; }
   [[nodiscard]] const Buffer<T>& buffer() const { return *buffer_; }
   /// This rank's own rows, also of a replicated array.
   [[nodiscard]] T* local_data() const {
-    return buffer_->data() + (view_.is_replicated ? view_.cuts[view_.rank] * view_.width : 0);
+    return view_.base[view_.rank] +
+           (view_.is_replicated ? view_.cuts[view_.rank] * view_.width : 0);
   }
   [[nodiscard]] std::uint64_t local_size() const { return view_.local_rows() * view_.width; }
 

@@ -100,6 +100,7 @@ struct FlightRun {
   bool replace = false;
   bool weighted = false;
   bool disjoint = false;
+  bool once = false;
   const Hop* hops = nullptr;
   std::uint32_t hop_count = 0;
   std::uint64_t* scratch = nullptr;  ///< Of choices too large for a worker's own.
@@ -110,8 +111,8 @@ struct FlightRun {
 /// Bytes that a choice of `fanout` places needs in a worker of `lanes`.
 [[nodiscard]] std::uint64_t scratch_bytes(const FlightRun& run, std::uint32_t fanout,
                                           std::uint32_t lanes);
-/// The most of it that a worker has of its own.
-inline constexpr std::uint64_t kOwnScratch = std::uint64_t{96} << 10;
+/// The most of it that a worker on `device` has of its own: 96 KiB, or what a GPU's block may have.
+[[nodiscard]] std::uint64_t own_scratch(const exec::Device& device);
 
 /// Samples all hops of all batches. Asynchronous.
 template <class Backend>

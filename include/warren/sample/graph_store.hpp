@@ -71,11 +71,12 @@ struct StoreOptions {
 class GraphStore {
  public:
   /// Collective. Shares the shard's arrays as they lie (device or pinned host memory) without a
-  /// copy, or, where they are to be replicated, with one of the other ranks' arrays; the shard's
-  /// vertices are those of the store, whatever the partition. Throws UsageError for compressed
-  /// lists, lists in host memory that are to be replicated, weights that are negative, not finite,
-  /// all zero or absent, timestamps not one an edge, and devices that cannot reach each other;
-  /// MemoryError. Synchronises.
+  /// copy, or, where they are to be replicated, with one of the other ranks' arrays. Ranks that are
+  /// processes show a copy of theirs, in memory that all processes have. The shard's vertices are
+  /// those of the store, whatever the partition. Throws UsageError for compressed lists, lists in
+  /// host memory that are to be replicated, weights that are negative, not finite, all zero or
+  /// absent, timestamps not one an edge, and devices that cannot reach each other; MemoryError.
+  /// Synchronises.
   GraphStore(team::Team& team, const graph::Shard& shard, const StoreOptions& options = {});
 
   [[nodiscard]] const StoreView& view() const { return view_; }
@@ -88,6 +89,9 @@ class GraphStore {
   [[nodiscard]] bool has_times() const { return times_.has_value(); }
 
  private:
+  template <class T>
+  [[nodiscard]] const T* shown(team::Team& team, const exec::Stream& stream, const T* own,
+                               std::uint64_t count);
   template <class T>
   void share_edges(team::Team& team, const T* first, bool is_pinned, const T* (&table)[kMaxRanks]);
   void sort_by_time(team::Team& team, const exec::Stream& stream, const graph::Shard& shard,
@@ -108,7 +112,7 @@ class GraphStore {
   std::optional<memory::GlobalArray<std::int32_t>> weights_int_;
   std::optional<memory::GlobalArray<std::int64_t>> times_;
   std::optional<memory::GlobalArray<EdgeOffset>> edge_ids_;
-  std::vector<memory::Buffer<std::byte>> copies_;  ///< Of other ranks' arrays.
+  std::vector<memory::Buffer<std::byte>> copies_;  ///< Of other ranks' arrays, or for them.
 };
 
 }  // namespace warren::sample

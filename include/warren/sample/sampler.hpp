@@ -22,6 +22,9 @@ struct SamplerOptions {
   bool weighted = false;        ///< Draws have probabilities in proportion to the edges' weights.
   bool temporal = false;        ///< Only edges not later than their seed's time. Needs `disjoint`.
   bool disjoint = false;  ///< Every sampled edge has a vertex of its own: a tree for each seed.
+  /// Neighbours of a vertex are drawn once a batch, in the hop after the one that found it: other
+  /// rows of that hop are empty.
+  bool once = false;
   bool edge_ids = false;  ///< The sampled edges' places in the graph are written, too.
   std::uint64_t seed = 1;
   /// Most sampled edges of one hop of a batch; 0: what the fanouts and the graph's largest degree
@@ -63,7 +66,8 @@ struct SampledBatch {
 /// the batch's number, and its seeds: the same on the CPU, on GPUs, for every team size and every
 /// number of batches in flight.
 ///
-/// Hop h takes every vertex that the batch has so far as a target: of its N neighbours min(N, M)
+/// Hop h takes every vertex that the batch has so far as a target (with `once` those that hop h - 1
+/// found; the first hop the seeds): of its N neighbours min(N, M)
 /// different ones, uniformly (or with `replace` M draws; with `weighted` successive draws in
 /// proportion to the weights, edges of weight 0 never). Without `replace` all N are taken, in the
 /// list's order, where N <= M. A seed that is repeated is a target of its own for each time; edges

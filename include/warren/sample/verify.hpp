@@ -36,11 +36,11 @@ struct SampleTimes {
 };
 
 /// What is wrong with a batch, in words; empty where it is a sample of `graph` (in host memory,
-/// numbered as the batch's vertices are) by `options` (fanouts, replace, weighted, disjoint, and
-/// temporal by `times`): every row has the number of edges that the options say, to
-/// neighbours only and, without replacement, each edge once; vertices are numbered in the order of
-/// their first edge, none twice; duplicates are counted right. Which neighbours were drawn is not
-/// checked. O(sampled edges x log(largest degree)).
+/// numbered as the batch's vertices are) by `options` (fanouts, replace, weighted, disjoint, once,
+/// and temporal by `times`): every row has the number of edges that the options say, to neighbours
+/// only and, without replacement, each edge once; vertices are numbered in the order of their first
+/// edge, none twice; duplicates are counted right. Which neighbours were drawn is not checked.
+/// O(sampled edges x log(largest degree)).
 [[nodiscard]] std::string verify(const graph::Graph& graph, const HostBatch& batch,
                                  std::uint64_t seeds, const SamplerOptions& options,
                                  const SampleTimes& times = {});

@@ -15,6 +15,8 @@
 //   static constexpr std::uint32_t kScratchBytes;            // optional: context.scratch()
 //   static constexpr std::uint32_t kBlocksPerProcessor;      // optional: fewer have more registers
 //   static constexpr std::uint32_t kThreadsPerBlock;         // optional: of GPUs, else 256
+//   static constexpr bool kMayNotFit;                        // optional: who runs it looks first
+//                                                            // whether a GPU has scratch for it
 //
 // and is called by all lanes of a worker at once, each lane with a task of its own or with active =
 // false (a worker that fetches one task has it in lane 0). It may read and update what views reach,
@@ -102,6 +104,16 @@ template <class Function>
   }
 }
 
+/// Whether a GPU's block may have less shared memory than the function's workers take.
+template <class Function>
+[[nodiscard]] constexpr bool may_not_fit() {
+  if constexpr (requires { Function::kMayNotFit; }) {
+    return Function::kMayNotFit;
+  } else {
+    return false;
+  }
+}
+
 }  // namespace detail
 
 /// Threads of a GPU's processor that run `Function` at a time, at most: what
@@ -121,6 +133,7 @@ struct RunProgram {
   static constexpr std::uint32_t kScratchBytes =
       kThreadsPerBlock / detail::lanes_of<W>(kThreadsPerBlock) * detail::scratch_of<Function>();
   static constexpr std::uint32_t kGangBlocks = 1;
+  static constexpr bool kMayNotFit = detail::may_not_fit<Function>();
   enum Sum : std::uint32_t { kCreated, kFinished, kPaused, kFailed };
 
   Function function;

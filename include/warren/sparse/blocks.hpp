@@ -7,6 +7,7 @@
 
 #include "warren/graph/vertex_cover.hpp"
 #include "warren/memory/buffer.hpp"
+#include "warren/sparse/operands.hpp"
 #include "warren/sparse/pipelined_plan.hpp"
 #include "warren/sparse/rows.hpp"
 #include "warren/sparse/spmm.hpp"
@@ -80,28 +81,34 @@ struct CoverBlock {
 };
 [[nodiscard]] CoverBlock cover_block(const Rows& rows, int q);
 
-/// A block on a device, with its plan.
+/// A view with the operands' scales and diagonal.
+template <class T>
+[[nodiscard]] MatrixView scaled(MatrixView view, const MatrixOperands<T>& operands) {
+  view.row_scale = operands.row_scale;
+  view.self = operands.self;
+  return view;
+}
+
+/// A block on a device, with its plan; without scales.
 class DeviceBlock {
  public:
   DeviceBlock() = default;
-  /// `row_scale` and `self` stay the caller's.
-  DeviceBlock(const exec::Stream& stream, const HostBlock& block, const float* row_scale,
-              const float* self = nullptr);
+  DeviceBlock(const exec::Stream& stream, const HostBlock& block);
   /// With a plan that there is already.
-  DeviceBlock(const exec::Stream& stream, const HostBlock& block, SpmmPlan plan,
-              const float* row_scale, const float* self);
+  DeviceBlock(const exec::Stream& stream, const HostBlock& block, SpmmPlan plan);
   [[nodiscard]] const MatrixView& view() const { return view_; }
   [[nodiscard]] const SpmmPlan& plan() const { return plan_; }
   [[nodiscard]] std::uint64_t entries() const { return columns_.size(); }
-  /// C = alpha A B + beta C for rows of B `stride` elements apart, C's likewise; or of some of the
-  /// plan's tasks (SpmmOptions).
+  /// The product of all of the block, with the operands' scales; or of some of the plan's tasks
+  /// (SpmmOptions).
   template <class T>
-  void multiply(const exec::Stream& stream, const T* b, T* c, std::uint64_t b_stride,
-                std::uint64_t c_stride, std::uint64_t k, float alpha, float beta,
+  void multiply(const exec::Stream& stream, const MatrixOperands<T>& operands,
                 std::uint64_t first_task = 0, std::uint64_t tasks = ~std::uint64_t{0}) const {
     if (plan_.tasks() == 0) return;
-    spmm(stream, view_, plan_, RowTable<T>(b, b_stride), c, c_stride, k,
-         {.alpha = alpha, .beta = beta, .first_task = first_task, .tasks = tasks});
+    spmm(
+        stream, scaled(view_, operands), plan_, RowTable<T>(operands.x, operands.x_stride),
+        operands.y, operands.y_stride, operands.k,
+        {.alpha = operands.alpha, .beta = operands.beta, .first_task = first_task, .tasks = tasks});
   }
 
  private:
@@ -117,16 +124,20 @@ class DeviceBlock {
 class PipelinedBlock {
  public:
   PipelinedBlock() = default;
-  /// `block` with columns as `shape` has them; all rows. `row_scale` and `self` stay the caller's.
-  PipelinedBlock(const exec::Stream& stream, HostBlock block, const PipelineShape& shape,
-                 const float* row_scale, const float* self);
+  /// `block` with columns as `shape` has them; all rows.
+  PipelinedBlock(const exec::Stream& stream, HostBlock block, const PipelineShape& shape);
   [[nodiscard]] const PipelinedPlan& plan() const { return plan_; }
-  /// The part's rows of C = alpha A B + beta C, k wide and apart.
+  /// The part's rows of the product; ghosts are as far apart as own rows.
   template <class T>
-  void multiply(const exec::Stream& stream, const PipelinedPlan::Part& part, const T* own,
-                const T* ghosts, T* c, std::uint64_t k, float alpha, float beta) const {
-    spmm(stream, block_.view(), plan_.plan(), RowTable<T>(own, own_, ghosts, k), c, k, k,
-         {.alpha = alpha, .beta = beta, .first_task = part.first_task, .tasks = part.tasks});
+  void multiply(const exec::Stream& stream, const PipelinedPlan::Part& part,
+                const MatrixOperands<T>& operands, const T* ghosts) const {
+    spmm(stream, scaled(block_.view(), operands), plan_.plan(),
+         RowTable<T>(operands.x, own_, ghosts, operands.x_stride), operands.y, operands.y_stride,
+         operands.k,
+         {.alpha = operands.alpha,
+          .beta = operands.beta,
+          .first_task = part.first_task,
+          .tasks = part.tasks});
   }
 
  private:

@@ -64,24 +64,6 @@ struct DistributedOptions {
 /// local and remote ones in turn, two warps a block.
 [[nodiscard]] DistributedOptions mgg_options();
 
-/// A strategy's preparation and run; see DistributedSpmm.
-template <class T>
-class Product {
- public:
-  virtual ~Product() = default;
-  virtual void run(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) = 0;
-  /// The same by kernels that count the remote rows that they read. Rows that are copied are
-  /// counted in every run.
-  virtual void run_counted(const memory::GlobalArray<T>& b, T* c, float alpha, float beta) {
-    run(b, c, alpha, beta);
-  }
-  /// Rows that came to this rank in the last run that was counted.
-  [[nodiscard]] virtual std::uint64_t rows_moved() const = 0;
-  /// Of these, rows from other workgroups; of rows that a product's kernel reads for each entry the
-  /// number of such entries, known before it runs.
-  [[nodiscard]] virtual std::uint64_t rows_between() const = 0;
-};
-
 /// C = alpha A B + beta C over a team, A square, each rank holding the same rows of A, B and C. One
 /// signature for all strategies; T is float, Half or BFloat16, sums are float32 within a pass over
 /// a part of the columns and are rounded to T between passes. All but `once` repeat bit for bit;
@@ -115,10 +97,13 @@ class DistributedSpmm {
   [[nodiscard]] std::uint64_t rows_between();
 
  private:
+  void run_as(const memory::GlobalArray<T>& b, T* c, float alpha, float beta, bool is_counted);
+
   team::Team& team_;
   std::uint64_t k_;
   std::vector<std::uint64_t> cuts_;
-  std::unique_ptr<Product<T>> product_;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
 };
 
 /// out[e] = value(e) <X[row(e)], Y[column(e)]> for this rank's entries, in the order of `rows`:

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "warren/sparse/distributed.hpp"
@@ -76,5 +77,32 @@ struct Tuning {
 template <class T>
 [[nodiscard]] Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b, T* c,
                           const TuneOptions& options = {});
+
+/// tune() by products that are made anyway, such as a training's epochs (MGG's tuning across
+/// iterations, section 6): whoever makes them asks what to try next, and tells how long it took.
+class IterationTuner {
+ public:
+  /// Takes the table's entry, or predicts what to try, for rows of k elements. `what`: of the
+  /// table's key, what is measured. Collective.
+  IterationTuner(team::Team& team, const Rows& rows, std::uint64_t k, const std::string& type,
+                 std::uint64_t element_bytes, const std::string& what, const TuneOptions& options);
+
+  /// What to try; nothing where the best is known.
+  [[nodiscard]] const std::optional<DistributedOptions>& next() const { return next_; }
+  /// How long next() took, the same on all ranks. When the last one has been told, the best is
+  /// written to the table.
+  void took(double seconds);
+  /// So far.
+  [[nodiscard]] const Tuning& tuning() const { return tuning_; }
+
+ private:
+  void advance();
+
+  team::Team& team_;
+  TuneOptions options_;
+  Tuning tuning_, start_;
+  std::vector<std::pair<DistributedOptions, double>> known_;
+  std::optional<DistributedOptions> next_;
+};
 
 }  // namespace warren::sparse

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <optional>
 #include <type_traits>
+#include <typeinfo>
+#include <vector>
 
 #include "warren/exec/atomic.hpp"
 #include "warren/exec/launch.hpp"
@@ -21,6 +23,9 @@ struct Sums {
   std::uint64_t value[kSums] = {};
   WARREN_HD std::uint64_t operator[](std::uint32_t slot) const { return value[slot]; }
 };
+
+/// To whom a program shows what all ranks read.
+inline constexpr int kShowAll = -1;
 
 /// One thread's part in a step on the CPU: a block of one thread.
 class CpuGrid {
@@ -146,12 +151,34 @@ class CpuGrid {
 
 namespace detail {
 
+/// Brings what other ranks read in the step of `next` to other hosts, where some are there.
+template <class Program>
+void show_step([[maybe_unused]] Team& team, [[maybe_unused]] const Program& program,
+               [[maybe_unused]] const typename Program::State& next) {
+  if constexpr (!requires { typename Program::ShowsNothing; }) {
+    if (!team.spans_hosts() || Program::finished(next)) return;
+    std::vector<Shown> shown;
+    bool shows = false;
+    const auto show = [&](int to, const void* data, std::uint64_t bytes) {
+      shows = true;
+      if (bytes > 0) shown.push_back({to, data, bytes});
+    };
+    if constexpr (requires { program.show(next, show); }) {
+      program.show(next, show);
+      if (shows) team.publish(shown);
+    } else {
+      refuse_on_hosts(typeid(Program));
+    }
+  }
+}
+
 /// The CPU: `pool`'s threads run the steps; the last at each barrier adds up with the other ranks.
 template <class Program>
 typename Program::State run_on_cpu(Team& team, const Program& program,
                                    const typename Program::State& initial) {
   exec::ThreadPool& pool = team.device().pool();
   CpuGrid::Shared shared(pool.size());
+  show_step(team, program, initial);
   typename Program::State result = initial;
   pool.run([&](int thread) {
     std::optional<exec::detail::CpuScratch> scratch;
@@ -178,6 +205,7 @@ typename Program::State run_on_cpu(Team& team, const Program& program,
             shared.totals.value[i] = shared.sums[i].exchange(0, std::memory_order_relaxed);
           for (auto& ticket : shared.tickets) ticket.next.store(0, std::memory_order_relaxed);
           team.sum(shared.totals.value);
+          if (team.spans_hosts()) show_step(team, program, Program::next(state, shared.totals));
         } catch (...) {
           fail();
           shared.has_ended = true;

@@ -12,6 +12,7 @@
 
 #include <cooperative_groups.h>
 
+#include "warren/exec/kernel_fit.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/team/program_cpu.hpp"
 
@@ -111,6 +112,8 @@ class CudaGrid {
       f(worker, task);
   }
 
+  // Before compute capability 9.0 there are no clusters: a block by itself.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
   __device__ std::uint32_t gang_blocks() const {
     return cooperative_groups::this_cluster().num_blocks();
   }
@@ -136,6 +139,16 @@ class CudaGrid {
   __device__ T* gang_peer(T* mine, std::uint32_t rank) const {
     return cooperative_groups::this_cluster().map_shared_rank(mine, rank);
   }
+#else
+  __device__ std::uint32_t gang_blocks() const { return 1; }
+  __device__ std::uint32_t gang_rank() const { return 0; }
+  __device__ void gang_sync() const { __syncthreads(); }
+  __device__ void gang_sync_after_block() const { __syncthreads(); }
+  template <class T>
+  __device__ T* gang_peer(T* mine, std::uint32_t) const {
+    return mine;
+  }
+#endif
 
   __device__ void sum(std::uint32_t slot, std::uint64_t value) {
     value = exec::Warp().reduce(value, exec::Plus{});
@@ -337,33 +350,55 @@ __global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPer
   publish_sums(*barrier, shared.sums);
 }
 
-/// Launches a program's kernel with blocks in gangs (thread block clusters) and, where
-/// `cooperative`, all resident at once.
+/// Launches a program's kernel with blocks in gangs (thread block clusters, where the GPU and the
+/// kernel's code have them; else a block is a gang by itself) and, where `cooperative`, all
+/// resident at once.
 template <class Program>
 class ProgramLaunch {
+  // Beside the scratch a kernel has the grid's counters, and what its workers' collectives use.
+  static constexpr std::uint64_t kBeside = 4096;
+  static constexpr bool may_not_fit() {
+    if constexpr (requires { Program::kMayNotFit; }) {
+      return Program::kMayNotFit;
+    } else {
+      return false;
+    }
+  }
+  static_assert(Program::kScratchBytes + kBeside <= exec::kLeastSharedBytes || may_not_fit(),
+                "a program's block must fit every GPU, or be chosen by who looks whether it does");
+
  public:
-  /// `sharers`: kernels that wait for each other on one device, of which each takes a part.
+  /// `sharers`: kernels that wait for each other on one device, of which each takes a part. Throws
+  /// UsageError where the GPU cannot hold one block of the program.
   ProgramLaunch(const exec::Stream& stream, const void* kernel, bool cooperative, int sharers)
       : kernel_(kernel), sharers_(static_cast<std::uint32_t>(sharers)) {
+    const exec::Device& device = stream.device();
     if (Program::kScratchBytes > 0) {
+      exec::check_shared_memory(device, Program::kScratchBytes);
       exec::cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                             static_cast<int>(Program::kScratchBytes)),
                        "cudaFuncSetAttribute");
     }
-    attributes_[0].id = cudaLaunchAttributeClusterDimension;
-    attributes_[0].val.clusterDim.x = Program::kGangBlocks;
-    attributes_[0].val.clusterDim.y = 1;
-    attributes_[0].val.clusterDim.z = 1;
-    attributes_[1].id = cudaLaunchAttributeCooperative;
-    attributes_[1].val.cooperative = 1;
+    if (Program::kGangBlocks > 1 &&
+        exec::features_of(exec::code_capability(device, kernel)).has_gangs)
+      gang_blocks_ = Program::kGangBlocks;
+    if (gang_blocks_ > 1) {
+      cudaLaunchAttribute& gang = attributes_[config_.numAttrs++];
+      gang.id = cudaLaunchAttributeClusterDimension;
+      gang.val.clusterDim.x = gang_blocks_;
+      gang.val.clusterDim.y = 1;
+      gang.val.clusterDim.z = 1;
+    }
     config_.blockDim = dim3(Program::kThreadsPerBlock);
     config_.dynamicSmemBytes = Program::kScratchBytes;
     config_.stream = static_cast<cudaStream_t>(stream.native());
     config_.attrs = attributes_;
-    config_.numAttrs = 1;
-    config_.gridDim = dim3(Program::kGangBlocks);
-    config_.gridDim = dim3(resident_blocks(stream.device()));
-    config_.numAttrs = cooperative ? 2 : 1;
+    config_.gridDim = dim3(gang_blocks_);
+    config_.gridDim = dim3(resident_blocks(device));
+    if (!cooperative) return;
+    cudaLaunchAttribute& together = attributes_[config_.numAttrs++];
+    together.id = cudaLaunchAttributeCooperative;
+    together.val.cooperative = 1;
   }
   ProgramLaunch(const ProgramLaunch&) = delete;
   ProgramLaunch& operator=(const ProgramLaunch&) = delete;
@@ -383,19 +418,20 @@ class ProgramLaunch {
                                             : Program::kBlocksPerProcessor;
     const std::uint32_t most =
         per_processor * static_cast<std::uint32_t>(device.processors()) / sharers_;
-    if (Program::kGangBlocks == 1) return most;
+    if (most == 0) exec::refuse_block(device, Program::kThreadsPerBlock, Program::kScratchBytes);
+    if (gang_blocks_ == 1) return most;
     // A gang stays within one of the GPU's processor clusters, which leaves some processors
     // without.
     int gangs = 0;
     exec::cuda_check(cudaOccupancyMaxActiveClusters(&gangs, kernel_, &config_),
                      "cudaOccupancyMaxActiveClusters");
-    const std::uint32_t fitting =
-        static_cast<std::uint32_t>(gangs) / sharers_ * Program::kGangBlocks;
-    return fitting < most ? fitting : most / Program::kGangBlocks * Program::kGangBlocks;
+    const std::uint32_t fitting = static_cast<std::uint32_t>(gangs) / sharers_ * gang_blocks_;
+    return fitting < most ? fitting : most / gang_blocks_ * gang_blocks_;
   }
 
   const void* kernel_;
   std::uint32_t sharers_;
+  std::uint32_t gang_blocks_ = 1;
   cudaLaunchAttribute attributes_[2] = {};
   cudaLaunchConfig_t config_ = {};
 };

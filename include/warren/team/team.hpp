@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams: ranks that work together on one job, each with one device and one shard of the data. The
-// ranks of run_team() are threads of this process; an algorithm sees only the Team it is handed, so
-// that ranks may as well be processes.
+// ranks of run_team() are threads of this process, or, where it is one rank of several processes
+// (processes.hpp), this rank alone; an algorithm sees only the Team it is handed.
 //
 // Every function that is not const is collective: all ranks call it, in the same order. A rank that
 // throws ends the team: the others' pending and later calls throw TeamError with that rank's
@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "warren/core/error.hpp"
@@ -57,6 +58,13 @@ class Attic {
   std::vector<std::shared_ptr<void>> kept_;
 };
 
+/// What a rank shows to others before they read it.
+struct Shown {
+  int to = -1;  ///< The rank that reads it; -1: all.
+  const void* data = nullptr;
+  std::uint64_t bytes = 0;
+};
+
 /// What the carrier of a team (threads, processes) must be able to do. Implementations are found
 /// through run_team().
 class Transport {
@@ -74,6 +82,12 @@ class Transport {
   /// the result's entry q is rank q's memory as this rank's device can address it, or nullptr where
   /// it has no direct path.
   virtual std::vector<void*> share(void* pointer) = 0;
+  /// The same for who publishes: of ranks on other hosts, the mirror here of their memory.
+  virtual std::vector<void*> share_windows(void* pointer) { return share(pointer); }
+  /// Brings what the ranks show to where the others read it: to mirrors on other hosts. A barrier,
+  /// which comes after one since the mirrors were last read; what is shown may be changed after the
+  /// next one.
+  virtual void publish(std::span<const Shown> /*shown*/) { barrier(); }
   /// Between the two, this rank may be using memory of other ranks. After a failure, end_access()
   /// returns when no rank is.
   virtual void begin_access() noexcept = 0;
@@ -85,6 +99,12 @@ class Transport {
   virtual void check() const = 0;
   /// Becomes non-zero when the team is ended. Host memory that the devices' kernels can read.
   [[nodiscard]] virtual const std::uint32_t* abort_flag() const = 0;
+  /// True where each rank is a process of its own.
+  [[nodiscard]] virtual bool spans_processes() const { return false; }
+  /// True where the ranks are on several hosts.
+  [[nodiscard]] virtual bool spans_hosts() const { return false; }
+  /// Sent so far by this rank to other hosts, without what tells where it goes.
+  [[nodiscard]] virtual std::uint64_t bytes_between_hosts() const { return 0; }
 };
 
 class DeviceCollectives;
@@ -110,6 +130,19 @@ class Team {
   /// ranks share a GPU side by side.
   [[nodiscard]] int ranks_on_device() const { return ranks_on_device_; }
 
+  /// True where each rank is a process: what ranks show each other must be memory of a CPU device
+  /// (exec::allocate), which all processes have at the same addresses.
+  [[nodiscard]] bool spans_processes() const { return transport_->spans_processes(); }
+  /// True where the ranks are on several hosts: others' memory is then read in windows alone.
+  [[nodiscard]] bool spans_hosts() const { return transport_->spans_hosts(); }
+  /// Sent so far by this rank to other hosts, without what tells where it goes.
+  [[nodiscard]] std::uint64_t bytes_between_hosts() const {
+    return transport_->bytes_between_hosts();
+  }
+  /// Whether this rank leaves the results that all ranks have to the caller of run_team(): rank 0
+  /// of threads, who share one caller; every rank of processes, who have one each.
+  [[nodiscard]] bool reports() const { return rank() == 0 || spans_processes(); }
+
   void barrier() { transport_->barrier(); }
   void check() const { transport_->check(); }
   void abort(const std::string& message) noexcept { transport_->abort(message); }
@@ -119,6 +152,15 @@ class Team {
   std::vector<void*> share(void* pointer) { return transport_->share(pointer); }
   /// The same where nothing can be done without: throws UsageError if memory cannot be addressed.
   std::vector<void*> share_with_all(void* pointer);
+  /// Windows: every rank's memory as this rank's device reads it once its owner has published what
+  /// is in it. On other hosts a mirror, of which nothing may be read that was not published, and to
+  /// which nothing is written; elsewhere the memory itself. Throws UsageError as share_with_all().
+  std::vector<void*> share_windows(void* pointer);
+  /// Brings what the ranks show to where the others read it. A barrier: where all ranks are on one
+  /// host that is all. Between the last reads of what was shown before and this call all ranks must
+  /// have met (barrier(), sum()). `shown`, in memory of this rank's CPU device, may be changed
+  /// again once all have met after it. Throws UsageError for other memory.
+  void publish(std::span<const Shown> shown) { transport_->publish(shown); }
   void sum(std::span<std::uint64_t> values) { transport_->sum(values); }
   [[nodiscard]] Transport& transport() { return *transport_; }
   [[nodiscard]] const std::shared_ptr<Attic>& attic() const { return transport_->attic(); }
@@ -208,6 +250,8 @@ class Team {
     return result;
   }
 
+  /// `table`, where it has an entry for each rank that has memory.
+  std::vector<void*> checked(std::vector<void*> table, const std::vector<int>& has);
   /// Made by the first call.
   DeviceCollectives& collectives();
 
@@ -236,10 +280,14 @@ struct TeamOptions {
   int threads =
       0;  ///< CPU threads in all, shared out over the ranks; 0: all that the process may use.
   Sharing sharing = Sharing::refused;
+  int first_gpu = 0;  ///< Rank 0's; the other ranks' are those that follow.
   /// Tests: no rank reaches another's memory, as on GPUs without a path between them or on machines
   /// of their own.
   bool are_apart = false;
 };
+
+/// For run_program(): throws UsageError, which names the program.
+[[noreturn]] void refuse_on_hosts(const std::type_info& program);
 
 /// Checks `options` against the machine. Throws UsageError: no ranks, more than kMaxRanks, more
 /// CUDA ranks than GPUs.
@@ -251,6 +299,11 @@ void validate(const TeamOptions& options);
 
 /// Runs work(team) on every rank, each in a thread of its own, and returns when all have. If ranks
 /// threw, the exception of the one that failed first is thrown again here.
+///
+/// In a process that is one rank of several (Processes::current()), a team of as many ranks as
+/// there are processes is theirs: work(team) runs here, on this rank, and an exception of another
+/// rank is thrown as TeamError. Such a team ends once for all. A team of one rank is this process's
+/// own; other sizes, GPUs and options of tests are refused by UsageError.
 void run_team(const TeamOptions& options, const std::function<void(Team&)>& work);
 
 }  // namespace warren::team

@@ -28,7 +28,9 @@ class BetweennessMemory;
 ///
 /// is what v adds (Brandes: A Faster Algorithm for Betweenness Centrality, Journal of Mathematical
 /// Sociology 2001). In float64. Repeats bit for bit on one device and team size while no count of
-/// paths passes 2^53. Parallel edges are paths of their own. Holds 40 bytes for each own vertex.
+/// paths passes 2^53. Parallel edges are paths of their own. Holds 40 bytes for each own vertex; on
+/// the CPU, where eight sources are searched from together if the shard has in-edges, 188, and 32
+/// more for graphs so deep that each is searched from by itself.
 class Betweenness {
  public:
   /// Collective. `shard` must outlive this; its lists are not compressed. Throws UsageError,
@@ -52,6 +54,10 @@ class Betweenness {
   [[nodiscard]] std::vector<double> all_scores() const;
 
  private:
+  void search_one_by_one(std::span<const Vertex> sources, BetweennessResult& result);
+  /// Eight at a time, on the CPU; returns those that are left to be searched from one by one.
+  std::span<const Vertex> search_lanes(std::span<const Vertex> sources, BetweennessResult& result);
+
   team::Team& team_;
   const graph::Shard& shard_;
   exec::Stream stream_;

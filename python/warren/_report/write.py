@@ -25,6 +25,8 @@ MOST_CELLS = 60_000  # Of all tables.
 def write_report(documents: list[Document], out: str | os.PathLike[str], *, title: str | None = None, png: str | os.PathLike[str] | None = None,
                  svg: str | os.PathLike[str] | None = None) -> Path:
     """Raises before anything is written where an argument is wrong or the plotting library is missing."""
+    if not isinstance(out, (str, os.PathLike)):
+        raise ValueError(f"out: got {out!r}, expected the path of a file")
     path = Path(out)
     _check_out(path, documents)
     need_library()

@@ -52,7 +52,7 @@ ThreadPool::ThreadPool(int threads) : threads_(threads) {
     for (int t = 1; t < threads; ++t) {
       workers_.push_back(start_thread([this, t] { serve(t); },
                                       fmt::format("CPU thread {} of {}", t + 1, threads),
-                                      "give fewer --threads"));
+                                      "give fewer threads"));
     }
   } catch (...) {
     end(workers_, mutex_, start_, stopping_);

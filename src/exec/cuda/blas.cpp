@@ -109,7 +109,10 @@ struct Blas::Plan {
   }
 };
 
-Blas::Blas(const Device& device, bool allow_tf32) : device_(device), allow_tf32_(allow_tf32) {
+// TF32 came with tensor cores that take bfloat16.
+Blas::Blas(const Device& device, bool allow_tf32)
+    : device_(device),
+      allow_tf32_(allow_tf32 && features_of(device.capability()).has_bfloat16_products) {
   if (!lt().reason.empty())
     throw DeviceError("dense products on a GPU need cuBLASLt of the CUDA toolkit: " + lt().reason);
   device.activate();
@@ -167,6 +170,13 @@ cublasLtMatmulAlgo_t Blas::choose(const DenseShape& s, const BlasTypes& types,
       lt().heuristic(handle_, plan.desc, plan.layout[0], plan.layout[1], plan.layout[2],
                      plan.layout[2], preference, 1, &result, &count);
   lt().preference_destroy(preference);
+  if (types.operands == CUDA_R_16BF && (status == CUBLAS_STATUS_NOT_SUPPORTED || count == 0) &&
+      !features_of(device_.capability()).has_bfloat16_products) {
+    throw UsageError(
+        fmt::format("{} ({}) does not multiply matrices of bfloat16, which needs "
+                    "compute capability 8.0: give type float16 or float32",
+                    device_.name(), device_.model()));
+  }
   check(status, "cublasLtMatmulAlgoGetHeuristic");
   if (count == 0)
     throw DeviceError(

@@ -2,9 +2,14 @@
 // The exec floor's calls of the CUDA runtime.
 #include "exec/cuda/runtime.hpp"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 
+#include "warren/core/error.hpp"
 #include "warren/exec/cuda_check.hpp"
+
+#include "exec/why_no_gpu.hpp"
 
 namespace warren::exec::cuda {
 
@@ -31,11 +36,50 @@ MemoryInfo device_memory(int index) {
   return {total, available};
 }
 
-int multiprocessors(int index) {
+namespace {
+int attribute(cudaDeviceAttr which, int index) {
+  int value = 0;
+  cuda_check(cudaDeviceGetAttribute(&value, which, index), "cudaDeviceGetAttribute");
+  return value;
+}
+}  // namespace
+
+int multiprocessors(int index) { return attribute(cudaDevAttrMultiProcessorCount, index); }
+
+int capability(int index) {
+  return 10 * attribute(cudaDevAttrComputeCapabilityMajor, index) +
+         attribute(cudaDevAttrComputeCapabilityMinor, index);
+}
+
+GpuLimits limits(int index) {
+  const auto ask = [&](cudaDeviceAttr which) {
+    return static_cast<std::uint32_t>(attribute(which, index));
+  };
+  // What no attribute tells is the table's.
+  GpuLimits found = limits_of(capability(index));
+  found.threads = ask(cudaDevAttrMaxThreadsPerMultiProcessor);
+  found.blocks = ask(cudaDevAttrMaxBlocksPerMultiprocessor);
+  found.registers = ask(cudaDevAttrMaxRegistersPerMultiprocessor);
+  found.shared_bytes = ask(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  found.reserved_bytes = ask(cudaDevAttrReservedSharedMemoryPerBlock);
+  found.shared_block_bytes = ask(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  return found;
+}
+
+std::string why_no_device() {
   int count = 0;
-  cuda_check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, index),
-             "cudaDeviceGetAttribute");
-  return count;
+  int driver = 0;
+  int toolkit = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return {};
+  (void)cudaGetLastError();
+  if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = 0;
+  if (cudaRuntimeGetVersion(&toolkit) != cudaSuccess) toolkit = 0;
+  return why_no_gpu({.error = status,
+                     .error_name = cudaGetErrorName(status),
+                     .driver = driver,
+                     .toolkit = toolkit,
+                     .visible = std::getenv("CUDA_VISIBLE_DEVICES")});
 }
 
 void activate(int index) { cuda_check(cudaSetDevice(index), "cudaSetDevice"); }
@@ -43,6 +87,10 @@ void activate(int index) { cuda_check(cudaSetDevice(index), "cudaSetDevice"); }
 void synchronize_device(int index) {
   activate(index);
   cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+void settle_device(int index) noexcept {
+  if (cudaSetDevice(index) == cudaSuccess) (void)cudaDeviceSynchronize();
 }
 
 int current_device() noexcept {
@@ -54,20 +102,14 @@ void set_current_device(int index) noexcept {
   if (index >= 0 && current_device() != index) (void)cudaSetDevice(index);
 }
 
-namespace {
-std::string dotted(int version) {
-  return version == 0 ? "" : fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
-}  // namespace
-
 std::string runtime_version() {
   int version = 0;
-  return cudaRuntimeGetVersion(&version) == cudaSuccess ? dotted(version) : "";
+  return cudaRuntimeGetVersion(&version) == cudaSuccess ? cuda_version(version) : "";
 }
 
 std::string driver_version() {
   int version = 0;
-  return cudaDriverGetVersion(&version) == cudaSuccess ? dotted(version) : "";
+  return cudaDriverGetVersion(&version) == cudaSuccess ? cuda_version(version) : "";
 }
 
 void* allocate_device(int index, std::uint64_t bytes) {
@@ -100,6 +142,27 @@ void* allocate_pinned(std::uint64_t bytes) {
 }
 
 void free_pinned(void* pointer) noexcept { (void)cudaFreeHost(pointer); }
+
+bool pin(void* pointer, std::uint64_t bytes) {
+  const cudaError_t status =
+      cudaHostRegister(pointer, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  cuda_check(status, "cudaHostRegister");
+  return true;
+}
+
+void unpin(void* pointer) noexcept { (void)cudaHostUnregister(pointer); }
+
+int gpu_of(const void* pointer) {
+  cudaPointerAttributes attributes{};
+  cuda_check(cudaPointerGetAttributes(&attributes, pointer), "cudaPointerGetAttributes");
+  const bool is_on_gpu =
+      attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  return is_on_gpu ? attributes.device : -1;
+}
 
 bool has_managed_memory(int index) {
   int is_concurrent = 0;
@@ -191,6 +254,21 @@ void wait_event(int index, void* stream, void* event) {
   cuda_check(
       cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), static_cast<cudaEvent_t>(event)),
       "cudaStreamWaitEvent");
+}
+
+void wait_stream(int index, void* stream, int other_index, void* other) {
+  auto* const native = static_cast<cudaStream_t>(other);
+  activate(other_index);
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  const cudaError_t asked = cudaStreamIsCapturing(native, &capture);
+  if (asked == cudaErrorStreamCaptureImplicit) (void)cudaGetLastError();
+  require(asked != cudaErrorStreamCaptureImplicit && capture == cudaStreamCaptureStatusNone,
+          "the stream of an array on a GPU is being captured: calls wait for their results, which "
+          "no captured work does; call outside of the capture");
+  cuda_check(asked, "cudaStreamIsCapturing");
+  const std::shared_ptr<void> event = make_event(other_index);
+  record_event(other_index, event.get(), other);
+  wait_event(index, stream, event.get());
 }
 
 void synchronize_event(void* event) {

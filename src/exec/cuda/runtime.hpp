@@ -12,7 +12,11 @@
 namespace warren::exec::cuda {
 
 int device_count() noexcept;
+/// For why_no_cuda_device().
+std::string why_no_device();
 std::string device_model(int index);
+int capability(int index);
+GpuLimits limits(int index);
 MemoryInfo device_memory(int index);
 int multiprocessors(int index);
 void activate(int index);
@@ -21,6 +25,8 @@ int current_device() noexcept;
 /// Nothing where it is that one, or -1.
 void set_current_device(int index) noexcept;
 void synchronize_device(int index);
+/// Waits for all work on the device, and says nothing where it failed.
+void settle_device(int index) noexcept;
 std::string runtime_version();
 std::string driver_version();
 
@@ -29,6 +35,12 @@ void* allocate_device(int index, std::uint64_t bytes);
 void free_device(int index, void* pointer) noexcept;
 void* allocate_pinned(std::uint64_t bytes);
 void free_pinned(void* pointer) noexcept;
+/// Makes host memory that is there what allocate_pinned() gives; false where the driver has no room
+/// for it.
+bool pin(void* pointer, std::uint64_t bytes);
+void unpin(void* pointer) noexcept;
+/// -1: of the host.
+int gpu_of(const void* pointer);
 /// True if the GPU's kernels wait for managed pages that are elsewhere, and the host may touch them
 /// meanwhile.
 bool has_managed_memory(int index);
@@ -44,6 +56,9 @@ void synchronize_stream(int index, void* stream);
 std::shared_ptr<void> make_event(int index);
 void record_event(int index, void* event, void* stream);
 void wait_event(int index, void* stream, void* event);
+/// `stream` waits for what is on stream `other` of GPU `other_index` now. Throws UsageError where
+/// that is being captured.
+void wait_stream(int index, void* stream, int other_index, void* other);
 void synchronize_event(void* event);
 double event_seconds(void* earlier, void* later);
 /// As record_event(); in captured work an event that each run records.

@@ -119,6 +119,12 @@ bool Model::takes_edges() const {
   return is_max || is_attention(options_.kind);
 }
 
+void Model::set_strategy(const Context& context, const sparse::DistributedOptions& options) {
+  const Neighbourhood& both = neighbourhood();
+  both.out->set_strategy(context.type(), options);
+  if (both.in != both.out) both.in->set_strategy(context.type(), options);
+}
+
 Weighting Model::weighting() const {
   if (options_.kind == ModelKind::gcn) return Weighting::symmetric;
   const bool is_mean =

@@ -178,6 +178,47 @@ void add_layer(HaloRow& out, HaloRow& in, const ModelOptions& model, NumberType 
   if (l > 0 || !is_first) in.add(0, k, size);
 }
 
+/// What a way of products holds beside the exchange of the halo: the matrix once more, and the most
+/// rows of `row_bytes` that it moves, of `ranks` with n rows and m entries each.
+std::uint64_t bytes_of_strategy(const ExchangeOptions& options, std::uint64_t ranks,
+                                std::uint64_t n, std::uint64_t m, std::uint64_t halo,
+                                std::uint64_t row_bytes) {
+  // A piece's task and its split row, and its sum, of twice the bytes at most that rows have.
+  constexpr std::uint64_t kPieceBytes = 48, kSumBytes = 2;
+  if (!options.product && !options.is_tuned) return 0;
+  const sparse::DistributedOptions product =
+      options.product.value_or(sparse::DistributedOptions{.strategy = sparse::Strategy::fused});
+  Bytes bytes;
+  bytes.add(m, 1, sizeof(Vertex));
+  bytes.add(n, 1, 2 * sizeof(EdgeOffset) + sizeof(Vertex));
+  std::uint64_t rows = halo;
+  switch (product.strategy) {
+    case sparse::Strategy::broadcast:
+      rows = n;
+      break;
+    case sparse::Strategy::broadcast_pipelined:
+      rows = 2 * n;
+      break;
+    case sparse::Strategy::pull:
+      rows = 0;
+      bytes.add(2 * n + m / std::max(1u, product.piece_entries),
+                kSumBytes * row_bytes + kPieceBytes, 1);
+      break;
+    case sparse::Strategy::once:
+    case sparse::Strategy::staged:
+      break;
+    case sparse::Strategy::fused:
+      // Two buffers of what a workgroup needs of one rank, where there are several workgroups.
+      if (options.is_tuned || product.workgroup != static_cast<int>(ranks)) rows += 2 * n;
+      break;
+    case sparse::Strategy::cover:
+      rows += halo;  // Partial rows for others.
+      break;
+  }
+  bytes.add(rows, row_bytes, 1);
+  return bytes.value;
+}
+
 /// What layers keep for backward beside their outputs: each in slots of its own, or all in one set,
 /// whose slots are as large as the largest (ModelOptions::recompute).
 struct KeptBytes {
@@ -302,6 +343,8 @@ std::vector<Alternative> alternatives_to(const TrainOptions& given) {
       o.sampled->edges = graph::EdgesPlacement::host;
       o.sampled->replicate_edges = false;
     });
+  if (given.exchange.product || given.exchange.is_tuned)
+    add("no --strategy", [](TrainOptions& o) { o.exchange = {}; });
   if (!is_half) add("--type bfloat16", halve);
   if (!recomputes && !is_half)
     add("--recompute --type bfloat16", [&](TrainOptions& o) {
@@ -323,7 +366,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
   const bool attends = is_attention(model.kind);
   if (attends) m += n;
   Bytes graph, features, outputs, gradients, scratch, parameters, apart;
-  Bytes halo;
+  Bytes halo, strategy;
   HaloRow halo_out, halo_in;
   KeptBytes kept, normal;
   const NumberType type = options.type;
@@ -373,6 +416,13 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
       halo.add(halos.in, halo_in.received() + 2 * sizeof(Vertex), 1);
     }
     halo.add(halos.out, halo_out.received() + 2 * sizeof(Vertex), 1);
+    const auto add_strategy = [&](std::uint64_t rows, const HaloRow& row) {
+      strategy.add(
+          bytes_of_strategy(options.exchange, graphs.cuts.size() - 1, n, m, rows, row.slots[0]), 1,
+          1);
+    };
+    add_strategy(halos.out, halo_out);
+    if (!graphs.is_symmetric()) add_strategy(halos.in, halo_in);
     if (model.kind == ModelKind::gat) {
       // The matrix in two, for walks over own columns while the halo's rows come.
       halo.add(m, directions, sizeof(Vertex));
@@ -401,6 +451,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
                                          {"gradients", gradients.value},
                                          {"scratch", scratch.value}});
   if (graphs.cuts.size() > 2) plan.parts.emplace_back("halo", halo.value);
+  if (strategy.value != 0) plan.parts.emplace_back("strategy", strategy.value);
   return plan;
 }
 

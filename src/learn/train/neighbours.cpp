@@ -7,11 +7,6 @@
 #include "warren/core/error.hpp"
 #include "warren/learn/elementwise.hpp"
 #include "warren/sparse/blocks.hpp"
-#include "warren/sparse/exchange.hpp"
-#include "warren/sparse/part_streams.hpp"
-
-#include "learn/train/halo_pull.hpp"
-#include "learn/train/halo_split.hpp"
 
 namespace warren::learn {
 namespace {
@@ -80,94 +75,26 @@ GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool) {
   return result;
 }
 
-/// The matrix part by part, and the rows that come for it.
-struct HaloParts {
-  explicit HaloParts(const exec::Device& device) : streams(device) {}
-  sparse::PipelinedPlan plan;
-  sparse::PartStreams streams;
-  std::unique_ptr<HaloPull> pull;
-};
-
-namespace {
-
-/// Whether every rank's device can address every other's memory.
-bool has_direct_paths(team::Team& team, void* own_memory) {
-  const std::vector<void*> table = team.share(own_memory);
-  const bool mine = std::find(table.begin(), table.end(), nullptr) == table.end();
-  return team.all_reduce(mine ? 1 : 0, [](int a, int b) { return std::min(a, b); }) == 1;
-}
-
-/// In how many parts a halo comes, where that can be in several.
-std::uint32_t parts_of(std::uint64_t halo) {
-  constexpr std::uint64_t kFew = std::uint64_t{1} << 14;
-  constexpr std::uint32_t kParts = 8;
-  return halo > kFew ? kParts : 1;
-}
-
-}  // namespace
-
-Neighbours::Neighbours() = default;
-Neighbours::~Neighbours() = default;
-
 Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
-                       const GraphPair& graphs, HaloBy by)
-    : rank_(team.rank()), ranks_(team.size()) {
-  const sparse::Rows rows = window(graph, graphs.cuts, rank_);
-  rows_ = own_columns_ = rows.count;
-  first_ = rows.first;
-  const sparse::Exchange exchange(team, rows);
-  std::vector<Vertex> columns(rows.entries());
-  team.device().pool().parallel_for(
-      0, rows.entries(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
-        for (std::uint64_t e = begin; e < end; ++e) {
-          const Vertex column = rows.columns[e];
-          columns[e] = static_cast<Vertex>(column >= first_ && column < first_ + rows_
-                                               ? column - first_
-                                               : rows_ + exchange.place(column));
-        }
-      });
-  entries_ = columns.size();
-  std::vector<EdgeOffset> offsets(rows_ + 1);
-  for (std::uint64_t r = 0; r <= rows_; ++r) offsets[r] = rows.offsets[r] - rows.offsets[0];
-  offsets_ = sparse::to_device(stream, offsets);
-  row_plan_ = sparse::RowPlan(stream, offsets);
-  halo_ids_ = exchange.halo();
-  bool is_direct = false;
-  if (is_shared()) {
-    is_direct = by == HaloBy::automatic && has_direct_paths(team, offsets_.data());
-    parts_ = std::make_unique<HaloParts>(team.device());
-    parts_->plan = sparse::PipelinedPlan(stream, offsets, columns,
-                                         {.own = rows_,
-                                          .ghosts = halo_ids_.size(),
-                                          .parts = is_direct ? parts_of(halo_ids_.size()) : 1});
-    plan_ = &parts_->plan.plan();
-    for (std::size_t i = 0; i < halo_ids_.size(); ++i)
-      halo_ids_[i] = exchange.halo()[parts_->plan.order()[i]];
-  } else {
-    own_plan_ = sparse::SpmmPlan(stream, offsets);
-  }
-  columns_ = sparse::to_device(stream, columns);
-
-  std::vector<Vertex> vertices(rows_);
-  for (std::uint64_t r = 0; r < rows_; ++r) vertices[r] = static_cast<Vertex>(first_ + r);
-  vertices.insert(vertices.end(), halo_ids_.begin(), halo_ids_.end());
-  vertices_ = sparse::to_device(stream, vertices);
-  if (is_shared())
-    parts_->pull = std::make_unique<HaloPull>(team, stream, graphs.cuts, exchange,
-                                              vertices_.data() + rows_, parts_->plan, is_direct);
-  if (!graphs.input_ids.empty()) {
-    for (Vertex& v : vertices) v = graphs.input_ids[v];
-  }
-  ids_ = sparse::to_device(stream, vertices);
+                       const GraphPair& graphs, sparse::HaloBy by)
+    : whole_(std::make_unique<sparse::DistributedMatrix>(
+          team, stream, window(graph, graphs.cuts, team.rank()), by)) {
+  rows_ = own_columns_ = whole_->rows();
+  entries_ = whole_->entries();
+  view_ = whole_->view();
+  plan_ = &whole_->plan();
+  row_plan_ = sparse::RowPlan(stream, whole_->offsets());
+  input_ids_ = whole_->vertices();
+  if (graphs.input_ids.empty()) return;
+  std::vector<Vertex> ids;
+  for (std::uint64_t r = 0; r < rows_; ++r) ids.push_back(graphs.input_ids[first() + r]);
+  for (const Vertex v : whole_->halo_ids()) ids.push_back(graphs.input_ids[v]);
+  ids_ = sparse::to_device(stream, ids);
   input_ids_ = ids_.data();
-
-  view_.rows = rows_;
-  view_.offsets = offsets_.data();
-  view_.column_ids = columns_.data();
 }
 
 void Neighbours::set(const BlockMatrix& block) {
-  require(!is_shared() && halo() == 0, "a matrix with a halo is not replaced by a block");
+  require(whole_ == nullptr, "the whole graph's matrix is not replaced by a block");
   rows_ = block.view.rows;
   own_columns_ = block.columns;
   entries_ = block.entries;
@@ -177,63 +104,21 @@ void Neighbours::set(const BlockMatrix& block) {
   row_plan_ = sparse::RowPlan::all_rows();
 }
 
+void Neighbours::set_strategy(NumberType type, const sparse::DistributedOptions& options) const {
+  with_type(type, [&]<class T>(T) { whole_->set_strategy<T>(options); });
+}
+
 const void* Neighbours::pull_rows(Context& context, const void* x, std::uint64_t row_bytes,
                                   std::size_t slot) const {
   if (!is_shared()) return nullptr;
   const void* pulled = nullptr;
-  context.measured(Part::communicate, [&] {
-    pulled = parts_->pull->begin(context, context.stream(), x, row_bytes, slot, false);
-    parts_->pull->end(context.stream());
-  });
+  context.measured(Part::communicate,
+                   [&] { pulled = whole_->pull(context.stream(), x, row_bytes, slot); });
   return pulled;
 }
 
-ConstNumbers Neighbours::begin_pull(Context& context, ConstNumbers x, std::uint64_t k) const {
-  context.fork_side();
-  const void* pulled =
-      parts_->pull->begin(context, context.side(), x.raw(), k * size_of(x.type()), 0, true);
-  context.end_side();
-  return {pulled, x.type()};
-}
-
-void Neighbours::end_pull(Context& context) const {
-  context.join_side();
-  parts_->pull->end(context.stream());
-}
-
-void Neighbours::multiply_pulling(Context& context, const sparse::MatrixView& view, ConstNumbers x,
-                                  std::uint64_t stride, Numbers y, std::uint64_t y_stride,
-                                  float beta) const {
-  const auto parts = parts_->plan.parts();
-  const auto multiply = [&](const exec::Stream& stream, std::size_t i, ConstNumbers pulled) {
-    with_type(y.type(), [&]<class T>(T) {
-      const sparse::RowTable<T> rows(x.as<T>(), own_columns_, pulled.as<T>(), stride);
-      // Columns of padding are sums of zeros.
-      sparse::spmm(stream, view, plan(), rows, y.as<T>(), y_stride, y_stride,
-                   {.beta = beta, .first_task = parts[i].first_task, .tasks = parts[i].tasks});
-    });
-  };
-  context.measured_waiting([&] {
-    const ConstNumbers pulled = begin_pull(context, x, stride);
-    sparse::PartStreams& streams = parts_->streams;
-    streams.begin(context.stream());
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const exec::Stream& stream = streams.of(context.stream(), i);
-      if (parts[i].ghosts > 0) parts_->pull->wait_for(stream, i);
-      context.measured(Part::aggregate, stream, [&] { multiply(stream, i, pulled); });
-    }
-    streams.end(context.stream());
-    end_pull(context);
-  });
-}
-
-const HaloSplit* Neighbours::split(const exec::Stream& stream) const {
-  if (split_ == nullptr && is_shared()) split_ = std::make_shared<const HaloSplit>(stream, *this);
-  return split_.get();
-}
-
 Neighbourhood::Neighbourhood(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
-                             HaloBy by) {
+                             sparse::HaloBy by) {
   out = std::make_shared<const Neighbours>(team, stream, *graphs.out, graphs, by);
   in = graphs.is_symmetric()
            ? out
@@ -305,8 +190,27 @@ void Aggregation::product(Context& context, const Neighbours& neighbours,
     });
     x = scaled;
   }
-  if (neighbours.is_shared())
-    return neighbours.multiply_pulling(context, view, x, stride, y, y_stride, beta);
+  if (neighbours.is_shared()) {
+    context.measured_waiting([&] {
+      with_type(y.type(), [&]<class T>(T) {
+        // Columns of padding are sums of zeros.
+        neighbours.whole().multiply<T>(
+            context.stream(),
+            {.x = x.as<T>(),
+             .x_stride = stride,
+             .y = y.as<T>(),
+             .y_stride = y_stride,
+             .k = y_stride,
+             .beta = beta,
+             .row_scale = view.row_scale,
+             .self = view.self},
+            [&](const exec::Stream& stream, const std::function<void()>& work) {
+              context.measured(Part::aggregate, stream, work);
+            });
+      });
+    });
+    return;
+  }
   if (neighbours.rows() == 0) return;
   context.measured(Part::aggregate, [&] {
     with_type(y.type(), [&]<class T>(T) {

@@ -198,6 +198,7 @@ Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& 
       begin(team.device()),
       end(team.device()),
       chance(chance_of(dataset, given)) {
+  if (!sampled) exchange.emplace(whole->context, whole->model, given.exchange);
   if (whole && sampled) whole->model.parameters().share(sampled->model().parameters());
   options.model = model().options();
   if (options.type == NumberType::float16) scale.emplace(context().stream(), options.loss_scale);
@@ -230,6 +231,10 @@ Trainer::~Trainer() = default;
 Model& Trainer::model() { return parts_->model(); }
 Context& Trainer::context() { return parts_->context(); }
 std::uint64_t Trainer::batches() const { return parts_->sampled ? parts_->sampled->batches() : 0; }
+const ExchangeReport& Trainer::exchange() const {
+  require(parts_->exchange.has_value(), "sampled batches exchange no rows of the whole graph");
+  return parts_->exchange->report();
+}
 double Trainer::hit_rate() const { return parts_->sampled ? parts_->sampled->hit_rate() : 0.0; }
 
 namespace {
@@ -289,6 +294,7 @@ EpochRecord Trainer::train_epoch() {
   stream.synchronize();
   trace_parts(context.team().rank(), record);
   record.seconds = slowest(context.team(), p.end.seconds_since(p.begin));
+  if (p.exchange) p.exchange->took(record.seconds);
   if (p.scale) {
     const LossScaleState state = p.scale->state(stream);
     record.loss_scale = state.factor;

@@ -11,6 +11,7 @@
 
 #include "warren/learn/trainer.hpp"
 
+#include "learn/train/exchange_choice.hpp"
 #include "learn/train/repeated_pass.hpp"
 
 namespace warren::learn {
@@ -142,6 +143,7 @@ struct Trainer::Parts {
   LossKind loss;
   std::unique_ptr<WholeGraph> whole;       // Not where all is sampled.
   std::unique_ptr<SampledPasses> sampled;  // Of SampledOptions.
+  std::optional<ExchangeChoice> exchange;  // Not of those.
   Optimizer optimizer;
   std::optional<LossScale> scale;  // Of float16.
   memory::Buffer<float> best;

@@ -49,9 +49,9 @@ class BfsMemory {
     if (shard.edges_placement != graph::EdgesPlacement::device)
       arrays_.chunks = graph::make_edge_chunks(stream, shard.out, chunk_rows_);
     arrays_.is_symmetric = shard.is_symmetric;
-    share(team, arrays_.bitmap[1], arrays_.next_of);
-    share(team, arrays_.outbox, arrays_.outbox_of);
-    share(team, arrays_.outbox_count, arrays_.outbox_count_of);
+    share_windows(team, arrays_.bitmap[1], arrays_.next_of);
+    share_windows(team, arrays_.outbox, arrays_.outbox_of);
+    share_windows(team, arrays_.outbox_count, arrays_.outbox_count_of);
     stream.synchronize();
   }
 

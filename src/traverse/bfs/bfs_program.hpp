@@ -81,6 +81,21 @@ struct BfsProgram : BfsArrays {
   }
   WARREN_HD static bool finished(const State& state) { return state.phase == BfsPhase::done; }
 
+  /// Mail to its readers, and the own words of the frontier's bitmap to all.
+  template <class Show>
+  void show(const State& next, Show&& show) const {
+    if (next.phase == BfsPhase::receive) {
+      const std::uint64_t* counts = outbox_count + (next.slot + 1) % 2 * kMaxRanks;
+      for (int q = 0; q < ranks; ++q) {
+        if (q == rank) continue;
+        show(q, counts + q, sizeof *counts);
+        show(q, outbox + cuts[q], counts[q] * sizeof *outbox);
+      }
+    } else if (next.phase == BfsPhase::share) {
+      show(team::kShowAll, bitmap[1] + first_word(), own_words() * sizeof(BitmapWord));
+    }
+  }
+
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {
     switch (state.phase) {

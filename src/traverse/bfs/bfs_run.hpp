@@ -47,6 +47,7 @@ struct BfsSummary {
     std::uint64_t edges = 0;
     bool is_done = false;
   };
+  using ShowsNothing = void;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;

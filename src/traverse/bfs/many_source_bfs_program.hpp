@@ -56,6 +56,14 @@ struct ManySourceBfsProgram : ManySourceBfsArrays {
     return state;
   }
 
+  /// What the step before has written to the copies.
+  template <class Show>
+  void show(const State& next, Show&& show) const {
+    if (next.level == 0) return;
+    const memory::GlobalView<SourceMask>& written = found[next.level % 2];
+    show(team::kShowAll, written.base[written.rank] + in.first, in.count * sizeof(SourceMask));
+  }
+
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {
     if (state.level == 0) {

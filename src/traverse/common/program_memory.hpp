@@ -24,4 +24,11 @@ void share(team::Team& team, T* mine, const T** table) {
   for (std::size_t q = 0; q < shared.size(); ++q) table[q] = static_cast<const T*>(shared[q]);
 }
 
+/// The same of what the program shows before other ranks read it.
+template <class T>
+void share_windows(team::Team& team, T* mine, const T** table) {
+  const std::vector<void*> shared = team.share_windows(mine);
+  for (std::size_t q = 0; q < shared.size(); ++q) table[q] = static_cast<const T*>(shared[q]);
+}
+
 }  // namespace warren::traverse

@@ -39,4 +39,25 @@ RowClasses classify_rows(const exec::Stream& stream, const graph::CsrView& csr,
   return classes;
 }
 
+RowClasses find_long_rows(const exec::Stream& stream, const graph::CsrView& csr, EdgeOffset edges,
+                          memory::Buffer<Vertex>& rows) {
+  constexpr std::uint64_t kWindow = std::uint64_t{1} << 22;
+  std::vector<EdgeOffset> offsets(std::min<std::uint64_t>(kWindow, csr.count) + 1);
+  std::vector<Vertex> found;
+  for (std::uint64_t first = 0; first < csr.count; first += kWindow) {
+    const std::uint64_t count = std::min(kWindow, csr.count - first);
+    exec::copy(stream, offsets.data(), csr.offsets + first, (count + 1) * sizeof(EdgeOffset));
+    stream.synchronize();
+    for (std::uint64_t i = 0; i < count; ++i)
+      if (offsets[i + 1] - offsets[i] >= edges) found.push_back(static_cast<Vertex>(first + i));
+  }
+  rows = memory::Buffer<Vertex>(stream.device(), found.size());
+  rows.upload(stream, std::span<const Vertex>(found));
+  stream.synchronize();
+  RowClasses classes;
+  classes.rows = rows.data();
+  for (std::uint64_t& end : classes.ends) end = found.size();
+  return classes;
+}
+
 }  // namespace warren::traverse

@@ -43,4 +43,9 @@ struct RowClasses {
                                        std::span<const EdgeOffset> bounds,
                                        memory::Buffer<Vertex>& rows);
 
+/// The rows of `edges` edges and more, ascending, as class 0; there are no others. The offsets pass
+/// through host memory a window at a time. Synchronises. Throws MemoryError.
+[[nodiscard]] RowClasses find_long_rows(const exec::Stream& stream, const graph::CsrView& csr,
+                                        EdgeOffset edges, memory::Buffer<Vertex>& rows);
+
 }  // namespace warren::traverse

@@ -23,8 +23,11 @@ class ComponentsMemory {
   ComponentsMemory(team::Team& team, const graph::Shard& shard, bool begins_hung)
       : parent_(team.device(), shard.vertices),
         largest_(team.device(), 1),
-        sizes_(team, shard.cuts, 1, memory::Placement::device),
-        totals_(team.device(), 1) {
+        sizes_(team.spans_hosts() ? memory::GlobalArray<std::uint32_t>()
+                                  : memory::GlobalArray<std::uint32_t>(team, shard.cuts, 1,
+                                                                       memory::Placement::device)),
+        totals_(team.device(), 1),
+        cuts_(shard.cuts.begin(), shard.cuts.end()) {
     arrays_.out = shard.out;
     arrays_.in = shard.in;
     arrays_.packed_out = shard.packed_out;
@@ -34,7 +37,6 @@ class ComponentsMemory {
     arrays_.vertices = shard.vertices;
     arrays_.parent = parent_.data();
     arrays_.largest = largest_.data();
-    share(team, largest_.data(), arrays_.largest_of);
     if (begins_hung) {
       second_ = Buffer<Vertex>(team.device(), shard.out.count);
       arrays_.second = second_.data();
@@ -42,6 +44,11 @@ class ComponentsMemory {
     const EdgeOffset edges = shard.has_in() && !shard.is_symmetric ? 2 * shard.edges : shard.edges;
     long_pieces_ = Buffer<ComponentsPiece>(team.device(), ComponentsPiece::most(edges));
     arrays_.long_pieces = long_pieces_.data();
+    if (team.spans_hosts()) {
+      if (shard.vertices > 0) find_hosts(team);
+      return;
+    }
+    share(team, largest_.data(), arrays_.largest_of);
     share(team, parent_.data(), arrays_.parent_of);
     memory::GlobalView<Vertex>& joined = arrays_.joined;
     joined.rank = team.rank();
@@ -63,11 +70,31 @@ class ComponentsMemory {
   }
 
  private:
+  /// Which ranks are on this host, and who is the first on each other one.
+  void find_hosts(team::Team& team) {
+    ComponentsHosts& hosts = arrays_.hosts;
+    const std::vector<void*> here = team.share(parent_.data());
+    const std::vector<void*> forests = team.share_windows(parent_.data());
+    std::vector<int> ranks;
+    for (int q = 0; q < team.size(); ++q)
+      if (here[static_cast<std::size_t>(q)] != nullptr) ranks.push_back(q);
+    hosts.ranks = static_cast<std::uint32_t>(ranks.size());
+    hosts.rank = static_cast<std::uint32_t>(std::ranges::find(ranks, team.rank()) - ranks.begin());
+    hosts.own = static_cast<Vertex*>(here[static_cast<std::size_t>(ranks.front())]);
+    const std::vector<int> firsts = team.all_gather(ranks.front());
+    for (int q = 0; q < team.size(); ++q) {
+      const auto index = static_cast<std::size_t>(q);
+      if (firsts[index] == q && q != ranks.front())
+        hosts.others[hosts.count++] = static_cast<const Vertex*>(forests[index]);
+    }
+  }
+
   Buffer<Vertex> parent_, second_;
   Buffer<ComponentsLargest> largest_;
   Buffer<ComponentsPiece> long_pieces_;
   memory::GlobalArray<std::uint32_t> sizes_;  ///< Of labels, by their owners.
   Buffer<ComponentsTotals> totals_;
+  std::vector<std::uint64_t> cuts_;
   ComponentsArrays arrays_;
 };
 
@@ -77,6 +104,7 @@ ComponentsState first_state(const team::Team& team, const graph::Shard& shard,
                             const ComponentsOptions& options) {
   constexpr std::uint32_t kMostHooked = 4;  // Rounds.
   ComponentsState state;
+  state.spans_hosts = team.spans_hosts();
   state.ranks = static_cast<std::uint32_t>(team.size());
   state.is_far = shard.edges_placement != graph::EdgesPlacement::device;
   state.hooks = options.sampling == ComponentsSampling::automatic
@@ -88,9 +116,44 @@ ComponentsState first_state(const team::Team& team, const graph::Shard& shard,
   return state;
 }
 
+ComponentsTotals sum_of(team::Team& team, const ComponentsTotals& own) {
+  return team.all_reduce(own, [](const ComponentsTotals& a, const ComponentsTotals& b) {
+    return ComponentsTotals{a.components + b.components, std::max(a.largest, b.largest)};
+  });
+}
+
+/// Of ranks on several hosts: how many have each label is told to the label's owner.
+ComponentsTotals count_by_messages(team::Team& team, std::span<const std::uint64_t> cuts,
+                                   std::vector<Vertex> labels) {
+  struct Members {
+    Vertex label;
+    std::uint32_t count;
+  };
+  std::ranges::sort(labels);
+  std::vector<std::vector<Members>> outgoing(static_cast<std::size_t>(team.size()));
+  std::size_t owner = 0;
+  for (auto at = labels.begin(); at != labels.end();) {
+    const auto end = std::find_if(at, labels.end(), [&](Vertex v) { return v != *at; });
+    while (*at >= cuts[owner + 1]) ++owner;
+    outgoing[owner].push_back({*at, static_cast<std::uint32_t>(end - at)});
+    at = end;
+  }
+  const auto me = static_cast<std::size_t>(team.rank());
+  std::vector<std::uint32_t> sizes(cuts[me + 1] - cuts[me]);
+  for (const auto& part : team.all_to_all_v(outgoing))
+    for (const Members& one : part) sizes[one.label - cuts[me]] += one.count;
+  ComponentsTotals own;
+  for (const std::uint32_t size : sizes) {
+    own.components += size > 0 ? 1 : 0;
+    own.largest = std::max<std::uint64_t>(own.largest, size);
+  }
+  return sum_of(team, own);
+}
+
 }  // namespace
 
 ComponentsTotals ComponentsMemory::count(team::Team& team, const exec::Stream& stream) const {
+  if (team.spans_hosts()) return count_by_messages(team, cuts_, labels().to_host(stream));
   const OwnValues<AsItIs<Vertex>> own = labels();
   const CountMembers members{own.from, own.count, arrays_.out.first, sizes_.view()};
   ComponentsTotals totals;
@@ -113,9 +176,7 @@ ComponentsTotals ComponentsMemory::count(team::Team& team, const exec::Stream& s
   });
   totals_.download(stream, {&totals, 1});
   stream.synchronize();
-  return team.all_reduce(totals, [](const ComponentsTotals& a, const ComponentsTotals& b) {
-    return ComponentsTotals{a.components + b.components, std::max(a.largest, b.largest)};
-  });
+  return sum_of(team, totals);
 }
 
 Components::Components(team::Team& team, const graph::Shard& shard,

@@ -21,6 +21,11 @@ enum class ComponentsPhase : std::uint32_t {
   join,    ///< Other ranks' vertices are linked in the forest of all ranks with their roots here.
   climb,   ///< The root of the largest tree in that forest.
   settle,  ///< Every own vertex hangs under its root in that one.
+  // Of ranks on several hosts, which have one forest a host.
+  host_join,    ///< The host's ranks link their forests in the first one's.
+  host_hang,    ///< Its vertices hang under their roots.
+  hosts_meet,   ///< The other hosts' forests are linked in it.
+  host_settle,  ///< Every own vertex hangs under its root in it.
   done
 };
 
@@ -30,6 +35,7 @@ struct ComponentsState {
   std::uint32_t rounds = 2;       ///< Sampled edges of each vertex.
   std::uint32_t most_rounds = 2;  ///< As many where the largest tree is small still.
   std::uint32_t ranks = 1;
+  bool spans_hosts = false;
   bool is_finishing = false;  ///< The sample is behind us.
   bool has_adopted = false;   ///< What other ranks know of roots, once a run.
   bool has_sampled = false;   ///< Vertices of other ranks may hang deep.
@@ -66,7 +72,14 @@ enum ComponentsSum : std::uint32_t {
       return state;
     case ComponentsPhase::compress:
       state.has_sampled = false;
-      if (!state.is_finishing) {
+      if (state.spans_hosts) {
+        // Nothing is asked of other ranks, and so all edges are looked at.
+        const bool is_sampled = state.round >= state.rounds;
+        state.phase = state.is_finishing ? ComponentsPhase::host_join
+                      : is_sampled       ? ComponentsPhase::finish
+                                         : ComponentsPhase::sample;
+        state.is_finishing = is_sampled;
+      } else if (!state.is_finishing) {
         state.phase = state.round < state.rounds              ? ComponentsPhase::sample
                       : state.ranks > 1 && !state.has_adopted ? ComponentsPhase::adopt
                                                               : ComponentsPhase::choose;
@@ -110,6 +123,18 @@ enum ComponentsSum : std::uint32_t {
       state.phase = ComponentsPhase::settle;
       return state;
     case ComponentsPhase::settle:
+      state.phase = ComponentsPhase::done;
+      return state;
+    case ComponentsPhase::host_join:
+      state.phase = ComponentsPhase::host_hang;
+      return state;
+    case ComponentsPhase::host_hang:
+      state.phase = ComponentsPhase::hosts_meet;
+      return state;
+    case ComponentsPhase::hosts_meet:
+      state.phase = ComponentsPhase::host_settle;
+      return state;
+    case ComponentsPhase::host_settle:
       state.phase = ComponentsPhase::done;
       return state;
     case ComponentsPhase::done:

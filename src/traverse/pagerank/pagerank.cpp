@@ -32,9 +32,9 @@ struct Ranks {
   std::array<memory::Buffer<Real>, 2> values;
   std::array<memory::GlobalArray<Real>, 2> contribution;
 
-  template <bool kPacked, bool kWeighted = false>
-  [[nodiscard]] PageRankProgram<Real, kPacked, kWeighted> program() const {
-    PageRankProgram<Real, kPacked, kWeighted> made;
+  template <bool kPacked, bool kWeighted = false, bool kFar = false>
+  [[nodiscard]] PageRankProgram<Real, kPacked, kWeighted, kFar> program() const {
+    PageRankProgram<Real, kPacked, kWeighted, kFar> made;
     for (std::size_t i = 0; i < 2; ++i) {
       made.contribution[i] = contribution[i].view();
       made.value[i] = values[i].data();
@@ -105,10 +105,12 @@ class PageRankMemory {
     } else {
       ranks_.emplace<SweptRanks>(team, shard);
     }
-    if (team.device().is_cuda()) {
-      classes_ =
-          classify_rows(stream, shard.in, RowClasses::bounds(shard.edges_placement), class_rows_);
-    }
+    if (!team.device().is_cuda()) return;
+    is_far_ = shard.edges_placement == graph::EdgesPlacement::host &&
+              !std::holds_alternative<WeightedRanks>(ranks_);
+    classes_ = is_far_ ? find_long_rows(stream, shard.in, RowClasses::kFarBounds[0], class_rows_)
+                       : classify_rows(stream, shard.in, RowClasses::bounds(shard.edges_placement),
+                                       class_rows_);
   }
 
   /// f(program) with the program chosen.
@@ -119,6 +121,12 @@ class PageRankMemory {
         f(completed(ranks.weighted_program(), shard));
       } else if (shard.edges_placement == graph::EdgesPlacement::compressed_host) {
         f(completed(ranks.template program<true>(), shard));
+      } else if constexpr (requires { ranks.template program<false, false, true>(); }) {
+        if (is_far_) {
+          f(completed(ranks.template program<false, false, true>(), shard));
+        } else {
+          f(completed(ranks.template program<false>(), shard));
+        }
       } else {
         f(completed(ranks.template program<false>(), shard));
       }
@@ -168,6 +176,7 @@ class PageRankMemory {
 
   std::variant<std::monostate, Ranks<float>, Ranks<double>, SweptRanks, WeightedRanks> ranks_;
   bool is_weighted_;
+  bool is_far_ = false;  ///< On a GPU, lists in host memory, as they are, and no weights.
   memory::Buffer<Vertex> class_rows_;
   RowClasses classes_;
   std::size_t slot_ = 0;
@@ -184,9 +193,10 @@ struct Last {
   double sum = 1.0;
 };
 
-template <class Backend, class Real, bool kPacked, bool kWeighted>
+template <class Backend, class Real, bool kPacked, bool kWeighted, bool kFar>
 Last iterate(team::Team& team, const exec::Stream& stream,
-             const PageRankProgram<Real, kPacked, kWeighted>& program, const PageRankTask& task) {
+             const PageRankProgram<Real, kPacked, kWeighted, kFar>& program,
+             const PageRankTask& task) {
   PageRankState initial{task};
   // In float64 `iterations` are those of the textbook, as everybody counts them.
   initial.is_accelerated = program.is_symmetric && std::is_same_v<Real, float>;

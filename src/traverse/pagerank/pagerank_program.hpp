@@ -5,8 +5,10 @@
 // work and one barrier an iteration is enough.
 //
 // On a GPU rows are worked on in classes by in-degree, a block, a warp, a tile or a thread each, in
-// ascending order within a class; on the CPU in their natural order. Sums over the graph are
-// integers of 2^-60, so that no order of addition shows in the result.
+// ascending order within a class; on the CPU in their natural order. Lists in host memory are read
+// in the order of their addresses: classes would pass over them once each, and workers that drift
+// apart would read more places at a time than the link serves. Sums over the graph are integers of
+// 2^-60, so that no order of addition shows in the result.
 //
 // With weights, contribution(u) = rank(u) / (sum of u's out-weights), and an in-edge passes on its
 // weight's share of it. The first step adds the out-weights up. So do personalized ranks, for which
@@ -72,10 +74,12 @@ struct RowWeights<false> {
 };
 
 /// `kPacked`: the lists are compressed. `kWeighted`: ranks follow weights, of either type, which
-/// lie where the neighbours do, or start anew at vertices of choice.
-template <class Real, bool kPacked, bool kWeighted = false>
+/// lie where the neighbours do, or start anew at vertices of choice. `kFar`: the lists are in host
+/// memory; of `classes` the first alone is used, rows of RowClasses::kFarBounds[0] edges and more.
+template <class Real, bool kPacked, bool kWeighted = false, bool kFar = false>
 struct PageRankProgram {
   static_assert(!(kPacked && kWeighted), "weighted lists are read as they are");
+  static_assert(!kFar || (!kPacked && !kWeighted), "other lists have one form, far or near");
   using State = PageRankState;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
@@ -113,6 +117,14 @@ struct PageRankProgram {
     return state;
   }
 
+  /// What the step before has written to the copies.
+  template <class Show>
+  void show(const State& next, Show&& show) const {
+    if (!next.started) return;
+    const memory::GlobalView<Real>& written = contribution[next.iteration % 2];
+    show(team::kShowAll, written.base[written.rank] + in.first, in.count * sizeof(Real));
+  }
+
   /// What a thread has seen of its rows.
   struct Seen {
     std::uint64_t residual = 0;
@@ -128,6 +140,9 @@ struct PageRankProgram {
       work_packed_rows(grid, state, seen);
     } else if constexpr (Grid::kWarpLanes == 1) {
       work_serially(grid, state, seen);
+    } else if constexpr (kFar) {
+      work_rows<exec::Block>(grid, classes.begin(0), classes.count(0), state, seen);
+      work_row_chunks(grid, state, seen);
     } else {
       work_rows<exec::Block>(grid, classes.begin(0), classes.count(0), state, seen);
       work_rows<exec::Warp>(grid, classes.begin(1), classes.count(1), state, seen);
@@ -198,6 +213,89 @@ struct PageRankProgram {
           finish(made.row, made.now, made.earlier, sum,
                  is_symmetric ? made.length : out.degree(made.row), state, seen);
         });
+  }
+
+  /// The rows of less than RowClasses::kFarBounds[0] edges, as many as a warp has lanes at a time:
+  /// their edges are read as one chunk, whoever is free takes the next one.
+  template <class Grid>
+  WARREN_HD void work_row_chunks(Grid& grid, const State& state, Seen& seen) const {
+    using WorkerType = typename Grid::Warp;
+    constexpr std::uint64_t kRows = Grid::kWarpLanes;
+    const Real* source = contribution[state.iteration % 2].base[contribution[0].rank];
+    const std::uint64_t chunks = (in.count + kRows - 1) / kRows;
+    grid.template for_each_claimed<exec::Warp>(
+        chunks,
+        [&](const WorkerType& worker, std::uint64_t chunk) {
+          const std::uint64_t index = chunk * kRows + worker.lane();
+          const bool is_row = index < in.count;
+          const auto row = static_cast<Vertex>(is_row ? index : in.count - 1);
+          Segment segment{in.begin(row), in.end(row)};
+          const bool is_here = is_row && segment.end - segment.begin < RowClasses::kFarBounds[0];
+          if (!is_here) segment.begin = segment.end;
+          const Real now = value[state.iteration % 2][row];
+          const Real earlier = earlier_of(row, state);
+          const double sum = pulled_chunk(worker, segment, source);
+          if (!is_here) return;
+          const EdgeOffset length = segment.end - segment.begin;
+          finish(row, now, earlier, sum, is_symmetric ? length : out.degree(row), state, seen);
+        },
+        chunks);
+  }
+
+  /// Edges [begin, end).
+  struct Segment {
+    EdgeOffset begin;
+    EdgeOffset end;
+  };
+
+  /// The sum over this lane's segment. The lanes' segments follow each other.
+  template <class W>
+  WARREN_HD double pulled_chunk(const W& worker, const Segment& segment, const Real* source) const {
+    const std::uint32_t lanes = worker.size();
+    const std::uint64_t batch = std::uint64_t{kInFlight} * lanes;
+    // Batches begin where lines do: a rank's first edge does, its number need not.
+    const std::uint64_t shift =
+        reinterpret_cast<std::uintptr_t>(in.targets) / sizeof(Vertex) % batch;
+    const std::uint64_t last =
+        worker.reduce(segment.begin < segment.end ? segment.end : EdgeOffset{0}, exec::Maximum{});
+    double sum = 0.0;
+    for (EdgeOffset at = 0;;) {
+      // Segments of other classes, which may be long, are passed over.
+      const EdgeOffset wanted = segment.begin > at ? segment.begin : at;
+      at = worker.reduce(wanted < segment.end ? wanted : ~EdgeOffset{0}, exec::Minimum{});
+      if (at == ~EdgeOffset{0}) return sum;
+      const EdgeOffset base = (at + shift) / batch * batch - shift;
+      Real part[kInFlight];
+      Vertex from[kInFlight];
+      WARREN_UNROLL
+      for (std::uint32_t j = 0; j < kInFlight; ++j) {
+        const EdgeOffset edge = base + j * lanes + worker.lane();
+        if (edge >= at && edge < last) from[j] = exec::load_streaming(in.list(edge));
+      }
+      WARREN_UNROLL
+      for (std::uint32_t j = 0; j < kInFlight; ++j) {
+        const EdgeOffset edge = base + j * lanes + worker.lane();
+        part[j] = edge >= at && edge < last ? source[from[j]] : Real{0};
+      }
+      const bool is_in =
+          segment.begin < segment.end && segment.begin < base + batch && segment.end > at;
+      for (std::uint32_t owner = 0;; ++owner) {
+        owner =
+            worker.reduce(is_in && worker.lane() >= owner ? worker.lane() : lanes, exec::Minimum{});
+        if (owner == lanes) break;
+        const EdgeOffset begin = worker.broadcast(segment.begin, owner);
+        const EdgeOffset end = worker.broadcast(segment.end, owner);
+        double mine = 0.0;
+        WARREN_UNROLL
+        for (std::uint32_t j = 0; j < kInFlight; ++j) {
+          const EdgeOffset edge = base + j * lanes + worker.lane();
+          if (edge >= begin && edge < end) mine += static_cast<double>(part[j]);
+        }
+        mine = worker.reduce(mine, exec::Plus{});
+        if (worker.lane() == owner) sum += mine;
+      }
+      at = base + batch;
+    }
   }
 
   /// Compressed rows, in the order of their addresses, a warp each.
@@ -311,17 +409,17 @@ struct PageRankProgram {
 
 template <class Backend>
 struct PageRankRun {
-  template <class Real, bool kPacked, bool kWeighted>
+  template <class Real, bool kPacked, bool kWeighted, bool kFar>
   static PageRankState run(team::Team& team, const exec::Stream& stream,
-                           const PageRankProgram<Real, kPacked, kWeighted>& program,
+                           const PageRankProgram<Real, kPacked, kWeighted, kFar>& program,
                            const PageRankState& initial);
 };
 
 template <class Backend>
-template <class Real, bool kPacked, bool kWeighted>
-PageRankState PageRankRun<Backend>::run(team::Team& team, const exec::Stream& stream,
-                                        const PageRankProgram<Real, kPacked, kWeighted>& program,
-                                        const PageRankState& initial) {
+template <class Real, bool kPacked, bool kWeighted, bool kFar>
+PageRankState PageRankRun<Backend>::run(
+    team::Team& team, const exec::Stream& stream,
+    const PageRankProgram<Real, kPacked, kWeighted, kFar>& program, const PageRankState& initial) {
   return team::run_program<Backend>(team, stream, program, initial);
 }
 
@@ -340,6 +438,12 @@ extern template PageRankState PageRankRun<exec::Cuda>::run(team::Team&, const ex
                                                            const PageRankState&);
 extern template PageRankState PageRankRun<exec::Cuda>::run(
     team::Team&, const exec::Stream&, const PageRankProgram<double, false, true>&,
+    const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(
+    team::Team&, const exec::Stream&, const PageRankProgram<float, false, false, true>&,
+    const PageRankState&);
+extern template PageRankState PageRankRun<exec::Cuda>::run(
+    team::Team&, const exec::Stream&, const PageRankProgram<double, false, false, true>&,
     const PageRankState&);
 #endif
 

@@ -95,6 +95,23 @@ struct PageRankSweep {
     return state;
   }
 
+  /// What the step before has written to the copies.
+  template <class Show>
+  void show(const State& next, Show&& show) const {
+    if (!next.started || next.publishes) return;
+    const auto show_rows = [&](std::uint64_t begin, std::uint64_t end) {
+      show(team::kShowAll, contribution.base[contribution.rank] + in.first + begin,
+           (end - begin) * sizeof(Real));
+    };
+    show_rows(0, 0);
+    State before = next;
+    if (next.sweep == 0 && next.part == 0) return show_rows(0, in.count);
+    before.part = (next.part + static_cast<std::uint32_t>(next.parts()) - 1) %
+                  static_cast<std::uint32_t>(next.parts());
+    const Blocks blocks = blocks_of(before);
+    for (std::uint64_t i = 0; i < blocks.count; ++i) show_rows(blocks.begin(i), blocks.end(i));
+  }
+
   template <class Grid>
   void step(Grid& grid, const State& state) const {
     Seen seen;
@@ -137,26 +154,39 @@ struct PageRankSweep {
     });
   }
 
-  /// f(begin, end) for this rank's rows of the part: blocks are those of the whole graph's
-  /// numbering.
+  /// This rank's rows of a part: blocks are those of the whole graph's numbering.
+  struct Blocks {
+    std::uint64_t count = 0;
+    std::uint64_t first_row = 0, end_row = 0;  ///< Of the rank.
+    std::uint64_t first = 0, step = 1, rows = 1;
+    [[nodiscard]] std::uint64_t begin(std::uint64_t i) const {
+      return std::max(first_row, (first + i * step) * rows) - first_row;
+    }
+    [[nodiscard]] std::uint64_t end(std::uint64_t i) const {
+      return std::min(end_row, (first + i * step + 1) * rows) - first_row;
+    }
+  };
+  [[nodiscard]] Blocks blocks_of(const State& state) const {
+    Blocks blocks;
+    if (in.count == 0) return blocks;
+    const std::uint64_t parts = state.parts();
+    blocks.rows = state.block_rows();
+    blocks.step = parts;
+    blocks.first_row = in.first;
+    blocks.end_row = blocks.first_row + in.count;
+    const std::uint64_t first_block = blocks.first_row / blocks.rows;
+    const std::uint64_t end_block = (blocks.end_row + blocks.rows - 1) / blocks.rows;
+    blocks.first = first_block + (state.part + parts - first_block % parts) % parts;
+    if (blocks.first < end_block) blocks.count = (end_block - blocks.first + parts - 1) / parts;
+    return blocks;
+  }
+
+  /// f(begin, end) for this rank's rows of the part.
   template <class Grid, class F>
   void for_blocks(Grid& grid, const State& state, F&& f) const {
-    if (in.count == 0) return;
-    const std::uint64_t first = in.first;
-    const std::uint64_t end = first + in.count;
-    const std::uint64_t parts = state.parts(), rows = state.block_rows();
-    const std::uint64_t first_block = first / rows;
-    const std::uint64_t end_block = (end + rows - 1) / rows;
-    const std::uint64_t begin = first_block + (state.part + parts - first_block % parts) % parts;
-    if (begin >= end_block) return;
-    const std::uint64_t blocks = (end_block - begin + parts - 1) / parts;
+    const Blocks blocks = blocks_of(state);
     grid.template for_each<exec::Thread>(
-        blocks,
-        [&](auto&, std::uint64_t i) {
-          const std::uint64_t from = (begin + i * parts) * rows;
-          f(std::max(first, from) - first, std::min(end, from + rows) - first);
-        },
-        1);
+        blocks.count, [&](auto&, std::uint64_t i) { f(blocks.begin(i), blocks.end(i)); }, 1);
   }
 
   /// Rows [begin, end). What they change is added up in their order, and fixed once.

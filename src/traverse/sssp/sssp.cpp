@@ -77,10 +77,15 @@ class SsspWords {
       program_.mailed = take(device_, mailed_, program_.words);
       program_.outbox = take(device_, outbox_, shard.vertices);
     }
-    share(team, program_.distance, program_.distance_of);
-    share(team, program_.nearest, program_.nearest_of);
-    share(team, program_.outbox, program_.outbox_of);
-    share(team, program_.outbox_count, program_.outbox_count_of);
+    share_windows(team, program_.nearest, program_.nearest_of);
+    share_windows(team, program_.outbox, program_.outbox_of);
+    share_windows(team, program_.outbox_count, program_.outbox_count_of);
+    if (team.spans_hosts()) {
+      program_.offered = take(device_, offered_, shard.vertices);
+      share_windows(team, program_.offered, program_.offered_of);
+    } else {
+      share(team, program_.distance, program_.distance_of);
+    }
   }
 
   template <bool kPacked>
@@ -114,7 +119,7 @@ class SsspWords {
   SsspProgram<Metric, false> program_;
   Word bound_ = Metric::kUnreached;
   Buffer<Vertex> targets_;
-  Buffer<Word> distance_, base_, nearest_, farthest_;
+  Buffer<Word> distance_, base_, nearest_, farthest_, offered_;
   Buffer<QueueEntry> bins_, far_[2], again_[2];
   Buffer<std::uint64_t> bin_counts_, far_count_, again_count_, outbox_count_;
   Buffer<BitmapWord> queued_[2], in_bin_[2], mailed_;

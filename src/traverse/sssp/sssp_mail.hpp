@@ -60,10 +60,31 @@ WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity
     typename Metric::Word distance = Metric::kUnreached;
     if (has) {
       to = program.outbox_of[p][program.cuts[program.rank] + index];
-      distance = program.distance_of[p][to];
+      if constexpr (kLanes == 1) {  // Ranks on several hosts are CPUs.
+        distance = program.offered_of[p] != nullptr
+                       ? program.offered_of[p][program.cuts[program.rank] + index]
+                       : program.distance_of[p][to];
+      } else {
+        distance = program.distance_of[p][to];
+      }
     }
     f(worker, to, distance);
   });
+}
+
+/// Of ranks on several hosts: the distances are put beside the ids, and both shown.
+template <class Program, class Show>
+void show_mail(const Program& program, std::uint32_t parity, Show&& show) {
+  const std::uint64_t* counts = program.outbox_count + std::uint64_t{parity} * kMaxRanks;
+  for (int q = 0; q < program.ranks; ++q) {
+    if (q == program.rank) continue;
+    const Vertex* mail = program.outbox + program.cuts[q];
+    auto* const offered = program.offered + program.cuts[q];
+    for (std::uint64_t i = 0; i < counts[q]; ++i) offered[i] = program.distance[mail[i]];
+    show(q, counts + q, sizeof *counts);
+    show(q, mail, counts[q] * sizeof *mail);
+    show(q, offered, counts[q] * sizeof *offered);
+  }
 }
 
 /// The senders' part: what was mailed may be mailed again.

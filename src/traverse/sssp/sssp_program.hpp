@@ -12,7 +12,7 @@
 //
 // Each rank has words for all vertices: of its own the distances, of others the best that it has
 // mailed. What betters one is mailed to the owner once a step, as an id; the owner reads the
-// distance in the sender's words after the barrier.
+// distance in the sender's words after the barrier. Between hosts the distances go with the ids.
 #pragma once
 
 #include "traverse/sssp/sssp_relax.hpp"
@@ -66,11 +66,23 @@ struct SsspProgram {
   const Vertex* outbox_of[kMaxRanks] = {};
   std::uint64_t* outbox_count = nullptr;  ///< [2][kMaxRanks], by parity of the slot.
   const std::uint64_t* outbox_count_of[kMaxRanks] = {};
+  Word* offered = nullptr;  ///< Of ranks on several hosts: the distances of what is in the outbox.
+  const Word* offered_of[kMaxRanks] = {};
 
   WARREN_HD static State next(const State& state, const team::Sums& sums) {
     return next_phase(state, sums);
   }
   WARREN_HD static bool finished(const State& state) { return state.phase == SsspPhase::done; }
+
+  /// Mail to its readers, and where the next window may begin to all.
+  template <class Show>
+  void show(const State& next, Show&& show) const {
+    if (next.phase == SsspPhase::receive) {
+      show_mail(*this, (next.slot + 1) % 2, show);
+    } else if (next.phase == SsspPhase::refill) {
+      show(team::kShowAll, nearest + next.window % 2, sizeof(Word));
+    }
+  }
 
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {

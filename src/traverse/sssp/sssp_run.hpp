@@ -20,6 +20,7 @@ struct SurveyWeights {
     std::uint64_t sources = 0;  ///< Vertices with out-edges.
     bool is_done = false;
   };
+  using ShowsNothing = void;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;
@@ -81,6 +82,7 @@ struct SsspSummary {
     std::uint64_t edges = 0;
     bool is_done = false;
   };
+  using ShowsNothing = void;
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 2;
   static constexpr std::uint32_t kScratchBytes = 0;

@@ -297,6 +297,16 @@ struct SsspScanProgram {
   }
   WARREN_HD static bool finished(const State& state) { return state.phase == SsspScanPhase::done; }
 
+  /// Mail to its readers, and where the bin begins to all.
+  template <class Show>
+  void show(const State& next, Show&& show) const {
+    if (next.phase == SsspScanPhase::receive) {
+      show_mail(memory, (next.slot + 1) % 2, show);
+    } else if (next.phase == SsspScanPhase::mark || next.phase == SsspScanPhase::scan) {
+      show(team::kShowAll, memory.nearest + next.bin % 3, sizeof(Word));
+    }
+  }
+
   template <class Grid>
   WARREN_HD void step(Grid& grid, const State& state) const {
     using Scan = SsspScan<Grid, SsspScanProgram>;

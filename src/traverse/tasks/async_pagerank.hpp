@@ -41,6 +41,8 @@ struct RankingFunction {
   static constexpr std::uint32_t kScratchBytes =
       (RankingBatch::kMostEdges + RankingBatch::kMostEdges / 32) * sizeof(Real);
   static constexpr std::uint32_t kInFlight = 8;  ///< Loads of a lane.
+  /// Of wide numbers as many warps as 64 KiB of shared memory hold.
+  static constexpr std::uint32_t kThreadsPerBlock = sizeof(Real) == sizeof(double) ? 224 : 256;
 
   graph::CsrView in;
   graph::CsrView out;

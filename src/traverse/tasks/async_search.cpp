@@ -36,9 +36,11 @@ class SearchWords {
     schedule::QueueOptions queue =
         queue_options(options, shard, graph::edge_range(stream, shard.out).count(), delta);
     const bool on_gpu = team.device().is_cuda();
-    choose_leap(shard, options, delta, on_gpu);
+    const bool may_be_blocks = options.workers == SearchWorkers::blocks ||
+                               (options.workers == SearchWorkers::automatic && blocks_fit(team));
+    choose_leap(shard, options, delta, on_gpu, may_be_blocks);
     has_blocks_ = options.workers == SearchWorkers::automatic
-                      ? on_gpu && problem_.leap > 0.0
+                      ? on_gpu && may_be_blocks && problem_.leap > 0.0
                       : options.workers == SearchWorkers::blocks;
     if (has_blocks_) {
       set_up<BlockLists>(team, shard, options, on_gpu, queue);
@@ -95,22 +97,30 @@ class SearchWords {
     return std::max(1.0, static_cast<double>(shard.edges) / static_cast<double>(shard.vertices));
   }
 
+  /// Whether the lists of a block fit every rank's GPU. True on the CPU. Collective.
+  [[nodiscard]] static bool blocks_fit(team::Team& team) {
+    constexpr std::uint64_t kBeside = 4096;  // Of the program, beside the lists.
+    const exec::Device& device = team.device();
+    const bool mine = !device.is_cuda() || device.limits().shared_block_bytes >=
+                                               sizeof(SearchLists<Word, BlockLists>) + kBeside;
+    return team.all_reduce(mine ? 1 : 0, exec::Minimum{}) == 1;
+  }
+
   void choose_leap(const graph::Shard& shard, const AsyncOptions& options, double delta,
-                   bool on_gpu) {
+                   bool on_gpu, bool has_blocks) {
     constexpr double kShortLists = 8.0;
     double widths = options.leap;
     if (widths < 0.0)
-      widths = on_gpu && mean_degree(shard) <= kShortLists ? chosen_leap(shard, options) : 0.0;
+      widths = on_gpu && mean_degree(shard) <= kShortLists ? chosen_leap(shard, has_blocks) : 0.0;
     problem_.leap = widths * delta;
   }
 
   /// As measured on grids and road networks. Where most vertices have two neighbours, ways of a few
   /// levels part for long, and a worker that goes far goes where others come sooner: the more so,
   /// the smaller its part of the wave front.
-  static double chosen_leap(const graph::Shard& shard, const AsyncOptions& options) {
+  static double chosen_leap(const graph::Shard& shard, bool has_blocks) {
     constexpr double kRoadDegree = 3.0;
     const bool is_road = mean_degree(shard) < kRoadDegree;
-    const bool has_blocks = options.workers != SearchWorkers::warps;
     if (!std::is_same_v<Metric, DepthMetric>) return has_blocks && is_road ? 18.0 : 6.0;
     if (!has_blocks) return is_road ? 12.0 : 48.0;
     return is_road ? 48.0 : 192.0;

@@ -58,6 +58,7 @@ struct SearchFunction : SearchProblem<MetricType> {
   static constexpr std::uint32_t kThreadsPerBlock = Lists::kThreadsPerBlock;
 
   static constexpr std::uint32_t kScratchBytes = sizeof(KeptLists);
+  static constexpr bool kMayNotFit = Lists::kMayNotFit;
   static constexpr std::uint32_t kBlocksPerProcessor = Lists::kBlocksPerProcessor;
   /// First tasks at most, as many as any queue has room for: a source's neighbours, or where it has
   /// more, pieces of its list.

@@ -12,6 +12,7 @@ struct WarpLists {
   /// Rounds are a chain: more registers serve them better than more warps.
   static constexpr std::uint32_t kBlocksPerProcessor = 1;
   static constexpr std::uint32_t kLanes = 32;
+  static constexpr bool kMayNotFit = false;
   static constexpr std::uint32_t kVertices = 32;
   static constexpr std::uint32_t kEdges = 192;
   static constexpr std::uint32_t kFar = kEdges + kLanes;  ///< Vertices for queues.
@@ -22,6 +23,7 @@ struct BlockLists {
   static constexpr std::uint32_t kThreadsPerBlock = 512;
   static constexpr std::uint32_t kBlocksPerProcessor = 1;
   static constexpr std::uint32_t kLanes = 512;
+  static constexpr bool kMayNotFit = true;  ///< They take more than 64 KiB of shared memory.
   static constexpr std::uint32_t kVertices = 1024;
   static constexpr std::uint32_t kEdges = 4096;
   static constexpr std::uint32_t kFar = kEdges + kLanes;
@@ -33,6 +35,7 @@ struct NoLists {
   static constexpr std::uint32_t kThreadsPerBlock = 256;
   static constexpr std::uint32_t kBlocksPerProcessor = 3;
   static constexpr std::uint32_t kLanes = 32;
+  static constexpr bool kMayNotFit = false;
   static constexpr std::uint32_t kVertices = 32;
   static constexpr std::uint32_t kEdges = 0;
   static constexpr std::uint32_t kFar = 256;

@@ -86,7 +86,7 @@ class TrianglesMemory {
 Triangles::Triangles(team::Team& team, const graph::Shard& shard)
     : team_(team), stream_(team.device()) {
   require(shard.is_symmetric || shard.edges == 0,
-          "triangles are counted in undirected graphs: --symmetrize makes one of this");
+          "triangles are counted in undirected graphs: symmetrize makes one of this");
   graph::require_plain_lists(shard, "triangles");
   memory_ = std::make_unique<TrianglesMemory>(team, shard, stream_);
 }

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "warren/exec/memory.hpp"
+#include "warren/sparse/halo_split.hpp"
 
 #include "learn/attention/gat/attention_kernels.hpp"
 #include "learn/layers/edge_dropout.hpp"
-#include "learn/train/halo_split.hpp"
 
 namespace warren::learn {
 namespace {
@@ -62,7 +62,7 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape, co
   job.x = {x.as<T>(), nullptr, n.own_columns(), k};
   job.all = all.as<T>();
   job.positive = positive.as<T>();
-  const HaloSplit* split = n.split(context.stream());
+  const sparse::HaloSplit* split = n.split(context.stream());
   if (split == nullptr) return run_job(context, job, n.view(), n.plan());
   job.sums = context.floats(kPartSumsSlot, n.rows() * shape.heads * 2);
   ConstNumbers pulled;

@@ -103,10 +103,13 @@ void launch_tasks(const exec::Stream& stream, const AttentionJob<Side>& job, std
   if constexpr (std::is_same_v<Backend, exec::Cuda> && sizeof(typename Side::Element) == 2 &&
                 N == 8) {
     using Walk = AttentionTensorWalk<Side, kIsWhole>;
+    static_assert(sizeof(typename Walk::Shared) <= exec::kLeastSharedBytes);
     if (job.tensor_sums && Walk::allows(job)) {
       return exec::launch<Backend, exec::Warp>(
           stream, job.task_count * Walk::spans(job), Walk{job},
-          {.scratch_bytes = sizeof(typename Walk::Shared), .threads_per_block = Walk::kThreads});
+          {.scratch_bytes = sizeof(typename Walk::Shared),
+           .threads_per_block = exec::fitting_threads(stream.device(), Walk::kThreads,
+                                                      sizeof(typename Walk::Shared))});
     }
   }
 #endif

@@ -263,9 +263,12 @@ template <class T, std::uint32_t kTiles>
 void walk_on_tensor_cores(const exec::Stream& stream, const FirstJob<T>& job,
                           std::uint64_t groups) {
   const auto launch = [&]<class Walk>(std::uint64_t tasks, const Walk& walk) {
+    static_assert(sizeof(typename Walk::Shared) <= exec::kLeastSharedBytes);
     exec::launch<exec::Cuda, exec::Warp>(
         stream, tasks * groups, walk,
-        {.scratch_bytes = sizeof(typename Walk::Shared), .threads_per_block = Walk::kThreads});
+        {.scratch_bytes = sizeof(typename Walk::Shared),
+         .threads_per_block = exec::fitting_threads(stream.device(), Walk::kThreads,
+                                                    sizeof(typename Walk::Shared))});
   };
   if (job.workers != 0) return launch(job.workers, FirstTensorBackward<T, kTiles>{job});
   launch(job.task_count, FirstTensorForward<T, kTiles>{job});

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What spmm, sddmm and bench spmm share: the options of a timed product, its matrix, and what is
+// told of it.
+#pragma once
+
+#include "warren/api/measure_products.hpp"
+
+#include "command.hpp"
+#include "graph_input.hpp"
+#include "session.hpp"
+
+namespace warren::app {
+
+struct ProductCommand {
+  CommonOptions common;
+  GraphOptions graph;
+  api::MatrixOptions matrix;
+  api::ProductOptions product;
+  bool explain = false;
+
+  /// With what the common options say.
+  [[nodiscard]] api::ProductOptions options() const;
+  /// Throws UsageError for a value that is none.
+  void check() const;
+};
+void add_slow_option(CLI::App& command, ProductCommand& options);
+
+/// Reads the graph, orders and cuts it. Its values count where the file is a matrix (.mtx, .npz,
+/// .wgr) or --weights asks for them; otherwise A is the pattern.
+[[nodiscard]] api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command);
+
+/// Seconds of preparation as a multiple of one product's; null where that took no measurable time.
+[[nodiscard]] Json in_products(double seconds, double product_seconds);
+/// Says so where elements of the result are no finite numbers: the type holds no larger ones.
+void warn_of_overflow(const std::string& type, const api::ProductFigures& figures);
+
+}  // namespace warren::app

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traversal_graph.hpp"
+
+namespace warren::app {
+namespace {
+
+WhereOptions where_of(const Session& session, const TraversalOptions& traversal,
+                      const std::string& method) {
+  WhereOptions where;
+  where.mode = traversal.mode == "auto"   ? Mode::automatic
+               : traversal.mode == "sync" ? Mode::synchronous
+                                          : Mode::asynchronous;
+  where.edges = traversal.edges == "device" ? Edges::device
+                : traversal.edges == "host" ? Edges::host
+                                            : Edges::compressed_host;
+  where.placement = {traversal.method.empty() ? method : traversal.method, session.options().seed,
+                     traversal.cache, traversal.device_memory};
+  where.session = session.library();
+  return where;
+}
+
+}  // namespace
+
+void warn_of_cache(const Session& session, const TraversalOptions& traversal) {
+  if (session.on_gpu() || traversal.cache.value_or(0) == 0) return;
+  warn_without_effect(session.options(), {"--cache"},
+                      "this run has no GPU: there is one memory, all of whose lists are counted in "
+                      "bytes_read");
+}
+
+void add_options(CLI::App& parser, TraversalCommand& command) {
+  add_graph_options(parser, command.graph);
+  add_traversal_options(parser, command.traversal);
+  add_common_options(parser, command.common);
+}
+
+TraversalGraph::TraversalGraph(Session& session, const TraversalCommand& command,
+                               const GraphWishes& wishes)
+    : is_drawn_(false), where_(where_of(session, command.traversal, wishes.method)) {
+  const GraphOptions& options = command.graph;
+  const TraversalOptions& traversal = command.traversal;
+  if (!traversal.output.empty()) session.writes("--output", traversal.output);
+  const api::GraphPlace input = find_graph(session, options);
+  is_drawn_ = app::is_drawn(input, options, wishes.weights) || app::is_drawn(method());
+  warren::ReadOptions read = read_options(session, options, wishes.weights);
+  read.no_negative_weights = wishes.range == WeightRange::not_negative;
+  read.exact_decimals = wishes.exact_decimals;
+  read.draws_late = session.on_gpu() && !wishes.weights;
+  graph_ = read_graph(session, input, options, read);
+  names_ = input.generator ? VertexNames(graph_->vertices()) : VertexNames(*graph_);
+  run_.repeat = session.options().repeat;
+  run_.verify = traversal.verify;
+  if (!wishes.traversal || !session.chooses_devices()) return;
+  session.settle_devices(choose_devices(*graph_, *wishes.traversal, where_));
+  where_.devices = session.ranks();
+}
+
+}  // namespace warren::app

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph of a traversal, read by the library, and where its calls run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "warren/api/ranks.hpp"
+
+#include "graph_input.hpp"
+#include "session.hpp"
+#include "vertex_names.hpp"
+
+namespace warren::app {
+
+/// Warns of --cache where there is no GPU, and the command counts what it reads without it.
+void warn_of_cache(const Session& session, const TraversalOptions& traversal);
+
+/// What commands on a graph that is traversed take.
+struct TraversalCommand {
+  CommonOptions common;
+  GraphOptions graph;
+  TraversalOptions traversal;
+};
+void add_options(CLI::App& parser, TraversalCommand& command);
+
+/// What a command asks of its graph.
+struct GraphWishes {
+  std::string method = "ranges";  ///< Of the partition, where --method does not say it.
+  bool weights = false;
+  WeightRange range = WeightRange::any;
+  bool exact_decimals = false;                     ///< As warren::ReadOptions.
+  std::optional<traverse::Traversal> traversal{};  ///< By which the number of GPUs is chosen.
+};
+
+class TraversalGraph {
+ public:
+  /// Tells --output's file, finds and reads the graph, unless its ranks will draw it, and settles
+  /// how many run, if
+  /// --devices does not. Throws as find_graph() and read_graph().
+  TraversalGraph(Session& session, const TraversalCommand& command, const GraphWishes& wishes = {});
+
+  [[nodiscard]] const warren::Graph& graph() const { return *graph_; }
+  [[nodiscard]] const VertexNames& names() const { return names_; }
+  [[nodiscard]] std::uint64_t vertices() const { return names_.vertices(); }
+  /// Of the partition.
+  [[nodiscard]] const std::string& method() const { return where_.placement.method; }
+  /// True if the seed decides about the graph, its weights or its partition.
+  [[nodiscard]] bool is_drawn() const { return is_drawn_; }
+
+  [[nodiscard]] const WhereOptions& where() const { return where_; }
+  /// Options of a call: where it runs, and the timed runs that --repeat and --verify want.
+  template <class Options>
+  [[nodiscard]] Options call() const {
+    Options options;
+    if constexpr (requires { options.mode; }) options.mode = where_.mode;
+    options.edges = where_.edges;
+    options.placement = where_.placement;
+    options.devices = where_.devices;
+    options.session = where_.session;
+    options.run = run_;
+    return options;
+  }
+
+ private:
+  bool is_drawn_;
+  std::optional<warren::Graph> graph_;
+  VertexNames names_{0};
+  WhereOptions where_;
+  RunOptions run_;
+};
+
+}  // namespace warren::app

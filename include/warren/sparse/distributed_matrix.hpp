@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A team's sparse matrix, each rank with its rows on its device: the rows of a dense matrix that
+// others hold come to it, and products are made while they do, all in the order of the ranks'
+// streams.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "warren/memory/buffer.hpp"
+#include "warren/sparse/distributed.hpp"
+#include "warren/sparse/matrix.hpp"
+#include "warren/sparse/operands.hpp"
+#include "warren/sparse/rows.hpp"
+#include "warren/sparse/spmm.hpp"
+#include "warren/team/team.hpp"
+
+namespace warren::sparse {
+
+class HaloSplit;
+template <class T>
+class Product;
+
+/// What brings rows of other ranks.
+enum class HaloBy {
+  automatic,   ///< Reads where all ranks have a direct path to each other, else a collective.
+  collectives  ///< An all-to-all of rows that their owners have gathered.
+};
+
+/// The matrix of a rank's rows. Columns below own_columns() are the rank's own rows of x; from
+/// there on those of other ranks that its entries name (the halo), in the order in which they come.
+/// Its functions are collective where is_shared(), in the same order on all ranks, and
+/// asynchronous: rows are read, and may be overwritten afterwards, in the streams' order
+/// (team::StreamBarrier). Ranks use each other's memory: calls are within Team::with_peer_memory().
+class DistributedMatrix {
+ public:
+  static constexpr std::size_t kSlots = 3;
+
+  /// `rows` without values, scales and a diagonal; they are not needed afterwards. Collective.
+  /// Synchronises `stream`. Throws MemoryError.
+  DistributedMatrix(team::Team& team, const exec::Stream& stream, const Rows& rows,
+                    HaloBy by = HaloBy::automatic);
+  ~DistributedMatrix();
+  DistributedMatrix(const DistributedMatrix&) = delete;
+  DistributedMatrix& operator=(const DistributedMatrix&) = delete;
+
+  [[nodiscard]] std::uint64_t rows() const { return rows_; }
+  [[nodiscard]] std::uint64_t own_columns() const { return rows_; }
+  [[nodiscard]] std::uint64_t halo() const { return halo_ids_.size(); }
+  [[nodiscard]] std::uint64_t first() const { return first_; }
+  [[nodiscard]] std::uint64_t entries() const { return columns_.size(); }
+  /// Whether several ranks have a part each.
+  [[nodiscard]] bool is_shared() const { return parts_ != nullptr; }
+  /// Whether ranks read each other's memory; else a collective moves rows.
+  [[nodiscard]] bool is_direct() const { return is_direct_; }
+  /// Without scales.
+  [[nodiscard]] const MatrixView& view() const { return view_; }
+  [[nodiscard]] const SpmmPlan& plan() const;
+  /// Of every row, where its entries begin, in host memory; and the end.
+  [[nodiscard]] const std::vector<EdgeOffset>& offsets() const { return host_offsets_; }
+  /// Of every column, its row of the whole matrix: on the device, and the halo's in host memory.
+  [[nodiscard]] const Vertex* vertices() const { return vertices_.data(); }
+  [[nodiscard]] const std::vector<Vertex>& halo_ids() const { return halo_ids_; }
+
+  /// The halo's rows of x (own_columns() rows of `row_bytes` on every rank, an even number),
+  /// brought here in the stream's order: halo() rows, until the next call with this slot. nullptr
+  /// where nothing is shared.
+  const void* pull(const exec::Stream& stream, const void* x, std::uint64_t row_bytes,
+                   std::size_t slot = 0) const;
+  /// The same beside what `stream` does from here on, which waits for it in end_pull(); x stays as
+  /// it is until then. One pull at a time.
+  const void* begin_pull(const exec::Stream& stream, const void* x, std::uint64_t row_bytes) const;
+  void end_pull(const exec::Stream& stream) const;
+  /// How multiply() makes products with rows of T from here on. At first, and again by plain
+  /// Strategy::staged, the halo's rows come in parts, each multiplied as it is there; every other
+  /// way keeps the matrix a second time, in its own order, and from the first products on its
+  /// buffers. Collective; synchronises. Throws UsageError where ranks do not read each other's
+  /// memory and for workgroups that do not divide the team; MemoryError.
+  template <class T>
+  void set_strategy(const DistributedOptions& options);
+  /// The rows that the matrix was made of, copied from its device. Synchronises `stream`.
+  [[nodiscard]] Rows rows_on_host(const exec::Stream& stream) const;
+
+  /// The product for the whole matrix, while rows of x come. Repeats bit for bit, but by
+  /// Strategy::once of float32 (DistributedOptions::deterministic).
+  template <class T>
+  void multiply(const exec::Stream& stream, const MatrixOperands<T>& operands,
+                const AroundWork& around = {}) const;
+  /// The matrix in two, for work on own columns while the halo's rows are on their way; nullptr
+  /// where nothing is shared. Made by the first call, which synchronises. Throws MemoryError.
+  [[nodiscard]] const HaloSplit* split(const exec::Stream& stream) const;
+
+ private:
+  struct Parts;
+  template <class T>
+  void multiply_by(Product<T>& product, const exec::Stream& stream,
+                   const MatrixOperands<T>& operands, const AroundWork& around) const;
+
+  team::Team& team_;
+  std::vector<std::uint64_t> cuts_;
+  std::uint64_t rows_ = 0, first_ = 0;
+  bool is_direct_ = false;
+  std::vector<EdgeOffset> host_offsets_;
+  std::vector<Vertex> halo_ids_;
+  memory::Buffer<EdgeOffset> offsets_;
+  memory::Buffer<Vertex> columns_, vertices_;
+  MatrixView view_;
+  SpmmPlan own_plan_;             // Where nothing is shared.
+  std::unique_ptr<Parts> parts_;  // Where ranks share.
+  mutable std::shared_ptr<const HaloSplit> split_;
+};
+
+}  // namespace warren::sparse

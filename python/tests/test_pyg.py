@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loaders for PyTorch Geometric: what a batch is, field by field; that its own loader's properties hold; and what is refused by name."""
+import gc
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+from torch_geometric.data import Data, HeteroData  # noqa: E402
+from torch_geometric.sampler import NegativeSampling  # noqa: E402
+
+from warren.pyg import FeatureStore, GraphStore, LinkNeighborLoader, NeighborLoader, NeighborSampler  # noqa: E402
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"))]
+VERTICES, EDGES = 200, 3000
+
+
+def some_data(seed=0):
+    draw = torch.Generator().manual_seed(seed)
+    edge_index = torch.randint(VERTICES, (2, EDGES), generator=draw)
+    edge_index[:, 1] = edge_index[:, 0]  # Parallel ones.
+    return Data(x=torch.randn(VERTICES, 8, generator=draw), edge_index=edge_index, y=torch.randint(5, (VERTICES,), generator=draw),
+                edge_attr=torch.arange(EDGES * 2.0).view(EDGES, 2), edge_weight=torch.rand(EDGES, generator=draw), train_mask=torch.arange(VERTICES) % 3 == 0, note="kept")
+
+
+def check_batch(data, batch, fanouts, replace=False, disjoint=False):
+    """That a batch is a sample of `data` as PyTorch Geometric would tell it."""
+    batch = batch.cpu()
+    n_id, (row, col), e_id = batch.n_id, batch.edge_index, batch.e_id
+    assert torch.equal(batch.x, data.x[n_id]) and torch.equal(batch.y, data.y[n_id]) and torch.equal(batch.train_mask, data.train_mask[n_id])
+    assert torch.equal(batch.edge_attr, data.edge_attr[e_id]) and torch.equal(batch.edge_weight, data.edge_weight[e_id]) and batch.note == "kept"
+    assert torch.equal(n_id[row], data.edge_index[0][e_id]) and torch.equal(n_id[col], data.edge_index[1][e_id])
+    assert batch.num_nodes == len(n_id) == sum(batch.num_sampled_nodes) and len(e_id) == sum(batch.num_sampled_edges)
+    assert n_id.dtype == e_id.dtype == row.dtype == torch.long and batch.batch_size == len(batch.input_id)
+    if not disjoint:
+        assert len(n_id.unique()) == len(n_id)
+    # Hop by hop: the targets are what the hop before found, with all their edges or as many as asked for, and what is new is numbered on.
+    degree = torch.bincount(data.edge_index[1], minlength=VERTICES)
+    begin, end, first = 0, batch.num_sampled_nodes[0], 0
+    for fanout, found, edges in zip(fanouts, batch.num_sampled_nodes[1:], batch.num_sampled_edges):
+        sources, targets = row[first:first + edges], col[first:first + edges]
+        own = degree[n_id[begin:end]]
+        expected = own if fanout < 0 else (own > 0) * fanout if replace else own.clamp(max=fanout)
+        assert torch.equal(torch.bincount(targets, minlength=end)[begin:], expected) and bool((targets[1:] >= targets[:-1]).all())
+        assert replace or disjoint or len(e_id[first:first + edges].unique()) == edges
+        assert edges == 0 or int(sources.max()) < end + found
+        begin, end, first = end, end + found, first + edges
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("options", [{}, {"replace": True}, {"disjoint": True}, {"weight_attr": "edge_weight"}, {"num_neighbors": [-1]}, {"num_neighbors": [2, 3, 4]}])
+def test_batches(device, options):
+    data = some_data()
+    options = {"num_neighbors": [4, 3], **options}
+    loader = NeighborLoader(data, input_nodes=data.train_mask, batch_size=16, shuffle=True, device=device, **options)
+    assert len(loader) == 5 and loader.data is data
+    seen = []
+    for batch in loader:
+        assert batch.x.device.type == device and batch.edge_index.device.type == device
+        check_batch(data, batch, options["num_neighbors"], options.get("replace", False), options.get("disjoint", False))
+        assert torch.equal(batch.n_id[:batch.batch_size].cpu(), batch.input_id)  # Of a mask, as there: the vertices.
+        if options.get("disjoint"):
+            trees = batch.batch.cpu()
+            assert torch.equal(trees[:batch.batch_size], torch.arange(batch.batch_size)) and torch.equal(trees[batch.edge_index[0].cpu()], trees[batch.edge_index[1].cpu()])
+        seen.append(batch.input_id)
+    assert torch.equal(torch.cat(seen).sort().values, data.train_mask.nonzero().view(-1))
+
+
+def test_ids_as_input_and_no_shuffling():
+    data, ids = some_data(), torch.tensor([5, 3, 190, 7])
+    batches = list(NeighborLoader(data, [2], input_nodes=ids, batch_size=3, device="cpu"))
+    assert [batch.input_id.tolist() for batch in batches] == [[0, 1, 2], [3]] and batches[0].n_id[:3].tolist() == [5, 3, 190]
+    assert len(list(NeighborLoader(data, [2], input_nodes=ids, batch_size=3, drop_last=True, device="cpu"))) == 1
+    assert next(iter(NeighborLoader(data, [2], batch_size=VERTICES, device="cpu"))).n_id.tolist() == list(range(VERTICES))
+    one = NeighborLoader(data, [2], device="cpu")([4, 9])
+    assert one.n_id[:2].tolist() == [4, 9] and one.batch_size == 2
+
+
+def test_a_batch_of_no_seeds():
+    data = some_data()
+    batch = NeighborLoader(data, [2, 3], device="cpu")(torch.empty(0, dtype=torch.long))
+    assert batch.batch_size == batch.num_nodes == batch.edge_index.shape[1] == 0 and batch.x.shape == (0, 8) and batch.num_sampled_nodes == [0, 0, 0]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_draws_follow_the_seed_of_torch(device):
+    data = some_data()
+    loader = NeighborLoader(data, [3, 2], batch_size=32, shuffle=True, device=device)
+
+    def epoch(seed):
+        torch.manual_seed(seed)
+        return torch.cat([batch.e_id for batch in loader]).cpu()
+
+    first = epoch(1)
+    assert torch.equal(first, epoch(1)) and not torch.equal(first, epoch(2))
+    torch.manual_seed(1)
+    epochs = [torch.cat([batch.e_id for batch in loader]).cpu() for _ in range(2)]
+    assert torch.equal(epochs[0], first) and not torch.equal(epochs[1], first)
+
+
+def test_edges_of_a_vertex_are_equally_likely():
+    """Chi-square of which of 20 in-edges is drawn, alone and by weights."""
+    data = Data(edge_index=torch.stack([torch.arange(1, 21), torch.zeros(20, dtype=torch.long)]), num_nodes=21, w=torch.arange(1.0, 21.0))
+    torch.manual_seed(5)
+    for weights in (None, "w"):
+        sampler = NeighborSampler(data, [1], weight_attr=weights, device="cpu")
+        loader = NeighborLoader(data, [1], input_nodes=torch.zeros(3000, dtype=torch.long), batch_size=300, disjoint=True, neighbor_sampler=sampler)
+        counts = np.bincount(torch.cat([batch.e_id for batch in loader]), minlength=20)
+        shares = np.ones(20) / 20 if weights is None else np.arange(1.0, 21.0) / 210
+        chi = ((counts - 3000 * shares) ** 2 / (3000 * shares)).sum()
+        assert chi < 45  # Of 19 degrees of freedom: one in a thousand.
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_links(device):
+    data = some_data()
+    torch.manual_seed(3)
+    chosen = torch.randperm(EDGES)[:70]
+    links = data.edge_index[:, chosen]
+    plain = list(LinkNeighborLoader(data, [3, 2], edge_label_index=links, batch_size=32, device=device))
+    assert [batch.input_id.tolist() for batch in plain] == [list(range(32)), list(range(32, 64)), list(range(64, 70))]
+    for batch in plain:
+        check_links(data, batch, links)
+        assert "edge_label" not in batch
+    for batch in LinkNeighborLoader(data, [3, 2], edge_label_index=links, edge_label=torch.arange(70) % 4, batch_size=32, neg_sampling_ratio=2.0, shuffle=True, device=device):
+        count = len(batch.input_id)
+        check_links(data, batch, links)
+        label = batch.edge_label.cpu()
+        assert batch.edge_label_index.shape == (2, 3 * count) and torch.equal(label[:count], batch.input_id % 4 + 1) and not label[count:].any()
+    for disjoint in (False, True):
+        for amount in (1, 3):
+            for batch in LinkNeighborLoader(data, [2], edge_label_index=links, batch_size=32, neg_sampling=NegativeSampling("triplet", amount), disjoint=disjoint, device=device):
+                count, batch = len(batch.input_id), batch.cpu()
+                assert torch.equal(torch.stack([batch.n_id[batch.src_index], batch.n_id[batch.dst_pos_index]]), links[:, batch.input_id])
+                assert batch.dst_neg_index.shape == ((count,) if amount == 1 else (count, amount)) and "edge_label_index" not in batch
+                if disjoint:
+                    own = torch.arange(count)
+                    assert torch.equal(batch.batch[batch.src_index], own) and torch.equal(batch.batch[batch.dst_pos_index], own)
+                    assert torch.equal(batch.batch[batch.dst_neg_index.view(count, -1)], own.view(-1, 1).expand(count, amount))
+
+
+def check_links(data, batch, links):
+    batch = batch.cpu()
+    count = len(batch.input_id)
+    assert torch.equal(batch.n_id[batch.edge_label_index[:, :count]], links[:, batch.input_id])
+    assert torch.equal(batch.n_id[batch.edge_index[0]], data.edge_index[0][batch.e_id]) and torch.equal(batch.x, data.x[batch.n_id])
+    assert len(batch.n_id.unique()) == len(batch.n_id) == sum(batch.num_sampled_nodes)
+
+
+def test_negative_ends_are_drawn_from_all_vertices_or_by_weights():
+    data = some_data()
+    torch.manual_seed(4)
+    loader = LinkNeighborLoader(data, [1], batch_size=500, neg_sampling="binary", device="cpu")
+    ends = torch.cat([batch.n_id[batch.edge_label_index[:, len(batch.input_id):]].view(-1) for batch in loader])
+    expected = len(ends) / VERTICES
+    counts = torch.bincount(ends, minlength=VERTICES)
+    assert len(ends) == 2 * EDGES and ((counts - expected) ** 2 / expected).sum() < 267  # Of 199: one in a thousand.
+    only = torch.zeros(VERTICES)
+    only[17] = 1
+    batch = next(iter(LinkNeighborLoader(data, [1], batch_size=50, neg_sampling=NegativeSampling("triplet", 2, dst_weight=only), device="cpu")))
+    assert set(batch.n_id[batch.dst_neg_index].view(-1).tolist()) == {17}
+    torch.manual_seed(9)
+    first = next(iter(loader)).edge_label_index
+    torch.manual_seed(9)
+    assert torch.equal(next(iter(loader)).edge_label_index, first)
+
+
+def test_transforms_and_bidirectional():
+    data = some_data()
+    loader = NeighborLoader(data, [2, 2], batch_size=20, transform=lambda batch: (batch, "seen"), transform_sampler_output=lambda out: out, device="cpu")
+    assert all(mark == "seen" and batch.x is not None for batch, mark in loader)
+    batch = next(iter(NeighborLoader(data, [2, 2], batch_size=20, subgraph_type="bidirectional", device="cpu")))
+    pairs = set(map(tuple, batch.edge_index.t().tolist()))
+    assert all((b, a) in pairs for a, b in pairs)
+
+
+def test_workers_are_accepted_and_it_is_said_once():
+    from warren.pyg import _loader
+
+    _loader._told.clear()
+    data = some_data()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            loader = NeighborLoader(data, [2], batch_size=100, num_workers=4, persistent_workers=True, prefetch_factor=2, filter_per_worker=True, device="cpu")
+            assert len(list(loader)) == 2 and loader.num_workers == 0
+    assert [str(warning.message) for warning in told if "num_workers" in str(warning.message)] != [] and len([w for w in told if "num_workers" in str(w.message)]) == 1
+
+
+@pytest.mark.parametrize("change, error, message", [
+    (lambda d: NeighborLoader(HeteroData(), [2]), ValueError, "data: got a HeteroData"),
+    (lambda d: NeighborLoader(3, [2]), ValueError, "data: got int"),
+    (lambda d: LinkNeighborLoader((FeatureStore(), GraphStore()), [2]), ValueError, "data: got a pair of stores"),
+    (lambda d: NeighborLoader((FeatureStore(), GraphStore()), [2]), ValueError, "input_nodes: got None"),
+    (lambda d: NeighborLoader(Data(x=d.x), [2]), ValueError, "data: got one without edge_index"),
+    (lambda d: NeighborLoader(d, [2], time_attr="y"), ValueError, "time_attr: got 'y'"),
+    (lambda d: NeighborLoader(d, [2], temporal_strategy="last"), ValueError, "temporal_strategy: got 'last'"),
+    (lambda d: NeighborLoader(d, [2], input_time=d.y), ValueError, "input_time: got times"),
+    (lambda d: LinkNeighborLoader(d, [2], edge_label_time=d.y), ValueError, "edge_label_time: got times"),
+    (lambda d: NeighborLoader(d, [2], subgraph_type="induced"), ValueError, "subgraph_type: got 'induced'"),
+    (lambda d: NeighborLoader(d, [2], directed=False), ValueError, "directed: got False"),
+    (lambda d: NeighborLoader(d, [0]), ValueError, r"num_neighbors: got \[0\]"),
+    (lambda d: NeighborLoader(d, {("a", "to", "b"): [2]}), ValueError, "num_neighbors: got a dict"),
+    (lambda d: NeighborLoader(d, [2], weight_attr="x"), ValueError, "weight_attr: got 'x'"),
+    (lambda d: NeighborLoader(d, [2], weight_attr="none"), ValueError, "weight_attr: got 'none'"),
+    (lambda d: NeighborLoader(d, [2], input_nodes=torch.tensor([0, VERTICES])), IndexError, rf"input_nodes\[1\]: got {VERTICES}"),
+    (lambda d: NeighborLoader(d, [2], input_nodes=torch.tensor([-1])), IndexError, r"input_nodes\[0\]: got -1"),
+    (lambda d: NeighborLoader(d, [2], input_nodes=torch.tensor([0.5])), ValueError, "input_nodes: got elements of type torch.float32"),
+    (lambda d: NeighborLoader(d, [2], input_nodes=torch.ones(3, dtype=torch.bool)), ValueError, "input_nodes: got a mask of 3"),
+    (lambda d: LinkNeighborLoader(d, [2], edge_label_index=torch.tensor([[0], [VERTICES]])), IndexError, r"edge_label_index\[1\]\[0\]"),
+    (lambda d: NeighborLoader(d, [2], batch_size=None), ValueError, "batch_size: got None"),
+    (lambda d: NeighborLoader(d, [2], device="gpu"), ValueError, "device: got 'gpu'"),
+    (lambda d: NeighborLoader(d, [2], device="cpu", placement="host"), ValueError, "placement: got 'host'"),
+    (lambda d: NeighborLoader(d, [2], neighbor_sampler=3), ValueError, "neighbor_sampler: got int"),
+    (lambda d: NeighborLoader(Data(edge_index=torch.tensor([[0], [9]]), num_nodes=3), [2]), IndexError, r"data.edge_index\[1\]\[0\]: got 9"),
+    (lambda d: LinkNeighborLoader(d, [2], edge_label=torch.ones(EDGES), neg_sampling="triplet"), ValueError, "edge_label"),
+])
+def test_what_is_refused(change, error, message):
+    with pytest.raises(error, match=message):
+        change(some_data())
+
+
+def test_a_graph_that_changed():
+    data = some_data()
+    loader = NeighborLoader(data, [2], device="cpu")
+    data.x = data.x + 1  # Attributes may change.
+    assert next(iter(loader)).x.shape[1] == 8
+    data.edge_index[0, 0] = 3
+    with pytest.raises(ValueError, match="data: edge_index was changed"):
+        iter(loader)
+    data.edge_index = data.edge_index.clone()
+    with pytest.raises(ValueError, match="make another loader"):
+        iter(loader)
+
+
+def test_attributes_that_are_no_numbers_go_through():
+    data = some_data()
+    data.x[7] = float("nan")
+    batch = next(iter(NeighborLoader(data, [2], batch_size=VERTICES, device="cpu")))
+    assert batch.x[7].isnan().all() and not batch.x[8].isnan().any()
+
+
+def test_graphs_that_are_empty():
+    data = Data(x=torch.ones(4, 2), edge_index=torch.empty((2, 0), dtype=torch.long))
+    batch = next(iter(NeighborLoader(data, [2, 2], batch_size=3, device="cpu")))
+    assert batch.num_nodes == 3 and batch.edge_index.shape == (2, 0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("placement", ["device", "host", "cached"])
+def test_placements_on_a_gpu(placement):
+    data = some_data()
+    for batch in NeighborLoader(data, [4, 3], batch_size=64, device="cuda", placement=placement):
+        assert batch.x.is_cuda
+        check_batch(data, batch, [4, 3])
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_the_thread_ends_with_its_iterator():
+    loader = NeighborLoader(some_data(), [4, 3], batch_size=2, device="cuda")
+    before = threading.active_count()
+    iterator = iter(loader)
+    next(iterator)
+    del iterator
+    gc.collect()
+    for thread in threading.enumerate():
+        if thread.name == "warren loader":
+            thread.join(10)
+    assert threading.active_count() <= before
+
+    def fails(out):
+        raise RuntimeError("of the user")
+
+    with pytest.raises(RuntimeError, match="of the user"):
+        list(NeighborLoader(some_data(), [4], batch_size=2, device="cuda", transform_sampler_output=fails))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_stores(device):
+    from torch_geometric.loader import NodeLoader
+
+    data = some_data()
+    features, graph = FeatureStore(device=device), GraphStore()
+    features[None, "x", None] = data.x
+    features[None, "y", None] = data.y
+    graph[None, "coo", False, (VERTICES, VERTICES)] = data.edge_index
+    assert features[None, "x", torch.tensor([3, 1])].cpu().equal(data.x[[3, 1]]) and features[None, "x", None].cpu().equal(data.x) and features[None, "y", slice(2, 5)].cpu().equal(data.y[2:5])
+    assert features.get_tensor_size(None, "x", None) == (VERTICES, 8) and len(features.get_all_tensor_attrs()) == 2
+    ids = torch.arange(0, VERTICES, 3)
+    theirs = NodeLoader((features, graph), NeighborSampler((features, graph), [4, 3], device=device), input_nodes=ids, batch_size=16)
+    for loader in (theirs, NeighborLoader((features, graph), [4, 3], input_nodes=ids, batch_size=16, device=device)):
+        batches = [batch.cpu() for batch in loader]
+        assert len(batches) == 5 and torch.cat([batch.n_id[:batch.batch_size] for batch in batches]).equal(ids)
+        for batch in batches:
+            assert batch.x.equal(data.x[batch.n_id]) and batch.y.equal(data.y[batch.n_id]) and batch.n_id[batch.edge_index].equal(data.edge_index[:, batch.e_id])
+    assert features.remove_tensor(None, "y", None) and graph.remove_edge_index(None, "coo") and not graph.get_all_edge_attrs()
+    assert features.get_tensor(None, "y", None) is None
+    with pytest.raises(ValueError, match="index: got 3"):
+        features[None, "x", 3] = data.x[3]
+    graph[("a", "to", "b"), "coo"] = data.edge_index
+    with pytest.raises(ValueError, match="data: got a graph store with types of edges"):
+        NeighborSampler((features, graph), [2])
+
+
+def test_the_loader_trains_a_model_of_pytorch_geometric():
+    from torch_geometric.nn import SAGEConv
+
+    torch.manual_seed(0)
+    side = torch.arange(VERTICES) % 2
+    ends = torch.randint(VERTICES // 2, (2, 2000)) * 2
+    data = Data(x=torch.randn(VERTICES, 8) + side.view(-1, 1), edge_index=torch.cat([ends, ends + 1], 1), y=side)
+    first, second = SAGEConv(8, 16), SAGEConv(16, 2)
+    optimizer = torch.optim.Adam([*first.parameters(), *second.parameters()], lr=0.02)
+    for _ in range(3):
+        for batch in NeighborLoader(data, [5, 5], batch_size=40, shuffle=True, device="cpu"):
+            out = second(first(batch.x, batch.edge_index).relu(), batch.edge_index)[:batch.batch_size]
+            loss = torch.nn.functional.cross_entropy(out, batch.y[:batch.batch_size])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    assert loss < 0.3
+
+
+def test_whole_neighbourhoods_are_pytorch_geometrics():
+    """Its own loaders draw the same where there is nothing to draw: vertices, edges and counts hop by hop, and what is told of links."""
+    import torch_geometric.typing as has
+    from torch_geometric import loader as theirs
+
+    if not (has.WITH_PYG_LIB or has.WITH_TORCH_SPARSE):
+        pytest.skip("PyTorch Geometric's loaders need pyg-lib or torch-sparse")
+    data = some_data()
+    options = {"input_nodes": torch.arange(40, 60), "batch_size": 7}
+    links = {"edge_label_index": data.edge_index[:, 100:130], "edge_label": torch.arange(30), "batch_size": 8}
+    pairs = [(theirs.NeighborLoader(data, [-1, -1], **options), NeighborLoader(data, [-1, -1], device="cpu", **options)),
+             (theirs.LinkNeighborLoader(data, [-1], **links), LinkNeighborLoader(data, [-1], device="cpu", **links))]
+    for wanted_loader, loader in pairs:
+        for wanted, batch in zip(wanted_loader, loader, strict=True):
+            counts = {"num_sampled_nodes", "num_sampled_edges"}  # Which torch-sparse does not tell.
+            assert set(batch.keys()) - counts == set(wanted.keys()) - counts
+            assert all(batch[name] == wanted[name] for name in counts & set(wanted.keys()))
+            assert batch.n_id.sort().values.equal(wanted.n_id.sort().values) and batch.e_id.sort().values.equal(wanted.e_id.sort().values)
+            assert batch.input_id.equal(wanted.input_id)
+            if "edge_label_index" in wanted:
+                assert batch.n_id[batch.edge_label_index].equal(wanted.n_id[wanted.edge_label_index]) and batch.edge_label.equal(wanted.edge_label)
+            else:
+                assert batch.batch_size == wanted.batch_size and batch.n_id[:batch.batch_size].equal(wanted.n_id[:batch.batch_size])

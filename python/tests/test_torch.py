@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators for PyTorch against what their equations say, their gradients, compilation and autocast; layers against PyTorch Geometric's."""
+import copy
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch", minversion="2.6")
+warnings.filterwarnings("ignore", message=".*torch.jit.script.*")
+
+from warren.torch import Adjacency, edge_softmax, gather, sddmm, segment_reduce, spmm  # noqa: E402
+from warren.torch import _operators as operators  # noqa: E402
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"))]
+TARGETS, SOURCES, EDGES = 40, 60, 300
+
+
+def some_edges(device="cpu", targets=TARGETS, sources=SOURCES, edges=EDGES, seed=1):
+    """Unsorted, with parallel ones, and targets without any."""
+    draw = torch.Generator().manual_seed(seed)
+    return torch.stack([torch.randint(sources, (edges,), generator=draw), torch.randint(targets - 3, (edges,), generator=draw)]).to(device)
+
+
+def randn(*shape, device="cpu", dtype=torch.float32, seed=2):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(device, dtype)
+
+
+def by_hand_spmm(edge_index, x, values, targets=TARGETS):
+    terms = x[edge_index[0]] if values is None else x[edge_index[0]] * values.view(len(values), -1, *[1] * (x.dim() - 2))
+    return torch.zeros(targets, *x.shape[1:], dtype=x.dtype, device=x.device).index_add(0, edge_index[1], terms)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("shape", [(7,), (8,), (1,), (130,), (3, 5), (4, 8)])
+def test_spmm_and_sddmm(device, shape):
+    edges = some_edges(device)
+    adjacency = Adjacency(edges, TARGETS, SOURCES)
+    x, y = randn(SOURCES, *shape, device=device), randn(TARGETS, *shape, device=device, seed=5)
+    values = randn(EDGES, *shape[:-1], device=device, seed=3)
+    for given in (None, values):
+        expected = by_hand_spmm(edges, x.double(), None if given is None else given.double())
+        for dtype, near in ((torch.float32, 1e-5), (torch.float64, 1e-12), (torch.bfloat16, 0.05)):
+            found = spmm(adjacency, x.to(dtype), None if given is None else given.to(dtype))
+            assert found.dtype == dtype and found.device == x.device and torch.allclose(found.double(), expected, near, near * 10)
+    degree = torch.bincount(edges[1], minlength=TARGETS).clamp(min=1).view(-1, *[1] * len(shape))
+    assert torch.allclose(spmm(adjacency, x, reduce="mean"), (by_hand_spmm(edges, x, None) / degree), 1e-5, 1e-5)
+    largest = torch.stack([x[edges[0][edges[1] == v]].amax(0) if (edges[1] == v).any() else torch.zeros(shape, device=device) for v in range(TARGETS)])
+    assert torch.equal(spmm(adjacency, x, reduce="max"), largest)
+    assert torch.allclose(sddmm(adjacency, y, x), (y[edges[1]] * x[edges[0]]).sum(-1), 1e-4, 1e-5)
+    assert torch.equal(spmm(adjacency, x, values), spmm(adjacency, x, values))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("heads", [(), (3,)])
+def test_edge_softmax(device, heads):
+    edges = some_edges(device)
+    adjacency = Adjacency(edges, TARGETS, SOURCES)
+    x = randn(EDGES, *heads, device=device) * 50
+    raised = torch.stack([x.double()[e] - x.double()[edges[1] == edges[1][e]].amax(0) for e in range(EDGES)]).exp()
+    sums = torch.zeros(TARGETS, *heads, dtype=torch.float64, device=device).index_add(0, edges[1], raised)
+    for dtype, near in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
+        assert torch.allclose(edge_softmax(adjacency, x.to(dtype)).double(), raised / sums[edges[1]], near, near)
+    x[0] = -torch.inf
+    assert not edge_softmax(adjacency, x)[0].any() and not edge_softmax(adjacency, x).isnan().any()
+    x[1] = torch.nan
+    assert torch.equal(edge_softmax(adjacency, x).isnan().view(EDGES, -1)[:, 0], edges[1] == edges[1][1])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_segment_reduce(device):
+    ptr = torch.tensor([0, 3, 3, 10, 11, 20], device=device)
+    x = randn(20, 3, 2, device=device)
+    parts = [x[a:b] for a, b in zip(ptr[:-1].tolist(), ptr[1:].tolist())]
+    for reduce, by_hand in (("sum", lambda p: p.sum(0)), ("mean", lambda p: p.mean(0)), ("max", lambda p: p.amax(0)), ("min", lambda p: p.amin(0))):
+        expected = torch.stack([by_hand(part) if len(part) else torch.zeros(3, 2, device=device) for part in parts])
+        for dtype in (torch.float32, torch.float64):
+            assert torch.allclose(segment_reduce(x.to(dtype), ptr, reduce), expected.to(dtype), 1e-5, 1e-6)
+    assert segment_reduce(x[:, 0, 0], ptr).shape == (5,)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_gather(device):
+    table = randn(9, 4, device=device).requires_grad_()
+    ids = torch.tensor([[1, 8], [1, 0]], device=device)
+    for sparse in (False, True):
+        table.grad = None
+        out = gather(table, ids, sparse_grad=sparse)
+        assert torch.equal(out, table[ids])
+        (out * torch.arange(16.0, device=device).view(2, 2, 4)).sum().backward()
+        assert table.grad.is_sparse == sparse
+        dense = table.grad.to_dense()
+        expected = torch.autograd.grad((table[ids] * torch.arange(16.0, device=device).view(2, 2, 4)).sum(), table)[0]
+        assert torch.equal(dense, expected)
+    for bad in (9, -1):
+        with pytest.raises(IndexError, match=f"ids: got {bad}, expected rows of 0 to 8"):
+            gather(table, torch.tensor([0, bad], device=device))
+
+
+def functions(adjacency, device, dtype):
+    """Of each operator a function of what has gradients, and its operands."""
+    def operand(*shape, seed):
+        return randn(*shape, device=device, dtype=dtype, seed=seed).requires_grad_()
+
+    ptr = torch.tensor([0, 2, 2, 7, 12], device=device)
+    x, y, v, alone = operand(SOURCES, 2, 3, seed=1), operand(TARGETS, 2, 3, seed=2), operand(EDGES, 2, seed=3), operand(12, 2, seed=4)
+    return {"spmm": (lambda x, v: spmm(adjacency, x, v), (x, v)), "spmm without values": (lambda x: spmm(adjacency, x, reduce="mean"), (x,)),
+            "largest": (lambda x: spmm(adjacency, x, reduce="max"), (x,)), "sddmm": (lambda y, x: sddmm(adjacency, y, x), (y, x)),
+            "softmax": (lambda v: edge_softmax(adjacency, v), (v,)), **{reduce: (lambda a, reduce=reduce: segment_reduce(a, ptr, reduce), (alone,)) for reduce in ("sum", "mean", "max", "min")},
+            "gather": (lambda a: gather(a, torch.tensor([1, 5, 1], device=device)), (alone,))}
+
+
+# Float64 is PyTorch's, whose sums on GPUs are added up in no order.
+NONDETERMINISM = 1e-10
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_gradients(device):
+    """In float64 by differences; the engine's, in float32, by those."""
+    adjacency = Adjacency(some_edges(device), TARGETS, SOURCES)
+    exact, found = (functions(adjacency, device, dtype) for dtype in (torch.float64, torch.float32))
+    for name, (function, operands) in exact.items():
+        assert torch.autograd.gradcheck(function, operands, fast_mode=True, nondet_tol=NONDETERMINISM), name
+        if name in ("spmm", "sddmm", "sum"):
+            assert torch.autograd.gradgradcheck(function, operands, fast_mode=True, nondet_tol=NONDETERMINISM), name
+        weights = randn(*function(*operands).shape, device=device, dtype=torch.float64, seed=9)
+        expected = torch.autograd.grad((function(*operands) * weights).sum(), operands)
+        narrow, narrow_operands = found[name]
+        for ours, wanted in zip(torch.autograd.grad((narrow(*narrow_operands) * weights.float()).sum(), narrow_operands), expected):
+            assert ours.dtype == torch.float32 and torch.allclose(ours.double(), wanted, 1e-4, 1e-5), name
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_operators_are_what_pytorch_is_told(device):
+    edges = some_edges(device, 6, 6, 20)
+    adjacency = Adjacency(edges, 6, 6)
+    x, v = randn(6, 2, 3, device=device).requires_grad_(), randn(20, 2, device=device).requires_grad_()
+    s = adjacency.structures(x)
+    for operator, arguments in ((operators.spmm, (x, v, *s)), (operators.sddmm, (x, x.detach().clone(), *s)), (operators.edge_softmax, (v, s[0], s[2])),
+                                (operators.row_max, (x.detach().flatten(1).requires_grad_(), s[0], s[1])), (operators.sort_edges, (edges[1], edges[0], 6, 6)),
+                                (operators.gather, (v, torch.tensor([1, 2], device=device), False))):
+        torch.library.opcheck(operator, arguments, test_utils=("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static"))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_autocast(device):
+    adjacency = Adjacency(some_edges(device), TARGETS, SOURCES)
+    x, y, v = randn(SOURCES, 2, 8, device=device), randn(TARGETS, 2, 8, device=device), randn(EDGES, 2, device=device)
+    half = torch.bfloat16 if device == "cpu" else torch.float16
+    with torch.autocast(device, half):
+        for found, wanted in ((spmm(adjacency, x.to(half), v), spmm(adjacency, x, v)), (sddmm(adjacency, y.to(half), x), sddmm(adjacency, y, x)), (edge_softmax(adjacency, v.to(half)), edge_softmax(adjacency, v))):
+            assert found.dtype == torch.float32 and torch.allclose(found, wanted, 0.03, 0.1)
+
+
+@pytest.mark.parametrize("call, error, message", [
+    (lambda a, x: spmm(a, x[:-1]), ValueError, r"x: got shape \(59, 4\), expected \(60, k\)"),
+    (lambda a, x: spmm(a, x.long()), ValueError, "x: got torch.int64"),
+    (lambda a, x: spmm(a, x, torch.ones(3)), ValueError, r"values: got shape \(3, 1\)"),
+    (lambda a, x: spmm(a, x, torch.ones(EDGES, dtype=torch.float64)), ValueError, "values: got torch.float64"),
+    (lambda a, x: spmm(a, x, reduce="min"), ValueError, 'reduce: got "min"'),
+    (lambda a, x: spmm(a, x, reduce="all"), ValueError, "reduce: got 'all'"),
+    (lambda a, x: spmm(a, x, torch.ones(EDGES), reduce="max"), ValueError, "values: got some"),
+    (lambda a, x: sddmm(a, x, x), ValueError, r"x: got shape \(60, 4\)"),
+    (lambda a, x: sddmm(a, x[:TARGETS], x[:, :3]), ValueError, r"y: got rows of shape \(3,\)"),
+    (lambda a, x: edge_softmax(a, x), ValueError, r"x: got shape \(60, 4\)"),
+    (lambda a, x: segment_reduce(x, torch.tensor([0, 50])), ValueError, "ptr: got one from 0 to 50"),
+    (lambda a, x: segment_reduce(x, torch.tensor([0, 30, 20, 60])), ValueError, "ptr: got one"),
+    (lambda a, x: segment_reduce(x, x), ValueError, "ptr: got torch.float32"),
+    (lambda a, x: gather(x, x), ValueError, "ids: got torch.float32"),
+    (lambda a, x: Adjacency(torch.tensor([[0], [3]]), 3), IndexError, "edge_index: got the id 3, expected ids of 0 to 2"),
+    (lambda a, x: Adjacency(torch.tensor([[-1], [0]]), 3), IndexError, "edge_index: got the id -1"),
+    (lambda a, x: Adjacency(torch.tensor([0, 1]), 3), ValueError, "edge_index: got torch.int64 of shape"),
+])
+def test_what_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call(Adjacency(some_edges(), TARGETS, SOURCES), randn(SOURCES, 4))
+
+
+def test_nothing_in_nothing_out():
+    adjacency = Adjacency(torch.empty((2, 0), dtype=torch.long), 4)
+    x = randn(4, 3).requires_grad_()
+    for reduce in ("sum", "mean", "max"):
+        out = spmm(adjacency, x, reduce=reduce)
+        assert not out.any() and out.shape == (4, 3)
+        assert not torch.autograd.grad(out.sum(), x)[0].any()
+    assert edge_softmax(adjacency, torch.empty(0, 2)).shape == (0, 2) and sddmm(adjacency, x, x).shape == (0,)
+    assert spmm(Adjacency(torch.empty((2, 0), dtype=torch.long), 0), torch.empty(0, 3)).shape == (0, 3)
+
+
+VERTICES = 50
+
+
+def layers():
+    """Names, arguments, and what forward() takes beside x and edge_index."""
+    weights, features = randn(400, seed=7).abs(), randn(400, 6, seed=8)
+    made = [("GCNConv", {}, {}), ("GCNConv", {}, {"edge_weight": weights}), ("GCNConv", {"improved": True, "cached": True, "bias": False}, {}), ("GCNConv", {"add_self_loops": False}, {}),
+            ("GCNConv", {"normalize": False}, {"edge_weight": weights}), ("SAGEConv", {}, {}), ("SAGEConv", {"aggr": "add", "normalize": True}, {}), ("SAGEConv", {"aggr": "max", "project": True}, {}),
+            ("SAGEConv", {"out_channels": 40, "root_weight": False}, {}), ("SAGEConv", {"aggr": "std"}, {}), ("GINConv", {"train_eps": True, "eps": 0.3}, {}),
+            ("GATConv", {}, {}), ("GATConv", {"heads": 3, "residual": True}, {}), ("GATConv", {"heads": 2, "concat": False, "add_self_loops": False}, {}),
+            ("GATConv", {"heads": 2, "edge_dim": 6}, {"edge_attr": features}), ("GATConv", {"edge_dim": 6, "fill_value": 0.5}, {"edge_attr": features}),
+            ("GATv2Conv", {"heads": 3}, {}), ("GATv2Conv", {"share_weights": True, "concat": False, "heads": 2, "residual": True}, {}), ("GATv2Conv", {"edge_dim": 6}, {"edge_attr": features})]
+    return [pytest.param(*case, id=f"{case[0]}-{'-'.join(map(str, case[1].items()))}{'-' * bool(case[2])}{''.join(case[2])}") for case in made]
+
+
+def pair_of(name, arguments, device="cpu"):
+    """PyTorch Geometric's layer and warren's, with the state of that."""
+    theirs_of = pytest.importorskip("torch_geometric.nn")
+    import warren.torch
+
+    arguments = {"out_channels": 5, **arguments}
+    if name == "GINConv":
+        network = torch.nn.Sequential(torch.nn.Linear(12, arguments.pop("out_channels")), torch.nn.ReLU())
+        arguments["nn"] = network
+    else:
+        arguments["in_channels"] = 12
+    torch.manual_seed(11)
+    theirs = getattr(theirs_of, name)(**copy.deepcopy(arguments)).to(device)
+    ours = getattr(warren.torch, name)(**copy.deepcopy(arguments)).to(device)
+    for parameter in theirs.parameters():
+        parameter.data += 0.1 * torch.randn_like(parameter)
+    ours.load_state_dict(theirs.state_dict())
+    return theirs, ours
+
+
+def layer_edges():
+    edges = some_edges(targets=VERTICES, sources=VERTICES, edges=400)
+    # Five loops, of vertices that have no other: of several with weights PyTorch Geometric takes one, on a GPU any.
+    edges[1] = torch.where(edges[0] == edges[1], (edges[1] + 1) % VERTICES, edges[1])
+    edges[:, :5] = torch.tensor([3, 4, 5, 6, 7])
+    return edges
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name, arguments, more", layers())
+def test_layers_agree(device, name, arguments, more):
+    theirs, ours = pair_of(name, arguments, device)
+    assert [n for n, _ in ours.named_parameters()] == [n for n, _ in theirs.named_parameters()] and isinstance(ours, type(theirs)) and repr(ours) == repr(theirs)
+    edges = layer_edges().to(device)
+    more = {key: value.to(device).requires_grad_() for key, value in more.items()}
+    results = []
+    for layer in (theirs, ours):
+        x = randn(VERTICES, 12, device=device).requires_grad_()
+        for _ in range(2):  # What is kept, too.
+            out = layer(x, edges, **more)
+        weights = randn(*out.shape, device=device, seed=4)
+        results.append((out, torch.autograd.grad((out * weights).sum(), (x, *layer.parameters(), *more.values()))))
+    torch.testing.assert_close(results[1][0], results[0][0], rtol=1e-5, atol=1e-5)
+    for wanted, found in zip(results[0][1], results[1][1]):
+        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["SAGEConv", "GATConv", "GATv2Conv", "GINConv"])
+def test_layers_of_sources_and_targets(name):
+    arguments = {} if name == "GINConv" else {"in_channels": (12, 12)}
+    theirs_of = pytest.importorskip("torch_geometric.nn")
+    import warren.torch
+
+    theirs, ours = pair_of(name, {}) if name == "GINConv" else (getattr(theirs_of, name)(out_channels=5, **arguments), getattr(warren.torch, name)(out_channels=5, **arguments))
+    ours.load_state_dict(theirs.state_dict())
+    x = (randn(SOURCES, 12), randn(TARGETS, 12, seed=3))
+    assert torch.allclose(ours(x, some_edges()), theirs(x, some_edges()), 1e-5, 1e-5)
+
+
+def test_layers_fall_back_where_operators_do_not_do():
+    theirs, ours = pair_of("GATConv", {"heads": 2})
+    edges, x = layer_edges(), randn(VERTICES, 12)
+    (out, (index, alpha)), (wanted, (wanted_index, wanted_alpha)) = (layer(x, edges, return_attention_weights=True) for layer in (ours, theirs))
+    assert torch.allclose(out, wanted) and torch.equal(index, wanted_index) and torch.allclose(alpha, wanted_alpha)
+    theirs, ours = pair_of("SAGEConv", {"flow": "target_to_source"})
+    assert torch.allclose(ours(x, edges), theirs(x, edges), 1e-5, 1e-5)
+
+
+def test_a_state_of_another_shape():
+    _, ours = pair_of("GCNConv", {})
+    other, _ = pair_of("GCNConv", {"out_channels": 6})
+    with pytest.raises(RuntimeError, match="size mismatch for lin.weight"):
+        ours.load_state_dict(other.state_dict())
+
+
+def test_edges_that_are_changed_in_place_are_seen():
+    _, ours = pair_of("SAGEConv", {})
+    edges, x = layer_edges(), randn(VERTICES, 12)
+    before = ours(x, edges)
+    assert edges._warren_adjacency[1] is edges._warren_adjacency[1] and torch.equal(ours(x, edges), before)
+    edges[0, 0] = 20
+    assert not torch.equal(ours(x, edges), before) and torch.equal(ours(x, edges), ours(x, edges.clone()))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_layers_compile_without_breaks(device):
+    import warren.torch
+
+    pytest.importorskip("torch_geometric")
+    torch.manual_seed(0)
+    model = torch.nn.ModuleList([warren.torch.GCNConv(12, 8), warren.torch.SAGEConv(8, 8), warren.torch.GATConv(8, 4, heads=2), warren.torch.GATv2Conv(8, 3)]).to(device)
+
+    def forward(x, edges):
+        for layer in model:
+            x = layer(x, edges).relu()
+        return x
+
+    x, edges = randn(VERTICES, 12, device=device), layer_edges().to(device)
+    wanted = forward(x, edges)
+    gradients = torch.autograd.grad(wanted.square().sum(), list(model.parameters()))
+    compiled = torch.compile(forward, backend="aot_eager", fullgraph=True)
+    found = compiled(x, edges.clone())
+    assert torch.allclose(found, wanted, 1e-4, 1e-5)
+    for mine, other in zip(torch.autograd.grad(found.square().sum(), list(model.parameters())), gradients):
+        assert torch.allclose(mine, other, 1e-3, 1e-4)

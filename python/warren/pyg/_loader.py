@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NeighborLoader and LinkNeighborLoader. PyTorch Geometric's own classes name the fields of a batch; what is sampled, how and when is warren's."""
+from __future__ import annotations
+
+import copy
+import itertools
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch_geometric.loader import LinkLoader, NodeLoader
+
+from .._session import Session, choice
+from .._table import Table
+from ._ahead import Ahead
+from ._sampler import BATCH_NUMBERS, NeighborSampler, check_vertices
+from ._stores import is_remote
+
+PLACEMENTS = {"auto": 0, "device": 1, "host": 2, "cached": 3}
+# Batches of vertices that one call samples on a GPU.
+FLIGHT = 8
+_told: set[str] = set()
+
+
+class _Loader:
+    """What both loaders have in common."""
+
+    data: Any
+    transform: Any
+
+    def _start(self, data: Any, sampler: NeighborSampler, placement: str, options: dict[str, Any]) -> dict[str, Any]:
+        """The options of torch's DataLoader, from those that were given."""
+        self._sampler = sampler
+        self._made_of = None if is_remote(data) else (data.edge_index, data.edge_index._version)
+        self._resident, self._tables = _placed(data, sampler, placement)
+        workers = options.pop("num_workers", 0)
+        for name in ("persistent_workers", "prefetch_factor", "multiprocessing_context", "worker_init_fn", "filter_per_worker"):
+            options.pop(name, None)
+        if workers:
+            _tell_once("num_workers", f"num_workers: got {workers}, which has no effect: batches are sampled by warren's threads or on the GPU, ahead of the model")
+        if options.get("batch_size", 1) is None:
+            raise ValueError("batch_size: got None, expected a number of seeds, 1 or more")
+        return options
+
+    def _check_unchanged(self) -> None:
+        if self._made_of is None:
+            return
+        made_of, version = self._made_of
+        now = getattr(self.data, "edge_index", None)
+        if now is not made_of or now._version != version:
+            raise ValueError("data: edge_index was changed after the loader was made, expected the graph that it was made of: make another loader")
+
+    def _gathered(self, out: Any) -> Any:
+        """The batch of a sample, its attributes gathered, before `transform`."""
+        batch = super().filter_fn.__func__(_Untransformed(self), out)  # type: ignore[misc]
+        for key, table in self._tables.items():
+            batch[key] = table.gather(out.node.to(torch.int64))
+        return batch
+
+    def _transformed(self, batch: Any) -> Any:
+        return batch if self.transform is None else self.transform(batch)
+
+    def filter_fn(self, out: Any) -> Any:
+        """The sample `out` as a batch with the attributes of its vertices and edges."""
+        return self._transformed(self._gathered(out))
+
+    def _iterate(self, flights: Iterator[list[Any]], length: int, sample: Any) -> Iterator[Any]:
+        def make() -> Iterator[Any]:
+            for flight in flights:
+                outputs = sample(flight)
+                while outputs:  # Letting go of each.
+                    yield self._gathered(outputs.pop(0))
+                if self._sampler.on_gpu:  # What was sampled is the engine's memory, until it is read.
+                    torch.cuda.current_stream().synchronize()
+
+        if self._sampler.on_gpu:
+            return Ahead(make, self._sampler.device, length, self._transformed)
+        pinned = bool(getattr(self, "pin_memory", False)) and torch.cuda.is_available()
+        return _Inline((batch.pin_memory() if pinned else batch for batch in map(self._transformed, make())), length)
+
+
+class _Inline:
+    """An iterator with a length."""
+
+    def __init__(self, batches: Iterator[Any], length: int):
+        self._batches = batches
+        self._length = length
+
+    def __iter__(self) -> _Inline:
+        return self
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+
+class _Untransformed:
+    """A loader as PyTorch Geometric's filter_fn() sees it: with the data where it is gathered from, and without `transform`."""
+
+    def __init__(self, loader: Any):
+        self._loader = loader
+        self.data = loader._resident
+        self.transform = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
+    """Mini-batches around vertices, as torch_geometric.loader.NeighborLoader gives them, sampled by warren: the arguments and the batches are the same.
+
+    data: a Data with `edge_index`, or a pair of a FeatureStore and a GraphStore with one type of edges. num_neighbors: of each vertex, hop by hop, -1 for all, drawn once a batch along its in-edges. input_nodes: ids, a mask,
+    or None for all. replace, disjoint, subgraph_type ("directional", "bidirectional"), weight_attr, transform, transform_sampler_output and the options of
+    torch's DataLoader as there; draws follow torch.manual_seed(). num_workers is accepted and has no effect.
+    A batch has x, y and whatever else data has of vertices and edges for its own, edge_index from source to target among its vertices, n_id, e_id, batch_size,
+    num_sampled_nodes, num_sampled_edges, input_id, and with `disjoint` batch. It is on the device that samples it.
+    device: "cpu", "cuda", or "auto": a GPU where there is one. placement: of the attributes when a GPU samples: "device": copied to it once; "host": they stay in
+    host memory, which it reads in place; "cached": the same, with the rows of the busiest tenth of the vertices on the device; "auto": "device" where they fit in half of its free memory, else "host".
+    Raises ValueError, naming the argument, for HeteroData, drawing by time, "induced", and what else this loader has not; VertexError (an IndexError) for ids
+    that are no vertices; and, when it is iterated, ValueError where data.edge_index is not what the loader was made of.
+    """
+
+    def __init__(self, data: Any, num_neighbors: Any, input_nodes: Any = None, input_time: Any = None, replace: bool = False, subgraph_type: Any = "directional",
+                 disjoint: bool = False, temporal_strategy: str = "uniform", time_attr: str | None = None, weight_attr: str | None = None, transform: Any = None,
+                 transform_sampler_output: Any = None, is_sorted: bool = False, filter_per_worker: bool | None = None, neighbor_sampler: Any = None, directed: bool = True,
+                 device: str = "auto", placement: str = "auto", session: Session | None = None, **kwargs: Any):
+        if input_time is not None:
+            raise ValueError("input_time: got times, expected None: this loader does not draw by time")
+        if is_remote(data) and input_nodes is None:
+            raise ValueError("input_nodes: got None, expected ids or a mask: stores do not say how many vertices there are")
+        sampler = _sampler_of(neighbor_sampler, directed, data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device, session)
+        kwargs = self._start(data, sampler, placement, kwargs)
+        if isinstance(input_nodes, torch.Tensor) and input_nodes.dtype == torch.bool and input_nodes.numel() != sampler.num_nodes:
+            raise ValueError(f"input_nodes: got a mask of {input_nodes.numel()}, expected one of all {sampler.num_nodes} vertices")
+        NodeLoader.__init__(self, data, sampler, input_nodes, None, transform, transform_sampler_output, False, **kwargs)
+        check_vertices("input_nodes", self.input_data.node, sampler.num_nodes)
+
+    def _get_iterator(self) -> Any:
+        self._check_unchanged()
+        first = int(torch.randint(BATCH_NUMBERS, (), generator=self.generator))
+        numbers = itertools.count(first)
+        size = FLIGHT if self._sampler.on_gpu else 1
+
+        def sample(flight: list[Any]) -> list[Any]:
+            return self._sampler.sample_many([self.input_data[index] for index in flight], [next(numbers) for _ in flight][0])
+
+        return self._iterate(_flights(iter(self.batch_sampler), size), len(self), sample)
+
+
+class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
+    """Mini-batches around links, as torch_geometric.loader.LinkNeighborLoader gives them, sampled by warren: the arguments and the batches are the same.
+
+    edge_label_index: the links, 2 x m, or None for all edges; edge_label: their labels. neg_sampling: None, "binary" (a batch has edge_label_index and
+    edge_label, with 0 for links that are made up), "triplet" (src_index, dst_pos_index and dst_neg_index), or a NegativeSampling; neg_sampling_ratio: of
+    "binary". Vertices of links that are made up are drawn from all; they may be neighbours by chance.
+    The rest, what is raised too, as of NeighborLoader.
+    """
+
+    def __init__(self, data: Any, num_neighbors: Any, edge_label_index: Any = None, edge_label: Any = None, edge_label_time: Any = None, replace: bool = False,
+                 subgraph_type: Any = "directional", disjoint: bool = False, temporal_strategy: str = "uniform", neg_sampling: Any = None, neg_sampling_ratio: Any = None,
+                 time_attr: str | None = None, weight_attr: str | None = None, transform: Any = None, transform_sampler_output: Any = None, is_sorted: bool = False,
+                 filter_per_worker: bool | None = None, neighbor_sampler: Any = None, directed: bool = True, device: str = "auto", placement: str = "auto",
+                 session: Session | None = None, **kwargs: Any):
+        if edge_label_time is not None:
+            raise ValueError("edge_label_time: got times, expected None: this loader does not draw by time")
+        if is_remote(data):
+            raise ValueError("data: got a pair of stores, expected a Data: links are drawn from one alone")
+        sampler = _sampler_of(neighbor_sampler, directed, data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device, session)
+        kwargs = self._start(data, sampler, placement, kwargs)
+        LinkLoader.__init__(self, data, sampler, edge_label_index, edge_label, None, neg_sampling, neg_sampling_ratio, transform, transform_sampler_output, False, **kwargs)
+        check_vertices("edge_label_index[0]", self.input_data.row, sampler.num_nodes)
+        check_vertices("edge_label_index[1]", self.input_data.col, sampler.num_nodes)
+
+    def _get_iterator(self) -> Any:
+        self._check_unchanged()
+        numbers = itertools.count(int(torch.randint(BATCH_NUMBERS, (), generator=self.generator)))
+        draws = torch.Generator().manual_seed(int(torch.randint(2**62, (), generator=self.generator)))
+
+        def sample(flight: list[Any]) -> list[Any]:
+            return [self._sampler.sample_links(self.input_data[index], self.neg_sampling, next(numbers), draws) for index in flight]
+
+        return self._iterate(_flights(iter(self.batch_sampler), 1), len(self), sample)
+
+
+def _sampler_of(given: Any, directed: bool, data: Any, num_neighbors: Any, replace: bool, subgraph_type: Any, disjoint: bool, temporal_strategy: str,
+                time_attr: str | None, weight_attr: str | None, device: str, session: Session | None) -> NeighborSampler:
+    if not directed:
+        raise ValueError("directed: got False, expected True: subgraphs of all edges between the vertices are not taken")
+    if given is not None:
+        if not isinstance(given, NeighborSampler):
+            raise ValueError(f"neighbor_sampler: got {type(given).__name__}, expected a warren.pyg.NeighborSampler or None")
+        return given
+    return NeighborSampler(data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device=device, session=session)
+
+
+def _flights(batches: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    while flight := list(itertools.islice(batches, size)):
+        yield flight
+
+
+def _placed(data: Any, sampler: NeighborSampler, placement: str) -> tuple[Any, dict[str, Table]]:
+    """The data as batches are gathered from it, and the tables of what stays in host memory."""
+    choice("placement", placement, PLACEMENTS)
+    if is_remote(data):
+        if placement != "auto":
+            raise ValueError(f'placement: got {placement!r}, expected "auto": the feature store says where its tensors are')
+        return data, {}
+    if not sampler.on_gpu:
+        if placement != "auto":
+            raise ValueError(f'placement: got {placement!r}, expected "auto": the CPU samples, and reads attributes where they are')
+        return data, {}
+    away = [key for key, value in data._store.items() if isinstance(value, torch.Tensor) and value.device.type == "cpu" and data.is_node_attr(key)]
+    if placement == "auto":
+        bytes_of = sum(value.numel() * value.element_size() for value in data._store.values() if isinstance(value, torch.Tensor) and value.device.type == "cpu")
+        placement = "device" if 2 * bytes_of <= torch.cuda.mem_get_info(sampler.device)[0] else "host"
+    tables: dict[str, Table] = {}
+    resident = copy.copy(data)
+    if placement != "device":
+        busiest = None
+        if placement == "cached":
+            degrees = torch.bincount(data.edge_index[0].cpu(), minlength=sampler.num_nodes)
+            busiest = degrees.topk(max(1, sampler.num_nodes // 10)).indices.numpy()
+        for key in away:
+            value = data[key]
+            if value.dim() == 2 and value.dtype in (torch.float32, torch.float16, torch.float64) and data.__cat_dim__(key, value) == 0:
+                tables[key] = Table(value.detach().contiguous().numpy(), placement=placement, cached=busiest, device="cuda", session=sampler._session)
+                del resident[key]
+    # Only its device and its length are asked for.
+    resident.edge_index = torch.zeros((2, 1), dtype=torch.long, device=sampler.device).expand(2, data.edge_index.shape[1])
+    resident.num_nodes = data.num_nodes
+    return resident.to(sampler.device), tables
+
+
+def _tell_once(key: str, text: str) -> None:
+    if key not in _told:
+        _told.add(key)
+        warnings.warn(text, stacklevel=4)

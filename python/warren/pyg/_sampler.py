@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sampler as PyTorch Geometric's loaders take one: warren's, along a graph's in-edges.
+
+Row v of warren's graph holds the sources of v's in-edges, so that neighbours of a target are drawn as PyTorch Geometric draws them. Its edges are
+sorted by target and source; `_permutation` leads from their places back to the columns of `edge_index`.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch_geometric.data import Data, HeteroData
+from torch_geometric.sampler import BaseSampler, EdgeSamplerInput, NegativeSampling, NodeSamplerInput, SamplerOutput
+
+from .._arrays import type_name
+from .._build import from_csr, from_edges
+from .._errors import VertexError
+from .._graph import Graph
+from .._sample import SampledBatches, sample_batches
+from .._session import Session, choice
+from .._train import fanouts as hops_of
+from ._stores import edges_of, is_remote
+
+DEVICES = {"auto": 0, "cpu": 1, "cuda": 2}
+# Draws go by the batch's number, so that the engine keeps one sampler for all epochs.
+SEED = 1
+BATCH_NUMBERS = 2**47
+
+
+class NeighborSampler(BaseSampler):  # type: ignore[misc]
+    """Samples of a homogeneous graph's in-neighbours, hop by hop: a vertex' are drawn once a batch, in the hop after the one that found it.
+
+    data: a Data with `edge_index`, or a pair of a FeatureStore and a GraphStore with one type of edges; as it is now: later changes are not seen. num_neighbors: how many a hop, -1 for all; replace, disjoint, weight_attr,
+    subgraph_type ("directional" or "bidirectional") as of PyTorch Geometric's sampler. device: "cpu", "cuda", or "auto": a GPU where there is one.
+    Draws follow torch.manual_seed(). Raises ValueError for what it cannot do, naming it; VertexError for edges of no vertices.
+    """
+
+    def __init__(self, data: Any, num_neighbors: Any, replace: bool = False, subgraph_type: Any = "directional", disjoint: bool = False, temporal_strategy: str = "uniform",
+                 time_attr: str | None = None, weight_attr: str | None = None, is_sorted: bool = False, device: str = "auto", session: Session | None = None):
+        if is_remote(data):
+            if weight_attr is not None:
+                raise ValueError(f"weight_attr: got {weight_attr!r}, expected None: stores have no attributes of edges")
+            edge_index, self.num_nodes = edges_of(data)
+        else:
+            _check_data(data)
+            edge_index, self.num_nodes = data.edge_index, int(data.num_nodes or 0)
+        choice("device", device, DEVICES)
+        if time_attr is not None or temporal_strategy != "uniform":
+            named = "time_attr" if time_attr is not None else "temporal_strategy"
+            raise ValueError(f"{named}: got {time_attr if time_attr is not None else temporal_strategy!r}, expected none: this loader does not draw by time")
+        if isinstance(num_neighbors, dict):
+            raise ValueError("num_neighbors: got a dict, expected a list of numbers, one a hop: the graph has one type of edges")
+        self.num_neighbors: list[int] = hops_of("num_neighbors", num_neighbors)
+        self.subgraph_type = str(getattr(subgraph_type, "value", subgraph_type))
+        if self.subgraph_type not in ("directional", "bidirectional"):
+            raise ValueError(f'subgraph_type: got {self.subgraph_type!r}, expected "directional" or "bidirectional"')
+        self.replace = bool(replace)
+        self.disjoint = bool(disjoint)
+        self.is_weighted = weight_attr is not None
+        self.on_gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available() and _runs_on_gpus(session))
+        self.device: Any = torch.device("cuda", 0) if self.on_gpu else torch.device("cpu")
+        self._session = session
+        weights = None if weight_attr is None else _weights_of(data, weight_attr)
+        self._graph, self._permutation = _graph_of(edge_index, self.num_nodes, weights, self.device)
+
+    @property
+    def edge_permutation(self) -> None:
+        """None: the edges of an output are columns of `edge_index` already."""
+        return None
+
+    def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
+        """The sample of one batch of vertices."""
+        return self.sample_many([index], int(torch.randint(BATCH_NUMBERS, ())))[0]
+
+    def sample_many(self, inputs: Sequence[NodeSamplerInput], number: int) -> list[SamplerOutput]:
+        """The samples of batches of equally many vertices, but for the last, by one call. `number`: the first one's; the draws go by it."""
+        outputs = self._outputs([batch.node for batch in inputs], number)
+        for batch, out in zip(inputs, outputs):
+            out.metadata = (batch.input_id, batch.time)
+        return outputs
+
+    def sample_from_edges(self, index: EdgeSamplerInput, neg_sampling: NegativeSampling | None = None, **kwargs: Any) -> SamplerOutput:
+        """The sample around both ends of edges, and of as many negative ones as `neg_sampling` asks for."""
+        return self.sample_links(index, neg_sampling, int(torch.randint(BATCH_NUMBERS, ())), None)
+
+    def sample_links(self, index: EdgeSamplerInput, negative: NegativeSampling | None, number: int, generator: Any) -> SamplerOutput:
+        """As sample_from_edges(). `generator` draws the negative ends; None: torch's own."""
+        src, dst, label = index.row, index.col, index.label
+        positives = src.numel()
+        negatives = 0 if negative is None else math.ceil(positives * negative.amount)
+        is_triplet = negative is not None and negative.is_triplet()
+        if negative is not None:
+            if not is_triplet:
+                src = torch.cat([src, self._negative(negative, negatives, "src", generator)])
+                label = torch.ones(positives) if label is None else label
+                label = torch.cat([label, label.new_zeros((negatives, *label.shape[1:]))])
+            dst = torch.cat([dst, self._negative(negative, negatives, "dst", generator)])
+        seeds = torch.cat([src, dst])
+        places = torch.arange(seeds.numel())
+        if not self.disjoint:
+            seeds, places = seeds.unique(return_inverse=True)
+        out: SamplerOutput = self._outputs([seeds], number)[0]
+        if out.batch is not None:
+            # What belongs to one positive link has its number.
+            out.batch = out.batch % max(1, positives)
+        places = places.to(self.device)
+        if not is_triplet:
+            out.metadata = (index.input_id, places.view(2, -1), None if label is None else label.to(self.device), index.time)
+        else:
+            far = places[2 * positives:]
+            # Of disjoint trees the negatives of a link are apart by the number of links.
+            far = far.view(-1, positives).t() if self.disjoint and positives > 0 else far.view(positives, -1) if positives > 0 else far
+            out.metadata = (index.input_id, places[:positives], places[positives:2 * positives], far.squeeze(-1) if far.dim() == 2 else far, index.time)
+        return out
+
+    def _negative(self, negative: NegativeSampling, count: int, end: str, generator: Any) -> Any:
+        weight = negative.src_weight if end == "src" else negative.dst_weight
+        if count == 0:
+            return torch.empty(0, dtype=torch.long)
+        if weight is None:
+            return torch.randint(self.num_nodes, (count,), generator=generator)
+        if weight.numel() != self.num_nodes:
+            raise ValueError(f"neg_sampling: got {weight.numel()} weights, expected one a vertex, {self.num_nodes}")
+        return torch.multinomial(weight.cpu(), count, replacement=True, generator=generator)
+
+    def _outputs(self, batches: Sequence[Any], number: int) -> list[SamplerOutput]:
+        if any(batch.numel() == 0 for batch in batches):
+            return [self._empty() if batch.numel() == 0 else self._outputs([batch], number + at)[0] for at, batch in enumerate(batches)]
+        seeds = batches[0] if len(batches) == 1 else torch.cat(list(batches))
+        check_vertices("input", seeds, self.num_nodes)
+        found = sample_batches(self._graph, seeds.numpy(), self.num_neighbors, batch_size=batches[0].numel(), replace=self.replace, weighted=self.is_weighted,
+                               disjoint=self.disjoint, edge_ids=True, seed=SEED, batch=number, in_flight=len(batches), device="cuda" if self.on_gpu else "cpu",
+                               session=self._session, once=True)
+        outputs = _outputs_of(found, self._permutation, self.disjoint)
+        if self.subgraph_type == "bidirectional":
+            outputs = [out.to_bidirectional(keep_orig_edges=False) for out in outputs]
+        return outputs
+
+    def _empty(self) -> SamplerOutput:
+        nothing = torch.empty(0, dtype=torch.long, device=self.device)
+        hops = len(self.num_neighbors)
+        return SamplerOutput(node=nothing, row=nothing, col=nothing, edge=nothing, batch=nothing if self.disjoint else None, num_sampled_nodes=[0] * (hops + 1),
+                             num_sampled_edges=[0] * hops)
+
+
+def _runs_on_gpus(session: Session | None) -> bool:
+    """Whether calls of the session run on GPUs that this build of warren can use."""
+    found = sample_batches(from_edges([0], [0]), [0], [1], session=session)
+    return bool(found.info["device"] == "cuda")
+
+
+def check_vertices(name: str, ids: Any, num_nodes: int) -> None:
+    """Raises ValueError for what are no integers, VertexError for the first that is no vertex."""
+    if ids.dtype.is_floating_point or ids.dtype.is_complex or ids.dtype == torch.bool:
+        raise ValueError(f"{name}: got elements of type {ids.dtype}, expected integers: ids of vertices")
+    if ids.numel() == 0 or (int(ids.min()) >= 0 and int(ids.max()) < num_nodes):
+        return
+    at = int(((ids < 0) | (ids >= num_nodes)).to(torch.uint8).argmax())
+    raise VertexError(f"{name}[{at}]: got {int(ids.reshape(-1)[at])}, expected ids of 0 to {num_nodes - 1}")
+
+
+def _check_data(data: Any) -> None:
+    if isinstance(data, HeteroData):
+        raise ValueError("data: got a HeteroData, expected a Data: graphs with several types of vertices or edges are not taken; to_homogeneous() makes one of it")
+    if not isinstance(data, Data):
+        raise ValueError(f"data: got {type_name(data)}, expected a torch_geometric.data.Data, or a pair of a FeatureStore and a GraphStore")
+    if getattr(data, "edge_index", None) is None:
+        raise ValueError("data: got one without edge_index, expected one with it: adj and adj_t are not taken")
+
+
+def _weights_of(data: Any, name: str) -> Any:
+    weights = data[name] if name in data else None
+    if weights is None or not data.is_edge_attr(name):
+        raise ValueError(f"weight_attr: got {name!r}, expected an attribute of the edges with a weight each")
+    weights = weights.reshape(-1).to(torch.float32)
+    if weights.numel() != data.edge_index.shape[1]:
+        raise ValueError(f"weight_attr: got {weights.numel()} weights, expected one an edge, {data.edge_index.shape[1]}")
+    return weights
+
+
+def _graph_of(edge_index: Any, num_nodes: int, weights: Any, device: Any) -> tuple[Graph, Any]:
+    """The graph of the in-edges, and for each of its edges the column of `edge_index`; None where they are in that order already."""
+    edges = edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index
+    try:
+        source, target = edges.detach().to(device)
+        order, graph = _sorted_graph(source, target, num_nodes, weights, device)
+    except torch.OutOfMemoryError:
+        device = torch.device("cpu")
+        source, target = edges.detach().cpu()
+        order, graph = _sorted_graph(source, target, num_nodes, weights, device)
+    is_same = bool((order[1:] > order[:-1]).all())
+    return graph, None if is_same else order
+
+
+def _sorted_graph(source: Any, target: Any, num_nodes: int, weights: Any, device: Any) -> tuple[Any, Graph]:
+    check_vertices("data.edge_index[0]", source, num_nodes)
+    check_vertices("data.edge_index[1]", target, num_nodes)
+    keys = target.long() * max(1, num_nodes) + source
+    order = None
+    if weights is not None:  # Parallel edges are by weight in the graph.
+        weights = weights.detach().to(device)
+        order = torch.argsort(weights, stable=True)
+        keys = keys[order]
+    keys, places = torch.sort(keys, stable=True)
+    order = places if order is None else order[places]
+    counts = torch.bincount(target, minlength=num_nodes)
+    offsets = torch.zeros(num_nodes + 1, dtype=torch.long, device=device)
+    torch.cumsum(counts, 0, out=offsets[1:])
+    neighbours = source[order].to(torch.int32)
+    sorted_weights = None if weights is None else weights[order].cpu().numpy()
+    return order, from_csr(offsets.cpu().numpy(), neighbours.cpu().numpy(), sorted_weights, keep_duplicates=True)
+
+
+def _outputs_of(found: SampledBatches, permutation: Any, disjoint: bool) -> list[SamplerOutput]:
+    """Each batch as PyTorch Geometric tells it: its edges hop by hop, from `row` to `col`, by the target that drew them."""
+    vertices = found.array("vertices", library="torch").long()
+    trees = found.array("trees", library="torch").long() if disjoint else None
+    hops = []
+    for hop, (edge_begins, offset_begins) in enumerate(zip(found.edge_begins, found.offset_begins)):
+        offsets, ends, ids = (found.array(name, hop, "torch") for name in ("offsets", "targets", "edge_ids"))
+        ids = ids if permutation is None else permutation[ids.to(permutation.device)]
+        # One offset more than rows: what stands between two batches counts no edges.
+        counts = (offsets[1:] - offsets[:-1]).clamp_(min=0)
+        begins = torch.from_numpy(offset_begins).to(offsets.device)
+        first = torch.repeat_interleave(begins[:-1], begins[1:] - begins[:-1], output_size=offsets.numel())
+        rows = torch.arange(offsets.numel(), device=offsets.device) - first
+        hops.append((ends.long(), torch.repeat_interleave(rows[:-1], counts, output_size=ends.numel()), ids, edge_begins.tolist(), (offset_begins[1:] - offset_begins[:-1] - 1).tolist()))
+    outputs = []
+    bounds = found.vertex_begins.tolist()
+    for b in range(len(found)):
+        parts = [[array[begins[b]:begins[b + 1]] for array in arrays] for *arrays, begins, _ in hops]
+        row, col, edge = (part[0] if len(part) == 1 else torch.cat(part) for part in zip(*parts))
+        ends_of_hops = [rows[b] for *_, rows in hops] + [bounds[b + 1] - bounds[b]]
+        mine = slice(bounds[b], bounds[b + 1])
+        outputs.append(SamplerOutput(node=vertices[mine], row=row, col=col, edge=edge, batch=None if trees is None else trees[mine],
+                                     num_sampled_nodes=[ends_of_hops[0]] + [end - begin for begin, end in zip(ends_of_hops, ends_of_hops[1:])],
+                                     num_sampled_edges=[begins[b + 1] - begins[b] for *_, begins, _ in hops]))
+    return outputs

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch Geometric's layers on warren's operators.
+
+Each is a subclass of PyTorch Geometric's of that name, so that arguments, parameters and initialisation are its own. The base class propagates by the types that they are told here. Where a call asks for what the
+operators do not have (sparse tensors in place of edge_index, other aggregations, attention weights to be told), the base class computes it.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn import functional
+from torch_geometric import nn as pyg
+from torch_geometric.typing import OptPairTensor, OptTensor, PairTensor
+
+from . import _functions
+from ._adjacency import Adjacency, adjacency_of
+
+
+# Of PyTorch Geometric's MessagePassing: whoever has hung on to a part of a call wants to see it.
+HOOKS = [f"_{part}_forward_{when}" for part in ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update") for when in ("pre_hooks", "hooks")]
+
+
+def _is_plain(layer: Any, edge_index: Any, *tensors: Any) -> bool:
+    """Whether nothing about the layer or the call needs messages of single edges."""
+    if isinstance(edge_index, Adjacency):
+        return True
+    return (isinstance(edge_index, torch.Tensor) and edge_index.layout == torch.strided and not getattr(edge_index, "is_sparse", False) and layer.flow == "source_to_target"
+            and not layer.explain and layer.decomposed_layers == 1 and all(tensor is None or tensor.dim() == 2 for tensor in tensors)
+            and not any(len(getattr(layer, name, ())) for name in HOOKS))
+
+
+def _edges_of(edge_index: Any, num_targets: int, num_sources: int) -> Adjacency:
+    return adjacency_of(edge_index, num_targets, num_sources)
+
+
+def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
+    """edge_index with a loop at each vertex behind its own edges; kept with it."""
+    loops = min(num_targets, num_sources)
+
+    def made() -> Any:
+        edges = edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index
+        every = torch.arange(loops, device=edges.device, dtype=edges.dtype)
+        return torch.cat([edges, every.expand(2, -1)], 1)
+
+    if torch.compiler.is_compiling():
+        return made()
+    kept = getattr(edge_index, "_warren_loops", None)
+    if kept is None or kept[0] != (edge_index._version, loops):
+        kept = ((edge_index._version, loops), made())
+        edge_index._warren_loops = kept
+    return kept[1]
+
+
+class GCNConv(pyg.GCNConv):  # type: ignore[misc]
+    """x' = D^-1/2 (A + I) D^-1/2 x W + b, as torch_geometric.nn.GCNConv, whose arguments and parameters it has; edge weights too.
+
+    edge_index may be an Adjacency, then without edge weights of its own loops. Agrees with PyTorch Geometric's to the rounding of float32.
+    """
+
+    propagate_type = {"x": torch.Tensor, "edge_weight": OptTensor}
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        self._kept_norm: Any = None
+
+    def forward(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Any:
+        if isinstance(x, (tuple, list)) or not _is_plain(self, edge_index, x) or (edge_weight is not None and edge_weight.dim() != 1):
+            return super().forward(x, edge_index, edge_weight)
+        count = x.shape[0]
+        if self.normalize and self.cached and self._kept_norm is not None:
+            adjacency, values, loops, scale = self._kept_norm
+        else:
+            adjacency = _edges_of(edge_index, count, count)
+            values, loops, scale = self._norm(adjacency, edge_weight, x.dtype)
+            if self.normalize and self.cached:
+                self._kept_norm = (adjacency, values, loops, scale)
+        x = self.lin(x)
+        if scale is not None:
+            x = x * scale
+        out = _functions.spmm(adjacency, x, values)
+        if loops is not None:
+            out = out + x * loops
+        if scale is not None:
+            out = out * scale
+        return out if self.bias is None else out + self.bias
+
+    def _norm(self, adjacency: Adjacency, weight: Any, dtype: Any) -> tuple[Any, Any, Any]:
+        """Values of the edges (None: ones), weights of the loops and D^-1/2, each a column. Loops that the graph has, of weights, stand for the added ones."""
+        count = adjacency.num_targets
+        if not self.normalize:
+            return weight, None, None
+        loops, values = None, weight
+        if self.add_self_loops:
+            # As PyTorch Geometric has it: `improved` without weights changes nothing.
+            fill = 2.0 if self.improved and weight is not None else 1.0
+            is_loop = adjacency.source == adjacency.target
+            loops = torch.full((count, 1), fill, dtype=dtype, device=adjacency.source.device)
+            if torch.compiler.is_compiling() or bool(is_loop.any()):
+                ones = torch.ones(is_loop.shape, dtype=dtype, device=is_loop.device) if weight is None else weight
+                values = torch.where(is_loop, 0, ones)
+                # Edges that are no loops write behind the last vertex.
+                place = torch.where(is_loop, adjacency.target, count)
+                padded = torch.cat([loops.view(-1), loops.new_zeros(1)])
+                loops = padded.scatter(0, place, ones.to(dtype))[:-1].view(-1, 1)
+        if values is None:
+            degree = adjacency.degree.to(dtype)
+        else:
+            degree = torch.zeros(count, dtype=values.dtype, device=values.device).index_add(0, adjacency.target, values)
+        if loops is not None:
+            degree = degree + loops.view(-1)
+        scale = degree.pow(-0.5)
+        return values, loops, scale.masked_fill(scale == torch.inf, 0).view(-1, 1)
+
+
+class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
+    """x' = W_l mean of the neighbours' x + W_r x, as torch_geometric.nn.SAGEConv, whose arguments and parameters it has; also "sum", "add" and "max".
+
+    x may be a pair, of sources and targets; edge_index may be an Adjacency.
+    """
+
+    propagate_type = {"x": OptPairTensor}
+
+    def forward(self, x: Any, edge_index: Any, size: Any = None) -> Any:
+        pair = (x, x) if isinstance(x, torch.Tensor) else x
+        aggregation = {"add": "sum"}.get(self.aggr, self.aggr) if isinstance(self.aggr, str) else None
+        if aggregation not in ("sum", "mean", "max") or pair[1] is None and size is None or not _is_plain(self, edge_index, *pair):
+            return super().forward(x, edge_index, size)
+        source, target = pair
+        if self.project and hasattr(self, "lin"):
+            source = self.lin(source).relu()
+        count = target.shape[0] if target is not None else size[1]
+        adjacency = _edges_of(edge_index, count, source.shape[0])
+        weight = self.lin_l.weight
+        # Sums go by the narrower side.
+        if aggregation != "max" and weight.shape[0] < weight.shape[1]:
+            out = _functions.spmm(adjacency, functional.linear(source, weight), reduce=aggregation)
+            out = out if self.lin_l.bias is None else out + self.lin_l.bias
+        else:
+            out = self.lin_l(_functions.spmm(adjacency, source, reduce=aggregation))
+        if self.root_weight and target is not None:
+            out = out + self.lin_r(target)
+        return functional.normalize(out, p=2.0, dim=-1) if self.normalize else out
+
+
+class GINConv(pyg.GINConv):  # type: ignore[misc]
+    """x' = nn((1 + eps) x + the sum of the neighbours' x), as torch_geometric.nn.GINConv, whose arguments and parameters it has."""
+
+    propagate_type = {"x": OptPairTensor}
+
+    def forward(self, x: Any, edge_index: Any, size: Any = None) -> Any:
+        pair = (x, x) if isinstance(x, torch.Tensor) else x
+        if self.aggr not in ("add", "sum") or pair[1] is None or not _is_plain(self, edge_index, *pair):
+            return super().forward(x, edge_index, size)
+        source, target = pair
+        out = _functions.spmm(_edges_of(edge_index, target.shape[0], source.shape[0]), source)
+        return self.nn(out + (1 + self.eps) * target)
+
+
+class _Attention:
+    """What both kinds of attention have in common."""
+
+    heads: int
+    out_channels: int
+    add_self_loops: bool
+    fill_value: Any
+    concat: bool
+    dropout: float
+    training: bool
+    bias: Any
+    lin_edge: Any
+
+    def _edges(self, edge_index: Any, edge_attr: Any, targets: int, sources: int) -> tuple[Adjacency, Any, Any]:
+        """The edges with loops, their attributes, and which of them are loops of the graph's own, which the added ones stand for; None: none are."""
+        if not self.add_self_loops:
+            return _edges_of(edge_index, targets, sources), edge_attr, None
+        count = edge_index.shape[1]
+        extended = _with_loops(edge_index, targets, sources)
+        adjacency = _edges_of(extended, targets, sources)
+        is_old = adjacency.source == adjacency.target
+        is_old = torch.cat([is_old[:count], torch.zeros_like(is_old[count:])])
+        if edge_attr is not None:
+            edge_attr = edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr
+            loops = extended.shape[1] - count
+            if self.fill_value == "mean":
+                kept = (~is_old[:count]).to(edge_attr.dtype).view(-1, 1)
+                zeros = torch.zeros((targets, 1 + edge_attr.shape[1]), dtype=edge_attr.dtype, device=edge_attr.device)
+                sums = zeros.index_add(0, adjacency.target[:count], torch.cat([kept, edge_attr * kept], 1))
+                filled = (sums[:, 1:] / sums[:, :1].clamp(min=1))[:loops]
+            else:
+                filled = edge_attr.new_full((loops, edge_attr.shape[1]), float(self.fill_value))
+            edge_attr = torch.cat([edge_attr, filled])
+        return adjacency, edge_attr, is_old
+
+    def _attend(self, adjacency: Adjacency, scores: Any, is_old: Any, values: Any, rest: Any) -> Any:
+        if is_old is not None:
+            scores = scores.masked_fill(is_old.view(-1, 1), -torch.inf)
+        alpha = functional.dropout(_functions.edge_softmax(adjacency, scores), self.dropout, self.training)
+        out = _functions.spmm(adjacency, values, alpha)
+        out = out.flatten(1) if self.concat else out.mean(1)
+        out = out if rest is None else out + rest
+        return out if self.bias is None else out + self.bias
+
+    def _is_ours(self, edge_index: Any, edge_attr: Any, told: Any, *tensors: Any) -> bool:
+        return (told is None and not isinstance(edge_index, Adjacency) and None not in tensors and _is_plain(self, edge_index, *tensors)
+                and (edge_attr is None or self.fill_value == "mean" or isinstance(self.fill_value, (int, float))))
+
+
+class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
+    """x'[v] = the sum over in-edges (u, v) and a loop of alpha x[u] W, alpha the softmax of a(x[u] W, x[v] W), as torch_geometric.nn.GATConv, whose
+    arguments and parameters it has; edge features too. x may be a pair, of sources and targets."""
+
+    propagate_type = {"x": OptPairTensor, "alpha": torch.Tensor}
+    edge_updater_type = {"alpha": OptPairTensor, "edge_attr": OptTensor}
+
+    def forward(self, x: Any, edge_index: Any, edge_attr: Any = None, size: Any = None, return_attention_weights: Any = None) -> Any:
+        source, target = (x, x) if isinstance(x, torch.Tensor) else x
+        if size is not None or not self._is_ours(edge_index, edge_attr, return_attention_weights, source, target):
+            return super().forward(x, edge_index, edge_attr, size, return_attention_weights)
+        rest = None if self.res is None else self.res(target)
+        shape = (-1, self.heads, self.out_channels)
+        if self.lin is not None:
+            x_source = self.lin(source).view(shape)
+            x_target = x_source if target is source else self.lin(target).view(shape)
+        else:
+            x_source, x_target = self.lin_src(source).view(shape), self.lin_dst(target).view(shape)
+        adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_target.shape[0], x_source.shape[0])
+        scores = (x_source * self.att_src).sum(-1)[adjacency.source] + (x_target * self.att_dst).sum(-1)[adjacency.target]
+        if edge_attr is not None and self.lin_edge is not None:
+            edge_attr = edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr
+            scores = scores + (self.lin_edge(edge_attr).view(shape) * self.att_edge).sum(-1)
+        return self._attend(adjacency, functional.leaky_relu(scores, self.negative_slope), is_old, x_source, rest)
+
+
+class GATv2Conv(_Attention, pyg.GATv2Conv):  # type: ignore[misc]
+    """x'[v] = the sum over in-edges (u, v) and a loop of alpha x[u] W_l, alpha the softmax of a leaky_relu(x[u] W_l + x[v] W_r), as
+    torch_geometric.nn.GATv2Conv, whose arguments and parameters it has; edge features too. x may be a pair, of sources and targets."""
+
+    propagate_type = {"x": PairTensor, "alpha": torch.Tensor}
+    edge_updater_type = {"x": PairTensor, "edge_attr": OptTensor}
+
+    def forward(self, x: Any, edge_index: Any, edge_attr: Any = None, return_attention_weights: Any = None) -> Any:
+        source, target = (x, x) if isinstance(x, torch.Tensor) else x
+        if not self._is_ours(edge_index, edge_attr, return_attention_weights, source, target):
+            return super().forward(x, edge_index, edge_attr, return_attention_weights)
+        rest = None if self.res is None else self.res(target)
+        shape = (-1, self.heads, self.out_channels)
+        x_source = self.lin_l(source).view(shape)
+        x_target = x_source if self.share_weights and target is source else self.lin_r(target).view(shape)
+        adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_target.shape[0], x_source.shape[0])
+        mixed = x_source[adjacency.source] + x_target[adjacency.target]
+        if edge_attr is not None:
+            edge_attr = edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr
+            mixed = mixed + self.lin_edge(edge_attr).view(shape)
+        scores = (functional.leaky_relu(mixed, self.negative_slope) * self.att).sum(-1)
+        return self._attend(adjacency, scores, is_old, x_source, rest)

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The custom operators: what PyTorch is told of them (schemas, shapes, gradients), and how they call the engine.
+
+A structure is three tensors: `ptr` (int64, rows + 1), `other` (int32, the column of each entry) and `edge` (int64, which edge an entry is). Operators on
+edges take two, the rows being the targets, and the sources: either is the other's transpose, which backward needs. Values stand by edges.
+The engine computes in float32: float16 and bfloat16 are converted, float64 is computed by PyTorch.
+"""
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import torch
+
+from .. import _core
+
+_STRUCTURES = "Tensor ptr, Tensor other, Tensor edge, Tensor back_ptr, Tensor back_other, Tensor back_edge"
+
+
+def _define(name: str, schema: str, run: Any, fake: Any) -> Any:
+    operator = torch.library.custom_op(f"warren::{name}", run, mutates_args=(), schema=schema)
+    operator.register_fake(fake)
+    if hasattr(operator, "register_autocast"):
+        for device in ("cpu", "cuda"):
+            operator.register_autocast(device, torch.float32)
+    return operator
+
+
+def _stream(tensor: Any) -> int:
+    return int(torch.cuda.current_stream(tensor.device).cuda_stream) if tensor.is_cuda else 0
+
+
+def _rows(ptr: Any, entries: int, other: Any, values: Any, edge: Any) -> _core.Rows:
+    gpu = ptr.device.index if ptr.is_cuda else -1
+    return _core.Rows(gpu, _stream(ptr), ptr.numel() - 1, entries, ptr.data_ptr(), 0 if other is None else other.data_ptr(), 0 if values is None else values.data_ptr(),
+                      0 if values is None or edge is None else edge.data_ptr())
+
+
+@functools.cache
+def _has_engine(device: torch.device) -> bool:
+    """Whether this build of warren works on the device's arrays."""
+    if device.type == "cpu":
+        return True
+    if device.type != "cuda":
+        return False
+    ptr = torch.tensor([0, 1], device=device)
+    one = torch.ones(1, device=device)
+    try:
+        _core.rows_spmm(_rows(ptr, 1, None, None, None), 1, 1, one.data_ptr(), torch.empty_like(one).data_ptr())
+    except Exception:  # Built without CUDA, say: PyTorch computes.
+        return False
+    return True
+
+
+def _is_for_engine(tensor: Any) -> bool:
+    return tensor.dtype == torch.float32 and _has_engine(tensor.device)
+
+
+def _is_small(tensor: Any) -> bool:
+    return tensor.dtype in (torch.float16, torch.bfloat16)
+
+
+def _entry_rows(ptr: Any, entries: int) -> Any:
+    return torch.repeat_interleave(torch.arange(ptr.numel() - 1, device=ptr.device), ptr[1:] - ptr[:-1], output_size=entries)
+
+
+def _largest(x: Any, rows: Any, shape: tuple[int, int]) -> Any:
+    return x.new_full(shape, -torch.inf).scatter_reduce_(0, rows.unsqueeze(-1).expand_as(x), x, "amax")
+
+
+def _check_same(name: str, tensor: Any, of: Any) -> None:
+    if tensor.dtype != of.dtype or tensor.device != of.device:
+        raise ValueError(f"{name}: got {tensor.dtype} on {tensor.device}, expected {of.dtype} on {of.device}, as the other tensor has")
+
+
+def _sort_edges(key: Any, other: Any, count: int, other_count: int) -> tuple[Any, Any, Any]:
+    is_sorted = True
+    if key.numel() > 0:
+        is_unsorted = (key[1:] < key[:-1]).any().to(key.dtype)
+        # On a GPU the only wait.
+        low, high, other_low, other_high, unsorted = torch.stack([key.amin(), key.amax(), other.amin(), other.amax(), is_unsorted]).tolist()
+        for least, most, limit in ((low, high, count), (other_low, other_high, other_count)):
+            if least < 0 or most >= limit:
+                raise IndexError(f"edge_index: got the id {least if least < 0 else most}, expected ids of 0 to {limit - 1}")
+        is_sorted = not unsorted
+    narrow = key.to(torch.int32)
+    if is_sorted:
+        ordered, edge = narrow, torch.arange(key.numel(), device=key.device)
+    else:
+        ordered, edge = torch.sort(narrow, stable=True)
+    ptr = torch.searchsorted(ordered, torch.arange(count + 1, dtype=torch.int32, device=key.device))
+    return ptr, (other.to(torch.int32, copy=True) if is_sorted else other.to(torch.int32)[edge]), edge
+
+
+sort_edges = _define("sort_edges", "(Tensor key, Tensor other, SymInt count, SymInt other_count) -> (Tensor, Tensor, Tensor)", _sort_edges,
+                     lambda key, other, count, other_count: (key.new_empty((count + 1,), dtype=torch.long), key.new_empty(key.shape, dtype=torch.int32),
+                                                             key.new_empty(key.shape, dtype=torch.long)))
+
+
+def _spmm(x: Any, values: Any, ptr: Any, other: Any, edge: Any, back_ptr: Any, back_other: Any, back_edge: Any) -> Any:
+    if values is not None:
+        _check_same("values", values, x)
+    if _is_small(x):
+        return _spmm(x.float(), None if values is None else values.float(), ptr, other, edge, back_ptr, back_other, back_edge).to(x.dtype)
+    heads, k = x.shape[1:]
+    out = x.new_empty((ptr.numel() - 1, heads, k))
+    if not _is_for_engine(x):
+        terms = x[other.long()] if values is None else x[other.long()] * values[edge].unsqueeze(-1)
+        return out.zero_().index_add_(0, _entry_rows(ptr, other.numel()), terms)
+    if out.numel() > 0:
+        x = x.contiguous()
+        by_head = None if values is None else values.t().contiguous()
+        _core.rows_spmm(_rows(ptr, other.numel(), other, by_head, edge), heads, k, x.data_ptr(), out.data_ptr())
+    return out
+
+
+spmm = _define("spmm", f"(Tensor x, Tensor? values, {_STRUCTURES}) -> Tensor", _spmm,
+               lambda x, values, ptr, other, edge, back_ptr, back_other, back_edge: x.new_empty((ptr.shape[0] - 1, x.shape[1], x.shape[2])))
+
+
+def _sddmm(x: Any, y: Any, ptr: Any, other: Any, edge: Any, back_ptr: Any, back_other: Any, back_edge: Any) -> Any:
+    _check_same("y", y, x)
+    if _is_small(x):
+        return _sddmm(x.float(), y.float(), ptr, other, edge, back_ptr, back_other, back_edge).to(x.dtype)
+    heads, k = x.shape[1:]
+    out = x.new_empty((other.numel(), heads))
+    if not _is_for_engine(x):
+        out[edge] = (x[_entry_rows(ptr, other.numel())] * y[other.long()]).sum(-1)
+        return out
+    if out.numel() > 0 and k > 0:
+        x, y = x.contiguous(), y.contiguous()
+        found = x.new_empty((heads, other.numel()))
+        _core.rows_sddmm(_rows(ptr, other.numel(), other, None, None), heads, k, x.data_ptr(), y.data_ptr(), found.data_ptr())
+        out.index_copy_(0, edge, found.t())
+    return out if k > 0 else out.zero_()
+
+
+sddmm = _define("sddmm", f"(Tensor x, Tensor y, {_STRUCTURES}) -> Tensor", _sddmm,
+                lambda x, y, ptr, other, edge, back_ptr, back_other, back_edge: x.new_empty((other.shape[0], x.shape[1])))
+
+
+def _keep_spmm(ctx: Any, inputs: Any, output: Any) -> None:
+    x, values, *structures = inputs
+    ctx.save_for_backward(x if values is not None else None, values, *structures)
+
+
+def _spmm_backward(ctx: Any, grad: Any) -> tuple[Any, ...]:
+    x, values, *structures = ctx.saved_tensors
+    turned = structures[3:] + structures[:3]
+    dx = spmm(grad, values, *turned) if ctx.needs_input_grad[0] else None
+    dvalues = sddmm(grad, x, *structures) if values is not None and ctx.needs_input_grad[1] else None
+    return (dx, dvalues, *[None] * 6)
+
+
+def _keep_all(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+def _sddmm_backward(ctx: Any, grad: Any) -> tuple[Any, ...]:
+    x, y, *structures = ctx.saved_tensors
+    turned = structures[3:] + structures[:3]
+    dx = spmm(y, grad, *structures) if ctx.needs_input_grad[0] else None
+    dy = spmm(x, grad, *turned) if ctx.needs_input_grad[1] else None
+    return (dx, dy, *[None] * 6)
+
+
+spmm.register_autograd(_spmm_backward, setup_context=_keep_spmm)
+sddmm.register_autograd(_sddmm_backward, setup_context=_keep_all)
+
+
+def _edge_softmax(x: Any, ptr: Any, edge: Any) -> Any:
+    if _is_small(x):
+        return _edge_softmax(x.float(), ptr, edge).to(x.dtype)
+    out = torch.empty_like(x, memory_format=torch.contiguous_format)
+    sorted_x = x[edge]
+    if _is_for_engine(x):
+        if x.numel() > 0:
+            found = torch.empty_like(sorted_x)
+            _core.rows_softmax(_rows(ptr, x.shape[0], None, None, None), x.shape[1], sorted_x.data_ptr(), found.data_ptr())
+            out.index_copy_(0, edge, found)
+        return out
+    rows, shape = _entry_rows(ptr, x.shape[0]), (ptr.numel() - 1, x.shape[1])
+    most = _largest(sorted_x, rows, shape)
+    raised = (sorted_x - most[rows]).exp()
+    out[edge] = raised / x.new_zeros(shape).index_add_(0, rows, raised)[rows]
+    return out
+
+
+def _edge_softmax_backward(y: Any, dy: Any, ptr: Any, edge: Any) -> Any:
+    if _is_small(y) or _is_small(dy):
+        return _edge_softmax_backward(y.float(), dy.float(), ptr, edge).to(y.dtype)
+    out = torch.empty_like(y, memory_format=torch.contiguous_format)
+    sorted_y, sorted_dy = y[edge], dy[edge]
+    if _is_for_engine(y):
+        if y.numel() > 0:
+            found = torch.empty_like(sorted_y)
+            _core.rows_softmax_backward(_rows(ptr, y.shape[0], None, None, None), y.shape[1], sorted_y.data_ptr(), sorted_dy.data_ptr(), found.data_ptr())
+            out.index_copy_(0, edge, found)
+        return out
+    rows = _entry_rows(ptr, y.shape[0])
+    sums = y.new_zeros((ptr.numel() - 1, y.shape[1])).index_add_(0, rows, sorted_y * sorted_dy)
+    out[edge] = sorted_y * (sorted_dy - sums[rows])
+    return out
+
+
+edge_softmax = _define("edge_softmax", "(Tensor x, Tensor ptr, Tensor edge) -> Tensor", _edge_softmax, lambda x, ptr, edge: x.new_empty(x.shape))
+edge_softmax_backward = _define("edge_softmax_backward", "(Tensor y, Tensor dy, Tensor ptr, Tensor edge) -> Tensor", _edge_softmax_backward,
+                                lambda y, dy, ptr, edge: y.new_empty(y.shape))
+
+
+def _keep_softmax(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.save_for_backward(output, inputs[1], inputs[2])
+
+
+def _softmax_gradient(ctx: Any, grad: Any) -> tuple[Any, ...]:
+    y, ptr, edge = ctx.saved_tensors
+    return edge_softmax_backward(y, grad, ptr, edge), None, None
+
+
+edge_softmax.register_autograd(_softmax_gradient, setup_context=_keep_softmax)
+
+
+def _row_max(x: Any, ptr: Any, other: Any) -> tuple[Any, Any]:
+    """The largest x[other[e]] of the entries e of each row, and which row of x it is of; 0 and -1 for a row without entries."""
+    if _is_small(x):
+        found, arg = _row_max(x.float(), ptr, other)
+        return found.to(x.dtype), arg
+    shape = (ptr.numel() - 1, x.shape[1])
+    out, arg = x.new_empty(shape), torch.empty(shape, dtype=torch.int32, device=x.device)
+    if _is_for_engine(x):
+        if out.numel() > 0:
+            x = x.contiguous()
+            _core.rows_max(_rows(ptr, other.numel(), other, None, None), x.shape[1], x.data_ptr(), out.data_ptr(), arg.data_ptr())
+        return out, arg
+    rows = _entry_rows(ptr, other.numel())
+    ends = x[other.long()]
+    out = _largest(ends, rows, shape)
+    # The first entry among equals.
+    places = torch.arange(other.numel(), device=x.device).unsqueeze(-1).expand_as(ends)
+    first = torch.full(shape, other.numel(), device=x.device).scatter_reduce_(0, rows.unsqueeze(-1).expand_as(ends), torch.where(ends == out[rows], places, other.numel()), "amin")
+    is_there = first < other.numel()
+    padded = torch.cat([other, other.new_full((1,), -1)])
+    return torch.where(is_there, out, 0), padded[first]
+
+
+row_max = _define("row_max", "(Tensor x, Tensor ptr, Tensor other) -> (Tensor, Tensor)", _row_max,
+                  lambda x, ptr, other: (x.new_empty((ptr.shape[0] - 1, x.shape[1])), x.new_empty((ptr.shape[0] - 1, x.shape[1]), dtype=torch.int32)))
+
+
+def _keep_max(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.save_for_backward(output[1])
+    ctx.rows = inputs[0].shape[0]
+    ctx.set_materialize_grads(False)
+
+
+def _max_gradient(ctx: Any, grad: Any, _: Any) -> tuple[Any, ...]:
+    (arg,) = ctx.saved_tensors
+    if grad is None:
+        return None, None, None
+    places = torch.where(arg < 0, ctx.rows, arg).long()
+    return grad.new_zeros((ctx.rows + 1, grad.shape[1])).scatter_add(0, places, grad)[:-1], None, None
+
+
+row_max.register_autograd(_max_gradient, setup_context=_keep_max)
+
+
+def _gather(table: Any, ids: Any, sparse_grad: bool) -> Any:
+    flat = ids.reshape(-1)
+    if flat.numel() > 0:
+        low, high = torch.stack([flat.amin(), flat.amax()]).tolist()
+        if low < 0 or high >= table.shape[0]:
+            raise IndexError(f"ids: got {low if low < 0 else high}, expected rows of 0 to {table.shape[0] - 1}")
+    return table.index_select(0, flat).reshape(*ids.shape, *table.shape[1:])
+
+
+gather = torch.library.custom_op("warren::gather", _gather, mutates_args=(), schema="(Tensor table, Tensor ids, bool sparse_grad) -> Tensor")
+gather.register_fake(lambda table, ids, sparse_grad: table.new_empty((*ids.shape, *table.shape[1:])))
+
+
+def _keep_gather(ctx: Any, inputs: Any, output: Any) -> None:
+    table, ids, ctx.is_sparse = inputs
+    ctx.shape = table.shape
+    ctx.save_for_backward(ids)
+
+
+def _gather_gradient(ctx: Any, grad: Any) -> tuple[Any, ...]:
+    (ids,) = ctx.saved_tensors
+    flat, rows = ids.reshape(-1).long(), grad.reshape(-1, *ctx.shape[1:])
+    if ctx.is_sparse:
+        return torch.sparse_coo_tensor(flat.unsqueeze(0), rows, ctx.shape, check_invariants=False), None, None
+    return grad.new_zeros(ctx.shape).index_add(0, flat, rows), None, None
+
+
+gather.register_autograd(_gather_gradient, setup_context=_keep_gather)

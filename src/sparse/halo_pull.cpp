@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sparse/halo_pull.hpp"
+
+#include <algorithm>
+
+#include "warren/core/error.hpp"
+#include "warren/memory/gather.hpp"
+#include "warren/sparse/blocks.hpp"
+
+namespace warren::sparse {
+namespace {
+
+/// Of a GPU, those that move rows beside a product.
+constexpr std::uint32_t kProcessorsBeside = 24;
+
+/// Where rows lie: of one rank alone, or of all.
+struct RowPlaces {
+  std::vector<std::uint64_t> bases;  ///< By rank, as this device addresses them.
+  std::vector<std::uint64_t> cuts;
+  int rank = 0;
+  std::uint64_t row_bytes = 0;
+};
+
+template <class T>
+void gather_elements(const exec::Stream& stream, const RowPlaces& places, const Vertex* ids,
+                     std::uint64_t count, void* to, std::uint32_t processors) {
+  memory::GlobalView<T> view;
+  view.rank = places.rank;
+  view.ranks = static_cast<int>(places.bases.size());
+  view.width = places.row_bytes / sizeof(T);
+  for (std::size_t q = 0; q < places.bases.size(); ++q)
+    view.base[q] = reinterpret_cast<T*>(places.bases[q]);
+  std::copy(places.cuts.begin(), places.cuts.end(), view.cuts);
+  memory::gather_vertices(stream, view, ids, count, static_cast<T*>(to), nullptr, nullptr,
+                          processors, processors != 0);
+}
+
+/// Rows by number, as elements of 4 or 2 bytes.
+void gather_rows(const exec::Stream& stream, const RowPlaces& places, const Vertex* ids,
+                 std::uint64_t count, void* to, std::uint32_t processors) {
+  if (count == 0) return;
+  const auto gather = places.row_bytes % sizeof(float) == 0 ? gather_elements<float>
+                                                            : gather_elements<std::uint16_t>;
+  gather(stream, places, ids, count, to, processors);
+}
+
+std::uint64_t address_of(const void* rows) {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(rows));
+}
+
+}  // namespace
+
+HaloPull::HaloPull(team::Team& team, const exec::Stream& stream,
+                   const std::vector<std::uint64_t>& cuts, const Exchange& exchange,
+                   const Vertex* ids, const PipelinedPlan& plan, bool is_direct)
+    : team_(team),
+      cuts_(cuts),
+      ids_(ids),
+      size_(exchange.halo().size()),
+      is_direct_(is_direct),
+      parts_(plan.parts().begin(), plan.parts().end()),
+      barrier_(team) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) arrived_.emplace_back(team.device());
+  if (is_direct_) return;
+  // Each owner is told which of its rows are needed.
+  receive_begin_ = exchange.halo_begin();
+  std::vector<std::vector<Vertex>> needed;
+  for (int q = 0; q < team.size(); ++q) {
+    const auto part = exchange.halo_of(q);
+    needed.emplace_back(part.begin(), part.end());
+  }
+  std::vector<Vertex> send_rows;
+  send_begin_.assign(1, 0);
+  const std::uint64_t first = cuts[static_cast<std::size_t>(team.rank())];
+  for (const auto& part : team.all_to_all_v(needed)) {
+    for (const Vertex v : part) send_rows.push_back(static_cast<Vertex>(v - first));
+    send_begin_.push_back(send_rows.size());
+  }
+  send_rows_ = to_device(stream, send_rows);
+}
+
+const void* HaloPull::begin(const exec::Stream& stream, const void* x, std::uint64_t row_bytes,
+                            std::size_t slot, bool is_beside) {
+  require(!is_under_way_, "rows of other ranks are on their way already");
+  is_under_way_ = true;
+  memory::Buffer<std::byte>& received = received_.at(slot);
+  if (const std::uint64_t bytes = exec::bytes_of(size_, row_bytes); received.size() < bytes) {
+    received.reset();
+    received = memory::Buffer<std::byte>(team_.device(), bytes);
+  }
+  if (is_direct_) {
+    read(stream, x, row_bytes, received.data(), is_beside ? kProcessorsBeside : 0);
+  } else {
+    receive(stream, x, row_bytes, received.data());
+  }
+  return received.data();
+}
+
+void HaloPull::read(const exec::Stream& stream, const void* x, std::uint64_t row_bytes, void* to,
+                    std::uint32_t processors) {
+  const RowPlaces places{team_.all_gather(address_of(x)), cuts_, team_.rank(), row_bytes};
+  barrier_.arrive(stream);
+  barrier_.wait(stream);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const PipelinedPlan::Part& part = parts_[i];
+    gather_rows(stream, places, ids_ + part.first_ghost, part.ghosts,
+                static_cast<std::byte*>(to) + part.first_ghost * row_bytes, processors);
+    arrived_[i].record(stream);
+  }
+  barrier_.arrive(stream);
+}
+
+void HaloPull::receive(const exec::Stream& stream, const void* x, std::uint64_t row_bytes,
+                       void* to) {
+  if (const std::uint64_t bytes = exec::bytes_of(send_rows_.size(), row_bytes);
+      send_.size() < bytes) {
+    send_.reset();
+    send_ = memory::Buffer<std::byte>(team_.device(), bytes);
+  }
+  std::vector<std::uint64_t> send_bytes, receive_bytes;
+  for (const std::uint64_t row : send_begin_) send_bytes.push_back(row * row_bytes);
+  for (const std::uint64_t row : receive_begin_) receive_bytes.push_back(row * row_bytes);
+  const auto own = static_cast<std::size_t>(team_.rank());
+  gather_rows(stream, {{address_of(x)}, {0, cuts_[own + 1] - cuts_[own]}, 0, row_bytes},
+              send_rows_.data(), send_rows_.size(), send_.data(), 0);
+  team_.all_to_all_v(stream, send_.data(), send_bytes, to, receive_bytes);
+  for (exec::Event& event : arrived_) event.record(stream);
+}
+
+void HaloPull::end(const exec::Stream& stream) {
+  require(is_under_way_, "no rows of other ranks are on their way");
+  is_under_way_ = false;
+  if (is_direct_) barrier_.wait(stream);
+}
+
+}  // namespace warren::sparse

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/sparse/halo_split.hpp"
+
+#include "warren/sparse/blocks.hpp"
+
+namespace warren::sparse {
+
+HaloSplit::HaloSplit(const exec::Stream& stream, const DistributedMatrix& matrix) {
+  const std::uint64_t rows = matrix.rows();
+  const std::uint64_t own = matrix.own_columns();
+  std::vector<EdgeOffset> offsets(rows + 1);
+  std::vector<Vertex> columns(matrix.entries());
+  exec::copy(stream, offsets.data(), matrix.view().offsets, offsets.size() * sizeof(EdgeOffset));
+  if (!columns.empty())
+    exec::copy(stream, columns.data(), matrix.view().column_ids, columns.size() * sizeof(Vertex));
+  stream.synchronize();
+  std::vector<EdgeOffset> part_offsets[2] = {std::vector<EdgeOffset>(rows + 1),
+                                             std::vector<EdgeOffset>(rows + 1)};
+  std::vector<Vertex> part_columns[2];
+  for (std::uint64_t r = 0; r < rows; ++r) {
+    for (EdgeOffset e = offsets[r]; e < offsets[r + 1]; ++e) {
+      const bool is_halo = columns[e] >= own;
+      part_columns[is_halo].push_back(columns[e]);
+    }
+    for (std::size_t i = 0; i < 2; ++i) part_offsets[i][r + 1] = part_columns[i].size();
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    Part& part = i == 0 ? own_ : halo_;
+    part.offsets = to_device(stream, part_offsets[i]);
+    part.columns = to_device(stream, part_columns[i]);
+    part.plan = SpmmPlan(stream, part_offsets[i]);
+  }
+}
+
+}  // namespace warren::sparse

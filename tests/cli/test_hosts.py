@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks on several hosts: one machine whose ranks act as several, which share no pointer, and two network namespaces with a link between them."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from support import PROGRAM, ProgramTest
+
+MPIRUN = shutil.which("mpirun")
+PLUGIN = Path(os.environ.get("WARREN_MPI") or Path(PROGRAM).with_name("libwarren_mpi.so"))
+# All ranks end within this time of the first one's end, on a machine that is busy with other things.
+SOON = 20
+# Longer than any run takes.
+PATIENCE = 120
+ENDLESS = ("pagerank", "kron:12", "--tolerance", "1e-9", "--repeat", 1000000)
+# Libraries of MPI keep memory until the process ends. Containers often refuse their copies from one process to another.
+QUIET = {"LSAN_OPTIONS": "detect_leaks=0", "OMPI_MCA_btl_base_warn_component_unused": "0", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+
+class Hosts(ProgramTest):
+    """Runs by mpirun."""
+
+    def setUp(self):
+        super().setUp()
+        if MPIRUN is None:
+            self.skipTest("there is no mpirun here (Debian: openmpi-bin)")
+        if not PLUGIN.exists():
+            self.skipTest(f"there is no {PLUGIN}: this build found no MPI (Debian: libopenmpi-dev)")
+
+    def start(self, ranks, hosts, *arguments, environment=None, folders=None, commands=None):
+        words = [MPIRUN, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
+        for rank in range(ranks if folders or commands else 1):
+            words += [":"] if rank > 0 else []
+            words += ["-n", str(1 if folders or commands else ranks)]
+            words += ["-wdir", str(folders[rank])] if folders else []
+            words += [PROGRAM, *map(str, commands[rank] if commands else arguments), "--device", "cpu"]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder,
+                                   env={**os.environ, **QUIET, "WARREN_TEST_HOSTS": str(hosts), **(environment or {})})
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+    def is_rank(self, folder):
+        """A process of this test that has met the others: it has the memory that they share."""
+        try:
+            return (folder / "cwd").readlink() == self.folder and "memfd:warren" in (folder / "maps").read_text()
+        except OSError:
+            return False
+
+    def working_ranks(self, count):
+        """The ranks' processes, in the order of their start, once all work."""
+        last = time.monotonic() + PATIENCE
+        ranks = []
+        while len(ranks) < count and time.monotonic() < last:
+            time.sleep(0.05)
+            ranks = sorted(int(folder.name) for folder in Path("/proc").glob("[0-9]*") if self.is_rank(folder))
+        self.assertEqual(len(ranks), count)
+        time.sleep(0.5)
+        return ranks
+
+    def finish(self, process):
+        """The exit status, what was printed, and what warren said."""
+        out, err = process.communicate(timeout=PATIENCE)
+        # mpirun says on its own that a rank has failed.
+        return process.returncode, out, [line for line in err.splitlines() if line.startswith("warren: ")]
+
+    def run_hosts(self, ranks, hosts, *arguments, **options):
+        status, out, said = self.finish(self.start(ranks, hosts, *arguments, **options))
+        self.assertEqual((status, said), (0, []))
+        return out
+
+    def fail_hosts(self, status, ranks, hosts, *arguments, says, **options):
+        found, out, said = self.finish(self.start(ranks, hosts, *arguments, **options))
+        self.assertEqual((found, out, len(said)), (status, "", 1), said)
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, said[0])
+
+
+class Results(Hosts):
+    """The same as of one rank."""
+
+    def agree(self, ranks, hosts, *arguments, fields):
+        alone = self.succeed_json(*arguments, "--device", "cpu", "--devices", 1)
+        found = json.loads(self.run_hosts(ranks, hosts, *arguments, "--json", "-"))
+        self.assertEqual((found["devices"], found["processes"], found["hosts"]), (ranks, ranks, hosts))
+        self.assertGreater(found["bytes_between_hosts"], 0)
+        for field in fields:
+            self.assertEqual(found[field], alone[field], (arguments, field))
+
+    def test_bfs(self):
+        search = ("source", "reached", "traversed_edges", "verified")
+        self.agree(4, 2, "bfs", "kron:10", "--source", 3, "--verify", fields=(*search, "max_depth", "sum_depth", "levels"))
+        self.agree(3, 2, "bfs", "grid:20x20", "--verify", fields=(*search, "levels"))
+        self.agree(2, 2, "bfs", "kron:9", "--source", 5, "--verify", "--edges", "compressed-host", "--method", "degree", fields=search)
+        self.agree(4, 4, "bfs", "kron:9", "--symmetrize", "--sources", 3, "--together", "--verify", fields=("sources", "verified"))
+
+    def test_sssp(self):
+        search = ("source", "reached", "traversed_edges", "verified", "sum_distance", "max_distance")
+        self.agree(4, 4, "sssp", "grid:20x20", "--weights", "uniform:1:9", "--verify", fields=search)
+        self.agree(3, 2, "sssp", "kron:9", "--source", 5, "--weights", "uniform:1:9", "--verify", "--edges", "host", fields=search)
+
+    def test_components(self):
+        self.agree(4, 2, "cc", "kron:10", "--verify", fields=("components", "largest", "verified"))
+        self.agree(3, 3, "cc", "grid:20x20", "--verify", "--edges", "host", fields=("components", "largest", "verified"))
+
+    def test_pagerank(self):
+        self.agree(4, 2, "pagerank", "kron:12", "--verify", fields=("iterations", "converged", "verified"))
+        self.agree(2, 2, "pagerank", "kron:9", "--verify", "--tolerance", "1e-9", fields=("converged", "verified"))
+
+    def test_files(self):
+        self.succeed("bfs", "kron:10", "--source", 3, "--deterministic", "--device", "cpu", "--output", "alone.txt")
+        text = self.run_hosts(4, 2, "bfs", "kron:10", "--source", 3, "--deterministic", "--output", "hosts.txt")
+        self.assertEqual((self.folder / "hosts.txt").read_text(), (self.folder / "alone.txt").read_text())
+        self.assertIn("4 ranks in processes on 2 hosts", text)
+
+
+class Refusals(Hosts):
+    def test_what_has_no_form(self):
+        self.fail_hosts(2, 2, 2, "train", "community:600,6", says=["train has no ranks on several hosts", "bfs, cc, pagerank, sssp"])
+        self.fail_hosts(2, 2, 2, "bfs", "kron:6", "--mode", "async", says=["asynchronous", "several hosts"])
+
+    def test_no_mpi(self):
+        self.fail_hosts(2, 2, 2, "bfs", "kron:6", environment={"WARREN_MPI": "/nowhere/libwarren_mpi.so"}, says=["/nowhere/libwarren_mpi.so", "libopenmpi-dev"])
+
+    def test_ranks_that_differ(self):
+        """Found within a host, and between hosts."""
+        for commands in (("6", "6", "6", "7"), ("6", "7", "6", "7")):
+            self.fail_hosts(2, 4, 2, commands=[("bfs", "kron:" + scale) for scale in commands], says=["'bfs kron:7", "'bfs kron:6"])
+        folders = []
+        for rank, text in enumerate(("0 1\n1 2\n", "0 2\n1 2\n")):
+            self.file(f"{rank}/graph.el", text)
+            folders.append(self.folder / str(rank))
+        self.fail_hosts(2, 2, 2, "cc", "graph.el", folders=folders, says=["different graphs", "rank 1"])
+
+
+class TorchrunRefusal(ProgramTest):
+    def test_torchrun(self):
+        self.must_fail(2, "bfs", "kron:6", environment={"RANK": "0", "WORLD_SIZE": "4", "LOCAL_WORLD_SIZE": "2"}, says="torchrun")
+
+
+class Failures(Hosts):
+    def test_one_rank_fails(self):
+        self.file("0/graph.el", "0 1\n1 2\n")
+        (self.folder / "1").mkdir()
+        self.fail_hosts(2, 2, 2, "cc", "graph.el", folders=[self.folder / "0", self.folder / "1"], says=["graph.el", "rank 1 of 2"])
+
+    def test_all_ranks_fail(self):
+        """At once, on all hosts: the first one tells it."""
+        self.fail_hosts(2, 4, 4, "bfs", "nowhere.el", says="nowhere.el")
+
+    def test_killed_rank(self):
+        process = self.start(4, 2, *ENDLESS)
+        ranks = self.working_ranks(4)
+        begin = time.monotonic()
+        os.kill(ranks[3], signal.SIGKILL)
+        status, out, said = self.finish(process)
+        self.assertLess(time.monotonic() - begin, SOON)
+        self.assertNotEqual(status, 0)
+        self.assertEqual((out, len(said)), ("", 1), said)
+        self.assertIn(f"of 4 (process {ranks[3]}) ended without a word", said[0])
+
+    def test_signal(self):
+        process = self.start(4, 2, *ENDLESS)
+        self.working_ranks(4)
+        process.send_signal(signal.SIGTERM)
+        begin = time.monotonic()
+        _, out, said = self.finish(process)
+        self.assertLess(time.monotonic() - begin, SOON)
+        self.assertEqual((out, len(said)), ("", 1), said)
+        self.assertIn("interrupted by SIGTERM", said[0])
+
+
+class Namespaces(Hosts):
+    """Two hosts as the network sees them, with a link of 1 Gbit/s between them."""
+
+    def setUp(self):
+        super().setUp()
+        self.names = [f"warren-{os.getpid()}-{side}" for side in "ab"]
+        self.ends = [f"wr{os.getpid()}{side}" for side in "ab"]
+        self.addCleanup(self.remove)
+        try:
+            for name in self.names:
+                self.ip("netns", "add", name)
+            self.ip("link", "add", self.ends[0], "netns", self.names[0], "type", "veth", "peer", "name", self.ends[1], "netns", self.names[1])
+        except (OSError, subprocess.CalledProcessError) as error:
+            self.skipTest(f"no network namespaces can be made here: {getattr(error, 'stderr', None) or error}")
+        for index, (name, end) in enumerate(zip(self.names, self.ends, strict=True)):
+            self.ip("-n", name, "address", "add", f"10.77.0.{index + 1}/24", "dev", end)
+            self.ip("-n", name, "link", "set", "lo", "up")
+            self.ip("-n", name, "link", "set", end, "up")
+        # Of kernels that have no netem the rate alone.
+        self.shape = next((shape for shape in (("netem", "rate", "1gbit", "delay", "1ms"), ("tbf", "rate", "1gbit", "burst", "256kb", "latency", "50ms"), ())
+                           if self.is_shaped(shape)))
+        agent = self.file("agent", f'#!/bin/sh\nshift\nexec ip netns exec {self.names[1]} unshare --uts sh -c \'hostname {self.names[1]}; exec sh -c "$*"\' sh "$@"\n')
+        Path(agent).chmod(0o755)
+
+    def ip(self, *words):
+        subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
+
+    def is_shaped(self, shape):
+        if not shape:
+            return True
+        commands = [["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", end, "root", *shape] for name, end in zip(self.names, self.ends, strict=True)]
+        return all(subprocess.run(command, capture_output=True, check=False).returncode == 0 for command in commands)
+
+    def remove(self):
+        for name in self.names:
+            with contextlib.suppress(OSError, subprocess.CalledProcessError):
+                self.ip("netns", "del", name)
+
+    def start(self, *arguments):
+        words = ["ip", "netns", "exec", self.names[0], MPIRUN, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "plm_rsh_agent", self.folder / "agent",
+                 "--host", "10.77.0.1:2,10.77.0.2:2", "-n", "4", PROGRAM, *arguments, "--device", "cpu"]
+        process = subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder, env={**os.environ, **QUIET})
+        self.addCleanup(self.end, process)
+        return process
+
+    def bytes_of_link(self):
+        sent = 0
+        for name, end in zip(self.names, self.ends, strict=True):
+            found = json.loads(subprocess.run(["ip", "-j", "-s", "-n", name, "link", "show", end], check=True, capture_output=True).stdout)
+            sent += found[0]["stats64"]["tx"]["bytes"]
+        return sent
+
+    def measure(self, *arguments):
+        """The JSON object, and what went over the link beside what it tells of."""
+        before = self.bytes_of_link()
+        status, out, said = self.finish(self.start(*arguments, "--json", "-"))
+        self.assertEqual((status, said), (0, []))
+        found = json.loads(out)
+        self.assertEqual((found["processes"], found["hosts"]), (4, 2))
+        sent = self.bytes_of_link() - before
+        print(f"\n{' '.join(map(str, arguments))}: {found['seconds'][0]:.3f} s, {found['bytes_between_hosts']:,} bytes published, {sent:,} over the link "
+              f"({' '.join(self.shape) or 'which is not shaped'})", end=" ", flush=True)
+        return found, sent - found["bytes_between_hosts"]
+
+    def test_runs(self):
+        # The start of mpirun and of MPI, and messages that are empty or tell where something goes.
+        most = 3_000_000
+        for arguments in (("bfs", "kron:16", "--source", 3, "--verify"), ("pagerank", "kron:16", "--verify")):
+            found, beside = self.measure(*arguments)
+            self.assertTrue(found["verified"])
+            self.assertGreater(beside, 0)
+            self.assertLess(beside, found["bytes_between_hosts"] / 10 + most, arguments)
+
+    def test_killed_rank(self):
+        process = self.start(*ENDLESS)
+        killed = self.working_ranks(4)[-1]
+        begin = time.monotonic()
+        os.kill(killed, signal.SIGKILL)
+        status, out, said = self.finish(process)
+        self.assertLess(time.monotonic() - begin, SOON)
+        self.assertNotEqual(status, 0)
+        self.assertEqual((out, len(said)), ("", 1), said)
+        self.assertIn(f"(process {killed}) ended without a word", said[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

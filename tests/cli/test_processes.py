@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks that are processes: the same results as those of threads, told once; and every way in which one of them can fail."""
+
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from support import PROGRAM, ProgramTest
+
+MPIRUN = shutil.which("mpirun")
+# All ranks end within this time of the first one's end, on a machine that is busy with other things.
+SOON = 20
+# Longer than any run takes.
+PATIENCE = 120
+UNIQUE = f"{os.getpid()}"
+
+
+def is_alive(process):
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+class Ranks(ProgramTest):
+    """Processes with the variables that a launcher sets."""
+
+    jobs = 0
+
+    def start(self, ranks, *arguments, folders=None, commands=None, prepare=None, said=None):
+        Ranks.jobs += 1
+        processes = []
+        for rank in range(ranks):
+            variables = {"OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": ranks, "OMPI_COMM_WORLD_LOCAL_SIZE": ranks,
+                         "PMIX_NAMESPACE": f"test-{UNIQUE}-{Ranks.jobs}", **(said or {})}
+            words = commands[rank] if commands else arguments
+            command = [PROGRAM, *map(str, words)]
+            if "--device" not in command:
+                command += ["--device", "cpu"]
+            with open(self.folder / f"out.{rank}", "w") as out, open(self.folder / f"err.{rank}", "w") as err:
+                processes.append(subprocess.Popen(
+                    command, stdout=out, stderr=err, cwd=folders[rank] if folders else self.folder,
+                    env={**os.environ, **{name: str(value) for name, value in variables.items()}},
+                    preexec_fn=prepare[rank] if prepare else None))
+        self.addCleanup(self.end, processes)
+        return processes
+
+    def end(self, processes):
+        for process in processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+    def finish(self, processes, patience=PATIENCE):
+        """The ranks' exit statuses, what they printed, and what they said."""
+        last = time.monotonic() + patience
+        statuses = [process.wait(max(0.01, last - time.monotonic())) for process in processes]
+        count = range(len(processes))
+        return statuses, [(self.folder / f"out.{r}").read_text() for r in count], [(self.folder / f"err.{r}").read_text() for r in count]
+
+    def run_ranks(self, ranks, *arguments, **options):
+        """Expects all to succeed, and rank 0 alone to print."""
+        statuses, out, err = self.finish(self.start(ranks, *arguments, **options))
+        self.assertEqual((statuses, err, out[1:]), ([0] * ranks, [""] * ranks, [""] * (ranks - 1)))
+        return out[0]
+
+    def check_one_message(self, err, says):
+        said = "".join(err)
+        self.assertRegex(said, r"\Awarren: error: [^\n]+\n\Z")
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, said)
+
+    def fail_ranks(self, status, ranks, *arguments, says, **options):
+        """Expects all to fail, with one message of one of them, and nothing printed."""
+        statuses, out, err = self.finish(self.start(ranks, *arguments, **options))
+        self.check_one_message(err, says)
+        self.assertEqual((statuses, "".join(out)), ([status] * ranks, ""))
+
+
+class Results(Ranks):
+    # What differs between two runs, and between processes and threads.
+    OTHER = {"seconds", "devices", "devices_reason", "processes", "teps", "threads", "stamp", "started", "peak_bytes"}
+
+    def agree(self, *arguments, ranks=(2, 3, 4), fields):
+        alone = self.succeed_json(*arguments, "--device", "cpu", "--devices", 1)
+        for count in ranks:
+            with self.subTest(arguments=arguments, ranks=count):
+                found = json.loads(self.run_ranks(count, *arguments, "--json", "-"))
+                self.assertEqual((found["devices"], found["processes"]), (count, count))
+                for field in fields:
+                    if isinstance(alone[field], float):
+                        self.assertAlmostEqual(found[field], alone[field], delta=1e-5, msg=field)
+                    else:
+                        self.assertEqual(found[field], alone[field], field)
+
+    def test_searches(self):
+        search = ("source", "reached", "traversed_edges", "verified")
+        self.agree("bfs", "kron:10", "--source", 3, "--verify", fields=(*search, "max_depth", "sum_depth", "levels"))
+        self.agree("sssp", "grid:20x20", "--weights", "uniform:1:9", "--verify", fields=(*search, "sum_distance", "max_distance"))
+        self.agree("bfs", "kron:9", "--source", 5, "--verify", "--mode", "async", fields=search, ranks=(4,))
+        self.agree("sssp", "kron:9", "--source", 5, "--weights", "uniform:1:9", "--verify", "--mode", "async", fields=search, ranks=(3,))
+        self.agree("bfs", "kron:9", "--symmetrize", "--sources", 3, "--together", "--verify", fields=("sources", "verified"), ranks=(3,))
+        self.agree("bfs", "kron:9", "--symmetrize", "--sources", 3, "--verify", fields=(*search, "levels"), ranks=(2,))
+        self.agree("bfs", "kron:9", "--source", 5, "--verify", "--edges", "compressed-host", "--method", "degree", fields=search, ranks=(2,))
+
+    def test_values_of_vertices(self):
+        self.agree("cc", "kron:10", "--verify", fields=("components", "largest", "verified"))
+        self.agree("pagerank", "kron:10", "--verify", fields=("converged", "verified"))
+        self.agree("pagerank", "kron:9", "--verify", "--mode", "async", fields=("converged", "verified"), ranks=(3,))
+        self.agree("bc", "kron:7", "--verify", fields=("verified",), ranks=(2,))
+        self.agree("core", "kron:8", "--symmetrize", "--drop-self-loops", "--verify", fields=("verified",), ranks=(3,))
+        self.agree("triangles", "kron:8", "--symmetrize", "--drop-self-loops", "--verify", fields=("triangles", "verified"), ranks=(4,))
+
+    def test_products_and_rows(self):
+        self.agree("spmm", "kron:8", "--k", 8, "--verify", "--repeat", 1, fields=("verified",), ranks=(2, 3))
+        for strategy in ("broadcast-pipelined", "staged", "fused", "cover"):
+            self.agree("spmm", "kron:8", "--k", 8, "--verify", "--repeat", 1, "--strategy", strategy, fields=("verified",), ranks=(3,))
+        self.agree("sddmm", "kron:8", "--k", 8, "--verify", "--repeat", 1, fields=("verified",), ranks=(4,))
+        self.agree("gather", "--rows", 5000, "--count", 900, "--k", 16, "--verify", "--repeat", 1, fields=("verified",), ranks=(3,))
+        self.agree("lookup", "--rows", 3000, "--batch", 50, "--k", 16, "--verify", "--repeat", 1, fields=("verified",), ranks=(2,))
+        self.agree("sample", "kron:9", "--batch", 16, "--batches", 7, "--fanout", "4,3", "--verify", "--repeat", 1, fields=("digest", "verified"), ranks=(2, 3))
+
+    def learn(self, ranks, *arguments, in_processes):
+        command = ("train", "community:600,6", "--features", 12, "--classes", 3, "--hidden", 8, *arguments)
+        if in_processes:
+            return json.loads(self.run_ranks(ranks, *command, "--json", "-"))
+        return self.succeed_json(*command, "--device", "cpu", "--devices", ranks)
+
+    def test_training(self):
+        """As on as many threads."""
+        for arguments in (("--epochs", 4), ("--epochs", 3, "--strategy", "staged"), ("--epochs", 2, "--model", "gat"),
+                          ("--epochs", 3, "--mode", "sampled", "--model", "sage", "--fanout", "4,3", "--batch", 16)):
+            for ranks in (2, 3):
+                with self.subTest(arguments=arguments, ranks=ranks):
+                    threads = self.learn(ranks, *arguments, in_processes=False)
+                    processes = self.learn(ranks, *arguments, in_processes=True)
+                    for found, expected in zip(processes["epochs"], threads["epochs"], strict=True):
+                        self.assertAlmostEqual(found["loss"], expected["loss"], delta=1e-4)
+                        self.assertAlmostEqual(found["test_accuracy"], expected["test_accuracy"], delta=0.02)
+
+    def test_training_goes_on_with_other_ranks(self):
+        """From a checkpoint of three processes with two, and what is predicted there is written once."""
+        arguments = ("--checkpoint", "model", "--resume")
+        self.assertEqual(self.learn(3, *arguments, "--epochs", 2, in_processes=True)["epochs_done"], 2)
+        found = self.learn(2, *arguments, "--epochs", 5, in_processes=True)
+        self.assertEqual((found["resumed_from"], found["epochs_done"]), (2, 5))
+        self.run_ranks(2, "predict", "community:600,6", "--features", 12, "--classes", 3, "--checkpoint", "model", "--output", "classes.txt", "--scores", "scores.npy")
+        self.succeed("predict", "community:600,6", "--features", 12, "--classes", 3, "--checkpoint", "model", "--output", "alone.txt", "--device", "cpu")
+        self.assertEqual((self.folder / "classes.txt").read_text(), (self.folder / "alone.txt").read_text())
+        self.assertTrue((self.folder / "scores.npy").stat().st_size > 600 * 3 * 4)
+
+    def test_files_and_text(self):
+        """Written once, the same as a team of threads writes; what is printed is printed once."""
+        for arguments in (("bfs", "kron:10", "--source", 3, "--deterministic", "--method", "random"), ("cc", "kron:10"),
+                          ("sssp", "kron:10", "--source", 3, "--weights", "uniform:1:9", "--threads", 3)):
+            with self.subTest(arguments):
+                self.succeed(*arguments, "--device", "cpu", "--output", "threads.txt")
+                text = self.run_ranks(4, *arguments, "--output", "processes.txt", "--trace", "trace.json")
+                self.assertEqual((self.folder / "processes.txt").read_text(), (self.folder / "threads.txt").read_text())
+                self.assertIn("4 ranks in processes", text)
+                json.loads((self.folder / "trace.json").read_text())
+                self.assertEqual(list(self.folder.glob("*.tmp*")), [])
+
+    def test_one_warning(self):
+        statuses, out, err = self.finish(self.start(3, "cc", "kron:6", "--share-devices"))
+        self.assertEqual((statuses, out[1:]), ([0, 0, 0], ["", ""]))
+        self.assertEqual("".join(err).count("warren: warning: "), 1)
+
+    def test_help_is_printed_once(self):
+        for arguments, says in ((("bfs", "--help"), "Breadth-first"), (("--version",), "warren ")):
+            processes = self.start(2, commands=[arguments] * 2)
+            statuses, out, _ = self.finish(processes)
+            self.assertEqual(statuses, [0, 0])
+            self.assertIn(says, out[0])
+
+
+class Refusals(Ranks):
+    def test_commands_without_such_ranks(self):
+        for command in (("partition", "kron:6"), ("stats", "kron:6"), ("bench", "spmm", "kron:6")):
+            self.fail_ranks(2, 2, *command, says=[command[0] + " has no ranks that are processes", "--devices N"])
+        self.fail_ranks(2, 2, "bsf", "kron:6", says="bfs")
+
+    def test_options(self):
+        self.fail_ranks(2, 3, "bfs", "kron:6", "--devices", 2, says=["--devices 2", "3 processes"])
+        self.fail_ranks(2, 2, "bfs", "kron:6", "--source", 1000, says="1000")
+        self.fail_ranks(2, 2, "bfs", "kron:6", "--no-such", says="--no-such")
+        self.fail_ranks(2, 2, "bfs", "nowhere.el", says="nowhere.el")
+        self.fail_ranks(2, 2, "bfs", "kron:6", "--output", "no/folder", says="--output")
+        # One that is right for this number is none that is refused.
+        self.run_ranks(2, "bfs", "kron:6", "--devices", 2)
+
+    def test_launchers_words(self):
+        for said, says in (({"OMPI_COMM_WORLD_RANK": "one"}, "OMPI_COMM_WORLD_RANK"), ({"OMPI_COMM_WORLD_LOCAL_SIZE": 1, "WARREN_MPI": "/nowhere/plugin.so"}, "libopenmpi-dev"),
+                           ({"OMPI_COMM_WORLD_SIZE": 33, "OMPI_COMM_WORLD_LOCAL_SIZE": 33}, "the most is 32")):
+            self.must_fail(2, "bfs", "kron:6", environment={"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2",
+                                                           "OMPI_COMM_WORLD_LOCAL_SIZE": "2", **{name: str(value) for name, value in said.items()}}, says=says)
+        self.succeed("bfs", "kron:6", environment={"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"})
+
+    def test_ranks_of_other_commands(self):
+        self.fail_ranks(2, 3, commands=[("bfs", "kron:6"), ("bfs", "kron:6"), ("bfs", "kron:7")], says=["rank 2 was started with 'bfs kron:7", "'bfs kron:6"])
+
+    def test_ranks_of_other_graphs(self):
+        folders = []
+        for rank, text in enumerate(("0 1\n1 2\n", "0 1\n1 2\n", "0 2\n1 2\n")):
+            self.file(f"{rank}/graph.el", text)
+            folders.append(self.folder / str(rank))
+        self.fail_ranks(2, 3, "cc", "graph.el", folders=folders, says=["different graphs", "rank 2"])
+        self.file("1/graph.el", "0 1\n1 2\n2 3\n")
+        self.fail_ranks(2, 3, "cc", "graph.el", folders=folders, says=["different graphs", "rank 1 has 4 vertices and 3 edges, rank 0 3 and 2"])
+        (self.folder / "2" / "graph.el").unlink()
+        self.file("1/graph.el", "0 1\n1 2\n")
+        self.fail_ranks(2, 3, "cc", "graph.el", folders=folders, says=["graph.el", "rank 2 of 3"])
+
+
+class Failures(Ranks):
+    ENDLESS = ("pagerank", "kron:12", "--tolerance", "1e-9", "--repeat", 100000)
+
+    def check_ended(self, processes, signalled, begin, soon=SOON):
+        statuses, out, err = self.finish(processes, soon)
+        self.assertLess(time.monotonic() - begin, soon)
+        self.assertEqual("".join(out), "")
+        self.assertNotIn(0, statuses)
+        for rank in signalled:
+            self.assertEqual(statuses[rank], -signal.SIGKILL)
+        return err
+
+    def test_killed_ranks(self):
+        """Each in turn, at any moment: the rest end, one of them says which it was, and nothing is left."""
+        moments = random.Random(5)
+        before = set(os.listdir("/dev/shm"))
+        for killed in range(3):
+            # At work, and on the way to it: who has not met the others is waited for.
+            for least, soon in ((0.4, SOON), (0.05, 30 + SOON)):
+                processes = self.start(3, *self.ENDLESS)
+                time.sleep(least + 0.1 * moments.random())
+                begin = time.monotonic()
+                processes[killed].kill()
+                err = self.check_ended(processes, [killed], begin, soon)
+                if soon == SOON:
+                    self.check_one_message(err, f"rank {killed} of 3")
+        self.assertEqual(set(os.listdir("/dev/shm")) - before, set())
+        self.assertNotIn(f"test-{UNIQUE}", Path("/proc/net/unix").read_text())
+
+    def test_signals(self):
+        """To all, as a launcher sends them, and to one."""
+        for number, ranks in ((signal.SIGTERM, (0, 1, 2)), (signal.SIGINT, (1,))):
+            processes = self.start(3, *self.ENDLESS)
+            time.sleep(0.5)
+            begin = time.monotonic()
+            for rank in ranks:
+                processes[rank].send_signal(number)
+            self.check_one_message(self.check_ended(processes, [], begin), "interrupted by " + signal.Signals(number).name)
+
+    def test_launcher_that_is_gone(self):
+        """Ranks whose launcher was killed do not go on for ever."""
+        command = " ".join(["OMPI_COMM_WORLD_RANK={rank}", PROGRAM, *map(str, self.ENDLESS), "--device", "cpu", "& echo $!;"])
+        launcher = subprocess.Popen(["sh", "-c", command.format(rank=0) + command.format(rank=1) + "exec sleep 100"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                    cwd=self.folder, text=True, env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2", "PMIX_NAMESPACE": f"gone-{UNIQUE}"})
+        ranks = [int(launcher.stdout.readline()) for _ in range(2)]
+        time.sleep(0.4)
+        self.assertTrue(all(is_alive(rank) for rank in ranks))
+        launcher.kill()
+        launcher.wait()
+        launcher.stdout.close()
+        last = time.monotonic() + SOON
+        while any(is_alive(rank) for rank in ranks) and time.monotonic() < last:
+            time.sleep(0.02)
+        self.assertFalse([rank for rank in ranks if is_alive(rank)])
+
+    def test_little_memory(self):
+        statuses, out, err = self.finish(self.start(3, "bfs", "kron:10", "--device-memory", "16K"))
+        self.check_one_message(err, ["not enough memory", "(rank "])
+        self.assertEqual((statuses, "".join(out)), ([3, 3, 3], ""))
+
+    def test_output_that_fails(self):
+        processes = self.start(2, "cc", "kron:6", "--output", "/dev/full")
+        statuses, out, err = self.finish(processes)
+        self.check_one_message(err, "/dev/full")
+        self.assertEqual((statuses[0], "".join(out)), (2, ""))
+
+
+@unittest.skipUnless(MPIRUN, "there is no mpirun here (Debian: openmpi-bin)")
+class OpenMpi(ProgramTest):
+    """A real launcher."""
+
+    def mpirun(self, ranks, *arguments):
+        command = [MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", str(ranks), PROGRAM, *map(str, arguments), "--device", "cpu"]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder)
+
+    def test_run(self):
+        alone = self.succeed_json("bfs", "kron:10", "--source", 3)
+        process = self.mpirun(4, "bfs", "kron:10", "--source", 3, "--verify", "--json", "-")
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, err), (0, ""))
+        found = json.loads(out)
+        self.assertEqual((found["processes"], found["reached"], found["verified"]), (4, alone["reached"], True))
+        self.assertIn("Open MPI", found["devices_reason"])
+
+    def test_failures(self):
+        process = self.mpirun(3, "bfs", "nowhere.el")
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, out), (2, ""))
+        self.assertEqual(err.count("warren: error: "), 1, err)
+        process = self.mpirun(3, *Failures.ENDLESS)
+        time.sleep(1.0)
+        ranks = [int(task) for task in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+        self.assertEqual(len(ranks), 3)
+        begin = time.monotonic()
+        os.kill(ranks[1], signal.SIGKILL)
+        out, err = process.communicate(timeout=PATIENCE)
+        self.assertLess(time.monotonic() - begin, SOON)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertEqual([line for line in err.splitlines() if line.startswith("warren: ")],
+                         [f"warren: error: rank 1 of 3 (process {ranks[1]}) ended without a word: it was killed, by a user or by the system for want of memory, or it crashed"])
+        self.assertFalse([rank for rank in ranks if is_alive(rank)])
+
+
+if __name__ == "__main__":
+    unittest.main()

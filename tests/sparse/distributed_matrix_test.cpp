@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products with a distributed matrix in the order of the ranks' streams, by every strategy: sums of
+// whole numbers, which float32 holds whatever their order.
+#include "warren/sparse/distributed_matrix.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "warren/core/error.hpp"
+
+#include "sparse/dense.hpp"
+#include "sparse/graphs.hpp"
+#include "support/backends.hpp"
+
+namespace warren::sparse {
+namespace {
+
+float value_of(std::uint64_t vertex, std::uint64_t column) {
+  return static_cast<float>((vertex * 5 + column * 3) % 4);
+}
+float scale_of(std::uint64_t vertex) { return vertex % 3 == 0 ? 0.5f : 2.0f; }
+float self_of(std::uint64_t vertex) { return static_cast<float>(vertex % 2); }
+
+constexpr float kGap = 77.0f;
+
+struct Widths {
+  std::uint64_t k, x_stride, y_stride;
+};
+
+/// 2 row_scale (A x + self x) + beta 3, with gaps that stay.
+std::vector<float> expected_rows(const graph::Graph& graph, const DistributedMatrix& matrix,
+                                 const Widths& w, float beta, bool has_scales) {
+  std::vector<float> rows(matrix.rows() * w.y_stride, kGap);
+  for (std::uint64_t r = 0; r < matrix.rows(); ++r) {
+    const auto v = static_cast<Vertex>(matrix.first() + r);
+    for (std::uint64_t c = 0; c < w.k; ++c) {
+      float sum = has_scales ? self_of(v) * value_of(v, c) : 0.0f;
+      for (const Vertex neighbour : graph.neighbours(v)) sum += value_of(neighbour, c);
+      rows[r * w.y_stride + c] = 2.0f * (has_scales ? scale_of(v) : 1.0f) * sum + beta * 3.0f;
+    }
+  }
+  return rows;
+}
+
+template <class T>
+void check_product(const exec::Stream& stream, const DistributedMatrix& matrix,
+                   const graph::Graph& graph, const Widths& w, float beta, bool has_scales) {
+  const std::uint64_t n = matrix.rows(), first = matrix.first();
+  std::vector<T> x(n * w.x_stride, from_float<T>(kGap)), y(n * w.y_stride, from_float<T>(kGap));
+  std::vector<float> scale, self;
+  for (std::uint64_t r = 0; r < n; ++r) {
+    scale.push_back(scale_of(first + r));
+    self.push_back(self_of(first + r));
+    for (std::uint64_t c = 0; c < w.k; ++c) {
+      x[r * w.x_stride + c] = from_float<T>(value_of(first + r, c));
+      y[r * w.y_stride + c] = from_float<T>(3.0f);
+    }
+  }
+  auto x_there = testing_support::on_device(stream, x);
+  auto y_there = testing_support::on_device(stream, y);
+  const auto scale_there = testing_support::on_device(stream, scale);
+  const auto self_there = testing_support::on_device(stream, self);
+  matrix.multiply<T>(stream, {.x = x_there.data(),
+                              .x_stride = w.x_stride,
+                              .y = y_there.data(),
+                              .y_stride = w.y_stride,
+                              .k = w.k,
+                              .alpha = 2.0f,
+                              .beta = beta,
+                              .row_scale = has_scales ? scale_there.data() : nullptr,
+                              .self = has_scales ? self_there.data() : nullptr});
+  // The next work may overwrite x.
+  exec::fill_bytes(stream, x_there.data(), 0xff, x_there.bytes());
+  const std::vector<T> found = y_there.to_host(stream);
+  const std::vector<float> expected = expected_rows(graph, matrix, w, beta, has_scales);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    // The sums by 16 bits are rounded at each of several passes.
+    const float tolerance = sizeof(T) == 4 ? 0.0f : std::abs(expected[i]) / 64.0f;
+    ASSERT_NEAR(to_float(found[i]), expected[i], tolerance) << "row " << i / w.y_stride;
+  }
+}
+
+/// Every strategy, and parameters that change its ways.
+std::vector<DistributedOptions> ways(int ranks) {
+  std::vector<DistributedOptions> all(1);
+  for (const Strategy strategy : all_strategies()) all.push_back({.strategy = strategy});
+  all.push_back({.strategy = Strategy::once, .deterministic = true});
+  all.push_back({.strategy = Strategy::once, .chunks = 3});
+  all.push_back({.strategy = Strategy::staged, .chunks = 3});
+  all.push_back({.strategy = Strategy::pull, .piece_entries = 3, .interleave = 1});
+  for (const int workgroup : {1, 2}) {
+    if (ranks > workgroup && ranks % workgroup == 0)
+      all.push_back({.strategy = Strategy::fused, .workgroup = workgroup});
+  }
+  return all;
+}
+
+void check(const team::TeamOptions& options, const fixtures::Named& named) {
+  SCOPED_TRACE(named.name + ", " + testing_support::name_of(options));
+  const graph::ShardSource source = fixtures::shard_source(named.graph, options.ranks);
+  team::run_team(options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    const exec::Stream stream(team.device());
+    DistributedMatrix matrix(team, stream, make_rows(team, shard, {}, false));
+    team.with_peer_memory([&] {
+      team.barrier();
+      for (const DistributedOptions& way : ways(team.size())) {
+        SCOPED_TRACE(name_of(way.strategy) + ", workgroups of " + std::to_string(way.workgroup));
+        matrix.set_strategy<float>(way);
+        // Wider rows than before take new buffers.
+        check_product<float>(stream, matrix, named.graph, {3, 3, 3}, 0.0f, false);
+        check_product<float>(stream, matrix, named.graph, {8, 8, 12}, 1.0f, true);
+        check_product<float>(stream, matrix, named.graph, {5, 7, 6}, 1.0f, true);
+        if (testing_support::is_tiny()) continue;
+        matrix.set_strategy<Half>(way);
+        check_product<Half>(stream, matrix, named.graph, {33, 40, 33}, 1.0f, true);
+        matrix.set_strategy<BFloat16>(way);
+        check_product<BFloat16>(stream, matrix, named.graph, {2, 2, 2}, 0.0f, true);
+      }
+      team.device().synchronize();
+      team.barrier();
+    });
+  });
+}
+
+std::vector<fixtures::Named> shapes() {
+  return {{"random", fixtures::random_graph(150, 900, 3, false)},
+          {"star", fixtures::star(testing_support::is_small() ? 500 : 2500, true)},
+          {"one vertex with a loop", fixtures::from_list(1, {{0, 0}})},
+          {"one entry", fixtures::from_list(40, {{37, 2}})},
+          {"no entries", fixtures::from_list(20, {})}};
+}
+
+template <class Backend>
+void check_all() {
+  for (const auto& options : testing_support::teams<Backend>()) {
+    for (const auto& named : shapes()) check(options, named);
+  }
+}
+
+TEST(DistributedMatrix, MultipliesByEveryStrategy) { check_all<exec::Cpu>(); }
+
+TEST(DistributedMatrixCuda, MultipliesByEveryStrategy) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_all<exec::Cuda>();
+}
+
+/// The strategies read rows where they lie.
+TEST(DistributedMatrix, RefusesAStrategyWhereACollectiveMovesRows) {
+  const graph::Graph graph = fixtures::path(20);
+  const graph::ShardSource source = fixtures::shard_source(graph, 2);
+  EXPECT_THAT(
+      [&] {
+        team::run_team({exec::DeviceKind::cpu, 2, 2}, [&](team::Team& team) {
+          const graph::Shard shard = graph::make_shard(team, source);
+          const exec::Stream stream(team.device());
+          DistributedMatrix matrix(team, stream, make_rows(team, shard, {}, false),
+                                   HaloBy::collectives);
+          matrix.set_strategy<float>({.strategy = Strategy::staged});
+          matrix.set_strategy<float>({.strategy = Strategy::pull});
+        });
+      },
+      testing::ThrowsMessage<UsageError>(
+          testing::HasSubstr("strategy pull: the ranks do not read each other's memory")));
+}
+
+/// What it was made of.
+TEST(DistributedMatrix, GivesItsRowsBack) {
+  const graph::Graph graph = fixtures::random_graph(90, 700, 5, false);
+  const graph::ShardSource source = fixtures::shard_source(graph, 3);
+  team::run_team({exec::DeviceKind::cpu, 3, 3}, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    const exec::Stream stream(team.device());
+    const Rows rows = make_rows(team, shard, {}, false);
+    const DistributedMatrix matrix(team, stream, rows);
+    const Rows back = matrix.rows_on_host(stream);
+    EXPECT_EQ(back.cuts, rows.cuts);
+    EXPECT_EQ(back.first, rows.first);
+    ASSERT_EQ(back.entries(), rows.entries());
+    for (std::uint64_t r = 0; r < rows.count; ++r) EXPECT_EQ(back.end(r), rows.end(r));
+    for (EdgeOffset e = 0; e < rows.entries(); ++e) EXPECT_EQ(back.columns[e], rows.columns[e]);
+  });
+}
+
+}  // namespace
+}  // namespace warren::sparse
