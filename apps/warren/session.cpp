@@ -21,10 +21,15 @@ namespace {
 void check_processes(const CommonOptions& options, DeviceKind kind) {
   const auto* processes = team::Processes::current();
   if (processes == nullptr) return;
-  require(kind == DeviceKind::cpu,
-          fmt::format("--device {}: GPUs as ranks of several processes ({}) are not there yet; use "
-                      "--device cpu",
-                      options.device, processes->launcher()));
+  require(
+      kind == DeviceKind::cpu || processes->hosts() == 1,
+      fmt::format("--device {}: GPUs of several hosts ({}) are not there yet; use --device cpu, "
+                  "or start all ranks on one host",
+                  options.device, processes->launcher()));
+  require(!options.no_peer,
+          fmt::format("--no-peer: {} started {} processes, which reach each other's memory; give "
+                      "--devices to one process",
+                      processes->launcher(), processes->size()));
   require(options.devices == 0 || options.devices == processes->size(),
           fmt::format("--devices {}: {} started {} processes, which are a rank each; leave "
                       "--devices out",
@@ -39,8 +44,10 @@ int ranks_of(const CommonOptions& options) {
 DeviceKind kind_of(const CommonOptions& options) {
   (void)exec::capability_limit();  // A mistake is told on the CPU, too.
   check_choice("--device", options.device, {"auto", "cpu", "cuda"}, {});
-  const bool cuda =
-      options.device == "cuda" || (options.device == "auto" && exec::cuda_device_count() > 0);
+  const auto* processes = team::Processes::current();
+  const bool is_on_hosts = processes != nullptr && processes->hosts() > 1;
+  const bool cuda = options.device == "cuda" ||
+                    (options.device == "auto" && !is_on_hosts && exec::cuda_device_count() > 0);
   const DeviceKind kind = cuda ? DeviceKind::cuda : DeviceKind::cpu;
   check_processes(options, kind);
   return kind;
@@ -126,9 +133,9 @@ void Session::warn_of_seed(bool is_used) const {
 
 std::string Session::place() const {
   const std::string ranks = counted(static_cast<std::uint64_t>(ranks_), "rank", "ranks");
-  if (on_gpu()) return fmt::format("{}, {}", exec::Device::cuda(0).model(), ranks);
   const auto* processes = team::Processes::current();
   std::string where = processes != nullptr ? " in processes" : "";
+  if (on_gpu()) return fmt::format("{}, {}{}", exec::Device::cuda(0).model(), ranks, where);
   if (processes != nullptr && processes->hosts() > 1)
     where += fmt::format(" on {} hosts", processes->hosts());
   return fmt::format("cpu, {}{}, {}", ranks, where,

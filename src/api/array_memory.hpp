@@ -110,6 +110,7 @@ void fill_range_everywhere(team::Team& team, std::uint64_t first, std::uint64_t 
     std::uint64_t first, count;
   };
   (outputs.start(team.device()), ...);
+  const exec::Stream stream(team.device());
   const auto fill = [&](const memory::Buffer<T>&... parts) {
     if (count > 0) write(parts.data()...);
     const std::vector<Range> ranges = team.all_gather(Range{first, count});
@@ -120,8 +121,9 @@ void fill_range_everywhere(team::Team& team, std::uint64_t first, std::uint64_t 
       for (std::size_t q = 0; q < ranges.size(); ++q) {
         if (ranges[q].count == 0) continue;
         auto* const to = output.data() + ranges[q].first;
-        std::memcpy(to, shown[q], ranges[q].count * sizeof *to);
+        exec::copy(stream, to, shown[q], ranges[q].count * sizeof *to);
       }
+      stream.synchronize();
     };
     (collect(parts, outputs), ...);
     team.barrier();  // Before the parts go.

@@ -129,8 +129,8 @@ Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int 
     require(has_hosts || processes->hosts() == 1,
             "this call has no form for ranks on several hosts yet; bfs, sssp, components and "
             "pagerank have: start all ranks on one host");
-    require(place.kind == DeviceKind::cpu,
-            "device: ranks that are processes run on the CPU; GPUs are not there yet");
+    require(place.kind == DeviceKind::cpu || processes->hosts() == 1,
+            "device: ranks on several hosts run on the CPU; GPUs are not there yet");
     require(asked == place.ranks,
             fmt::format("devices: got {}, but each of {} processes is a rank ({}): leave it out",
                         asked, place.ranks, processes->launcher()));
@@ -162,7 +162,7 @@ Call::Call(const Graph& graph, const CallOptions& options)
   const exec::KeepCurrentDevice current;
   place_ = place_of(*teams_, options.device, options.devices, info, options.gpu, true);
   const bool is_asked = options.devices != 0 || teams_->options().devices != 0;
-  if (!is_asked && place_.kind == DeviceKind::cuda && options.traversal) {
+  if (!is_asked && place_.kind == DeviceKind::cuda && options.traversal && processes == nullptr) {
     const int reachable = teams_->options().no_peer ? 1 : team::connected_cuda_devices();
     const traverse::DeviceChoice choice =
         traverse::choose_devices(work_of(graph, options), reachable);
@@ -259,7 +259,7 @@ const graph::Graph& Call::csr() {
   run([&](team::Team& team, RankGraph& rank) {
     const TraceSpan span("fetch graph", team.rank());
     graph::Graph all = graph::download(team, rank.shard);
-    if (team.rank() == 0) fetched = std::move(all);
+    if (team.reports()) fetched = std::move(all);
   });
   if (order_ != nullptr) {
     teams_->on_host([&](exec::ThreadPool& pool) {

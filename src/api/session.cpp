@@ -88,12 +88,14 @@ Teams::Teams(const SessionOptions& options) : options_(options), process_(getpid
   team.kind = kind(std::nullopt);
   team.ranks = options.devices == 0 ? 1 : options.devices;
   if (const auto* processes = team::Processes::current()) {
-    require(team.kind == exec::DeviceKind::cpu,
-            "device: ranks that are processes run on the CPU; GPUs are not there yet");
+    require(team.kind == exec::DeviceKind::cpu || processes->hosts() == 1,
+            "device: ranks on several hosts run on the CPU; GPUs are not there yet");
     require(options.devices == 0 || options.devices == processes->size(),
             fmt::format("devices: got {}, but each of {} processes is a rank ({}): leave it out",
                         options.devices, processes->size(), processes->launcher()));
   }
+  // Whether each finds a GPU of its own they see when they meet.
+  if (team::Processes::current() != nullptr && team.kind == exec::DeviceKind::cuda) team.ranks = 1;
   team.threads = options.threads;
   team.sharing = sharing(options);
   team.are_apart = options.no_peer;

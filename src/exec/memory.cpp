@@ -71,15 +71,16 @@ class Resources {
     is_used_ = is_used_ || current_[static_cast<std::size_t>(kind)] != nullptr;
   }
   [[nodiscard]] std::shared_ptr<MemoryResource> current(const Device& device, MemoryKind kind) {
-    if (!is_used_.load() || !may_be_given(device, kind)) return nullptr;
+    if (!is_used_.load() || kind == MemoryKind::host) return nullptr;
     const std::scoped_lock lock(mutex_);
     const auto& resource = current_[static_cast<std::size_t>(device.kind())];
     return resource != nullptr && resource->gives(kind) ? resource : nullptr;
   }
   /// nullptr where it has none.
   [[nodiscard]] void* allocate(const std::shared_ptr<MemoryResource>& giver, const Device& device,
-                               std::uint64_t bytes) {
-    void* const pointer = giver->allocate(device, bytes);
+                               MemoryKind kind, std::uint64_t bytes) {
+    void* const pointer = is_pinned(device, kind) ? giver->allocate_pinned(device, bytes)
+                                                  : giver->allocate(device, bytes);
     if (pointer == nullptr) return nullptr;
     const std::scoped_lock lock(mutex_);
     givers_.emplace(pointer, giver);
@@ -88,7 +89,7 @@ class Resources {
   /// Whether the block was a resource's, and is given back.
   [[nodiscard]] bool deallocate(const Device& device, MemoryKind kind, void* pointer,
                                 std::uint64_t bytes) noexcept {
-    if (!is_used_.load() || !may_be_given(device, kind)) return false;
+    if (!is_used_.load() || kind == MemoryKind::host) return false;
     std::shared_ptr<MemoryResource> giver;
     {
       const std::scoped_lock lock(mutex_);
@@ -101,20 +102,25 @@ class Resources {
     // As the driver does: a kernel may still use it. What has failed uses nothing.
     if (device.is_cuda()) cuda::settle_device(device.index());
 #endif
-    giver->deallocate(device, pointer, bytes);
+    if (is_pinned(device, kind)) {
+      giver->deallocate_pinned(device, pointer, bytes);
+    } else {
+      giver->deallocate(device, pointer, bytes);
+    }
     return true;
   }
 
   /// Whether the block is a resource's.
-  [[nodiscard]] bool has(const Device& device, MemoryKind kind, void* pointer) noexcept {
-    if (!is_used_.load() || !may_be_given(device, kind)) return false;
+  [[nodiscard]] bool has(MemoryKind kind, void* pointer) noexcept {
+    if (!is_used_.load() || kind == MemoryKind::host) return false;
     const std::scoped_lock lock(mutex_);
     return givers_.contains(pointer);
   }
 
  private:
-  [[nodiscard]] static bool may_be_given(const Device& device, MemoryKind kind) {
-    return kind == MemoryKind::device || (kind == MemoryKind::pinned && !device.is_cuda());
+  /// On the CPU all kinds are plain memory.
+  [[nodiscard]] static bool is_pinned(const Device& device, MemoryKind kind) {
+    return kind == MemoryKind::pinned && device.is_cuda();
   }
 
   std::mutex mutex_;
@@ -196,7 +202,7 @@ void* allocate(const Device& device, MemoryKind kind, std::uint64_t bytes) {
   const std::shared_ptr<MemoryResource> giver = Resources::all().current(device, kind);
   try {
     if (giver != nullptr) {
-      pointer = Resources::all().allocate(giver, device, bytes);
+      pointer = Resources::all().allocate(giver, device, kind, bytes);
     } else {
 #if WARREN_HAS_CUDA
       if (on_card) pointer = cuda::allocate_device(device.index(), bytes);
@@ -243,7 +249,7 @@ void shrink(const Device& device, MemoryKind kind, void* pointer, std::uint64_t 
   if (device.is_cuda() && kind != MemoryKind::host) return;
   account(device, kind).current.fetch_sub(held - kept);
   // A resource's block may end within a page in which another one begins.
-  if (Resources::all().has(device, kind, pointer)) return;
+  if (Resources::all().has(kind, pointer)) return;
   if (bytes >= kMapThreshold && rounded(held) > rounded(kept)) {
     (void)madvise(static_cast<char*>(pointer) + rounded(kept), rounded(held) - rounded(kept),
                   MADV_DONTNEED);

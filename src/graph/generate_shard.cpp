@@ -270,7 +270,7 @@ Shard generate_shard(team::Team& team, const GeneratorSpec& spec, const BuildOpt
 Graph download(team::Team& team, const Shard& shard) {
   if (shard.edges_placement == EdgesPlacement::compressed_host) {
     team.barrier();
-    if (team.rank() != 0) return {};
+    if (!team.reports()) return {};
     return decompress(*shard.out_storage->compressed, exec::Device::cpu().pool());
   }
   const exec::Stream stream(team.device());
@@ -299,7 +299,7 @@ Graph download(team::Team& team, const Shard& shard) {
   const auto all_offsets = team.all_gather_v(std::span<const EdgeOffset>(offsets));
   const auto all_targets = team.all_gather_v(std::span<const Vertex>(targets));
   Graph graph;
-  if (team.rank() != 0) return graph;
+  if (!team.reports()) return graph;
   graph.vertices = static_cast<Vertex>(shard.vertices);
   graph.symmetry = shard.is_symmetric ? Symmetry::symmetric : Symmetry::unknown;
   graph.offsets = memory::HostArray<EdgeOffset>(shard.vertices + 1);

@@ -104,7 +104,8 @@ memory::Buffer<std::byte> bring(const exec::Stream& stream, int rank,
 template <class T>
 const T* GraphStore::shown(team::Team& team, const exec::Stream& stream, const T* own,
                            std::uint64_t count) {
-  if (!team.spans_processes() || own == nullptr) return own;
+  // On the CPU a rank's part of a graph may lie anywhere in its process.
+  if (!team.spans_processes() || team.device().is_cuda() || own == nullptr) return own;
   auto& copy = copies_.emplace_back(team.device(), exec::bytes_of(count, sizeof(T)));
   exec::copy(stream, copy.data(), own, copy.bytes());
   stream.synchronize();

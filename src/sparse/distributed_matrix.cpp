@@ -192,9 +192,8 @@ void DistributedMatrix::multiply_by(Product<T>& product, const exec::Stream& str
   view.ranks = team_.size();
   view.width = operands.x_stride;
   std::copy(cuts_.begin(), cuts_.end(), view.cuts);
-  const auto bases =
-      team_.all_gather(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(operands.x)));
-  for (std::size_t q = 0; q < bases.size(); ++q) view.base[q] = reinterpret_cast<T*>(bases[q]);
+  const std::vector<void*> bases = team_.pointers(operands.x);
+  for (std::size_t q = 0; q < bases.size(); ++q) view.base[q] = static_cast<T*>(bases[q]);
   team::StreamBarrier& barrier = parts_->barrier;
   barrier.arrive(stream);
   barrier.wait(stream);

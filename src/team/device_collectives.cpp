@@ -15,6 +15,7 @@
 
 #include "team/device_collectives_kernels.hpp"
 #include "team/nccl_collectives.hpp"
+#include "team/peer_access.hpp"
 
 namespace warren::team {
 namespace {
@@ -26,20 +27,16 @@ class DirectCollectives : public DeviceCollectives {
 
   void all_gather(const exec::Stream& stream, const void* send, void* recv,
                   std::uint64_t bytes) override {
-    struct Lent {
-      const void* send;
-      std::uint64_t bytes;
-    };
     stream.synchronize();
-    check_shown(send);
     team_.with_peer_memory([&] {
-      const auto lent = team_.all_gather(Lent{send, bytes});
+      const auto lent = team_.all_gather(bytes);
+      const std::vector<const std::byte*> from = shown(send);
       for (std::size_t q = 0; q < ranks_; ++q) {
         require(
-            lent[q].bytes == bytes,
+            lent[q] == bytes,
             fmt::format("all_gather of {} bytes on rank {}, of {} on rank {}: they must be equal",
-                        bytes, team_.rank(), lent[q].bytes, q));
-        copy(stream, static_cast<std::byte*>(recv) + q * bytes, lent[q].send, bytes);
+                        bytes, team_.rank(), lent[q], q));
+        copy(stream, static_cast<std::byte*>(recv) + q * bytes, from[q], bytes);
       }
       stream.synchronize();
       team_.barrier();
@@ -54,27 +51,21 @@ class DirectCollectives : public DeviceCollectives {
     // A GPU first copies what it adds up: the copy engine also reaches devices that kernels do not.
     const bool is_copied = team_.device().is_cuda();
     reserve(is_copied ? (ranks_ + 1) * stride : stride);
-    struct Lent {
-      const std::byte* send;
-      const std::byte* sums;
-      std::uint64_t count;
-    };
     stream.synchronize();
-    check_shown(send);
     team_.with_peer_memory([&] {
-      const Lent mine{static_cast<const std::byte*>(send), staging_.get(), count};
-      const auto lent = team_.all_gather(mine);
+      const auto lent = team_.all_gather(count);
+      const std::vector<const std::byte*> sent = shown(send), sums = shown(staging_.get());
       const auto rank = static_cast<std::size_t>(team_.rank());
       const std::uint64_t first = first_of(rank, count);
       const std::uint64_t own = first_of(rank + 1, count) - first;
       ReduceParts parts;
       parts.ranks = team_.size();
       for (std::size_t q = 0; q < ranks_; ++q) {
-        require(lent[q].count == count,
+        require(lent[q] == count,
                 fmt::format(
                     "all_reduce of {} elements on rank {}, of {} on rank {}: they must be equal",
-                    count, team_.rank(), lent[q].count, q));
-        const std::byte* from = lent[q].send + first * size;
+                    count, team_.rank(), lent[q], q));
+        const std::byte* from = sent[q] + first * size;
         if (is_copied) {
           std::byte* here = staging_.get() + (q + 1) * stride;
           copy(stream, here, from, own * size);
@@ -89,7 +80,7 @@ class DirectCollectives : public DeviceCollectives {
       team_.barrier();
       for (std::size_t q = 0; q < ranks_; ++q) {
         const std::uint64_t begin = first_of(q, count);
-        copy(stream, static_cast<std::byte*>(recv) + begin * size, lent[q].sums,
+        copy(stream, static_cast<std::byte*>(recv) + begin * size, sums[q],
              (first_of(q + 1, count) - begin) * size);
       }
       stream.synchronize();
@@ -101,15 +92,14 @@ class DirectCollectives : public DeviceCollectives {
                     std::span<const std::uint64_t> send_offsets, void* recv,
                     std::span<const std::uint64_t> recv_offsets) override {
     struct Lent {
-      const std::byte* send;
       std::uint64_t offsets[kMaxRanks + 1];
     };
     stream.synchronize();
-    check_shown(send);
     team_.with_peer_memory([&] {
-      Lent mine{static_cast<const std::byte*>(send), {}};
+      Lent mine{};
       std::copy(send_offsets.begin(), send_offsets.end(), mine.offsets);
       const auto lent = team_.all_gather(mine);
+      const std::vector<const std::byte*> from = shown(send);
       const auto rank = static_cast<std::size_t>(team_.rank());
       for (std::size_t q = 0; q < ranks_; ++q) {
         const std::uint64_t begin = lent[q].offsets[rank];
@@ -117,7 +107,7 @@ class DirectCollectives : public DeviceCollectives {
         require(bytes == recv_offsets[q + 1] - recv_offsets[q],
                 fmt::format("all_to_all_v: rank {} sends {} bytes to rank {}, which expects {}", q,
                             bytes, rank, recv_offsets[q + 1] - recv_offsets[q]));
-        copy(stream, static_cast<std::byte*>(recv) + recv_offsets[q], lent[q].send + begin, bytes);
+        copy(stream, static_cast<std::byte*>(recv) + recv_offsets[q], from[q] + begin, bytes);
       }
       stream.synchronize();
       team_.barrier();
@@ -134,9 +124,14 @@ class DirectCollectives : public DeviceCollectives {
     return count / ranks_ * q + std::min<std::uint64_t>(q, count % ranks_);
   }
 
-  /// Other processes read it where it lies. Throws UsageError on all ranks where they cannot.
-  void check_shown(const void* memory) {
-    if (team_.spans_processes()) (void)team_.share_with_all(const_cast<void*>(memory));
+  /// Every rank's `memory`. Throws UsageError where processes have no path to it.
+  [[nodiscard]] std::vector<const std::byte*> shown(const void* memory) {
+    auto* const mine = const_cast<void*>(memory);
+    const std::vector<void*> table =
+        team_.spans_processes() ? team_.share_with_all(mine) : team_.pointers(mine);
+    std::vector<const std::byte*> found;
+    for (const void* const pointer : table) found.push_back(static_cast<const std::byte*>(pointer));
+    return found;
   }
 
   void reserve(std::uint64_t bytes) {
@@ -170,8 +165,8 @@ class DirectCollectives : public DeviceCollectives {
 
 bool every_rank_has_its_own_gpu(Team& team) {
   if (!team.device().is_cuda()) return false;
-  const std::vector<int> devices = team.all_gather(team.device().index());
-  return std::set<int>(devices.begin(), devices.end()).size() == devices.size();
+  const std::vector<GpuIdentity> gpus = team.all_gather(identity_of(team.device()));
+  return std::set<GpuIdentity>(gpus.begin(), gpus.end()).size() == gpus.size();
 }
 
 }  // namespace

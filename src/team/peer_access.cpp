@@ -2,6 +2,7 @@
 // CUDA peer access, opened once for each ordered pair of GPUs.
 #include "team/peer_access.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -43,6 +44,20 @@ int connected_cuda_devices() {
     }
   }
   return present;
+}
+
+bool can_access(const exec::Device& from, const exec::Device& to) {
+  return from == to || reaches(from, to);
+}
+
+GpuIdentity identity_of([[maybe_unused]] const exec::Device& device) {
+  GpuIdentity identity{};
+#if WARREN_HAS_CUDA
+  cudaDeviceProp properties{};
+  exec::cuda_check(cudaGetDeviceProperties(&properties, device.index()), "cudaGetDeviceProperties");
+  std::copy_n(properties.uuid.bytes, identity.size(), identity.begin());
+#endif
+  return identity;
 }
 
 bool enable_access(const exec::Device& from, const exec::Device& to) {

@@ -5,10 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 
 #include "warren/exec/memory.hpp"
+
+#include "team/address_gaps.hpp"
 
 namespace warren::team {
 
@@ -28,12 +29,19 @@ class ProcessArena : public exec::MemoryResource {
   [[nodiscard]] void* allocate(const exec::Device& device, std::uint64_t bytes) override;
   void deallocate(const exec::Device& device, void* pointer, std::uint64_t bytes) noexcept override;
 
+  /// The same in whole pages, which may be pinned.
+  [[nodiscard]] void* allocate_pages(std::uint64_t bytes);
+  void deallocate_pages(void* pointer, std::uint64_t bytes) noexcept;
+
  private:
+  [[nodiscard]] std::byte* take(std::uint64_t bytes, std::uint64_t unit);
+  void give(void* pointer, std::uint64_t bytes, std::uint64_t unit) noexcept;
+
   std::byte* base_;
   std::uint64_t bytes_;
   const std::uint32_t* has_ended_;
   std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> gaps_;  ///< First byte and size.
+  AddressGaps gaps_;
 };
 
 }  // namespace warren::team

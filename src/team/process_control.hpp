@@ -15,11 +15,15 @@
 
 #include "warren/core/types.hpp"
 
+#include "team/gpu_arena.hpp"
+
 namespace warren::team {
 
 struct ProcessControl {
   /// Values that one barrier adds up.
   static constexpr std::size_t kSumsAtOnce = 16;
+  /// Blocks of GPUs that wait for others to close them.
+  static constexpr std::size_t kGone = 64;
 
   struct alignas(128) Slot {
     std::atomic<std::uint32_t> has_left{0};
@@ -27,6 +31,12 @@ struct ProcessControl {
     std::int32_t rank = 0;  ///< Its number in the team.
     cpu_set_t cpus{};
     const void* pointer = nullptr;
+    ShownBlock shown;  ///< Where ranks run on GPUs, of what `pointer` points to.
+    /// The numbers of blocks that are wanted no more, in turn, and how many of these each of the
+    /// other ranks has closed.
+    std::array<std::uint64_t, kGone> gone{};
+    std::atomic<std::uint64_t> gone_count{0};
+    std::array<std::atomic<std::uint64_t>, kMaxRanks> closed{};
     const std::byte* staging = nullptr;
     std::array<std::uint64_t, kMaxRanks> first{};  ///< Of what is for each rank, in `staging`.
     std::array<std::uint64_t, kMaxRanks> bytes{};

@@ -20,8 +20,12 @@ exec::Device host() { return exec::Device::cpu(1); }
 }  // namespace
 
 ProcessTransport::ProcessTransport(ProcessControl& control, const SharedSegment& segment, int rank,
-                                   std::shared_ptr<Attic> attic)
-    : control_(control), segment_(segment), rank_(rank), attic_(std::move(attic)) {}
+                                   std::shared_ptr<Attic> attic, std::optional<OnGpu> on_gpu)
+    : control_(control),
+      segment_(segment),
+      rank_(rank),
+      attic_(std::move(attic)),
+      on_gpu_(std::move(on_gpu)) {}
 
 ProcessTransport::~ProcessTransport() { free_staging(); }
 
@@ -31,6 +35,11 @@ void ProcessTransport::abort(const std::string& message) noexcept {
   } catch (const std::exception&) {
     control_.end(rank_, {});
   }
+}
+
+void ProcessTransport::barrier() {
+  if (on_gpu_) on_gpu_->gpus->tend();
+  control_.barrier(rank_);
 }
 
 std::byte* ProcessTransport::staging(std::uint64_t bytes) {
@@ -102,16 +111,31 @@ void ProcessTransport::sum(std::span<std::uint64_t> values) {
   }
 }
 
+void* ProcessTransport::reached(int rank) {
+  const ProcessControl::Slot& slot = control_.of(rank);
+  auto* const pointer = const_cast<void*>(slot.pointer);
+  if (rank == rank_ || pointer == nullptr) return pointer;
+  if (!on_gpu_) return segment_.is_of(rank, pointer) ? pointer : nullptr;
+  const bool is_there =
+      slot.shown.host != nullptr || on_gpu_->reaches[static_cast<std::size_t>(rank)];
+  if (slot.shown.number == 0 || !is_there) return nullptr;
+  return on_gpu_->gpus->open(on_gpu_->device, rank, slot.shown);
+}
+
 std::vector<void*> ProcessTransport::share(void* pointer) {
-  control_.of(rank_).pointer = pointer;
-  barrier();
-  std::vector<void*> table;
-  for (int q = 0; q < size(); ++q) {
-    auto* const shown = const_cast<void*>(control_.of(q).pointer);
-    table.push_back(q == rank_ || segment_.is_of(q, shown) ? shown : nullptr);
+  try {
+    ProcessControl::Slot& mine = control_.of(rank_);
+    mine.pointer = pointer;
+    if (on_gpu_) mine.shown = pointer == nullptr ? ShownBlock{} : on_gpu_->gpus->show(pointer);
+    barrier();
+    std::vector<void*> table;
+    for (int q = 0; q < size(); ++q) table.push_back(reached(q));
+    barrier();
+    return table;
+  } catch (const std::exception& error) {
+    abort(error.what());
+    throw;
   }
-  barrier();
-  return table;
 }
 
 }  // namespace warren::team

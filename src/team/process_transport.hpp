@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,21 +13,29 @@
 #include "warren/team/team.hpp"
 
 #include "team/process_control.hpp"
+#include "team/process_gpus.hpp"
 #include "team/shared_segment.hpp"
 
 namespace warren::team {
 
 class ProcessTransport : public Transport {
  public:
+  /// Of a rank on a GPU: what it shares memory with, and by rank whether it reaches that GPU's.
+  struct OnGpu {
+    ProcessGpus* gpus;
+    exec::Device device;
+    std::vector<bool> reaches;
+  };
+
   ProcessTransport(ProcessControl& control, const SharedSegment& segment, int rank,
-                   std::shared_ptr<Attic> attic);
+                   std::shared_ptr<Attic> attic, std::optional<OnGpu> on_gpu = std::nullopt);
   ~ProcessTransport() override;
   ProcessTransport(const ProcessTransport&) = delete;
   ProcessTransport& operator=(const ProcessTransport&) = delete;
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return control_.ranks; }
-  void barrier() override { control_.barrier(rank_); }
+  void barrier() override;
   std::vector<std::vector<std::byte>> exchange(
       const std::vector<std::span<const std::byte>>& outgoing) override;
   void sum(std::span<std::uint64_t> values) override;
@@ -45,6 +54,8 @@ class ProcessTransport : public Transport {
   [[nodiscard]] const SharedSegment& segment() const { return segment_; }
 
  private:
+  /// The rank's memory, which it shows, as this one reaches it.
+  [[nodiscard]] void* reached(int rank);
   /// Memory of at least `bytes` that the other ranks can read.
   [[nodiscard]] std::byte* staging(std::uint64_t bytes);
   void free_staging() noexcept;
@@ -53,6 +64,7 @@ class ProcessTransport : public Transport {
   const SharedSegment& segment_;
   const int rank_;  ///< Of this host's.
   const std::shared_ptr<Attic> attic_;
+  const std::optional<OnGpu> on_gpu_;
   std::byte* staging_ = nullptr;
   std::uint64_t staging_bytes_ = 0;
   std::uint64_t sums_ = 0;  ///< Barriers of sum() so far.

@@ -35,6 +35,7 @@
 #include "team/hosts_transport.hpp"
 #include "team/process_arena.hpp"
 #include "team/process_control.hpp"
+#include "team/process_gpus.hpp"
 #include "team/process_meeting.hpp"
 #include "team/process_transport.hpp"
 
@@ -92,10 +93,10 @@ class Processes::Impl {
     await_set_up();
     all_threads_ = threads_here();
     if (hosts_ != nullptr) meet_hosts();
-    exec::set_memory_resource(exec::DeviceKind::cpu,
-                              std::make_shared<ProcessArena>(meeting_.segment.arena(all_.rank),
-                                                             meeting_.segment.layout().arena_bytes,
-                                                             &control_->has_ended));
+    arena_ =
+        std::make_shared<ProcessArena>(meeting_.segment.arena(all_.rank),
+                                       meeting_.segment.layout().arena_bytes, &control_->has_ended);
+    exec::set_memory_resource(exec::DeviceKind::cpu, arena_);
     if (pipe2(wake_.data(), O_CLOEXEC) != 0)
       throw Error(fmt::format("a pipe could not be made ({})", std::strerror(errno)));
     watcher_ =
@@ -119,6 +120,7 @@ class Processes::Impl {
     (void)close(wake_[1]);
     watcher_.join();
     (void)close(wake_[0]);
+    gpus_.reset();
     exec::set_memory_resource(exec::DeviceKind::cpu, nullptr);
     if (hosts_ == nullptr || control_->is_over()) return;
     try {
@@ -165,6 +167,13 @@ class Processes::Impl {
       return std::make_unique<ProcessTransport>(*control_, meeting_.segment, launch_.rank, attic_);
     return std::make_unique<HostsTransport>(*control_, meeting_.segment, *hosts_, *notices_,
                                             attic_);
+  }
+  [[nodiscard]] std::unique_ptr<Transport> transport_on_gpu(const exec::Device& device,
+                                                            std::vector<bool> reaches) {
+    if (!gpus_) gpus_.emplace(*control_, launch_.rank, arena_);
+    return std::make_unique<ProcessTransport>(
+        *control_, meeting_.segment, launch_.rank, attic_,
+        ProcessTransport::OnGpu{&*gpus_, device, std::move(reaches)});
   }
   [[nodiscard]] int hosts() const { return hosts_ == nullptr ? 1 : hosts_->count(); }
 
@@ -309,6 +318,8 @@ class Processes::Impl {
   ProcessControl* control_;
   std::optional<HostNotices> notices_;  ///< Where there are several hosts.
   int all_threads_ = 1;
+  std::shared_ptr<ProcessArena> arena_;
+  std::optional<ProcessGpus> gpus_;  ///< Where a team has run on GPUs.
   const std::shared_ptr<Attic> attic_ = std::make_shared<Attic>();
   std::array<int, 2> wake_{-1, -1};  ///< A pipe: closing it ends the watch.
   std::mutex look_;
@@ -360,5 +371,9 @@ int Processes::wait_for_told(milliseconds longest) const noexcept {
 }
 
 std::unique_ptr<Transport> Processes::transport() { return impl_->transport(); }
+std::unique_ptr<Transport> Processes::transport_on_gpu(const exec::Device& device,
+                                                       std::vector<bool> reaches) {
+  return impl_->transport_on_gpu(device, std::move(reaches));
+}
 
 }  // namespace warren::team

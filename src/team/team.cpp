@@ -16,6 +16,7 @@
 #include "team/barrier_memory.hpp"
 #include "team/device_collectives.hpp"
 #include "team/peer_access.hpp"
+#include "team/process_gpus.hpp"
 #include "team/thread_transport.hpp"
 
 namespace warren::team {
@@ -59,6 +60,11 @@ std::vector<void*> Team::share_with_all(void* pointer) {
   return checked(std::move(table), has);
 }
 
+std::vector<void*> Team::pointers(const void* pointer) {
+  auto* const mine = const_cast<void*>(pointer);
+  return spans_processes() ? share(mine) : all_gather(mine);
+}
+
 std::vector<void*> Team::share_windows(void* pointer) {
   std::vector<void*> table = transport_->share_windows(pointer);
   return checked(std::move(table), all_gather(pointer != nullptr ? 1 : 0));
@@ -66,10 +72,15 @@ std::vector<void*> Team::share_windows(void* pointer) {
 
 std::vector<void*> Team::checked(std::vector<void*> table, const std::vector<int>& has) {
   for (std::size_t q = 0; q < table.size(); ++q) {
-    require(table[q] != nullptr || has[q] == 0 || !spans_processes(),
+    require(table[q] != nullptr || has[q] == 0 || !spans_processes() || device_.is_cuda(),
             fmt::format("rank {} shows memory that the other processes do not have: take it for a "
                         "CPU device (memory::Buffer, exec::allocate)",
                         q));
+    require(table[q] != nullptr || has[q] == 0 || !spans_processes(),
+            fmt::format("{} cannot address the memory of rank {}'s GPU: give such as reach each "
+                        "other (NVLink) to processes that all see them, and let warren take its "
+                        "memory (no allocator of another library)",
+                        device_.name(), q));
     require(table[q] != nullptr || has[q] == 0,
             fmt::format("{} cannot address the memory of rank {}'s device, with atomic operations: "
                         "give one device, or such as reach each other (NVLink); asynchronous "
@@ -155,30 +166,71 @@ int kernels_on_device(const TeamOptions& options, int rank) {
   return (options.ranks - rank % present - 1) / present + 1;
 }
 
+/// Processes that share GPUs count them themselves.
+void validate_alone(TeamOptions options) {
+  if (options.kind == exec::DeviceKind::cuda) options.ranks = 1;
+  validate(options);
+}
+
+/// All ranks run on GPUs or none. Throws UsageError on all.
+void check_same_kind(Transport& transport, const TeamOptions& options) {
+  std::vector<std::uint64_t> kinds(static_cast<std::size_t>(transport.size()));
+  kinds[static_cast<std::size_t>(transport.rank())] =
+      options.kind == exec::DeviceKind::cuda ? 1 : 0;
+  transport.sum(kinds);
+  for (std::size_t q = 1; q < kinds.size(); ++q) {
+    require(kinds[q] == kinds[0],
+            fmt::format("rank {} runs on {} and rank 0 on {}: give all ranks the same device", q,
+                        kinds[q] == 1 ? "a GPU" : "the CPU", kinds[0] == 1 ? "a GPU" : "the CPU"));
+  }
+}
+
 /// This process's rank of a team of processes.
+std::unique_ptr<Team> process_team(Processes& processes, const TeamOptions& options) {
+  std::unique_ptr<Transport> transport = processes.transport();
+  check_same_kind(*transport, options);
+  if (options.kind == exec::DeviceKind::cpu) {
+    // Between hosts nobody sees what a kernel that is running has written.
+    const bool may_wait = !transport->spans_hosts();
+    const exec::Device device = exec::Device::cpu(processes.threads(options.threads));
+    return std::make_unique<Team>(std::move(transport), device, may_wait, 1);
+  }
+  require(!transport->spans_hosts(),
+          "ranks on several hosts run on the CPU: GPUs are not there yet; choose the CPU: device "
+          "cpu");
+  GpuPlace place = place_on_gpu(*transport, options);
+  place.device.activate();
+  return std::make_unique<Team>(processes.transport_on_gpu(place.device, std::move(place.reaches)),
+                                place.device, place.kernels_may_wait, 1);
+}
+
 void run_process(Processes& processes, const TeamOptions& options,
                  const std::function<void(Team&)>& work) {
-  validate(options);
-  require(options.kind == exec::DeviceKind::cpu && !options.are_apart,
-          "ranks that are processes run on the CPU: GPUs are not there yet; choose the CPU: device "
-          "cpu");
+  validate_alone(options);
+  require(!options.are_apart,
+          "ranks that are processes reach each other's memory: that they are apart is an option of "
+          "ranks that are threads");
   require(options.ranks == processes.size(),
           fmt::format("a team of {} ranks was asked for in a process that is rank {} of {} ({}): "
                       "the team has a rank for each process",
                       options.ranks, processes.rank(), processes.size(), processes.launcher()));
-  const exec::Device device = exec::Device::cpu(processes.threads(options.threads));
-  std::unique_ptr<Transport> transport = processes.transport();
-  // Between hosts nobody sees what a kernel that is running has written.
-  const bool may_wait = !transport->spans_hosts();
-  Team team(std::move(transport), device, may_wait, 1);
+  std::unique_ptr<Team> team;
   try {
-    team.check();
-    work(team);
+    team = process_team(processes, options);
+  } catch (const UsageError&) {
+    throw;  // As all ranks do.
   } catch (const std::exception& error) {
-    team.abort(error.what());
+    processes.end(fmt::format("rank {} failed: {}", processes.rank(), error.what()));
+    throw;
+  }
+  try {
+    team->check();
+    work(*team);
+  } catch (const std::exception& error) {
+    team->abort(error.what());
     throw;
   } catch (...) {
-    team.abort("an exception that is not a std::exception");
+    team->abort("an exception that is not a std::exception");
     throw;
   }
 }

@@ -12,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support import PROGRAM, ProgramTest
+from support import DEVICE, PROGRAM, ProgramTest
 
 MPIRUN = shutil.which("mpirun")
 # All ranks end within this time of the first one's end, on a machine that is busy with other things.
@@ -180,6 +180,85 @@ class Results(Ranks):
             statuses, out, _ = self.finish(processes)
             self.assertEqual(statuses, [0, 0])
             self.assertIn(says, out[0])
+
+
+@unittest.skipUnless(DEVICE == "cuda", "on GPUs (WARREN_TEST_DEVICE=cuda)")
+class OnGpus(Ranks):
+    """Ranks on the GPUs of one host: one each where there are enough, else in turns."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        listed = subprocess.run([PROGRAM, "info", "--json", "-"], capture_output=True, text=True, check=True)
+        cls.gpus = len(json.loads(listed.stdout)["gpus"])
+
+    def on(self, ranks):
+        return ("--device", "cuda", *(("--share-devices",) if ranks > self.gpus else ()))
+
+    def agree(self, *arguments, ranks=(2, 3), fields):
+        alone = self.succeed_json(*arguments, "--device", "cuda", "--devices", 1)
+        for count in ranks:
+            with self.subTest(arguments=arguments, ranks=count):
+                found = json.loads(self.run_ranks(count, *arguments, *self.on(count), "--json", "-"))
+                self.assertEqual((found["device"], found["devices"], found["processes"]), ("cuda", count, count))
+                for field in fields:
+                    if isinstance(alone[field], float):
+                        self.assertAlmostEqual(found[field], alone[field], delta=1e-5, msg=field)
+                    else:
+                        self.assertEqual(found[field], alone[field], field)
+
+    def test_searches(self):
+        search = ("source", "reached", "traversed_edges", "verified")
+        self.agree("bfs", "kron:14", "--symmetrize", "--source", 3, "--verify", fields=(*search, "max_depth", "sum_depth", "levels"))
+        self.agree("bfs", "grid:60x60", "--source", 3, "--verify", fields=(*search, "max_depth", "sum_depth"), ranks=(2,))
+        self.agree("sssp", "grid:40x40", "--weights", "uniform:1:9", "--verify", fields=(*search, "sum_distance", "max_distance"))
+        self.agree("bfs", "kron:12", "--source", 5, "--verify", "--mode", "async", fields=search, ranks=(2,))
+        self.agree("sssp", "kron:12", "--source", 5, "--weights", "uniform:1:9", "--verify", "--mode", "async", fields=search, ranks=(2,))
+        self.agree("bfs", "kron:12", "--symmetrize", "--sources", 3, "--together", "--verify", fields=("sources", "verified"))
+        self.agree("bfs", "kron:12", "--symmetrize", "--source", 5, "--verify", "--edges", "host", fields=search, ranks=(2,))
+
+    def test_values_of_vertices(self):
+        self.agree("cc", "kron:14", "--verify", fields=("components", "largest", "verified"))
+        self.agree("pagerank", "kron:14", "--verify", fields=("converged", "verified"))
+        self.agree("bc", "kron:7", "--verify", fields=("verified",), ranks=(2,))
+        self.agree("core", "kron:10", "--symmetrize", "--drop-self-loops", "--verify", fields=("verified",), ranks=(2,))
+        self.agree("triangles", "kron:10", "--symmetrize", "--drop-self-loops", "--verify", fields=("triangles", "verified"), ranks=(2,))
+
+    def test_products_and_rows(self):
+        for strategy in ("auto", "pull", "broadcast-pipelined", "staged", "fused"):
+            self.agree("spmm", "kron:10", "--k", 16, "--verify", "--repeat", 1, "--strategy", strategy, fields=("verified",), ranks=(2,))
+        self.agree("sddmm", "kron:10", "--k", 8, "--verify", "--repeat", 1, fields=("verified",), ranks=(2,))
+        for placement in ("device", "host"):
+            self.agree("gather", "--rows", 5000, "--count", 900, "--k", 16, "--placement", placement, "--verify", "--repeat", 1, fields=("verified",))
+        self.agree("lookup", "--rows", 3000, "--batch", 50, "--k", 16, "--verify", "--repeat", 1, fields=("verified",), ranks=(2,))
+        self.agree("sample", "kron:12", "--batch", 16, "--batches", 7, "--fanout", "4,3", "--verify", "--repeat", 1, fields=("digest", "verified"))
+
+    def test_training(self):
+        command = ("train", "community:2000,8", "--features", 12, "--classes", 3, "--hidden", 16)
+        for arguments in (("--epochs", 4), ("--epochs", 3, "--strategy", "staged"), ("--epochs", 3, "--model", "gat"),
+                          ("--epochs", 3, "--mode", "sampled", "--model", "sage", "--fanout", "4,3", "--batch", 16)):
+            with self.subTest(arguments=arguments):
+                processes = json.loads(self.run_ranks(2, *command, *arguments, *self.on(2), "--json", "-"))
+                threads = self.succeed_json(*command, *arguments, *self.on(2), "--devices", 2)
+                for found, expected in zip(processes["epochs"], threads["epochs"], strict=True):
+                    self.assertAlmostEqual(found["loss"], expected["loss"], delta=1e-3)
+
+    def test_refusals(self):
+        self.fail_ranks(2, self.gpus + 1, "cc", "kron:6", "--device", "cuda", says=["would have one GPU", "share devices", "device cpu"])
+        self.fail_ranks(2, 2, "cc", "kron:6", "--device", "cuda", "--side-by-side", says="in turns")
+
+    def test_killed_ranks(self):
+        """In turn, at work: the other one ends, its kernels that wait included."""
+        for killed in range(2):
+            processes = self.start(2, "pagerank", "kron:16", "--tolerance", "1e-9", "--repeat", 1000000, *self.on(2))
+            time.sleep(6.0)
+            begin = time.monotonic()
+            processes[killed].kill()
+            statuses, out, err = self.finish(processes, SOON)
+            self.assertLess(time.monotonic() - begin, SOON)
+            self.assertEqual("".join(out), "")
+            self.assertNotIn(0, statuses)
+            self.check_one_message(err, f"rank {killed} of 2")
 
 
 class Refusals(Ranks):

@@ -30,6 +30,13 @@ class MemoryResource {
   /// Whether it gives memory of this kind. On the CPU, where all kinds are plain host memory, a
   /// resource may give what is pinned elsewhere as well; host memory is always the system's.
   [[nodiscard]] virtual bool gives(MemoryKind kind) const { return kind == MemoryKind::device; }
+  /// The same of host memory that the GPUs read and write directly, for a resource of GPUs that
+  /// gives memory of that kind.
+  [[nodiscard]] virtual void* allocate_pinned(const Device& /*device*/, std::uint64_t /*bytes*/) {
+    return nullptr;
+  }
+  virtual void deallocate_pinned(const Device& /*device*/, void* /*pointer*/,
+                                 std::uint64_t /*bytes*/) noexcept {}
 };
 /// Blocks that are taken from here on, on devices of this kind, are the resource's; nullptr: the
 /// driver's, or the system's. Every block goes back to who gave it, which is kept until then.

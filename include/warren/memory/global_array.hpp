@@ -128,10 +128,10 @@ class GlobalArray {
     const std::vector<void*> table = team.share(buffer_->data());
     const std::vector<std::uint64_t> pinned =
         team.all_gather(reinterpret_cast<std::uint64_t>(buffer_->data()));
+    const bool has_one_address = placement == Placement::host && !team.spans_processes();
     for (std::size_t q = 0; q < ranks; ++q) {
       // Pinned memory has one address for all devices of the process.
-      view_.base[q] = placement == Placement::host ? reinterpret_cast<T*>(pinned[q])
-                                                   : static_cast<T*>(table[q]);
+      view_.base[q] = has_one_address ? reinterpret_cast<T*>(pinned[q]) : static_cast<T*>(table[q]);
       const bool may_be_apart = reach == Reach::own && is_replicated;
       require(view_.base[q] != nullptr || pinned[q] == 0 || may_be_apart || !team.spans_hosts(),
               "this reads rows of other ranks where they lie, and has no form for ranks on several "

@@ -2,7 +2,7 @@
 // Ranks that are processes, of one host or several. A process that has joined its fellows is one
 // rank of them for as long as it lives: run_team() then runs one rank here, and the others in
 // theirs, with the same algorithms. All processes make the same calls in the same order, and each
-// gets the whole result. CPU ranks only.
+// gets the whole result. Ranks on GPUs are on one host.
 #pragma once
 
 #include <chrono>
@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "warren/team/launcher.hpp"
 #include "warren/team/team.hpp"
@@ -75,8 +76,12 @@ class Processes {
   /// That status, once it is known; -1: nobody has told within this time.
   [[nodiscard]] int wait_for_told(std::chrono::milliseconds longest) const noexcept;
 
-  /// For run_team(): this rank's side of the team.
+  /// For run_team(): this rank's side of a team of the CPU.
   [[nodiscard]] std::unique_ptr<Transport> transport();
+  /// The same of a team of GPUs. `reaches`: by rank, whether `device` reaches its GPU's memory.
+  /// From the first one on, memory of GPUs is taken where the other processes can open it.
+  [[nodiscard]] std::unique_ptr<Transport> transport_on_gpu(const exec::Device& device,
+                                                            std::vector<bool> reaches);
 
  private:
   class Impl;

@@ -130,8 +130,8 @@ class Team {
   /// ranks share a GPU side by side.
   [[nodiscard]] int ranks_on_device() const { return ranks_on_device_; }
 
-  /// True where each rank is a process: what ranks show each other must be memory of a CPU device
-  /// (exec::allocate), which all processes have at the same addresses.
+  /// True where each rank is a process: what ranks show each other must be memory that
+  /// exec::allocate() gave for a device, not such as it gave before the first team.
   [[nodiscard]] bool spans_processes() const { return transport_->spans_processes(); }
   /// True where the ranks are on several hosts: others' memory is then read in windows alone.
   [[nodiscard]] bool spans_hosts() const { return transport_->spans_hosts(); }
@@ -152,6 +152,9 @@ class Team {
   std::vector<void*> share(void* pointer) { return transport_->share(pointer); }
   /// The same where nothing can be done without: throws UsageError if memory cannot be addressed.
   std::vector<void*> share_with_all(void* pointer);
+  /// Every rank's memory as copies between devices take it, which also reach where kernels do not.
+  /// Of processes nullptr where there is no path.
+  std::vector<void*> pointers(const void* pointer);
   /// Windows: every rank's memory as this rank's device reads it once its owner has published what
   /// is in it. On other hosts a mirror, of which nothing may be read that was not published, and to
   /// which nothing is written; elsewhere the memory itself. Throws UsageError as share_with_all().
@@ -303,7 +306,8 @@ void validate(const TeamOptions& options);
 /// In a process that is one rank of several (Processes::current()), a team of as many ranks as
 /// there are processes is theirs: work(team) runs here, on this rank, and an exception of another
 /// rank is thrown as TeamError. Such a team ends once for all. A team of one rank is this process's
-/// own; other sizes, GPUs and options of tests are refused by UsageError.
+/// own; other sizes and ranks that are apart are refused by UsageError, and so are GPUs where ranks
+/// are on several hosts, or have no GPU each and may not share one.
 void run_team(const TeamOptions& options, const std::function<void(Team&)>& work);
 
 }  // namespace warren::team
