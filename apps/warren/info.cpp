@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <span>
+
+#include <unistd.h>
 
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
@@ -10,6 +15,7 @@
 
 #include "check.hpp"
 #include "command.hpp"
+#include "launched.hpp"
 #include "option_rules.hpp"
 #include "session.hpp"
 #include "stamp/commit.hpp"
@@ -53,7 +59,10 @@ Json describe(const exec::Device& device) {
 }
 
 Json describe(const team::Link& link) {
-  return {{"gigabytes_per_second", link.gigabytes_per_second}, {"microseconds", link.microseconds}};
+  Json json = {{"gigabytes_per_second", link.gigabytes_per_second},
+               {"microseconds", link.microseconds}};
+  if (link.kind != team::LinkKind::unknown) json["kind"] = team::name_of(link.kind);
+  return json;
 }
 
 /// Row: from, column: to; the diagonal is a device's copy within its own memory.
@@ -67,21 +76,62 @@ Json table_of(const team::Links& links) {
   return table;
 }
 
-void print_links(Session& session, const team::Links& links) {
+/// `names`: of the devices, or the ranks.
+void print_links(Session& session, const team::Links& links,
+                 const std::vector<std::string>& names) {
   const auto cell = [](const team::Link& link) {
     return fmt::format("{:.1f} / {:.1f}", link.gigabytes_per_second, link.microseconds);
   };
   session.print("\n{:<14}", "GB/s / us to");
-  for (const exec::Device& device : links.devices()) session.print("  {:>14}", device.name());
+  for (const std::string& name : names) session.print("  {:>14}", name);
   session.print("\n{:<14}", "from the host");
   for (int to = 0; to < links.size(); ++to) session.print("  {:>14}", cell(links.host(to)));
   for (int from = 0; from < links.size(); ++from) {
-    const auto& device = links.devices()[static_cast<std::size_t>(from)];
-    session.print("\n{:<14}", "from " + device.name());
+    session.print("\n{:<14}", "from " + names[static_cast<std::size_t>(from)]);
     for (int to = 0; to < links.size(); ++to)
       session.print("  {:>14}", cell(links.between(from, to)));
   }
   session.print("\n");
+}
+
+/// Under a launcher: what each rank runs on, and the links between the ranks.
+team::Links tell_ranks(Session& session, const CommonOptions& options) {
+  Json& json = session.json()["ranks"] = Json::array();
+  std::optional<team::Links> links;
+  team::TeamOptions team;
+  team.kind = session.on_gpu() ? exec::DeviceKind::cuda : exec::DeviceKind::cpu;
+  team.ranks = session.ranks();
+  team.threads = options.threads;
+  if (options.share_devices) team.sharing = team::Sharing::turns;
+  team::run_team(team, [&](team::Team& ranks) {
+    std::array<char, 256> host{};
+    (void)gethostname(host.data(), host.size() - 1);
+    Json mine = describe(ranks.device());
+    mine["host"] = host.data();
+    const std::string text = mine.dump(-1, ' ', false, Json::error_handler_t::replace);
+    for (const auto& said : ranks.all_gather_v(std::span<const char>(text)))
+      json.push_back(Json::parse(said.begin(), said.end()));
+    links = team::measure_links(ranks);
+  });
+  session.print("{:<8}  {:<16}  {:<8}  {:>6}  {}\n", "rank", "host", "device", "units", "name");
+  for (std::size_t q = 0; q < json.size(); ++q) {
+    session.print("{:<8}  {:<16}  {:<8}  {:>6}  {}\n", q, json[q]["host"].get<std::string>(),
+                  json[q]["device"].get<std::string>(), json[q]["processors"].get<int>(),
+                  json[q]["name"].get<std::string>());
+  }
+  return std::move(*links);
+}
+
+/// How many pairs of ranks have a link of each kind.
+void print_kinds(Session& session, const team::Links& links) {
+  std::map<std::string, int> pairs;
+  for (int from = 0; from < links.size(); ++from) {
+    for (int to = 0; to < links.size(); ++to) {
+      if (from != to) ++pairs[team::name_of(links.between(from, to).kind)];
+    }
+  }
+  for (const auto& [kind, count] : pairs)
+    session.row("links", "{} ({} of {} pairs)", kind, count, links.size() * (links.size() - 1));
 }
 
 struct InfoCommand : CommonOptions {
@@ -125,11 +175,15 @@ ExitStatus run_info(const InfoCommand& options) {
   Session session("info", with_ranks(options));
   session.warn_of_seed(false);
   if (!options.check) {
-    warn_without_effect(options, {"--devices"}, "info tells of all devices");
+    if (!is_one_of_several())
+      warn_without_effect(options, {"--devices"}, "info tells of all devices");
     if (options.devices != 1)
       warn_without_effect(options, {"--no-peer"}, "info looks at links alone, but for --check");
   }
   warn_without_effect(options, {"--repeat"}, "info measures once");
+  const bool has_ranks = is_one_of_several();
+  require(!has_ranks || !options.check,
+          "--check tries the devices of one process: start one, with --devices N");
   std::vector<exec::Device> devices;
   if (session.on_gpu()) {
     for (int i = 0; i < exec::cuda_device_count(); ++i) devices.push_back(exec::Device::cuda(i));
@@ -145,14 +199,21 @@ ExitStatus run_info(const InfoCommand& options) {
     session.print("{:<8}  {:>6}  {:>12}  {:>12}  {}\n", device.name(), device.processors(),
                   human_bytes(memory.total), human_bytes(memory.free), device.model());
   }
+  if (has_ranks) session.print("\n");
   const double begin = now_seconds();
-  const team::Links links =
-      session.during("measuring links", [&] { return team::measure_links(devices); });
+  const team::Links links = session.during("measuring links", [&] {
+    return has_ranks ? tell_ranks(session, options) : team::measure_links(devices);
+  });
   json["seconds"] = {now_seconds() - begin};
+  std::vector<std::string> names;
+  for (int i = 0; i < links.size(); ++i)
+    names.push_back(has_ranks ? fmt::format("rank {}", i)
+                              : links.devices()[static_cast<std::size_t>(i)].name());
   json["links"] = table_of(links);
   json["host_links"] = Json::array();
   for (int i = 0; i < links.size(); ++i) json["host_links"].push_back(describe(links.host(i)));
-  print_links(session, links);
+  print_links(session, links, names);
+  if (has_ranks) print_kinds(session, links);
   json["host"] = describe(session.host());
   json["versions"] = versions();
 

@@ -28,11 +28,13 @@ namespace {
 using team::Processes;
 
 /// Which have the same ranks on any team of one host.
-constexpr std::array<std::string_view, 14> kTeamCommands = {
-    "bc",      "bfs",    "cc",    "core", "gather", "lookup", "pagerank",
-    "predict", "sample", "sddmm", "spmm", "sssp",   "train",  "triangles"};
+constexpr std::array<std::string_view, 15> kTeamCommands = {
+    "bc",       "bfs",     "cc",     "core",  "gather", "info",  "lookup",
+    "pagerank", "predict", "sample", "sddmm", "spmm",   "sssp",  "train",
+    "triangles"};
 /// Those of them that have ranks on several.
-constexpr std::array<std::string_view, 4> kHostsCommands = {"bfs", "cc", "pagerank", "sssp"};
+constexpr std::array<std::string_view, 5> kHostsCommands = {"bfs", "cc", "info", "pagerank",
+                                                            "sssp"};
 
 std::unique_ptr<Processes>& membership() {
   static std::unique_ptr<Processes> processes;

@@ -153,6 +153,146 @@ Links measure_links(const std::vector<exec::Device>& devices) {
   return complete(devices, nothing);
 }
 
+const char* name_of(LinkKind kind) noexcept {
+  switch (kind) {
+    case LinkKind::own:
+      return "own memory";
+    case LinkKind::same_device:
+      return "same device";
+    case LinkKind::direct:
+      return "direct";
+    case LinkKind::host:
+      return "through the host";
+    case LinkKind::shared_memory:
+      return "shared memory";
+    case LinkKind::network:
+      return "network";
+    case LinkKind::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+namespace {
+
+/// What a rank says of itself.
+struct Place {
+  bool is_cuda;
+  int index;
+  int threads;
+  GpuIdentity gpu;
+};
+
+std::vector<Place> places_of(Team& team) {
+  const exec::Device& mine = team.device();
+  return team.all_gather(Place{mine.is_cuda(), mine.index(), mine.processors(),
+                               mine.is_cuda() ? identity_of(mine) : GpuIdentity{}});
+}
+
+/// As this rank would have them; those of other processes may be numbered otherwise there.
+std::vector<exec::Device> devices_of(const std::vector<Place>& places) {
+  std::vector<exec::Device> devices;
+  for (const Place& place : places)
+    devices.push_back(place.is_cuda ? exec::Device::cuda(place.index)
+                                    : exec::Device::cpu(place.threads));
+  return devices;
+}
+
+constexpr std::uint64_t kMessageBytes = std::uint64_t{16} << 20;
+
+/// One copy of this many bytes from `source`, which may be here, to this rank.
+void fetch(const exec::Stream& stream, std::byte* to, const void* from, std::uint64_t bytes) {
+  exec::copy(stream, to, from, bytes);
+  stream.synchronize();
+}
+
+/// A message of `source` to `target` while all others say nothing, in seconds as all know them.
+double message_seconds(Team& team, std::size_t source, std::size_t target, std::uint64_t bytes) {
+  const std::vector<std::byte> said(static_cast<std::size_t>(team.rank()) == source ? bytes : 0);
+  std::vector<std::span<const std::byte>> outgoing(static_cast<std::size_t>(team.size()));
+  outgoing[target] = said;
+  double fastest = 1e9;
+  for (int round = 0; round < 3; ++round) {
+    team.barrier();
+    const double begin = now_seconds();
+    (void)team.transport().exchange(outgoing);
+    fastest = std::min(fastest, now_seconds() - begin);
+  }
+  return team.all_gather(fastest)[target];
+}
+
+}  // namespace
+
+Links measure_links(Team& team) {
+  const std::vector<Place> places = places_of(team);
+  const auto ranks = places.size();
+  const auto me = static_cast<std::size_t>(team.rank());
+  const exec::Device& device = team.device();
+  const exec::Stream stream(device);
+  const auto taken = [&](exec::MemoryKind kind) {
+    auto* memory = static_cast<std::byte*>(exec::allocate(device, kind, kMessageBytes));
+    return std::shared_ptr<std::byte>(memory, [device, kind](std::byte* pointer) {
+      exec::deallocate(device, kind, pointer, kMessageBytes);
+    });
+  };
+  std::vector<Link> host(ranks), mine(ranks);
+  team.with_peer_memory([&] {
+    const auto own = taken(exec::MemoryKind::device), other = taken(exec::MemoryKind::device);
+    const auto pinned = taken(exec::MemoryKind::pinned);
+    exec::fill_bytes(stream, own.get(), 1, kMessageBytes);
+    std::memset(pinned.get(), 1, kMessageBytes);
+    stream.synchronize();
+    const std::vector<void*> reached = team.share(own.get());
+    const std::vector<void*> all = team.pointers(own.get());
+    const auto seconds_of = [&](const void* from, std::uint64_t bytes) {
+      double fastest = 1e9;
+      for (int round = 0; round < 4; ++round) {
+        const double begin = now_seconds();
+        fetch(stream, other.get(), from, bytes);
+        fastest = std::min(fastest, now_seconds() - begin);
+      }
+      return fastest;
+    };
+    const auto link = [](double large, double small, LinkKind kind) {
+      return Link{static_cast<double>(kMessageBytes) / large * 1e-9, small * 1e6, kind};
+    };
+    const auto kind_of = [&](std::size_t q) {
+      if (q == me) return LinkKind::own;
+      if (!device.is_cuda())
+        return reached[q] != nullptr ? LinkKind::shared_memory : LinkKind::network;
+      if (places[q].gpu == places[me].gpu) return LinkKind::same_device;
+      return reached[q] != nullptr ? LinkKind::direct : LinkKind::host;
+    };
+    for (std::size_t target = 0; target < ranks; ++target) {
+      for (std::size_t source = 0; source < ranks; ++source) {
+        team.barrier();
+        // All take the way of the rank that copies.
+        const bool copies = team.all_gather(all[source] != nullptr ? 1 : 0)[target] != 0;
+        if (!copies) {
+          const double large = message_seconds(team, source, target, kMessageBytes);
+          const double small = message_seconds(team, source, target, kSmallBytes);
+          if (target == me) mine[source] = link(large, small, kind_of(source));
+        } else if (target == me) {
+          mine[source] = link(seconds_of(all[source], kMessageBytes),
+                              seconds_of(all[source], kSmallBytes), kind_of(source));
+        }
+      }
+      team.barrier();
+      if (target == me)
+        host[me] = link(seconds_of(pinned.get(), kMessageBytes),
+                        seconds_of(pinned.get(), kSmallBytes), LinkKind::host);
+    }
+    team.barrier();  // Others read this rank's memory until here.
+  });
+  const auto rows = team.all_gather_v(std::span<const Link>(mine));
+  const auto hosts = team.all_gather(host[me]);
+  std::vector<Link> table;
+  for (std::size_t source = 0; source < ranks; ++source) {
+    for (std::size_t target = 0; target < ranks; ++target) table.push_back(rows[target][source]);
+  }
+  return {devices_of(places), std::move(table), hosts};
+}
+
 Links known_links(const std::vector<exec::Device>& devices, const std::string& path) {
   const std::string machine = machine_name();
   KnownLinks known = read_links(path, machine);
@@ -163,18 +303,10 @@ Links known_links(const std::vector<exec::Device>& devices, const std::string& p
 }
 
 Links known_links(Team& team, const std::string& path) {
-  struct Place {
-    bool is_cuda;
-    int index;
-    int threads;
-  };
-  const exec::Device& mine = team.device();
-  std::vector<exec::Device> devices;
-  for (const Place& place :
-       team.all_gather(Place{mine.is_cuda(), mine.index(), mine.processors()})) {
-    devices.push_back(place.is_cuda ? exec::Device::cuda(place.index)
-                                    : exec::Device::cpu(place.threads));
-  }
+  // Of other processes a GPU may have another number, and of other hosts a rank knows no device.
+  if (team.spans_hosts() || (team.spans_processes() && team.device().is_cuda()))
+    return measure_links(team);
+  const std::vector<exec::Device> devices = devices_of(places_of(team));
   std::vector<Link> figures;
   if (team.rank() == 0) {
     const Links links = known_links(devices, path);

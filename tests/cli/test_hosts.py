@@ -118,6 +118,16 @@ class Results(Hosts):
         self.agree(4, 2, "pagerank", "kron:12", "--verify", fields=("iterations", "converged", "verified"))
         self.agree(2, 2, "pagerank", "kron:9", "--verify", "--tolerance", "1e-9", fields=("converged", "verified"))
 
+    def test_links(self):
+        """Ranks 0 and 1 are on one host, 2 and 3 on the other."""
+        found = json.loads(self.run_hosts(4, 2, "info", "--json", "-"))
+        self.assertEqual((len(found["ranks"]), found["hosts"]), (4, 2))
+        for source, row in enumerate(found["links"]):
+            for target, link in enumerate(row):
+                kind = "own memory" if source == target else "shared memory" if source // 2 == target // 2 else "network"
+                self.assertEqual(link["kind"], kind, (source, target))
+                self.assertGreater(link["gigabytes_per_second"], 0)
+
     def test_files(self):
         self.succeed("bfs", "kron:10", "--source", 3, "--deterministic", "--device", "cpu", "--output", "alone.txt")
         text = self.run_hosts(4, 2, "bfs", "kron:10", "--source", 3, "--deterministic", "--output", "hosts.txt")
@@ -127,7 +137,7 @@ class Results(Hosts):
 
 class Refusals(Hosts):
     def test_what_has_no_form(self):
-        self.fail_hosts(2, 2, 2, "train", "community:600,6", says=["train has no ranks on several hosts", "bfs, cc, pagerank, sssp"])
+        self.fail_hosts(2, 2, 2, "train", "community:600,6", says=["train has no ranks on several hosts", "bfs, cc, info, pagerank, sssp"])
         self.fail_hosts(2, 2, 2, "bfs", "kron:6", "--mode", "async", says=["asynchronous", "several hosts"])
 
     def test_no_mpi(self):

@@ -189,8 +189,8 @@ class OnGpus(Ranks):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        listed = subprocess.run([PROGRAM, "info", "--json", "-"], capture_output=True, text=True, check=True)
-        cls.gpus = len(json.loads(listed.stdout)["gpus"])
+        listed = subprocess.run([PROGRAM, "info", "--device", "cuda", "--json", "-"], capture_output=True, text=True, check=True)
+        cls.gpus = sum(device["device"].startswith("cuda") for device in json.loads(listed.stdout)["devices"])
 
     def on(self, ranks):
         return ("--device", "cuda", *(("--share-devices",) if ranks > self.gpus else ()))
@@ -244,6 +244,8 @@ class OnGpus(Ranks):
                     self.assertAlmostEqual(found["loss"], expected["loss"], delta=1e-3)
 
     def test_refusals(self):
+        found = json.loads(self.run_ranks(2, "info", *self.on(2), "--json", "-"))
+        self.assertEqual({link["kind"] for row in found["links"] for link in row}, {"own memory", "direct" if self.gpus > 1 else "same device"})
         self.fail_ranks(2, self.gpus + 1, "cc", "kron:6", "--device", "cuda", says=["would have one GPU", "share devices", "device cpu"])
         self.fail_ranks(2, 2, "cc", "kron:6", "--device", "cuda", "--side-by-side", says="in turns")
 
@@ -259,6 +261,22 @@ class OnGpus(Ranks):
             self.assertEqual("".join(out), "")
             self.assertNotIn(0, statuses)
             self.check_one_message(err, f"rank {killed} of 2")
+
+
+class Info(Ranks):
+    def test_links_between_ranks(self):
+        found = json.loads(self.run_ranks(3, "info", "--json", "-"))
+        self.assertEqual([rank["device"] for rank in found["ranks"]], ["cpu"] * 3)
+        self.assertEqual(len({rank["host"] for rank in found["ranks"]}), 1)
+        for source, row in enumerate(found["links"]):
+            self.assertEqual([link["kind"] for link in row], ["own memory" if target == source else "shared memory" for target in range(3)])
+            self.assertTrue(all(link["gigabytes_per_second"] > 0 and link["microseconds"] > 0 for link in row))
+        text = self.run_ranks(2, "info")
+        self.assertIn("from rank 1", text)
+        self.assertIn("shared memory (2 of 2 pairs)", text)
+
+    def test_check_is_of_one_process(self):
+        self.fail_ranks(2, 2, "info", "--check", says=["--check", "--devices N"])
 
 
 class Refusals(Ranks):

@@ -4,6 +4,7 @@
 // machine is measured once.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,22 @@
 
 namespace warren::team {
 
+/// What a link is made of.
+enum class LinkKind : std::uint8_t {
+  unknown,        ///< Nobody has asked.
+  own,            ///< A device's own memory.
+  same_device,    ///< Two ranks on one GPU.
+  direct,         ///< Between GPUs that reach each other's memory with atomic operations: NVLink.
+  host,           ///< Between GPUs that do not: through the host, by PCIe.
+  shared_memory,  ///< Between ranks of the CPU on one host.
+  network         ///< Between hosts.
+};
+[[nodiscard]] const char* name_of(LinkKind kind) noexcept;
+
 struct Link {
   double gigabytes_per_second = 0.0;  ///< Of one large copy, in 10^9 bytes.
   double microseconds = 0.0;          ///< Of one copy of 8 bytes among many in a row.
+  LinkKind kind = LinkKind::unknown;
 };
 
 /// The links of a list of devices; an index is a place in that list (the rank, for a team).
@@ -46,6 +60,12 @@ class Links {
 /// memory. Throws MemoryError, DeviceError.
 [[nodiscard]] Links measure_links(const std::vector<exec::Device>& devices);
 
+/// Measures the links between the ranks of a team now, each of which copies from the memory of each
+/// other one in turn; between hosts, and where a rank of a process does not reach another's GPU, by
+/// messages. Each link's kind is known; from the host only its own rank's. Collective; the same on
+/// all ranks. Takes 32 MiB on each device. Throws MemoryError, DeviceError.
+[[nodiscard]] Links measure_links(Team& team);
+
 /// The file that figures are kept in: $XDG_CACHE_HOME/warren/links.json, or
 /// ~/.cache/warren/links.json; empty where neither is set.
 [[nodiscard]] std::string links_cache_path();
@@ -57,7 +77,7 @@ class Links {
                                 const std::string& path = links_cache_path());
 
 /// The links of a team's devices, the same on all ranks. Collective: rank 0 measures while the
-/// others wait.
+/// others wait. Ranks that are processes measure them now, but for the CPU of one host.
 [[nodiscard]] Links known_links(Team& team, const std::string& path = links_cache_path());
 
 }  // namespace warren::team
