@@ -26,9 +26,10 @@ struct Ranks {
   Ranks(team::Team& team, const graph::Shard& shard)
       : values{memory::Buffer<Real>(team.device(), shard.out.count),
                memory::Buffer<Real>(team.device(), shard.out.count)},
-        contribution{
-            memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated),
-            memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated)} {}
+        contribution{memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated,
+                                               memory::Reach::published),
+                     memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated,
+                                               memory::Reach::published)} {}
   std::array<memory::Buffer<Real>, 2> values;
   std::array<memory::GlobalArray<Real>, 2> contribution;
 
@@ -74,7 +75,8 @@ struct SweptRanks {
   SweptRanks(team::Team& team, const graph::Shard& shard)
       : values{memory::Buffer<float>(team.device(), shard.out.count)},
         waiting(team.device(), shard.out.count),
-        contribution(team, shard.cuts, 1, memory::Placement::replicated) {}
+        contribution(team, shard.cuts, 1, memory::Placement::replicated, memory::Reach::published) {
+  }
   std::array<memory::Buffer<float>, 1> values;
   memory::Buffer<float> waiting;
   memory::GlobalArray<float> contribution;
