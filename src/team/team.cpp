@@ -99,7 +99,7 @@ void refuse_without_windows(const Team& team, const std::type_info& program) {
   const std::unique_ptr<char, decltype(&std::free)> name(
       abi::__cxa_demangle(program.name(), nullptr, nullptr, &status), &std::free);
   throw UsageError(fmt::format(
-      "{} does not say what other ranks read of it, and they cannot read all of their own: {}",
+      "{} does not say what other ranks read of it, and these cannot address the memory of all: {}",
       name ? name.get() : program.name(),
       team.spans_hosts() ? "start all ranks on one host"
                          : "give one device, or such as reach each other (NVLink)"));
