@@ -166,7 +166,7 @@ std::vector<void*> HostsTransport::share(void* pointer) {
   return table;
 }
 
-void HostsTransport::publish(std::span<const Shown> shown) {
+void HostsTransport::publish(std::span<const Shown> shown, bool /*is_later*/) {
   or_end([&] {
     control().check();
     std::vector<HostMessage> messages;

@@ -27,7 +27,7 @@ class HostsTransport : public ProcessTransport {
   void sum(std::span<std::uint64_t> values) override;
   std::vector<void*> share(void* pointer) override;
   Windows share_windows(const Window& window) override;
-  void publish(std::span<const Shown> shown) override;
+  void publish(std::span<const Shown> shown, bool is_later) override;
   [[nodiscard]] bool spans_hosts() const override { return true; }
   [[nodiscard]] std::uint64_t bytes_between_hosts() const override { return hosts_.bytes(); }
   void abort(const std::string& message) noexcept override;

@@ -190,7 +190,7 @@ Windows ThreadTransport::share_windows(const Window& window) {
   return mirrors_->add(window, bytes);
 }
 
-void ThreadTransport::publish(std::span<const Shown> shown) {
+void ThreadTransport::publish(std::span<const Shown> shown, bool is_later) {
   check();
   if (!needs_windows()) return hub_->barrier();
   with_access([&] {
@@ -201,11 +201,13 @@ void ThreadTransport::publish(std::span<const Shown> shown) {
       require(mirrors_.has_value(), Mirrors::kNoWindow);
       mine.push_back(mirrors_->post(one));
     }
+    // Of the call before, where that left some on their way: after the barrier all are there.
+    if (mirrors_) mirrors_->finish();
     hub_->barrier();
     for (int q = 0; q < size_; ++q)
       if (q != rank_ && mirrors_)
         mirrors_->fetch(q, hub_->slots[static_cast<std::size_t>(q)].posted);
-    if (mirrors_) mirrors_->finish();
+    if (mirrors_ && !is_later) mirrors_->finish();
   });
 }
 

@@ -82,7 +82,7 @@ class ThreadTransport : public Transport {
   void sum(std::span<std::uint64_t> values) override;
   std::vector<void*> share(void* pointer) override;
   Windows share_windows(const Window& window) override;
-  void publish(std::span<const Shown> shown) override;
+  void publish(std::span<const Shown> shown, bool is_later) override;
   [[nodiscard]] bool needs_windows() const override { return reach_ != Reach::all; }
   [[nodiscard]] const std::shared_ptr<Attic>& attic() const override { return hub_->attic; }
   void begin_access() noexcept override;

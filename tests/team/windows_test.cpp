@@ -107,9 +107,8 @@ void check_mirrors(exec::DeviceKind kind, int ranks) {
       for (int q = 0; q < team.size(); ++q) {
         if (q == me) continue;
         EXPECT_NE(all.of(q), nullptr);
-        EXPECT_EQ(all.seen(q, 0, 4),
-                  (Values{Shared::value(q, 0, round), Shared::value(q, 1, round),
-                          Shared::value(q, 2, round), Shared::kUntouched}));
+        EXPECT_EQ(all.seen(q, 0, 4), (Values{Shared::value(q, 0, round), Shared::value(q, 1, round),
+                                             Shared::value(q, 2, round), Shared::kUntouched}));
         const bool is_mine = (q + 1) % team.size() == me;
         EXPECT_EQ(all.seen(q, 5, 2),
                   is_mine ? (Values{Shared::value(q, 5, round), Shared::value(q, 6, round)})
@@ -131,8 +130,8 @@ void check_replicas(exec::DeviceKind kind, int ranks) {
     const auto size = static_cast<std::uint64_t>(team.size());
     const exec::Stream stream(team.device());
     memory::Buffer<std::uint32_t> rows(team.device(), kRows * size);
-    const Windows windows = team.share_windows(
-        {.data = rows.data(), .bytes = rows.bytes(), .is_replica = true});
+    const Windows windows =
+        team.share_windows({.data = rows.data(), .bytes = rows.bytes(), .is_replica = true});
     for (const void* of : windows.of) EXPECT_EQ(of, rows.data());
     const Values mine(kRows * size, static_cast<std::uint32_t>(me) + 1);
     rows.upload(stream, std::span<const std::uint32_t>(mine));
@@ -142,6 +141,37 @@ void check_replicas(exec::DeviceKind kind, int ranks) {
     const Values found = rows.to_host(stream);
     for (std::uint64_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i], i / kRows + 1);
     team.barrier();
+  });
+}
+
+/// What may come later is there after the next call, whatever that shows.
+void check_later(exec::DeviceKind kind, int ranks) {
+  SCOPED_TRACE(std::to_string(ranks) + " ranks");
+  run_team(apart(kind, ranks), [](Team& team) {
+    Shared first(team), second(team);
+    first.share(0, 10);
+    second.share(0, 10);
+    for (std::uint32_t round = 1; round <= 20; ++round) {
+      first.fill(round);
+      const Shown one = first.shown(-1, 0, 10);
+      team.publish({&one, 1}, true);
+      second.fill(round);  // Meanwhile.
+      team.barrier();
+      const Shown two = second.shown(-1, 0, 10);
+      if (round % 2 == 0) {
+        team.publish({&two, 1});
+      } else {
+        team.publish({});
+      }
+      for (int q = 0; q < team.size(); ++q) {
+        if (q == team.rank()) continue;
+        EXPECT_EQ(first.seen(q, 9, 1), Values{Shared::value(q, 9, round)});
+        if (round % 2 == 0) {
+          EXPECT_EQ(second.seen(q, 9, 1), Values{Shared::value(q, 9, round)});
+        }
+      }
+      team.barrier();
+    }
   });
 }
 
@@ -160,6 +190,7 @@ TEST(Windows, AreMirrorsWhereMemoryIsNotReached) {
   for (const int ranks : {2, 3, 4}) {
     check_mirrors(exec::DeviceKind::cpu, ranks);
     check_replicas(exec::DeviceKind::cpu, ranks);
+    check_later(exec::DeviceKind::cpu, ranks);
   }
 }
 
@@ -168,6 +199,7 @@ TEST(WindowsCuda, AreMirrorsWhereMemoryIsNotReached) {
   for (const int ranks : {2, 3}) {
     check_mirrors(exec::DeviceKind::cuda, ranks);
     check_replicas(exec::DeviceKind::cuda, ranks);
+    check_later(exec::DeviceKind::cuda, ranks);
   }
 }
 

@@ -21,7 +21,9 @@
 //   `next`. show(to, data, bytes), `to` being the rank that reads it or kShowAll, for memory that
 //   Team::share_windows() was given. show.read(data, count) copies values of the rank's device to
 //   the host; show.run(count, kernel) runs kernel(worker, i) for each i below count there, before
-//   anything is shown. Called on the host, by one thread, when the step before is over on all
+//   anything is shown. With show.later() what this call shows is not read, nor changed, before the
+//   next call, and may be on its way while the step runs; such a program says so by `using
+//   ShowsLater = void`. Called on the host, by one thread, when the step before is over on all
 //   ranks. Whether it calls show() depends on `next` alone; how many bytes there are, if any, does
 //   not. A program that reads nothing of other ranks says so by `using ShowsNothing = void`.
 //

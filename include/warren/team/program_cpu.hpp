@@ -158,14 +158,17 @@ class ShowList {
     shows_ = true;
     if (bytes > 0) shown_.push_back({to, data, bytes});
   }
+  /// Nothing of it is read, or changed, before the next call of the program's show().
+  void later() { is_later_ = true; }
   /// Collective, where the program shows anything: all ranks' programs do then.
   void publish(Team& team) {
-    if (shows_) team.publish(shown_);
+    if (shows_) team.publish(shown_, is_later_);
   }
 
  private:
   std::vector<Shown> shown_;
   bool shows_ = false;
+  bool is_later_ = false;
 };
 
 /// show() of a CPU's program.
@@ -189,7 +192,12 @@ void show_step([[maybe_unused]] Team& team, [[maybe_unused]] const Program& prog
                [[maybe_unused]] const typename Program::State& next,
                [[maybe_unused]] const Made&... made) {
   if constexpr (!requires { typename Program::ShowsNothing; }) {
-    if (!team.needs_windows() || Program::finished(next)) return;
+    if (!team.needs_windows()) return;
+    if (Program::finished(next)) {
+      // What is on its way still must not outlive the program's memory.
+      if constexpr (requires { typename Program::ShowsLater; }) team.publish({});
+      return;
+    }
     Show show(made...);
     if constexpr (requires { program.show(next, show); }) {
       program.show(next, show);

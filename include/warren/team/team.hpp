@@ -105,7 +105,8 @@ class Transport {
   virtual Windows share_windows(const Window& window) { return {share(window.data), nullptr}; }
   /// Brings what the ranks show to where the others read it: to the mirrors. A barrier, which comes
   /// after one since the mirrors were last read; what is shown may be changed after the next one.
-  virtual void publish(std::span<const Shown> /*shown*/) { barrier(); }
+  /// `is_later`: it may come as late as in the next call.
+  virtual void publish(std::span<const Shown> /*shown*/, bool /*is_later*/) { barrier(); }
   /// Between the two, this rank may be using memory of other ranks. After a failure, end_access()
   /// returns when no rank is.
   virtual void begin_access() noexcept = 0;
@@ -184,9 +185,12 @@ class Team {
   /// Brings what the ranks show to where the others read it. A barrier: where all memory is reached
   /// that is all. Between the last reads of what was shown before and this call all ranks must have
   /// met (barrier(), sum()), and the work of their streams on it be done. `shown`, in windows of
-  /// this rank, may be changed again once all have met after it. Throws UsageError for other
-  /// memory.
-  void publish(std::span<const Shown> shown) { transport_->publish(shown); }
+  /// this rank, may be changed again once all have met after it. `is_later`: it is not read before
+  /// the next call of publish(), nor changed, and may be on its way until then, beside work of the
+  /// devices. Throws UsageError for other memory.
+  void publish(std::span<const Shown> shown, bool is_later = false) {
+    transport_->publish(shown, is_later);
+  }
   void sum(std::span<std::uint64_t> values) { transport_->sum(values); }
   [[nodiscard]] Transport& transport() { return *transport_; }
   [[nodiscard]] const std::shared_ptr<Attic>& attic() const { return transport_->attic(); }
