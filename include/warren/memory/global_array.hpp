@@ -27,10 +27,13 @@ enum class Placement {
                ///< (zero-copy).
 };
 
-/// How this rank's kernels use the copies of a replicated array.
+/// What this rank's kernels use of other ranks' rows, or copies.
 enum class Reach {
-  all,  ///< They write to all.
-  own,  ///< They use this rank's alone: devices need no path between them.
+  all,  ///< They read and write all.
+  /// Of rows cut over the ranks: their own alone, where devices have no path between them, and then
+  /// the view has nullptr for the others. Who takes it moves rows in bulk there.
+  moved,
+  own,  ///< Of a replicated array this rank's copy alone: devices need no path between them.
   /// They write with write_all(), and then own rows are published (Team::publish()), where others
   /// read them in their copies: devices need no path between them. Of ranks on several hosts each
   /// host has one copy.
@@ -102,8 +105,8 @@ class GlobalArray {
   GlobalArray() = default;
   /// rows = cuts.back(), of `width` elements each, not initialised. `cuts` are the same on all
   /// ranks, size() + 1 of them. Throws MemoryError on every rank when one cannot take its part,
-  /// UsageError when kernels of one device cannot reach another's memory, but with Reach::own or
-  /// Reach::published of a replicated array.
+  /// UsageError when kernels of one device cannot reach another's memory, but with Reach::moved,
+  /// and Reach::own or Reach::published of a replicated array.
   GlobalArray(team::Team& team, std::span<const std::uint64_t> cuts, std::uint64_t width,
               Placement placement, Reach reach = Reach::all)
       : placement_(placement) {
@@ -141,7 +144,8 @@ class GlobalArray {
       // Pinned memory has one address for all devices of the process.
       view_.base[q] = placement == Placement::host ? reinterpret_cast<T*>(pinned[q])
                                                    : static_cast<T*>(table[q]);
-      const bool may_be_apart = reach == Reach::own && is_replicated;
+      const bool may_be_apart =
+          (reach == Reach::own && is_replicated) || (reach == Reach::moved && !is_replicated);
       require(view_.base[q] != nullptr || pinned[q] == 0 || may_be_apart || !team.spans_hosts(),
               "this reads rows of other ranks where they lie, and has no form for ranks on several "
               "hosts yet: start all ranks on one host");
