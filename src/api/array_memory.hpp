@@ -115,13 +115,13 @@ void fill_range_everywhere(team::Team& team, std::uint64_t first, std::uint64_t 
     if (count > 0) write(parts.data()...);
     const std::vector<Range> ranges = team.all_gather(Range{first, count});
     const auto collect = [&](const auto& part, auto& output) {
-      const std::vector<void*> shown = team.share_windows(part.data());
+      const team::Windows shown = team.share_windows({.data = part.data(), .bytes = part.bytes()});
       const team::Shown own{-1, part.data(), count * sizeof *part.data()};
       team.publish({&own, 1});
       for (std::size_t q = 0; q < ranges.size(); ++q) {
         if (ranges[q].count == 0) continue;
         auto* const to = output.data() + ranges[q].first;
-        exec::copy(stream, to, shown[q], ranges[q].count * sizeof *to);
+        exec::copy(stream, to, shown.of[q], ranges[q].count * sizeof *to);
       }
       stream.synchronize();
     };

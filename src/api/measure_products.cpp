@@ -101,7 +101,7 @@ class ProductRank {
         team_(team),
         stream_(team.device()),
         shard_(graph::make_shard(team, matrix.source)),
-        b_(team, shard_.cuts, options.k, memory::Placement::device) {
+        b_(team, shard_.cuts, options.k, memory::Placement::device, memory::Reach::moved) {
     fill();
   }
 

@@ -71,7 +71,7 @@ struct RankSpmm : api::RankProduct {
   RankSpmm(team::Team& team, const graph::Shard& shard, const ProductKey& made_for)
       : key(made_for),
         stream(team.device()),
-        b(team, shard.cuts, made_for.k, memory::Placement::device),
+        b(team, shard.cuts, made_for.k, memory::Placement::device, memory::Reach::moved),
         c(team.device(), exec::bytes_of(shard.out.count, made_for.k)) {
     const sparse::Rows rows =
         sparse::make_rows(team, shard, {key.kind, key.self_loops}, key.weighted);
@@ -236,7 +236,8 @@ SddmmResult sddmm(const Graph& graph, const ArrayView<float>& x, const ArrayView
     }
     const exec::Stream stream(team.device());
     const sparse::Rows rows = sparse::make_rows(team, rank.shard, {}, options.weighted);
-    memory::GlobalArray<float> far(team, rank.shard.cuts, k, memory::Placement::device);
+    memory::GlobalArray<float> far(team, rank.shard.cuts, k, memory::Placement::device,
+                                   memory::Reach::moved);
     memory::Buffer<float> near(team.device(), exec::bytes_of(rank.shard.out.count, k));
     api::copy_in(stream, own_rows(y, rank.shard, k), far.buffer().data());
     api::copy_in(stream, own_rows(x, rank.shard, k), near.data());

@@ -3,6 +3,7 @@
 #include "warren/sparse/distributed.hpp"
 
 #include <array>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +11,7 @@
 #include "warren/core/error.hpp"
 #include "warren/sparse/sddmm.hpp"
 
+#include "sparse/halo_pull.hpp"
 #include "sparse/product.hpp"
 
 namespace warren::sparse {
@@ -84,6 +86,14 @@ std::string name_of(Strategy strategy) {
 
 template <class T>
 std::unique_ptr<Product<T>> make_product(const Preparation& given) {
+  const DistributedOptions& options = given.options;
+  if (given.team.needs_windows()) {
+    require(
+        options.strategy == Strategy::staged && options.slow_between == 1 && options.chunks <= 1,
+        fmt::format("strategy {}: {} cannot address the memory of all other ranks, so that "
+                    "rows come by a collective, in one chunk: take plain staged, or auto",
+                    name_of(options.strategy), given.team.device().name()));
+  }
   switch (given.options.strategy) {
     case Strategy::broadcast:
     case Strategy::broadcast_pipelined:
@@ -211,7 +221,11 @@ struct DistributedSddmm<T>::Parts {
     exec::ThreadPool& pool = team.device().pool();
     const Exchange exchange(team, rows);
     halo = RowList(stream, std::span<const Vertex>(exchange.halo()));
-    buffer = memory::Buffer<T>(team.device(), exec::bytes_of(halo.size(), k));
+    if (team.needs_windows()) {
+      pull.emplace(team, stream, rows.cuts, exchange, nullptr, PipelinedPlan(), false);
+    } else {
+      buffer = memory::Buffer<T>(team.device(), exec::bytes_of(halo.size(), k));
+    }
     const std::uint64_t last = rows.first + rows.count;
     const HostBlock mine = own_block(rows, pool, true);
     const HostBlock others = choose_entries(
@@ -233,6 +247,7 @@ struct DistributedSddmm<T>::Parts {
   exec::Event arrived;
   memory::Buffer<float> row_scale;
   RowList halo;
+  std::optional<HaloPull> pull;  // Of ranks that do not reach each other's memory.
   memory::Buffer<T> buffer;
   DeviceBlock own, remote;
   memory::Buffer<float> own_out, remote_out;
@@ -256,15 +271,22 @@ void DistributedSddmm<T>::run(const T* x, const memory::GlobalArray<T>& y) {
   Parts& p = *parts_;
   check_shape(y, p.cuts, p.k);
   together(team_, [&] {
-    p.halo.gather(p.copy_stream, y.view(), p.buffer.data(), DistributedOptions{}.copy_processors);
+    const T* halo = p.buffer.data();
+    if (p.pull) {
+      halo = static_cast<const T*>(
+          p.pull->begin(p.copy_stream, y.local_data(), p.k * sizeof(T), 0, true));
+      p.pull->end(p.copy_stream);
+    } else {
+      p.halo.gather(p.copy_stream, y.view(), p.buffer.data(), DistributedOptions{}.copy_processors);
+    }
     p.moved = p.halo.size();
     p.arrived.record(p.copy_stream);
     const MatrixOperands<T> scales{.row_scale = p.row_scale.data()};
     sddmm<T>(p.stream, scaled(p.own.view(), scales), p.own.plan(), x, p.k, y.local_data(), p.k, p.k,
              p.own_out.data());
     p.stream.wait(p.arrived);
-    sddmm<T>(p.stream, scaled(p.remote.view(), scales), p.remote.plan(), x, p.k, p.buffer.data(),
-             p.k, p.k, p.remote_out.data());
+    sddmm<T>(p.stream, scaled(p.remote.view(), scales), p.remote.plan(), x, p.k, halo, p.k, p.k,
+             p.remote_out.data());
   });
 }
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products for which every remote row is copied once, in bulk, in parts: rows that name none are
 // multiplied meanwhile, the others as theirs have come. A row is summed in one pass, without
-// atomics.
+// atomics. Ranks that do not reach each other's memory gather what the others need, and a
+// collective moves it, all at once.
 #include <algorithm>
+#include <optional>
 
 #include "warren/sparse/part_streams.hpp"
 
+#include "sparse/halo_pull.hpp"
 #include "sparse/product.hpp"
 
 namespace warren::sparse {
@@ -29,19 +32,23 @@ class StagedProduct final : public ProductBase<T> {
         });
     const auto parts =
         static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / kPartBytes, 1, kMostParts));
-    const std::uint32_t asked = given.options.chunks;
+    const std::uint32_t asked = this->team_.needs_windows() ? 1 : given.options.chunks;
     block_ = PipelinedBlock(
         this->stream_, std::move(block),
         {.own = this->count_, .ghosts = halo.size(), .parts = asked != 0 ? asked : parts});
     std::vector<Vertex> rows;
     for (const Vertex ghost : block_.plan().order()) rows.push_back(halo[ghost]);
     halo_ = RowList(this->stream_, rows, this->moves_.group());
+    if (this->team_.needs_windows())
+      pull_.emplace(this->team_, this->stream_, given.rows.cuts, exchange, nullptr, block_.plan(),
+                    false);
     for (std::size_t i = 0; i < block_.plan().parts().size(); ++i)
       arrived_.emplace_back(this->team_.device());
   }
 
   void enqueue(const ProductRun<T>& run) override {
     this->moves_.restart();
+    if (pull_) return enqueue_apart(run);
     const auto parts = block_.plan().parts();
     const std::uint64_t bytes =
         exec::bytes_of(exec::bytes_of(halo_.size(), run.own.x_stride), sizeof(T));
@@ -70,7 +77,26 @@ class StagedProduct final : public ProductBase<T> {
   }
 
  private:
-  void take_buffers(std::uint64_t width) override { this->take(buffer_, halo_.size(), width); }
+  /// The same by a collective.
+  void enqueue_apart(const ProductRun<T>& run) {
+    const auto parts = block_.plan().parts();
+    this->copies_wait(run.stream);
+    const auto* ghosts = static_cast<const T*>(
+        pull_->begin(this->copy_stream_, run.own.x, run.own.x_stride * sizeof(T), 0, true));
+    this->moves_.count(halo_);
+    part_streams_.begin(run.stream);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const exec::Stream& stream = part_streams_.of(run.stream, i);
+      if (parts[i].ghosts > 0) pull_->wait_for(stream, i);
+      this->around(run, stream, [&] { block_.multiply(stream, parts[i], run.own, ghosts); });
+    }
+    part_streams_.end(run.stream);
+    this->wait_for_copies(run.stream);
+    pull_->end(run.stream);
+  }
+  void take_buffers(std::uint64_t width) override {
+    if (!pull_) this->take(buffer_, halo_.size(), width);
+  }
   void gather(const exec::Stream& stream, const ProductRun<T>& run,
               const PipelinedPlan::Part& part) {
     this->moves_.gather(stream, halo_, run.b, buffer_.data(), part.first_ghost,
@@ -89,6 +115,7 @@ class StagedProduct final : public ProductBase<T> {
   static constexpr std::uint32_t kMostParts = 8;
 
   RowList halo_;
+  std::optional<HaloPull> pull_;  // Of ranks that do not reach each other's memory.
   memory::Buffer<T> buffer_;
   PipelinedBlock block_;
   std::vector<exec::Event> arrived_;  // By part.

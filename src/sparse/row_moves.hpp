@@ -168,6 +168,11 @@ class RowMoves {
            T* to, int q) {
     repeat(q, list.size(), [&] { list.gather(stream, table, to, processors_); });
   }
+  /// Of a list that came by a collective.
+  void count(const RowList& list) {
+    moved_ += list.size();
+    for (const RowList::Range& far : list.far(0, list.size())) between_ += far.size();
+  }
   /// `rows` rows of `width` elements from rank q.
   void copy(const exec::Stream& stream, int q, T* to, const T* from, std::uint64_t rows,
             std::uint64_t width) {

@@ -258,6 +258,11 @@ Tuning tune(team::Team& team, const Rows& rows, const memory::GlobalArray<T>& b,
                                 : std::is_same_v<T, Half> ? "float16"
                                                           : "bfloat16";
   Tuning tuning;
+  if (team.needs_windows()) {
+    // The one way that they have.
+    tuning.best.strategy = options.strategy.value_or(Strategy::staged);
+    return tuning;
+  }
   tuning.key = asked_key(tuning_key(team, rows, k, kType), options);
   if (take_remembered(team, options, tuning)) return tuning;
   propose(team, rows, k, sizeof(T), options, tuning);

@@ -140,7 +140,7 @@ std::vector<std::vector<std::byte>> HostsTransport::exchange(
   });
 }
 
-std::vector<void*> HostsTransport::share_windows(void* pointer) {
+std::vector<void*> HostsTransport::addresses(void* pointer) {
   std::vector<std::byte> mine(sizeof pointer);
   std::memcpy(mine.data(), &pointer, sizeof pointer);
   const auto all =
@@ -154,15 +154,19 @@ std::vector<void*> HostsTransport::share_windows(void* pointer) {
   return table;
 }
 
+Windows HostsTransport::share_windows(const Window& window) {
+  return {addresses(window.data), nullptr};
+}
+
 std::vector<void*> HostsTransport::share(void* pointer) {
-  std::vector<void*> table = share_windows(pointer);
+  std::vector<void*> table = addresses(pointer);
   for (int q = 0; q < size(); ++q) {
     if (!hosts_.is_here(q)) table[static_cast<std::size_t>(q)] = nullptr;
   }
   return table;
 }
 
-void HostsTransport::publish(std::span<const Shown> shown) {
+void HostsTransport::publish(std::span<const Shown> shown, bool /*is_later*/) {
   or_end([&] {
     control().check();
     std::vector<HostMessage> messages;

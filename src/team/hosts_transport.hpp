@@ -26,8 +26,8 @@ class HostsTransport : public ProcessTransport {
       const std::vector<std::span<const std::byte>>& outgoing) override;
   void sum(std::span<std::uint64_t> values) override;
   std::vector<void*> share(void* pointer) override;
-  std::vector<void*> share_windows(void* pointer) override;
-  void publish(std::span<const Shown> shown) override;
+  Windows share_windows(const Window& window) override;
+  void publish(std::span<const Shown> shown, bool is_later) override;
   [[nodiscard]] bool spans_hosts() const override { return true; }
   [[nodiscard]] std::uint64_t bytes_between_hosts() const override { return hosts_.bytes(); }
   void abort(const std::string& message) noexcept override;
@@ -36,6 +36,8 @@ class HostsTransport : public ProcessTransport {
   [[nodiscard]] Hosts::Look look() const {
     return [this] { notices_.look(); };
   }
+  /// Every rank's memory at the addresses that all hosts have.
+  std::vector<void*> addresses(void* pointer);
   /// f() ends the team where it throws.
   template <class F>
   auto or_end(F&& f);

@@ -65,12 +65,15 @@ std::vector<void*> Team::pointers(const void* pointer) {
   return spans_processes() ? share(mine) : all_gather(mine);
 }
 
-std::vector<void*> Team::share_windows(void* pointer) {
-  std::vector<void*> table = transport_->share_windows(pointer);
-  return checked(std::move(table), all_gather(pointer != nullptr ? 1 : 0));
+Windows Team::share_windows(const Window& window) {
+  Windows made = transport_->share_windows(window);
+  // Mirrors of their own are there for whatever device a rank has.
+  if (spans_hosts() || !needs_windows())
+    made.of = checked(std::move(made.of), all_gather(window.data != nullptr ? 1 : 0));
+  return made;
 }
 
-std::vector<void*> Team::checked(std::vector<void*> table, const std::vector<int>& has) {
+std::vector<void*> Team::checked(std::vector<void*> table, const std::vector<int>& has) const {
   for (std::size_t q = 0; q < table.size(); ++q) {
     require(table[q] != nullptr || has[q] == 0 || !spans_processes() || device_.is_cuda(),
             fmt::format("rank {} shows memory that the other processes do not have: take it for a "
@@ -83,8 +86,8 @@ std::vector<void*> Team::checked(std::vector<void*> table, const std::vector<int
                         device_.name(), q));
     require(table[q] != nullptr || has[q] == 0,
             fmt::format("{} cannot address the memory of rank {}'s device, with atomic operations: "
-                        "give one device, or such as reach each other (NVLink); asynchronous "
-                        "searches do without",
+                        "give one device, or such as reach each other (NVLink); bfs, sssp, "
+                        "components and pagerank do without",
                         device_.name(), q));
   }
   return table;
@@ -102,14 +105,15 @@ const BarrierView& Team::barrier_view() {
   return barrier_memory_->view();
 }
 
-void refuse_on_hosts(const std::type_info& program) {
+void refuse_without_windows(const Team& team, const std::type_info& program) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
       abi::__cxa_demangle(program.name(), nullptr, nullptr, &status), &std::free);
-  throw UsageError(
-      fmt::format("{} does not say what ranks on other hosts read of it: start all ranks on one "
-                  "host",
-                  name ? name.get() : program.name()));
+  throw UsageError(fmt::format(
+      "{} does not say what other ranks read of it, and these cannot address the memory of all: {}",
+      name ? name.get() : program.name(),
+      team.spans_hosts() ? "start all ranks on one host"
+                         : "give one device, or such as reach each other (NVLink)"));
 }
 
 void validate(const TeamOptions& options) {
@@ -143,20 +147,27 @@ exec::Device device_of_rank(const TeamOptions& options, int rank) {
   return exec::Device::cpu(share == 0 ? 1 : share);
 }
 
-/// Whether the kernels of all ranks can wait for each other: each has its own GPU or a part of one,
-/// and every pair a direct path.
-bool may_wait(const TeamOptions& options) {
-  if (options.are_apart && options.ranks > 1) return false;
-  if (options.kind == exec::DeviceKind::cpu) return true;
-  const int present = exec::cuda_device_count();
-  if (options.ranks > present && options.sharing != Sharing::side_by_side) return false;
-  const int used = std::min(options.ranks, present);
+/// Which memory of others the ranks reach.
+Reach reach_of(const TeamOptions& options) {
+  if (options.ranks == 1) return Reach::all;
+  if (options.are_apart) return Reach::none;
+  if (options.kind == exec::DeviceKind::cpu) return Reach::all;
+  const int used = std::min(options.ranks, exec::cuda_device_count());
   for (int a = 0; a < used; ++a) {
     for (int b = 0; b < used; ++b) {
-      if (!enable_access(device_of_rank(options, a), device_of_rank(options, b))) return false;
+      if (!enable_access(device_of_rank(options, a), device_of_rank(options, b)))
+        return Reach::some;
     }
   }
-  return true;
+  return Reach::all;
+}
+
+/// Whether the kernels of all ranks can wait for each other: each has its own GPU or a part of one,
+/// and every pair a direct path.
+bool may_wait(const TeamOptions& options, Reach reach) {
+  return reach == Reach::all &&
+         (options.kind == exec::DeviceKind::cpu || options.ranks <= exec::cuda_device_count() ||
+          options.sharing == Sharing::side_by_side);
 }
 
 /// Among how many of the team's kernels a rank's device is divided.
@@ -243,7 +254,8 @@ void run_team(const TeamOptions& options, const std::function<void(Team&)>& work
   if (options.sharing == Sharing::side_by_side)
     (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   validate(options);
-  const bool waits = may_wait(options);
+  const Reach reach = reach_of(options);
+  const bool waits = may_wait(options, reach);
   const exec::Device first = device_of_rank(options, 0);
   const auto hub = std::make_shared<ThreadHub>(
       options.ranks, options.kind == exec::DeviceKind::cuda ? &first : nullptr);
@@ -262,9 +274,8 @@ void run_team(const TeamOptions& options, const std::function<void(Team&)>& work
     try {
       const exec::Device device = device_of_rank(options, rank);
       device.activate();
-      Team team(
-          std::make_unique<ThreadTransport>(hub, rank, options.ranks, device, options.are_apart),
-          device, waits, kernels_on_device(options, rank));
+      Team team(std::make_unique<ThreadTransport>(hub, rank, options.ranks, device, reach), device,
+                waits, kernels_on_device(options, rank));
       try {
         work(team);
       } catch (...) {

@@ -123,20 +123,27 @@ void ThreadTransport::end_access(bool has_failed) noexcept {
   }
 }
 
-template <class T, class Read>
-void ThreadTransport::lend(const T& value, Read&& read) {
+template <class F>
+void ThreadTransport::with_access(F&& f) {
   begin_access();
   try {
-    hub_->slots[static_cast<std::size_t>(rank_)].pointer = &value;
-    hub_->barrier();
-    for (const auto& slot : hub_->slots) read(*static_cast<const T*>(slot.pointer));
-    hub_->barrier();
+    f();
   } catch (const std::exception& error) {
     abort(error.what());
     end_access(true);
     throw;
   }
   end_access(false);
+}
+
+template <class T, class Read>
+void ThreadTransport::lend(const T& value, Read&& read) {
+  with_access([&] {
+    hub_->slots[static_cast<std::size_t>(rank_)].pointer = &value;
+    hub_->barrier();
+    for (const auto& slot : hub_->slots) read(*static_cast<const T*>(slot.pointer));
+    hub_->barrier();
+  });
 }
 
 std::vector<std::vector<std::byte>> ThreadTransport::exchange(
@@ -169,10 +176,39 @@ std::vector<void*> ThreadTransport::share(void* pointer) {
   };
   std::vector<void*> table;
   lend(Shared{pointer, device_, rank_}, [&](const Shared& other) {
-    const bool is_reached = other.rank == rank_ || !is_apart_;
+    const bool is_reached = other.rank == rank_ || reach_ != Reach::none;
     table.push_back(is_reached && enable_access(device_, other.device) ? other.pointer : nullptr);
   });
   return table;
+}
+
+Windows ThreadTransport::share_windows(const Window& window) {
+  if (!needs_windows()) return Transport::share_windows(window);
+  std::vector<std::uint64_t> bytes;
+  lend(window.bytes, [&](std::uint64_t of_rank) { bytes.push_back(of_rank); });
+  if (!mirrors_) mirrors_.emplace(device_, rank_);
+  return mirrors_->add(window, bytes);
+}
+
+void ThreadTransport::publish(std::span<const Shown> shown, bool is_later) {
+  check();
+  if (!needs_windows()) return hub_->barrier();
+  with_access([&] {
+    auto& mine = hub_->slots[static_cast<std::size_t>(rank_)].posted;
+    mine.clear();
+    for (const Shown& one : shown) {
+      if (one.bytes == 0) continue;
+      require(mirrors_.has_value(), Mirrors::kNoWindow);
+      mine.push_back(mirrors_->post(one));
+    }
+    // Of the call before, where that left some on their way: after the barrier all are there.
+    if (mirrors_) mirrors_->finish();
+    hub_->barrier();
+    for (int q = 0; q < size_; ++q)
+      if (q != rank_ && mirrors_)
+        mirrors_->fetch(q, hub_->slots[static_cast<std::size_t>(q)].posted);
+    if (mirrors_ && !is_later) mirrors_->finish();
+  });
 }
 
 }  // namespace warren::team

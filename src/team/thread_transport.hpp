@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,7 +16,12 @@
 
 #include "warren/team/team.hpp"
 
+#include "team/mirrors.hpp"
+
 namespace warren::team {
+
+/// Which memory of others a team's ranks reach.
+enum class Reach { all, some, none };
 
 /// What the ranks of one team share.
 class ThreadHub {
@@ -39,6 +45,7 @@ class ThreadHub {
     std::atomic<int> accessing{0};  ///< Depth of begin_access().
     const void* pointer = nullptr;
     std::vector<std::uint64_t> values;
+    std::vector<Posted> posted;  ///< From one publish() to the barrier before the next one.
   };
   std::vector<Slot> slots;
   std::uint32_t* abort_flag;
@@ -63,10 +70,9 @@ class ThreadHub {
 
 class ThreadTransport : public Transport {
  public:
-  /// `is_apart`: no other rank's memory is reached.
   ThreadTransport(std::shared_ptr<ThreadHub> hub, int rank, int size, const exec::Device& device,
-                  bool is_apart = false)
-      : hub_(std::move(hub)), rank_(rank), size_(size), device_(device), is_apart_(is_apart) {}
+                  Reach reach = Reach::all)
+      : hub_(std::move(hub)), rank_(rank), size_(size), device_(device), reach_(reach) {}
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return size_; }
@@ -75,6 +81,9 @@ class ThreadTransport : public Transport {
       const std::vector<std::span<const std::byte>>& outgoing) override;
   void sum(std::span<std::uint64_t> values) override;
   std::vector<void*> share(void* pointer) override;
+  Windows share_windows(const Window& window) override;
+  void publish(std::span<const Shown> shown, bool is_later) override;
+  [[nodiscard]] bool needs_windows() const override { return reach_ != Reach::all; }
   [[nodiscard]] const std::shared_ptr<Attic>& attic() const override { return hub_->attic; }
   void begin_access() noexcept override;
   void end_access(bool has_failed) noexcept override;
@@ -87,12 +96,16 @@ class ThreadTransport : public Transport {
   /// ranks' values.
   template <class T, class Read>
   void lend(const T& value, Read&& read);
+  /// f() runs while other ranks use this one's memory, or this one theirs.
+  template <class F>
+  void with_access(F&& f);
 
   std::shared_ptr<ThreadHub> hub_;
   int rank_;
   int size_;
   exec::Device device_;
-  bool is_apart_;
+  Reach reach_;
+  std::optional<Mirrors> mirrors_;  ///< Made by the first share_windows() that needs them.
 };
 
 }  // namespace warren::team

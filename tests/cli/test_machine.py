@@ -73,13 +73,13 @@ class Check(ProgramTest):
         self.must_fail(2, "info", "--check", environment={"WARREN_CHECK_FAULT": "bsf"}, says=["WARREN_CHECK_FAULT", "bsf", "bfs"])
 
     def test_ranks_apart(self):
-        """What needs a path between the ranks' memories says so; searches as tasks do without."""
+        """What needs a path between the ranks' memories says so; what publishes, or has its tasks carried, does without."""
         result = self.succeed_json("info", "--check", "--no-peer", "--devices", 3)
         verdicts = self.verdicts(result)
         self.assertEqual({verdict for name, verdict in verdicts.items() if name.endswith("1 rank")}, {"passed"})
-        self.assertEqual(verdicts["bfs-async, 3 ranks"], "passed")
-        self.assertEqual(verdicts["sssp-async, 3 ranks"], "passed")
-        self.assertEqual(verdicts["bfs, 3 ranks"], "unavailable")
+        for name in ("bfs", "bfs-async", "sssp", "sssp-async", "components", "pagerank", "spmm", "sddmm"):
+            self.assertEqual(verdicts[f"{name}, 3 ranks"], "passed")
+        self.assertEqual(verdicts["pagerank-async, 3 ranks"], "unavailable")
         for check in result["checks"]:
             if check["verdict"] == "unavailable":
                 self.assertIn("cannot address the", check["message"])

@@ -70,7 +70,8 @@ void check_rank(team::Team& team, const graph::Graph& graph, const graph::Shard&
     mine.size.push_back(std::abs(static_cast<double>(s.alpha)) * expected.size[i] +
                         std::abs(static_cast<double>(s.beta) * old[i]));
   }
-  memory::GlobalArray<T> b_array(team, shard.cuts, s.k, memory::Placement::device);
+  memory::GlobalArray<T> b_array(team, shard.cuts, s.k, memory::Placement::device,
+                                 memory::Reach::moved);
   const auto all = strided<T>(b, s.k, s.k);
   b_array.buffer().upload(stream, std::span<const T>(all).subspan(first, count));
   const auto before = strided<T>(old, s.k, s.k);
@@ -159,6 +160,8 @@ void for_each_strategy(const team::TeamOptions& team_options, const graph::Graph
   team::run_team(team_options, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source);
     for (const DistributedOptions& options : strategies(team.size())) {
+      if (team.needs_windows() && (options.strategy != Strategy::staged || options.chunks > 0))
+        continue;
       exec::ThreadPool own(1);
       const auto quality =
           graph::partition_quality(graph, partition, own, {options.workgroup, true});
@@ -256,7 +259,8 @@ void check_sddmm(const team::TeamOptions& team_options) {
       const auto y_all = strided<float>(y, k, k);
       const std::uint64_t first = shard.out.first * k;
       const std::uint64_t count = shard.out.count * k;
-      memory::GlobalArray<float> y_array(team, shard.cuts, k, memory::Placement::device);
+      memory::GlobalArray<float> y_array(team, shard.cuts, k, memory::Placement::device,
+                                         memory::Reach::moved);
       memory::Buffer<float> x_buffer(team.device(), count);
       y_array.buffer().upload(stream, std::span<const float>(y_all).subspan(first, count));
       x_buffer.upload(stream, std::span<const float>(x_all).subspan(first, count));
@@ -366,6 +370,45 @@ TEST(DistributedSpmm, MatchesReferenceWithEveryStrategyAndTeam) {
   }
 }
 
+/// What ranks that do not reach each other's memory have: the strategy staged.
+void check_apart(const team::TeamOptions& options) {
+  for (const auto& named : fixtures::matrices()) check_team(options, named.name, named.graph);
+  check_types_and_scales(options);
+  check_sddmm(options);
+}
+
+TEST(DistributedSpmm, OfRanksApart) {
+  for (const auto& options : fixtures::apart(cpu_teams())) check_apart(options);
+}
+
+TEST(DistributedSpmm, OfRanksApartRefusesWhatReadsRowsWhereTheyLie) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::path(40), 2);
+  const auto refusal = [&](const DistributedOptions& options) -> std::string {
+    try {
+      team::run_team(fixtures::apart(cpu_teams()).front(), [&](team::Team& team) {
+        const graph::Shard shard = graph::make_shard(team, source);
+        const Rows rows = make_rows(team, shard);
+        DistributedSpmm<float>(team, rows, 4, options);
+      });
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (const Strategy strategy : all_strategies()) {
+    const std::string says = refusal({strategy});
+    if (strategy == Strategy::staged) {
+      EXPECT_EQ(says, "");
+      continue;
+    }
+    EXPECT_NE(says.find("strategy " + name_of(strategy)), std::string::npos) << says;
+    EXPECT_NE(says.find("take plain staged"), std::string::npos) << says;
+  }
+  DistributedOptions chunks{Strategy::staged};
+  chunks.chunks = 3;
+  EXPECT_NE(refusal(chunks).find("in one chunk"), std::string::npos);
+}
+
 TEST(DistributedSpmm, LongColumns) {
   team::TeamOptions options;
   options.ranks = 3;
@@ -391,6 +434,11 @@ TEST(DistributedSpmm, SlowLinksChangeNeitherResultsNorCounts) {
 
 TEST(DistributedSddmm, MatchesReference) {
   for (const auto& options : cpu_teams()) check_sddmm(options);
+}
+
+TEST(DistributedSpmmCuda, OfRanksApart) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& options : fixtures::cuda_teams_apart()) check_apart(options);
 }
 
 TEST(DistributedSpmmCuda, MatchesReferenceWithEveryStrategyAndTeam) {

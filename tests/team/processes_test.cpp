@@ -112,13 +112,14 @@ void use_memory(Team& team) {
   // On one host a window is the memory itself, and publishing a barrier.
   EXPECT_FALSE(team.spans_hosts());
   auto* const window = static_cast<int*>(exec::allocate(device, exec::MemoryKind::device, 64));
-  const std::vector<void*> windows = team.share_windows(window);
-  EXPECT_EQ(windows, team.share(window));
+  EXPECT_FALSE(team.needs_windows());
+  const Windows windows = team.share_windows({.data = window, .bytes = 64});
+  EXPECT_EQ(windows.of, team.share(window));
   *window = 10 + team.rank();
   const Shown shown{-1, window, sizeof *window};
   team.publish({&shown, 1});
   for (int q = 0; q < team.size(); ++q)
-    EXPECT_EQ(*static_cast<int*>(windows[static_cast<std::size_t>(q)]), 10 + q);
+    EXPECT_EQ(*static_cast<int*>(windows.of[static_cast<std::size_t>(q)]), 10 + q);
   EXPECT_EQ(team.bytes_between_hosts(), 0u);
   team.barrier();
   exec::deallocate(device, exec::MemoryKind::device, window, 64);

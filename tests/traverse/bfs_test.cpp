@@ -77,6 +77,16 @@ TEST(Bfs, MatchesReferenceOnEveryShapeAndTeam) {
   }
 }
 
+TEST(Bfs, OfRanksApart) {
+  for (const auto& named : fixtures::shapes()) {
+    for (const auto& options : fixtures::cpu_teams_apart()) check(options, named);
+  }
+  for (const auto& named : fixtures::placed_shapes()) {
+    for (const auto& edges : fixtures::host_edges())
+      check(fixtures::cpu_teams_apart()[1], named, edges);
+  }
+}
+
 TEST(Bfs, PullsOnDenseLevels) {
   const graph::Graph graph = fixtures::generated("kron:14", true);
   const graph::ShardSource source = fixtures::shard_source(graph, 1);
@@ -171,6 +181,16 @@ TEST(BfsCuda, MatchesReferenceOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   for (const auto& named : fixtures::shapes_and_wide_levels()) {
     for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check(options, named);
+  }
+}
+
+TEST(BfsCuda, OfRanksApart) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& options : fixtures::cuda_teams_apart()) {
+    for (const auto& named : fixtures::shapes()) check(options, named);
+    for (const auto& named : fixtures::placed_shapes()) {
+      for (const auto& edges : fixtures::host_edges()) check(options, named, edges);
+    }
   }
 }
 

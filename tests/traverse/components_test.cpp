@@ -100,6 +100,8 @@ void check_all(const std::vector<team::TeamOptions>& teams) {
 
 TEST(Components, MatchReferenceOnEveryShapeAndTeam) { check_all(fixtures::cpu_teams()); }
 
+TEST(Components, OfRanksApart) { check_all(fixtures::cpu_teams_apart()); }
+
 TEST(Components, ReadASectorOfEachFarListAndLittleMore) {
   const graph::Graph graph = fixtures::generated("kron:14", true);
   const graph::ShardSource source = fixtures::shard_source(graph, 1);
@@ -133,6 +135,11 @@ TEST(Components, OfNoVertices) {
 TEST(ComponentsCuda, MatchReferenceOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   check_all(fixtures::cuda_teams_of_waiting_kernels());
+}
+
+TEST(ComponentsCuda, OfRanksApart) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_all(fixtures::cuda_teams_apart());
 }
 
 }  // namespace

@@ -204,4 +204,20 @@ inline std::vector<team::TeamOptions> cuda_teams_of_waiting_kernels() {
   return teams;
 }
 
+/// Ranks that do not reach each other's memory, of whichever teams have several.
+inline std::vector<team::TeamOptions> apart(std::vector<team::TeamOptions> teams) {
+  std::erase_if(teams, [](const team::TeamOptions& options) { return options.ranks == 1; });
+  for (team::TeamOptions& options : teams) options.are_apart = true;
+  return teams;
+}
+inline std::vector<team::TeamOptions> cpu_teams_apart() { return apart(cpu_teams()); }
+/// On one GPU ranks that take turns.
+inline std::vector<team::TeamOptions> cuda_teams_apart() {
+  const int present = exec::cuda_device_count();
+  if (present == 0) return {};
+  std::vector<team::TeamOptions> teams = apart(cuda_teams());
+  if (teams.empty()) teams = apart({cuda_team(2)});
+  return teams;
+}
+
 }  // namespace warren::fixtures

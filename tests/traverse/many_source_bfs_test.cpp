@@ -75,6 +75,12 @@ TEST(ManySourceBfs, MatchesReferenceOnEveryShapeAndTeam) {
   }
 }
 
+TEST(ManySourceBfs, OfRanksApart) {
+  for (const auto& named : shallow_shapes()) {
+    for (const auto& options : fixtures::cpu_teams_apart()) check(options, named, 64);
+  }
+}
+
 TEST(ManySourceBfs, MatchesReferenceWithEdgesInHostMemory) {
   for (const auto& named : shallow_shapes()) {
     check(fixtures::cpu_teams().back(), named, 33, fixtures::host_edges()[1]);
@@ -91,6 +97,16 @@ TEST(ManySourceBfs, RefusesWhatIsNoSource) {
     EXPECT_THROW((void)bfs.run(std::vector<Vertex>(65, 0)), UsageError);
     EXPECT_THROW((void)bfs.run(std::vector<Vertex>{0, 10}), UsageError);
   });
+}
+
+TEST(ManySourceBfsCuda, OfRanksApart) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& named : shallow_shapes()) {
+    for (const auto& options : fixtures::cuda_teams_apart()) {
+      check(options, named, 64);
+      check(options, named, 40, fixtures::host_edges()[3]);
+    }
+  }
 }
 
 TEST(ManySourceBfsCuda, MatchesReferenceOnEveryShapeAndTeam) {

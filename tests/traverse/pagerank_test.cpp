@@ -57,6 +57,17 @@ TEST(PageRank, MatchesReferenceOnEveryShapeAndTeam) {
   }
 }
 
+TEST(PageRank, OfRanksApart) {
+  for (const auto& named : fixtures::shapes()) {
+    const std::vector<double> expected = reference::pagerank(named.graph, 0.85, 1e-13, 1000);
+    for (const auto& options : fixtures::cpu_teams_apart()) {
+      check(options, named, expected, 1e-6);
+      check(options, named, expected, 1e-11);
+      check(options, named, expected, 1e-6, fixtures::host_edges().back());
+    }
+  }
+}
+
 TEST(PageRank, SweepsOfSeveralPartsMatchReferenceAndEachOther) {
   for (const auto& named : std::vector<fixtures::Named>{
            {"kronecker", fixtures::generated("kron:15", true)},
@@ -144,6 +155,11 @@ TEST(PageRank, FollowsWeightsOnEveryShapeAndTeam) {
   for (const auto& named : fixtures::shapes()) {
     for (const auto& options : fixtures::cpu_teams()) check_weighted(options, named);
   }
+}
+
+TEST(PageRank, FollowsWeightsOfRanksApart) {
+  for (const auto& named : fixtures::shapes())
+    check_weighted(fixtures::cpu_teams_apart()[1], named);
 }
 
 TEST(PageRank, FollowsWeightsInHostMemory) {
@@ -364,6 +380,20 @@ TEST(PageRankCuda, MatchesReferenceOnEveryShapeAndTeam) {
     for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) {
       check(options, named, expected, 1e-6);
       check(options, named, expected, 1e-11);
+    }
+  }
+}
+
+TEST(PageRankCuda, OfRanksApart) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  for (const auto& named : fixtures::shapes()) {
+    const std::vector<double> expected = reference::pagerank(named.graph, 0.85, 1e-13, 1000);
+    for (const auto& options : fixtures::cuda_teams_apart()) {
+      check(options, named, expected, 1e-6);
+      check(options, named, expected, 1e-11);
+      for (const auto& edges : fixtures::host_edges()) check(options, named, expected, 1e-6, edges);
+      check_weighted(options, named);
+      check_personalized(options, named);
     }
   }
 }

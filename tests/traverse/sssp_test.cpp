@@ -139,6 +139,8 @@ TEST(Sssp, MatchesDijkstraOnEveryShapeAndTeam) {
   check_all(fixtures::cpu_teams(), fixtures::shapes());
 }
 
+TEST(Sssp, OfRanksApart) { check_all(fixtures::cpu_teams_apart(), fixtures::shapes()); }
+
 TEST(Sssp, DistancesDoNotDependOnDelta) {
   const graph::Graph graph = fixtures::generated("kron:9", true);
   const Case integers("kron", with_integers(graph, 0, 40));
@@ -172,6 +174,8 @@ TEST(Sssp, SweepsLargeBinsOfFarEdges) {
   if (testing_support::is_small()) return check_large_bins(teams[2]);
   for (const std::size_t i : {1u, 4u}) check_large_bins(teams[i]);
 }
+
+TEST(Sssp, SweepsLargeBinsOfRanksApart) { check_large_bins(fixtures::cpu_teams_apart()[0]); }
 
 TEST(Sssp, WeightsOfZeroEverywhere) {
   const Case zeros("zeros", with_integers(fixtures::generated("kron:8", true), 0, 0));
@@ -300,6 +304,12 @@ TEST_F(SsspRefusal, IntegerDistancesOfRealWeights) {
 TEST(SsspCuda, MatchesDijkstraOnEveryShapeAndTeam) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   check_all(fixtures::cuda_teams_of_waiting_kernels(), fixtures::shapes_and_wide_levels());
+}
+
+TEST(SsspCuda, OfRanksApart) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_all(fixtures::cuda_teams_apart(), fixtures::shapes());
+  for (const auto& options : fixtures::cuda_teams_apart()) check_large_bins(options);
 }
 
 TEST(SsspCuda, SweepsLargeBinsOfFarEdges) {

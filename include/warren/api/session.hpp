@@ -31,7 +31,8 @@ struct SessionOptions {
   /// More ranks than GPUs have a part of one each, as if on their own. For tests.
   bool side_by_side = false;
   /// Ranks do not reach each other's memory, as on GPUs without a path between them, or without
-  /// atomic operations on it: what needs that is refused. For tests.
+  /// atomic operations on it: what needs that is refused; synchronous bfs, sssp, components and
+  /// pagerank do not. For tests.
   bool no_peer = false;
 };
 

@@ -21,15 +21,24 @@ enum class Placement {
   device,  ///< Each rank's rows in its device's memory; others reach them over the link between the
            ///< devices.
   replicated,  ///< All rows on every device. Writing a row through a view writes this rank's copy;
-               ///< write_all writes every copy. Of ranks on several hosts each host has one copy,
-               ///< and who has written own rows to it publishes them (Team::publish()).
+               ///< write_all writes every copy. With Reach::published it writes this rank's, or
+               ///< its host's, where the team needs windows (Team::needs_windows()).
   host         ///< Each rank's rows in pinned host memory, read by all devices over the host link
                ///< (zero-copy).
 };
 
-/// Whose rows of a replicated array this rank's kernels use: where only their own copy's, devices
-/// need no path between them.
-enum class Reach { all, own };
+/// What this rank's kernels use of other ranks' rows, or copies.
+enum class Reach {
+  all,  ///< They read and write all.
+  /// Of rows cut over the ranks: their own alone, where devices have no path between them, and then
+  /// the view has nullptr for the others. Who takes it moves rows in bulk there.
+  moved,
+  own,  ///< Of a replicated array this rank's copy alone: devices need no path between them.
+  /// They write with write_all(), and then own rows are published (Team::publish()), where others
+  /// read them in their copies: devices need no path between them. Of ranks on several hosts each
+  /// host has one copy.
+  published
+};
 
 /// What enters a kernel: a table of pointers and the cuts. Rows are numbered over the team; a row
 /// has `width` elements.
@@ -68,8 +77,8 @@ struct GlobalView {
   [[nodiscard]] WARREN_HD std::uint64_t local_rows() const { return cuts[rank + 1] - cuts[rank]; }
   [[nodiscard]] WARREN_HD std::uint64_t rows() const { return cuts[ranks]; }
 
-  /// Writes an element of a replicated array on every rank. Plain stores: a team-wide barrier makes
-  /// them visible, but on other hosts.
+  /// Writes an element of a replicated array on every rank that this one reaches. Plain stores: a
+  /// team-wide barrier makes them visible.
   WARREN_HD void write_all(std::uint64_t index, T value) const {
     for (int q = 0; q < copies; ++q) base[q][index * width] = value;
   }
@@ -96,8 +105,8 @@ class GlobalArray {
   GlobalArray() = default;
   /// rows = cuts.back(), of `width` elements each, not initialised. `cuts` are the same on all
   /// ranks, size() + 1 of them. Throws MemoryError on every rank when one cannot take its part,
-  /// UsageError when kernels of one device cannot reach another's memory, but with Reach::own of a
-  /// replicated array.
+  /// UsageError when kernels of one device cannot reach another's memory, but with Reach::moved,
+  /// and Reach::own or Reach::published of a replicated array.
   GlobalArray(team::Team& team, std::span<const std::uint64_t> cuts, std::uint64_t width,
               Placement placement, Reach reach = Reach::all)
       : placement_(placement) {
@@ -107,8 +116,9 @@ class GlobalArray {
     require(width >= 1, "a GlobalArray's rows need at least one element");
     const auto rank = static_cast<std::size_t>(team.rank());
     const bool is_replicated = placement == Placement::replicated;
+    const bool is_shown = team.needs_windows() && is_replicated && reach == Reach::published;
     // A copy for each host: rank 0's, in the mirrors of it.
-    const bool is_of_hosts = team.spans_hosts() && is_replicated && reach == Reach::all;
+    const bool is_of_hosts = is_shown && team.spans_hosts();
     const std::uint64_t mine = is_of_hosts && rank > 0 ? 0
                                : is_replicated         ? cuts.back()
                                                        : cuts[rank + 1] - cuts[rank];
@@ -117,12 +127,14 @@ class GlobalArray {
     view_.rank = team.rank();
     view_.ranks = team.size();
     view_.is_replicated = is_replicated;
-    view_.copies = is_of_hosts ? 1 : team.size();
+    view_.copies = is_shown ? 1 : team.size();
     view_.spans_devices = team.size() > 1 && placement != Placement::host;
     for (std::size_t q = 0; q <= ranks; ++q) view_.cuts[q] = cuts[q];
-    if (is_of_hosts) {
-      const std::vector<void*> copies = team.share_windows(buffer_->data());
-      for (std::size_t q = 0; q < ranks; ++q) view_.base[q] = static_cast<T*>(copies[0]);
+    if (is_shown) {
+      windows_ = team.share_windows(
+          {.data = buffer_->data(), .bytes = buffer_->bytes(), .is_replica = !is_of_hosts});
+      // Of replicas all of them are this rank's own.
+      for (std::size_t q = 0; q < ranks; ++q) view_.base[q] = static_cast<T*>(windows_.of[0]);
       return;
     }
     const std::vector<void*> table = team.share(buffer_->data());
@@ -132,7 +144,8 @@ class GlobalArray {
     for (std::size_t q = 0; q < ranks; ++q) {
       // Pinned memory has one address for all devices of the process.
       view_.base[q] = has_one_address ? reinterpret_cast<T*>(pinned[q]) : static_cast<T*>(table[q]);
-      const bool may_be_apart = reach == Reach::own && is_replicated;
+      const bool may_be_apart =
+          (reach == Reach::own && is_replicated) || (reach == Reach::moved && !is_replicated);
       require(view_.base[q] != nullptr || pinned[q] == 0 || may_be_apart || !team.spans_hosts(),
               "this reads rows of other ranks where they lie, and has no form for ranks on several "
               "hosts yet: start all ranks on one host");
@@ -204,6 +217,7 @@ class GlobalArray {
 
   Placement placement_ = Placement::device;
   std::unique_ptr<Buffer<T>, GiveBack> buffer_;
+  team::Windows windows_;
   GlobalView<T> view_;
 };
 

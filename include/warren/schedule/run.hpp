@@ -135,6 +135,8 @@ struct RunProgram {
   static constexpr std::uint32_t kGangBlocks = 1;
   static constexpr bool kMayNotFit = detail::may_not_fit<Function>();
   enum Sum : std::uint32_t { kCreated, kFinished, kPaused, kFailed };
+  /// What goes to ranks that are apart is carried between two runs of the program.
+  using ShowsNothing = void;
 
   Function function;
   QueueTable<Task> table;  ///< Among the kernel's arguments: looks at it wait for no memory.

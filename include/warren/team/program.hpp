@@ -16,12 +16,16 @@
 //   `kScratchBytes` of block-shared memory that the grid's block_worker() has, `kGangBlocks` of a
 //   gang (1 where gangs are not used).
 //
-// * where ranks may be on several hosts, `template <class Show> void show(const State& next, Show&&
-//   show) const`: what other ranks read of this one's memory in the step of `next`. show(to, data,
-//   bytes), `to` being the rank that reads it or kShowAll, for memory that Team::share_windows()
-//   was given. Called on the CPU, by one thread, when the step before is over on all ranks. Whether
-//   it calls show() depends on `next` alone; how many bytes there are, if any, does not. A program
-//   that reads nothing of other ranks says so by `using ShowsNothing = void`.
+// * for teams that need windows (Team::needs_windows()), `template <class Show> void show(const
+//   State& next, Show&& show) const`: what other ranks read of this one's memory in the step of
+//   `next`. show(to, data, bytes), `to` being the rank that reads it or kShowAll, for memory that
+//   Team::share_windows() was given. show.read(data, count) copies values of the rank's device to
+//   the host; show.run(count, kernel) runs kernel(worker, i) for each i below count there, before
+//   anything is shown. With show.later() what this call shows is not read, nor changed, before the
+//   next call, and may be on its way while the step runs; such a program says so by `using
+//   ShowsLater = void`. Called on the host, by one thread, when the step before is over on all
+//   ranks. Whether it calls show() depends on `next` alone; how many bytes there are, if any, does
+//   not. A program that reads nothing of other ranks says so by `using ShowsNothing = void`.
 //
 // All loops of a step go through the grid: grid.for_each<W>(count, f) shares tasks out over workers
 // of type W, grid.sum(slot, value) adds to a counter whose total over the team next() is given.

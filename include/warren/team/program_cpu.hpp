@@ -151,23 +151,59 @@ class CpuGrid {
 
 namespace detail {
 
-/// Brings what other ranks read in the step of `next` to other hosts, where some are there.
-template <class Program>
+/// What a program shows, as it says it.
+class ShowList {
+ public:
+  void operator()(int to, const void* data, std::uint64_t bytes) {
+    shows_ = true;
+    if (bytes > 0) shown_.push_back({to, data, bytes});
+  }
+  /// Nothing of it is read, or changed, before the next call of the program's show().
+  void later() { is_later_ = true; }
+  /// Collective, where the program shows anything: all ranks' programs do then.
+  void publish(Team& team) {
+    if (shows_) team.publish(shown_, is_later_);
+  }
+
+ private:
+  std::vector<Shown> shown_;
+  bool shows_ = false;
+  bool is_later_ = false;
+};
+
+/// show() of a CPU's program.
+class CpuShow : public ShowList {
+ public:
+  template <class T>
+  [[nodiscard]] std::vector<T> read(const T* data, std::uint64_t count) const {
+    return std::vector<T>(data, data + count);
+  }
+  template <class Kernel>
+  void run(std::uint64_t count, const Kernel& kernel) const {
+    const exec::Serial worker;
+    for (std::uint64_t i = 0; i < count; ++i) kernel(worker, i);
+  }
+};
+
+/// Brings what other ranks read in the step of `next` to where they read it, where the team needs
+/// windows. `made...`: what a Show is made of.
+template <class Show, class Program, class... Made>
 void show_step([[maybe_unused]] Team& team, [[maybe_unused]] const Program& program,
-               [[maybe_unused]] const typename Program::State& next) {
+               [[maybe_unused]] const typename Program::State& next,
+               [[maybe_unused]] const Made&... made) {
   if constexpr (!requires { typename Program::ShowsNothing; }) {
-    if (!team.spans_hosts() || Program::finished(next)) return;
-    std::vector<Shown> shown;
-    bool shows = false;
-    const auto show = [&](int to, const void* data, std::uint64_t bytes) {
-      shows = true;
-      if (bytes > 0) shown.push_back({to, data, bytes});
-    };
+    if (!team.needs_windows()) return;
+    if (Program::finished(next)) {
+      // What is on its way still must not outlive the program's memory.
+      if constexpr (requires { typename Program::ShowsLater; }) team.publish({});
+      return;
+    }
+    Show show(made...);
     if constexpr (requires { program.show(next, show); }) {
       program.show(next, show);
-      if (shows) team.publish(shown);
+      show.publish(team);
     } else {
-      refuse_on_hosts(typeid(Program));
+      refuse_without_windows(team, typeid(Program));
     }
   }
 }
@@ -178,7 +214,7 @@ typename Program::State run_on_cpu(Team& team, const Program& program,
                                    const typename Program::State& initial) {
   exec::ThreadPool& pool = team.device().pool();
   CpuGrid::Shared shared(pool.size());
-  show_step(team, program, initial);
+  show_step<CpuShow>(team, program, initial);
   typename Program::State result = initial;
   pool.run([&](int thread) {
     std::optional<exec::detail::CpuScratch> scratch;
@@ -205,7 +241,8 @@ typename Program::State run_on_cpu(Team& team, const Program& program,
             shared.totals.value[i] = shared.sums[i].exchange(0, std::memory_order_relaxed);
           for (auto& ticket : shared.tickets) ticket.next.store(0, std::memory_order_relaxed);
           team.sum(shared.totals.value);
-          if (team.spans_hosts()) show_step(team, program, Program::next(state, shared.totals));
+          if (team.needs_windows())
+            show_step<CpuShow>(team, program, Program::next(state, shared.totals));
         } catch (...) {
           fail();
           shared.has_ended = true;

@@ -436,6 +436,33 @@ class ProgramLaunch {
   cudaLaunchConfig_t config_ = {};
 };
 
+/// show() of a GPU's program: the step before is over, and the stream has nothing left to do.
+class CudaShow : public ShowList {
+ public:
+  explicit CudaShow(const exec::Stream& stream) : stream_(stream) {}
+
+  template <class T>
+  [[nodiscard]] std::vector<T> read(const T* data, std::uint64_t count) const {
+    std::vector<T> values(count);
+    exec::copy(stream_, values.data(), data, count * sizeof(T));
+    stream_.synchronize();
+    return values;
+  }
+  template <class Kernel>
+  void run(std::uint64_t count, const Kernel& kernel) {
+    exec::launch<exec::Cuda, exec::Thread>(stream_, count, kernel);
+    has_run_ = true;
+  }
+  void publish(Team& team) {
+    if (has_run_) stream_.synchronize();
+    ShowList::publish(team);
+  }
+
+ private:
+  const exec::Stream& stream_;
+  bool has_run_ = false;
+};
+
 template <class Program>
 typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, const Program& program,
                                     typename Program::State state) {
@@ -466,6 +493,7 @@ typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, cons
                                       false, 1);
   stream.synchronize();
   team.barrier();
+  show_step<CudaShow>(team, program, state, stream);
   while (!Program::finished(state)) {
     Program copy = program;
     void* arguments[] = {&copy, &mine, &state};
@@ -477,6 +505,7 @@ typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, cons
     stream.synchronize();
     team.sum(totals.value);
     state = Program::next(state, totals);
+    show_step<CudaShow>(team, program, state, stream);
   }
   return state;
 }

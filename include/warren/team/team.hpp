@@ -65,6 +65,25 @@ struct Shown {
   std::uint64_t bytes = 0;
 };
 
+/// An array that a rank shows to the others, and what it reads of theirs, in bytes. Ranks' arrays
+/// may differ in length.
+struct Window {
+  void* data = nullptr;     ///< This rank's.
+  std::uint64_t bytes = 0;  ///< Its length.
+  /// Bytes [first, end) of each other rank's array are read here, as far as there are so many.
+  std::uint64_t first = 0;
+  std::uint64_t end = ~std::uint64_t{0};
+  /// All ranks' arrays have the same rows: what another rank publishes of its own goes to the same
+  /// place in this rank's, which is where it is read.
+  bool is_replica = false;
+};
+
+/// Where a rank reads the others' arrays, as long as this is there.
+struct Windows {
+  std::vector<void*> of;         ///< Rank q's array, or its mirror: byte 0 of it.
+  std::shared_ptr<void> memory;  ///< Of the mirrors, where these are not the team's.
+};
+
 /// What the carrier of a team (threads, processes) must be able to do. Implementations are found
 /// through run_team().
 class Transport {
@@ -82,12 +101,12 @@ class Transport {
   /// the result's entry q is rank q's memory as this rank's device can address it, or nullptr where
   /// it has no direct path.
   virtual std::vector<void*> share(void* pointer) = 0;
-  /// The same for who publishes: of ranks on other hosts, the mirror here of their memory.
-  virtual std::vector<void*> share_windows(void* pointer) { return share(pointer); }
-  /// Brings what the ranks show to where the others read it: to mirrors on other hosts. A barrier,
-  /// which comes after one since the mirrors were last read; what is shown may be changed after the
-  /// next one.
-  virtual void publish(std::span<const Shown> /*shown*/) { barrier(); }
+  /// The same for who publishes: of ranks whose memory is not reached, the mirror here of it.
+  virtual Windows share_windows(const Window& window) { return {share(window.data), nullptr}; }
+  /// Brings what the ranks show to where the others read it: to the mirrors. A barrier, which comes
+  /// after one since the mirrors were last read; what is shown may be changed after the next one.
+  /// `is_later`: it may come as late as in the next call.
+  virtual void publish(std::span<const Shown> /*shown*/, bool /*is_later*/) { barrier(); }
   /// Between the two, this rank may be using memory of other ranks. After a failure, end_access()
   /// returns when no rank is.
   virtual void begin_access() noexcept = 0;
@@ -103,6 +122,8 @@ class Transport {
   [[nodiscard]] virtual bool spans_processes() const { return false; }
   /// True where the ranks are on several hosts.
   [[nodiscard]] virtual bool spans_hosts() const { return false; }
+  /// True where some rank's memory is not reached from another.
+  [[nodiscard]] virtual bool needs_windows() const { return spans_hosts(); }
   /// Sent so far by this rank to other hosts, without what tells where it goes.
   [[nodiscard]] virtual std::uint64_t bytes_between_hosts() const { return 0; }
 };
@@ -133,8 +154,11 @@ class Team {
   /// True where each rank is a process: what ranks show each other must be memory that
   /// exec::allocate() gave for a device, not such as it gave before the first team.
   [[nodiscard]] bool spans_processes() const { return transport_->spans_processes(); }
-  /// True where the ranks are on several hosts: others' memory is then read in windows alone.
+  /// True where the ranks are on several hosts.
   [[nodiscard]] bool spans_hosts() const { return transport_->spans_hosts(); }
+  /// True where other ranks' memory is read in windows alone: ranks are on several hosts, or on
+  /// GPUs some of which do not reach each other's memory with atomic operations.
+  [[nodiscard]] bool needs_windows() const { return transport_->needs_windows(); }
   /// Sent so far by this rank to other hosts, without what tells where it goes.
   [[nodiscard]] std::uint64_t bytes_between_hosts() const {
     return transport_->bytes_between_hosts();
@@ -155,15 +179,21 @@ class Team {
   /// Every rank's memory as copies between devices take it, which also reach where kernels do not.
   /// Of processes nullptr where there is no path.
   std::vector<void*> pointers(const void* pointer);
-  /// Windows: every rank's memory as this rank's device reads it once its owner has published what
-  /// is in it. On other hosts a mirror, of which nothing may be read that was not published, and to
-  /// which nothing is written; elsewhere the memory itself. Throws UsageError as share_with_all().
-  std::vector<void*> share_windows(void* pointer);
-  /// Brings what the ranks show to where the others read it. A barrier: where all ranks are on one
-  /// host that is all. Between the last reads of what was shown before and this call all ranks must
-  /// have met (barrier(), sum()). `shown`, in memory of this rank's CPU device, may be changed
-  /// again once all have met after it. Throws UsageError for other memory.
-  void publish(std::span<const Shown> shown) { transport_->publish(shown); }
+  /// Windows: every rank's array as this rank's device reads it once its owner has published what
+  /// is in it. Where ranks' memory is not reached (needs_windows()) a mirror, of which nothing may
+  /// be read that was not published, and to which nothing is written; elsewhere the array itself.
+  /// On several hosts arrays are in memory of a CPU device. Throws UsageError as share_with_all(),
+  /// MemoryError where mirrors do not fit.
+  Windows share_windows(const Window& window);
+  /// Brings what the ranks show to where the others read it. A barrier: where all memory is reached
+  /// that is all. Between the last reads of what was shown before and this call all ranks must have
+  /// met (barrier(), sum()), and the work of their streams on it be done. `shown`, in windows of
+  /// this rank, may be changed again once all have met after it. `is_later`: it is not read before
+  /// the next call of publish(), nor changed, and may be on its way until then, beside work of the
+  /// devices. Throws UsageError for other memory.
+  void publish(std::span<const Shown> shown, bool is_later = false) {
+    transport_->publish(shown, is_later);
+  }
   void sum(std::span<std::uint64_t> values) { transport_->sum(values); }
   [[nodiscard]] Transport& transport() { return *transport_; }
   [[nodiscard]] const std::shared_ptr<Attic>& attic() const { return transport_->attic(); }
@@ -254,7 +284,7 @@ class Team {
   }
 
   /// `table`, where it has an entry for each rank that has memory.
-  std::vector<void*> checked(std::vector<void*> table, const std::vector<int>& has);
+  std::vector<void*> checked(std::vector<void*> table, const std::vector<int>& has) const;
   /// Made by the first call.
   DeviceCollectives& collectives();
 
@@ -284,13 +314,12 @@ struct TeamOptions {
       0;  ///< CPU threads in all, shared out over the ranks; 0: all that the process may use.
   Sharing sharing = Sharing::refused;
   int first_gpu = 0;  ///< Rank 0's; the other ranks' are those that follow.
-  /// Tests: no rank reaches another's memory, as on GPUs without a path between them or on machines
-  /// of their own.
+  /// No rank reaches another's memory, as on GPUs without a path between them.
   bool are_apart = false;
 };
 
-/// For run_program(): throws UsageError, which names the program.
-[[noreturn]] void refuse_on_hosts(const std::type_info& program);
+/// For run_program() of a team that needs windows: throws UsageError, which names the program.
+[[noreturn]] void refuse_without_windows(const Team& team, const std::type_info& program);
 
 /// Checks `options` against the machine. Throws UsageError: no ranks, more than kMaxRanks, more
 /// CUDA ranks than GPUs.

@@ -49,9 +49,10 @@ class BfsMemory {
     if (shard.edges_placement != graph::EdgesPlacement::device)
       arrays_.chunks = graph::make_edge_chunks(stream, shard.out, chunk_rows_);
     arrays_.is_symmetric = shard.is_symmetric;
-    share_windows(team, arrays_.bitmap[1], arrays_.next_of);
-    share_windows(team, arrays_.outbox, arrays_.outbox_of);
-    share_windows(team, arrays_.outbox_count, arrays_.outbox_count_of);
+    const auto rank = static_cast<std::size_t>(team.rank());
+    windows_.share(team, bitmap_[1], arrays_.next_of);
+    windows_.share(team, outbox_, arrays_.outbox_of, shard.cuts[rank], shard.cuts[rank + 1]);
+    windows_.share(team, outbox_count_, arrays_.outbox_count_of);
     stream.synchronize();
   }
 
@@ -101,6 +102,7 @@ class BfsMemory {
   Buffer<BitmapWord> seen_, barren_, bitmap_[2], is_target_;
   Buffer<QueueEntry> queue_[2], outbox_;
   Buffer<std::uint64_t> queue_count_, outbox_count_;
+  ProgramWindows windows_;
 };
 
 Bfs::Bfs(team::Team& team, const graph::Shard& shard, const BfsOptions& options)

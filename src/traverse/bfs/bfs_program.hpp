@@ -86,10 +86,11 @@ struct BfsProgram : BfsArrays {
   void show(const State& next, Show&& show) const {
     if (next.phase == BfsPhase::receive) {
       const std::uint64_t* counts = outbox_count + (next.slot + 1) % 2 * kMaxRanks;
+      const auto count = show.read(counts, static_cast<std::uint64_t>(ranks));
       for (int q = 0; q < ranks; ++q) {
         if (q == rank) continue;
         show(q, counts + q, sizeof *counts);
-        show(q, outbox + cuts[q], counts[q] * sizeof *outbox);
+        show(q, outbox + cuts[q], count[static_cast<std::size_t>(q)] * sizeof *outbox);
       }
     } else if (next.phase == BfsPhase::share) {
       show(team::kShowAll, bitmap[1] + first_word(), own_words() * sizeof(BitmapWord));

@@ -19,9 +19,10 @@ class ManySourceBfsMemory {
   ManySourceBfsMemory(team::Team& team, const graph::Shard& shard, const exec::Stream& stream)
       : seen_(team.device(), shard.in.count),
         counts_(team.device(), 1),
-        found_{
-            memory::GlobalArray<SourceMask>(team, shard.cuts, 1, memory::Placement::replicated),
-            memory::GlobalArray<SourceMask>(team, shard.cuts, 1, memory::Placement::replicated)} {
+        found_{memory::GlobalArray<SourceMask>(team, shard.cuts, 1, memory::Placement::replicated,
+                                               memory::Reach::published),
+               memory::GlobalArray<SourceMask>(team, shard.cuts, 1, memory::Placement::replicated,
+                                               memory::Reach::published)} {
     arrays_.in = shard.in;
     arrays_.packed = shard.packed_in;
     if (team.device().is_cuda() && shard.edges_placement != graph::EdgesPlacement::compressed_host)

@@ -24,11 +24,24 @@ void share(team::Team& team, T* mine, const T** table) {
   for (std::size_t q = 0; q < shared.size(); ++q) table[q] = static_cast<const T*>(shared[q]);
 }
 
-/// The same of what the program shows before other ranks read it.
-template <class T>
-void share_windows(team::Team& team, T* mine, const T** table) {
-  const std::vector<void*> shared = team.share_windows(mine);
-  for (std::size_t q = 0; q < shared.size(); ++q) table[q] = static_cast<const T*>(shared[q]);
-}
+/// The windows of a program's arrays, which must last as long as its tables are used.
+class ProgramWindows {
+ public:
+  /// The same of what the program shows before other ranks read it: elements [first, end) of each
+  /// other rank's `mine`, as far as there are so many.
+  template <class T>
+  void share(team::Team& team, const memory::Buffer<T>& mine, const T** table,
+             std::uint64_t first = 0, std::uint64_t end = ~std::uint64_t{0} / sizeof(T)) {
+    team::Windows& made =
+        windows_.emplace_back(team.share_windows({.data = const_cast<T*>(mine.data()),
+                                                  .bytes = mine.bytes(),
+                                                  .first = first * sizeof(T),
+                                                  .end = end * sizeof(T)}));
+    for (std::size_t q = 0; q < made.of.size(); ++q) table[q] = static_cast<const T*>(made.of[q]);
+  }
+
+ private:
+  std::vector<team::Windows> windows_;
+};
 
 }  // namespace warren::traverse

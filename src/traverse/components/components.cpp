@@ -23,9 +23,9 @@ class ComponentsMemory {
   ComponentsMemory(team::Team& team, const graph::Shard& shard, bool begins_hung)
       : parent_(team.device(), shard.vertices),
         largest_(team.device(), 1),
-        sizes_(team.spans_hosts() ? memory::GlobalArray<std::uint32_t>()
-                                  : memory::GlobalArray<std::uint32_t>(team, shard.cuts, 1,
-                                                                       memory::Placement::device)),
+        sizes_(team.needs_windows() ? memory::GlobalArray<std::uint32_t>()
+                                    : memory::GlobalArray<std::uint32_t>(
+                                          team, shard.cuts, 1, memory::Placement::device)),
         totals_(team.device(), 1),
         cuts_(shard.cuts.begin(), shard.cuts.end()) {
     arrays_.out = shard.out;
@@ -44,7 +44,7 @@ class ComponentsMemory {
     const EdgeOffset edges = shard.has_in() && !shard.is_symmetric ? 2 * shard.edges : shard.edges;
     long_pieces_ = Buffer<ComponentsPiece>(team.device(), ComponentsPiece::most(edges));
     arrays_.long_pieces = long_pieces_.data();
-    if (team.spans_hosts()) {
+    if (team.needs_windows()) {
       if (shard.vertices > 0) find_hosts(team);
       return;
     }
@@ -70,14 +70,17 @@ class ComponentsMemory {
   }
 
  private:
-  /// Which ranks are on this host, and who is the first on each other one.
+  /// Which ranks are on this host, and who is the first on each other one. Of one host each device
+  /// counts as one.
   void find_hosts(team::Team& team) {
     ComponentsHosts& hosts = arrays_.hosts;
     const std::vector<void*> here = team.share(parent_.data());
-    const std::vector<void*> forests = team.share_windows(parent_.data());
+    forests_ = team.share_windows({.data = parent_.data(), .bytes = parent_.bytes()});
     std::vector<int> ranks;
-    for (int q = 0; q < team.size(); ++q)
-      if (here[static_cast<std::size_t>(q)] != nullptr) ranks.push_back(q);
+    for (int q = 0; q < team.size(); ++q) {
+      const bool may_link = team.spans_hosts() || q == team.rank();
+      if (may_link && here[static_cast<std::size_t>(q)] != nullptr) ranks.push_back(q);
+    }
     hosts.ranks = static_cast<std::uint32_t>(ranks.size());
     hosts.rank = static_cast<std::uint32_t>(std::ranges::find(ranks, team.rank()) - ranks.begin());
     hosts.own = static_cast<Vertex*>(here[static_cast<std::size_t>(ranks.front())]);
@@ -85,7 +88,7 @@ class ComponentsMemory {
     for (int q = 0; q < team.size(); ++q) {
       const auto index = static_cast<std::size_t>(q);
       if (firsts[index] == q && q != ranks.front())
-        hosts.others[hosts.count++] = static_cast<const Vertex*>(forests[index]);
+        hosts.others[hosts.count++] = static_cast<const Vertex*>(forests_.of[index]);
     }
   }
 
@@ -95,6 +98,7 @@ class ComponentsMemory {
   memory::GlobalArray<std::uint32_t> sizes_;  ///< Of labels, by their owners.
   Buffer<ComponentsTotals> totals_;
   std::vector<std::uint64_t> cuts_;
+  team::Windows forests_;
   ComponentsArrays arrays_;
 };
 
@@ -104,7 +108,7 @@ ComponentsState first_state(const team::Team& team, const graph::Shard& shard,
                             const ComponentsOptions& options) {
   constexpr std::uint32_t kMostHooked = 4;  // Rounds.
   ComponentsState state;
-  state.spans_hosts = team.spans_hosts();
+  state.needs_windows = team.needs_windows();
   state.ranks = static_cast<std::uint32_t>(team.size());
   state.is_far = shard.edges_placement != graph::EdgesPlacement::device;
   state.hooks = options.sampling == ComponentsSampling::automatic
@@ -122,7 +126,7 @@ ComponentsTotals sum_of(team::Team& team, const ComponentsTotals& own) {
   });
 }
 
-/// Of ranks on several hosts: how many have each label is told to the label's owner.
+/// Of ranks that need windows: how many have each label is told to the label's owner.
 ComponentsTotals count_by_messages(team::Team& team, std::span<const std::uint64_t> cuts,
                                    std::vector<Vertex> labels) {
   struct Members {
@@ -153,7 +157,7 @@ ComponentsTotals count_by_messages(team::Team& team, std::span<const std::uint64
 }  // namespace
 
 ComponentsTotals ComponentsMemory::count(team::Team& team, const exec::Stream& stream) const {
-  if (team.spans_hosts()) return count_by_messages(team, cuts_, labels().to_host(stream));
+  if (team.needs_windows()) return count_by_messages(team, cuts_, labels().to_host(stream));
   const OwnValues<AsItIs<Vertex>> own = labels();
   const CountMembers members{own.from, own.count, arrays_.out.first, sizes_.view()};
   ComponentsTotals totals;

@@ -18,7 +18,8 @@
 //
 // Ranks on several hosts cannot update one forest. Those of a host link theirs in the first one's,
 // which then goes to each other host as a whole: 4 bytes for each vertex. There all its entries are
-// linked, by each host in its own forest, which comes to be the same on all of them.
+// linked, by each host in its own forest, which comes to be the same on all of them. GPUs that do
+// not reach each other's memory are hosts of one rank.
 #pragma once
 
 #include "warren/graph/adjacency.hpp"
@@ -55,7 +56,7 @@ struct ComponentsPiece {
   [[nodiscard]] static std::uint64_t most(EdgeOffset edges) { return 2 * (edges / kEdges) + 1; }
 };
 
-/// Of ranks on several hosts: the forests of the hosts' first ranks.
+/// Of ranks that need windows: the forests of the hosts' first ranks.
 struct ComponentsHosts {
   Vertex* own = nullptr;  ///< This host's, which all its ranks link in.
   const Vertex* others[kMaxRanks] = {};
@@ -142,8 +143,7 @@ struct ComponentsProgram : ComponentsArrays {
         settle(grid);
         break;
       default:
-        // Ranks on several hosts are CPUs: GPUs' kernels have none of it.
-        if constexpr (Grid::kWarpLanes == 1) step_of_hosts(grid, state);
+        step_of_hosts(grid, state);
         break;
     }
   }
@@ -538,8 +538,9 @@ struct ComponentsProgram : ComponentsArrays {
       if (worker.lane() == lane) is_open = false;
     }
   }
+
   template <class Grid>
-  void step_of_hosts(Grid& grid, const State& state) const {
+  WARREN_HD void step_of_hosts(Grid& grid, const State& state) const {
     // Whose vertices a rank takes: what it costs is the host's to share out.
     const Vertex first = static_cast<Vertex>(vertices * hosts.rank / hosts.ranks);
     const Vertex end = static_cast<Vertex>(vertices * (hosts.rank + 1) / hosts.ranks);
@@ -575,7 +576,7 @@ struct ComponentsProgram : ComponentsArrays {
     }
   }
   /// link() in the forest of the host.
-  void link_on_host(Vertex a, Vertex b) const {
+  WARREN_HD void link_on_host(Vertex a, Vertex b) const {
     while (a != b) {
       const Vertex high = a < b ? b : a;
       const Vertex low = a < b ? a : b;
@@ -586,13 +587,13 @@ struct ComponentsProgram : ComponentsArrays {
       b = low;
     }
   }
-  [[nodiscard]] Vertex root_on_host(Vertex v) const {
+  [[nodiscard]] WARREN_HD Vertex root_on_host(Vertex v) const {
     for (Vertex above = exec::atomic_load(hosts.own[v]); above != v;
          above = exec::atomic_load(hosts.own[v]))
       v = above;
     return v;
   }
-  void hang_on_host(Vertex v) const {
+  WARREN_HD void hang_on_host(Vertex v) const {
     const Vertex root = root_on_host(v);
     if (root != v) exec::atomic_store(hosts.own[v], root);
   }

@@ -21,7 +21,7 @@ enum class ComponentsPhase : std::uint32_t {
   join,    ///< Other ranks' vertices are linked in the forest of all ranks with their roots here.
   climb,   ///< The root of the largest tree in that forest.
   settle,  ///< Every own vertex hangs under its root in that one.
-  // Of ranks on several hosts, which have one forest a host.
+  // Of ranks that need windows, which have one forest a host, or a device.
   host_join,    ///< The host's ranks link their forests in the first one's.
   host_hang,    ///< Its vertices hang under their roots.
   hosts_meet,   ///< The other hosts' forests are linked in it.
@@ -35,7 +35,7 @@ struct ComponentsState {
   std::uint32_t rounds = 2;       ///< Sampled edges of each vertex.
   std::uint32_t most_rounds = 2;  ///< As many where the largest tree is small still.
   std::uint32_t ranks = 1;
-  bool spans_hosts = false;
+  bool needs_windows = false;
   bool is_finishing = false;  ///< The sample is behind us.
   bool has_adopted = false;   ///< What other ranks know of roots, once a run.
   bool has_sampled = false;   ///< Vertices of other ranks may hang deep.
@@ -72,7 +72,7 @@ enum ComponentsSum : std::uint32_t {
       return state;
     case ComponentsPhase::compress:
       state.has_sampled = false;
-      if (state.spans_hosts) {
+      if (state.needs_windows) {
         // Nothing is asked of other ranks, and so all edges are looked at.
         const bool is_sampled = state.round >= state.rounds;
         state.phase = state.is_finishing ? ComponentsPhase::host_join

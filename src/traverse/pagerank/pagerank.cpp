@@ -2,6 +2,7 @@
 // The host side of PageRank: memory, row classes, the choice of precision and backend.
 #include "warren/traverse/pagerank.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -21,14 +22,18 @@
 namespace warren::traverse {
 namespace {
 
+/// Whether what an iteration writes may be on its way while the iteration goes on.
+bool works_in_parts(const team::Team& team) { return team.needs_windows() && !team.spans_hosts(); }
+
 template <class Real>
 struct Ranks {
   Ranks(team::Team& team, const graph::Shard& shard)
       : values{memory::Buffer<Real>(team.device(), shard.out.count),
                memory::Buffer<Real>(team.device(), shard.out.count)},
-        contribution{
-            memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated),
-            memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated)} {}
+        contribution{memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated,
+                                               memory::Reach::published),
+                     memory::GlobalArray<Real>(team, shard.cuts, 1, memory::Placement::replicated,
+                                               memory::Reach::published)} {}
   std::array<memory::Buffer<Real>, 2> values;
   std::array<memory::GlobalArray<Real>, 2> contribution;
 
@@ -74,7 +79,8 @@ struct SweptRanks {
   SweptRanks(team::Team& team, const graph::Shard& shard)
       : values{memory::Buffer<float>(team.device(), shard.out.count)},
         waiting(team.device(), shard.out.count),
-        contribution(team, shard.cuts, 1, memory::Placement::replicated) {}
+        contribution(team, shard.cuts, 1, memory::Placement::replicated, memory::Reach::published) {
+  }
   std::array<memory::Buffer<float>, 1> values;
   memory::Buffer<float> waiting;
   memory::GlobalArray<float> contribution;
@@ -111,6 +117,7 @@ class PageRankMemory {
     classes_ = is_far_ ? find_long_rows(stream, shard.in, RowClasses::kFarBounds[0], class_rows_)
                        : classify_rows(stream, shard.in, RowClasses::bounds(shard.edges_placement),
                                        class_rows_);
+    if (works_in_parts(team) && !is_far_) part_rows_ = class_rows_.to_host(stream);
   }
 
   /// f(program) with the program chosen.
@@ -170,8 +177,26 @@ class PageRankMemory {
       }
     }
     made.is_symmetric = shard.is_symmetric;
-    if constexpr (requires { made.classes; }) made.classes = classes_;
+    if constexpr (requires { made.classes; }) {
+      made.classes = classes_;
+      if (Program::kHasParts && !part_rows_.empty()) cut_classes(made);
+    }
     return made;
+  }
+
+  /// Where each part's rows begin in each class, in which they ascend.
+  template <class Program>
+  void cut_classes(Program& made) const {
+    auto begin = part_rows_.begin();
+    for (std::size_t c = 0; c < RowClasses::kMost; ++c) {
+      const auto end = part_rows_.begin() + static_cast<std::ptrdiff_t>(classes_.ends[c]);
+      for (std::uint32_t part = 0; part <= Program::kParts; ++part) {
+        const std::uint64_t first = made.in.count * std::uint64_t{part} / Program::kParts;
+        made.class_cuts[part][c] =
+            static_cast<std::uint64_t>(std::lower_bound(begin, end, first) - begin);
+      }
+      begin = end;
+    }
   }
 
   std::variant<std::monostate, Ranks<float>, Ranks<double>, SweptRanks, WeightedRanks> ranks_;
@@ -179,6 +204,7 @@ class PageRankMemory {
   bool is_far_ = false;  ///< On a GPU, lists in host memory, as they are, and no weights.
   memory::Buffer<Vertex> class_rows_;
   RowClasses classes_;
+  std::vector<Vertex> part_rows_;  ///< The classes' rows, where iterations are of several parts.
   std::size_t slot_ = 0;
   double sum_ = 1.0;
 };
@@ -198,6 +224,8 @@ Last iterate(team::Team& team, const exec::Stream& stream,
              const PageRankProgram<Real, kPacked, kWeighted, kFar>& program,
              const PageRankTask& task) {
   PageRankState initial{task};
+  if (PageRankProgram<Real, kPacked, kWeighted, kFar>::kHasParts && works_in_parts(team))
+    initial.parts = PageRankProgram<Real, kPacked, kWeighted, kFar>::kParts;
   // In float64 `iterations` are those of the textbook, as everybody counts them.
   initial.is_accelerated = program.is_symmetric && std::is_same_v<Real, float>;
   const PageRankState last = PageRankRun<Backend>::run(team, stream, program, initial);

@@ -14,6 +14,9 @@
 // weight's share of it. The first step adds the out-weights up. So do personalized ranks, for which
 // a vertex without weights has weights of 1.
 //
+// GPUs that do not reach each other's memory (Team::needs_windows()) work on an iteration in parts,
+// a kernel each: what a part has written goes to the other copies while the next one is worked on.
+//
 // Of symmetric graphs the iteration x <- G(x) has a real spectrum, and a second-degree one
 // (second_degree.hpp) converges faster. The residual is |G(x) - x|, and x the result.
 #pragma once
@@ -38,6 +41,12 @@ struct PageRankState : PageRankTask {
   double residual = 2.0;
   bool is_accelerated = false;
   SecondDegree accelerated = {};
+  /// An iteration's rows are worked on in so many steps, part by part, where what a part has
+  /// written is brought to other ranks while the next one is worked on.
+  std::uint32_t parts = 1;
+  std::uint32_t part = 0;
+  std::uint64_t residual_sum = 0;  ///< Of the parts so far, fixed.
+  std::uint64_t dangling_sum = 0;
 
   /// Chooses the weight of the next iteration from what the last one's residual became.
   WARREN_HD void weigh(double before) {
@@ -99,30 +108,48 @@ struct PageRankProgram {
   /// Own vertices, where kWeighted: the share that each gets of what starts anew. nullptr: all the
   /// same.
   const double* restart = nullptr;
+  static constexpr bool kHasParts = !kPacked && !kFar;  ///< Whether iterations may be of several.
+  static constexpr std::uint32_t kParts = 4;            ///< Of how many then.
+  /// Where the parts' rows begin within each class, on a GPU.
+  std::uint64_t class_cuts[kParts + 1][RowClasses::kMost] = {};
 
   WARREN_HD static bool finished(const State& state) {
     return state.started &&
            (state.residual <= state.tolerance || state.iteration >= state.max_iterations);
   }
   WARREN_HD static State next(State state, const team::Sums& sums) {
+    state.residual_sum += sums[kResidual];
+    state.dangling_sum += sums[kDangling];
     if (state.started) {
+      if (++state.part < state.parts) return state;
+      state.part = 0;
       ++state.iteration;
       const double before = state.residual;
-      state.residual = from_fixed(sums[kResidual]);
+      state.residual = from_fixed(state.residual_sum);
       if (!finished(state)) state.weigh(before);
     }
     state.started = true;
-    const double dangling = from_fixed(sums[kDangling]);
+    const double dangling = from_fixed(state.dangling_sum);
     state.base = (1.0 - state.damping + state.damping * dangling) / state.vertices;
+    state.residual_sum = state.dangling_sum = 0;
     return state;
   }
 
-  /// What the step before has written to the copies.
+  using ShowsLater = void;
+  /// What the step before has written to the copies: all rows, or a part's.
   template <class Show>
   void show(const State& next, Show&& show) const {
     if (!next.started) return;
-    const memory::GlobalView<Real>& written = contribution[next.iteration % 2];
-    show(team::kShowAll, written.base[written.rank] + in.first, in.count * sizeof(Real));
+    const bool is_whole = next.iteration == 0 && next.part == 0;
+    const std::uint32_t part = (next.part + next.parts - 1) % next.parts;
+    const std::uint64_t begin = is_whole ? 0 : first_row(part, next);
+    const std::uint64_t end = is_whole ? in.count : first_row(part + 1, next);
+    const memory::GlobalView<Real>& written =
+        contribution[(next.iteration + (next.part > 0 ? 1 : 0)) % 2];
+    show(team::kShowAll, written.base[written.rank] + in.first + begin,
+         (end - begin) * sizeof(Real));
+    // Read in the next iteration.
+    if (next.part > 0) show.later();
   }
 
   /// What a thread has seen of its rows.
@@ -144,10 +171,10 @@ struct PageRankProgram {
       work_rows<exec::Block>(grid, classes.begin(0), classes.count(0), state, seen);
       work_row_chunks(grid, state, seen);
     } else {
-      work_rows<exec::Block>(grid, classes.begin(0), classes.count(0), state, seen);
-      work_rows<exec::Warp>(grid, classes.begin(1), classes.count(1), state, seen);
-      work_rows<exec::Tile<4>>(grid, classes.begin(2), classes.count(2), state, seen);
-      work_rows<exec::Thread>(grid, classes.begin(3), classes.count(3), state, seen);
+      work_class<exec::Block, 0>(grid, state, seen);
+      work_class<exec::Warp, 1>(grid, state, seen);
+      work_class<exec::Tile<4>, 2>(grid, state, seen);
+      work_class<exec::Thread, 3>(grid, state, seen);
     }
     grid.sum(kResidual, seen.residual);
     grid.sum(kDangling, seen.dangling);
@@ -187,6 +214,22 @@ struct PageRankProgram {
         store(row, restart == nullptr ? rank : static_cast<Real>(restart[row]), 0, 0, seen);
       });
     }
+  }
+
+  /// Own rows before those of a part.
+  [[nodiscard]] WARREN_HD std::uint64_t first_row(std::uint32_t part, const State& state) const {
+    return in.count * std::uint64_t{part} / state.parts;
+  }
+
+  /// The part's rows of a class.
+  template <class W, std::size_t kClass, class Grid>
+  WARREN_HD void work_class(Grid& grid, const State& state, Seen& seen) const {
+    std::uint64_t begin = 0, end = classes.count(kClass);
+    if (state.parts > 1) {
+      begin = class_cuts[state.part][kClass];
+      end = class_cuts[state.part + 1][kClass];
+    }
+    work_rows<W>(grid, classes.begin(kClass) + begin, end - begin, state, seen);
   }
 
   template <class W, class Grid>
@@ -346,8 +389,10 @@ struct PageRankProgram {
   template <class Grid>
   void work_serially(Grid& grid, const State& state, Seen& seen) const {
     const Real* source = contribution[state.iteration % 2].base[contribution[0].rank];
-    grid.template for_each<exec::Thread>(in.count, [&](auto&, std::uint64_t i) {
-      const auto row = static_cast<Vertex>(i);
+    const std::uint64_t first = first_row(state.part, state);
+    const std::uint64_t count = first_row(state.part + 1, state) - first;
+    grid.template for_each<exec::Thread>(count, [&](auto&, std::uint64_t i) {
+      const auto row = static_cast<Vertex>(first + i);
       const EdgeOffset begin = in.begin(row);
       const EdgeOffset length = in.end(row) - begin;
       const Vertex* list = in.list(begin);

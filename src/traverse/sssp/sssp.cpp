@@ -77,12 +77,14 @@ class SsspWords {
       program_.mailed = take(device_, mailed_, program_.words);
       program_.outbox = take(device_, outbox_, shard.vertices);
     }
-    share_windows(team, program_.nearest, program_.nearest_of);
-    share_windows(team, program_.outbox, program_.outbox_of);
-    share_windows(team, program_.outbox_count, program_.outbox_count_of);
-    if (team.spans_hosts()) {
+    const auto rank = static_cast<std::size_t>(team.rank());
+    const std::uint64_t first = shard.cuts[rank], end = shard.cuts[rank + 1];
+    windows_.share(team, nearest_, program_.nearest_of);
+    windows_.share(team, outbox_, program_.outbox_of, first, end);
+    windows_.share(team, outbox_count_, program_.outbox_count_of);
+    if (team.needs_windows()) {
       program_.offered = take(device_, offered_, shard.vertices);
-      share_windows(team, program_.offered, program_.offered_of);
+      windows_.share(team, offered_, program_.offered_of, first, end);
     } else {
       share(team, program_.distance, program_.distance_of);
     }
@@ -125,6 +127,7 @@ class SsspWords {
   Buffer<BitmapWord> queued_[2], in_bin_[2], mailed_;
   Buffer<Vertex> outbox_, chunk_rows_;
   Buffer<std::uint8_t> narrow_;
+  ProgramWindows windows_;
 };
 
 /// Whose words are the same.

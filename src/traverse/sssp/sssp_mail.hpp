@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the ranks of an SSSP tell each other: ids of vertices that were bettered. The owner reads
-// the distance in the sender's words after the barrier. `parity`: of the slot that relaxed.
+// the distance in the sender's words after the barrier, or beside the id. `parity`: of the slot
+// that relaxed.
 #pragma once
+
+#include <vector>
 
 #include "traverse/common/bitmap.hpp"
 
@@ -60,30 +63,41 @@ WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity
     typename Metric::Word distance = Metric::kUnreached;
     if (has) {
       to = program.outbox_of[p][program.cuts[program.rank] + index];
-      if constexpr (kLanes == 1) {  // Ranks on several hosts are CPUs.
-        distance = program.offered_of[p] != nullptr
-                       ? program.offered_of[p][program.cuts[program.rank] + index]
-                       : program.distance_of[p][to];
-      } else {
-        distance = program.distance_of[p][to];
-      }
+      distance = program.offered != nullptr
+                     ? program.offered_of[p][program.cuts[program.rank] + index]
+                     : program.distance_of[p][to];
     }
     f(worker, to, distance);
   });
 }
 
-/// Of ranks on several hosts: the distances are put beside the ids, and both shown.
+/// Puts the distances of what is mailed beside the ids.
+template <class Word>
+struct OfferMail {
+  const Vertex* mail;
+  const Word* distance;
+  Word* offered;
+
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t i) const {
+    offered[i] = distance[mail[i]];
+  }
+};
+
+/// Of ranks that need windows: ids and distances.
 template <class Program, class Show>
 void show_mail(const Program& program, std::uint32_t parity, Show&& show) {
   const std::uint64_t* counts = program.outbox_count + std::uint64_t{parity} * kMaxRanks;
-  for (int q = 0; q < program.ranks; ++q) {
-    if (q == program.rank) continue;
+  const auto ranks = static_cast<std::uint64_t>(program.ranks);
+  const std::vector<std::uint64_t> count = show.read(counts, ranks);
+  for (std::uint64_t q = 0; q < ranks; ++q) {
+    if (static_cast<int>(q) == program.rank) continue;
     const Vertex* mail = program.outbox + program.cuts[q];
     auto* const offered = program.offered + program.cuts[q];
-    for (std::uint64_t i = 0; i < counts[q]; ++i) offered[i] = program.distance[mail[i]];
-    show(q, counts + q, sizeof *counts);
-    show(q, mail, counts[q] * sizeof *mail);
-    show(q, offered, counts[q] * sizeof *offered);
+    show.run(count[q], OfferMail<typename Program::Word>{mail, program.distance, offered});
+    show(static_cast<int>(q), counts + q, sizeof *counts);
+    show(static_cast<int>(q), mail, count[q] * sizeof *mail);
+    show(static_cast<int>(q), offered, count[q] * sizeof *offered);
   }
 }
 
