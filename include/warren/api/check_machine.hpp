@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// warren info --check: whether memory, copies, paths between devices and every algorithm do what
-// they should on this machine.
+// Whether memory, copies, paths between devices and every algorithm do what they should on this
+// machine.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "warren/api/run.hpp"
 #include "warren/api/session.hpp"
-#include "warren/exec/device.hpp"
 
-namespace warren::app {
+namespace warren {
 
-enum class CheckVerdict {
+enum class CheckVerdict : std::uint8_t {
   passed,
   failed,
   unavailable  ///< It needs a path between the ranks' memories, which is not here.
@@ -25,20 +27,25 @@ struct CheckResult {
 };
 
 /// Where checks run.
-struct CheckPlace {
-  std::vector<exec::Device> devices;
-  warren::Session session;  ///< Of all that calls of the library do.
-  DeviceKind kind = DeviceKind::cpu;
-  int ranks = 1;  ///< Algorithms run on one, and on so many.
+struct CheckOptions {
+  std::optional<DeviceKind> device = {};  ///< Nothing: the session's.
+  /// Algorithms run on one rank, and on so many. 0: the session's number, or all GPUs; on the CPU
+  /// two.
+  int devices = 0;
+  std::optional<Session> session = {};  ///< Nothing: the standard one.
 };
 
 /// "passed", "failed" or "unavailable".
 [[nodiscard]] const char* name_of(CheckVerdict verdict);
 
-/// Every check, in the order in which they are best read: what a later one stands on comes first.
-/// One that fails does not keep the others from running. The environment's WARREN_CHECK_FAULT, the
-/// first word of a check's name, spoils what that check looks at, for tests. Throws UsageError
-/// where that is no check's.
-[[nodiscard]] std::vector<CheckResult> check_machine(const CheckPlace& place);
+/// How many ranks check_machine() would take.
+[[nodiscard]] int check_ranks(DeviceKind kind);
 
-}  // namespace warren::app
+/// Every check, in the order in which they are best read: what a later one stands on comes first.
+/// One that fails does not keep the others from running. They take less than a minute. The
+/// environment's WARREN_CHECK_FAULT, the first word of a check's name, spoils what that check looks
+/// at, for tests. Throws UsageError where that is no check's, for a device that is not there and
+/// for ranks that are processes; Interrupted.
+[[nodiscard]] std::vector<CheckResult> check_machine(const CheckOptions& options = {});
+
+}  // namespace warren
