@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warren info: the devices, how they are linked, and what this program was built with.
 
-#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -9,11 +8,11 @@
 
 #include <unistd.h>
 
+#include "warren/api/check_machine.hpp"
 #include "warren/core/error.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/team/links.hpp"
 
-#include "check.hpp"
 #include "command.hpp"
 #include "launched.hpp"
 #include "option_rules.hpp"
@@ -138,21 +137,20 @@ struct InfoCommand : CommonOptions {
   bool check = false;
 };
 
-/// How many ranks --check runs where nobody says: all GPUs; on the CPU two.
+/// With as many ranks as --check takes where nobody says.
 CommonOptions with_ranks(const InfoCommand& options) {
   CommonOptions asked = options;
   if (!options.check || options.devices != 0) return asked;
-  const int gpus = options.device == "cpu" ? 0 : exec::cuda_device_count();
-  asked.devices = gpus == 0 ? 2 : std::min(gpus, static_cast<int>(kMaxRanks));
+  const bool is_cpu = options.device == "cpu" || exec::cuda_device_count() == 0;
+  asked.devices = check_ranks(is_cpu ? DeviceKind::cpu : DeviceKind::cuda);
   return asked;
 }
 
 /// Runs the checks, a line each. False if one failed.
-bool check(Session& session, const std::vector<exec::Device>& devices) {
-  const CheckPlace place{devices, session.library(),
-                         session.on_gpu() ? DeviceKind::cuda : DeviceKind::cpu, session.ranks()};
+bool check(Session& session) {
+  const CheckOptions options{.devices = session.ranks(), .session = session.library()};
   const std::vector<CheckResult> results =
-      session.during("checking", [&] { return check_machine(place); });
+      session.during("checking", [&] { return check_machine(options); });
   session.print("\n");
   Json& json = session.json()["checks"] = Json::array();
   std::array<int, 3> counts{};
@@ -229,7 +227,7 @@ ExitStatus run_info(const InfoCommand& options) {
     if (!why.empty()) session.row("no GPU", "{}", why.substr(0, end));
     if (end != std::string::npos) session.row("", "{}", why.substr(end + 2));
   }
-  const bool is_right = !options.check || check(session, devices);
+  const bool is_right = !options.check || check(session);
   session.finish();
   return is_right ? ExitStatus::done : ExitStatus::not_verified;
 }

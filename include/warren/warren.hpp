@@ -3,6 +3,7 @@
 #pragma once
 
 #include "warren/api/array.hpp"
+#include "warren/api/check_machine.hpp"
 #include "warren/api/dataset.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/multiply.hpp"

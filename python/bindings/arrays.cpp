@@ -91,7 +91,7 @@ nb::object ResultArray::to_numpy() const {
 }
 
 nb::object ResultArray::to_dlpack() const {
-  if (gpu_ >= 0) return as<nb::array_api>(gpu_data_, nb::device::cuda::value, gpu_);
+  if (gpu_ >= 0) return as<nb::array_api>(api::on_gpu(*memory_), nb::device::cuda::value, gpu_);
   return as<nb::array_api>(size_ > 0 ? unlocked(host_) : nullptr, nb::device::cpu::value, 0);
 }
 

@@ -21,4 +21,5 @@ NB_MODULE(_core, module) {
   warren::python::bind_sample(module);
   warren::python::bind_table(module);
   warren::python::bind_train(module);
+  warren::python::bind_check(module);
 }

@@ -26,6 +26,7 @@ namespace nb = nanobind;
 
 void bind_allocator(nb::module_& module);
 void bind_arrays(nb::module_& module);
+void bind_check(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_session(nb::module_& module);
 void bind_graph(nb::module_& module);
@@ -124,7 +125,6 @@ class ResultArray {
   ResultArray(Array<T> array, nb::dlpack::dtype type)
       : size_(array.size() * sizeof(T) * 8 / type.bits),
         gpu_(array.gpu()),
-        gpu_data_(array.gpu_data()),
         memory_(array.memory()),
         type_(type) {
     host_ = [kept = std::move(array)] { return static_cast<const void*>(kept.data()); };
@@ -152,7 +152,6 @@ class ResultArray {
 
   std::uint64_t size_;
   int gpu_ = -1;
-  const void* gpu_data_ = nullptr;
   std::shared_ptr<api::ArrayMemory> memory_;
   nb::dlpack::dtype type_;
   std::function<const void*()> host_;  ///< Keeps the array.

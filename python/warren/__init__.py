@@ -10,12 +10,13 @@
 Graphs come from read(), generate() and the from_... functions; bfs, sssp, connected_components, pagerank, betweenness,
 core_number and triangles, the products spmm and sddmm, sample, partition and reorder are functions and methods of Graph. gather and lookup take rows of
 arrays, or of a Table that is kept between calls. train and predict take datasets: by name, or a Dataset. Session says where calls run, and report() draws what they found.
-join_processes() makes several processes that a launcher started one team.
+join_processes() makes several processes that a launcher started one team. check_machine() tries whether the machine does what it should.
 SciPy, pandas and NetworkX are imported only where a call needs them.
 """
 from ._algorithms import betweenness, bfs, connected_components, core_number, pagerank, sssp, triangles
 from ._allocator import set_allocator
 from ._build import from_csr, from_edges, generate, read
+from ._check import check_machine
 from ._convert import from_cugraph, from_networkx, from_pandas, from_pyg, from_scipy
 from ._dataset import Dataset, read_dataset
 from ._errors import Error, TeamError, VertexError
@@ -33,7 +34,7 @@ from ._version import __version__
 
 __all__ = ["BetweennessResult", "BfsResult", "ComponentsResult", "CoreNumberResult", "Dataset", "Error", "Graph", "Model", "PageRankResult",
            "PartitionResult", "PredictResult", "Ranks", "ReorderResult", "Result", "Sample", "SampledBatches", "SampledLayer", "Session", "SsspResult", "Table", "TeamError",
-           "TrainResult", "TrianglesResult", "VertexError", "__version__", "betweenness", "bfs", "connected_components", "core_number", "from_csr",
+           "TrainResult", "TrianglesResult", "VertexError", "__version__", "betweenness", "bfs", "check_machine", "connected_components", "core_number", "from_csr",
            "from_cugraph", "from_edges", "from_networkx", "from_pandas", "from_pyg", "from_scipy", "gather", "generate", "join_processes", "load_model", "lookup",
            "pagerank", "partition", "predict", "read", "read_dataset", "reorder", "report", "sample", "sample_batches", "sddmm", "set_allocator", "spmm", "sssp",
            "train", "triangles"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextvars
+import functools
 import os
 import threading
 import weakref
@@ -117,7 +118,19 @@ def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | 
     """Where a call runs. Raises ValueError for an option that is none."""
     if session is None and (entered := _entered.get()):
         session = entered[-1]
-    if session is not None and not isinstance(session, Session):
-        raise ValueError(f"session: got {session!r}, expected a warren.Session or None")
-    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), choice("device", device, DEVICES), number_of_devices(devices),
-                     None if session is None else session._core)
+    if session is not None:
+        if not isinstance(session, Session):
+            raise ValueError(f"session: got {session!r}, expected a warren.Session or None")
+        return _run(mode, edges, device, devices, session._core)
+    try:
+        return _kept_run(mode, edges, device, devices, None)
+    except TypeError:  # An option that is no key, and then is none of a call's.
+        return _run(mode, edges, device, devices, None)
+
+
+def _run(mode: Any, edges: Any, device: Any, devices: Any, session: _core.Session | None) -> _core.Run:
+    return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), choice("device", device, DEVICES), number_of_devices(devices), session)
+
+
+# Of the standard session: short calls would spend a good part of their time on it.
+_kept_run = functools.lru_cache(maxsize=64, typed=True)(_run)

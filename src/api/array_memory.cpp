@@ -23,6 +23,8 @@ struct KeptBlock {
   std::vector<exec::Event> reads;
 
   KeptBlock() = default;
+  explicit KeptBlock(Buffer<std::byte>&& given) : block(std::move(given)) {}
+  /// Of a block that others have seen.
   KeptBlock(Buffer<std::byte>&& given, const std::vector<void*>& readers)
       : block(std::move(given)) {
     // The default stream waits for all streams that were made to wait for it, in turn.
@@ -148,7 +150,11 @@ void ArrayMemory::used_on(void* stream) {
 void ArrayMemory::give_back() noexcept {
   if (block_.size() == 0) return;
   try {
-    KeptBlocks::all().keep({std::move(block_), readers_});
+    // Calls are through with it when they return, and so are copies to the host: events are for
+    // what others may read, and take microseconds each.
+    const bool may_be_read = is_shown_ || !readers_.empty();
+    KeptBlocks::all().keep(may_be_read ? KeptBlock(std::move(block_), readers_)
+                                       : KeptBlock(std::move(block_)));
   } catch (const std::exception& error) {
     log_warning(error.what());  // The block is freed: that waits for all that reads it.
   }

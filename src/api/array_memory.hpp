@@ -2,6 +2,7 @@
 // The memory of results, and how ranks fill it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,7 +38,11 @@ class ArrayMemory {
   /// What the device's ranks write to.
   [[nodiscard]] void* data() const noexcept;
   [[nodiscard]] void* on_host();
-  [[nodiscard]] void* on_gpu() const noexcept { return block_.data(); }
+  /// For readers outside of the library: from then on somebody may read it on the default stream.
+  [[nodiscard]] void* on_gpu() const noexcept {
+    is_shown_ = true;
+    return block_.data();
+  }
   [[nodiscard]] int gpu() const noexcept {
     return block_.size() > 0 ? block_.device().index() : -1;
   }
@@ -52,6 +57,7 @@ class ArrayMemory {
 
   std::mutex mutex_;
   std::uint64_t bytes_;
+  mutable std::atomic<bool> is_shown_{false};
   memory::Buffer<std::byte> block_;   ///< Of a GPU.
   memory::Buffer<std::byte> pinned_;  ///< Which it writes to.
   memory::HostArray<std::byte> host_;

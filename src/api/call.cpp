@@ -164,8 +164,10 @@ Call::Call(const Graph& graph, const CallOptions& options)
   const bool is_asked = options.devices != 0 || teams_->options().devices != 0;
   if (!is_asked && place_.kind == DeviceKind::cuda && options.traversal && processes == nullptr) {
     const int reachable = teams_->options().no_peer ? 1 : team::connected_cuda_devices();
-    const traverse::DeviceChoice choice =
-        traverse::choose_devices(work_of(graph, options), reachable);
+    // Where there is a choice. To ask a GPU for its free memory takes longer than a small search.
+    const traverse::TraversalWork work =
+        reachable > 1 ? work_of(graph, options) : traverse::TraversalWork{*options.traversal};
+    const traverse::DeviceChoice choice = traverse::choose_devices(work, reachable);
     place_.ranks = info.devices = choice.devices;
     info.devices_reason = choice.reason;
   }

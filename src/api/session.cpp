@@ -66,6 +66,11 @@ void log_short(const char* why) {
       why));
 }
 
+DeviceKind kind_of(const SessionOptions& options) {
+  if (options.device) return *options.device;
+  return exec::cuda_device_count() > 0 ? DeviceKind::cuda : DeviceKind::cpu;
+}
+
 team::Sharing sharing(const SessionOptions& options) {
   if (options.side_by_side) return team::Sharing::side_by_side;
   return options.share_devices ? team::Sharing::turns : team::Sharing::refused;
@@ -83,9 +88,10 @@ bool is_first_process() {
   return processes == nullptr || processes->rank() == 0;
 }
 
-Teams::Teams(const SessionOptions& options) : options_(options), process_(getpid()) {
+Teams::Teams(const SessionOptions& options)
+    : options_(options), kind_(kind_of(options)), process_(getpid()) {
   team::TeamOptions team;
-  team.kind = kind(std::nullopt);
+  team.kind = kind_;
   team.ranks = options.devices == 0 ? 1 : options.devices;
   if (const auto* processes = team::Processes::current()) {
     require(team.kind == exec::DeviceKind::cpu || processes->hosts() == 1,
@@ -125,9 +131,7 @@ void Teams::close() {
 }
 
 DeviceKind Teams::kind(const std::optional<DeviceKind>& asked) const {
-  if (asked) return *asked;
-  if (options_.device) return *options_.device;
-  return exec::cuda_device_count() > 0 ? DeviceKind::cuda : DeviceKind::cpu;
+  return asked.value_or(kind_);
 }
 
 int Teams::threads() const {

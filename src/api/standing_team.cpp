@@ -111,7 +111,8 @@ void StandingTeam::serve(team::Team& team) {
   RankStore store;
   serving = this;
   const bool is_first = team.reports();
-  const bool spins = team.device().is_cuda();
+  // Several ranks of the CPU would wait in each other's way.
+  const bool spins = team.device().is_cuda() || ranks_ == 1;
   const auto tell = [&](team::Team* first) {
     const std::scoped_lock lock(mutex_);
     if (is_first) first_rank_ = first;

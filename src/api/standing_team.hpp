@@ -77,8 +77,8 @@ class StandingTeam {
   void interrupt(const std::shared_ptr<Task>& task);
 
   const int ranks_;  ///< In this process.
-  /// For which callers and ranks look for each other before they sleep. A GPU's work takes none of
-  /// the processors that this takes; what the CPU's ranks work on would.
+  /// For which callers and ranks look for each other before they sleep: to be woken takes longer
+  /// than a small call. A GPU's work takes none of the processors that this takes; the CPU's would.
   const std::chrono::microseconds patience_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;      ///< Of ranks.

@@ -93,6 +93,7 @@ class Teams {
   bool drop(const Place& place, const std::shared_ptr<StandingTeam>& team);
 
   const SessionOptions options_;
+  const DeviceKind kind_;  ///< Asked once: without a driver the runtime looks for it each time.
   const pid_t process_;
   mutable std::mutex mutex_;
   /// Set with the lock. is_closed() takes none, as a fork may have copied it locked.

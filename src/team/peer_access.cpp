@@ -33,10 +33,7 @@ bool reaches([[maybe_unused]] const exec::Device& from, [[maybe_unused]] const e
   return false;
 }
 
-}  // namespace
-
-int connected_cuda_devices() {
-  const int present = exec::cuda_device_count();
+int count_connected(int present) {
   for (int count = 1; count < present; ++count) {
     for (int i = 0; i < count; ++i) {
       const exec::Device last = exec::Device::cuda(count), other = exec::Device::cuda(i);
@@ -44,6 +41,16 @@ int connected_cuda_devices() {
     }
   }
   return present;
+}
+
+}  // namespace
+
+int connected_cuda_devices() {
+  const int present = exec::cuda_device_count();
+  if (present <= 1) return present;
+  // Each pair is asked about once: every call that chooses its devices wants to know.
+  static const int connected = count_connected(present);
+  return connected;
 }
 
 bool can_access(const exec::Device& from, const exec::Device& to) {

@@ -373,12 +373,6 @@ class ProgramLaunch {
   ProgramLaunch(const exec::Stream& stream, const void* kernel, bool cooperative, int sharers)
       : kernel_(kernel), sharers_(static_cast<std::uint32_t>(sharers)) {
     const exec::Device& device = stream.device();
-    if (Program::kScratchBytes > 0) {
-      exec::check_shared_memory(device, Program::kScratchBytes);
-      exec::cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(Program::kScratchBytes)),
-                       "cudaFuncSetAttribute");
-    }
     if (Program::kGangBlocks > 1 &&
         exec::features_of(exec::code_capability(device, kernel)).has_gangs)
       gang_blocks_ = Program::kGangBlocks;
@@ -394,7 +388,10 @@ class ProgramLaunch {
     config_.stream = static_cast<cudaStream_t>(stream.native());
     config_.attrs = attributes_;
     config_.gridDim = dim3(gang_blocks_);
-    config_.gridDim = dim3(resident_blocks(device));
+    config_.gridDim = dim3(exec::known_blocks(device, kernel, sharers_, [&] {
+      if (Program::kScratchBytes > 0) allow_scratch(device);
+      return resident_blocks(device);
+    }));
     if (!cooperative) return;
     cudaLaunchAttribute& together = attributes_[config_.numAttrs++];
     together.id = cudaLaunchAttributeCooperative;
@@ -408,6 +405,12 @@ class ProgramLaunch {
   }
 
  private:
+  void allow_scratch(const exec::Device& device) const {
+    exec::check_shared_memory(device, Program::kScratchBytes);
+    exec::cuda_check(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(Program::kScratchBytes)),
+                     "cudaFuncSetAttribute");
+  }
   std::uint32_t resident_blocks(const exec::Device& device) {
     int blocks = 0;
     exec::cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
@@ -476,8 +479,9 @@ typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, cons
     const ProgramLaunch<Program> launch(
         stream, reinterpret_cast<const void*>(&persistent_kernel<Program>), sharers == 1, sharers);
     // Once a peer's kernel waits for this rank's, nothing may stand before the launch: taking or
-    // freeing memory waits for all devices, and would wait for the peer's kernel.
-    stream.synchronize();
+    // freeing memory waits for all devices, and would wait for the peer's kernel. A rank alone has
+    // its stream's order.
+    if (team.size() > 1) stream.synchronize();
     team.barrier();
     State first = state;
     Program copy = program;

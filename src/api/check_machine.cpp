@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks of warren info --check. Each is a function that returns what is wrong, empty for
-// nothing; answers of searches are checked by the verifiers of --verify, those of the others
-// against a formula. Graphs and tables are small: all of it is to take less than a minute.
-#include "check.hpp"
+// The checks of a machine. Each is a function that returns what is wrong, empty for nothing;
+// answers of searches are checked by the calls' own verifiers, those of the others against a
+// formula. Graphs and tables are small: all of it is to take less than a minute.
+#include "warren/api/check_machine.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,10 +22,41 @@
 #include "warren/core/stop.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/memory/buffer.hpp"
+#include "warren/team/processes.hpp"
 #include "warren/warren.hpp"
 
-namespace warren::app {
+#include "api/teams.hpp"
+
+namespace warren {
 namespace {
+
+/// Where checks run.
+struct CheckPlace {
+  std::vector<exec::Device> devices;
+  Session session;
+  DeviceKind kind = DeviceKind::cpu;
+  int ranks = 1;
+};
+
+CheckPlace place_of(const CheckOptions& options) {
+  require(team::Processes::current() == nullptr,
+          "check_machine: ranks that are processes are not there yet: start one process, with a "
+          "number of devices");
+  require(options.devices >= 0,
+          fmt::format("devices: got {}, expected 1 or more, or 0 to choose", options.devices));
+  CheckPlace place{{}, api::session_of(options.session)};
+  const api::Teams& teams = *place.session.teams();
+  place.kind = teams.kind(options.device);
+  place.ranks = options.devices != 0 ? options.devices : teams.devices();
+  if (place.ranks == 0) place.ranks = check_ranks(place.kind);
+  if (place.kind == DeviceKind::cpu) {
+    place.devices.push_back(exec::Device::cpu(1));
+    return place;
+  }
+  const int gpus = std::max(1, exec::cuda_device_count());  // Without one the first says why.
+  for (int i = 0; i < gpus; ++i) place.devices.push_back(exec::Device::cuda(i));
+  return place;
+}
 
 constexpr std::uint64_t kWords = std::uint64_t{1} << 22;  // 16 MiB.
 
@@ -310,6 +343,13 @@ const char* name_of(CheckVerdict verdict) {
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
-std::vector<CheckResult> check_machine(const CheckPlace& place) { return Checks(place).run(); }
+int check_ranks(DeviceKind kind) {
+  return kind == DeviceKind::cpu ? 2 : std::min(exec::cuda_device_count(), kMaxRanks);
+}
 
-}  // namespace warren::app
+std::vector<CheckResult> check_machine(const CheckOptions& options) {
+  const CheckPlace place = place_of(options);
+  return Checks(place).run();
+}
+
+}  // namespace warren
