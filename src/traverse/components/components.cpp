@@ -128,19 +128,17 @@ ComponentsTotals sum_of(team::Team& team, const ComponentsTotals& own) {
 
 /// Of ranks that need windows: how many have each label is told to the label's owner.
 ComponentsTotals count_by_messages(team::Team& team, std::span<const std::uint64_t> cuts,
-                                   std::vector<Vertex> labels) {
+                                   const std::vector<Vertex>& labels) {
   struct Members {
     Vertex label;
     std::uint32_t count;
   };
-  std::ranges::sort(labels);
+  std::vector<std::uint32_t> members(cuts.back());
+  for (const Vertex label : labels) ++members[label];
   std::vector<std::vector<Members>> outgoing(static_cast<std::size_t>(team.size()));
-  std::size_t owner = 0;
-  for (auto at = labels.begin(); at != labels.end();) {
-    const auto end = std::find_if(at, labels.end(), [&](Vertex v) { return v != *at; });
-    while (*at >= cuts[owner + 1]) ++owner;
-    outgoing[owner].push_back({*at, static_cast<std::uint32_t>(end - at)});
-    at = end;
+  for (std::size_t q = 0; q + 1 < cuts.size(); ++q) {
+    for (std::uint64_t label = cuts[q]; label < cuts[q + 1]; ++label)
+      if (members[label] > 0) outgoing[q].push_back({static_cast<Vertex>(label), members[label]});
   }
   const auto me = static_cast<std::size_t>(team.rank());
   std::vector<std::uint32_t> sizes(cuts[me + 1] - cuts[me]);
