@@ -226,7 +226,7 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
       in_edges_on_device() ? GraphState::InEdges::device : GraphState::InEdges::host;
   GraphState& state = *graph_.state();
   const bool is_drawn = draws();
-  CutGraph cut;
+  std::shared_ptr<const CutGraph> cut;
   if (!is_drawn)
     cut = state.source(place_.ranks, options_.edges, in_edges, teams_, options_.placement);
   const RankStore::Key key{state.number(),
@@ -236,7 +236,7 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
     std::shared_ptr<void>& kept = store[key];
     if (kept == nullptr) {
       const TraceSpan span("make shard", team.rank());
-      kept = is_drawn ? draw_part(team) : make_part(team, cut);
+      kept = is_drawn ? draw_part(team) : make_part(team, *cut);
     }
     auto& part = *static_cast<RankGraph*>(kept.get());
     if (team.reports()) order_ = part.order;
