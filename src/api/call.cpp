@@ -115,6 +115,14 @@ void check_same_graph(team::Team& team, const CutGraph& cut) {
   }
 }
 
+/// Throws UsageError, as a session that is to have GPUs does.
+void check_for_gpus() {
+  if (exec::cuda_device_count() > 0) return;
+  team::TeamOptions options;
+  options.kind = DeviceKind::cuda;
+  team::validate(options);
+}
+
 }  // namespace
 
 Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int devices,
@@ -143,6 +151,7 @@ Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int 
   } else {
     info.devices_reason = "this call takes several GPUs where it is told so";
   }
+  if (device == DeviceKind::cuda) check_for_gpus();
   if (place.kind == DeviceKind::cuda && place.ranks == 1 && gpu >= 0) place.gpu = gpu;
   info.device = place.kind;
   info.devices = place.ranks;
