@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import warnings
 
 import networkx as nx
 import numpy as np
@@ -220,6 +221,14 @@ def test_placements():
 def test_no_convergence_is_told():
     result = warren.generate("kron:8").pagerank(tolerance=0, max_iterations=3)
     assert (result.iterations, result.converged) == (3, False)
+
+
+def test_starts_of_any_size():
+    """Their sum need not be a number that float64 holds, and nothing is said of it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        large = GRAPH.pagerank(personalization={0: 1e308, 1: 1.5e308, 2: 1e308}).rank
+    np.testing.assert_allclose(large, GRAPH.pagerank(personalization={0: 2, 1: 3, 2: 2}).rank, rtol=1e-12)
 
 
 def test_info_has_the_names_of_the_command_line():

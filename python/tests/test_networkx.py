@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The backend of NetworkX: its answers, its exceptions, and what it leaves to NetworkX. The backend is called as NetworkX calls it, installed or not."""
+import json
+import os
+import subprocess
+import sys
+import textwrap
 import warnings
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -148,6 +154,49 @@ def test_cores_of_directed_graphs_are_left_to_networkx():
     assert isinstance(backend.can_run("core_number", (nx.DiGraph([(0, 1)]),), {}), str)
     with pytest.raises(NotImplementedError):
         backend.core_number(convert(nx.DiGraph([(0, 1)])))
+
+
+# NetworkX's own tests of these functions, and of what they are used for.
+TESTS_OF_NETWORKX = ("link_analysis/tests/test_pagerank.py", "centrality/tests/test_betweenness_centrality.py", "tests/test_core.py", "tests/test_cluster.py",
+                     "components/tests/test_connected.py", "components/tests/test_weakly_connected.py", "shortest_paths/tests/test_unweighted.py",
+                     "shortest_paths/tests/test_weighted.py")
+
+
+@pytest.mark.skipif(not INSTALLED, reason="NetworkX does not know the backend: warren is not installed")
+def test_networkx_own_tests_pass(tmp_path):
+    """With the backend on, which each of its functions is called by."""
+    folder = Path(nx.__file__).parent
+    if not all((folder / "algorithms" / file).is_file() for file in TESTS_OF_NETWORKX):
+        pytest.skip("this NetworkX came without its tests")
+    script = textwrap.dedent("""
+        import json, sys
+        import pytest
+        from warren.nx_backend import Backend
+        from warren.nx_info import FUNCTIONS
+
+        calls = dict.fromkeys(FUNCTIONS, 0)
+
+        def counted(name, function):
+            def call(*args, **kwargs):
+                calls[name] += 1
+                return function(*args, **kwargs)
+            return staticmethod(call)
+
+        for name in FUNCTIONS:
+            setattr(Backend, name, counted(name, getattr(Backend, name)))
+        status = pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-c", sys.argv[1], "--rootdir", sys.argv[2], *sys.argv[3:]])
+        print("\\n" + json.dumps({"status": int(status), "calls": calls}))
+    """)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    files = [str(folder / "algorithms" / file) for file in TESTS_OF_NETWORKX]
+    environment = {**os.environ, "NETWORKX_TEST_BACKEND": "warren", "NETWORKX_FALLBACK_TO_NX": "True"}
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "pytest.ini"), str(folder), *files], cwd=tmp_path, env=environment, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["status"] == 0, done.stdout + done.stderr
+    # Where functions call each other, NetworkX's own run.
+    assert all(told["calls"].values()), told["calls"]
 
 
 def test_what_it_runs():

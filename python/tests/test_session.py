@@ -101,6 +101,21 @@ def test_allocator_is_the_process_s():
         warren.Session(allocator=object())
 
 
+def test_options_are_looked_at_each_time():
+    """What a call is told of where it runs is kept for the next one: by type and value, so that no wrong option passes for a right one of before."""
+    with warren.Session(devices=1) as session:
+        for own in (None, session):
+            assert GRAPH.bfs(0, devices=1, session=own).reached == GRAPH.bfs(0, devices=np.int64(1), session=own).reached
+            for wrong in (True, 1.0, [1], "1", None):
+                with pytest.raises(ValueError, match="devices: got"):
+                    GRAPH.bfs(0, devices=wrong, session=own)
+            for wrong in (["auto"], {}, 0):
+                with pytest.raises(ValueError, match="mode: got"):
+                    GRAPH.bfs(0, mode=wrong, session=own)
+    with pytest.raises(ValueError, match="session is closed"):
+        GRAPH.bfs(0, devices=1, session=session)
+
+
 def test_release_keeps_the_graph():
     graph = warren.generate("kron:6")
     before = graph.bfs(1)

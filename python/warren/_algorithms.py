@@ -145,7 +145,11 @@ def _teleports(graph: Graph, personalization: Any) -> np.ndarray:
     wrong = np.flatnonzero(~(teleports >= 0) | (teleports == np.inf))
     if wrong.size > 0:
         raise ValueError(f"personalization: got {teleports[wrong[0]]} for vertex {wrong[0]}, {expected}")
-    if teleports.size > 0 and not 0 < (total := teleports.sum()) < np.inf:
+    with np.errstate(over="ignore"):
+        total = teleports.sum()
+    if total == np.inf:
+        return teleports / teleports.size  # Whose sum is finite.
+    if teleports.size > 0 and not total > 0:
         raise ValueError(f"personalization: got numbers with the sum {total}, {expected}")
     return teleports
 

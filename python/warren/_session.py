@@ -8,7 +8,7 @@ import functools
 import os
 import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -83,6 +83,7 @@ class Session:
         choice("device", device, DEVICES)
         number = 0 if threads is None else whole_number("threads", threads, 1, "a number of 1 or more, or None")
         self._core = _core.Session(None if device == "auto" else device, number_of_devices(devices), min(number, 2**31 - 1), bool(share_devices))
+        self._run = _keeping_runs(self._core)
         _open.add(self)
 
     @property
@@ -118,19 +119,22 @@ def run_of(mode: Any, edges: Any, device: Any, devices: Any, session: Session | 
     """Where a call runs. Raises ValueError for an option that is none."""
     if session is None and (entered := _entered.get()):
         session = entered[-1]
-    if session is not None:
-        if not isinstance(session, Session):
-            raise ValueError(f"session: got {session!r}, expected a warren.Session or None")
-        return _run(mode, edges, device, devices, session._core)
+    if session is not None and not isinstance(session, Session):
+        raise ValueError(f"session: got {session!r}, expected a warren.Session or None")
+    kept = _standard_run if session is None else session._run
     try:
-        return _kept_run(mode, edges, device, devices, None)
-    except TypeError:  # An option that is no key, and then is none of a call's.
-        return _run(mode, edges, device, devices, None)
+        return kept(mode, edges, device, devices)
+    except TypeError:  # An option that is no key, and none of a call's either.
+        return _run(None if session is None else session._core, mode, edges, device, devices)
 
 
-def _run(mode: Any, edges: Any, device: Any, devices: Any, session: _core.Session | None) -> _core.Run:
+def _run(session: _core.Session | None, mode: Any, edges: Any, device: Any, devices: Any) -> _core.Run:
     return _core.Run(choice("mode", mode, MODES), choice("edges", edges, EDGES), choice("device", device, DEVICES), number_of_devices(devices), session)
 
 
-# Of the standard session: short calls would spend a good part of their time on it.
-_kept_run = functools.lru_cache(maxsize=64, typed=True)(_run)
+def _keeping_runs(session: _core.Session | None) -> Callable[[Any, Any, Any, Any], _core.Run]:
+    """_run() of a session, each made once: short calls would spend a good part of their time on it."""
+    return functools.lru_cache(maxsize=64, typed=True)(functools.partial(_run, session))
+
+
+_standard_run = _keeping_runs(None)

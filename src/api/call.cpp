@@ -115,6 +115,14 @@ void check_same_graph(team::Team& team, const CutGraph& cut) {
   }
 }
 
+/// Throws UsageError, as a session that is to have GPUs does.
+void check_for_gpus() {
+  if (exec::cuda_device_count() > 0) return;
+  team::TeamOptions options;
+  options.kind = DeviceKind::cuda;
+  team::validate(options);
+}
+
 }  // namespace
 
 Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int devices,
@@ -143,6 +151,7 @@ Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int 
   } else {
     info.devices_reason = "this call takes several GPUs where it is told so";
   }
+  if (device == DeviceKind::cuda) check_for_gpus();
   if (place.kind == DeviceKind::cuda && place.ranks == 1 && gpu >= 0) place.gpu = gpu;
   info.device = place.kind;
   info.devices = place.ranks;
@@ -226,7 +235,7 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
       in_edges_on_device() ? GraphState::InEdges::device : GraphState::InEdges::host;
   GraphState& state = *graph_.state();
   const bool is_drawn = draws();
-  CutGraph cut;
+  std::shared_ptr<const CutGraph> cut;
   if (!is_drawn)
     cut = state.source(place_.ranks, options_.edges, in_edges, teams_, options_.placement);
   const RankStore::Key key{state.number(),
@@ -236,7 +245,7 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
     std::shared_ptr<void>& kept = store[key];
     if (kept == nullptr) {
       const TraceSpan span("make shard", team.rank());
-      kept = is_drawn ? draw_part(team) : make_part(team, cut);
+      kept = is_drawn ? draw_part(team) : make_part(team, *cut);
     }
     auto& part = *static_cast<RankGraph*>(kept.get());
     if (team.reports()) order_ = part.order;

@@ -174,6 +174,7 @@ std::shared_ptr<GraphState> GraphState::reversed(exec::ThreadPool& pool) {
 }
 
 std::size_t GraphState::place_of(const PlacementOptions& placement) {
+  if (placement == placements_.front()) return 0;  // Mostly.
   PlacementOptions key = placement;
   if (key.method == "ranges") key.method.clear();
   if (key.method != "random" && key.method != "metis") key.seed = PlacementOptions{}.seed;
@@ -206,9 +207,9 @@ CutGraph GraphState::relabelled(std::shared_ptr<const graph::Partition> order, I
   return cut;
 }
 
-CutGraph GraphState::source(int ranks, Edges edges, InEdges in_edges,
-                            const std::shared_ptr<Teams>& teams,
-                            const PlacementOptions& placement) {
+std::shared_ptr<const CutGraph> GraphState::source(int ranks, Edges edges, InEdges in_edges,
+                                                   const std::shared_ptr<Teams>& teams,
+                                                   const PlacementOptions& placement) {
   (void)csr();
   std::unique_lock lock(mutex_);
   const std::tuple key{ranks, edges, in_edges, place_of(placement)};
@@ -218,10 +219,11 @@ CutGraph GraphState::source(int ranks, Edges edges, InEdges in_edges,
     return kept->second;
   }
   lock.unlock();
-  CutGraph source;
+  std::shared_ptr<const CutGraph> all;
   teams->on_host([&](exec::ThreadPool& pool) {
     const TraceSpan span("prepare graph", 0);
     const std::scoped_lock made(mutex_);
+    CutGraph source;
     const bool is_own_reverse = find_symmetry(pool);
     const std::string method = placement.method.empty() ? "ranges" : placement.method;
     auto order = std::make_shared<const graph::Partition>(
@@ -246,10 +248,11 @@ CutGraph GraphState::source(int ranks, Edges edges, InEdges in_edges,
         compressed_in_ = source.compressed_in;
       }
     }
-    sources_[key] = source;
+    all = std::make_shared<const CutGraph>(std::move(source));
+    sources_[key] = all;
     note(teams);
   });
-  return source;
+  return all;
 }
 
 void GraphState::note(const std::shared_ptr<Teams>& teams) {

@@ -97,9 +97,9 @@ class GraphState {
   /// The graph cut for `ranks` ranks, with in-edges, but where the device makes them. Kept, and so
   /// are the session's stores. The host's threads are waited for where something is still to be
   /// made.
-  [[nodiscard]] CutGraph source(int ranks, Edges edges, InEdges in_edges,
-                                const std::shared_ptr<Teams>& teams,
-                                const PlacementOptions& placement = {});
+  [[nodiscard]] std::shared_ptr<const CutGraph> source(int ranks, Edges edges, InEdges in_edges,
+                                                       const std::shared_ptr<Teams>& teams,
+                                                       const PlacementOptions& placement = {});
   /// What ranks keep their part of this placement under (RankStore::Key). Notes the session.
   [[nodiscard]] int part_of(Edges edges, const PlacementOptions& placement,
                             const std::shared_ptr<Teams>& teams);
@@ -141,7 +141,7 @@ class GraphState {
   std::shared_ptr<const graph::CompressedGraph> compressed_out_, compressed_in_;
   std::shared_ptr<GraphState> reversed_;
   /// By ranks, and place in placements_.
-  std::map<std::tuple<int, Edges, InEdges, std::size_t>, CutGraph> sources_;
+  std::map<std::tuple<int, Edges, InEdges, std::size_t>, std::shared_ptr<const CutGraph>> sources_;
   std::vector<PlacementOptions> placements_{PlacementOptions{}};  ///< That calls have named.
   std::vector<std::weak_ptr<Teams>> sessions_;
 };

@@ -186,8 +186,8 @@ TEST(ApiMultiply, ReversedGraphs) {
   const auto teams = Session::standard().teams();
   const auto out = graph.state()->source(1, Edges::device, api::GraphState::InEdges::host, teams);
   const auto in = turned.state()->source(1, Edges::device, api::GraphState::InEdges::host, teams);
-  EXPECT_EQ(in.out, out.in);
-  EXPECT_EQ(in.in, out.out);
+  EXPECT_EQ(in->out, out->in);
+  EXPECT_EQ(in->in, out->out);
   const Graph grid = read("grid:3x3");
   EXPECT_EQ(&grid.reversed().csr(), &grid.csr());
 }

@@ -10,6 +10,7 @@
 
 #include "warren/core/error.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/memory/host_device.hpp"
 
 namespace warren::memory {
 
@@ -80,7 +81,7 @@ class Buffer {
   }
 
  private:
-  exec::Device device_ = exec::Device::cpu(1);
+  exec::Device device_ = detail::host_device();
   MemoryKind kind_ = MemoryKind::device;
   std::uint64_t size_ = 0;
   T* data_ = nullptr;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "warren/exec/memory.hpp"
+#include "warren/memory/host_device.hpp"
 
 namespace warren::memory {
 
@@ -80,10 +81,6 @@ class HostArray {
   Block* block_ = nullptr;  // In owner_; nullptr for windows.
   std::shared_ptr<void> owner_;
 };
-
-namespace detail {
-const exec::Device& host_device();
-}
 
 template <class T>
 HostArray<T>::Block::Block(std::uint64_t bytes_asked)

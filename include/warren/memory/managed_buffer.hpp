@@ -9,6 +9,7 @@
 #include "warren/core/error.hpp"
 #include "warren/exec/managed.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/memory/host_device.hpp"
 
 namespace warren::memory {
 
@@ -62,7 +63,7 @@ class ManagedBuffer {
   }
 
  private:
-  exec::Device device_ = exec::Device::cpu(1);
+  exec::Device device_ = detail::host_device();
   std::uint64_t size_ = 0;
   ManagedPages pages_ = ManagedPages::move;
   T* data_ = nullptr;
