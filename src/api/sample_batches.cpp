@@ -6,6 +6,7 @@
 
 #include "warren/api/sample.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/team/processes.hpp"
 
 #include "api/kept_sampler.hpp"
 #include "api/library_words.hpp"
