@@ -29,9 +29,8 @@ using team::Processes;
 
 /// Which have the same ranks on any team of one host.
 constexpr std::array<std::string_view, 15> kTeamCommands = {
-    "bc",       "bfs",     "cc",     "core",  "gather", "info",  "lookup",
-    "pagerank", "predict", "sample", "sddmm", "spmm",   "sssp",  "train",
-    "triangles"};
+    "bc",      "bfs",    "cc",    "core", "gather", "info",  "lookup",   "pagerank",
+    "predict", "sample", "sddmm", "spmm", "sssp",   "train", "triangles"};
 /// Those of them that have ranks on several.
 constexpr std::array<std::string_view, 5> kHostsCommands = {"bfs", "cc", "info", "pagerank",
                                                             "sssp"};

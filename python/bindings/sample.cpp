@@ -46,7 +46,7 @@ nb::list list_of(const std::vector<std::uint64_t>& values) {
 nb::tuple batches_of(const GraphHandle& graph, const nb::object& seeds,
                      const std::vector<std::int64_t>& fanouts, std::uint64_t batch_size,
                      bool replace, bool weighted, bool disjoint, bool once, bool edge_ids,
-                     std::uint64_t seed, std::uint64_t batch, std::uint32_t in_flight,
+                     std::uint64_t seed, std::uint64_t batch, std::uint32_t in_flight, bool own,
                      const Run& run) {
   SampleBatchesOptions options;
   if (nb::isinstance<View>(seeds)) {
@@ -65,6 +65,7 @@ nb::tuple batches_of(const GraphHandle& graph, const nb::object& seeds,
   options.seed = seed;
   options.batch = batch;
   options.in_flight = in_flight;
+  options.own = own;
   set_run(options, run);
   SampleBatchesResult found = unlocked([&] { return sample_batches(*graph, options); });
   nb::list layers;
@@ -94,11 +95,11 @@ void bind_sample(nb::module_& module) {
       "sample_batches", &batches_of, nb::arg("graph"), nb::arg("seeds"), nb::arg("fanouts"),
       nb::arg("batch_size"), nb::arg("replace"), nb::arg("weighted"), nb::arg("disjoint"),
       nb::arg("once"), nb::arg("edge_ids"), nb::arg("seed"), nb::arg("batch"), nb::arg("in_flight"),
-      nb::arg("run"),
+      nb::arg("own"), nb::arg("run"),
       nb::sig("def sample_batches(graph: Graph, seeds: numpy.typing.NDArray[numpy.uint32] | View, "
               "fanouts: list[int], batch_size: int, replace: bool, weighted: bool, "
               "disjoint: bool, once: bool, edge_ids: bool, seed: int, batch: int, in_flight: int, "
-              "run: Run) -> tuple[Array, Array, list[int], list[typing.Any], "
+              "own: bool, run: Run) -> tuple[Array, Array, list[int], list[typing.Any], "
               "tuple[typing.Any, ...]]"));
 }
 

@@ -41,10 +41,10 @@ struct TableHandle {
   std::optional<Table<Bytes>> table;
 };
 
-nb::tuple gather_of(const TableHandle& handle, const nb::object& ids, int type_code,
-                    int type_bits) {
+nb::tuple gather_of(const TableHandle& handle, const nb::object& ids, int type_code, int type_bits,
+                    bool own) {
   const IdsOperand rows(ids);
-  auto found = unlocked([&] { return gather(*handle.table, rows.ids()); });
+  auto found = unlocked([&] { return gather(*handle.table, rows.ids(), own); });
   nb::dlpack::dtype type;
   type.code = static_cast<std::uint8_t>(type_code);
   type.bits = static_cast<std::uint8_t>(type_bits);
@@ -94,9 +94,10 @@ void bind_table(nb::module_& module) {
                    "None, run: Run) "
                    "-> None"))
       .def("gather", &gather_of, nb::arg("ids"), nb::arg("type_code"), nb::arg("type_bits"),
+           nb::arg("own"),
            nb::sig(
                "def gather(self, ids: numpy.typing.NDArray[numpy.uint64] | View, type_code: int, "
-               "type_bits: int) -> tuple[Array, int, tuple[typing.Any, ...]]"))
+               "type_bits: int, own: bool) -> tuple[Array, int, tuple[typing.Any, ...]]"))
       .def("lookup", &lookup_of, nb::arg("ids"), nb::arg("offsets"), nb::arg("weights").none(),
            nb::arg("mode"), nb::arg("strategy"), nb::arg("is_half"),
            nb::sig("def lookup(self, ids: numpy.typing.NDArray[numpy.uint64] | View, "

@@ -60,6 +60,89 @@ def test_an_exception_of_one_ends_the_calls_of_all():
     assert first[0] == 0 and "told:" in first[1] and "lost my way" in first[1]
 
 
+OWN = """
+import json, warren
+import numpy as np
+ranks = warren.join_processes()
+graph = warren.generate("kron:8", symmetrize=True)
+table = warren.Table(np.arange(3000, dtype=np.float32).reshape(1000, 3))
+ids = np.arange(ranks.rank, 1000, 7)
+assert np.array_equal(table.gather(ids, own=True), np.arange(3000, dtype=np.float32).reshape(1000, 3)[ids])
+found = []
+# Each as often as it likes, but for the first time.
+for at in range(1 + 2 * ranks.rank):
+    seeds = np.arange(10 * ranks.rank, 10 * ranks.rank + 40 - at)
+    batches = warren.sample_batches(graph, seeds, [4, 3], batch_size=16, in_flight=2, own=True, edge_ids=True)
+    assert len(batches) == 3
+    offsets, targets = graph.to_csr()[:2]
+    for number in range(3):
+        batch = batches[number]
+        assert list(batch.vertices[:len(seeds[16 * number:16 * number + 16])]) == list(seeds[16 * number:16 * number + 16])
+        found.append([int(v) for v in batch.vertices])
+    assert len(table.gather(np.zeros(at, dtype=np.int64), own=True)) == at
+same = warren.sample_batches(graph, np.arange(40), [4, 3], batch_size=16, in_flight=2, own=True)
+print(json.dumps({"found": found, "same": [int(v) for v in same[0].vertices]}))
+"""
+
+
+def test_each_samples_and_gathers_for_itself():
+    told = start(OWN, 3)
+    assert [(status, err) for status, _, err in told] == [(0, "")] * 3
+    drawn = [json.loads(out) for _, out, _ in told]
+    assert [len(rank["found"]) for rank in drawn] == [3, 9, 15]
+    # Of the same seeds with the same number each draws its own.
+    assert len({tuple(rank["same"]) for rank in drawn}) == 3
+
+
+def test_own_without_processes():
+    import numpy as np
+
+    import warren
+    graph = warren.generate("kron:6", symmetrize=True)
+    alone = warren.sample_batches(graph, [1, 2, 3], [3], batch_size=2, own=True)
+    assert len(alone) == 2
+    assert list(warren.Table(np.arange(4.0)).gather([2], own=True)) == [2.0]
+    session = warren.Session(device="cpu", devices=2)
+    with pytest.raises(ValueError, match="own: ranks of one process have one caller"):
+        warren.sample_batches(graph, [1, 2, 3], [3], own=True, session=session)
+    with pytest.raises(ValueError, match="own: ranks of one process"):
+        warren.Table(np.arange(4.0), session=session).gather([2], own=True)
+
+
+LOADER = """
+import os, torch, warren
+from torch_geometric.data import Data
+from warren.pyg import LinkNeighborLoader, NeighborLoader
+ranks = warren.join_processes()
+torch.manual_seed(1)
+edges = torch.randint(0, 400, (2, 6000))
+data = Data(x=torch.randn(400, 5), y=torch.arange(400) % 3, edge_index=edges)
+mine = torch.arange(400).split(130 + 10 * ranks.rank)[ranks.rank]
+device = os.environ.get("WARREN_TEST_DEVICE", "cpu")
+for placement in ("auto",) if device == "cpu" else ("auto", "spread", "host"):
+    loader = NeighborLoader(data, [5, 3], input_nodes=mine, batch_size=32, shuffle=True, device=device, placement=placement)
+    for epoch in range(2):
+        seen = []
+        for batch in loader:
+            nodes = batch.n_id.cpu()
+            assert torch.equal(batch.x.cpu(), data.x[nodes]) and torch.equal(batch.y.cpu(), data.y[nodes])
+            ends = nodes[batch.edge_index.cpu()]
+            assert torch.equal(ends, edges[:, batch.e_id.cpu()])
+            seen.append(nodes[:batch.batch_size])
+            assert batch.x.device.type == device
+        assert torch.equal(torch.cat(seen).sort().values, mine)
+links = LinkNeighborLoader(data, [4], edge_label_index=edges[:, ranks.rank::2], batch_size=50, neg_sampling_ratio=1.0, device=device)
+assert sum(int((batch.edge_label == 1).sum()) for batch in links) == 3000
+print("done")
+"""
+
+
+def test_loaders_of_each():
+    pytest.importorskip("torch_geometric")
+    told = start(LOADER, 2)
+    assert [(status, out) for status, out, _ in told] == [(0, "done\n")] * 2, told
+
+
 def test_bad_input():
     late = "import warren\nwarren.generate('kron:4').bfs(0)\ntry:\n    warren.join_processes()\nexcept ValueError as error:\n    print(error)\n"
     assert all("before the first other call" in out for _, out, _ in start(late, 2))

@@ -9,6 +9,9 @@ from . import _core
 from ._version import __version__
 
 
+_joined: Ranks | None = None
+
+
 class Ranks(NamedTuple):
     """Which rank of how many this process is. launcher: who started them ("Open MPI", "MPICH", "Slurm", "torchrun"); "" for a process alone."""
 
@@ -33,7 +36,19 @@ def join_processes() -> Ranks:
     exception is such a failure. Raises ValueError: the launcher's variables make no sense, ranks are on several hosts and there is no MPI, there are more than
     MAX_DEVICES, warren has worked in this process before, not all ranks come within 30 seconds, or they run different scripts, arguments or versions.
     """
-    return Ranks(*_core.join_processes(f"warren {__version__} for Python", " ".join(sys.argv)))
+    global _joined
+    _joined = Ranks(*_core.join_processes(f"warren {__version__} for Python", " ".join(sys.argv)))
+    return _joined
+
+
+def ranks_of() -> int:
+    """How many processes the team has."""
+    return 1 if _joined is None else _joined.size
+
+
+def has_fellows() -> bool:
+    """Whether this process is one rank of several."""
+    return ranks_of() > 1
 
 
 def leave() -> None:

@@ -194,13 +194,15 @@ def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5),
 
 def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                    disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
-                   devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False) -> SampledBatches:
+                   devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, own: bool = False) -> SampledBatches:
     """Samples of many batches by one call, each as sample() gives it, in arrays that stay on the device.
 
     seeds: a list or an array of vertices, on a GPU too, batch after batch; batch_size seeds make a batch, the last one has the rest. edge_ids: tell the edges' places in the
     graph, too. batch: the first batch's number; the others follow. in_flight: batches that a device samples at a time, 0: chosen; it changes times and memory
     alone. devices: batches are shared out among them, and the arrays are on the first. The rest, determinism too, as of sample().
-    Raises as sample(), and ValueError for a batch_size of 0.
+    own: after join_processes(), each process gives seeds of its own and gets their samples alone, on its device, at a time of its own; the first call with the
+    same options all processes make together, and draws differ from process to process.
+    Raises as sample(), and ValueError for a batch_size of 0, and for own where several devices have one process.
     """
     check_graph(graph)
     hops = hops_of("fanouts", fanouts)
@@ -210,7 +212,7 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     size = whole_number("batch_size", batch_size, 1, "a number of seeds, 1 or more")
     flight = whole_number("in_flight", in_flight, 0, "a number of batches, or 0 to choose")
     most = 2**32 - 1
-    found = _core.sample_batches(graph._core, chosen, hops, min(size, chosen.size), bool(replace), bool(weighted), bool(disjoint), bool(once), bool(edge_ids),
-                                 seed_number(seed), _batch_number(batch), min(flight, most), run)
+    found = _core.sample_batches(graph._core, chosen, hops, size if own else min(size, chosen.size), bool(replace), bool(weighted), bool(disjoint), bool(once), bool(edge_ids),
+                                 seed_number(seed), _batch_number(batch), min(flight, most), bool(own), run)
     counts = [min(size, chosen.size - at) for at in range(0, chosen.size, size)]
     return SampledBatches(graph, counts, found, None if on_gpu is None else library_of(seeds), None if on_gpu is None else on_gpu.gpu)

@@ -53,10 +53,11 @@ class Table:
         """Elements of a row."""
         return int(np.prod(self.shape[1:], dtype=np.int64))
 
-    def gather(self, ids: Any, return_info: bool = False) -> Any:
-        """As warren.gather(self, ids)."""
+    def gather(self, ids: Any, return_info: bool = False, *, own: bool = False) -> Any:
+        """As warren.gather(self, ids). own: after join_processes(), each process gives ids of its own and gets their rows alone, at a time of its own; the
+        first such call all processes make together."""
         numbers, shape = _ids("ids", ids)
-        found, hits, ran = self._core.gather(numbers, TYPE_CODES[self.dtype.kind], self.dtype.itemsize * 8)
+        found, hits, ran = self._core.gather(numbers, TYPE_CODES[self.dtype.kind], self.dtype.itemsize * 8, bool(own))
         out = self._as_asked(found, (*shape, *self.shape[1:]), ids)
         if not return_info:
             return out

@@ -2,6 +2,7 @@
 // Rows of a table by their numbers. Every rank gathers a share of them, from wherever they lie, to
 // where the result is.
 #include "warren/core/trace.hpp"
+#include "warren/team/processes.hpp"
 
 #include "api/array_memory.hpp"
 #include "api/call.hpp"
@@ -26,16 +27,33 @@ void gather_share(RankTable& table, const IdsView& ids, std::uint64_t rows, unsi
 
 }  // namespace
 
-GatheredRows gather_rows(TableState& table, const IdsView& ids) {
+GatheredRows gather_rows(TableState& table, const IdsView& ids, bool own) {
   table.check_ids(ids);
   GatheredRows all;
   all.info = table.info();
-  if (ids.empty()) return all;
+  const bool is_own = own && team::Processes::current() != nullptr;
+  require(!own || is_own || all.info.devices == 1,
+          "own: ranks of one process have one caller, and no ids of their own: start a process for "
+          "each rank, or leave it out");
+  if (ids.empty() && !is_own) return all;
   const std::uint64_t width = table.row_bytes();
   require(ids.size() <= ~std::uint64_t{0} / width,
           "ids: got more rows than memory has addresses for");
   Output<unsigned char> rows(ids.size() * width);
   BadId bad;
+  if (is_own) {
+    table.run_own([&](team::Team& team, RankTable& mine) {
+      if (ids.empty()) return;
+      rows.start(team.device());
+      const double begin = now_seconds();
+      gather_share(mine, ids, table.rows(), rows.data());
+      all.info.seconds = now_seconds() - begin;
+      if (ids.is_on_gpu()) bad = find_bad(mine.stream, ids, 0, mine.request);
+    });
+    table.check(bad);
+    all.memory = rows.take_memory();
+    return all;
+  }
   table.run([&](team::Team& team, RankTable& mine) {
     const std::vector<std::uint64_t> cuts = equal_shares(ids.size(), team.size());
     const auto rank = static_cast<std::size_t>(team.rank());

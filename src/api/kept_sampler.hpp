@@ -66,6 +66,17 @@ struct KeptSampler : RankSampler {
     return *kept;
   }
 
+  /// The same of a rank that samples for itself, for which it keeps one for each key. Collective
+  /// where it is made.
+  static KeptSampler& own(team::Team& team, RankGraph& rank, const SamplerKey& key) {
+    for (const auto& kept : rank.own_samplers) {
+      auto* const sampler = dynamic_cast<KeptSampler*>(kept.get());
+      if (sampler != nullptr && sampler->key == key) return *sampler;
+    }
+    rank.own_samplers.push_back(std::make_unique<KeptSampler>(team, rank.shard, key));
+    return static_cast<KeptSampler&>(*rank.own_samplers.back());
+  }
+
   SamplerKey key;
   exec::Stream stream;
   sample::GraphStore store;

@@ -6,6 +6,7 @@
 
 #include "warren/api/sample.hpp"
 #include "warren/core/trace.hpp"
+#include "warren/team/processes.hpp"
 
 #include "api/kept_sampler.hpp"
 #include "api/library_words.hpp"
@@ -140,14 +141,15 @@ const Vertex* put_seeds(KeptSampler& kept, const Graph& graph, const SampleBatch
   return seeds;
 }
 
-/// Batches [first, end) of the call, whose seeds are `seeds`, `all` of them.
+/// Batches [first, end) of the call, whose seeds are `seeds`, `all` of them. `number`: of batch 0.
 void sample_share(KeptSampler& kept, const SampleBatchesOptions& options, const Vertex* seeds,
-                  std::uint64_t all, std::uint64_t first, std::uint64_t end, Sampled& mine) {
+                  std::uint64_t all, std::uint64_t first, std::uint64_t end, std::uint64_t number,
+                  Sampled& mine) {
   const std::uint64_t each = std::min<std::uint64_t>(options.batch_size, seeds_of(options));
   for (std::uint64_t b = first; b < end; b += kept.key.in_flight) {
     const std::uint64_t begin = (b - first) * each;
     const std::uint64_t count = std::min<std::uint64_t>(all - begin, each * kept.key.in_flight);
-    kept.sampler.run(kept.stream, seeds + begin, count, options.batch + b);
+    kept.sampler.run(kept.stream, seeds + begin, count, number + b);
     auto counts = kept.sampler.counts(kept.stream);
     const double done = static_cast<double>(b - first) + static_cast<double>(counts.size());
     add_flight(kept, std::move(counts), static_cast<double>(end - first) / done, mine);
@@ -226,6 +228,9 @@ SampleBatchesResult told(Sampled& all, bool disjoint) {
   return result;
 }
 
+/// Batches of a rank with seeds of its own have numbers from its own on, of 56 bits.
+constexpr int kRankShift = 56;
+
 SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& options) {
   require(options.batch_size > 0, "batch_size: got 0, expected 1 or more");
   const std::uint64_t batches =
@@ -235,41 +240,56 @@ SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& o
   where.gpu = options.seeds_in_place.gpu();
   Call call(graph, where);
   const auto ranks = static_cast<std::uint64_t>(call.info.devices);
+  // A process alone is one rank, which has all seeds anyway.
+  const bool is_own = options.own && team::Processes::current() != nullptr;
+  require(!options.own || is_own || ranks == 1,
+          "own: ranks of one process have one caller, and no seeds of their own: start a process "
+          "for each rank, or leave it out");
   const std::uint64_t most = (batches + ranks - 1) / ranks;
   const std::uint32_t wanted = options.in_flight != 0                 ? options.in_flight
                                : call.info.device == DeviceKind::cuda ? kInFlightOnGpu
                                                                       : 1;
-  const api::SamplerKey key{options.fanouts,
-                            std::min<std::uint64_t>(options.batch_size, seeds_of(options)),
-                            options.seed,
-                            options.replace,
-                            options.weighted,
-                            options.disjoint,
-                            options.once,
-                            options.edge_ids,
-                            static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, most))};
+  const api::SamplerKey key{
+      options.fanouts,
+      is_own ? options.batch_size : std::min<std::uint64_t>(options.batch_size, seeds_of(options)),
+      options.seed,
+      options.replace,
+      options.weighted,
+      options.disjoint,
+      options.once,
+      options.edge_ids,
+      is_own ? wanted : static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, most))};
   std::vector<Sampled> parts(ranks);
   api::BadId bad;
   call.run([&](team::Team& team, RankGraph& rank) {
-    KeptSampler& kept = KeptSampler::of(team, rank, key, batches == 1);
+    KeptSampler& kept =
+        is_own ? KeptSampler::own(team, rank, key) : KeptSampler::of(team, rank, key, batches == 1);
     const auto p = static_cast<std::uint64_t>(team.rank());
     Sampled& mine = parts[team.spans_processes() ? 0 : p];
     mine = {};
     mine.hops.resize(options.fanouts.size());
-    const std::uint64_t first = batches * p / ranks;
-    const std::uint64_t end = batches * (p + 1) / ranks;
+    const std::uint64_t first = is_own ? 0 : batches * p / ranks;
+    const std::uint64_t end = is_own ? batches : batches * (p + 1) / ranks;
     const std::uint64_t from = std::min(first * key.batch, seeds_of(options));
     const std::uint64_t until = std::min(end * key.batch, seeds_of(options));
     api::BadId found;
     const Vertex* const seeds = put_seeds(kept, graph, options, from, until, found);
-    found = api::first_of(team, found);
+    if (!is_own) found = api::first_of(team, found);
     if (team.reports()) bad = found;
     if (found.place != api::BadId::kNone) return;
     double seconds = 0.0;
+    if (is_own) {
+      // Lists of other ranks do not change, so that none need be waited for.
+      const double begin = now_seconds();
+      sample_share(kept, options, seeds, until - from, 0, batches,
+                   options.batch + (p << kRankShift), mine);
+      call.info.seconds = now_seconds() - begin;
+      return;
+    }
     team.with_peer_memory([&] {
       team.barrier();
       const double begin = now_seconds();
-      sample_share(kept, options, seeds, until - from, first, end, mine);
+      sample_share(kept, options, seeds, until - from, first, end, options.batch, mine);
       if (team.spans_processes()) {
         join_everywhere(team, kept.stream, mine);
       } else if (ranks > 1) {

@@ -144,14 +144,29 @@ std::shared_ptr<RankTable> TableState::make(team::Team& team, const exec::Stream
   return made;
 }
 
+RankTable& TableState::part(team::Team& team, RankStore& store) const {
+  // Making a stream takes as long as a small call: tables share one. No owner has number 0.
+  std::shared_ptr<void>& stream = store[{0, 0}];
+  if (stream == nullptr) stream = std::make_shared<exec::Stream>(team.device());
+  std::shared_ptr<void>& kept = store[{number_, 0}];
+  if (kept == nullptr) {
+    kept = make(team, *static_cast<exec::Stream*>(stream.get()));
+    team.barrier();  // All ranks' rows are there: who reads them for itself waits no more.
+  }
+  return *static_cast<RankTable*>(kept.get());
+}
+
+void TableState::run_own(const std::function<void(team::Team&, RankTable&)>& work) {
+  teams_->run(place_, number_, [&](team::Team& team, RankStore& store) {
+    RankTable& mine = part(team, store);
+    mine.stream.synchronize();
+    work(team, mine);
+  });
+}
+
 void TableState::run(const std::function<void(team::Team&, RankTable&)>& work) {
   teams_->run(place_, number_, [&](team::Team& team, RankStore& store) {
-    // Making a stream takes as long as a small call: tables share one. No owner has number 0.
-    std::shared_ptr<void>& stream = store[{0, 0}];
-    if (stream == nullptr) stream = std::make_shared<exec::Stream>(team.device());
-    std::shared_ptr<void>& kept = store[{number_, 0}];
-    if (kept == nullptr) kept = make(team, *static_cast<exec::Stream*>(stream.get()));
-    auto& mine = *static_cast<RankTable*>(kept.get());
+    RankTable& mine = part(team, store);
     team.with_peer_memory([&] {
       team.barrier();
       work(team, mine);

@@ -56,9 +56,13 @@ class TableState {
   /// Runs `work` on every rank, which may read each other's rows. It may be run a second time, if
   /// memory was short.
   void run(const std::function<void(team::Team&, RankTable&)>& work);
+  /// Runs it on this process's rank alone, at a time of its own; the first time all ranks do.
+  void run_own(const std::function<void(team::Team&, RankTable&)>& work);
   void release();
 
  private:
+  /// The rank's part, made where it is not there.
+  [[nodiscard]] RankTable& part(team::Team& team, RankStore& store) const;
   [[nodiscard]] std::shared_ptr<RankTable> make(team::Team& team, const exec::Stream& stream) const;
 
   const std::uint64_t number_;

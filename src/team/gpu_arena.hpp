@@ -26,9 +26,9 @@ namespace warren::team {
 
 /// Memory as another process finds it.
 struct ShownBlock {
-  std::uint64_t number = 0;  ///< Of the rank's blocks, from 1; 0: memory that cannot be shown.
-  std::uint64_t offset = 0;  ///< In the block.
-  std::uint64_t bytes = 0;   ///< Of the block.
+  std::uint64_t number = 0;   ///< Of the rank's blocks, from 1; 0: memory that cannot be shown.
+  std::uint64_t offset = 0;   ///< In the block.
+  std::uint64_t bytes = 0;    ///< Of the block.
   std::byte* host = nullptr;  ///< Where it lies in all processes; nullptr: on a GPU.
   std::array<std::byte, 64> handle{};
 };

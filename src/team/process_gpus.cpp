@@ -20,8 +20,8 @@ using Identities = std::vector<GpuIdentity>;
 
 template <class T>
 std::vector<std::vector<T>> gather(Transport& transport, std::span<const T> mine) {
-  const std::vector<std::span<const std::byte>> outgoing(
-      static_cast<std::size_t>(transport.size()), std::as_bytes(mine));
+  const std::vector<std::span<const std::byte>> outgoing(static_cast<std::size_t>(transport.size()),
+                                                         std::as_bytes(mine));
   std::vector<std::vector<T>> all;
   for (const auto& part : transport.exchange(outgoing)) {
     all.emplace_back(part.size() / sizeof(T));
@@ -113,9 +113,8 @@ ProcessGpus::ProcessGpus(ProcessControl& control, int rank, std::shared_ptr<Proc
       arena_(std::make_shared<GpuArena>(std::move(host), &control.has_ended)) {
 #if WARREN_HAS_CUDA
   const auto [page, bytes] = page_of(&control_.has_ended);
-  exec::cuda_check(
-      cudaHostRegister(page, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
-      "cudaHostRegister");
+  exec::cuda_check(cudaHostRegister(page, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
+                   "cudaHostRegister");
   void* seen = nullptr;
   exec::cuda_check(cudaHostGetDevicePointer(&seen, page, 0), "cudaHostGetDevicePointer");
   if (seen != page) {
@@ -150,8 +149,8 @@ void ProcessGpus::tend() noexcept {
       for (; done < gone; ++done) opened_.close(q, other.gone[done % ProcessControl::kGone]);
       other.closed[me].store(done, std::memory_order_release);
     }
-    closed = std::min(closed,
-                      mine.closed[static_cast<std::size_t>(q)].load(std::memory_order_acquire));
+    closed =
+        std::min(closed, mine.closed[static_cast<std::size_t>(q)].load(std::memory_order_acquire));
   }
   for (; freed_ < closed; ++freed_) arena_->free_gone(mine.gone[freed_ % ProcessControl::kGone]);
   while (told - freed_ < ProcessControl::kGone) {

@@ -72,6 +72,11 @@ struct SampleBatchesOptions {
   std::uint64_t batch = 0;  ///< The first batch's number; the others follow.
   /// Batches that a rank samples at a time, 0: chosen. It changes times and memory alone.
   std::uint32_t in_flight = 0;
+  /// Of ranks that are processes: each gives seeds of its own and gets their samples alone, on its
+  /// device, at a time of its own; draws differ from rank to rank. The first call with its options
+  /// all ranks make together. Batches are prepared for `batch_size` seeds also where there are
+  /// less.
+  bool own = false;
   Edges edges = Edges::device;
   std::optional<DeviceKind> device{};
   int devices = 0;
@@ -100,7 +105,8 @@ struct SampleBatchesResult {
 /// The samples of many batches, each as of sample_neighbours() with that batch's seeds and number.
 /// Arrays are on the device (of several: on the first, the batches being shared out among them).
 /// Deterministic likewise: neither ranks nor `in_flight` change anything. Throws as
-/// sample_neighbours(), and UsageError for a batch size of 0 and for seeds in both places.
+/// sample_neighbours(), and UsageError for a batch size of 0, for seeds in both places, and for
+/// `own` with several ranks in one process.
 [[nodiscard]] SampleBatchesResult sample_batches(const Graph& graph,
                                                  const SampleBatchesOptions& options);
 

@@ -62,7 +62,7 @@ struct GatheredRows {
   std::uint64_t cached_hits = 0;
   RunInfo info;
 };
-[[nodiscard]] GatheredRows gather_rows(TableState& table, const IdsView& ids);
+[[nodiscard]] GatheredRows gather_rows(TableState& table, const IdsView& ids, bool own = false);
 
 }  // namespace api
 
@@ -135,10 +135,12 @@ struct GatherResult {
 /// out[i][:] = table[ids[i]][:] for each i. An id may come several times, and none may be given.
 /// Each rank gathers an equal share of `ids`, in host memory or on a GPU. Moves bytes: the result
 /// is the table's, bit for bit. Throws RowError, naming the place, for an id that is no row;
-/// MemoryError. (WholeGraph, section III-C.)
+/// MemoryError. `own`: of ranks that are processes, each of which gives ids of its own and gets
+/// their rows alone, at a time of its own; the first call all ranks make together. Throws
+/// UsageError for it with several ranks in one process. (WholeGraph, section III-C.)
 template <class T>
-[[nodiscard]] GatherResult<T> gather(const Table<T>& table, const IdsView& ids) {
-  api::GatheredRows found = api::gather_rows(*table.state(), ids);
+[[nodiscard]] GatherResult<T> gather(const Table<T>& table, const IdsView& ids, bool own = false) {
+  api::GatheredRows found = api::gather_rows(*table.state(), ids, own);
   GatherResult<T> result;
   result.rows = ids.size();
   result.columns = table.columns();

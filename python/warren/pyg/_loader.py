@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -11,13 +12,14 @@ from typing import Any
 import torch
 from torch_geometric.loader import LinkLoader, NodeLoader
 
+from .._processes import ranks_of
 from .._session import Session, choice
 from .._table import Table
 from ._ahead import Ahead
 from ._sampler import BATCH_NUMBERS, NeighborSampler, check_vertices
 from ._stores import is_remote
 
-PLACEMENTS = {"auto": 0, "device": 1, "host": 2, "cached": 3}
+PLACEMENTS = {"auto": 0, "device": 1, "host": 2, "cached": 3, "spread": 4}
 # Batches of vertices that one call samples on a GPU.
 FLIGHT = 8
 _told: set[str] = set()
@@ -55,7 +57,7 @@ class _Loader:
         """The batch of a sample, its attributes gathered, before `transform`."""
         batch = super().filter_fn.__func__(_Untransformed(self), out)  # type: ignore[misc]
         for key, table in self._tables.items():
-            batch[key] = table.gather(out.node.to(torch.int64))
+            batch[key] = table.gather(out.node.to(torch.int64), own=self._sampler.own)
         return batch
 
     def _transformed(self, batch: Any) -> Any:
@@ -72,7 +74,7 @@ class _Loader:
                 while outputs:  # Letting go of each.
                     yield self._gathered(outputs.pop(0))
                 if self._sampler.on_gpu:  # What was sampled is the engine's memory, until it is read.
-                    torch.cuda.current_stream().synchronize()
+                    torch.cuda.current_stream(self._sampler.device).synchronize()
 
         if self._sampler.on_gpu:
             return Ahead(make, self._sampler.device, length, self._transformed)
@@ -118,7 +120,10 @@ class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
     A batch has x, y and whatever else data has of vertices and edges for its own, edge_index from source to target among its vertices, n_id, e_id, batch_size,
     num_sampled_nodes, num_sampled_edges, input_id, and with `disjoint` batch. It is on the device that samples it.
     device: "cpu", "cuda", or "auto": a GPU where there is one. placement: of the attributes when a GPU samples: "device": copied to it once; "host": they stay in
-    host memory, which it reads in place; "cached": the same, with the rows of the busiest tenth of the vertices on the device; "auto": "device" where they fit in half of its free memory, else "host".
+    host memory, which it reads in place; "cached": the same, with the rows of the busiest tenth of the vertices on the device; "spread": rows of floating-point numbers over the devices of all
+    processes, each of which reads all; "auto": "device" where they fit in half of its free memory, else "spread" where an equal part does, else "host".
+    After warren.join_processes() each process gives input_nodes of its own and goes through batches of its own, on its device; the graph is spread over the
+    devices. All processes make the loader, and its first batch, together. Draws differ from process to process.
     Raises ValueError, naming the argument, for HeteroData, drawing by time, "induced", and what else this loader has not; VertexError (an IndexError) for ids
     that are no vertices; and, when it is iterated, ValueError where data.edge_index is not what the loader was made of.
     """
@@ -137,6 +142,7 @@ class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
             raise ValueError(f"input_nodes: got a mask of {input_nodes.numel()}, expected one of all {sampler.num_nodes} vertices")
         NodeLoader.__init__(self, data, sampler, input_nodes, None, transform, transform_sampler_output, False, **kwargs)
         check_vertices("input_nodes", self.input_data.node, sampler.num_nodes)
+        sampler.prepare(int(kwargs.get("batch_size", 1)), FLIGHT if sampler.on_gpu else 1)
 
     def _get_iterator(self) -> Any:
         self._check_unchanged()
@@ -173,6 +179,9 @@ class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
         LinkLoader.__init__(self, data, sampler, edge_label_index, edge_label, None, neg_sampling, neg_sampling_ratio, transform, transform_sampler_output, False, **kwargs)
         check_vertices("edge_label_index[0]", self.input_data.row, sampler.num_nodes)
         check_vertices("edge_label_index[1]", self.input_data.col, sampler.num_nodes)
+        positives = int(kwargs.get("batch_size", 1))
+        negatives = 0 if self.neg_sampling is None else math.ceil(positives * self.neg_sampling.amount)
+        sampler.prepare(2 * positives + (negatives if self.neg_sampling is not None and self.neg_sampling.is_triplet() else 2 * negatives), 1)
 
     def _get_iterator(self) -> Any:
         self._check_unchanged()
@@ -215,7 +224,8 @@ def _placed(data: Any, sampler: NeighborSampler, placement: str) -> tuple[Any, d
     away = [key for key, value in data._store.items() if isinstance(value, torch.Tensor) and value.device.type == "cpu" and data.is_node_attr(key)]
     if placement == "auto":
         bytes_of = sum(value.numel() * value.element_size() for value in data._store.values() if isinstance(value, torch.Tensor) and value.device.type == "cpu")
-        placement = "device" if 2 * bytes_of <= torch.cuda.mem_get_info(sampler.device)[0] else "host"
+        free = torch.cuda.mem_get_info(sampler.device)[0]
+        placement = "device" if 2 * bytes_of <= free else "spread" if sampler.own and 2 * bytes_of <= free * ranks_of() else "host"
     tables: dict[str, Table] = {}
     resident = copy.copy(data)
     if placement != "device":
@@ -226,7 +236,8 @@ def _placed(data: Any, sampler: NeighborSampler, placement: str) -> tuple[Any, d
         for key in away:
             value = data[key]
             if value.dim() == 2 and value.dtype in (torch.float32, torch.float16, torch.float64) and data.__cat_dim__(key, value) == 0:
-                tables[key] = Table(value.detach().contiguous().numpy(), placement=placement, cached=busiest, device="cuda", session=sampler._session)
+                tables[key] = Table(value.detach().contiguous().numpy(), placement="device" if placement == "spread" else placement, cached=busiest, device="cuda",
+                                    session=sampler._session)
                 del resident[key]
     # Only its device and its length are asked for.
     resident.edge_index = torch.zeros((2, 1), dtype=torch.long, device=sampler.device).expand(2, data.edge_index.shape[1])

@@ -18,6 +18,7 @@ from .._arrays import type_name
 from .._build import from_csr, from_edges
 from .._errors import VertexError
 from .._graph import Graph
+from .._processes import has_fellows
 from .._sample import SampledBatches, sample_batches
 from .._session import Session, choice
 from .._train import fanouts as hops_of
@@ -34,7 +35,8 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
 
     data: a Data with `edge_index`, or a pair of a FeatureStore and a GraphStore with one type of edges; as it is now: later changes are not seen. num_neighbors: how many a hop, -1 for all; replace, disjoint, weight_attr,
     subgraph_type ("directional" or "bidirectional") as of PyTorch Geometric's sampler. device: "cpu", "cuda", or "auto": a GPU where there is one.
-    Draws follow torch.manual_seed(). Raises ValueError for what it cannot do, naming it; VertexError for edges of no vertices.
+    Draws follow torch.manual_seed(). After warren.join_processes() the graph is spread over the processes' devices, and each process samples seeds of its own.
+    Raises ValueError for what it cannot do, naming it; VertexError for edges of no vertices.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, replace: bool = False, subgraph_type: Any = "directional", disjoint: bool = False, temporal_strategy: str = "uniform",
@@ -59,8 +61,11 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
         self.replace = bool(replace)
         self.disjoint = bool(disjoint)
         self.is_weighted = weight_attr is not None
-        self.on_gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available() and _runs_on_gpus(session))
-        self.device: Any = torch.device("cuda", 0) if self.on_gpu else torch.device("cpu")
+        # One rank of several processes: each has batches of its own.
+        self.own = has_fellows()
+        self._own_batch, self._own_flight = 0, 1
+        self.on_gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available() and _device_of(device, session).type == "cuda")
+        self.device: Any = (_device_of(device, session) if self.own else torch.device("cuda", 0)) if self.on_gpu else torch.device("cpu")
         self._session = session
         weights = None if weight_attr is None else _weights_of(data, weight_attr)
         self._graph, self._permutation = _graph_of(edge_index, self.num_nodes, weights, self.device)
@@ -69,6 +74,10 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
     def edge_permutation(self) -> None:
         """None: the edges of an output are columns of `edge_index` already."""
         return None
+
+    def prepare(self, batch: int, flight: int) -> None:
+        """Of one rank of several processes: all calls from here on are of `flight` batches of `batch` seeds at most."""
+        self._own_batch, self._own_flight = batch, flight
 
     def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
         """The sample of one batch of vertices."""
@@ -130,9 +139,15 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
             return [self._empty() if batch.numel() == 0 else self._outputs([batch], number + at)[0] for at, batch in enumerate(batches)]
         seeds = batches[0] if len(batches) == 1 else torch.cat(list(batches))
         check_vertices("input", seeds, self.num_nodes)
-        found = sample_batches(self._graph, seeds.numpy(), self.num_neighbors, batch_size=batches[0].numel(), replace=self.replace, weighted=self.is_weighted,
-                               disjoint=self.disjoint, edge_ids=True, seed=SEED, batch=number, in_flight=len(batches), device="cuda" if self.on_gpu else "cpu",
-                               session=self._session, once=True)
+        size, flight = batches[0].numel(), len(batches)
+        if self.own:  # What the ranks make together must not depend on the batch.
+            is_prepared = size <= self._own_batch and flight <= self._own_flight
+            if len(batches) == 1:
+                size = self._own_batch if is_prepared else 1 << (size - 1).bit_length()
+            flight = self._own_flight if is_prepared else flight
+        found = sample_batches(self._graph, seeds.numpy(), self.num_neighbors, batch_size=size, replace=self.replace, weighted=self.is_weighted,
+                               disjoint=self.disjoint, edge_ids=True, seed=SEED, batch=number, in_flight=flight, device="cuda" if self.on_gpu else "cpu",
+                               session=self._session, once=True, own=self.own)
         outputs = _outputs_of(found, self._permutation, self.disjoint)
         if self.subgraph_type == "bidirectional":
             outputs = [out.to_bidirectional(keep_orig_edges=False) for out in outputs]
@@ -145,10 +160,10 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
                              num_sampled_edges=[0] * hops)
 
 
-def _runs_on_gpus(session: Session | None) -> bool:
-    """Whether calls of the session run on GPUs that this build of warren can use."""
-    found = sample_batches(from_edges([0], [0]), [0], [1], session=session)
-    return bool(found.info["device"] == "cuda")
+def _device_of(device: str, session: Session | None) -> Any:
+    """Where calls of the session run: on which GPU, or the CPU where this build of warren can use none."""
+    found = sample_batches(from_edges([0], [0]), [0], [1], device=device, session=session)
+    return found.array("vertices", library="torch").device if found.info["device"] == "cuda" else torch.device("cpu")
 
 
 def check_vertices(name: str, ids: Any, num_nodes: int) -> None:
