@@ -2,6 +2,7 @@
 // The host side of the asynchronous PageRank.
 #include "traverse/tasks/async_pagerank.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
@@ -44,7 +45,9 @@ schedule::QueueOptions queue_of_chunks(const AsyncOptions& options, std::uint64_
   queue.batch = 1;
   queue.most_pushes = 1;
   queue.fetch = 1;
-  queue.threads_per_processor = schedule::threads_per_processor<RankingFunction<double>>();
+  // Of either precision: blocks of doubles have fewer threads.
+  queue.threads_per_processor = std::max(schedule::threads_per_processor<RankingFunction<double>>(),
+                                         schedule::threads_per_processor<RankingFunction<float>>());
   queue.gather = schedule::Gather::never;
   queue.stumble_nanoseconds = options.stumble_nanoseconds;
   return queue;
