@@ -175,7 +175,7 @@ TEST(Sssp, SweepsLargeBinsOfFarEdges) {
   for (const std::size_t i : {1u, 4u}) check_large_bins(teams[i]);
 }
 
-TEST(Sssp, SweepsLargeBinsOfRanksApart) { check_large_bins(fixtures::cpu_teams_apart()[0]); }
+TEST(Sssp, SweepsLargeBinsOfRanksApart) { check_large_bins(fixtures::cpu_teams_apart().front()); }
 
 TEST(Sssp, WeightsOfZeroEverywhere) {
   const Case zeros("zeros", with_integers(fixtures::generated("kron:8", true), 0, 0));
