@@ -15,7 +15,7 @@ constexpr std::uint32_t kProcessorsBeside = 24;
 
 /// Where rows lie: of one rank alone, or of all.
 struct RowPlaces {
-  std::vector<std::uint64_t> bases;  ///< By rank, as this device addresses them.
+  std::vector<void*> bases;  ///< By rank, as this device addresses them.
   std::vector<std::uint64_t> cuts;
   int rank = 0;
   std::uint64_t row_bytes = 0;
@@ -29,7 +29,7 @@ void gather_elements(const exec::Stream& stream, const RowPlaces& places, const 
   view.ranks = static_cast<int>(places.bases.size());
   view.width = places.row_bytes / sizeof(T);
   for (std::size_t q = 0; q < places.bases.size(); ++q)
-    view.base[q] = reinterpret_cast<T*>(places.bases[q]);
+    view.base[q] = static_cast<T*>(places.bases[q]);
   std::copy(places.cuts.begin(), places.cuts.end(), view.cuts);
   memory::gather_vertices(stream, view, ids, count, static_cast<T*>(to), nullptr, nullptr,
                           processors, processors != 0);
@@ -42,10 +42,6 @@ void gather_rows(const exec::Stream& stream, const RowPlaces& places, const Vert
   const auto gather = places.row_bytes % sizeof(float) == 0 ? gather_elements<float>
                                                             : gather_elements<std::uint16_t>;
   gather(stream, places, ids, count, to, processors);
-}
-
-std::uint64_t address_of(const void* rows) {
-  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(rows));
 }
 
 }  // namespace
@@ -98,7 +94,7 @@ const void* HaloPull::begin(const exec::Stream& stream, const void* x, std::uint
 
 void HaloPull::read(const exec::Stream& stream, const void* x, std::uint64_t row_bytes, void* to,
                     std::uint32_t processors) {
-  const RowPlaces places{team_.all_gather(address_of(x)), cuts_, team_.rank(), row_bytes};
+  const RowPlaces places{team_.pointers(x), cuts_, team_.rank(), row_bytes};
   barrier_.arrive(stream);
   barrier_.wait(stream);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -121,7 +117,7 @@ void HaloPull::receive(const exec::Stream& stream, const void* x, std::uint64_t 
   for (const std::uint64_t row : send_begin_) send_bytes.push_back(row * row_bytes);
   for (const std::uint64_t row : receive_begin_) receive_bytes.push_back(row * row_bytes);
   const auto own = static_cast<std::size_t>(team_.rank());
-  gather_rows(stream, {{address_of(x)}, {0, cuts_[own + 1] - cuts_[own]}, 0, row_bytes},
+  gather_rows(stream, {{const_cast<void*>(x)}, {0, cuts_[own + 1] - cuts_[own]}, 0, row_bytes},
               send_rows_.data(), send_rows_.size(), send_.data(), 0);
   team_.all_to_all_v(stream, send_.data(), send_bytes, to, receive_bytes);
   for (exec::Event& event : arrived_) event.record(stream);

@@ -207,7 +207,9 @@ void ThreadTransport::publish(std::span<const Shown> shown, bool is_later) {
     for (int q = 0; q < size_; ++q)
       if (q != rank_ && mirrors_)
         mirrors_->fetch(q, hub_->slots[static_cast<std::size_t>(q)].posted);
-    if (mirrors_ && !is_later) mirrors_->finish();
+    if (is_later) return;
+    if (mirrors_) mirrors_->finish();
+    hub_->barrier();  // All have read what is shown: components change it next.
   });
 }
 
