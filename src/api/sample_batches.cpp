@@ -228,8 +228,12 @@ SampleBatchesResult told(Sampled& all, bool disjoint) {
   return result;
 }
 
-/// Batches of a rank with seeds of its own have numbers from its own on, of 56 bits.
-constexpr int kRankShift = 56;
+/// Of a rank with seeds of its own the number that its batch 0 draws by: numbers are below 2^48,
+/// and there are 32 ranks at most.
+std::uint64_t own_number(std::uint64_t batch, std::uint64_t rank) {
+  constexpr int kBits = 43;
+  return batch % (std::uint64_t{1} << kBits) + (rank << kBits);
+}
 
 SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& options) {
   require(options.batch_size > 0, "batch_size: got 0, expected 1 or more");
@@ -281,8 +285,8 @@ SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& o
     if (is_own) {
       // Lists of other ranks do not change, so that none need be waited for.
       const double begin = now_seconds();
-      sample_share(kept, options, seeds, until - from, 0, batches,
-                   options.batch + (p << kRankShift), mine);
+      sample_share(kept, options, seeds, until - from, 0, batches, own_number(options.batch, p),
+                   mine);
       call.info.seconds = now_seconds() - begin;
       return;
     }
