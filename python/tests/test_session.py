@@ -218,7 +218,8 @@ def test_a_handler_of_ones_own_decides():
 
 def test_a_fork_after_use_is_refused():
     status, out, err = run("""
-        import os, sys, warren
+        import os, sys, warnings, warren
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 and later warn of any fork beside threads.
         graph = warren.from_edges([0, 1], [1, 2])
         graph.bfs(0)
         child = os.fork()

@@ -119,12 +119,12 @@ class Results(Hosts):
         self.agree(2, 2, "pagerank", "kron:9", "--verify", "--tolerance", "1e-9", fields=("converged", "verified"))
 
     def test_links(self):
-        """Ranks 0 and 1 are on one host, 2 and 3 on the other."""
+        """Of ranks that act as on two hosts every other one is on the same."""
         found = json.loads(self.run_hosts(4, 2, "info", "--json", "-"))
         self.assertEqual((len(found["ranks"]), found["hosts"]), (4, 2))
         for source, row in enumerate(found["links"]):
             for target, link in enumerate(row):
-                kind = "own memory" if source == target else "shared memory" if source // 2 == target // 2 else "network"
+                kind = "own memory" if source == target else "shared memory" if source % 2 == target % 2 else "network"
                 self.assertEqual(link["kind"], kind, (source, target))
                 self.assertGreater(link["gigabytes_per_second"], 0)
 
