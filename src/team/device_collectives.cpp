@@ -28,9 +28,9 @@ class DirectCollectives : public DeviceCollectives {
   void all_gather(const exec::Stream& stream, const void* send, void* recv,
                   std::uint64_t bytes) override {
     stream.synchronize();
+    const std::vector<const std::byte*> from = shown(send);
     team_.with_peer_memory([&] {
       const auto lent = team_.all_gather(bytes);
-      const std::vector<const std::byte*> from = shown(send);
       for (std::size_t q = 0; q < ranks_; ++q) {
         require(
             lent[q] == bytes,
@@ -52,9 +52,9 @@ class DirectCollectives : public DeviceCollectives {
     const bool is_copied = team_.device().is_cuda();
     reserve(is_copied ? (ranks_ + 1) * stride : stride);
     stream.synchronize();
+    const std::vector<const std::byte*> sent = shown(send), sums = shown(staging_.get());
     team_.with_peer_memory([&] {
       const auto lent = team_.all_gather(count);
-      const std::vector<const std::byte*> sent = shown(send), sums = shown(staging_.get());
       const auto rank = static_cast<std::size_t>(team_.rank());
       const std::uint64_t first = first_of(rank, count);
       const std::uint64_t own = first_of(rank + 1, count) - first;
@@ -95,11 +95,11 @@ class DirectCollectives : public DeviceCollectives {
       std::uint64_t offsets[kMaxRanks + 1];
     };
     stream.synchronize();
+    const std::vector<const std::byte*> from = shown(send);
     team_.with_peer_memory([&] {
       Lent mine{};
       std::copy(send_offsets.begin(), send_offsets.end(), mine.offsets);
       const auto lent = team_.all_gather(mine);
-      const std::vector<const std::byte*> from = shown(send);
       const auto rank = static_cast<std::size_t>(team_.rank());
       for (std::size_t q = 0; q < ranks_; ++q) {
         const std::uint64_t begin = lent[q].offsets[rank];
@@ -124,7 +124,7 @@ class DirectCollectives : public DeviceCollectives {
     return count / ranks_ * q + std::min<std::uint64_t>(q, count % ranks_);
   }
 
-  /// Every rank's `memory`. Throws UsageError where processes have no path to it.
+  /// Every rank's `memory`. Throws UsageError on all ranks where processes have no path to it.
   [[nodiscard]] std::vector<const std::byte*> shown(const void* memory) {
     auto* const mine = const_cast<void*>(memory);
     const std::vector<void*> table =
