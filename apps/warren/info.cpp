@@ -204,6 +204,7 @@ ExitStatus run_info(const InfoCommand& options) {
   });
   json["seconds"] = {now_seconds() - begin};
   std::vector<std::string> names;
+  names.reserve(links.devices().size());
   for (int i = 0; i < links.size(); ++i)
     names.push_back(has_ranks ? fmt::format("rank {}", i)
                               : links.devices()[static_cast<std::size_t>(i)].name());
