@@ -12,11 +12,11 @@ namespace warren::team {
 namespace {
 
 /// As large as pages of a GPU: what shares one with a block would be shown with it.
-constexpr std::uint64_t kUnit = std::uint64_t{2} << 20;
-constexpr std::uint64_t kAlignment = 256;
-/// Smaller blocks are parts of one of kBlock bytes.
-constexpr std::uint64_t kSmall = std::uint64_t{1} << 20;
-constexpr std::uint64_t kBlock = std::uint64_t{32} << 20;
+constexpr std::uint64_t kGpuPage = std::uint64_t{2} << 20;
+constexpr std::uint64_t kPartAlignment = 256;
+/// Smaller blocks are parts of one of kSharedBlock bytes.
+constexpr std::uint64_t kSmallBlock = std::uint64_t{1} << 20;
+constexpr std::uint64_t kSharedBlock = std::uint64_t{32} << 20;
 
 #if WARREN_HAS_CUDA
 
@@ -147,19 +147,19 @@ GpuArena::Blocks::iterator GpuArena::find(const void* pointer) {
 
 void* GpuArena::allocate(const exec::Device& device, std::uint64_t bytes) {
   const std::scoped_lock lock(mutex_);
-  if (bytes >= kSmall) {
-    if (bytes > ~kUnit) return nullptr;  // No device has as much, and it would not be rounded.
-    const auto block = add(device.index(), rounded_up(bytes, kUnit));
+  if (bytes >= kSmallBlock) {
+    if (bytes > ~kGpuPage) return nullptr;  // No device has as much, and it would not be rounded.
+    const auto block = add(device.index(), rounded_up(bytes, kGpuPage));
     return block == blocks_.end() ? nullptr : block->first;
   }
-  const std::uint64_t size = rounded_up(bytes, kAlignment);
+  const std::uint64_t size = rounded_up(bytes, kPartAlignment);
   for (auto& [base, block] : blocks_) {
     if (block.parts == nullptr || block.gpu != device.index()) continue;
-    if (const auto first = block.parts->take(size, kAlignment)) return base + *first;
+    if (const auto first = block.parts->take(size, kPartAlignment)) return base + *first;
   }
-  auto parts = std::make_unique<AddressGaps>(kBlock);
-  const std::uint64_t first = parts->take(size, kAlignment).value();
-  const auto block = add(device.index(), kBlock);
+  auto parts = std::make_unique<AddressGaps>(kSharedBlock);
+  const std::uint64_t first = parts->take(size, kPartAlignment).value();
+  const auto block = add(device.index(), kSharedBlock);
   if (block == blocks_.end()) return nullptr;
   block->second.parts = std::move(parts);
   return block->first + first;
@@ -175,7 +175,7 @@ void GpuArena::deallocate(const exec::Device& /*device*/, void* pointer,
   Block& block = found->second;
   if (block.parts != nullptr) {
     block.parts->give(static_cast<std::uint64_t>(static_cast<std::byte*>(pointer) - found->first),
-                      rounded_up(bytes, kAlignment));
+                      rounded_up(bytes, kPartAlignment));
     return;
   }
   drop(found);
