@@ -130,6 +130,7 @@ class DirectCollectives : public DeviceCollectives {
     const std::vector<void*> table =
         team_.spans_processes() ? team_.share_with_all(mine) : team_.pointers(mine);
     std::vector<const std::byte*> found;
+    found.reserve(table.size());
     for (const void* const pointer : table) found.push_back(static_cast<const std::byte*>(pointer));
     return found;
   }

@@ -192,6 +192,7 @@ std::vector<Place> places_of(Team& team) {
 /// As this rank would have them; those of other processes may be numbered otherwise there.
 std::vector<exec::Device> devices_of(const std::vector<Place>& places) {
   std::vector<exec::Device> devices;
+  devices.reserve(places.size());
   for (const Place& place : places)
     devices.push_back(place.is_cuda ? exec::Device::cuda(place.index)
                                     : exec::Device::cpu(place.threads));

@@ -129,6 +129,7 @@ std::vector<void*> ProcessTransport::share(void* pointer) {
     if (on_gpu_) mine.shown = pointer == nullptr ? ShownBlock{} : on_gpu_->gpus->show(pointer);
     barrier();
     std::vector<void*> table;
+    table.reserve(static_cast<std::size_t>(size()));
     for (int q = 0; q < size(); ++q) table.push_back(reached(q));
     barrier();
     return table;
