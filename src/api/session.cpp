@@ -100,8 +100,6 @@ Teams::Teams(const SessionOptions& options)
             fmt::format("devices: got {}, but each of {} processes is a rank ({}): leave it out",
                         options.devices, processes->size(), processes->launcher()));
   }
-  // Whether each finds a GPU of its own they see when they meet.
-  if (team::Processes::current() != nullptr && team.kind == exec::DeviceKind::cuda) team.ranks = 1;
   team.threads = options.threads;
   team.sharing = sharing(options);
   team.are_apart = options.no_peer;

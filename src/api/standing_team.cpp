@@ -35,10 +35,7 @@ thread_local const StandingTeam* serving = nullptr;
 
 StandingTeam::StandingTeam(const team::TeamOptions& options)
     : ranks_(ranks_here(options)), patience_(options.kind == exec::DeviceKind::cuda ? 1000 : 50) {
-  // Processes see when they meet whether each has a GPU.
-  team::TeamOptions own = options;
-  if (team::Processes::current() != nullptr && own.kind == exec::DeviceKind::cuda) own.ranks = 1;
-  team::validate(own);
+  team::validate(options);
   thread_ = start_thread(
       [this, options] {
         std::exception_ptr error;

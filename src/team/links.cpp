@@ -22,10 +22,11 @@ constexpr std::uint64_t kSmallBytes = 8;
 constexpr int kLargeCopies = 4;
 constexpr int kSmallCopies = 64;
 
-std::shared_ptr<std::byte> take(const exec::Device& device, exec::MemoryKind kind) {
-  auto* memory = static_cast<std::byte*>(exec::allocate(device, kind, kLargeBytes));
-  return {memory, [device, kind](std::byte* pointer) {
-            exec::deallocate(device, kind, pointer, kLargeBytes);
+std::shared_ptr<std::byte> take(const exec::Device& device, exec::MemoryKind kind,
+                                std::uint64_t bytes = kLargeBytes) {
+  auto* memory = static_cast<std::byte*>(exec::allocate(device, kind, bytes));
+  return {memory, [device, kind, bytes](std::byte* pointer) {
+            exec::deallocate(device, kind, pointer, bytes);
           }};
 }
 
@@ -201,7 +202,7 @@ std::vector<exec::Device> devices_of(const std::vector<Place>& places) {
 
 constexpr std::uint64_t kMessageBytes = std::uint64_t{16} << 20;
 
-/// One copy of this many bytes from `source`, which may be here, to this rank.
+/// One copy to this rank, until it is there.
 void fetch(const exec::Stream& stream, std::byte* to, const void* from, std::uint64_t bytes) {
   exec::copy(stream, to, from, bytes);
   stream.synchronize();
@@ -230,12 +231,7 @@ Links measure_links(Team& team) {
   const auto me = static_cast<std::size_t>(team.rank());
   const exec::Device& device = team.device();
   const exec::Stream stream(device);
-  const auto taken = [&](exec::MemoryKind kind) {
-    auto* memory = static_cast<std::byte*>(exec::allocate(device, kind, kMessageBytes));
-    return std::shared_ptr<std::byte>(memory, [device, kind](std::byte* pointer) {
-      exec::deallocate(device, kind, pointer, kMessageBytes);
-    });
-  };
+  const auto taken = [&](exec::MemoryKind kind) { return take(device, kind, kMessageBytes); };
   std::vector<Link> host(ranks), mine(ranks);
   team.with_peer_memory([&] {
     const auto own = taken(exec::MemoryKind::device), other = taken(exec::MemoryKind::device);

@@ -131,7 +131,9 @@ void validate(const TeamOptions& options) {
   require(options.first_gpu >= 0 && options.first_gpu < present,
           fmt::format("GPU {} was asked for, but there {} {}, numbered from 0", options.first_gpu,
                       present == 1 ? "is" : "are", present));
-  require(options.ranks <= present || options.sharing != Sharing::refused,
+  // Processes see when they meet whether each has a GPU.
+  const bool is_counted = Processes::current() == nullptr;
+  require(!is_counted || options.ranks <= present || options.sharing != Sharing::refused,
           fmt::format("{} GPUs were asked for, but there {} {}; ask for fewer, or let ranks share "
                       "them: share devices",
                       options.ranks, present == 1 ? "is" : "are", present));
@@ -177,12 +179,6 @@ int kernels_on_device(const TeamOptions& options, int rank) {
   return (options.ranks - rank % present - 1) / present + 1;
 }
 
-/// Processes that share GPUs count them themselves.
-void validate_alone(TeamOptions options) {
-  if (options.kind == exec::DeviceKind::cuda) options.ranks = 1;
-  validate(options);
-}
-
 /// All ranks run on GPUs or none. Throws UsageError on all.
 void check_same_kind(Transport& transport, const TeamOptions& options) {
   std::vector<std::uint64_t> kinds(static_cast<std::size_t>(transport.size()));
@@ -217,7 +213,7 @@ std::unique_ptr<Team> process_team(Processes& processes, const TeamOptions& opti
 
 void run_process(Processes& processes, const TeamOptions& options,
                  const std::function<void(Team&)>& work) {
-  validate_alone(options);
+  validate(options);
   require(!options.are_apart,
           "ranks that are processes reach each other's memory: that they are apart is an option of "
           "ranks that are threads");

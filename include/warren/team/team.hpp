@@ -322,7 +322,7 @@ struct TeamOptions {
 [[noreturn]] void refuse_without_windows(const Team& team, const std::type_info& program);
 
 /// Checks `options` against the machine. Throws UsageError: no ranks, more than kMaxRanks, more
-/// CUDA ranks than GPUs.
+/// CUDA ranks than GPUs, but for ranks that are processes, which count them as they meet.
 void validate(const TeamOptions& options);
 
 /// The largest n for which the GPUs 0 to n - 1 all reach each other's memory from their kernels,
