@@ -184,7 +184,7 @@ def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5),
     on_gpu = _seeds_on_gpu(graph, seeds)
     if on_gpu is not None:
         many = _core.sample_batches(graph._core, on_gpu, hops, on_gpu.size, bool(replace), bool(weighted), bool(disjoint), bool(once), True,
-                                    seed_number(seed), _batch_number(batch), 1, run)
+                                    seed_number(seed), _batch_number(batch), 1, False, run)
         only: Sample = SampledBatches(graph, [on_gpu.size], many, library_of(seeds), on_gpu.gpu)[0]
         return only
     chosen = _seeds_of(graph, seeds)
