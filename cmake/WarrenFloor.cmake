@@ -1,4 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
+# warren_joined_cuda(OUT SOURCE...): what CMake does for C++ where CMAKE_UNITY_BUILD is on: several sources in each compilation, each of
+# which reads the headers three times. A source with the property SKIP_UNITY_BUILD_INCLUSION stays by itself.
+function(warren_joined_cuda out)
+  set(batch 5)
+  set(units)
+  set(content)
+  set(count 0)
+  foreach(source IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    get_source_file_property(is_alone ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(NOT CMAKE_UNITY_BUILD OR is_alone)
+      list(APPEND units ${source})
+      continue()
+    endif()
+    string(APPEND content "#include \"${source}\"\n")
+    math(EXPR count "${count} + 1")
+    math(EXPR rest "${count} % ${batch}")
+    if(rest EQUAL 0)
+      math(EXPR unit "${count} / ${batch}")
+      file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/joined/${unit}.cu CONTENT "${content}" @ONLY)
+      list(APPEND units ${CMAKE_CURRENT_BINARY_DIR}/joined/${unit}.cu)
+      set(content)
+    endif()
+  endforeach()
+  if(content)
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/joined/last.cu CONTENT "${content}" @ONLY)
+    list(APPEND units ${CMAKE_CURRENT_BINARY_DIR}/joined/last.cu)
+  endif()
+  set(${out} ${units} PARENT_SCOPE)
+endfunction()
+
 # warren_floor(NAME SOURCES ... [CUDA ...] [DEPENDS floor ...] [PRIVATE lib ...])
 #
 # One static library warren_NAME per floor. Floors may use only those below them, so DEPENDS names lower floors. CUDA sources are
@@ -8,7 +39,8 @@ function(warren_floor name)
   set(target warren_${name})
   add_library(${target} STATIC ${FLOOR_SOURCES})
   if(WARREN_HAS_CUDA)
-    target_sources(${target} PRIVATE ${FLOOR_CUDA})
+    warren_joined_cuda(cuda ${FLOOR_CUDA})
+    target_sources(${target} PRIVATE ${cuda})
   endif()
   target_include_directories(${target}
     PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>

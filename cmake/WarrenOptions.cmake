@@ -9,7 +9,7 @@ set(WARREN_MARCH "" CACHE STRING "CPU to build for, as for -march= (empty: the c
 option(WARREN_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(WARREN_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 # For builds that compile everything once, as scripts/test does. (ccache would have to be told not to look at precompiled headers.)
-option(WARREN_COMPILED_ONCE "Compile fast: several of the program's sources at a time, headers of tests precompiled, little optimised" OFF)
+option(WARREN_COMPILED_ONCE "Compile fast: headers of tests precompiled, little optimised" OFF)
 option(WARREN_WERROR "Treat warnings as errors" OFF)
 option(WARREN_PYTHON "Build the Python extension (pyproject.toml does; needs nanobind)" OFF)
 option(WARREN_FUZZ "Build the libFuzzer targets (needs clang)" OFF)

@@ -41,6 +41,10 @@ has_gpu() {
 
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$(build_jobs)}"
 
+# For builds from nothing: several sources in each compilation. A build that is changed and built again is better off without.
+# shellcheck disable=SC2034
+joined_sources=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8)
+
 # A second build, or the same sources in another preset or clone, costs little with ccache: paths
 # below the project's folder are compared as if all clones lay in one place.
 use_ccache() {
