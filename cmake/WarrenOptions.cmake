@@ -75,6 +75,10 @@ if(WARREN_WERROR)
   target_compile_options(warren_settings INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-error=restrict
     -Wno-error=maybe-uninitialized -Wno-error=array-bounds -Wno-error=stringop-overflow -Wno-error=stringop-overread>)
 endif()
+# Sources that are joined are included, so that g++ takes their anonymous namespaces for a header's.
+if(CMAKE_UNITY_BUILD)
+  target_compile_options(warren_settings INTERFACE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
+endif()
 # Of builds that compile everything once: this target takes longer to compile than to run.
 function(warren_compile_fast target)
   if(WARREN_COMPILED_ONCE)
