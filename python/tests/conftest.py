@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the package share: scripts that run in an interpreter of their own, and the same random cases each time."""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,9 @@ PACKAGE = Path(warren.__file__).parent
 # What the engine measures and remembers stays out of the user's cache.
 CACHE = tempfile.TemporaryDirectory()
 os.environ["XDG_CACHE_HOME"] = CACHE.name
+
+# What a shell starts in the background ignores it, and so would the scripts that tests send it to.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No script takes a tenth of it where it does not hang, also on a machine with much other work.
 HANG_SECONDS = 600
