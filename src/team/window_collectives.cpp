@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device collectives by windows: each rank copies what it gives into staging memory, which it shows
-// to the other hosts. An all-reduce adds up within each host first, so that of every element one
-// value a host goes over the link to the rank that adds the hosts' up, and one comes back.
+// to the other hosts, and nobody returns before all have read it. An all-reduce adds up within each
+// host first, so that of every element one value a host goes over the link to the rank that adds
+// the hosts' up, and one comes back.
 #include "team/window_collectives.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class ShownArray {
   ShownArray(const ShownArray&) = delete;
   ShownArray& operator=(const ShownArray&) = delete;
 
-  /// All ranks have met since they last read it. Collective. Throws MemoryError.
+  /// Collective. Throws MemoryError.
   void reserve(Team& team, std::uint64_t bytes) {
     windows_ = {};
     memory_.reset();
@@ -73,6 +74,7 @@ class WindowCollectives : public DeviceCollectives {
       team_.publish({&mine, 1});
       for (std::size_t q = 0; q < ranks_; ++q)
         copy(static_cast<std::byte*>(recv) + q * bytes, shown_.of(q), bytes);
+      team_.barrier();
     });
   }
 
@@ -81,7 +83,6 @@ class WindowCollectives : public DeviceCollectives {
     stream.synchronize();
     team_.with_peer_memory([&] {
       const std::uint64_t size = size_of(type);
-      // What was given before others read in that call's first round.
       const bool is_there = count * size <= bytes_;
       if (is_there) copy(given_.own(), send, count * size);
       check_equal("all_reduce", "elements", count);
@@ -115,6 +116,7 @@ class WindowCollectives : public DeviceCollectives {
         const Range range = range_of(q, count, size);
         copy(static_cast<std::byte*>(recv) + range.begin, shown_.of(q) + range.begin, range.bytes);
       }
+      team_.barrier();
     });
   }
 
@@ -149,6 +151,7 @@ class WindowCollectives : public DeviceCollectives {
       for (std::size_t q = 0; q < ranks_; ++q)
         copy(static_cast<std::byte*>(recv) + recv_offsets[q], shown_.of(q) + lent[q].offsets[rank_],
              recv_offsets[q + 1] - recv_offsets[q]);
+      team_.barrier();
     });
   }
 
@@ -179,7 +182,6 @@ class WindowCollectives : public DeviceCollectives {
     for (std::size_t i = 0; i < ranks.size(); ++i) parts.part[i] = from.of(ranks[i]) + range.begin;
     reduce_parts<exec::Cpu>(stream, type, op, parts, to, range.bytes / size_of(type));
   }
-  /// A meeting of all ranks, too.
   void check_equal(const char* what, const char* unit, std::uint64_t amount) {
     const auto all = team_.all_gather(amount);
     for (std::size_t q = 0; q < ranks_; ++q) {
@@ -188,7 +190,7 @@ class WindowCollectives : public DeviceCollectives {
                           amount, unit, rank_, all[q], q));
     }
   }
-  /// Where all ranks have met since the last call. `bytes` are the same on all. Collective.
+  /// `bytes` are the same on all ranks. Collective.
   void reserve(std::uint64_t bytes) {
     if (bytes <= bytes_) return;
     bytes_ = 0;

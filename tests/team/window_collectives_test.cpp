@@ -4,6 +4,10 @@
 #include "team/device_collectives_cases.hpp"
 
 namespace warren::team {
+
+// They are of other carriers.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(DeviceCollectivesTest);
+
 namespace {
 
 using testing_support::run_on_hosts;
