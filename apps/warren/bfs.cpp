@@ -128,7 +128,7 @@ void report(Session& session, const BfsTogetherResult& result, const std::string
                                {"sum_depth", reach.sum_depth}});
   }
   json["verified"] = verified(result.info);
-  set_bytes_between_hosts(json, result.info);
+  set_bytes_between_hosts(json, result.info.bytes_between_hosts);
   session.print("\n{:>12}  {:>12}  {:>9}\n", "source", "reached", "max depth");
   for (const BfsReach& reach : result.reach) {
     session.print("{:>12}  {:>12}  {:>9}\n", names.id_text(reach.source), thousands(reach.reached),

@@ -34,13 +34,12 @@ void set_mode_fields(Json& json, const RunInfo& info) {
 
 void set_byte_fields(Json& json, const RunInfo& info) {
   json["bytes_read"] = info.bytes_read;
-  set_bytes_between_hosts(json, info);
+  set_bytes_between_hosts(json, info.bytes_between_hosts);
 }
 
-void set_bytes_between_hosts(Json& json, const RunInfo& info) {
+void set_bytes_between_hosts(Json& json, std::uint64_t bytes) {
   const auto* processes = team::Processes::current();
-  if (processes != nullptr && processes->hosts() > 1)
-    json["bytes_between_hosts"] = info.bytes_between_hosts;
+  if (processes != nullptr && processes->hosts() > 1) json["bytes_between_hosts"] = bytes;
 }
 
 std::string mode_text(const RunInfo& info) {

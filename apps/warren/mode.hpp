@@ -17,7 +17,7 @@ void set_mode_fields(Json& json, const RunInfo& info);
 /// What a traversal read of host memory, and what it sent between hosts.
 void set_byte_fields(Json& json, const RunInfo& info);
 /// Of ranks on several hosts: `bytes_between_hosts`.
-void set_bytes_between_hosts(Json& json, const RunInfo& info);
+void set_bytes_between_hosts(Json& json, std::uint64_t bytes);
 /// The same for people: a line or two.
 [[nodiscard]] std::string mode_text(const RunInfo& info);
 

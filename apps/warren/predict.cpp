@@ -13,6 +13,7 @@
 #include "warren/learn/trainer.hpp"
 
 #include "command.hpp"
+#include "mode.hpp"
 #include "option_rules.hpp"
 #include "predict_output.hpp"
 #include "stored_options.hpp"
@@ -163,6 +164,7 @@ ExitStatus run_predict(const PredictCommand& options) {
   Json& json = session.json();
   session.print("\n");
   json["seconds"] = std::vector<double>{outcome.seconds};
+  set_bytes_between_hosts(json, outcome.bytes_between_hosts);
   json["model"] = learn::name_of(train.model.kind);
   json["task"] = is_of_links ? "link" : "node";
   json["normalize"] = input.normalize;

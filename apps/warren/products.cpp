@@ -8,6 +8,7 @@
 #include "warren/sparse/strategy_text.hpp"
 
 #include "candidates.hpp"
+#include "mode.hpp"
 #include "option_rules.hpp"
 #include "text.hpp"
 
@@ -66,6 +67,7 @@ ExitStatus report(Session& session, const ProductCommand& command, const api::Or
   if (product.slow > 1) json["slow"] = product.slow;
   json["gflops"] = figures.gflops;
   json["rows_moved"] = figures.rows_moved;
+  set_bytes_between_hosts(json, figures.bytes_between_hosts);
   json["max_relative_error"] = verified(figures.error);
   json["sum"] = figures.sum;
   json["sumsq"] = figures.sumsq;

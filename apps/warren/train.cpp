@@ -15,6 +15,7 @@
 
 #include "candidates.hpp"
 #include "command.hpp"
+#include "mode.hpp"
 #include "option_rules.hpp"
 #include "stored_options.hpp"
 #include "text.hpp"
@@ -109,6 +110,7 @@ void report_batches(Session& session, const learn::TrainOptions& train,
 void report_exchange(Session& session, const learn::TrainOptions& train,
                      const api::TrainingOutcome& outcome) {
   if (train.sampled) return;
+  set_bytes_between_hosts(session.json(), outcome.bytes_between_hosts);
   const learn::ExchangeReport& exchange = outcome.exchange;
   session.json()["strategy"] = api::strategy_of(exchange);
   session.json()["strategy_reason"] = exchange.reason;

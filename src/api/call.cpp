@@ -135,8 +135,9 @@ Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int 
   if (const auto* processes = team::Processes::current()) {
     place.ranks = processes->size();
     require(has_hosts || processes->hosts() == 1,
-            "this call has no form for ranks on several hosts yet; bfs, sssp, components and "
-            "pagerank have: start all ranks on one host");
+            "this call has no form for ranks on several hosts yet; bfs, sssp, components, "
+            "pagerank, products and training on the whole graph have: start all ranks on one "
+            "host");
     require(place.kind == DeviceKind::cpu || processes->hosts() == 1,
             "device: ranks on several hosts run on the CPU; GPUs are not there yet");
     require(asked == place.ranks,
@@ -251,9 +252,7 @@ void Call::run(const std::function<void(team::Team&, RankGraph&)>& work) {
     if (team.reports()) order_ = part.order;
     const std::uint64_t sent = team.bytes_between_hosts();
     work(team, part);
-    if (team.spans_hosts())
-      info.bytes_between_hosts +=
-          team.all_reduce(team.bytes_between_hosts() - sent, std::plus<std::uint64_t>());
+    if (team.spans_hosts()) info.bytes_between_hosts += bytes_between_hosts(team, sent);
     limit.finish();
   });
   if (!is_logged(LogLevel::debug)) return;
@@ -321,8 +320,11 @@ bool Call::in_edges_on_device() const {
 }
 
 void Call::on_team(const std::function<void(team::Team&)>& work) {
-  teams_->run(place_, graph_.state()->number(),
-              [&](team::Team& team, RankStore& /*store*/) { work(team); });
+  teams_->run(place_, graph_.state()->number(), [&](team::Team& team, RankStore& /*store*/) {
+    const std::uint64_t sent = team.bytes_between_hosts();
+    work(team);
+    if (team.spans_hosts()) info.bytes_between_hosts += bytes_between_hosts(team, sent);
+  });
 }
 
 void check_placement(Edges edges, const PlacementOptions& placement, const RunOptions& run) {
@@ -364,6 +366,10 @@ void check_vertex(const Graph& graph, Vertex v, const char* name) {
     throw VertexError(fmt::format("{}: got {}, but the graph has no vertices", name, v));
   throw VertexError(
       fmt::format("{}: got {}, expected a vertex, 0 to {}", name, v, graph.vertices() - 1));
+}
+
+std::uint64_t bytes_between_hosts(team::Team& team, std::uint64_t before) {
+  return team.all_reduce(team.bytes_between_hosts() - before, std::plus<std::uint64_t>());
 }
 
 double slowest(team::Team& team, double seconds) {

@@ -187,6 +187,9 @@ void check_placement(Edges edges, const PlacementOptions& placement, const RunOp
 /// Throws VertexError.
 void check_vertex(const Graph& graph, Vertex v, const char* name);
 
+/// What all ranks have sent to other hosts since this one had sent `before` bytes. Collective.
+[[nodiscard]] std::uint64_t bytes_between_hosts(team::Team& team, std::uint64_t before);
+
 /// The largest of the ranks' values. Collective.
 [[nodiscard]] double slowest(team::Team& team, double seconds);
 

@@ -286,11 +286,12 @@ ProductFigures measure(const State& matrix, const ProductOptions& options, Work&
   const int ranks = matrix.team.place.ranks;
   ProductFigures figures;
   with_element(options.type, [&](auto element) {
-    matrix.team.run([&](team::Team& team) {
+    const std::uint64_t bytes = matrix.team.run([&](team::Team& team) {
       ProductRank<decltype(element), State> rank(options, matrix, team);
       ProductFigures mine = work(rank);
       if (team.reports()) figures = std::move(mine);
     });
+    figures.bytes_between_hosts = bytes;
   });
   const double operations =
       2.0 * static_cast<double>(matrix.graph().edges()) * static_cast<double>(options.k);
@@ -329,7 +330,7 @@ void check(const ProductOptions& options, int ranks) {
 MeasuredMatrix::MeasuredMatrix(Graph graph, const MatrixOptions& options) {
   check(options);
   auto state = std::make_shared<State>(
-      State{SessionRanks(options.session, options.device, options.devices), {}, {}});
+      State{SessionRanks(options.session, options.device, options.devices, true), {}, {}});
   graph::Graph arrays = graph.csr();
   graph = Graph(graph::Graph{});  // One order at a time is in memory.
   state->team.teams->on_host([&](exec::ThreadPool& pool) {

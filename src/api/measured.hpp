@@ -109,13 +109,21 @@ struct SessionRanks {
   RunInfo info;
   Place place;
 
+  /// `has_hosts`: as of place_of().
   SessionRanks(const std::optional<Session>& session, const std::optional<DeviceKind>& device,
-               int devices)
-      : teams(session_of(session).teams()), place(place_of(*teams, device, devices, info)) {}
-  /// Runs `work` on every rank.
+               int devices, bool has_hosts = false)
+      : teams(session_of(session).teams()),
+        place(place_of(*teams, device, devices, info, -1, has_hosts)) {}
+  /// Runs `work` on every rank. What all of them sent to other hosts, as in RunInfo.
   template <class Work>
-  void run(Work&& work) const {
-    teams->run(place, owner, [&](team::Team& team, RankStore& /*store*/) { work(team); });
+  std::uint64_t run(Work&& work) const {
+    std::uint64_t bytes = 0;
+    teams->run(place, owner, [&](team::Team& team, RankStore& /*store*/) {
+      const std::uint64_t before = team.bytes_between_hosts();
+      work(team);
+      if (team.spans_hosts()) bytes = bytes_between_hosts(team, before);
+    });
+    return bytes;
   }
 };
 

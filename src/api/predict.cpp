@@ -65,6 +65,7 @@ learn::MemoryPlan plan_prediction(const PredictionJob& job) {
 void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryPlan& plan,
                 Prediction& outcome) {
   learn::check_memory(plan, team.device(), team.size());
+  check_same_data(team, job.data);
   learn::Trainer trainer(team, job.data.graphs, job.data.dataset, job.options);
   const auto is_trained_on = trainer.load_model(job.model, job.name);
   std::optional<learn::Scores> scores;
@@ -97,9 +98,9 @@ void predict_on(team::Team& team, const PredictionJob& job, const learn::MemoryP
 Prediction run_prediction(const Session& session, const PredictionJob& job) {
   const learn::MemoryPlan plan = plan_prediction(job);
   Prediction outcome;
-  SessionRanks(session, std::nullopt, 0).run([&](team::Team& team) {
-    predict_on(team, job, plan, outcome);
-  });
+  const SessionRanks ranks(session, std::nullopt, 0, true);
+  outcome.bytes_between_hosts =
+      ranks.run([&](team::Team& team) { predict_on(team, job, plan, outcome); });
   return outcome;
 }
 

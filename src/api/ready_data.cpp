@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "warren/api/checks.hpp"
+#include "warren/core/error.hpp"
 #include "warren/graph/transform.hpp"
+#include "warren/learn/dataset_mark.hpp"
 
 #include "api/graph_state.hpp"
 
@@ -23,6 +27,17 @@ TrainingData ready_data(const Dataset& dataset, const Preparation& how, const Ne
     data = prepare(std::move(graph), std::move(content), how, pool);
   });
   return data;
+}
+
+void check_same_data(team::Team& team, const TrainingData& data) {
+  if (!team.spans_processes()) return;
+  const auto all = team.all_gather(learn::mark_of(data.graphs, data.dataset));
+  for (std::size_t q = 1; q < all.size(); ++q) {
+    const std::string text = learn::difference(all[0], all[q]);
+    require(text.empty(), fmt::format("the ranks read different datasets, that of rank 0 and that "
+                                      "of rank {}: {}; give all ranks the same files",
+                                      q, text));
+  }
 }
 
 std::vector<float> gathered(team::Team& team, const TrainingData& data,

@@ -17,6 +17,9 @@ namespace warren::api {
 [[nodiscard]] TrainingData ready_data(const Dataset& dataset, const Preparation& how,
                                       const Needs& needs, Teams& teams);
 
+/// Each process has read the dataset for itself: throws UsageError where they differ. Collective.
+void check_same_data(team::Team& team, const TrainingData& data);
+
 /// All ranks' rows at rank 0, `width` numbers each, in the dataset's order. Collective.
 [[nodiscard]] std::vector<float> gathered(team::Team& team, const TrainingData& data,
                                           const std::vector<float>& mine, std::uint64_t width);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,10 +25,35 @@ std::string strategy_of(const learn::ExchangeReport& report) {
   return report.is_local ? "local" : sparse::product_text(report.product);
 }
 
+namespace {
+
+/// Each process finds the checkpoint for itself: on hosts that may not have the same folder.
+void check_same_start(team::Team& team, bool resumes, std::size_t epochs) {
+  struct Start {
+    bool resumes;
+    std::size_t epochs;
+  };
+  const auto text = [](const Start& start) {
+    return start.resumes ? fmt::format("goes on after {} epochs", start.epochs)
+                         : std::string("finds no checkpoint to go on from");
+  };
+  const std::vector<Start> all = team.all_gather(Start{resumes, epochs});
+  for (std::size_t q = 1; q < all.size(); ++q) {
+    require(
+        all[q].resumes == all[0].resumes && all[q].epochs == all[0].epochs,
+        fmt::format("rank {} {}, and rank 0 {}: give the hosts of all ranks the same checkpoint", q,
+                    text(all[q]), text(all[0])));
+  }
+}
+
+}  // namespace
+
 void train_on(team::Team& team, const TrainingJob& job, TrainingOutcome& outcome) {
   learn::check_memory(job.plan, team.device(), team.size());
+  check_same_data(team, job.data);
   learn::Trainer trainer(team, job.data.graphs, job.data.dataset, job.options);
   if (job.resumes) trainer.resume();
+  if (team.spans_processes()) check_same_start(team, job.resumes, trainer.history().size());
   const bool reports = team.reports();
   if (reports) outcome = {};
   const auto result = trainer.run([&](const learn::EpochRecord& record) {
@@ -57,9 +83,8 @@ void train_on(team::Team& team, const TrainingJob& job, TrainingOutcome& outcome
 
 TrainingOutcome run_training(const Session& session, const TrainingJob& job) {
   TrainingOutcome outcome;
-  SessionRanks(session, std::nullopt, 0).run([&](team::Team& team) {
-    train_on(team, job, outcome);
-  });
+  const SessionRanks ranks(session, std::nullopt, 0, true);
+  outcome.bytes_between_hosts = ranks.run([&](team::Team& team) { train_on(team, job, outcome); });
   return outcome;
 }
 

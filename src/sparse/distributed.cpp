@@ -87,7 +87,14 @@ std::string name_of(Strategy strategy) {
 template <class T>
 std::unique_ptr<Product<T>> make_product(const Preparation& given) {
   const DistributedOptions& options = given.options;
-  if (given.team.needs_windows()) {
+  if (given.team.spans_hosts()) {
+    require((options.strategy == Strategy::staged || options.strategy == Strategy::broadcast) &&
+                options.slow_between == 1 && options.chunks <= 1,
+            fmt::format("strategy {}: it reads other ranks' rows where they lie, and ranks on "
+                        "several hosts read what is published, in one chunk: take plain staged, "
+                        "broadcast or auto, or start all ranks on one host",
+                        name_of(options.strategy)));
+  } else if (given.team.needs_windows()) {
     require(
         options.strategy == Strategy::staged && options.slow_between == 1 && options.chunks <= 1,
         fmt::format("strategy {}: {} cannot address the memory of all other ranks, so that "

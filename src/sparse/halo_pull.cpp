@@ -4,45 +4,15 @@
 #include <algorithm>
 
 #include "warren/core/error.hpp"
-#include "warren/memory/gather.hpp"
 #include "warren/sparse/blocks.hpp"
+
+#include "sparse/row_places.hpp"
 
 namespace warren::sparse {
 namespace {
 
 /// Of a GPU, those that move rows beside a product.
 constexpr std::uint32_t kProcessorsBeside = 24;
-
-/// Where rows lie: of one rank alone, or of all.
-struct RowPlaces {
-  std::vector<void*> bases;  ///< By rank, as this device addresses them.
-  std::vector<std::uint64_t> cuts;
-  int rank = 0;
-  std::uint64_t row_bytes = 0;
-};
-
-template <class T>
-void gather_elements(const exec::Stream& stream, const RowPlaces& places, const Vertex* ids,
-                     std::uint64_t count, void* to, std::uint32_t processors) {
-  memory::GlobalView<T> view;
-  view.rank = places.rank;
-  view.ranks = static_cast<int>(places.bases.size());
-  view.width = places.row_bytes / sizeof(T);
-  for (std::size_t q = 0; q < places.bases.size(); ++q)
-    view.base[q] = static_cast<T*>(places.bases[q]);
-  std::copy(places.cuts.begin(), places.cuts.end(), view.cuts);
-  memory::gather_vertices(stream, view, ids, count, static_cast<T*>(to), nullptr, nullptr,
-                          processors, processors != 0);
-}
-
-/// Rows by number, as elements of 4 or 2 bytes.
-void gather_rows(const exec::Stream& stream, const RowPlaces& places, const Vertex* ids,
-                 std::uint64_t count, void* to, std::uint32_t processors) {
-  if (count == 0) return;
-  const auto gather = places.row_bytes % sizeof(float) == 0 ? gather_elements<float>
-                                                            : gather_elements<std::uint16_t>;
-  gather(stream, places, ids, count, to, processors);
-}
 
 }  // namespace
 
@@ -58,6 +28,10 @@ HaloPull::HaloPull(team::Team& team, const exec::Stream& stream,
       barrier_(team) {
   for (std::size_t i = 0; i < parts_.size(); ++i) arrived_.emplace_back(team.device());
   if (is_direct_) return;
+  if (team.spans_hosts()) {
+    windows_.emplace(team, stream, cuts, exchange);
+    return;
+  }
   // Each owner is told which of its rows are needed.
   receive_begin_ = exchange.halo_begin();
   std::vector<std::vector<Vertex>> needed;
@@ -108,6 +82,11 @@ void HaloPull::read(const exec::Stream& stream, const void* x, std::uint64_t row
 
 void HaloPull::receive(const exec::Stream& stream, const void* x, std::uint64_t row_bytes,
                        void* to) {
+  if (windows_) {
+    windows_->receive(stream, x, row_bytes, to);
+    for (exec::Event& event : arrived_) event.record(stream);
+    return;
+  }
   if (const std::uint64_t bytes = exec::bytes_of(send_rows_.size(), row_bytes);
       send_.size() < bytes) {
     send_.reset();

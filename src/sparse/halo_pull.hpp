@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "warren/memory/buffer.hpp"
@@ -12,12 +13,15 @@
 #include "warren/sparse/pipelined_plan.hpp"
 #include "warren/team/stream_barrier.hpp"
 
+#include "sparse/halo_windows.hpp"
+
 namespace warren::sparse {
 
 /// The halo of one matrix. Each rank reads its rows where they lie with their owners, part by part,
 /// by kernels on its own device; where ranks have no direct path to each other (or by choice)
-/// owners gather them and a collective moves them, all at once. Whoever begins a pull ends it
-/// before the next one; rows that were given may be overwritten behind its end.
+/// owners gather them and a collective, or between hosts windows, move them, all at once. Whoever
+/// begins a pull ends it before the next one; rows that were given may be overwritten behind its
+/// end. Ranks that are on several hosts meet between the last pull and the end of this.
 class HaloPull {
  public:
   /// `ids`: the exchange's halo in the plan's order, on the device (the caller's). Where nothing is
@@ -56,6 +60,7 @@ class HaloPull {
   std::vector<std::uint64_t> send_begin_, receive_begin_;
   memory::Buffer<Vertex> send_rows_;
   memory::Buffer<std::byte> send_;
+  std::optional<HaloWindows> windows_;  // Of ranks on several hosts.
 };
 
 }  // namespace warren::sparse

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products for which every rank gets all rows, one owner's after the other's: with one buffer, or
 // with two, so that the next rows are on their way while the present ones are multiplied. Each rank
-// begins with its successor's rows: no two ranks read the same owner's memory at the same time.
+// begins with its successor's rows: no two ranks read the same owner's memory at the same time. On
+// several hosts owners publish theirs first: each row goes to each host once.
 #include <algorithm>
 
 #include "sparse/product.hpp"
@@ -29,8 +30,10 @@ class BroadcastProduct final : public ProductBase<T> {
     }
   }
 
-  void enqueue(const ProductRun<T>& run) override {
+  void enqueue(const ProductRun<T>& given) override {
     this->moves_.restart();
+    ProductRun<T> run = given;
+    if (this->team_.spans_hosts()) publish(run);
     if (is_pipelined_) fetch(run, 0);
     this->multiply_own(run);
     for (std::size_t s = 0; s < stages_.size(); ++s) {
@@ -50,6 +53,22 @@ class BroadcastProduct final : public ProductBase<T> {
   void take_buffers(std::uint64_t width) override {
     this->take(buffers_[0], most_, width);
     if (is_pipelined_) this->take(buffers_[1], most_, width);
+    if (!this->team_.spans_hosts()) return;
+    shown_ = {};
+    this->take(published_, this->count_, width);
+    shown_ = this->team_.share_windows({.data = published_.data(), .bytes = published_.bytes()});
+  }
+  /// The run's rows of B are where their owners, or mirrors of these, have them.
+  void publish(ProductRun<T>& run) {
+    const std::uint64_t bytes =
+        exec::bytes_of(exec::bytes_of(this->count_, run.b.width), sizeof(T));
+    this->team_.barrier();  // All have done with those of the last run.
+    exec::copy(run.stream, published_.data(), run.own.x, bytes);
+    run.stream.synchronize();
+    const team::Shown mine{.to = -1, .data = published_.data(), .bytes = bytes};
+    this->team_.publish({&mine, 1});
+    for (std::size_t q = 0; q < shown_.of.size(); ++q)
+      run.b.base[q] = static_cast<T*>(shown_.of[q]);
   }
   T* buffer(std::size_t stage) { return buffers_[is_pipelined_ ? stage % 2 : 0].data(); }
   /// The stage's rows, if there is one, when what its buffer held has been used.
@@ -67,6 +86,8 @@ class BroadcastProduct final : public ProductBase<T> {
   std::vector<Stage> stages_;
   std::uint64_t most_ = 0;  // Rows of a stage.
   memory::Buffer<T> buffers_[2];
+  memory::Buffer<T> published_;  // On several hosts: own rows, for all.
+  team::Windows shown_;
 };
 
 }  // namespace

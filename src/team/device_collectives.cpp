@@ -16,6 +16,7 @@
 #include "team/device_collectives_kernels.hpp"
 #include "team/nccl_collectives.hpp"
 #include "team/peer_access.hpp"
+#include "team/window_collectives.hpp"
 
 namespace warren::team {
 namespace {
@@ -177,6 +178,7 @@ std::uint64_t size_of(DataType type) {
 }
 
 std::unique_ptr<DeviceCollectives> make_device_collectives(Team& team) {
+  if (team.spans_hosts()) return make_window_collectives(team);
   if (team.size() > 1 && every_rank_has_its_own_gpu(team)) {
     if (auto nccl = make_nccl_collectives(team)) return nccl;
   }

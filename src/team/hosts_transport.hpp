@@ -29,6 +29,7 @@ class HostsTransport : public ProcessTransport {
   Windows share_windows(const Window& window) override;
   void publish(std::span<const Shown> shown, bool is_later) override;
   [[nodiscard]] bool spans_hosts() const override { return true; }
+  [[nodiscard]] int host_of(int rank) const override { return hosts_.host_of(rank); }
   [[nodiscard]] std::uint64_t bytes_between_hosts() const override { return hosts_.bytes(); }
   void abort(const std::string& message) noexcept override;
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks on several hosts: one machine whose ranks act as several, which share no pointer, and two network namespaces with a link between them."""
 
+import bisect
 import contextlib
+import itertools
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -87,6 +90,22 @@ class Hosts(ProgramTest):
             self.assertIn(text, said[0])
 
 
+def owners_of(edges, ranks):
+    """Whose vertices are which: ranges of about as many edges."""
+    degrees = [0] * (1 + max(max(edge) for edge in edges))
+    for u, _ in edges:
+        degrees[u] += 1
+    offsets = [0, *itertools.accumulate(degrees)]
+    cuts = [bisect.bisect_left(offsets, len(edges) * part // ranks) for part in range(1, ranks)]
+    return [bisect.bisect_right(cuts, v) for v in range(len(degrees))]
+
+
+def necessary_rows(edges, ranks, hosts):
+    """A row goes to a host once, where some rank of it names the row and none has it."""
+    host = [rank % hosts for rank in owners_of(edges, ranks)]
+    return len({(host[u], v) for u, v in edges if host[u] != host[v]})
+
+
 class Results(Hosts):
     """The same as of one rank."""
 
@@ -135,10 +154,131 @@ class Results(Hosts):
         self.assertIn("4 ranks in processes on 2 hosts", text)
 
 
+class Products(Hosts):
+    """The same as of one rank, and no row over the link that is not needed there."""
+
+    def agree(self, ranks, hosts, *arguments):
+        alone = self.succeed_json(*arguments, "--device", "cpu", "--devices", 1)
+        threads = self.succeed_json(*arguments, "--device", "cpu", "--devices", ranks)
+        found = json.loads(self.run_hosts(ranks, hosts, *arguments, "--json", "-"))
+        self.assertEqual((found["devices"], found["hosts"], found["verified"]), (ranks, hosts, True))
+        # Elements are whole numbers, so that sums are exact in any order.
+        self.assertEqual((found["sum"], found["sumsq"]), (alone["sum"], alone["sumsq"]))
+        if threads["strategy"] == found["strategy"]:
+            self.assertEqual(found["rows_moved"], threads["rows_moved"])
+        self.assertGreater(found["bytes_between_hosts"], 0)
+        return found
+
+    def test_spmm(self):
+        for ranks, hosts, *options in ((4, 2), (3, 2, "--strategy", "staged"), (4, 4, "--strategy", "auto", "--k", 5), (3, 2, "--strategy", "broadcast"),
+                                       (2, 2, "--method", "random", "--type", "float16"), (4, 2, "--type", "bfloat16", "--k", 3, "--strategy", "broadcast")):
+            found = self.agree(ranks, hosts, "spmm", "kron:9", "--verify", "--repeat", 2, *options)
+            self.assertEqual(found["strategy"], "broadcast" if "broadcast" in options else "staged")
+        self.agree(4, 2, "spmm", "grid:20x20", "--weights", "uniform:1:9", "--verify", "--deterministic")
+
+    def test_sddmm(self):
+        self.agree(4, 2, "sddmm", "kron:9", "--verify")
+        self.agree(3, 3, "sddmm", "grid:20x20", "--weights", "uniform:1:9", "--k", 7, "--verify", "--strategy", "staged", "--method", "degree")
+
+    def random_graph(self):
+        """Of 600 vertices, among whose out-edges a few targets are frequent."""
+        draw = random.Random(5)
+        edges = sorted({(draw.randrange(600), draw.randrange(600) if draw.random() < 0.6 else draw.randrange(40)) for _ in range(3000)})
+        self.file("graph.el", "".join(f"{u} {v}\n" for u, v in edges))
+        return edges
+
+    def test_necessary_bytes(self):
+        edges = self.random_graph()
+        repeat = 2
+        for command, products in (("spmm", repeat + 2), ("sddmm", repeat + 1)):  # Runs that warm up, and one that counts.
+            for ranks, hosts in ((2, 2), (4, 2), (4, 4), (3, 2)):
+                rows = necessary_rows(edges, ranks, hosts)
+                sent = [json.loads(self.run_hosts(ranks, hosts, command, "graph.el", "--k", k, "--repeat", repeat, "--json", "-"))["bytes_between_hosts"] for k in (4, 20)]
+                self.assertEqual(sent[1] - sent[0], products * rows * 16 * 4, (command, ranks, hosts))
+                # Beside rows: which these are, and what ranks tell each other at the beginning and the end.
+                self.assertLess(sent[0] - products * rows * 4 * 4, 4 * rows + 1000 * ranks * ranks)
+
+    def test_broadcast_sends_all_rows(self):
+        edges = self.random_graph()
+        vertices = 1 + max(max(edge) for edge in edges)
+        sent = [json.loads(self.run_hosts(4, 2, "spmm", "graph.el", "--strategy", "broadcast", "--k", k, "--json", "-"))["bytes_between_hosts"] for k in (4, 20)]
+        self.assertEqual(sent[1] - sent[0], 3 * vertices * 16 * 4)
+
+
+class Training(Hosts):
+    """The same losses as of one rank, but for the order of sums."""
+
+    GRAPH = ("community:600,6", "--features", 5, "--classes", 3, "--dropout", 0, "--hidden", 8)
+
+    def same(self, found, wanted):
+        self.assertEqual(len(found["epochs"]), len(wanted["epochs"]))
+        for one, other in zip(found["epochs"], wanted["epochs"], strict=True):
+            self.assertAlmostEqual(one["loss"], other["loss"], delta=2e-5 * max(1.0, other["loss"]))
+            self.assertAlmostEqual(one["test_accuracy"], other["test_accuracy"], delta=0.02)
+
+    def agree(self, ranks, hosts, *options):
+        arguments = ("train", *self.GRAPH, "--epochs", 3, *options)
+        alone = self.succeed_json(*arguments, "--device", "cpu", "--devices", 1)
+        found = json.loads(self.run_hosts(ranks, hosts, *arguments, "--json", "-"))
+        self.assertEqual((found["devices"], found["hosts"], found["strategy"].partition(":")[0]), (ranks, hosts, "staged"))
+        self.same(found, alone)
+        self.assertGreater(found["bytes_between_hosts"], 0)
+
+    def test_sums(self):
+        self.agree(4, 2, "--model", "gcn")
+        self.agree(3, 2, "--model", "gcn", "--layers", 3, "--recompute", "--method", "random")
+        self.agree(2, 2, "--model", "sage")
+        self.agree(4, 4, "--model", "gin")
+
+    def test_attention(self):
+        self.agree(4, 2, "--model", "gat", "--heads", 2)
+        self.agree(3, 2, "--model", "gatv2", "--heads", 2)
+
+    def test_narrow_numbers(self):
+        """They learn: last bits are others."""
+        found = json.loads(self.run_hosts(4, 2, "train", *self.GRAPH, "--epochs", 20, "--type", "bfloat16", "--json", "-"))
+        self.assertLess(found["epochs"][-1]["loss"], found["epochs"][0]["loss"])
+
+    def test_bytes_of_an_epoch(self):
+        """Each row of a layer once to each host that needs it, and gradients, there and back."""
+        self.succeed("convert", self.GRAPH[0], "graph.el", device=False)
+        edges = [tuple(map(int, line.split())) for line in (self.folder / "graph.el").read_text().splitlines() if line[0].isdigit()]
+        # Hidden rows of 8 and, with padding, scores of 4: forward in training and in evaluation. Backward the gradients of either, but not of
+        # features.
+        columns = {"gcn": (8 + 4) + (8 + 4) + 4, "gin": (8 + 4) + (8 + 4) + 4}
+        for model, width in columns.items():
+            for ranks, hosts in ((2, 2), (4, 2), (3, 3)):
+                runs = [json.loads(self.run_hosts(ranks, hosts, "train", *self.GRAPH, "--model", model, "--epochs", epochs, "--json", "-")) for epochs in (2, 6)]
+                epoch = (runs[1]["bytes_between_hosts"] - runs[0]["bytes_between_hosts"]) / 4
+                beside = epoch - 4 * width * necessary_rows(edges, ranks, hosts) - 2 * 4 * (hosts - 1) * runs[0]["parameters"]
+                # Losses, accuracies and times, to each rank of another host.
+                self.assertGreaterEqual(beside, 0, (model, ranks, hosts))
+                self.assertLess(beside, 400 * ranks * ranks, (model, ranks, hosts))
+
+    def test_predictions(self):
+        """What hosts have trained one rank reads, and the other way round; each goes on from the other's."""
+        self.run_hosts(4, 2, "train", *self.GRAPH, "--epochs", 4, "--checkpoint", "model")
+        self.succeed("predict", self.GRAPH[0], "--features", 5, "--classes", 3, "--checkpoint", "model", "--output", "alone.txt", "--device", "cpu")
+        found = json.loads(self.run_hosts(4, 2, "predict", self.GRAPH[0], "--features", 5, "--classes", 3, "--checkpoint", "model", "--output", "hosts.txt", "--json", "-"))
+        self.assertEqual((self.folder / "hosts.txt").read_text(), (self.folder / "alone.txt").read_text())
+        self.assertGreater(found["bytes_between_hosts"], 0)
+        alone = self.succeed_json("train", *self.GRAPH, "--epochs", 8, "--device", "cpu")
+        self.succeed("train", *self.GRAPH, "--epochs", 6, "--checkpoint", "model", "--resume", "--device", "cpu")
+        found = json.loads(self.run_hosts(3, 2, "train", *self.GRAPH, "--epochs", 8, "--checkpoint", "model", "--resume", "--json", "-"))
+        self.assertEqual((found["resumed_from"], found["epochs_done"]), (6, 8))
+        self.same(found, alone)
+
+
 class Refusals(Hosts):
     def test_what_has_no_form(self):
-        self.fail_hosts(2, 2, 2, "train", "community:600,6", says=["train has no ranks on several hosts", "bfs, cc, info, pagerank, sssp"])
+        self.fail_hosts(2, 2, 2, "triangles", "community:600,6", says=["triangles has no ranks on several hosts", "bfs, cc, info, pagerank, predict, sddmm, spmm, sssp, train"])
         self.fail_hosts(2, 2, 2, "bfs", "kron:6", "--mode", "async", says=["asynchronous", "several hosts"])
+        self.fail_hosts(2, 2, 2, "train", "community:600,6", "--features", 4, "--classes", 3, "--mode", "sampled", "--model", "sage", says=["sampled batches", "--mode full"])
+
+    def test_strategies_that_read_where_rows_lie(self):
+        for strategy in ("broadcast-pipelined", "pull", "once", "staged:chunks=2", "fused", "cover"):
+            self.fail_hosts(2, 2, 2, "spmm", "kron:6", "--strategy", strategy, says=[strategy.partition(":")[0], "take plain staged, broadcast or auto"])
+        self.fail_hosts(2, 2, 2, "train", "community:600,6", "--features", 4, "--classes", 3, "--strategy", "pull", says=["pull", "leave the strategy out"])
 
     def test_no_mpi(self):
         self.fail_hosts(2, 2, 2, "bfs", "kron:6", environment={"WARREN_MPI": "/nowhere/libwarren_mpi.so"}, says=["/nowhere/libwarren_mpi.so", "libopenmpi-dev"])
@@ -152,6 +292,19 @@ class Refusals(Hosts):
             self.file(f"{rank}/graph.el", text)
             folders.append(self.folder / str(rank))
         self.fail_hosts(2, 2, 2, "cc", "graph.el", folders=folders, says=["different graphs", "rank 1"])
+
+    def test_datasets_and_checkpoints_that_differ(self):
+        """Each host reads its own files."""
+        folders = []
+        for rank, edges in enumerate(("0 1\n1 2\n2 3\n3 0\n", "0 2\n1 2\n2 3\n3 0\n")):
+            self.file(f"{rank}/graph.el", edges)
+            folders.append(self.folder / str(rank))
+        options = ("graph.el", "--symmetrize", "--features", 4, "--classes", 2, "--epochs", 2)
+        self.fail_hosts(2, 2, 2, "train", *options, folders=folders, says=["different datasets", "rank 1", "edges"])
+        options = ("community:600,6", "--features", 4, "--classes", 3, "--epochs", 2, "--checkpoint", "model")
+        self.run_hosts(2, 2, "train", *options, folders=folders)
+        self.assertEqual([(folder / "model").exists() for folder in folders], [True, False])
+        self.fail_hosts(2, 2, 2, "train", *options, "--resume", "--epochs", 3, folders=folders, says=["finds no checkpoint", "goes on after 2 epochs"])
 
 
 class TorchrunRefusal(ProgramTest):
@@ -179,6 +332,18 @@ class Failures(Hosts):
         self.assertNotEqual(status, 0)
         self.assertEqual((out, len(said)), ("", 1), said)
         self.assertIn(f"of 4 (process {ranks[3]}) ended without a word", said[0])
+
+    def test_killed_rank_of_training(self):
+        for killed, arguments in enumerate((("train", "community:4000,12", "--features", 16, "--classes", 3, "--epochs", 1000000), ("spmm", "kron:12", "--repeat", 1000000))):
+            process = self.start(4, 2, *arguments)
+            ranks = self.working_ranks(4)
+            begin = time.monotonic()
+            os.kill(ranks[killed], signal.SIGKILL)
+            status, out, said = self.finish(process)
+            self.assertLess(time.monotonic() - begin, SOON)
+            self.assertNotEqual(status, 0)
+            self.assertEqual((out, len(said)), ("", 1), said)
+            self.assertIn(f"of 4 (process {ranks[killed]}) ended without a word", said[0])
 
     def test_signal(self):
         process = self.start(4, 2, *ENDLESS)
@@ -258,9 +423,10 @@ class Namespaces(Hosts):
     def test_runs(self):
         # The start of mpirun and of MPI, and messages that are empty or tell where something goes.
         most = 3_000_000
-        for arguments in (("bfs", "kron:16", "--source", 3, "--verify"), ("pagerank", "kron:16", "--verify")):
+        for arguments in (("bfs", "kron:16", "--source", 3, "--verify"), ("pagerank", "kron:16", "--verify"), ("spmm", "kron:14", "--k", 32, "--verify"),
+                          ("train", "community:20000,12", "--features", 32, "--classes", 5, "--epochs", 4)):
             found, beside = self.measure(*arguments)
-            self.assertTrue(found["verified"])
+            self.assertTrue(found.get("verified", True))
             self.assertGreater(beside, 0)
             self.assertLess(beside, found["bytes_between_hosts"] / 10 + most, arguments)
 

@@ -46,13 +46,14 @@ void check(const ProductOptions& options, int ranks);
 
 /// What a product took and gave.
 struct ProductFigures {
-  std::vector<double> seconds;     ///< Of each timed run, on the slowest rank.
-  double plan_seconds = 0.0;       ///< Of preparation.
-  double gflops = 0.0;             ///< By the median run.
-  std::uint64_t rows_moved = 0;    ///< Rows of B that came from other ranks.
-  std::uint64_t rows_between = 0;  ///< Of these, between workgroups.
-  double sum = 0.0, sumsq = 0.0;   ///< Of the result's elements, and of their squares.
-  std::uint64_t not_finite = 0;    ///< Elements of the result.
+  std::vector<double> seconds;            ///< Of each timed run, on the slowest rank.
+  double plan_seconds = 0.0;              ///< Of preparation.
+  double gflops = 0.0;                    ///< By the median run.
+  std::uint64_t rows_moved = 0;           ///< Rows of B that came from other ranks.
+  std::uint64_t rows_between = 0;         ///< Of these, between workgroups.
+  std::uint64_t bytes_between_hosts = 0;  ///< As RunInfo's, of preparation and all runs.
+  double sum = 0.0, sumsq = 0.0;          ///< Of the result's elements, and of their squares.
+  std::uint64_t not_finite = 0;           ///< Elements of the result.
   /// Where it was verified: the largest |C - R| / (|A| |B|), R being the product in float64.
   double error = 0.0;
   double tolerance = 0.0;  ///< How large that may be for the type.

@@ -103,7 +103,8 @@ struct TrainingOutcome {
   std::uint64_t peak = 0;     ///< Of the rank that held most.
   std::uint64_t batches = 0;  ///< Of an epoch; 0 of the whole graph.
   double hit_rate = 0.0;
-  learn::ExchangeReport exchange;  ///< Of the whole graph.
+  learn::ExchangeReport exchange;         ///< Of the whole graph.
+  std::uint64_t bytes_between_hosts = 0;  ///< As RunInfo's, of preparation and all epochs.
 
   [[nodiscard]] EpochBreakdown breakdown() const;
 };
@@ -130,6 +131,7 @@ struct Prediction {
   std::vector<float> embeddings;        ///< n x hidden, where they are wanted.
   std::optional<bool> is_trained_on;    ///< Whether it is the graph that the model learnt from.
   double seconds = 0.0;
+  std::uint64_t bytes_between_hosts = 0;  ///< As RunInfo's.
 };
 /// Options with which a trainer asks a model.
 [[nodiscard]] learn::TrainOptions predict_options(const learn::Checkpoint& checkpoint);

@@ -122,6 +122,8 @@ class Transport {
   [[nodiscard]] virtual bool spans_processes() const { return false; }
   /// True where the ranks are on several hosts.
   [[nodiscard]] virtual bool spans_hosts() const { return false; }
+  /// The rank's host, in the order of the hosts' first ranks.
+  [[nodiscard]] virtual int host_of(int /*rank*/) const { return 0; }
   /// True where some rank's memory is not reached from another.
   [[nodiscard]] virtual bool needs_windows() const { return spans_hosts(); }
   /// Sent so far by this rank to other hosts, without what tells where it goes.
@@ -156,6 +158,8 @@ class Team {
   [[nodiscard]] bool spans_processes() const { return transport_->spans_processes(); }
   /// True where the ranks are on several hosts.
   [[nodiscard]] bool spans_hosts() const { return transport_->spans_hosts(); }
+  /// Rank q's host, numbered from 0 in the order of the hosts' first ranks.
+  [[nodiscard]] int host_of(int q) const { return transport_->host_of(q); }
   /// True where other ranks' memory is read in windows alone: ranks are on several hosts, or on
   /// GPUs some of which do not reach each other's memory with atomic operations.
   [[nodiscard]] bool needs_windows() const { return transport_->needs_windows(); }

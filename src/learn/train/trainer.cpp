@@ -156,8 +156,11 @@ Scores WholeGraph::evaluate(std::uint64_t seed) {
 
 namespace {
 
-const TrainOptions& checked(const TrainOptions& options) {
+const TrainOptions& checked(const team::Team& team, const TrainOptions& options) {
   check(options);
+  require(!options.sampled || !team.spans_hosts(),
+          "training on sampled batches has no form for ranks on several hosts yet: train on the "
+          "whole graph (--mode full), or start all ranks on one host");
   require(!options.links || options.sampled, "link prediction trains on sampled batches");
   require(!options.model.recompute || !options.sampled,
           "layers are recomputed where the whole graph is trained on, not sampled batches");
@@ -185,7 +188,7 @@ void check(const TrainOptions& options) {
 
 Trainer::Parts::Parts(team::Team& team, const GraphPair& graphs, const Dataset& dataset,
                       const TrainOptions& given)
-    : options(checked(given)),
+    : options(checked(team, given)),
       mark(given.checkpoint.empty() && !given.keeps_mark ? DatasetMark{}
                                                          : mark_of(graphs, dataset)),
       loss(dataset.loss),
