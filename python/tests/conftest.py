@@ -24,7 +24,7 @@ os.environ["XDG_CACHE_HOME"] = CACHE.name
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No script takes a tenth of it where it does not hang, also on a machine with much other work.
-HANG_SECONDS = 600
+HANG_SECONDS = 300
 
 settings.register_profile("same", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("same")
