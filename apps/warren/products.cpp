@@ -148,9 +148,9 @@ api::ProductOptions ProductCommand::options() const {
 }
 
 void ProductCommand::check() const {
-  api::check(options(), common.ranks());
+  api::check(options(), ranks_of(common));
   api::check(matrix);
-  if (common.ranks() > 1) return;
+  if (ranks_of(common) > 1) return;
   if (product.strategy.find(':') != std::string::npos)
     log_warning(
         fmt::format("--strategy {}: the parameters have no effect: one rank exchanges nothing",
@@ -167,7 +167,7 @@ void add_slow_option(CLI::App& command, ProductCommand& options) {
 
 api::MeasuredMatrix read_matrix(Session& session, const ProductCommand& command) {
   const std::string& strategy = command.product.strategy;
-  if (!session.on_gpu() && command.common.ranks() > 1 && strategy.find("copy=") != strategy.npos)
+  if (!session.on_gpu() && session.ranks() > 1 && strategy.find("copy=") != strategy.npos)
     log_warning(
         fmt::format("--strategy {}: copy has no effect: this run has no GPU, whose "
                     "processors it counts",

@@ -36,11 +36,6 @@ void check_processes(const CommonOptions& options, DeviceKind kind) {
                       options.devices, processes->launcher(), processes->size()));
 }
 
-int ranks_of(const CommonOptions& options) {
-  const auto* processes = team::Processes::current();
-  return processes != nullptr ? processes->size() : options.ranks();
-}
-
 DeviceKind kind_of(const CommonOptions& options) {
   (void)exec::capability_limit();  // A mistake is told on the CPU, too.
   check_choice("--device", options.device, {"auto", "cpu", "cuda"}, {});
@@ -62,6 +57,11 @@ std::string reason_of(const CommonOptions& options, bool on_gpu) {
 }
 
 }  // namespace
+
+int ranks_of(const CommonOptions& options) {
+  const auto* processes = team::Processes::current();
+  return processes != nullptr ? processes->size() : options.ranks();
+}
 
 Session::Session(const std::string& command, const CommonOptions& options)
     : options_(options),

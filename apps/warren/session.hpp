@@ -26,6 +26,9 @@ namespace warren::app {
 
 using Json = nlohmann::ordered_json;
 
+/// The ranks that a command has: the processes that a launcher started, or what --devices says.
+[[nodiscard]] int ranks_of(const CommonOptions& options);
+
 class Session {
  public:
   /// Checks what can be checked before any work. Throws UsageError, InputError.

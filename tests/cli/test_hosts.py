@@ -226,7 +226,7 @@ class Training(Hosts):
 
     def test_sums(self):
         self.agree(4, 2, "--model", "gcn")
-        self.agree(3, 2, "--model", "gcn", "--layers", 3, "--recompute", "--method", "random")
+        self.agree(3, 2, "--model", "gcn", "--layers", 3, "--method", "random")
         self.agree(2, 2, "--model", "sage")
         self.agree(4, 4, "--model", "gin")
 
@@ -296,13 +296,15 @@ class Refusals(Hosts):
     def test_datasets_and_checkpoints_that_differ(self):
         """Each host reads its own files."""
         folders = []
-        for rank, edges in enumerate(("0 1\n1 2\n2 3\n3 0\n", "0 2\n1 2\n2 3\n3 0\n")):
-            self.file(f"{rank}/graph.el", edges)
+        for rank, first in enumerate(("0 1\n", "0 2\n")):
+            files = {"graph.el": first + "1 2\n2 3\n3 4\n4 5\n5 0\n", "features.csv": "1,0\n0,1\n" * 3, "labels.csv": "0\n1\n" * 3,
+                     "train.txt": "0\n1\n", "validation.txt": "2\n3\n", "test.txt": "4\n5\n"}
+            for name, text in files.items():
+                self.file(f"{rank}/set/{name}", text)
             folders.append(self.folder / str(rank))
-        options = ("graph.el", "--symmetrize", "--features", 4, "--classes", 2, "--epochs", 2)
-        self.fail_hosts(2, 2, 2, "train", *options, folders=folders, says=["different datasets", "rank 1", "edges"])
-        options = ("community:600,6", "--features", 4, "--classes", 3, "--epochs", 2, "--checkpoint", "model")
-        self.run_hosts(2, 2, "train", *options, folders=folders)
+        self.fail_hosts(2, 2, 2, "train", "set", "--epochs", 2, folders=folders, says=["different datasets", "rank 1", "other edges"])
+        options = ("community:600,6", "--features", 4, "--classes", 3, "--checkpoint", "model")
+        self.run_hosts(2, 2, "train", *options, "--epochs", 2, folders=folders)
         self.assertEqual([(folder / "model").exists() for folder in folders], [True, False])
         self.fail_hosts(2, 2, 2, "train", *options, "--resume", "--epochs", 3, folders=folders, says=["finds no checkpoint", "goes on after 2 epochs"])
 

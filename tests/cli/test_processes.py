@@ -119,6 +119,15 @@ class Results(Ranks):
         self.agree("core", "kron:8", "--symmetrize", "--drop-self-loops", "--verify", fields=("verified",), ranks=(3,))
         self.agree("triangles", "kron:8", "--symmetrize", "--drop-self-loops", "--verify", fields=("triangles", "verified"), ranks=(4,))
 
+    def test_options_of_several_ranks(self):
+        """What has an effect on several ranks alone has it on processes, without a word."""
+        for options in (("--strategy", "fused", "--workgroup", 2), ("--strategy", "staged:chunks=2"), ("--strategy", "staged", "--workgroup", 2)):
+            arguments = ("spmm", "kron:8", "--verify", *options)
+            threads = self.succeed_json(*arguments, "--device", "cpu", "--devices", 4)
+            found = json.loads(self.run_ranks(4, *arguments, "--json", "-"))
+            for field in ("verified", "strategy", "rows_moved", *(("rows_between_workgroups",) if "--workgroup" in options else ())):
+                self.assertEqual(found[field], threads[field], (options, field))
+
     def test_products_and_rows(self):
         self.agree("spmm", "kron:8", "--k", 8, "--verify", "--repeat", 1, fields=("verified",), ranks=(2, 3))
         for strategy in ("broadcast-pipelined", "staged", "fused", "cover"):

@@ -134,6 +134,34 @@ TEST(HaloWindows, NarrowElements) {
   });
 }
 
+/// One after the other, without a meeting between them: ranks that are ahead pack what comes next
+/// while others still read.
+TEST(HaloWindows, InTurn) {
+  constexpr int kRounds = 300;
+  const Matrix matrix(6);
+  run_on_hosts(6, 2, [&](team::Team& team) {
+    const exec::Stream stream(team.device());
+    const Rows rows = matrix.rows_of(static_cast<std::size_t>(team.rank()));
+    const Exchange exchange(team, rows);
+    HaloWindows windows(team, stream, rows.cuts, exchange);
+    memory::Buffer<float> halo(team.device(), exchange.halo().size());
+    std::vector<std::vector<float>> found;
+    for (int round = 0; round < kRounds; ++round) {
+      std::vector<float> own;
+      for (std::uint64_t r = 0; r < rows.count; ++r)
+        own.push_back(value_of(static_cast<Vertex>(rows.first + r), 0, round));
+      windows.receive(stream, to_device(stream, own).data(), sizeof(float), halo.data());
+      found.push_back(halo.to_host(stream));
+    }
+    team.barrier();
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::uint64_t i = 0; i < exchange.halo().size(); ++i)
+        ASSERT_EQ(found[static_cast<std::size_t>(round)][i],
+                  value_of(exchange.halo()[i], 0, round));
+    }
+  });
+}
+
 /// Both ways that products have, one after the other, and what they send.
 TEST(HaloWindows, Products) {
   constexpr std::uint64_t kWidth = 5;

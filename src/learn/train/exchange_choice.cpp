@@ -56,7 +56,10 @@ ExchangeChoice::ExchangeChoice(Context& context, Model& model, const ExchangeOpt
   if (!matrix.is_direct()) {
     tuner_.reset();
     report_.reason =
-        "ranks do not read each other's memory: owners gather rows, and a collective moves them";
+        team.spans_hosts()
+            ? "on several hosts each gets the rows that its ranks need once, by windows"
+            : "ranks do not read each other's memory: owners gather rows, and a collective moves "
+              "them";
     if (options.product) use(*options.product);
   } else if (options.is_tuned && options.is_deterministic) {
     tuner_.reset();
