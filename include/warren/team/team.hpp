@@ -254,11 +254,10 @@ class Team {
     return result;
   }
 
-  /// Device buffers, in `stream`'s order, on memory of this rank's device. Over NCCL where it can
-  /// be loaded and every rank has a GPU of its own; by windows between hosts; by direct copies
-  /// otherwise. Sizes are equal on all ranks for all_gather and all_reduce. recv, size() * bytes
-  /// long, gets every rank's `bytes` of send in rank order. In place where send == recv + rank() *
-  /// bytes.
+  /// Device buffers, in `stream`'s order, on memory of this rank's device: over NCCL where it loads
+  /// and each rank has its own GPU, by windows between hosts, else by copies. Sizes are equal on
+  /// all ranks for all_gather and all_reduce. recv, size() * bytes long, gets every rank's `bytes`
+  /// of send in rank order. In place where send == recv + rank() * bytes.
   void all_gather(const exec::Stream& stream, const void* send, void* recv, std::uint64_t bytes);
   /// recv = op over the ranks of send, `count` elements. In place where send == recv. Deterministic
   /// for one team size.
@@ -269,8 +268,7 @@ class Team {
   void all_to_all_v(const exec::Stream& stream, const void* send,
                     std::span<const std::uint64_t> send_offsets, void* recv,
                     std::span<const std::uint64_t> recv_offsets);
-  /// "nccl", "copies", "memory" or, on several hosts, "windows": what carries the device
-  /// collectives. Collective.
+  /// "nccl", "copies", "memory" or "windows": what carries the device collectives. Collective.
   [[nodiscard]] const char* collectives_name();
 
   /// The in-kernel barrier's memory, made at the first call.
