@@ -199,9 +199,9 @@ class WindowCollectives : public DeviceCollectives {
   }
   void copy(std::byte* to, const void* from, std::uint64_t bytes) const {
     if (to == from || bytes == 0) return;
-    constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
+    constexpr std::uint64_t kCopiedBytes = std::uint64_t{1} << 20;
     team_.device().pool().parallel_for(
-        0, bytes, kPiece, [&](std::uint64_t begin, std::uint64_t end) {
+        0, bytes, kCopiedBytes, [&](std::uint64_t begin, std::uint64_t end) {
           std::memcpy(to + begin, static_cast<const std::byte*>(from) + begin, end - begin);
         });
   }
