@@ -5,14 +5,12 @@
 // once, in rank order, and a rank reads no more than twice its buffer.
 #include "team/device_collectives.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "warren/exec/memory.hpp"
 
+#include "team/collective_agreement.hpp"
 #include "team/device_collectives_kernels.hpp"
 #include "team/nccl_collectives.hpp"
 #include "team/peer_access.hpp"
@@ -31,14 +29,9 @@ class DirectCollectives : public DeviceCollectives {
     stream.synchronize();
     const std::vector<const std::byte*> from = shown(send);
     team_.with_peer_memory([&] {
-      const auto lent = team_.all_gather(bytes);
-      for (std::size_t q = 0; q < ranks_; ++q) {
-        require(
-            lent[q] == bytes,
-            fmt::format("all_gather of {} bytes on rank {}, of {} on rank {}: they must be equal",
-                        bytes, team_.rank(), lent[q], q));
+      require_equal(team_, "all_gather", "bytes", bytes);
+      for (std::size_t q = 0; q < ranks_; ++q)
         copy(stream, static_cast<std::byte*>(recv) + q * bytes, from[q], bytes);
-      }
       stream.synchronize();
       team_.barrier();
     });
@@ -55,34 +48,27 @@ class DirectCollectives : public DeviceCollectives {
     stream.synchronize();
     const std::vector<const std::byte*> sent = shown(send), sums = shown(staging_.get());
     team_.with_peer_memory([&] {
-      const auto lent = team_.all_gather(count);
-      const auto rank = static_cast<std::size_t>(team_.rank());
-      const std::uint64_t first = first_of(rank, count);
-      const std::uint64_t own = first_of(rank + 1, count) - first;
+      require_equal(team_, "all_reduce", "elements", count);
+      const ElementRange own = added_by(static_cast<std::size_t>(team_.rank()), ranks_, count);
       ReduceParts parts;
       parts.ranks = team_.size();
       for (std::size_t q = 0; q < ranks_; ++q) {
-        require(lent[q] == count,
-                fmt::format(
-                    "all_reduce of {} elements on rank {}, of {} on rank {}: they must be equal",
-                    count, team_.rank(), lent[q], q));
-        const std::byte* from = sent[q] + first * size;
+        const std::byte* from = sent[q] + own.begin * size;
         if (is_copied) {
           std::byte* here = staging_.get() + (q + 1) * stride;
-          copy(stream, here, from, own * size);
+          copy(stream, here, from, own.count * size);
           from = here;
         }
         parts.part[q] = from;
       }
       exec::with_backend(team_.device(), [&](auto backend) {
-        reduce_parts<decltype(backend)>(stream, type, op, parts, staging_.get(), own);
+        reduce_parts<decltype(backend)>(stream, type, op, parts, staging_.get(), own.count);
       });
       stream.synchronize();
       team_.barrier();
       for (std::size_t q = 0; q < ranks_; ++q) {
-        const std::uint64_t begin = first_of(q, count);
-        copy(stream, static_cast<std::byte*>(recv) + begin * size, sums[q],
-             (first_of(q + 1, count) - begin) * size);
+        const ElementRange part = added_by(q, ranks_, count);
+        copy(stream, static_cast<std::byte*>(recv) + part.begin * size, sums[q], part.count * size);
       }
       stream.synchronize();
       team_.barrier();
@@ -92,23 +78,14 @@ class DirectCollectives : public DeviceCollectives {
   void all_to_all_v(const exec::Stream& stream, const void* send,
                     std::span<const std::uint64_t> send_offsets, void* recv,
                     std::span<const std::uint64_t> recv_offsets) override {
-    struct Lent {
-      std::uint64_t offsets[kMaxRanks + 1];
-    };
     stream.synchronize();
     const std::vector<const std::byte*> from = shown(send);
     team_.with_peer_memory([&] {
-      Lent mine{};
-      std::copy(send_offsets.begin(), send_offsets.end(), mine.offsets);
-      const auto lent = team_.all_gather(mine);
+      const std::vector<SendOffsets> sent = exchange_offsets(team_, send_offsets, recv_offsets);
       const auto rank = static_cast<std::size_t>(team_.rank());
       for (std::size_t q = 0; q < ranks_; ++q) {
-        const std::uint64_t begin = lent[q].offsets[rank];
-        const std::uint64_t bytes = lent[q].offsets[rank + 1] - begin;
-        require(bytes == recv_offsets[q + 1] - recv_offsets[q],
-                fmt::format("all_to_all_v: rank {} sends {} bytes to rank {}, which expects {}", q,
-                            bytes, rank, recv_offsets[q + 1] - recv_offsets[q]));
-        copy(stream, static_cast<std::byte*>(recv) + recv_offsets[q], from[q] + begin, bytes);
+        copy(stream, static_cast<std::byte*>(recv) + recv_offsets[q], from[q] + sent[q].of[rank],
+             recv_offsets[q + 1] - recv_offsets[q]);
       }
       stream.synchronize();
       team_.barrier();
@@ -120,11 +97,6 @@ class DirectCollectives : public DeviceCollectives {
   }
 
  private:
-  /// Rank q adds up elements [first_of(q), first_of(q + 1)).
-  [[nodiscard]] std::uint64_t first_of(std::size_t q, std::uint64_t count) const {
-    return count / ranks_ * q + std::min<std::uint64_t>(q, count % ranks_);
-  }
-
   /// Every rank's `memory`. Throws UsageError on all ranks where processes have no path to it.
   [[nodiscard]] std::vector<const std::byte*> shown(const void* memory) {
     auto* const mine = const_cast<void*>(memory);

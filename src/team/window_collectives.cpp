@@ -6,14 +6,11 @@
 #include "team/window_collectives.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
-#include <fmt/format.h>
-
-#include "warren/core/error.hpp"
 #include "warren/exec/memory.hpp"
 
+#include "team/collective_agreement.hpp"
 #include "team/device_collectives_kernels.hpp"
 
 namespace warren::team {
@@ -66,7 +63,7 @@ class WindowCollectives : public DeviceCollectives {
                   std::uint64_t bytes) override {
     stream.synchronize();
     team_.with_peer_memory([&] {
-      check_equal("all_gather", "bytes", bytes);
+      require_equal(team_, "all_gather", "bytes", bytes);
       if (bytes == 0) return;
       reserve(bytes);
       copy(shown_.own(), send, bytes);
@@ -85,7 +82,7 @@ class WindowCollectives : public DeviceCollectives {
       const std::uint64_t size = size_of(type);
       const bool is_there = count * size <= bytes_;
       if (is_there) copy(given_.own(), send, count * size);
-      check_equal("all_reduce", "elements", count);
+      require_equal(team_, "all_reduce", "elements", count);
       if (count == 0) return;
       if (!is_there) {
         reserve(count * size);
@@ -123,22 +120,11 @@ class WindowCollectives : public DeviceCollectives {
   void all_to_all_v(const exec::Stream& stream, const void* send,
                     std::span<const std::uint64_t> send_offsets, void* recv,
                     std::span<const std::uint64_t> recv_offsets) override {
-    struct Lent {
-      std::uint64_t offsets[kMaxRanks + 1];
-    };
     stream.synchronize();
     team_.with_peer_memory([&] {
-      Lent mine{};
-      std::ranges::copy(send_offsets, mine.offsets);
-      const auto lent = team_.all_gather(mine);
+      const std::vector<SendOffsets> sent = exchange_offsets(team_, send_offsets, recv_offsets);
       std::uint64_t most = 0;
-      for (std::size_t q = 0; q < ranks_; ++q) {
-        const std::uint64_t bytes = lent[q].offsets[rank_ + 1] - lent[q].offsets[rank_];
-        require(bytes == recv_offsets[q + 1] - recv_offsets[q],
-                fmt::format("all_to_all_v: rank {} sends {} bytes to rank {}, which expects {}", q,
-                            bytes, rank_, recv_offsets[q + 1] - recv_offsets[q]));
-        most = std::max(most, lent[q].offsets[ranks_]);
-      }
+      for (const SendOffsets& offsets : sent) most = std::max(most, offsets.of[ranks_]);
       if (most == 0) return;
       reserve(most);
       copy(shown_.own(), send, send_offsets[ranks_]);
@@ -149,7 +135,7 @@ class WindowCollectives : public DeviceCollectives {
                          .bytes = send_offsets[q + 1] - send_offsets[q]});
       team_.publish(shown);
       for (std::size_t q = 0; q < ranks_; ++q)
-        copy(static_cast<std::byte*>(recv) + recv_offsets[q], shown_.of(q) + lent[q].offsets[rank_],
+        copy(static_cast<std::byte*>(recv) + recv_offsets[q], shown_.of(q) + sent[q].of[rank_],
              recv_offsets[q + 1] - recv_offsets[q]);
       team_.barrier();
     });
@@ -165,10 +151,8 @@ class WindowCollectives : public DeviceCollectives {
 
   /// What rank q adds up over the hosts, of `count` elements.
   [[nodiscard]] Range range_of(std::size_t q, std::uint64_t count, std::uint64_t size) const {
-    const auto first = [&](std::size_t r) {
-      return count / ranks_ * r + std::min<std::uint64_t>(r, count % ranks_);
-    };
-    return {first(q) * size, (first(q + 1) - first(q)) * size};
+    const ElementRange part = added_by(q, ranks_, count);
+    return {part.begin * size, part.count * size};
   }
   /// The host's rank that adds up for rank q.
   [[nodiscard]] std::size_t adder(std::size_t host, std::size_t q) const {
@@ -181,14 +165,6 @@ class WindowCollectives : public DeviceCollectives {
     parts.ranks = static_cast<int>(ranks.size());
     for (std::size_t i = 0; i < ranks.size(); ++i) parts.part[i] = from.of(ranks[i]) + range.begin;
     reduce_parts<exec::Cpu>(stream, type, op, parts, to, range.bytes / size_of(type));
-  }
-  void check_equal(const char* what, const char* unit, std::uint64_t amount) {
-    const auto all = team_.all_gather(amount);
-    for (std::size_t q = 0; q < ranks_; ++q) {
-      require(all[q] == amount,
-              fmt::format("{} of {} {} on rank {}, of {} on rank {}: they must be equal", what,
-                          amount, unit, rank_, all[q], q));
-    }
   }
   /// `bytes` are the same on all ranks. Collective.
   void reserve(std::uint64_t bytes) {
