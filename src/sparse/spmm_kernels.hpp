@@ -148,20 +148,18 @@ inline void each_tile(std::uint64_t k, F&& f) {
   for (; k - column >= 128; column += 128) f.template operator()<128>(LaneColumns{column, 0, true});
   for (; k - column >= 64; column += 64) f.template operator()<64>(LaneColumns{column, 0, true});
   for (; k - column >= 32; column += 32) f.template operator()<32>(LaneColumns{column, 0, true});
-  for (; k - column >= 16; column += 16) f.template operator()<16>(LaneColumns{column, 0, true});
-  const std::uint64_t rest = k - column;
-  if (rest == 0) return;
-  if (k >= 16) {
-    f.template operator()<16>(LaneColumns{k - 16, static_cast<std::uint32_t>(16 - rest), true});
-    return;
-  }
-  for (; k - column >= 4; column += 4) f.template operator()<4>(LaneColumns{column, 0, true});
-  if (k == column) return;
-  if (k >= 4) {
-    const auto done = static_cast<std::uint32_t>(4 - (k - column));
-    f.template operator()<4>(LaneColumns{k - 4, done, true});
-    return;
-  }
+  // One call of each width: flattened, each is compiled for all of the CPU's instructions.
+  const auto cover = [&]<std::uint32_t kWidth>() {
+    for (; column < k; column += kWidth) {
+      const std::uint64_t rest = k - column;
+      f.template operator()<kWidth>(
+          rest >= kWidth
+              ? LaneColumns{column, 0, true}
+              : LaneColumns{k - kWidth, static_cast<std::uint32_t>(kWidth - rest), true});
+    }
+  };
+  if (k >= 16) return cover.template operator()<16>();
+  if (k >= 4) return cover.template operator()<4>();
   for (; column < k; ++column) f.template operator()<1>(LaneColumns{column, 0, true});
 }
 
@@ -262,6 +260,13 @@ void run_spmm(const exec::Stream& stream, const SpmmJob<T>& job,
   }
 }
 
+// A source each: compiled for all of the CPU's instructions they take long.
+extern template void run_spmm<exec::Cpu, float>(const exec::Stream&, const SpmmJob<float>&,
+                                                const exec::LaunchOptions&);
+extern template void run_spmm<exec::Cpu, Half>(const exec::Stream&, const SpmmJob<Half>&,
+                                               const exec::LaunchOptions&);
+extern template void run_spmm<exec::Cpu, BFloat16>(const exec::Stream&, const SpmmJob<BFloat16>&,
+                                                   const exec::LaunchOptions&);
 #if WARREN_HAS_CUDA
 extern template void make_tasks<exec::Cuda>(const exec::Stream&, std::uint64_t, const EvenTasks&);
 extern template void run_spmm<exec::Cuda, float>(const exec::Stream&, const SpmmJob<float>&,

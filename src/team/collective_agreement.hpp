@@ -19,8 +19,9 @@ namespace warren::team {
 inline void require_equal(Team& team, const char* call, const char* unit, std::uint64_t amount) {
   const auto all = team.all_gather(amount);
   for (std::size_t q = 0; q < all.size(); ++q) {
-    require(all[q] == amount, fmt::format("{} of {} {} on rank {}, of {} on rank {}: they must be equal",
-                                          call, amount, unit, team.rank(), all[q], q));
+    require(all[q] == amount,
+            fmt::format("{} of {} {} on rank {}, of {} on rank {}: they must be equal", call,
+                        amount, unit, team.rank(), all[q], q));
   }
 }
 
@@ -31,7 +32,8 @@ struct SendOffsets {
 
 /// Collective: every rank's. Throws UsageError where a rank sends this one another number of bytes
 /// than `recv_offsets` leaves room for.
-inline std::vector<SendOffsets> exchange_offsets(Team& team, std::span<const std::uint64_t> send_offsets,
+inline std::vector<SendOffsets> exchange_offsets(Team& team,
+                                                 std::span<const std::uint64_t> send_offsets,
                                                  std::span<const std::uint64_t> recv_offsets) {
   SendOffsets mine{};
   std::ranges::copy(send_offsets, mine.of);
@@ -40,8 +42,9 @@ inline std::vector<SendOffsets> exchange_offsets(Team& team, std::span<const std
   for (std::size_t q = 0; q < all.size(); ++q) {
     const std::uint64_t bytes = all[q].of[rank + 1] - all[q].of[rank];
     const std::uint64_t room = recv_offsets[q + 1] - recv_offsets[q];
-    require(bytes == room, fmt::format("all_to_all_v: rank {} sends {} bytes to rank {}, which expects {}", q,
-                                       bytes, rank, room));
+    require(bytes == room,
+            fmt::format("all_to_all_v: rank {} sends {} bytes to rank {}, which expects {}", q,
+                        bytes, rank, room));
   }
   return all;
 }
@@ -52,7 +55,8 @@ struct ElementRange {
 };
 
 /// What rank `rank` of `ranks` adds up, of `count` elements: parts that differ by one at most.
-[[nodiscard]] inline ElementRange added_by(std::size_t rank, std::size_t ranks, std::uint64_t count) {
+[[nodiscard]] inline ElementRange added_by(std::size_t rank, std::size_t ranks,
+                                           std::uint64_t count) {
   const auto first = [&](std::size_t q) {
     return count / ranks * q + std::min<std::uint64_t>(q, count % ranks);
   };
