@@ -5,6 +5,6 @@
 namespace warren::sparse::detail {
 
 template void run_spmm<exec::Cpu, BFloat16>(const exec::Stream&, const SpmmJob<BFloat16>&,
-                                       const exec::LaunchOptions&);
+                                            const exec::LaunchOptions&);
 
 }  // namespace warren::sparse::detail

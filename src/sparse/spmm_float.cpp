@@ -5,6 +5,6 @@
 namespace warren::sparse::detail {
 
 template void run_spmm<exec::Cpu, float>(const exec::Stream&, const SpmmJob<float>&,
-                                       const exec::LaunchOptions&);
+                                         const exec::LaunchOptions&);
 
 }  // namespace warren::sparse::detail

@@ -5,6 +5,6 @@
 namespace warren::sparse::detail {
 
 template void run_spmm<exec::Cpu, Half>(const exec::Stream&, const SpmmJob<Half>&,
-                                       const exec::LaunchOptions&);
+                                        const exec::LaunchOptions&);
 
 }  // namespace warren::sparse::detail

@@ -3,6 +3,7 @@
 #include "warren/exec/cpu_block.hpp"
 
 #include "graph/adjacency_cases.hpp"
+#include "support/size.hpp"
 
 namespace warren::graph {
 namespace {
@@ -26,7 +27,10 @@ class AdjacencyLanes : public testing::TestWithParam<int> {};
 TEST_P(AdjacencyLanes, WalkThroughAStage) {
   exec::ThreadPool pool(2), lanes(GetParam());
   const exec::Device device = exec::Device::cpu(1);
-  const EdgeOffset most_edges = GetParam() == 1 ? 3000 : 200;  // An edge takes dozens of barriers.
+  const EdgeOffset most_edges = GetParam() == 1 ? 3000
+                                : testing_support::sees_few()
+                                    ? 60
+                                    : 200;  // An edge takes dozens of barriers.
   for (const auto& [name, graph] : compression_graphs(pool)) {
     if (graph.edges() > most_edges) continue;
     SCOPED_TRACE(name);

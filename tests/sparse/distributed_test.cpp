@@ -13,6 +13,7 @@
 #include "reference/volumes.hpp"
 #include "sparse/dense.hpp"
 #include "sparse/graphs.hpp"
+#include "support/size.hpp"
 
 namespace warren::sparse {
 namespace {
@@ -421,12 +422,15 @@ TEST(DistributedSpmm, WideRows) {
 }
 
 TEST(DistributedSpmm, TypesAndNormalizations) {
-  for (const auto& options : cpu_teams()) check_types_and_scales(options);
+  for (const auto& options : cpu_teams()) {
+    if (!testing_support::sees_few() || options.ranks == 3) check_types_and_scales(options);
+  }
 }
 
 TEST(DistributedSpmm, SlowLinksChangeNeitherResultsNorCounts) {
   for (const auto& options : cpu_teams()) {
     for (const int workgroup : {1, 2, 3}) {
+      if (testing_support::sees_few() && workgroup == 1 && options.ranks != 3) continue;
       if (options.ranks % workgroup == 0) check_slow_links(options, workgroup);
     }
   }

@@ -12,6 +12,7 @@
 #include "warren/traverse/components.hpp"
 #include "warren/traverse/pagerank.hpp"
 
+#include "support/size.hpp"
 #include "traverse/asynchronous_cases.hpp"
 
 namespace warren {
@@ -79,10 +80,13 @@ TEST(AsyncSssp, WeightsOfZero) {
   for (const auto& team : fixtures::cpu_teams()) check_sssp("zeros", zeros, team, {}, 1);
 }
 
-/// With the sanitized builds' forty each, five hundred runs.
+/// With what the sanitized builds add, about five hundred runs.
 TEST(AsyncTraversals, RandomRunsWithPauses) {
   std::mt19937_64 random(testing_support::random_seed(7));
-  for (int run = 0; run < random_runs(testing_support::is_small() ? 160 : 420); ++run) {
+  for (int run = 0; run < random_runs(testing_support::sees_few()   ? 96
+                                      : testing_support::is_small() ? 160
+                                                                    : 420);
+       ++run) {
     SCOPED_TRACE("run " + std::to_string(run));
     // One in eight is large enough for several chunks and full rings.
     const std::uint64_t size = random() % 8 == 0 ? 3000 : 120;
