@@ -73,13 +73,13 @@ void add_partition(CLI::App& program, Action& action) {
       "Example:\n  warren partition debian --parts 4 --method ranges", run_partition);
   add_graph_options(partition, command.graph);
   add_number(partition, "--parts", command.partition.parts, "How many parts (2)", "P", 1,
-             kMaxRanks);
+             graph::kMaxParts);
   add_text(partition, "--method", command.partition.method,
            "ranges (of about equal edges), random (a permutation, then equal ranges), degree "
            "(dealt out by descending degree), rabbit (communities together, then ranges), metis "
            "(few cut edges)");
   add_number(partition, "--workgroup", command.partition.workgroup,
-             "Ranks of a workgroup, for the volumes of fused (all)", "N", 1, kMaxRanks);
+             "Ranks of a workgroup, for the volumes of fused (all)", "N", 1, graph::kMaxParts);
   add_common_options(partition, command.common);
 }
 

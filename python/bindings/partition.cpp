@@ -54,6 +54,8 @@ nb::tuple reorder_of(const GraphHandle& graph, const std::string& order,
 }  // namespace
 
 void bind_partition(nb::module_& module) {
+  module.def(
+      "max_parts", [] { return graph::kMaxParts; }, "Of a partition.");
   module.def("partition", &partition_of, nb::arg("graph"), nb::arg("parts"), nb::arg("method"),
              nb::arg("seed").none(), nb::arg("workgroup"), nb::arg("with_cover"), nb::arg("run"),
              nb::sig("def partition(graph: Graph, parts: int, method: str, seed: int | None, "

@@ -104,7 +104,7 @@ bool is_in_use() noexcept { return is_used; }
 
 void bind_session(nb::module_& module) {
   module.def(
-      "max_ranks", [] { return kMaxRanks; }, "Of a team, and parts of a partition.");
+      "max_ranks", [] { return kMaxRanks; }, "Of a team.");
   module.def("start", &start, nb::arg("main_thread"), "Ctrl-C ends calls of this thread.");
   module.def("after_fork", &after_fork, "In the child.");
   module.def("shut_down", &shut_down, "Ends the standard session and the calls of daemon threads.");

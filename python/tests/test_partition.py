@@ -83,7 +83,7 @@ def test_names_are_kept(tmp_path):
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda g: g.partition(0), "parts: got 0"), (lambda g: g.partition(33), "parts: got 33"), (lambda g: g.partition(2.0), "parts: got 2.0"), (lambda g: g.partition(method="rangs"), "method: got 'rangs'"),
+    (lambda g: g.partition(0), "parts: got 0"), (lambda g: g.partition(1025), "parts: got 1025"), (lambda g: g.partition(2.0), "parts: got 2.0"), (lambda g: g.partition(method="rangs"), "method: got 'rangs'"),
     (lambda g: g.partition(4, workgroup=3), "workgroup: got 3"), (lambda g: g.partition(seed=-1), "seed: got -1"), (lambda g: g.reorder("none"), "order: got 'none'"),
     (lambda g: g.reorder("random", seed=2**64), "seed: got"), (lambda g: g.reorder("degree", seed=3), 'seed: got 3, but order "degree" draws nothing'),
     (lambda g: g.partition(seed=1), 'seed: got 1, but method "ranges" draws nothing'), (lambda g: g.betweenness(seed=1), "seed: got 1, but nothing is drawn"),

@@ -55,7 +55,7 @@ class View:
     def numpy(self) -> numpy.typing.NDArray[numpy.uint8]: ...
 
 def max_ranks() -> int:
-    """Of a team, and parts of a partition."""
+    """Of a team."""
 
 def start(main_thread: int) -> None:
     """Ctrl-C ends calls of this thread."""
@@ -215,6 +215,9 @@ def strategies() -> list[str]:
 def spmm(graph: Graph, b: numpy.typing.NDArray[numpy.float32] | View, k: int, normalize: int, self_loops: bool, transpose: bool, weighted: bool, strategy: str, run: Run) -> tuple[Array, str, tuple[Any, ...]]: ...
 
 def sddmm(graph: Graph, x: numpy.typing.NDArray[numpy.float32] | View, y: numpy.typing.NDArray[numpy.float32] | View, k: int, weighted: bool, run: Run) -> tuple[Array, tuple[Any, ...]]: ...
+
+def max_parts() -> int:
+    """Of a partition."""
 
 def partition(graph: Graph, parts: int, method: str, seed: int | None, workgroup: int, with_cover: bool, run: Run) -> tuple[Any, ...]: ...
 

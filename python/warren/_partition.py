@@ -16,7 +16,7 @@ from ._session import Session, choice, run_of
 METHODS = {"ranges": 0, "random": 1, "degree": 2, "rabbit": 3, "metis": 4}
 ORDERS = {"rabbit": 0, "degree": 1, "random": 2}
 VOLUMES = ("broadcast", "per_edge", "once", "fused", "cover")
-MAX_PARTS = _core.max_ranks()
+MAX_PARTS = _core.max_parts()
 
 
 class _HostResult(Result):
@@ -121,7 +121,7 @@ def partition(graph: Graph, parts: int = 2, method: str = "ranges", seed: int | 
               session: Session | None = None) -> PartitionResult:
     """part(v) in 0 .. parts - 1 for every vertex, and what the cut costs.
 
-    parts: 1 to 32. method: "ranges" (of about equal edges), "random" (a permutation, then equal ranges), "degree" (dealt out by descending degree), "rabbit"
+    parts: 1 to 1024. method: "ranges" (of about equal edges), "random" (a permutation, then equal ranges), "degree" (dealt out by descending degree), "rabbit"
     (communities together, then ranges), "metis" (few cut edges; needs the METIS library). seed: of "random" and "metis", 1 where it is None.
     workgroup: parts of a workgroup, for volume["fused"] and volume_between; None: all. cover: False leaves out volume["cover"], which takes the most time.
     Arrays are in host memory. Repeats bit for bit for the same seed.

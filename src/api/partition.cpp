@@ -66,8 +66,8 @@ PartitionResult partition(const Graph& graph, const PartitionOptions& options) {
   api::check_choice("method", options.method, {"ranges", "random", "degree", "rabbit", "metis"});
   check_seed(options.seed, "method", options.method,
              options.method == "random" || options.method == "metis", "random or metis");
-  require(options.parts >= 1 && options.parts <= kMaxRanks,
-          fmt::format("parts: got {}, expected 1 to {}", options.parts, kMaxRanks));
+  require(options.parts >= 1 && options.parts <= graph::kMaxParts,
+          fmt::format("parts: got {}, expected 1 to {}", options.parts, graph::kMaxParts));
   const int workgroup = options.workgroup == 0 ? options.parts : options.workgroup;
   require(workgroup >= 1 && options.parts % workgroup == 0,
           fmt::format("workgroup: got {}, expected a divisor of the number of parts, {}",

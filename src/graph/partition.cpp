@@ -3,7 +3,6 @@
 #include "warren/graph/partition.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <mutex>
@@ -21,10 +20,11 @@ namespace warren::graph {
 namespace {
 
 constexpr std::uint64_t kPartitionGrain = std::uint64_t{1} << 13;
+constexpr std::size_t kBits = 32;  // Of a word of a set of ranks.
 
 void check_parts(int parts) {
-  if (parts < 1 || parts > kMaxRanks)
-    throw UsageError(fmt::format("{} parts; there should be 1 to {}", parts, kMaxRanks));
+  if (parts < 1 || parts > kMaxParts)
+    throw UsageError(fmt::format("{} parts; there should be 1 to {}", parts, kMaxParts));
 }
 
 // p total / parts, rounded down, without overflow.
@@ -43,14 +43,15 @@ std::uint64_t below(std::uint64_t bits, std::uint64_t bound) {
 }
 
 // What each rank owns, looked up per vertex: old vertex -> rank.
-memory::HostArray<std::uint8_t> owners(std::uint64_t vertices, const Partition& partition,
-                                       exec::ThreadPool& pool) {
-  memory::HostArray<std::uint8_t> owner(vertices);
+memory::HostArray<std::uint16_t> owners(std::uint64_t vertices, const Partition& partition,
+                                        exec::ThreadPool& pool) {
+  static_assert(kMaxParts <= 1 << 16);
+  memory::HostArray<std::uint16_t> owner(vertices);
   pool.parallel_for(0, vertices, kPartitionGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t v = begin; v < end; ++v) {
       const std::uint64_t id = partition.to_new(static_cast<Vertex>(v));
       const auto after = std::upper_bound(partition.cuts.begin(), partition.cuts.end(), id);
-      owner[v] = static_cast<std::uint8_t>(after - partition.cuts.begin() - 1);
+      owner[v] = static_cast<std::uint16_t>(after - partition.cuts.begin() - 1);
     }
   });
   return owner;
@@ -169,66 +170,78 @@ void check_workgroup(int workgroup, int ranks) {
       workgroup, ranks));
 }
 
-void count_row(int owner, std::uint32_t needing, int ranks, int workgroup, MovedRows& moved,
+void count_row(int owner, std::span<const std::uint32_t> needing, int workgroup, MovedRows& moved,
                MovedRows& between) {
-  const auto bits = [&](int group) {
-    const std::uint64_t all = (std::uint64_t{1} << workgroup) - 1;
-    return needing & static_cast<std::uint32_t>(all << (group * workgroup));
-  };
-  const auto count = [](std::uint32_t set) {
-    return static_cast<std::uint64_t>(std::popcount(set));
-  };
-  for (int group = 0; group < ranks / workgroup; ++group) {
-    const std::uint32_t members = bits(group);
-    if (members == 0) continue;
-    moved.once += count(members);
-    if (group == owner / workgroup) {
-      moved.fused += count(members);
-      continue;
+  int group = -1;  // Of the last rank that needs it.
+  for (std::size_t word = 0; word < needing.size(); ++word) {
+    for (std::uint32_t bits = needing[word]; bits != 0; bits &= bits - 1) {
+      const int rank = static_cast<int>(word * kBits) + std::countr_zero(bits);
+      const bool is_first = rank / workgroup != group;
+      group = rank / workgroup;
+      moved.once += 1;
+      if (group == owner / workgroup) {
+        moved.fused += 1;
+        continue;
+      }
+      between.once += 1;
+      if (is_first) between.fused += 1;
+      moved.fused += (is_first ? 1 : 0) + (rank % workgroup != owner % workgroup ? 1 : 0);
     }
-    between.once += count(members);
-    const std::uint32_t counterpart = 1u << (group * workgroup + owner % workgroup);
-    between.fused += 1;
-    moved.fused += 1 + count(members & ~counterpart);
   }
 }
 
 namespace {
 
-/// The block of p's rows and q's columns, compacted.
-SparseBlock block_between(const Graph& graph, const Partition& partition,
-                          const memory::HostArray<std::uint8_t>& owner, std::size_t p,
-                          std::size_t q) {
-  SparseBlock block;
-  block.column_count = static_cast<Vertex>(partition.cuts[q + 1] - partition.cuts[q]);
-  for (std::uint64_t id = partition.cuts[p]; id < partition.cuts[p + 1]; ++id) {
+/// The blocks of p's rows with every other rank's columns, compacted.
+std::vector<SparseBlock> blocks_of(const Graph& graph, const Partition& partition,
+                                   const memory::HostArray<std::uint16_t>& owner, std::size_t p) {
+  const auto& cuts = partition.cuts;
+  std::vector<SparseBlock> blocks(cuts.size() - 1);
+  std::vector<std::size_t> named;  // By the row at hand.
+  for (std::uint64_t id = cuts[p]; id < cuts[p + 1]; ++id) {
     for (const Vertex u : graph.neighbours(partition.to_old(static_cast<Vertex>(id)))) {
-      if (owner[u] == q)
-        block.columns.push_back(static_cast<Vertex>(partition.to_new(u) - partition.cuts[q]));
+      const std::size_t q = owner[u];
+      if (q == p) continue;
+      SparseBlock& block = blocks[q];
+      if (block.columns.size() == block.offsets.back()) named.push_back(q);
+      block.columns.push_back(static_cast<Vertex>(partition.to_new(u) - cuts[q]));
     }
-    if (block.columns.size() > block.offsets.back()) block.offsets.push_back(block.columns.size());
+    for (const std::size_t q : named) blocks[q].offsets.push_back(blocks[q].columns.size());
+    named.clear();
   }
-  return block;
+  for (std::size_t q = 0; q < blocks.size(); ++q)
+    blocks[q].column_count = static_cast<Vertex>(cuts[q + 1] - cuts[q]);
+  return blocks;
 }
 
+/// Of as many ranks' rows at a time as there are threads: their blocks, then the blocks' covers.
 void add_covers(const Graph& graph, const Partition& partition,
-                const memory::HostArray<std::uint8_t>& owner, int workgroup, exec::ThreadPool& pool,
-                PartitionQuality& quality) {
+                const memory::HostArray<std::uint16_t>& owner, int workgroup,
+                exec::ThreadPool& pool, PartitionQuality& quality) {
   const auto parts = static_cast<std::size_t>(partition.parts());
-  std::mutex mutex;
-  pool.parallel_for(0, parts * parts, 1, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t pair = begin; pair < end; ++pair) {
-      const std::size_t p = pair / parts;
-      const std::size_t q = pair % parts;
-      if (p == q) continue;
-      const std::uint64_t size =
-          smallest_vertex_cover(block_between(graph, partition, owner, p, q)).size;
-      const std::scoped_lock lock(mutex);
-      const auto group = static_cast<std::size_t>(workgroup);
-      quality.moved.cover += size;
-      if (p / group != q / group) quality.between.cover += size;
-    }
-  });
+  const auto group = static_cast<std::size_t>(workgroup);
+  const auto together = static_cast<std::size_t>(pool.size());
+  std::atomic<std::uint64_t> all = 0, far = 0;
+  std::vector<std::vector<SparseBlock>> blocks(std::min(together, parts));
+  for (std::size_t first = 0; first < parts; first += blocks.size()) {
+    const std::size_t count = std::min(blocks.size(), parts - first);
+    pool.parallel_for(0, count, 1, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t i = begin; i < end; ++i)
+        blocks[i] = blocks_of(graph, partition, owner, first + i);
+    });
+    pool.parallel_for(0, count * parts, 1, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t pair = begin; pair < end; ++pair) {
+        const std::size_t p = first + pair / parts, q = pair % parts;
+        const SparseBlock& block = blocks[pair / parts][q];
+        if (block.columns.empty()) continue;
+        const std::uint64_t size = smallest_vertex_cover(block).size;
+        all += size;
+        if (p / group != q / group) far += size;
+      }
+    });
+  }
+  quality.moved.cover += all;
+  quality.between.cover += far;
 }
 
 }  // namespace
@@ -241,28 +254,28 @@ PartitionQuality partition_quality(const Graph& graph, const Partition& partitio
   const std::uint64_t n = graph.vertices;
   const auto parts = static_cast<std::size_t>(partition.parts());
   const auto owner = owners(n, partition, pool);
-  // Bit p of named[v]: an edge of rank p names v, which is another's.
-  static_assert(kMaxRanks <= 32);
-  memory::HostArray<std::uint32_t> named(n);
-  pool.parallel_for(0, n, kPartitionGrain, [&](std::uint64_t begin, std::uint64_t end) {
+  // Bit p of v's words: an edge of rank p names v, which is another's.
+  const std::size_t words = (parts + kBits - 1) / kBits;
+  memory::HostArray<std::uint32_t> named(n * words);
+  pool.parallel_for(0, n * words, kPartitionGrain, [&](std::uint64_t begin, std::uint64_t end) {
     std::fill(named.begin() + begin, named.begin() + end, 0u);
   });
   PartitionQuality quality;
-  std::array<std::uint64_t, kMaxRanks> edges{};
+  std::vector<std::uint64_t> edges(parts);
   std::mutex mutex;
   pool.parallel_for(0, n, kPartitionGrain, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t cut = 0;
     std::uint64_t far = 0;
-    std::array<std::uint64_t, kMaxRanks> mine{};
+    std::vector<std::uint64_t> mine(parts);
     for (std::uint64_t v = begin; v < end; ++v) {
-      const std::uint8_t rank = owner[v];
-      const std::uint32_t bit = 1u << rank;
+      const std::uint16_t rank = owner[v];
+      const std::uint32_t bit = 1u << (rank % kBits);
       mine[rank] += graph.degree(static_cast<Vertex>(v));
       for (const Vertex u : graph.neighbours(static_cast<Vertex>(v))) {
         if (owner[u] == rank) continue;
         ++cut;
         far += owner[u] / workgroup != rank / workgroup ? 1 : 0;
-        const std::atomic_ref<std::uint32_t> ranks(named[u]);
+        const std::atomic_ref<std::uint32_t> ranks(named[u * words + rank / kBits]);
         if ((ranks.load(std::memory_order_relaxed) & bit) == 0)
           ranks.fetch_or(bit, std::memory_order_relaxed);
       }
@@ -276,7 +289,7 @@ PartitionQuality partition_quality(const Graph& graph, const Partition& partitio
     MovedRows moved;
     MovedRows between;
     for (std::uint64_t v = begin; v < end; ++v)
-      count_row(owner[v], named[v], partition.parts(), workgroup, moved, between);
+      count_row(owner[v], {&named[v * words], words}, workgroup, moved, between);
     const std::scoped_lock lock(mutex);
     quality.moved.once += moved.once;
     quality.moved.fused += moved.fused;

@@ -83,8 +83,9 @@ Volumes Exchange::volumes(team::Team& team, const Rows& rows, int workgroup,
   for (std::size_t q = 0; q < wanted.size(); ++q) {
     for (const Vertex v : wanted[q]) needing[v - rows.first] |= 1u << q;
   }
-  for (const std::uint32_t set : needing)
-    graph::count_row(team.rank(), set, team.size(), workgroup, mine, between);
+  static_assert(kMaxRanks <= 32);
+  for (const std::uint32_t& set : needing)
+    graph::count_row(team.rank(), {&set, 1}, workgroup, mine, between);
   mine.per_edge = remote_entries_;
   between.per_edge = far_entries(rows, group, team.device().pool());
   mine.broadcast = rows.count * (ranks - 1);

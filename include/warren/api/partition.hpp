@@ -15,7 +15,7 @@
 namespace warren {
 
 struct PartitionOptions {
-  int parts = 2;  ///< 1 to kMaxRanks.
+  int parts = 2;  ///< 1 to graph::kMaxParts, 1024.
   /// "ranges" (of about equal edges), "random" (a permutation, then equal ranges), "degree" (dealt
   /// out by descending degree), "rabbit" (communities together, then ranges), "metis" (few cut
   /// edges).

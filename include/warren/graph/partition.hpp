@@ -13,6 +13,9 @@
 
 namespace warren::graph {
 
+/// Parts of a partition: more than ranks of a team (kMaxRanks), for what more machines would move.
+constexpr int kMaxParts = 1024;
+
 struct Partition {
   std::vector<std::uint64_t> cuts;   ///< P + 1, ascending, from 0 to n.
   memory::HostArray<Vertex> new_id;  ///< n: the id of v after relabelling; empty for the identity.
@@ -44,7 +47,7 @@ struct Partition {
   return static_cast<Vertex>(cuts[k % p] + k / p);
 }
 /// By name: "ranges", "random", "degree", "rabbit" (reorder.hpp), "metis" (partition_metis.hpp).
-/// Throws UsageError for another, or parts outside 1 .. kMaxRanks.
+/// Throws UsageError for another, or parts outside 1 .. kMaxParts.
 [[nodiscard]] Partition make_partition(const Graph& graph, const std::string& method, int parts,
                                        std::uint64_t seed);
 
@@ -83,8 +86,9 @@ struct QualityOptions {
 /// Throws UsageError unless workgroups of `workgroup` ranks divide `ranks`.
 void check_workgroup(int workgroup, int ranks);
 /// Adds to `moved` and `between` what it takes, by `once` and `fused`, that the ranks of the bits
-/// of `needing` need a row of `owner`, among `ranks` in workgroups of `workgroup`.
-void count_row(int owner, std::uint32_t needing, int ranks, int workgroup, MovedRows& moved,
+/// of `needing` (rank p's is bit p % 32 of word p / 32) need a row of `owner`, in workgroups
+/// of `workgroup`.
+void count_row(int owner, std::span<const std::uint32_t> needing, int workgroup, MovedRows& moved,
                MovedRows& between);
 
 }  // namespace warren::graph

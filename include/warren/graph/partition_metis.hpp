@@ -21,7 +21,7 @@ namespace warren::graph {
 /// stay in order. Fewer than 32 vertices for each part are cut as partition_ranges() does. The same
 /// for the same seed and library, whatever the pool. Throws UsageError where METIS is missing,
 /// where the graph has more entries than its integers count (2^31 - 1 in Debian), or for parts
-/// outside 1 .. kMaxRanks; std::bad_alloc where METIS finds too little memory.
+/// outside 1 .. kMaxParts; std::bad_alloc where METIS finds too little memory.
 [[nodiscard]] Partition partition_metis(const Graph& graph, int parts, std::uint64_t seed,
                                         exec::ThreadPool& pool);
 
