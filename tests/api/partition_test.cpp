@@ -128,8 +128,8 @@ TEST(ApiPartition, BadArgumentsAreRefusedByName) {
     return "nothing was thrown";
   };
   EXPECT_THAT(refused({.method = "rangs"}), HasSubstr("method \"rangs\" is unknown; did you mean"));
-  EXPECT_EQ(refused({.parts = 0}), "parts: got 0, expected 1 to 32");
-  EXPECT_EQ(refused({.parts = 33}), "parts: got 33, expected 1 to 32");
+  EXPECT_EQ(refused({.parts = 0}), "parts: got 0, expected 1 to 1024");
+  EXPECT_EQ(refused({.parts = 1025}), "parts: got 1025, expected 1 to 1024");
   EXPECT_EQ(refused({.parts = 4, .workgroup = 3}),
             "workgroup: got 3, expected a divisor of the number of parts, 4");
   EXPECT_THROW((void)reorder(graph, {.order = "none"}), UsageError);
