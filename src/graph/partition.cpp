@@ -7,6 +7,7 @@
 #include <bit>
 #include <mutex>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -214,17 +215,23 @@ std::vector<SparseBlock> blocks_of(const Graph& graph, const Partition& partitio
   return blocks;
 }
 
-/// Of as many ranks' rows at a time as there are threads: their blocks, then the blocks' covers.
+/// Of some ranks' rows at a time, as many as threads, or fewer with many edges: their blocks, then
+/// the blocks' covers. `edges`: of each rank.
 void add_covers(const Graph& graph, const Partition& partition,
-                const memory::HostArray<std::uint16_t>& owner, int workgroup,
-                exec::ThreadPool& pool, PartitionQuality& quality) {
+                const memory::HostArray<std::uint16_t>& owner, std::span<const std::uint64_t> edges,
+                int workgroup, exec::ThreadPool& pool, PartitionQuality& quality) {
+  constexpr std::uint64_t kMostEdges = std::uint64_t{1} << 26;
   const auto parts = static_cast<std::size_t>(partition.parts());
   const auto group = static_cast<std::size_t>(workgroup);
-  const auto together = static_cast<std::size_t>(pool.size());
   std::atomic<std::uint64_t> all = 0, far = 0;
-  std::vector<std::vector<SparseBlock>> blocks(std::min(together, parts));
-  for (std::size_t first = 0; first < parts; first += blocks.size()) {
-    const std::size_t count = std::min(blocks.size(), parts - first);
+  std::vector<std::vector<SparseBlock>> blocks(static_cast<std::size_t>(pool.size()));
+  std::size_t count = 0;
+  for (std::size_t first = 0; first < parts; first += count) {
+    count = 0;
+    for (std::uint64_t sum = 0; count < blocks.size() && first + count < parts; ++count) {
+      sum += edges[first + count];
+      if (count > 0 && sum > kMostEdges) break;
+    }
     pool.parallel_for(0, count, 1, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t i = begin; i < end; ++i)
         blocks[i] = blocks_of(graph, partition, owner, first + i);
@@ -232,7 +239,7 @@ void add_covers(const Graph& graph, const Partition& partition,
     pool.parallel_for(0, count * parts, 1, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t pair = begin; pair < end; ++pair) {
         const std::size_t p = first + pair / parts, q = pair % parts;
-        const SparseBlock& block = blocks[pair / parts][q];
+        const SparseBlock block = std::move(blocks[pair / parts][q]);
         if (block.columns.empty()) continue;
         const std::uint64_t size = smallest_vertex_cover(block).size;
         all += size;
@@ -305,7 +312,7 @@ PartitionQuality partition_quality(const Graph& graph, const Partition& partitio
   quality.moved.broadcast = n * (parts - 1);
   quality.between.broadcast = n * (parts - static_cast<std::size_t>(workgroup));
   quality.moved.per_edge = quality.cut_edges;
-  if (options.with_cover) add_covers(graph, partition, owner, workgroup, pool, quality);
+  if (options.with_cover) add_covers(graph, partition, owner, edges, workgroup, pool, quality);
   return quality;
 }
 

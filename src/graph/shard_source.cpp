@@ -3,6 +3,8 @@
 // agree on before they take their parts.
 #include "graph/shard_source.hpp"
 
+#include <fmt/format.h>
+
 #include "warren/core/error.hpp"
 #include "warren/exec/worker.hpp"
 #include "warren/graph/partition.hpp"
@@ -30,6 +32,8 @@ ShardSource shard_source(Graph graph, std::vector<std::uint64_t> cuts, exec::Thr
 }
 
 ShardSource shard_source(Graph graph, int ranks, exec::ThreadPool& pool) {
+  require(ranks >= 1 && ranks <= kMaxRanks,
+          fmt::format("shards of {} ranks; there should be 1 to {}", ranks, kMaxRanks));
   std::vector<std::uint64_t> cuts = partition_ranges(graph, ranks).cuts;
   return shard_source(std::move(graph), std::move(cuts), pool);
 }

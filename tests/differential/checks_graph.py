@@ -128,7 +128,7 @@ def compare_again(context, model, target, kind):
 
 
 def draw_partition(random):
-    parts = random.choice((1, 2, 3, 4, 7, 15, 16, 17, 32))
+    parts = random.choice((1, 2, 3, 4, 7, 16, 17, 32, 33, 40, 64, 1024))
     options = {"--parts": parts, "--method": random.choice(METHODS)}
     if random.random() < 0.5:
         options["--workgroup"] = random.choice([g for g in range(1, parts + 1) if parts % g == 0])

@@ -79,7 +79,7 @@ struct QualityOptions {
   bool with_cover = true;  ///< Without it MovedRows::cover is 0: it takes the most time by far.
 };
 /// `graph` as it was before relabelling. Throws UsageError for workgroups that do not divide the
-/// parts.
+/// parts. Takes a bit for each vertex and part.
 [[nodiscard]] PartitionQuality partition_quality(const Graph& graph, const Partition& partition,
                                                  exec::ThreadPool& pool,
                                                  const QualityOptions& options = {});
