@@ -80,12 +80,12 @@ TEST(AsyncSssp, WeightsOfZero) {
   for (const auto& team : fixtures::cpu_teams()) check_sssp("zeros", zeros, team, {}, 1);
 }
 
-/// With what the sanitized builds add, about five hundred runs.
+/// With what the sanitized builds add, about three hundred runs.
 TEST(AsyncTraversals, RandomRunsWithPauses) {
   std::mt19937_64 random(testing_support::random_seed(7));
   for (int run = 0; run < random_runs(testing_support::sees_few()   ? 96
                                       : testing_support::is_small() ? 160
-                                                                    : 420);
+                                                                    : 240);
        ++run) {
     SCOPED_TRACE("run " + std::to_string(run));
     // One in eight is large enough for several chunks and full rings.
