@@ -44,7 +44,7 @@ def volumes(options):
 def counted(options):
     """Rows that products move, beside what `partition` says that they would."""
     for ranks in options.ranks:
-        group = max(1, ranks // 2)
+        group = ranks // 2 if ranks % 2 == 0 else ranks
         cut = told(options.program, "partition", options.counted, "--symmetrize", "--parts", ranks, "--workgroup", group)
         for strategy, way in WAYS.items():
             asked = ("--workgroup", group) if strategy == "fused" else ()
