@@ -15,6 +15,7 @@ from torch_geometric.loader import LinkLoader, NodeLoader
 from .._processes import ranks_of
 from .._session import Session, choice
 from .._table import Table
+from ..torch._adjacency import mark_order
 from ._ahead import Ahead
 from ._sampler import BATCH_NUMBERS, NeighborSampler, check_vertices
 from ._stores import is_remote
@@ -30,6 +31,7 @@ class _Loader:
 
     data: Any
     transform: Any
+    transform_sampler_output: Any
 
     def _start(self, data: Any, sampler: NeighborSampler, placement: str, options: dict[str, Any]) -> dict[str, Any]:
         """The options of torch's DataLoader, from those that were given."""
@@ -56,6 +58,8 @@ class _Loader:
     def _gathered(self, out: Any) -> Any:
         """The batch of a sample, its attributes gathered, before `transform`."""
         batch = super().filter_fn.__func__(_Untransformed(self), out)  # type: ignore[misc]
+        if self._sampler.subgraph_type == "directional" and self.transform_sampler_output is None and isinstance(getattr(batch, "edge_index", None), torch.Tensor):
+            mark_order(batch.edge_index)
         for key, table in self._tables.items():
             batch[key] = table.gather(out.node.to(torch.int64), own=self._sampler.own)
         return batch

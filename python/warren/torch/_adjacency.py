@@ -22,7 +22,10 @@ class Adjacency:
         self.source, self.target = (edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index).unbind(0)
         self.num_targets = num_targets
         self.num_sources = num_targets if num_sources is None else num_sources
-        self.by_target: tuple[Any, Any, Any] = _operators.sort_edges(self.target, self.source, self.num_targets, self.num_sources)
+        # What warren sampled has good ids.
+        self._is_ordered = not torch.compiler.is_compiling() and _order_is_kept(edge_index)
+        self.by_target: tuple[Any, Any, Any] = (_operators.structure_of(self.target, self.source, self.num_targets, True) if self._is_ordered
+                                                else _operators.sort_edges(self.target, self.source, self.num_targets, self.num_sources))
         self._by_source: tuple[Any, Any, Any] | None = None
 
     @property
@@ -39,11 +42,28 @@ class Adjacency:
         if not (torch.is_grad_enabled() and any(operand is not None and operand.requires_grad for operand in operands)):
             return (*self.by_target, *self.by_target)
         if self._by_source is None:
-            self._by_source = _operators.sort_edges(self.source, self.target, self.num_sources, self.num_targets)
+            self._by_source = (_operators.structure_of(self.source, self.target, self.num_sources, False) if self._is_ordered
+                               else _operators.sort_edges(self.source, self.target, self.num_sources, self.num_targets))
         return (*self.by_target, *self._by_source)
 
     def __repr__(self) -> str:
         return f"<warren.torch.Adjacency {self.num_edges} edges from {self.num_sources} to {self.num_targets} vertices>"
+
+
+def mark_order(edge_index: Any) -> None:
+    """Notes of a tensor that its edges are by target and its ids in range, for as long as it is not written."""
+    edge_index._warren_order = edge_index._version
+
+
+def _order_is_kept(edge_index: Any) -> bool:
+    return bool(getattr(edge_index, "_warren_order", None) == edge_index._version)
+
+
+def keep_order(edge_index: Any, begin: Any) -> Any:
+    """`begin`, a view of the first edges of edge_index, with what mark_order() noted."""
+    if not torch.compiler.is_compiling() and _order_is_kept(edge_index):
+        mark_order(begin)
+    return begin
 
 
 def adjacency_of(edge_index: Any, num_targets: int, num_sources: int) -> Adjacency:

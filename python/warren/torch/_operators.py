@@ -73,6 +73,17 @@ def _check_same(name: str, tensor: Any, of: Any) -> None:
         raise ValueError(f"{name}: got {tensor.dtype} on {tensor.device}, expected {of.dtype} on {of.device}, as the other tensor has")
 
 
+def structure_of(key: Any, other: Any, count: int, is_sorted: bool) -> tuple[Any, Any, Any]:
+    """The structure of edges whose ids are known to be in range. On a GPU it does not wait."""
+    narrow = key.to(torch.int32)
+    if is_sorted:
+        ordered, edge = narrow, torch.arange(key.numel(), device=key.device)
+    else:
+        ordered, edge = torch.sort(narrow, stable=True)
+    ptr = torch.searchsorted(ordered, torch.arange(count + 1, dtype=torch.int32, device=key.device))
+    return ptr, (other.to(torch.int32, copy=True) if is_sorted else other.to(torch.int32)[edge]), edge
+
+
 def _sort_edges(key: Any, other: Any, count: int, other_count: int) -> tuple[Any, Any, Any]:
     is_sorted = True
     if key.numel() > 0:
@@ -83,13 +94,7 @@ def _sort_edges(key: Any, other: Any, count: int, other_count: int) -> tuple[Any
             if least < 0 or most >= limit:
                 raise IndexError(f"edge_index: got the id {least if least < 0 else most}, expected ids of 0 to {limit - 1}")
         is_sorted = not unsorted
-    narrow = key.to(torch.int32)
-    if is_sorted:
-        ordered, edge = narrow, torch.arange(key.numel(), device=key.device)
-    else:
-        ordered, edge = torch.sort(narrow, stable=True)
-    ptr = torch.searchsorted(ordered, torch.arange(count + 1, dtype=torch.int32, device=key.device))
-    return ptr, (other.to(torch.int32, copy=True) if is_sorted else other.to(torch.int32)[edge]), edge
+    return structure_of(key, other, count, is_sorted)
 
 
 sort_edges = _define("sort_edges", "(Tensor key, Tensor other, SymInt count, SymInt other_count) -> (Tensor, Tensor, Tensor)", _sort_edges,
