@@ -310,16 +310,18 @@ def test_edges_of_a_batch_need_no_sorting(device):
 
     batch = sampled_batch(device)
     edges, count = batch.edge_index, batch.num_nodes
-    assert bool((edges[1, 1:] >= edges[1, :-1]).all()) and edges._warren_order == edges._version
+    assert bool((edges[1, 1:] >= edges[1, :-1]).all()) and edges._warren_order.version == edges._version
     by_note, by_sorting = adjacency_of(edges, count, count), adjacency_of(edges.clone(), count, count)
-    assert by_note._is_ordered and not by_sorting._is_ordered
+    assert by_note._order is not None and by_sorting._order is None
+    # Fewer vertices than the batch has are looked at, and refused.
+    with pytest.raises(IndexError, match="edge_index"):
+        adjacency_of(edges, count, count - 1)
     x = randn(count, 4, device=device).requires_grad_()
     for adjacency in (by_note, by_sorting):
         adjacency.structures(x)
     for mine, other in zip((*by_note.by_target, *by_note._by_source), (*by_sorting.by_target, *by_sorting._by_source)):
         assert torch.equal(mine, other)
     edges[:, 0] = count
-    assert not hasattr(edges, "_warren_order") or edges._warren_order != edges._version
     with pytest.raises(IndexError, match="edge_index"):
         adjacency_of(edges, count, count)
 

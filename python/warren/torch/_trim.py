@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ._adjacency import keep_order
+from ._adjacency import begin_of
 
 
 def trim_to_layer(layer: int, num_sampled_nodes_per_hop: Sequence[int], num_sampled_edges_per_hop: Sequence[int], x: Any, edge_index: Any, edge_attr: Any = None) -> tuple[Any, Any, Any]:
@@ -30,5 +30,5 @@ def trim_to_layer(layer: int, num_sampled_nodes_per_hop: Sequence[int], num_samp
     if edge_attr is not None and edge_attr.shape[0] < kept:
         raise ValueError(f"edge_attr: got {edge_attr.shape[0]} rows, expected {kept} or more, one an edge")
     read = x.narrow(0, 0, sources)
-    trimmed = keep_order(edge_index, edge_index.narrow(1, 0, kept))
+    trimmed = begin_of(edge_index, kept, sources, targets)
     return (read, read.narrow(0, 0, targets)), trimmed, None if edge_attr is None else edge_attr.narrow(0, 0, kept)
