@@ -11,14 +11,18 @@ namespace {
 /// A matrix and where it is, as Python tells them. Addresses of 0 are arrays that are not there.
 struct Rows {
   Rows(int gpu, std::uint64_t stream, std::uint64_t rows, std::uint64_t entries,
-       std::uint64_t offsets, std::uint64_t columns, std::uint64_t values, std::uint64_t value_ids)
+       std::uint64_t offsets, std::uint64_t columns, std::uint64_t values, std::uint64_t value_ids,
+       std::uint64_t row_scale, std::uint64_t column_scale, std::uint64_t diagonal)
       : place{gpu, reinterpret_cast<void*>(stream)},
         matrix{rows,
                entries,
                reinterpret_cast<const EdgeOffset*>(offsets),
                reinterpret_cast<const Vertex*>(columns),
                reinterpret_cast<const float*>(values),
-               reinterpret_cast<const EdgeOffset*>(value_ids)} {}
+               reinterpret_cast<const EdgeOffset*>(value_ids),
+               reinterpret_cast<const float*>(row_scale),
+               reinterpret_cast<const float*>(column_scale),
+               reinterpret_cast<const float*>(diagonal)} {}
   ArrayPlace place;
   RowArrays matrix;
 };
@@ -56,9 +60,10 @@ void max_of(const Rows& rows, std::uint64_t k, std::uint64_t b, std::uint64_t c,
 void bind_rows(nb::module_& module) {
   nb::class_<Rows>(module, "Rows")
       .def(nb::init<int, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                    std::uint64_t, std::uint64_t>(),
+                    std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>(),
            nb::arg("gpu"), nb::arg("stream"), nb::arg("rows"), nb::arg("entries"),
-           nb::arg("offsets"), nb::arg("columns"), nb::arg("values"), nb::arg("value_ids"));
+           nb::arg("offsets"), nb::arg("columns"), nb::arg("values"), nb::arg("value_ids"),
+           nb::arg("row_scale") = 0, nb::arg("column_scale") = 0, nb::arg("diagonal") = 0);
   module.def("rows_spmm", &spmm_of, nb::arg("matrix"), nb::arg("heads"), nb::arg("k"), nb::arg("b"),
              nb::arg("c"));
   module.def("rows_sddmm", &sddmm_of, nb::arg("matrix"), nb::arg("heads"), nb::arg("k"),

@@ -61,6 +61,9 @@ sparse::MatrixView view_of(const RowArrays& a) {
   view.column_ids = a.columns;
   view.values = a.values;
   view.value_ids = a.value_ids;
+  view.row_scale = a.row_scale;
+  view.column_scale = a.column_scale;
+  view.self = a.self;
   return view;
 }
 

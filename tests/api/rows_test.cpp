@@ -74,6 +74,33 @@ TEST(ApiRows, ProductsOfHeads) {
   }
 }
 
+TEST(ApiRows, ProductsOfScaledRowsAndColumnsWithADiagonal) {
+  const Example example;
+  RowArrays a = example.matrix();
+  a.rows = kColumns;
+  a.entries = a.offsets[kColumns];
+  const auto row_scale = Example::numbers(kColumns, 11),
+             column_scale = Example::numbers(kColumns, 12);
+  const auto self = Example::numbers(kColumns, 13), b = Example::numbers(kColumns * kWidth, 14);
+  for (const bool is_weighted : {true, false}) {
+    if (!is_weighted) a.values = nullptr;
+    a.row_scale = row_scale.data();
+    a.column_scale = column_scale.data();
+    a.self = self.data();
+    std::vector<float> c(kColumns * kWidth, -1.0f);
+    rows_spmm({}, a, 1, kWidth, b.data(), c.data());
+    for (std::uint64_t r = 0; r < kColumns; ++r) {
+      for (std::uint64_t j = 0; j < kWidth; ++j) {
+        double sum = double{self[r]} * b[r * kWidth + j];
+        for (EdgeOffset e = a.offsets[r]; e < a.offsets[r + 1]; ++e)
+          sum += (is_weighted ? double{a.values[a.value_ids[e]]} : 1.0) *
+                 column_scale[a.columns[e]] * b[a.columns[e] * kWidth + j];
+        EXPECT_NEAR(c[r * kWidth + j], row_scale[r] * sum, 1e-5);
+      }
+    }
+  }
+}
+
 TEST(ApiRows, OnesWithoutValuesAndEntriesAsColumns) {
   const Example example;
   RowArrays a = example.matrix();

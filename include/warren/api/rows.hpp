@@ -26,6 +26,11 @@ struct RowArrays {
   const Vertex* columns = nullptr;        ///< nullptr: entry e stands in column e.
   const float* values = nullptr;          ///< heads x entries; nullptr: ones.
   const EdgeOffset* value_ids = nullptr;  ///< nullptr: entry e has values[e].
+  // Of rows_spmm(), which multiplies by row_scale[r] (value(h, e) column_scale[column(e)] +
+  // (column(e) = r) self[r]), the diagonal beside what entries stand there.
+  const float* row_scale = nullptr;     ///< rows; nullptr: ones.
+  const float* column_scale = nullptr;  ///< columns; nullptr: ones.
+  const float* self = nullptr;          ///< rows, of which b has as many at least; nullptr: zeros.
 };
 
 /// c[r][h][j] = sum over row r's entries e of value(h, e) b[column(e)][h][j]. b: columns x heads x

@@ -41,6 +41,18 @@ def spmm(adjacency: Adjacency, x: Any, values: Any = None, reduce: str = "sum") 
     return out
 
 
+def normalized(adjacency: Adjacency, x: Any, values: Any, scale: Any, loops: Any) -> Any:
+    """S (A + L) S x of a square adjacency: S the diagonal of `scale`, L that of `loops` (None: zeros), columns of n rows; by one pass over the edges where the engine can."""
+    if _operators.takes_scaled_spmm(x, values, scale):
+        values = None if values is None else values.contiguous()
+        scale = scale.reshape(-1).contiguous()
+        diagonal = None if loops is None else loops.reshape(-1) * scale
+        return _operators.call_scaled_spmm(x, values, scale, diagonal, *adjacency.structures(x))
+    x = x * scale
+    out = spmm(adjacency, x, values)
+    return (out if loops is None else out + x * loops) * scale
+
+
 def sddmm(adjacency: Adjacency, x: Any, y: Any) -> Any:
     """out[e] = <x[v], y[u]> for each edge e = (u, v), in the order of edge_index.
 

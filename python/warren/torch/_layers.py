@@ -80,6 +80,11 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
             values, loops, scale = self._norm(adjacency, edge_weight, x.dtype)
             if self.normalize and self.cached:
                 self._kept_norm = (adjacency, values, loops, scale)
+        if scale is not None and not is_pair:
+            if self._sums_first(x):
+                return functional.linear(_functions.normalized(adjacency, x, values, scale, loops), self.lin.weight, self.bias)
+            out = _functions.normalized(adjacency, self.lin(x), values, scale, loops)
+            return out if self.bias is None else out + self.bias
         x = self.lin(x)
         if scale is not None:
             x = x * self._scale_of_sources(scale, x.shape[0], edge_weight)
@@ -89,6 +94,10 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
         if scale is not None:
             out = out * scale
         return out if self.bias is None else out + self.bias
+
+    def _sums_first(self, x: Any) -> bool:
+        """Whether sums of x's rows are over fewer columns, forward and backward together, than those of x W. Rows that need no gradients are summed forward alone."""
+        return bool(x.shape[1] * (1 + x.requires_grad) < self.lin.weight.shape[0] * (1 + self.lin.weight.requires_grad))
 
     def _scale_of_sources(self, scale: Any, sources: int, weight: Any) -> Any:
         """D^-1/2 of all sources, from the targets': the others have their added loop alone."""
