@@ -77,6 +77,8 @@ bool restore_options(CLI::App& command, const std::string& folder, const learn::
   std::string mode = value_of(command, "--mode");
   if (const auto before = stored.find("mode"); mode.empty() && before != stored.end())
     mode = before->second;
+  const auto weighing = stored.find("edge-weights");
+  const bool weighs_edges = weighing != stored.end() && weighing->second == "true";
   bool has_passed = false;
   for (const auto& [name, value] : stored) {
     if (is_of(kOfBatches, name) && mode != "sampled") continue;
@@ -86,8 +88,8 @@ bool restore_options(CLI::App& command, const std::string& folder, const learn::
     const bool draws_set = name == "seed" && is_generator && is_same_graph;
     if ((is_of_reading || draws_set) && command.get_name() == "predict")
       has_passed |= refuse_contradiction(command, folder, name, value, draws_set);
-    // Weights steer what batches draw, and nothing else.
-    if (name == "weights" && command.get_option_no_throw("--weighted") == nullptr) continue;
+    // Of models whose edges count 1 they steer what batches draw, and nothing else.
+    if (name == "weights" && command.get_name() == "predict" && !weighs_edges) continue;
     restore(command, folder, name, value);
   }
   return has_passed;
