@@ -63,6 +63,9 @@ class EdgeWeights(ProgramTest):
                     fused = ["--workgroup", 2] if strategy == "fused" else []
                     self.assert_near(self.losses(*options, "--devices", 4, "--strategy", strategy, *fused), one)
             self.assert_near(self.losses(*options, "--devices", 2, "--method", "random", "--reorder", "random"), one)
+            # A collective moves rows.
+            self.assert_near(self.losses(*options, "--devices", 3, "--no-peer"), one)
+            self.assert_near(self.losses(*options, "--devices", 2, "--type", "bfloat16"), one, 2e-2)
 
     def test_weights_of_generators_and_of_matrices(self):
         generated = ["community:600,6", "--features", 5, "--classes", 3]
@@ -107,6 +110,14 @@ class EdgeWeights(ProgramTest):
         trained = self.succeed_json("train", *generated, "--epochs", 5, "--checkpoint", "kept")
         found = self.succeed_json("predict", generated[0], "--checkpoint", "kept")
         self.assertEqual((found["test_accuracy"], found["trained_on"]), (trained["test_accuracy"], True))
+        plain = self.folder_of("plain", "el", None)
+        trained = self.train(plain, "--edge-weights", "--weights", "uniform:1:9", "--seed", 5, "--checkpoint", "drawn")
+        ask = ["predict", plain, "--checkpoint", "drawn"]
+        for given in ([], ["--seed", 5], ["--weights", "uniform:1:9"]):
+            found = self.succeed_json(*ask, *given)
+            self.assertEqual((found["test_accuracy"], found["trained_on"]), (trained["test_accuracy"], True))
+        self.must_fail(2, *ask, "--seed", 6, says=["--seed 5", "--seed 6"])
+        self.assertIs(self.succeed_json(*ask, "--seed", 6, "--allow-changes")["trained_on"], False)
 
     def test_what_has_no_form_is_refused(self):
         folder = self.folder_of()
