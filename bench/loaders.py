@@ -10,8 +10,9 @@
     bench/loaders.py accuracy --data FOLDER [--runs 5] [--epochs 60] [--out FILE] LOADER:LAYERS:DATASET ...
 
 LOADER and LAYERS are `warren` or `pyg`; PyTorch Geometric's loader needs pyg-lib or torch-sparse. `epoch` trains GraphSAGE for a limited number of batches
-and tells seconds an epoch of all; `--trim`: layers compute what later ones need alone (trim_to_layer). `busy` is the share of the time that the model's
-own work takes on the GPU. `sample` goes through the batches without a model. `whole` trains GCN on the whole graph. `accuracy` trains SAGE on sampled
+and tells seconds an epoch of all; `--trim`: layers compute what later ones need alone, by the trim_to_layer() of PyTorch Geometric for its layers and of
+warren.torch for warren's; with LAYERS `pyg+trim` by warren's for PyTorch Geometric's. `busy` is the share of the time that the model's
+own work takes on the GPU; `--profile` prints the kernels that take longest. `sample` goes through the batches without a model. `whole` trains GCN on the whole graph. `accuracy` trains SAGE on sampled
 batches and tells test accuracy, on the whole graph, at the best epoch of validation.
 """
 import argparse
@@ -27,8 +28,8 @@ import scipy.sparse
 import torch
 import torch_geometric
 from torch.nn import functional
+from torch_geometric import utils
 from torch_geometric.data import Data
-from torch_geometric.utils import trim_to_layer
 
 import stamp
 import warren
@@ -53,17 +54,26 @@ def layers_of(by):
     return layers
 
 
+def trim_of(by):
+    """What leaves out of a batch that a layer does not need."""
+    if by == "pyg":
+        return utils.trim_to_layer
+    from warren.torch import trim_to_layer
+
+    return trim_to_layer
+
+
 class Sage(torch.nn.Module):
     def __init__(self, by, width, hidden, classes, layers, dropout=0.5, trims=False):
         super().__init__()
         widths = [width, *[hidden] * (layers - 1), classes]
         self.convs = torch.nn.ModuleList(layers_of(by).SAGEConv(into, out) for into, out in zip(widths, widths[1:]))
-        self.dropout, self.trims = dropout, trims
+        self.dropout, self.trim = dropout, trim_of(by) if trims else None
 
     def forward(self, x, edge_index, nodes=None, edges=None):
         for number, conv in enumerate(self.convs):
-            if self.trims and nodes is not None:
-                x, edge_index, _ = trim_to_layer(number, nodes, edges, x, edge_index)
+            if self.trim is not None and nodes is not None:
+                x, edge_index, _ = self.trim(number, nodes, edges, x, edge_index)
             x = conv(x, edge_index)
             if number + 1 < len(self.convs):
                 x = functional.dropout(x.relu(), self.dropout, self.training)
@@ -88,6 +98,25 @@ def loader_for(by, data, seeds, options):
     if by == "warren" and options.device == "cpu":
         kwargs["session"] = warren.Session(device="cpu", threads=options.threads)
     return loader_of(by)(data, options.fanouts, input_nodes=seeds, batch_size=options.batch, shuffle=True, **kwargs)
+
+
+def train_on(model, optimizer, batch):
+    """A step of the training, and its loss."""
+    out = model(batch.x, batch.edge_index, batch.num_sampled_nodes, batch.num_sampled_edges)[:batch.batch_size]
+    loss = functional.cross_entropy(out, batch.y[:batch.batch_size])
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def show_profile(work):
+    with torch.profiler.profile(activities=list(torch.profiler.supported_activities())) as profile:
+        work()
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+    order = "cuda_time_total" if torch.cuda.is_available() else "self_cpu_time_total"
+    print(profile.key_averages().table(sort_by=order, row_limit=40, max_name_column_width=90), flush=True)
 
 
 def epoch(options):
@@ -117,11 +146,7 @@ def epoch(options):
             if marks:
                 marks[0].record()
             model_begin = time.perf_counter()
-            out = model(batch.x, batch.edge_index, batch.num_sampled_nodes, batch.num_sampled_edges)[:batch.batch_size]
-            loss = functional.cross_entropy(out, batch.y[:batch.batch_size])
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            optimizer.step()
+            loss = train_on(model, optimizer, batch)
             if marks:
                 marks[1].record()
             spans.append(marks or time.perf_counter() - model_begin)
@@ -129,6 +154,8 @@ def epoch(options):
             if done == warm + options.batches:
                 break
             asked = time.perf_counter()
+            if options.profile and done == warm - 1:
+                show_profile(lambda: train_on(model, optimizer, batch))  # pylint: disable=cell-var-from-loop
         if on_gpu:
             torch.cuda.synchronize()
         seconds = (time.perf_counter() - begin) / (done - warm)
@@ -139,7 +166,7 @@ def epoch(options):
         row = results[-1]
         print(f"loader {by_loader:6} layers {by_layers:6} {row['epoch_seconds']:8.2f} s an epoch of {len(loader)} batches, {1e3 * seconds:.1f} ms a batch, model {1e3 * row['model_seconds']:.1f} ms, "
               f"busy {100 * row['busy']:.0f}%, {row['vertices_a_batch']} vertices and {row['edges_a_batch']} edges a batch, loss {row['loss']:.3f}", flush=True)
-        del loader, model, optimizer, batch, out, loss
+        del loader, model, optimizer, batch, loss
     return results
 
 
@@ -253,6 +280,7 @@ def main():
     for name, default in (("features", 100), ("classes", 47), ("hidden", 256), ("batch", 1024), ("seeds", 20480), ("batches", 60), ("threads", 2), ("runs", 5), ("epochs", 60)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--trim", action="store_true")
+    parser.add_argument("--profile", action="store_true")
     parser.add_argument("cases", nargs="+")
     parser.set_defaults(**DEFAULTS[parser.parse_known_args()[0].what])
     options = parser.parse_args()

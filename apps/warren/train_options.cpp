@@ -101,9 +101,10 @@ void add_optimizer_options(CLI::App& train, TrainCommand& o) {
       .add_flag("--allow-changes", o.train.allow_changes,
                 "Of --resume: go on with another --lr, --type, --dropout or the like than before")
       ->needs("--resume");
-  add_text(train, "--class-weights", o.class_weights,
-           "Not there yet, and refused: classes count alike", "HOW")
-      ->expected(0, 1);
+  add_text(train, "--class-weights", o.train.class_weights,
+           "Of classes in the loss: balanced (each by one over its training vertices), none, or a "
+           "number for each class: W0,W1,... (none)",
+           "HOW");
 }
 
 void add_sampled_options(CLI::App& train, TrainCommand& o) {
@@ -163,8 +164,6 @@ void add_train_options(CLI::App& train, TrainCommand& command) {
 }
 
 TrainOptions library_options(const TrainCommand& command) {
-  require(!command.common.is_given("--class-weights"),
-          "--class-weights is not there yet: every class counts alike in the loss; leave it out");
   TrainOptions options = command.train;
   if (command.fanout) options.fanout = parse_fanouts(*command.fanout);
   options.capture = !command.no_capture;

@@ -186,6 +186,7 @@ void bind_options(nb::module_& module) {
       .def_rw("clip", &TrainOptions::clip)
       .def_rw("epochs", &TrainOptions::epochs)
       .def_rw("patience", &TrainOptions::patience)
+      .def_rw("class_weights", &TrainOptions::class_weights, nb::arg().none())
       .def_rw("seed", &TrainOptions::seed)
       .def_rw("normalize", &TrainOptions::normalize)
       .def_rw("method", &TrainOptions::method)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loaders for PyTorch Geometric: what a batch is, field by field; that its own loader's properties hold; and what is refused by name."""
 import gc
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -77,6 +79,48 @@ def test_ids_as_input_and_no_shuffling():
     assert next(iter(NeighborLoader(data, [2], batch_size=VERTICES, device="cpu"))).n_id.tolist() == list(range(VERTICES))
     one = NeighborLoader(data, [2], device="cpu")([4, 9])
     assert one.n_id[:2].tolist() == [4, 9] and one.batch_size == 2
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize("own", [False, True])
+def test_seeds_come_in_the_order_of_torch(drop_last, shuffle, own):
+    """With a generator of one's own, too."""
+    from torch.utils.data import DataLoader
+
+    orders = []
+    for which in range(2):
+        options = {"batch_size": 7, "shuffle": shuffle, "drop_last": drop_last, "generator": torch.Generator().manual_seed(3) if own else None}
+        torch.manual_seed(5)
+        if which == 0:
+            loader = NeighborLoader(some_data(), [2], input_nodes=torch.arange(30), device="cpu", **options)
+            orders.append([[batch.input_id.tolist() for batch in loader] for _ in range(2)])
+        else:
+            sampler = DataLoader(range(30), **options).batch_sampler
+            found = []
+            for _ in range(2):
+                torch.randint(2**47, (), generator=options["generator"])  # The number of the first batch.
+                found.append(list(sampler))
+            orders.append(found)
+    assert orders[0] == orders[1] and (orders[0][0] != orders[0][1]) == shuffle
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_program_ends_while_batches_are_made():
+    """An iterator that is left over, and one that nobody reads to its end: the program ends with them, and well."""
+    text = """
+import torch
+from torch_geometric.data import Data
+from warren.pyg import NeighborLoader
+data = Data(x=torch.rand(20000, 64), edge_index=torch.randint(20000, (2, 400000)))
+loader = NeighborLoader(data, [20, 20], batch_size=64, device="cuda")
+kept = iter(loader)
+next(kept)
+for batch in loader:
+    break
+"""
+    ended = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_a_batch_of_no_seeds():

@@ -206,12 +206,9 @@ def pair_of(name, arguments, device="cpu"):
     theirs_of = pytest.importorskip("torch_geometric.nn")
     import warren.torch
 
-    arguments = {"out_channels": 5, **arguments}
+    arguments = {"in_channels": 12, "out_channels": 5, **arguments}
     if name == "GINConv":
-        network = torch.nn.Sequential(torch.nn.Linear(12, arguments.pop("out_channels")), torch.nn.ReLU())
-        arguments["nn"] = network
-    else:
-        arguments["in_channels"] = 12
+        arguments["nn"] = torch.nn.Sequential(torch.nn.Linear(arguments.pop("in_channels"), arguments.pop("out_channels")), torch.nn.ReLU())
     torch.manual_seed(11)
     theirs = getattr(theirs_of, name)(**copy.deepcopy(arguments)).to(device)
     ours = getattr(warren.torch, name)(**copy.deepcopy(arguments)).to(device)
@@ -258,6 +255,88 @@ def test_layers_of_sources_and_targets(name):
     ours.load_state_dict(theirs.state_dict())
     x = (randn(SOURCES, 12), randn(TARGETS, 12, seed=3))
     assert torch.allclose(ours(x, some_edges()), theirs(x, some_edges()), 1e-5, 1e-5)
+
+
+def sampled_batch(device, fanouts=(4, 3, 2), edges=1500, vertices=200):
+    """A directional batch of vertices with an attribute of each edge."""
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.data import Data
+
+    from warren.pyg import NeighborLoader
+
+    ends = some_edges(targets=vertices, sources=vertices, edges=edges)
+    ends[1] = torch.where(ends[0] == ends[1], (ends[1] + 1) % vertices, ends[1])  # Of several loops with weights PyTorch Geometric takes one, on a GPU any.
+    data = Data(x=randn(vertices, 12), edge_index=ends, edge_attr=randn(edges, 3).abs())
+    torch.manual_seed(3)
+    (batch,) = list(NeighborLoader(data, list(fanouts), input_nodes=torch.arange(9), batch_size=9, device=device))
+    return batch
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name, by_edge", [("SAGEConv", None), ("GINConv", None), ("GATConv", "edge_attr"), ("GATv2Conv", "edge_attr"), ("GCNConv", "edge_weight"), ("GCNConv", None), ("improved", "edge_weight"),
+                                           ("without loops", None)])
+def test_layers_of_a_batch_compute_what_is_read_alone(device, name, by_edge):
+    """Outputs and gradients of three layers are PyTorch Geometric's on what its own trim_to_layer() leaves, and rows that nobody reads are not made."""
+    from torch_geometric import utils
+
+    import warren.torch
+
+    batch = sampled_batch(device)
+    more = {"GATConv": {"edge_dim": 3, "heads": 2, "concat": False}, "GATv2Conv": {"edge_dim": 3}, "improved": {"improved": True}, "without loops": {"add_self_loops": False}}.get(name, {})
+    kind = name if name.endswith("Conv") else "GCNConv"
+    pairs = [pair_of(kind, {"in_channels": width, "out_channels": 5, **more}, device) for width in (12, 5, 5)] if kind != "GINConv" else [pair_of(kind, {}, device)]
+    results = []
+    for which, trim in ((0, utils.trim_to_layer), (1, warren.torch.trim_to_layer)):
+        x, rows = batch.x.clone().requires_grad_(), []
+        out, edges = x, batch.edge_index
+        attributes = None if by_edge is None else batch.edge_attr if by_edge == "edge_attr" else batch.edge_attr[:, 0]
+        for number, pair in enumerate(pairs):
+            out, edges, attributes = trim(number, batch.num_sampled_nodes, batch.num_sampled_edges, out, edges, attributes)
+            out = pair[which](out, edges, **({} if by_edge is None else {by_edge: attributes}))
+            rows.append(out.shape[0])
+        read = sum(batch.num_sampled_nodes[:4 - len(pairs)])
+        gradients = torch.autograd.grad((out[:read] * randn(read, out.shape[1], device=device)).sum(), (x, *(parameter for pair in pairs for parameter in pair[which].parameters())))
+        results.append((out[:read], gradients))
+    assert rows == [sum(batch.num_sampled_nodes[:3 - number]) for number in range(len(pairs))]
+    torch.testing.assert_close(results[1][0], results[0][0], rtol=1e-5, atol=1e-5)
+    for wanted, found in zip(results[0][1], results[1][1]):
+        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_edges_of_a_batch_need_no_sorting(device):
+    """What a loader notes of its edges, that they are by target, is true, is seen by an Adjacency, and ends when they are written."""
+    from warren.torch._adjacency import adjacency_of
+
+    batch = sampled_batch(device)
+    edges, count = batch.edge_index, batch.num_nodes
+    assert bool((edges[1, 1:] >= edges[1, :-1]).all()) and edges._warren_order.version == edges._version
+    by_note, by_sorting = adjacency_of(edges, count, count), adjacency_of(edges.clone(), count, count)
+    assert by_note._order is not None and by_sorting._order is None
+    # Fewer vertices than the batch has are looked at, and refused.
+    with pytest.raises(IndexError, match="edge_index"):
+        adjacency_of(edges, count, count - 1)
+    x = randn(count, 4, device=device).requires_grad_()
+    for adjacency in (by_note, by_sorting):
+        adjacency.structures(x)
+    for mine, other in zip((*by_note.by_target, *by_note._by_source), (*by_sorting.by_target, *by_sorting._by_source)):
+        assert torch.equal(mine, other)
+    edges[:, 0] = count
+    with pytest.raises(IndexError, match="edge_index"):
+        adjacency_of(edges, count, count)
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"layer": 3}, "layer: got 3, expected 0 to 2"), ({"layer": -1}, "layer: got -1"), ({"num_sampled_nodes_per_hop": [9, 1]}, "num_sampled_nodes_per_hop"), ({"num_sampled_edges_per_hop": None}, "num_sampled_nodes_per_hop"),
+    ({"x": torch.ones(10, 2)}, "x: got 10 rows"), ({"edge_index": torch.zeros(2, 3, dtype=torch.long)}, r"edge_index: got shape \(2, 3\)"), ({"edge_attr": torch.ones(2)}, "edge_attr: got 2 rows"),
+])
+def test_what_trimming_refuses(change, message):
+    import warren.torch
+
+    good = {"layer": 0, "num_sampled_nodes_per_hop": [9, 20, 30, 40], "num_sampled_edges_per_hop": [20, 30, 40], "x": torch.ones(99, 2), "edge_index": torch.zeros(2, 90, dtype=torch.long), "edge_attr": None}
+    warren.torch.trim_to_layer(**good)
+    with pytest.raises(ValueError, match=message):
+        warren.torch.trim_to_layer(**(good | change))
 
 
 def test_layers_fall_back_where_operators_do_not_do():

@@ -89,6 +89,27 @@ def test_arrays(devices):
     assert asked.to_dict()[7] == asked.label[7]
 
 
+@pytest.mark.parametrize("weights", ["balanced", [5, 1, 0.5]])
+def test_class_weights(weights):
+    """The loss is the weighted mean of PyTorch's cross_entropy(weight=...): without dropout and at a rate of 0 it is that of the scores."""
+    graph, x, labels, masks = arrays()
+    labels = np.where(labels == 2, 0, labels)  # Classes of other sizes.
+    labels[0] = 2
+    masks["train"][0] = True
+    dataset = warren.Dataset(graph, x, labels, train=masks["train"])
+    few = {"hidden": 8, "epochs": 1, "dropout": 0.0, "lr": 0.0, "device": "cpu", "normalize": "none"}
+    found = warren.train(dataset, **few, class_weights=weights)
+    scores, y = np.asarray(found.scores, np.float64)[masks["train"]], labels[masks["train"]]
+    losses = np.log(np.exp(scores).sum(1)) - scores[np.arange(len(y)), y]
+    by_class = 1 / np.bincount(y, minlength=3) if weights == "balanced" else np.asarray(weights)
+    assert found.history[0]["loss"] == pytest.approx((by_class[y] * losses).sum() / by_class[y].sum(), rel=1e-5)
+    assert warren.train(dataset, **few).history[0]["loss"] == pytest.approx(losses.mean(), rel=1e-5)
+    assert warren.train(dataset, **few, class_weights="none").history[0]["loss"] == pytest.approx(losses.mean(), rel=1e-5)
+    for wrong in ("even", [], [1, 2], [1, -1, 1], [1, np.nan, 1], [[1, 1, 1]], [0, 0, 0], 5):
+        with pytest.raises(ValueError, match="class_weights"):
+            warren.train(dataset, **few, class_weights=wrong)
+
+
 def test_strategies():
     """Losses up to rounding whatever the strategy, and bit for bit by each."""
     options = {**SIZES, **FEW, "devices": 2, "dropout": 0.0}

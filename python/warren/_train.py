@@ -219,7 +219,8 @@ class PredictResult(Result):
 def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: str = "full", task: str = "node", *, layers: int | None = None,
           hidden: int | None = None, heads: int = 8, aggregate: str = "mean", norm: str | None = None, residual: bool = False, skip: bool = False,
           edge_weights: bool = False, dropout: float | None = None, type: str = "float32", lr: float = 0.01, weight_decay: float | None = None, optimizer: str = "adam",
-          schedule: str = "constant", warmup: int = 0, clip: float = 0.0, epochs: int = 200, patience: int = 0, fanout: Sequence[int] | int | None = None,
+          schedule: str = "constant", warmup: int = 0, clip: float = 0.0, epochs: int = 200, patience: int = 0,
+          class_weights: str | Sequence[float] | None = None, fanout: Sequence[int] | int | None = None,
           batch: int | None = None, negatives: int | None = None, replace: bool = False, weighted: bool = False, evaluation: str | None = None,
           placement: str | None = None, cached: float | None = None, cache_by: str | None = None, edges: str | None = None, strategy: str | None = None,
           workgroup: int = 0, deterministic: bool = False, recompute: bool = False, capture: bool = True, capture_batches: bool = False, tensor_sums: bool | None = None, allow_tf32: bool = True, normalize: str = "auto",
@@ -241,6 +242,8 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
     GCNConv of a graph without loops; "sage" takes the sum of w_ij x_j, of "mean" divided by the number of i's edges, as the Deep Graph Library's SAGEConv.
     lr, weight_decay (0.0005; of links 0), optimizer ("adam", "adamw", "sgd"), schedule ("constant", "cosine", "step"), warmup (epochs), clip (largest length of the
     gradient; 0: any), epochs, patience (epochs without a better validation after which it ends; 0: never).
+    class_weights: what each class counts in the loss of training vertices: "balanced" (one over its training vertices), or a number a class, 0 or more. An epoch's loss is the sum of w[y] l over the
+    sum of w[y], as of torch.nn.functional.cross_entropy(weight=w); of a batch the gradient is an unbiased estimate of that. Validation and test are not weighted.
     fanout: neighbours of each vertex, hop by hop ([15, 10]; -1: all). batch: vertices (links: edges) of a batch, a rank. evaluation: "exact" or "sampled".
     strategy: of mode "full" on several devices, models that sum over neighbours: how rows of other devices enter the sums, as of warren.spmm with parameters
     ("pull:ps=16"); "auto" or "NAME:auto": the first epochs try ways, and the fastest is kept. None: "staged". workgroup: of "fused" and "auto" (0: by the links).
@@ -316,6 +319,8 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
         if not isinstance(given["strategy"], str):
             raise TypeError(f"strategy: got {given['strategy']!r}, expected a name such as \"pull\", or None")
         options.strategy = given["strategy"]
+    if given["class_weights"] is not None:
+        options.class_weights = _class_weights(given["class_weights"])
     if given["tensor_sums"] is not None:
         options.tensor_sums = bool(given["tensor_sums"])
     if given["fanout"] is not None:
@@ -323,6 +328,17 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
     if given["checkpoint"] is not None:
         options.checkpoint = path_text("checkpoint", given["checkpoint"], "the path of a folder, or None")
     return options
+
+
+def _class_weights(given: Any) -> str:
+    if isinstance(given, str):
+        if given not in ("balanced", "none"):
+            raise ValueError(f'class_weights: got {given!r}, expected "balanced", a number a class, or None')
+        return given
+    numbers = as_numpy("class_weights", given)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "biuf" or numbers.size == 0 or not (np.isfinite(numbers).all() and (numbers >= 0).all()):
+        raise ValueError(f"class_weights: got {given!r}, expected a finite number a class, 0 or more")
+    return ",".join(repr(float(number)) for number in numbers.astype(np.float32))
 
 
 def _number(name: str, value: Any, least: int, most: int) -> int:

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the options of a training mean: defaults, and what goes together.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -96,6 +100,8 @@ void check_together(const TrainOptions& o) {
           "--weighted, --checkpoint-batches and --capture-batches are for --mode sampled");
   check_edge_weights(o);
   require(!o.capture_batches || !is_link, "--capture-batches is for --task node");
+  require(!is_link || o.class_weights.value_or("none") == "none",
+          "--class-weights is for --task node");
   require(!is_sampled || !o.recompute,
           "--recompute is for --mode full: batches' layers keep little, and the layers of exact "
           "evaluation keep nothing");
@@ -237,6 +243,27 @@ learn::OptimizerOptions optimizer_options(const TrainOptions& o) {
   return optimizer;
 }
 
+std::optional<std::vector<float>> class_weights(const TrainOptions& o) {
+  const std::string text = o.class_weights.value_or("none");
+  if (text == "none") return std::nullopt;
+  std::vector<float> weights;
+  if (text == "balanced") return weights;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    float weight = 0.0f;
+    const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, weight);
+    require(
+        error == std::errc{} && rest == text.data() + end && weight >= 0.0f &&
+            std::isfinite(weight),
+        fmt::format("--class-weights: got \"{}\", expected balanced, none, or a number for each "
+                    "class, 0 or more, with commas",
+                    text));
+    weights.push_back(weight);
+    begin = end + 1;
+  }
+  return weights;
+}
+
 /// Of `share` training vertices of a rank. An epoch of few updates teaches next to nothing: three
 /// of 128 reach 90% on generated sets of 4,000 vertices, of 64 they do not.
 std::uint64_t default_batch(std::uint64_t share) {
@@ -259,6 +286,7 @@ learn::TrainOptions train_options(const TrainOptions& o) {
   train.exchange = exchange_options(o);
   train.epochs = o.epochs;
   train.patience = o.patience;
+  train.class_weights = class_weights(o);
   train.capture = o.capture;
   train.checkpoint = o.checkpoint;
   train.checkpoint_every = o.checkpoint_every;

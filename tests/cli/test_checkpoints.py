@@ -205,9 +205,30 @@ class Checkpoints(Base):
             for value in (0, "nan", -1, "1.5"):
                 self.must_fail(2, "train", *GENERATED, f"{option}={value}", says=option)
 
-    def test_weights_of_classes_are_refused(self):
-        for value in ([], ["balanced"]):
-            self.must_fail(2, "train", *GENERATED, "--class-weights", *value, says=["--class-weights", "not there yet"])
+    def test_weights_of_classes(self):
+        few = [*GENERATED, "--epochs", 3]
+        plain = self.succeed_json("train", *few)
+        alike = self.succeed_json("train", *few, "--class-weights", "none")
+        self.assertEqual([e["loss"] for e in alike["epochs"]], [e["loss"] for e in plain["epochs"]])
+        classes = plain["classes"]
+        for mode in ([], ["--mode", "sampled"]):
+            plain = self.succeed_json("train", *few, *mode)
+            same = self.succeed_json("train", *few, *mode, "--class-weights", ",".join(["2.5"] * classes))
+            for a, b in zip(same["epochs"], plain["epochs"]):
+                self.assertAlmostEqual(a["loss"], b["loss"], delta=1e-4)
+            skewed = self.succeed_json("train", *few, *mode, "--class-weights", ",".join(["9"] + ["0.1"] * (classes - 1)))
+            self.assertNotAlmostEqual(skewed["epochs"][-1]["loss"], plain["epochs"][-1]["loss"], delta=1e-4)
+        for value in ("x", "1,x", "1,", "-1,1", "nan,1", "inf,1", "1"):
+            self.must_fail(2, "train", *few, f"--class-weights={value}", says="--class-weights")
+        self.must_fail(2, "train", *few, "--class-weights", ",".join(["0"] * classes), says=["--class-weights", "0 for every class"])
+        self.must_fail(2, "train", *few, "--mode", "sampled", "--task", "link", "--class-weights", "balanced", says=["--class-weights", "--task node"])
+        # A checkpoint keeps them, and another training of the same model is asked for by name.
+        self.succeed("train", *few, "--class-weights", "balanced", "--checkpoint", "kept")
+        rest = self.succeed_json("train", *GENERATED, "--epochs", 5, "--checkpoint", "kept", "--resume")
+        whole = self.succeed_json("train", *GENERATED, "--epochs", 5, "--class-weights", "balanced")
+        self.assertEqual([e["loss"] for e in rest["epochs"]], [e["loss"] for e in whole["epochs"]][3:])
+        self.must_fail(2, "train", *GENERATED, "--epochs", 6, "--checkpoint", "kept", "--resume", "--class-weights", "none", says=["--class-weights balanced", "--class-weights none"])
+        self.succeed("train", *GENERATED, "--epochs", 6, "--checkpoint", "kept", "--resume", "--class-weights", "none", "--allow-changes")
 
 
 class Predict(Base):

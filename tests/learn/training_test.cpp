@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses, updates, masks, and whole trainings: equal on teams of all sizes.
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -9,6 +12,7 @@
 
 #include "learn/problems.hpp"
 #include "learn/rows/exponential.hpp"
+#include "learn/train/class_weights.hpp"
 #include "support/size.hpp"
 
 namespace warren::learn {
@@ -22,11 +26,15 @@ using fixtures::train_on;
 using fixtures::Trained;
 using reference::Values;
 
-/// Mean loss over the training vertices, in double.
-double loss_of(LossKind kind, const Values& x, std::uint64_t k, const Dataset& data) {
+/// Mean loss over the training vertices, in double; of cross-entropy weighted by classes.
+double loss_of(LossKind kind, const Values& x, std::uint64_t k, const Dataset& data,
+               const std::vector<double>& weights = {}) {
   double sum = 0.0;
+  double of_all = 0.0;
   for (std::uint64_t v = 0; v < data.vertices; ++v) {
     if (data.splits[v] != kTrain) continue;
+    const double weight = weights.empty() ? 1.0 : weights[static_cast<std::size_t>(data.labels[v])];
+    of_all += weight;
     double total = 0.0;
     for (std::uint64_t c = 0; c < k; ++c) {
       const double s = x[v * k + c];
@@ -38,9 +46,9 @@ double loss_of(LossKind kind, const Values& x, std::uint64_t k, const Dataset& d
       if (kind == LossKind::squared) sum += (s - y) * (s - y) / static_cast<double>(k);
     }
     if (kind == LossKind::cross_entropy)
-      sum += std::log(total) - x[v * k + static_cast<std::uint64_t>(data.labels[v])];
+      sum += weight * (std::log(total) - x[v * k + static_cast<std::uint64_t>(data.labels[v])]);
   }
-  return sum / static_cast<double>(data.counts[0]);
+  return sum / of_all;
 }
 
 Dataset labelled(std::uint64_t n, std::uint64_t k) {
@@ -57,7 +65,20 @@ Dataset labelled(std::uint64_t n, std::uint64_t k) {
   return data;
 }
 
-void check_loss(LossKind kind, std::uint64_t n, std::uint64_t k, int team_size) {
+/// As learn::TrainOptions says of class weights.
+std::vector<double> weights_of(const std::vector<float>& given, std::uint64_t k,
+                               const Dataset& data) {
+  std::vector<double> weights(given.begin(), given.end());
+  if (!weights.empty()) return weights;
+  weights.resize(k);
+  for (std::uint64_t v = 0; v < data.vertices; ++v)
+    if (data.splits[v] == kTrain) weights[static_cast<std::size_t>(data.labels[v])] += 1.0;
+  for (double& weight : weights) weight = weight == 0.0 ? 0.0 : 1.0 / weight;
+  return weights;
+}
+
+void check_loss(LossKind kind, std::uint64_t n, std::uint64_t k, int team_size,
+                const std::optional<std::vector<float>>& by_class = std::nullopt) {
   SCOPED_TRACE(std::to_string(static_cast<int>(kind)) + ", " + std::to_string(k) + " classes on " +
                std::to_string(team_size));
   const Dataset data = labelled(n, k);
@@ -87,6 +108,9 @@ void check_loss(LossKind kind, std::uint64_t n, std::uint64_t k, int team_size) 
     const auto there = of(std::vector<float>(x.begin(), x.end()), k);
     const memory::Buffer<float> dx(team.device(), rows * k);
     Loss loss(kind);
+    TrainOptions options;
+    options.class_weights = by_class;
+    if (by_class) loss.weigh(context.stream(), class_factors(data, options));
     loss.run(context, targets, there.data(), k, dx.data());
     const Scores found = loss.result(context, targets);
     const auto mine = dx.to_host(context.stream());
@@ -95,9 +119,12 @@ void check_loss(LossKind kind, std::uint64_t n, std::uint64_t k, int team_size) 
     scores = found;
     for (const auto& piece : all) gradient.insert(gradient.end(), piece.begin(), piece.end());
   });
-  EXPECT_NEAR(scores[0].loss, loss_of(kind, x, k, data), 1e-5);
+  const std::vector<double> weights =
+      by_class ? weights_of(*by_class, k, data) : std::vector<double>{};
+  EXPECT_NEAR(scores[0].loss, loss_of(kind, x, k, data, weights), 1e-5);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double slope = reference::derivative([&] { return loss_of(kind, x, k, data); }, x[i]);
+    const double slope =
+        reference::derivative([&] { return loss_of(kind, x, k, data, weights); }, x[i]);
     ASSERT_NEAR(gradient[i], slope, 2e-6) << i;
   }
   for (std::size_t s = 0; s < kSplits; ++s) {
@@ -128,6 +155,26 @@ TEST(Losses, EqualDifferences) {
       check_loss(kind, 30, 2, size);
       check_loss(kind, 23, 11, size);
     }
+  }
+}
+
+TEST(Losses, OfClassesWithWeights) {
+  for (const int size : {1, 2, 3, 4}) {
+    check_loss(LossKind::cross_entropy, 30, 2, size, std::vector<float>{});
+    check_loss(LossKind::cross_entropy, 30, 2, size, std::vector<float>{3.0f, 0.25f});
+    check_loss(LossKind::cross_entropy, 30, 2, size, std::vector<float>{0.0f, 7.0f});
+    check_loss(LossKind::cross_entropy, 23, 11, size, std::vector<float>{});
+  }
+  const Dataset data = labelled(30, 2);
+  TrainOptions options;
+  EXPECT_TRUE(class_factors(data, options).empty());
+  for (const std::vector<float>& wrong : {std::vector<float>{1.0f},
+                                          {1.0f, -1.0f},
+                                          {0.0f, 0.0f},
+                                          {1.0f, std::numeric_limits<float>::quiet_NaN()},
+                                          {1.0f, std::numeric_limits<float>::infinity()}}) {
+    options.class_weights = wrong;
+    EXPECT_THROW((void)class_factors(data, options), UsageError);
   }
 }
 

@@ -70,10 +70,13 @@ struct TrainOptions {
   double clip = 0.0;                     ///< Largest length of the gradient; 0: any.
   std::uint64_t epochs = 200;            ///< At most.
   std::uint64_t patience = 0;            ///< Epochs without a better validation; 0: any number.
-  std::uint64_t seed = 1;                ///< Of weights, masks, batches and held out links.
-  std::string normalize = "auto";        ///< Of features: rows, none (docs/training.md).
-  std::string method = "ranges";         ///< Of the partition over ranks.
-  std::string reorder = "none";          ///< Order of the vertices before they are cut.
+  /// What each class counts in the training loss: "balanced" (one over its training vertices),
+  /// "none", or a number for each class, 0 or more, with commas (learn::TrainOptions).
+  std::optional<std::string> class_weights{};
+  std::uint64_t seed = 1;          ///< Of weights, masks, batches and held out links.
+  std::string normalize = "auto";  ///< Of features: rows, none (docs/training.md).
+  std::string method = "ranges";   ///< Of the partition over ranks.
+  std::string reorder = "none";    ///< Order of the vertices before they are cut.
 
   // Of mode "sampled".
   std::optional<std::vector<std::int64_t>> fanout{};  ///< 15, 10; -1: all neighbours.

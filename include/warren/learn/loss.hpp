@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "warren/dataset/labels.hpp"
 #include "warren/learn/context.hpp"
@@ -28,6 +29,8 @@ using Scores = std::array<SplitScore, kSplits>;  ///< By split, training first.
 class Loss {
  public:
   explicit Loss(LossKind kind) : kind_(kind) {}
+  /// Factors of the losses of training vertices by their classes; none: 1. Synchronises.
+  void weigh(const exec::Stream& stream, const std::vector<float>& by_class);
   /// From here on runs, each of at most `rows` rows, add up to one result, which begins with
   /// `sums`: what sums() told elsewhere.
   using Sums = std::array<double, kSplits * 3>;
@@ -52,6 +55,7 @@ class Loss {
   void take(const exec::Device& device, std::uint64_t rows);
 
   LossKind kind_;
+  memory::Buffer<float> factors_;   // By class.
   memory::Buffer<float> rows_;      // Loss, right, wrong of each row.
   memory::Buffer<double> partial_;  // Of chunks of rows, by split.
   std::uint64_t chunks_ = 0;

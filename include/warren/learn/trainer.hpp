@@ -109,6 +109,12 @@ struct TrainOptions {
   /// enough. The numbers are others in their last bits, and repeat as well; beside a number that is
   /// not finite others may be NaN.
   TensorCoreUse tensor_sums = TensorCoreUse::automatic;
+  /// Of cross-entropy: a number for each class, 0 or more; empty: one over the class's training
+  /// vertices. Scaled so that training vertices have 1 on average, they are factors of the training
+  /// vertices' losses: an epoch's loss is sum of w[y] l / sum of w[y], as PyTorch's weighted mean;
+  /// of a batch, whose own sum of w[y] is not taken, an unbiased estimate of its gradient.
+  /// Without: every vertex counts alike. Losses of validation and test are never weighted.
+  std::optional<std::vector<float>> class_weights;
   /// What features, activations and their gradients are stored as; parameters, their gradients and
   /// what updates them are float32 with every type. Of float16 the loss is scaled.
   NumberType type = NumberType::float32;

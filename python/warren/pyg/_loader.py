@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler
 from torch_geometric.loader import LinkLoader, NodeLoader
 
 from .._processes import ranks_of
 from .._session import Session, choice
 from .._table import Table
+from ..torch._adjacency import mark_order
 from ._ahead import Ahead
 from ._sampler import BATCH_NUMBERS, NeighborSampler, check_vertices
 from ._stores import is_remote
@@ -30,6 +32,7 @@ class _Loader:
 
     data: Any
     transform: Any
+    transform_sampler_output: Any
 
     def _start(self, data: Any, sampler: NeighborSampler, placement: str, options: dict[str, Any]) -> dict[str, Any]:
         """The options of torch's DataLoader, from those that were given."""
@@ -56,6 +59,8 @@ class _Loader:
     def _gathered(self, out: Any) -> Any:
         """The batch of a sample, its attributes gathered, before `transform`."""
         batch = super().filter_fn.__func__(_Untransformed(self), out)  # type: ignore[misc]
+        if self._sampler.subgraph_type == "directional" and self.transform_sampler_output is None and isinstance(getattr(batch, "edge_index", None), torch.Tensor):
+            mark_order(batch.edge_index, out.node.numel())
         for key, table in self._tables.items():
             batch[key] = table.gather(out.node.to(torch.int64), own=self._sampler.own)
         return batch
@@ -153,7 +158,7 @@ class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
         def sample(flight: list[Any]) -> list[Any]:
             return self._sampler.sample_many([self.input_data[index] for index in flight], [next(numbers) for _ in flight][0])
 
-        return self._iterate(_flights(iter(self.batch_sampler), size), len(self), sample)
+        return self._iterate(_flights(_batches_of(self.batch_sampler), size), len(self), sample)
 
 
 class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
@@ -191,7 +196,7 @@ class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
         def sample(flight: list[Any]) -> list[Any]:
             return [self._sampler.sample_links(self.input_data[index], self.neg_sampling, next(numbers), draws) for index in flight]
 
-        return self._iterate(_flights(iter(self.batch_sampler), 1), len(self), sample)
+        return self._iterate(_flights(_batches_of(self.batch_sampler), 1), len(self), sample)
 
 
 def _sampler_of(given: Any, directed: bool, data: Any, num_neighbors: Any, replace: bool, subgraph_type: Any, disjoint: bool, temporal_strategy: str,
@@ -203,6 +208,22 @@ def _sampler_of(given: Any, directed: bool, data: Any, num_neighbors: Any, repla
             raise ValueError(f"neighbor_sampler: got {type(given).__name__}, expected a warren.pyg.NeighborSampler or None")
         return given
     return NeighborSampler(data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device=device, session=session)
+
+
+def _batches_of(sampler: Any) -> Iterator[Any]:
+    """What torch's BatchSampler gives, in its order, without a list of single numbers where that is what it is made of."""
+    of: Any = getattr(sampler, "sampler", None)
+    count = len(of) if type(of) in (RandomSampler, SequentialSampler) else 0
+    if type(sampler) is not BatchSampler or count == 0 or (type(of) is RandomSampler and (of.replacement or of.generator is not None or count != len(of.data_source))):
+        yield from sampler
+        return
+    if type(of) is RandomSampler:
+        seed = int(torch.empty((), dtype=torch.int64).random_().item())
+        order = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
+    else:
+        order = torch.arange(count)
+    size = sampler.batch_size
+    yield from order[:count - count % size if sampler.drop_last else count].split(size)
 
 
 def _flights(batches: Iterator[Any], size: int) -> Iterator[list[Any]]:

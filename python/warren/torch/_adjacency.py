@@ -22,8 +22,12 @@ class Adjacency:
         self.source, self.target = (edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index).unbind(0)
         self.num_targets = num_targets
         self.num_sources = num_targets if num_sources is None else num_sources
-        self.by_target: tuple[Any, Any, Any] = _operators.sort_edges(self.target, self.source, self.num_targets, self.num_sources)
+        order = _order_of(edge_index)
+        self._order = order if order is not None and order.targets <= self.num_targets and order.sources <= self.num_sources else None
+        self.by_target: tuple[Any, Any, Any] = (_operators.sort_edges(self.target, self.source, self.num_targets, self.num_sources) if self._order is None
+                                                else self._order.structure_of(self.target, self.source, self.num_targets))
         self._by_source: tuple[Any, Any, Any] | None = None
+        self._inverse: Any = None
 
     @property
     def num_edges(self) -> int:
@@ -34,16 +38,87 @@ class Adjacency:
         """In-edges of each target (int64)."""
         return self.by_target[0][1:] - self.by_target[0][:-1]
 
+    def mean_of(self, sums: Any) -> Any:
+        """Rows of sums over in-edges, divided by the number of these; 0 where there are none."""
+        columns = [1] * (sums.dim() - 1)
+        if sums.dtype != torch.float32 or torch.compiler.is_compiling():
+            return sums / self.degree.clamp(min=1).to(sums.dtype).view(-1, *columns)
+        if self._inverse is None:
+            self._inverse = _inverse(self.by_target[0]) if self._order is None else self._order.inverse_of(self.by_target[0])
+        return sums * self._inverse.view(-1, *columns)
+
     def structures(self, *operands: Any) -> tuple[Any, ...]:
         """The six tensors of an operator on edges. Without gradients to come nothing need be sorted by sources."""
         if not (torch.is_grad_enabled() and any(operand is not None and operand.requires_grad for operand in operands)):
             return (*self.by_target, *self.by_target)
         if self._by_source is None:
-            self._by_source = _operators.sort_edges(self.source, self.target, self.num_sources, self.num_targets)
+            self._by_source = (_operators.sort_edges(self.source, self.target, self.num_sources, self.num_targets) if self._order is None
+                               else _operators.structure_of(self.by_target[1], self.target, self.num_sources, False))
         return (*self.by_target, *self._by_source)
 
     def __repr__(self) -> str:
         return f"<warren.torch.Adjacency {self.num_edges} edges from {self.num_sources} to {self.num_targets} vertices>"
+
+
+class Order:
+    """What is known of a batch's edges: they are by target, sources are below `sources` and targets below `targets`. So nothing need be sorted or looked at.
+
+    The parts that layers read of a batch are its first edges and targets: they share one structure, the first that is made.
+    """
+
+    def __init__(self, version: int, sources: int, targets: int, whole: Order | None = None):
+        self.version, self.sources, self.targets = version, sources, targets
+        self._whole: Order = self if whole is None else whole._whole
+        self._structure: tuple[Any, Any, Any] | None = None
+        self._inverse: Any = None
+
+    def _is_part(self, count: int, edges: int) -> bool:
+        structure = self._whole._structure
+        return structure is not None and count == self.targets < structure[0].numel() and edges <= structure[1].numel()
+
+    def structure_of(self, target: Any, source: Any, count: int) -> tuple[Any, Any, Any]:
+        edges = target.numel()
+        if self._is_part(count, edges):
+            ptr, other, edge = self._whole._structure  # type: ignore[misc]
+            return ptr[:count + 1], other[:edges], edge[:edges]
+        made = _operators.structure_of(target, source, count, True)
+        if self._whole._structure is None:
+            self._whole._structure = made
+        return made
+
+    def inverse_of(self, ptr: Any) -> Any:
+        """1 / the number of in-edges, of the targets of a structure that structure_of() gave."""
+        whole = self._whole
+        if whole._structure is None or whole._structure[0].data_ptr() != ptr.data_ptr():
+            return _inverse(ptr)
+        if whole._inverse is None:
+            whole._inverse = _inverse(whole._structure[0])
+        return whole._inverse[:ptr.numel() - 1]
+
+
+def _inverse(ptr: Any) -> Any:
+    return (ptr[1:] - ptr[:-1]).clamp_(min=1).to(torch.float32).reciprocal_()
+
+
+def _order_of(edge_index: Any) -> Order | None:
+    if torch.compiler.is_compiling():
+        return None
+    order: Order | None = getattr(edge_index, "_warren_order", None)
+    return order if order is not None and order.version == edge_index._version else None
+
+
+def mark_order(edge_index: Any, count: int) -> None:
+    """Notes of the edges among `count` vertices that they are by target, for as long as the tensor is not written."""
+    edge_index._warren_order = Order(edge_index._version, count, count)
+
+
+def begin_of(edge_index: Any, edges: int, sources: int, targets: int) -> Any:
+    """The first edges, which are those to the first targets, from the first sources: a view, with what mark_order() noted."""
+    begin = edge_index.narrow(1, 0, edges)
+    order = _order_of(edge_index)
+    if order is not None:
+        begin._warren_order = Order(order.version, sources, targets, order)
+    return begin
 
 
 def adjacency_of(edge_index: Any, num_targets: int, num_sources: int) -> Adjacency:

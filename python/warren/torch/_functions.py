@@ -34,10 +34,10 @@ def spmm(adjacency: Adjacency, x: Any, values: Any = None, reduce: str = "sum") 
         values = values if values.dim() == 2 else values.view(-1, 1)
         if values.shape != (adjacency.num_edges, by_heads.shape[1]):
             raise ValueError(f"values: got shape {tuple(values.shape)}, expected ({adjacency.num_edges}, {by_heads.shape[1]}), a value an edge and head")
-    out = _operators.spmm(by_heads, values, *adjacency.structures(x, values))
+    out = _operators.call_spmm(by_heads, values, *adjacency.structures(x, values))
     out = out if x.dim() == 3 else out.squeeze(1)
     if reduce == "mean":
-        out = out / adjacency.degree.clamp(min=1).to(out.dtype).view(-1, *[1] * (out.dim() - 1))
+        out = adjacency.mean_of(out)
     return out
 
 
@@ -52,8 +52,8 @@ def sddmm(adjacency: Adjacency, x: Any, y: Any) -> Any:
         raise ValueError(f"y: got rows of shape {tuple(y.shape[1:])}, expected x's, {tuple(x.shape[1:])}")
     structures = adjacency.structures(x, y)
     if x.dim() == 3:
-        return _operators.sddmm(x, y, *structures)
-    return _operators.sddmm(x.unsqueeze(1), y.unsqueeze(1), *structures).squeeze(1)
+        return _operators.call_sddmm(x, y, *structures)
+    return _operators.call_sddmm(x.unsqueeze(1), y.unsqueeze(1), *structures).squeeze(1)
 
 
 def edge_softmax(adjacency: Adjacency, x: Any) -> Any:
@@ -94,7 +94,7 @@ def segment_reduce(x: Any, ptr: Any, reduce: str = "sum") -> Any:
         # The transpose has one entry a row: the segment that the row is in.
         segment = torch.repeat_interleave(torch.arange(counts.numel(), device=x.device, dtype=torch.int32), counts, output_size=x.shape[0])
         every = torch.arange(x.shape[0] + 1, device=x.device)
-        out = _operators.spmm(rows.unsqueeze(1), None, ptr, places, every[:-1], every, segment, every[:-1]).squeeze(1)
+        out = _operators.call_spmm(rows.unsqueeze(1), None, ptr, places, every[:-1], every, segment, every[:-1]).squeeze(1)
         out = out / counts.clamp(min=1).to(out.dtype).unsqueeze(-1) if reduce == "mean" else out
     return out.view(-1, *x.shape[1:])
 

@@ -55,7 +55,8 @@ def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
 class GCNConv(pyg.GCNConv):  # type: ignore[misc]
     """x' = D^-1/2 (A + I) D^-1/2 x W + b, as torch_geometric.nn.GCNConv, whose arguments and parameters it has; edge weights too.
 
-    edge_index may be an Adjacency, then without edge weights of its own loops. Agrees with PyTorch Geometric's to the rounding of float32.
+    edge_index may be an Adjacency, then without edge weights of its own loops. Agrees with PyTorch Geometric's to the rounding of float32. x may be a pair, of sources and of targets, which are the first sources
+    (trim_to_layer()); other sources then count as vertices without in-edges. PyTorch Geometric's takes no pairs.
     """
 
     propagate_type = {"x": torch.Tensor, "edge_weight": OptTensor}
@@ -65,25 +66,36 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
         self._kept_norm: Any = None
 
     def forward(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Any:
-        if isinstance(x, (tuple, list)) or not _is_plain(self, edge_index, x) or (edge_weight is not None and edge_weight.dim() != 1):
-            return super().forward(x, edge_index, edge_weight)
-        count = x.shape[0]
+        x, target = x if isinstance(x, (tuple, list)) else (x, x)
+        is_pair = target is not x
+        if (is_pair and (self.cached or target is None)) or not _is_plain(self, edge_index, x, target) or (edge_weight is not None and edge_weight.dim() != 1):
+            return super().forward((x, target) if is_pair else x, edge_index, edge_weight)
+        count = target.shape[0]
+        if is_pair and x.shape[0] < count:
+            raise ValueError(f"x: got {x.shape[0]} sources and {count} targets, expected targets that are the first sources")
         if self.normalize and self.cached and self._kept_norm is not None:
             adjacency, values, loops, scale = self._kept_norm
         else:
-            adjacency = _edges_of(edge_index, count, count)
+            adjacency = _edges_of(edge_index, count, x.shape[0])
             values, loops, scale = self._norm(adjacency, edge_weight, x.dtype)
             if self.normalize and self.cached:
                 self._kept_norm = (adjacency, values, loops, scale)
         x = self.lin(x)
         if scale is not None:
-            x = x * scale
+            x = x * self._scale_of_sources(scale, x.shape[0], edge_weight)
         out = _functions.spmm(adjacency, x, values)
         if loops is not None:
-            out = out + x * loops
+            out = out + x[:count] * loops
         if scale is not None:
             out = out * scale
         return out if self.bias is None else out + self.bias
+
+    def _scale_of_sources(self, scale: Any, sources: int, weight: Any) -> Any:
+        """D^-1/2 of all sources, from the targets': the others have their added loop alone."""
+        if sources == scale.shape[0]:
+            return scale
+        fill = (2.0 if self.improved and weight is not None else 1.0) if self.add_self_loops else torch.inf
+        return torch.cat([scale, scale.new_full((sources - scale.shape[0], 1), fill**-0.5)])
 
     def _norm(self, adjacency: Adjacency, weight: Any, dtype: Any) -> tuple[Any, Any, Any]:
         """Values of the edges (None: ones), weights of the loops and D^-1/2, each a column. Loops that the graph has, of weights, stand for the added ones."""

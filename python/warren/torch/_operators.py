@@ -73,6 +73,17 @@ def _check_same(name: str, tensor: Any, of: Any) -> None:
         raise ValueError(f"{name}: got {tensor.dtype} on {tensor.device}, expected {of.dtype} on {of.device}, as the other tensor has")
 
 
+def structure_of(key: Any, other: Any, count: int, is_sorted: bool) -> tuple[Any, Any, Any]:
+    """The structure of edges whose ids are known to be in range. On a GPU it does not wait."""
+    narrow = key.to(torch.int32)
+    if is_sorted:
+        ordered, edge = narrow, torch.arange(key.numel(), device=key.device)
+    else:
+        ordered, edge = torch.sort(narrow, stable=True)
+    ptr = torch.searchsorted(ordered, torch.arange(count + 1, dtype=torch.int32, device=key.device))
+    return ptr, (other.to(torch.int32, copy=True) if is_sorted else other.to(torch.int32)[edge]), edge
+
+
 def _sort_edges(key: Any, other: Any, count: int, other_count: int) -> tuple[Any, Any, Any]:
     is_sorted = True
     if key.numel() > 0:
@@ -83,13 +94,7 @@ def _sort_edges(key: Any, other: Any, count: int, other_count: int) -> tuple[Any
             if least < 0 or most >= limit:
                 raise IndexError(f"edge_index: got the id {least if least < 0 else most}, expected ids of 0 to {limit - 1}")
         is_sorted = not unsorted
-    narrow = key.to(torch.int32)
-    if is_sorted:
-        ordered, edge = narrow, torch.arange(key.numel(), device=key.device)
-    else:
-        ordered, edge = torch.sort(narrow, stable=True)
-    ptr = torch.searchsorted(ordered, torch.arange(count + 1, dtype=torch.int32, device=key.device))
-    return ptr, (other.to(torch.int32, copy=True) if is_sorted else other.to(torch.int32)[edge]), edge
+    return structure_of(key, other, count, is_sorted)
 
 
 sort_edges = _define("sort_edges", "(Tensor key, Tensor other, SymInt count, SymInt other_count) -> (Tensor, Tensor, Tensor)", _sort_edges,
@@ -139,6 +144,58 @@ sddmm = _define("sddmm", f"(Tensor x, Tensor y, {_STRUCTURES}) -> Tensor", _sddm
                 lambda x, y, ptr, other, edge, back_ptr, back_other, back_edge: x.new_empty((other.shape[0], x.shape[1])))
 
 
+def _is_eager(*tensors: Any) -> bool:
+    """Whether PyTorch need not be told of an operator: nothing traces, transforms or casts what it is called with, and it is plain tensors."""
+    return (not torch.compiler.is_compiling() and torch._C._len_torch_dispatch_stack() == 0 and not torch._C._are_functorch_transforms_active() and not torch.is_autocast_enabled("cuda")
+            and not torch.is_autocast_enabled("cpu") and all(type(tensor) in (torch.Tensor, torch.nn.Parameter) for tensor in tensors if tensor is not None))
+
+
+def _need_gradients(*tensors: Any) -> bool:
+    return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
+
+
+class _Spmm(torch.autograd.Function):  # type: ignore[misc]
+    """The operator spmm without its way through the dispatcher, which takes longer than a small product."""
+
+    @staticmethod
+    def forward(ctx: Any, *inputs: Any) -> Any:
+        _keep_spmm(ctx, inputs, None)
+        return _spmm(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return _spmm_backward(ctx, grad)
+
+
+class _Sddmm(torch.autograd.Function):  # type: ignore[misc]
+    """The operator sddmm likewise."""
+
+    @staticmethod
+    def forward(ctx: Any, *inputs: Any) -> Any:
+        _keep_all(ctx, inputs, None)
+        return _sddmm(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return _sddmm_backward(ctx, grad)
+
+
+def _call(operator: Any, function: Any, plain: Any, x: Any, y: Any, structures: Any) -> Any:
+    if not _is_eager(x, y):
+        return operator(x, y, *structures)
+    return function.apply(x, y, *structures) if _need_gradients(x, y) else plain(x, y, *structures)
+
+
+def call_spmm(x: Any, values: Any, *structures: Any) -> Any:
+    """The operator spmm, by the shortest way."""
+    return _call(spmm, _Spmm, _spmm, x, values, structures)
+
+
+def call_sddmm(x: Any, y: Any, *structures: Any) -> Any:
+    """The operator sddmm, by the shortest way."""
+    return _call(sddmm, _Sddmm, _sddmm, x, y, structures)
+
+
 def _keep_spmm(ctx: Any, inputs: Any, output: Any) -> None:
     x, values, *structures = inputs
     ctx.save_for_backward(x if values is not None else None, values, *structures)
@@ -147,8 +204,8 @@ def _keep_spmm(ctx: Any, inputs: Any, output: Any) -> None:
 def _spmm_backward(ctx: Any, grad: Any) -> tuple[Any, ...]:
     x, values, *structures = ctx.saved_tensors
     turned = structures[3:] + structures[:3]
-    dx = spmm(grad, values, *turned) if ctx.needs_input_grad[0] else None
-    dvalues = sddmm(grad, x, *structures) if values is not None and ctx.needs_input_grad[1] else None
+    dx = call_spmm(grad, values, *turned) if ctx.needs_input_grad[0] else None
+    dvalues = call_sddmm(grad, x, *structures) if values is not None and ctx.needs_input_grad[1] else None
     return (dx, dvalues, *[None] * 6)
 
 
@@ -159,8 +216,8 @@ def _keep_all(ctx: Any, inputs: Any, output: Any) -> None:
 def _sddmm_backward(ctx: Any, grad: Any) -> tuple[Any, ...]:
     x, y, *structures = ctx.saved_tensors
     turned = structures[3:] + structures[:3]
-    dx = spmm(y, grad, *structures) if ctx.needs_input_grad[0] else None
-    dy = spmm(x, grad, *turned) if ctx.needs_input_grad[1] else None
+    dx = call_spmm(y, grad, *structures) if ctx.needs_input_grad[0] else None
+    dy = call_spmm(x, grad, *turned) if ctx.needs_input_grad[1] else None
     return (dx, dy, *[None] * 6)
 
 

@@ -21,6 +21,12 @@ void Loss::take(const exec::Device& device, std::uint64_t rows) {
   partial_ = memory::Buffer<double>(device, chunks_ * kSplits * detail::kRowNumbers);
 }
 
+void Loss::weigh(const exec::Stream& stream, const std::vector<float>& by_class) {
+  factors_ = memory::Buffer<float>(stream.device(), by_class.size());
+  factors_.upload(stream, by_class);
+  stream.synchronize();
+}
+
 void Loss::begin_batches(Context& context, std::uint64_t rows, const Sums& sums) {
   if (rows_.size() < rows * detail::kRowNumbers) take(context.stream().device(), rows);
   exec::fill_bytes(context.stream(), partial_.data(), 0, partial_.bytes());
@@ -43,7 +49,8 @@ void Loss::run(Context& context, const Targets& targets, ConstNumbers scores, st
           stream, n,
           detail::LossKernel<T>{kind_, columns, scores.as<T>(), targets.classes.data(),
                                 targets.values.data(), targets.splits.data(), gradient.as<T>(),
-                                share_of(targets.counts[0]), share, factor, rows_.data()});
+                                share_of(targets.counts[0]), share, factor,
+                                factors_.size() == 0 ? nullptr : factors_.data(), rows_.data()});
     });
     detail::run_loss<Backend>(
         stream, adds_ ? chunks_of(n) : chunks_,

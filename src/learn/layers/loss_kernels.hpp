@@ -28,6 +28,7 @@ struct LossKernel {
   float share;              ///< One over the number of training vertices.
   const float* read_share;  ///< The same where it is read when the kernel runs; nullptr: `share`.
   const float* factor;      ///< Of gradients, beside that; nullptr: 1.
+  const float* by_class;    ///< Factors of training vertices' cross-entropy; nullptr: 1.
   float* rows;
 
   template <class W>
@@ -72,13 +73,15 @@ struct LossKernel {
       if (to_float(x[c]) == largest) at = exec::Minimum{}(at, static_cast<std::uint32_t>(c));
     });
     at = worker.reduce(at, exec::Minimum{});
+    const bool is_weighed = by_class != nullptr && splits[row] == kTrain;
+    const float of_class = is_weighed ? by_class[label] : 1.0f;
     if (worker.lane() == 0) {
-      out[0] = std::log(sum) + largest - to_float(x[label]);
+      out[0] = (std::log(sum) + largest - to_float(x[label])) * of_class;
       out[1] = at == label ? 1.0f : 0.0f;
       out[2] = at == label ? 0.0f : 1.0f;
     }
     if (dx == nullptr) return;
-    const float of_all = weight();
+    const float of_all = weight() * of_class;
     const float inverse = of_all / sum;
     worker.for_each(k, [&](std::uint64_t c) {
       const float power = exponential(to_float(x[c]) - largest) * inverse;

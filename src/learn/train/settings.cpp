@@ -18,13 +18,17 @@ namespace {
 std::string text(bool value) { return value ? "true" : "false"; }
 std::string text(std::uint64_t value) { return std::to_string(value); }
 std::string text(float value) { return fmt::format("{}", value); }
+std::string text(const std::optional<std::vector<float>>& class_weights) {
+  if (!class_weights) return "none";
+  return class_weights->empty() ? "balanced" : fmt::format("{}", fmt::join(*class_weights, ","));
+}
 
 // Whatever the checkpoint is read for.
 constexpr std::string_view kFree[] = {"epochs", "patience", "graph", "labels"};
 // Another value makes another training of the same model.
 constexpr std::string_view kOfTraining[] = {
-    "mode", "type",   "dropout", "lr",        "weight-decay", "schedule", "warmup",
-    "clip", "fanout", "batch",   "negatives", "replace",      "weighted", "reorder"};
+    "mode",          "type",   "dropout", "lr",        "weight-decay", "schedule", "warmup", "clip",
+    "class-weights", "fanout", "batch",   "negatives", "replace",      "weighted", "reorder"};
 // What the model's inputs are made by.
 constexpr std::string_view kOfInputs[] = {"normalize", "symmetrize", "drop-self-loops",
                                           "keep-duplicates"};
@@ -78,6 +82,7 @@ Settings settings_of(const TrainOptions& o) {
   s["schedule"] = name_of(o.optimizer.schedule);
   s["warmup"] = text(o.optimizer.warmup);
   s["clip"] = text(o.optimizer.clip);
+  s["class-weights"] = text(o.class_weights);
   s["epochs"] = text(o.epochs);
   s["patience"] = text(o.patience);
   s["mode"] = o.sampled ? "sampled" : "full";

@@ -12,6 +12,7 @@
 #include "warren/core/trace.hpp"
 #include "warren/exec/memory.hpp"
 
+#include "learn/train/class_weights.hpp"
 #include "learn/train/trainer_parts.hpp"
 
 namespace warren::learn {
@@ -142,6 +143,7 @@ WholeGraph::WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset&
       training_pass(options.capture),
       evaluation_pass(options.capture) {
   context.set_tensor_sums(options.tensor_sums);
+  if (options.class_weights) training_loss.weigh(context.stream(), class_factors(dataset, options));
 }
 
 Scores WholeGraph::evaluate(std::uint64_t seed) {

@@ -4,6 +4,7 @@
 
 #include "learn/batch/batch_parts.hpp"
 #include "learn/rows/set_kernel.hpp"
+#include "learn/train/class_weights.hpp"
 
 namespace warren::learn {
 namespace {
@@ -29,6 +30,8 @@ class VertexPasses final : public SampledPasses {
       if (splits_[v] == kTrain) training_.push_back(v);
     }
     targets_.counts = counts_;
+    if (options.class_weights)
+      training_loss_.weigh(parts_.context.stream(), class_factors(dataset, options));
     // Where ranks share a GPU NCCL does not carry what they exchange.
     const bool is_apart = team.size() == 1 || std::string_view(team.collectives_name()) == "nccl";
     passes_.assign(2 * BatchLoader::kPlaces, RepeatedPass(options.capture && is_apart, true));
