@@ -147,6 +147,7 @@ ExitStatus run_predict(const PredictCommand& options) {
   warn_without_effect(options.common, {"--repeat"}, "predict runs once");
   if (!has_changes) warn_without_effect(options.common, {"--allow-changes"}, kNothingDiffers);
   session.warn_of_seed(graph::parse_generator(options.dataset.graph.graph, 1).has_value() ||
+                       options.dataset.graph.weights.starts_with("uniform") ||
                        is_drawn(options.dataset.method) || is_drawn(options.dataset.reorder));
   const learn::TrainOptions train = api::predict_options(checkpoint);
   const bool has_labels = !is_of_links && finds_labels(options);

@@ -50,6 +50,16 @@ bool refuse_contradiction(const CLI::App& command, const std::string& folder,
   learn::refuse_change(folder, learn::Purpose::predict, name, value, given, may_change);
 }
 
+bool weighs_edges(const learn::Settings& stored) {
+  const auto found = stored.find("edge-weights");
+  return found != stored.end() && found->second == "true";
+}
+/// Whether the seed decides about weights that a model's edges count.
+bool draws_weights(const learn::Settings& stored) {
+  const auto found = stored.find("weights");
+  return weighs_edges(stored) && found != stored.end() && found->second.starts_with("uniform");
+}
+
 void restore(CLI::App& command, const std::string& folder, const std::string& name,
              const std::string& value) {
   CLI::Option* option = command.get_option_no_throw("--" + name);
@@ -83,11 +93,12 @@ bool restore_options(CLI::App& command, const std::string& folder, const learn::
     if (is_of(kOfGenerators, name) && !is_generator) continue;
     const bool is_of_reading = is_of(kOfReading, name);
     if ((is_of_reading || is_of(kOfFiles, name)) && !is_same_graph) continue;
-    const bool draws_set = name == "seed" && is_generator && is_same_graph;
+    const bool draws_set =
+        name == "seed" && is_same_graph && (is_generator || draws_weights(stored));
     if ((is_of_reading || draws_set) && command.get_name() == "predict")
       has_passed |= refuse_contradiction(command, folder, name, value, draws_set);
-    // Weights steer what batches draw, and nothing else.
-    if (name == "weights" && command.get_option_no_throw("--weighted") == nullptr) continue;
+    // Of models whose edges count 1 they steer what batches draw, and nothing else.
+    if (name == "weights" && command.get_name() == "predict" && !weighs_edges(stored)) continue;
     restore(command, folder, name, value);
   }
   return has_passed;

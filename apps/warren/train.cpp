@@ -175,6 +175,7 @@ void report(Session& session, const TrainCommand& options, const learn::TrainOpt
   json["layers"] = train.model.layers;
   json["hidden"] = train.model.hidden;
   json["norm"] = learn::name_of(train.model.norm);
+  json["edge_weights"] = train.model.edge_weights;
   json["features"] = input.dataset.width;
   json[train.links ? "embedding" : "classes"] = input.dataset.classes;
   json["parameters"] = outcome.parameters;

@@ -49,7 +49,7 @@ graph::Graph read_public(Session& session, const api::DatasetPlace& place,
 
 /// Of a folder, its vertices' names, too.
 Loaded read_own(Session& session, const api::DatasetPlace& place, GraphOptions options,
-                bool wants_weights) {
+                const api::Needs& needs) {
   if (place.form == api::DatasetForm::folder) {
     require(options.format.empty(),
             fmt::format("--format: it says what a graph file holds, and {} is a folder, whose file "
@@ -59,7 +59,8 @@ Loaded read_own(Session& session, const api::DatasetPlace& place, GraphOptions o
   }
   const api::GraphPlace input = find_graph(session, options);
   const warren::Graph graph =
-      load_graph(session, input, options, wants_weights, WeightRange::not_negative);
+      load_graph(session, input, options, needs.weights,
+                 needs.negative_weights ? WeightRange::any : WeightRange::not_negative);
   if (graph.are_names_ids()) api::check_order_of_words(input.path, input.names, graph.names());
   Loaded loaded;
   loaded.graph = graph.csr();
@@ -67,8 +68,9 @@ Loaded read_own(Session& session, const api::DatasetPlace& place, GraphOptions o
   return loaded;
 }
 
-Loaded load(Session& session, const DatasetOptions& options, learn::Contents contents,
-            bool wants_weights) {
+Loaded load(Session& session, const DatasetOptions& options, const api::Needs& needs) {
+  const learn::Contents contents =
+      needs.unlabelled ? learn::Contents::features : learn::Contents::all;
   const api::DatasetPlace place = api::find_dataset(options.graph.graph);
   const bool is_drawn = place.form == api::DatasetForm::generator;
   require(is_drawn || (options.features == 0 && options.classes == 0),
@@ -76,9 +78,9 @@ Loaded load(Session& session, const DatasetOptions& options, learn::Contents con
   require(!is_drawn || options.labels == "auto",
           "--labels is for datasets: a generated graph has classes");
   Loaded loaded;
-  if (!place.is_public()) loaded = read_own(session, place, options.graph, wants_weights);
+  if (!place.is_public()) loaded = read_own(session, place, options.graph, needs);
   const auto progress = session.progress("reading " + options.graph.graph);
-  if (place.is_public()) loaded.graph = read_public(session, place, options.graph, wants_weights);
+  if (place.is_public()) loaded.graph = read_public(session, place, options.graph, needs.weights);
   loaded.dataset =
       is_drawn ? api::draw_contents(loaded.graph.vertices, options.features, options.classes,
                                     session.options().seed, contents, session.pool())
@@ -129,17 +131,15 @@ TrainInput::TrainInput(Session& session, const DatasetOptions& options, const ap
                              .seed = session.options().seed};
   api::check(how);
   (void)api::label_form(options.labels);
-  require(
-      options.graph.weights.empty() || needs.weights,
-      "--weights: no model reads weights of edges; they are for train --mode sampled --weighted, "
-      "which draws neighbours by them");
+  require(options.graph.weights.empty() || needs.weights,
+          "--weights: this model's edges count 1 each; weights are for train --edge-weights, which "
+          "sums "
+          "over neighbours by them, and train --mode sampled --weighted, which draws by them");
   require(!needs.links || options.labels == "auto", "--labels: links are learnt without labels");
-  Loaded loaded =
-      load(session, options, needs.unlabelled ? learn::Contents::features : learn::Contents::all,
-           needs.weights);
+  Loaded loaded = load(session, options, needs);
   require(!needs.weights || loaded.graph.weight_type != graph::WeightType::none,
-          options.graph.graph +
-              ": --weighted needs edges with weights; --weights uniform:LO:HI draws some");
+          fmt::format("{}: its edges have no weights, and {}; --weights uniform:LO:HI draws some",
+                      options.graph.graph, api::reason_of_weights(needs)));
   describe_graph(session, options.graph, loaded.graph.vertices, loaded.graph.edges());
   session.json()["method"] = options.method;
   session.json()["reorder"] = options.reorder;

@@ -36,6 +36,9 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
       .add_flag("--skip", o.train.skip,
                 "Add every layer's input, times a matrix of its own, to its output")
       ->excludes("--residual");
+  train.add_flag("--edge-weights", o.train.edge_weights,
+                 "Of full, gcn, and sage by mean or sum: edges count the weights of the graph (the "
+                 "file's, or --weights) in sums over neighbours; else 1 each");
   add_real(train, "--dropout", o.train.dropout,
            "Probability, of hidden layers; of gcn, gat and gatv2 of the features, too, of gat "
            "and gatv2 of edges (0.5; gat, gatv2: 0.6)",
@@ -102,9 +105,6 @@ void add_optimizer_options(CLI::App& train, TrainCommand& o) {
            "Of classes in the loss: balanced (each by one over its training vertices), none, or a "
            "number for each class: W0,W1,... (none)",
            "HOW");
-  add_text(train, "--edge-weights", o.edge_weights,
-           "Not there yet, and refused: no layer reads edges' weights", "HOW")
-      ->expected(0, 1);
 }
 
 void add_sampled_options(CLI::App& train, TrainCommand& o) {
@@ -164,9 +164,6 @@ void add_train_options(CLI::App& train, TrainCommand& command) {
 }
 
 TrainOptions library_options(const TrainCommand& command) {
-  require(!command.common.is_given("--edge-weights"),
-          "--edge-weights is not there yet: no layer reads edges' weights, they only steer which "
-          "neighbours --mode sampled --weighted draws; leave it out");
   TrainOptions options = command.train;
   if (command.fanout) options.fanout = parse_fanouts(*command.fanout);
   options.capture = !command.no_capture;

@@ -18,7 +18,6 @@ struct TrainCommand {
   DatasetOptions dataset;
   TrainOptions train;  ///< As the library takes them, but for what library_options() adds.
   std::optional<std::string> fanout;
-  std::string edge_weights;
   bool no_capture = false;
   bool tensor_sums = false;
   bool no_tensor_sums = false;

@@ -175,6 +175,7 @@ void bind_options(nb::module_& module) {
       .def_rw("norm", &TrainOptions::norm)
       .def_rw("residual", &TrainOptions::residual)
       .def_rw("skip", &TrainOptions::skip)
+      .def_rw("edge_weights", &TrainOptions::edge_weights)
       .def_rw("dropout", &TrainOptions::dropout, nb::arg().none())
       .def_rw("type", &TrainOptions::type)
       .def_rw("lr", &TrainOptions::lr)

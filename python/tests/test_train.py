@@ -284,7 +284,9 @@ def test_warnings():
     ({"mode": "sampled", "batch": 999}, "batch 999: there are"), ({"task": "link"}, "give mode sampled"), ({"normalize": "row"}, "normalize: got 'row'"),
     ({"progress": 3}, "progress: got 3"), ({"device": "tpu"}, "device: got 'tpu'"), ({"checkpoint": 3}, "checkpoint: got 3"), ({"resume": True}, "resume needs checkpoint"),
     ({"features": 3}, "features: got 3, expected nothing"), ({"symmetrize": True}, "symmetrize: got True"), ({"model": "gat", "heads": 7}, "7 heads"),
-    ({"residual": True, "skip": True}, "residual adds"), ({"mode": "sampled", "weighted": True}, "dataset: got a graph without weights")])
+    ({"residual": True, "skip": True}, "residual adds"), ({"mode": "sampled", "weighted": True}, "dataset: got a graph without weights"),
+    ({"edge_weights": True}, "dataset: got a graph without weights, expected weights: edge_weights sums"), ({"edge_weights": True, "model": "gin"}, "model gin has no form"),
+    ({"edge_weights": True, "mode": "sampled"}, "mode sampled has no sums with weights"), ({"edge_weights": True, "model": "sage", "aggregate": "max"}, "aggregate max has")])
 def test_bad_options(dataset, wrong, message):
     with pytest.raises(ValueError, match=message):
         warren.train(dataset, **wrong)
@@ -455,3 +457,120 @@ def test_bad_states(trained):
 def test_norms_are_none_of_pyg_layers(dataset):
     with pytest.raises(ValueError, match="norm.*expected plain layers"):
         warren.train(dataset, "gin", **FEW).model.to_pyg()
+
+
+def weighted(seed=7, weights=None):
+    """As arrays(), without loops, and its weights: some of each direction, which differ. The graph as a matrix of weights, and as one of numbers of edges."""
+    graph, x, labels, masks = arrays(seed)
+    src, dst, _ = graph.to_edges()
+    src, dst = src[src != dst], dst[src != dst]
+    if weights is None:
+        weights = np.random.default_rng(seed).uniform(0.1, 3, src.size)
+    graph = warren.from_edges(src, dst, np.asarray(weights, np.float32), num_vertices=120)
+    A = graph.to_scipy().toarray()
+    return warren.Dataset(graph, x, labels, **masks), x, A, (A != 0).astype(float)
+
+
+def gcn_of_weights(p, A, x):
+    degree = 1 / np.sqrt(A.sum(axis=1) + 1)
+    return degree[:, None] * ((A + np.eye(len(A))) @ (degree[:, None] * (x @ p["lin.weight"].T))) + p["bias"]
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+@pytest.mark.parametrize("model, aggregate", [("gcn", "mean"), ("sage", "mean"), ("sage", "sum")])
+def test_edge_weights(model, aggregate, devices):
+    """The scores of the model are those of its equation; of GCN, of PyTorch Geometric's layer, too."""
+    data, x, A, edges = weighted()
+    options = {**FEW, "aggregate": aggregate, "normalize": "none", "devices": devices}
+    result = warren.train(data, model, edge_weights=True, **options)
+    assert result.info["edge_weights"] and result.model.facts["edge_weights"] == "1"
+    states = result.model.to_pyg()
+    count = np.maximum(1, edges.sum(axis=1, keepdims=True)) if aggregate == "mean" else 1
+
+    def layer(p, h):
+        if model == "gcn":
+            return gcn_of_weights(p, A, h)
+        return (A @ h / count) @ p["lin_l.weight"].T + p["lin_l.bias"] + h @ p["lin_r.weight"].T
+
+    assert np.allclose(stacked(model, states, layer, x), result.scores, atol=2e-4)
+    assert np.allclose(result.predict(devices=1).scores, result.scores, atol=1e-5) and result.predict().trained_on
+    plain = warren.train(data, model, **options)
+    assert not plain.info["edge_weights"] and not np.allclose(plain.scores, result.scores, atol=1e-3)
+    with pytest.raises(ValueError, match="dataset: got a graph without weights.*trained with edge_weights"):
+        graph, features, labels, masks = arrays(7)
+        warren.predict(warren.Dataset(graph, features, labels, **masks), result.model)
+    if model != "gcn":
+        return
+    torch, nn = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.nn")
+    targets, sources = np.nonzero(A)
+    edge_index, weight = torch.tensor(np.stack([sources, targets])), torch.tensor(A[targets, sources], dtype=torch.float32)
+    h = torch.tensor(x, dtype=torch.float32)
+    with torch.no_grad():
+        for at, state in enumerate(states):
+            conv = nn.GCNConv(state["lin.weight"].shape[1], state["lin.weight"].shape[0])
+            conv.load_state_dict({name: torch.tensor(array) for name, array in state.items()})
+            h = conv(h, edge_index, weight)
+            h = torch.relu(h) if at + 1 < len(states) else h
+    assert np.allclose(h.numpy(), result.scores, atol=1e-4)
+
+
+def test_edge_weights_train_as_in_torch():
+    """A first step by gradient descent: what backward makes of the weights."""
+    torch, nn = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.nn")
+    data, x, A, _ = weighted()
+    options = {"hidden": 16, "normalize": "none", "dropout": 0, "weight_decay": 0, "edge_weights": True, "device": "cpu", "devices": 2, "optimizer": "sgd"}
+    begin = warren.train(data, "gcn", lr=0.0, epochs=1, **options).model
+    targets, sources = np.nonzero(A)
+    edge_index, weight = torch.tensor(np.stack([sources, targets])), torch.tensor(A[targets, sources], dtype=torch.float32)
+    layers = [nn.GCNConv(8, 16), nn.GCNConv(16, 3)]
+    for conv, state in zip(layers, begin.to_pyg()):
+        conv.load_state_dict({name: torch.tensor(array) for name, array in state.items()})
+    _, _, labels, masks = arrays(7)
+    h = torch.relu(layers[0](torch.tensor(x, dtype=torch.float32), edge_index, weight))
+    loss = torch.nn.functional.cross_entropy(layers[1](h, edge_index, weight)[masks["train"]], torch.tensor(labels[masks["train"]]))
+    loss.backward()
+    stepped = warren.train(data, "gcn", lr=0.5, epochs=1, **options)
+    assert stepped.history[0]["loss"] == pytest.approx(loss.item(), rel=1e-5)
+    for conv, before, after in zip(layers, begin.to_pyg(), stepped.model.to_pyg()):
+        for name, parameter in conv.named_parameters():
+            assert np.allclose((before[name] - after[name]) / 0.5, parameter.grad.numpy(), atol=1e-5), name
+
+
+def test_edge_weights_of_one_and_those_that_are_none(tmp_path):
+    data, _, _, edges = weighted()
+    count = int(edges.sum())
+    ones = weighted(weights=np.ones(count))[0]
+    for model in ("gcn", "sage"):
+        plain = warren.train(ones, model, **FEW)
+        assert np.array_equal(warren.train(ones, model, edge_weights=True, **FEW).scores, plain.scores)
+    for wrong in (np.inf, -np.inf):  # NaN is refused where the graph is made.
+        weights = np.ones(count)
+        weights[5] = wrong
+        with pytest.raises(ValueError, match="edge_weights: the edge from [0-9]+ to [0-9]+ has the weight -?inf; weights should be finite"):
+            warren.train(weighted(weights=weights)[0], edge_weights=True, **FEW)
+    folder = str(tmp_path / "kept")
+    whole = warren.train(data, edge_weights=True, **FEW)
+    warren.train(data, edge_weights=True, checkpoint=folder, **{**FEW, "epochs": 2})
+    with pytest.raises(ValueError, match="edge_weights"):
+        warren.train(data, checkpoint=folder, resume=True, **FEW)
+    rest = warren.train(data, edge_weights=True, checkpoint=folder, resume=True, **FEW)
+    assert np.array_equal(rest.scores, whole.scores)
+    assert np.array_equal(warren.predict(data, folder).scores, whole.scores)
+
+
+def test_edge_weights_of_negative_degrees():
+    data, _, A, edges = weighted()
+    src, dst = np.nonzero(A)
+    weights = np.where(src == src[0], -5.0, 1.0)
+    bad = weighted(weights=weights)[0]
+    with pytest.warns(UserWarning, match="edge_weights: of 1 of 120 vertices"):
+        result = warren.train(bad, "gcn", edge_weights=True, **{**FEW, "layers": 1})
+    # It gathers nothing, itself included: the bias is left.
+    bias = result.model.weights["layers.0.bias"][0]
+    assert np.array_equal(result.scores[src[0]], bias)
+
+
+def test_edge_weights_by_name():
+    result = warren.train(NAME, weights="uniform:1:9", edge_weights=True, seed=3, **SIZES, **FEW)
+    found = warren.predict(NAME, result.model)
+    assert found.trained_on and np.array_equal(found.scores, result.scores)

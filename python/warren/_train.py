@@ -140,6 +140,7 @@ class TrainResult:
         info.update({name: int(facts[name]) for name in ("layers", "hidden", "features")})
         info["embedding" if is_of_links else "classes"] = int(facts["classes"])
         info.update(type=facts["type"], norm=facts["norm"], parameters=sum(array.size for array in self.model.weights.values()), epochs=self.history,
+                    edge_weights="edge_weights" in facts,
                     epochs_done=self.epochs, best_epoch=self.best_epoch, best_validation=self.best_validation, test_accuracy=self.test_accuracy,
                     chance=self.chance, normalize=self.normalize, stopped_early=self.stopped_early, peak_memory=self.peak_memory)
         if self.history:
@@ -217,7 +218,7 @@ class PredictResult(Result):
 
 def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: str = "full", task: str = "node", *, layers: int | None = None,
           hidden: int | None = None, heads: int = 8, aggregate: str = "mean", norm: str | None = None, residual: bool = False, skip: bool = False,
-          dropout: float | None = None, type: str = "float32", lr: float = 0.01, weight_decay: float | None = None, optimizer: str = "adam",
+          edge_weights: bool = False, dropout: float | None = None, type: str = "float32", lr: float = 0.01, weight_decay: float | None = None, optimizer: str = "adam",
           schedule: str = "constant", warmup: int = 0, clip: float = 0.0, epochs: int = 200, patience: int = 0,
           class_weights: str | Sequence[float] | None = None, fanout: Sequence[int] | int | None = None,
           batch: int | None = None, negatives: int | None = None, replace: bool = False, weighted: bool = False, evaluation: str | None = None,
@@ -235,7 +236,10 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
     model: "gcn", "sage", "gat", "gatv2" or "gin". mode: "full", exact passes over the whole graph, or "sampled", batches of sampled neighbourhoods.
     task: "node", classes of vertices, or "link", which vertices are linked (mode "sampled").
     layers (2; sampled: as many as fanouts), hidden (64; all heads together), heads (of gat and gatv2), aggregate (of sage: "mean", "sum", "max"), norm ("none",
-    "batch", "layer"; None: "layer" of gin), residual, skip, dropout (0.5; of gat and gatv2 0.6), type ("float16", "bfloat16": of features and activations).
+    "batch", "layer"; None: "layer" of gin), residual, skip, edge_weights (below), dropout (0.5; of gat and gatv2 0.6), type ("float16", "bfloat16": of features and activations).
+    edge_weights: of mode "full", "gcn", and "sage" with "mean" or "sum": edges count the dataset's weights w, finite numbers, in sums over neighbours. With
+    edges (i, j) of vertex i: "gcn" sums w_ij x_j / sqrt(d_i d_j) and x_i / d_i with d_i = 1 + sum of w_ij (0 where d is not above 0), as PyTorch Geometric's
+    GCNConv of a graph without loops; "sage" takes the sum of w_ij x_j, of "mean" divided by the number of i's edges, as the Deep Graph Library's SAGEConv.
     lr, weight_decay (0.0005; of links 0), optimizer ("adam", "adamw", "sgd"), schedule ("constant", "cosine", "step"), warmup (epochs), clip (largest length of the
     gradient; 0: any), epochs, patience (epochs without a better validation after which it ends; 0: never).
     class_weights: what each class counts in the loss of training vertices: "balanced" (one over its training vertices), or a number a class, 0 or more. An epoch's loss is the sum of w[y] l over the
@@ -307,7 +311,7 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
     for name, largest in REALS.items():
         if given[name] is not None or name in ("lr", "clip"):
             setattr(options, name, _real(name, given[name], largest))
-    for name in ("residual", "skip", "replace", "weighted", "recompute", "capture", "capture_batches", "allow_tf32", "resume", "overwrite",
+    for name in ("residual", "skip", "edge_weights", "replace", "weighted", "recompute", "capture", "capture_batches", "allow_tf32", "resume", "overwrite",
                  "allow_changes", "deterministic"):
         setattr(options, name, bool(given[name]))
     options.seed = seed_number(given["seed"])

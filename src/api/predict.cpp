@@ -155,6 +155,9 @@ PredictResult predict_with(const Dataset& dataset, const Model& model,
   const bool has_labels = !facts.is_of_links && dataset.is_labelled();
   api::Needs needs = api::needs_of(ask);
   if (!has_labels) needs.unlabelled = facts.model.classes;
+  require(!needs.weights || dataset.graph().is_weighted(),
+          "dataset: got a graph without weights, expected weights: the model was trained with "
+          "--edge-weights");
   api::Preparation how{
       .normalize = options.normalize.empty() ? stored("normalize") : options.normalize,
       .method = options.method,
@@ -208,6 +211,10 @@ DatasetOptions dataset_options(const Model& model, const std::string& name) {
   options.graph.keep_duplicates = text("keep-duplicates") == "true";
   options.graph.sum_duplicates = text("sum-duplicates") == "true";
   if (text("graph") != name) return options;
+  // Models whose edges count 1 look at no weights.
+  const bool weighs_edges = text("edge-weights") == "true";
+  if (weighs_edges) options.graph.weights = text("weights");
+  if (options.graph.weights.starts_with("uniform")) options.graph.seed = number_of(text("seed"));
   options.graph.one_based = text("one-based") == "true";
   options.graph.compact = text("compact") == "true";
   options.graph.are_words = text("ids") == "words";

@@ -19,7 +19,8 @@ TrainingData ready_data(const Dataset& dataset, const Preparation& how, const Ne
                         Teams& teams) {
   TrainingData data;
   teams.on_host([&](exec::ThreadPool& pool) {
-    if (needs.weights) dataset.graph().state()->check_weights(pool);
+    // Others are looked at where the layers' matrices are made.
+    if (needs.weights && !needs.negative_weights) dataset.graph().state()->check_weights(pool);
     graph::Graph graph = dataset.graph().csr();
     if (!needs.weights) graph::drop_weights(graph);
     learn::Dataset content = dataset.content();

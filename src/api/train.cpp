@@ -112,8 +112,8 @@ void check_data(const Dataset& dataset, const api::Needs& needs) {
           "dataset: got one without labels, expected labels, and vertices for training, validation "
           "and test (a generator needs --classes); --task link learns from edges alone");
   require(!needs.weights || dataset.graph().is_weighted(),
-          "dataset: got a graph without weights, expected weights: --weighted draws neighbours by "
-          "them");
+          fmt::format("dataset: got a graph without weights, expected weights: {}",
+                      api::reason_of_weights(needs)));
 }
 
 TrainResult train_with(const Dataset& dataset, const TrainOptions& options) {

@@ -72,6 +72,23 @@ std::string norm_of(const TrainOptions& o) {
   return !o.norm.empty() ? o.norm : (o.model == "gin" ? "layer" : "none");
 }
 
+/// By name what has no form that weighs edges, with what has one.
+void check_edge_weights(const TrainOptions& o) {
+  if (!o.edge_weights) return;
+  constexpr const char* kWorks =
+      "--edge-weights is for --mode full with --model gcn, or sage with --aggregate mean or sum";
+  require(o.task != "link",
+          fmt::format("--task link has no form with weights of edges: {}; leave it out", kWorks));
+  require(o.mode == "full",
+          fmt::format("--mode {} has no sums with weights of edges, but draws by them with "
+                      "--weighted: {}; leave it out",
+                      o.mode, kWorks));
+  const bool is_sage = o.model == "sage";
+  require(o.model == "gcn" || (is_sage && o.aggregate != "max"),
+          fmt::format("{} has no form with weights of edges: {}; leave it out",
+                      is_sage ? "--aggregate max" : "--model " + o.model, kWorks));
+}
+
 void check_together(const TrainOptions& o) {
   const bool is_link = o.task == "link", is_sampled = o.mode == "sampled";
   require(!is_link || is_sampled, "--task link trains on batches of edges: give --mode sampled");
@@ -81,6 +98,7 @@ void check_together(const TrainOptions& o) {
                           o.checkpoint_batches != 0 || o.capture_batches),
           "--fanout, --batch, --evaluation, --placement, --cached, --cache-by, --edges, --replace, "
           "--weighted, --checkpoint-batches and --capture-batches are for --mode sampled");
+  check_edge_weights(o);
   require(!o.capture_batches || !is_link, "--capture-batches is for --task node");
   require(!is_link || o.class_weights.value_or("none") == "none",
           "--class-weights is for --task node");
@@ -179,6 +197,20 @@ void check_strategy_on(const TrainOptions& o, int ranks, bool has_gpu, TrainingD
                     *o.strategy));
 }
 
+/// Of GCN, whose rows and columns of such vertices are 0.
+void warn_of_degrees(const learn::ModelOptions& model, TrainingData& data) {
+  if (!model.edge_weights || model.kind != learn::ModelKind::gcn) return;
+  const graph::Graph& graph = *data.graphs.out;
+  std::uint64_t count = 0;
+  for (Vertex v = 0; v < graph.vertices; ++v)
+    count += learn::weighted_degree(graph, v) + 1.0 <= 0.0 ? 1 : 0;
+  if (count != 0)
+    data.warnings.push_back(fmt::format(
+        "--edge-weights: of {} of {} vertices the weights of the edges and the loop's 1 add up to "
+        "0 or less: they gather nothing, and nobody gathers from them",
+        count, graph.vertices));
+}
+
 learn::ModelOptions model_options(const TrainOptions& o) {
   learn::ModelOptions model;
   model.kind = learn::parse_model(o.model);
@@ -191,6 +223,7 @@ learn::ModelOptions model_options(const TrainOptions& o) {
   model.norm = learn::parse_norm(norm_of(o));
   model.residual = o.residual;
   model.skip = o.skip;
+  model.edge_weights = o.edge_weights;
   model.recompute = o.recompute;
   model.seed = o.seed;
   return model;
@@ -273,15 +306,23 @@ Needs needs_of(const learn::TrainOptions& options) {
   needs.dense =
       options.sampled.has_value() || (options.model.kind == learn::ModelKind::sage &&
                                       options.model.aggregate == learn::SageAggregate::max);
-  needs.weights = options.sampled && options.sampled->weighted;
+  const bool draws_by_weights = options.sampled && options.sampled->weighted;
+  needs.weights = options.model.edge_weights || draws_by_weights;
+  needs.negative_weights = options.model.edge_weights;
   needs.links = options.links.has_value();
   if (needs.links) needs.unlabelled = options.model.hidden;
   return needs;
 }
 
+const char* reason_of_weights(const Needs& needs) {
+  return needs.negative_weights ? "--edge-weights sums over neighbours by them"
+                                : "--weighted draws neighbours by them";
+}
+
 void fit_to(TrainingData& data, const TrainOptions& asked, int ranks, std::uint64_t memory,
             learn::TrainOptions& train) {
   check_strategy_on(asked, ranks, memory != 0, data);
+  warn_of_degrees(train.model, data);
   if (!train.sampled) return;
   if (train.links) train.links->split = data.links;
   const char* what = train.links ? "edges" : "vertices";

@@ -39,20 +39,6 @@ void check_shape(const memory::GlobalArray<T>& b, const std::vector<std::uint64_
                             cuts.back(), k, view.rows(), view.width));
 }
 
-/// Rows made by hand may leave out what make_rows() says of the whole matrix.
-void check_values(team::Team& team, const Rows& rows) {
-  require(rows.values.size() == (rows.is_weighted ? rows.entries() : 0),
-          fmt::format("rank {} has {} entries and {} values: Rows::values holds one for each entry "
-                      "where Rows::is_weighted, else none",
-                      team.rank(), rows.entries(), rows.values.size()));
-  const int weighted_ranks =
-      team.all_reduce(rows.is_weighted ? 1 : 0, [](int a, int b) { return a + b; });
-  require(weighted_ranks == 0 || weighted_ranks == team.size(),
-          fmt::format("{} of the {} ranks say that the matrix has values: Rows::is_weighted is "
-                      "the same on all ranks, whatever entries they have",
-                      weighted_ranks, team.size()));
-}
-
 /// Runs body() when all ranks' operands stand, and returns when all are done with them.
 template <class F>
 void together(team::Team& team, F&& body) {
@@ -66,6 +52,19 @@ void together(team::Team& team, F&& body) {
 }
 
 }  // namespace
+
+void check_values(team::Team& team, const Rows& rows) {
+  require(rows.values.size() == (rows.is_weighted ? rows.entries() : 0),
+          fmt::format("rank {} has {} entries and {} values: Rows::values holds one for each entry "
+                      "where Rows::is_weighted, else none",
+                      team.rank(), rows.entries(), rows.values.size()));
+  const int weighted_ranks =
+      team.all_reduce(rows.is_weighted ? 1 : 0, [](int a, int b) { return a + b; });
+  require(weighted_ranks == 0 || weighted_ranks == team.size(),
+          fmt::format("{} of the {} ranks say that the matrix has values: Rows::is_weighted is "
+                      "the same on all ranks, whatever entries they have",
+                      weighted_ranks, team.size()));
+}
 
 Strategy parse_strategy(const std::string& name) {
   std::vector<std::string> names;

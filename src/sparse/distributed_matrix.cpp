@@ -85,8 +85,12 @@ struct DistributedMatrix::Parts {
 
 DistributedMatrix::DistributedMatrix(team::Team& team, const exec::Stream& stream, const Rows& rows,
                                      HaloBy by)
-    : team_(team), cuts_(rows.cuts), rows_(rows.count), first_(rows.first) {
-  require(!rows.is_weighted, "a distributed matrix is of entries without values");
+    : team_(team),
+      cuts_(rows.cuts),
+      rows_(rows.count),
+      first_(rows.first),
+      is_weighted_(rows.is_weighted) {
+  check_values(team, rows);
   const Exchange exchange(team, rows);
   std::vector<Vertex> columns = numbered_columns(team, rows, exchange);
   host_offsets_.resize(rows_ + 1);
@@ -106,6 +110,12 @@ DistributedMatrix::DistributedMatrix(team::Team& team, const exec::Stream& strea
     own_plan_ = SpmmPlan(stream, host_offsets_);
   }
   columns_ = to_device(stream, columns);
+  // Entries keep their places, whatever numbers their columns get.
+  if (is_weighted_) {
+    values_ = memory::Buffer<float>(team.device(), rows.values.size());
+    values_.upload(stream, rows.values.span());
+    stream.synchronize();
+  }
 
   std::vector<Vertex> vertices(rows_);
   for (std::uint64_t r = 0; r < rows_; ++r) vertices[r] = static_cast<Vertex>(first_ + r);
@@ -117,6 +127,7 @@ DistributedMatrix::DistributedMatrix(team::Team& team, const exec::Stream& strea
   view_.rows = rows_;
   view_.offsets = offsets_.data();
   view_.column_ids = columns_.data();
+  view_.values = values_.data();
 }
 
 DistributedMatrix::~DistributedMatrix() = default;
@@ -159,6 +170,10 @@ Rows DistributedMatrix::rows_on_host(const exec::Stream& stream) const {
   for (std::size_t e = 0; e < columns.size(); ++e)
     rows.columns[e] = columns[e] < rows_ ? static_cast<Vertex>(first_ + columns[e])
                                          : halo_ids_[columns[e] - rows_];
+  rows.is_weighted = is_weighted_;
+  const std::vector<float> values = values_.to_host(stream);
+  rows.values = memory::HostArray<float>(values.size());
+  std::copy(values.begin(), values.end(), rows.values.data());
   return rows;
 }
 

@@ -11,16 +11,21 @@ HaloSplit::HaloSplit(const exec::Stream& stream, const DistributedMatrix& matrix
   std::vector<EdgeOffset> offsets(rows + 1);
   std::vector<Vertex> columns(matrix.entries());
   exec::copy(stream, offsets.data(), matrix.view().offsets, offsets.size() * sizeof(EdgeOffset));
+  std::vector<float> values(matrix.is_weighted() ? columns.size() : 0);
   if (!columns.empty())
     exec::copy(stream, columns.data(), matrix.view().column_ids, columns.size() * sizeof(Vertex));
+  if (!values.empty())
+    exec::copy(stream, values.data(), matrix.view().values, values.size() * sizeof(float));
   stream.synchronize();
   std::vector<EdgeOffset> part_offsets[2] = {std::vector<EdgeOffset>(rows + 1),
                                              std::vector<EdgeOffset>(rows + 1)};
   std::vector<Vertex> part_columns[2];
+  std::vector<float> part_values[2];
   for (std::uint64_t r = 0; r < rows; ++r) {
     for (EdgeOffset e = offsets[r]; e < offsets[r + 1]; ++e) {
       const bool is_halo = columns[e] >= own;
       part_columns[is_halo].push_back(columns[e]);
+      if (!values.empty()) part_values[is_halo].push_back(values[e]);
     }
     for (std::size_t i = 0; i < 2; ++i) part_offsets[i][r + 1] = part_columns[i].size();
   }
@@ -28,6 +33,7 @@ HaloSplit::HaloSplit(const exec::Stream& stream, const DistributedMatrix& matrix
     Part& part = i == 0 ? own_ : halo_;
     part.offsets = to_device(stream, part_offsets[i]);
     part.columns = to_device(stream, part_columns[i]);
+    part.values = to_device(stream, part_values[i]);
     part.plan = SpmmPlan(stream, part_offsets[i]);
   }
 }

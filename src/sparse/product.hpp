@@ -12,6 +12,10 @@
 
 namespace warren::sparse {
 
+/// Throws UsageError for rows, made by hand, of which some entries or some ranks alone have values.
+/// Collective.
+void check_values(team::Team& team, const Rows& rows);
+
 /// What a strategy is made from.
 struct Preparation {
   team::Team& team;

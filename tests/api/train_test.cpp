@@ -114,6 +114,37 @@ TEST_F(TrainCall, ItLearnsAndRepeats) {
     ASSERT_NEAR(several.scores[i], first.scores[i], 0.02) << i;
 }
 
+/// Of a generated set whose edges have weights.
+TEST_F(TrainCall, EdgesCountTheirWeights) {
+  DatasetOptions how{.features = 12, .classes = 3};
+  how.graph.weights = "uniform:1:9";
+  const Dataset weighted = read_dataset("community:600,6", how);
+  for (const char* model : {"gcn", "sage"}) {
+    SCOPED_TRACE(model);
+    TrainOptions options = few(model);
+    const TrainResult plain = train(weighted, options);
+    EXPECT_EQ(plain.scores, train(drawn(), options).scores);
+    options.edge_weights = true;
+    const TrainResult found = train(weighted, options);
+    EXPECT_NE(found.scores, plain.scores);
+    EXPECT_TRUE(found.model.facts().model.edge_weights);
+    options.devices = 3;
+    const TrainResult several = train(weighted, options);
+    for (std::size_t i = 0; i < found.scores.size(); ++i)
+      ASSERT_NEAR(several.scores[i], found.scores[i], 1e-3) << i;
+    const PredictResult asked = predict(weighted, found.model, {.device = DeviceKind::cpu});
+    EXPECT_EQ(asked.scores, found.scores);
+    EXPECT_EQ(asked.is_trained_on, true);
+    EXPECT_EQ(message([&] { (void)predict(drawn(), found.model); }),
+              "dataset: got a graph without weights, expected weights: the model was trained with "
+              "edge_weights");
+    // Read as for training.
+    const Dataset again =
+        read_dataset("community:600,6", dataset_options(found.model, "community:600,6"));
+    EXPECT_EQ(predict(again, found.model, {.device = DeviceKind::cpu}).scores, found.scores);
+  }
+}
+
 TEST_F(TrainCall, ArraysAreADatasetToo) {
   std::array<std::vector<Vertex>, 3> splits;
   const DatasetArrays arrays = arrays_of(drawn(), splits);
@@ -252,6 +283,12 @@ TEST_F(TrainCall, BadOptionsAreRefusedByName) {
               HasSubstr("batch 5000: there are"));
   EXPECT_THAT(refused([](auto& o) { o.mode = "sampled", o.weighted = true; }),
               HasSubstr("dataset: got a graph without weights"));
+  EXPECT_EQ(refused([](auto& o) { o.edge_weights = true; }),
+            "dataset: got a graph without weights, expected weights: edge_weights sums over "
+            "neighbours by them");
+  EXPECT_THAT(refused([](auto& o) { o.model = "gatv2", o.edge_weights = true; }),
+              HasSubstr("model gatv2 has no form with weights of edges: edge_weights is for mode "
+                        "full with model gcn, or sage with aggregate mean or sum"));
   EXPECT_THAT(refused([](auto& o) { o.task = "link"; }), HasSubstr("give mode sampled"));
   EXPECT_THAT(refused([](auto& o) { o.resume = true; }), HasSubstr("resume needs checkpoint"));
   EXPECT_THAT(refused([](auto& o) { o.model = "gat", o.heads = 7; }), HasSubstr("7 heads"));

@@ -205,10 +205,6 @@ class Checkpoints(Base):
             for value in (0, "nan", -1, "1.5"):
                 self.must_fail(2, "train", *GENERATED, f"{option}={value}", says=option)
 
-    def test_weights_of_edges_are_refused(self):
-        for value in ([], ["balanced"]):
-            self.must_fail(2, "train", *GENERATED, "--edge-weights", *value, says=["--edge-weights", "not there yet"])
-
     def test_weights_of_classes(self):
         few = [*GENERATED, "--epochs", 3]
         plain = self.succeed_json("train", *few)

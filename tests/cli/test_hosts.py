@@ -228,6 +228,7 @@ class Training(Hosts):
         self.agree(4, 2, "--model", "gcn")
         self.agree(3, 2, "--model", "gcn", "--layers", 3, "--method", "random")
         self.agree(2, 2, "--model", "sage")
+        self.agree(3, 2, "--model", "gcn", "--edge-weights", "--weights", "uniform:1:9")
         self.agree(4, 4, "--model", "gin")
 
     def test_attention(self):

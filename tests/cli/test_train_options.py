@@ -64,7 +64,7 @@ TRAIN = {
     "--overwrite": Refused(["--overwrite"]),
     "--allow-changes": Refused(["--allow-changes"]),
     "--class-weights": Changes(["--class-weights", "3,1,1"], "losses"),
-    "--edge-weights": Refused(["--edge-weights"]),
+    "--edge-weights": Shows(["--edge-weights", "--weights", "uniform:1:9"], "edge_weights", True),
     "--fanout": Changes(["--fanout", "3,1"], "fanout", beside=["--mode", "sampled"]),
     "--batch": Shows(["--batch", "5"], "batch", 5, beside=["--mode", "sampled"]),
     "--negatives": Shows(["--negatives", "3"], "negatives", 3, beside=LINKS),

@@ -42,7 +42,8 @@ struct Case {
   std::function<Values(const reference::Edges&, const Values& x, const std::vector<Values>& p,
                        std::uint64_t in, std::uint64_t out)>
       reference;
-  bool is_first = false;  ///< Of a model's layers, so that the input has no gradient.
+  bool is_first = false;     ///< Of a model's layers, so that the input has no gradient.
+  bool is_weighted = false;  ///< Edges count the graph's weights.
 
   [[nodiscard]] bool has_input_gradient() const { return !is_sparse && !is_first; }
   /// Of a whole graph.
@@ -51,7 +52,9 @@ struct Case {
                                                   const GraphPair& graphs) const {
     const Neighbourhood neighbourhood(
         context.team(), context.stream(),
-        loops ? with_self_loops(graphs, context.team().device().pool()) : graphs);
+        loops ? with_self_loops(graphs, context.team().device().pool()) : graphs,
+        sparse::HaloBy::automatic,
+        is_weighted ? learn::EdgeWeights::of_graph : learn::EdgeWeights::ones);
     return on(parameters, shape, neighbourhood,
               weighting
                   ? std::make_shared<const Aggregation>(context, neighbourhood, graphs, *weighting)

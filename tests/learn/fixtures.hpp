@@ -112,7 +112,22 @@ inline reference::Edges edges_of(const graph::Graph& graph) {
   for (Vertex v = 0; v < graph.vertices; ++v) {
     for (const Vertex w : graph.neighbours(v)) edges.list.emplace_back(v, w);
   }
+  if (graph.weight_type == graph::WeightType::none) return edges;
+  const bool is_integer = graph.weight_type == graph::WeightType::int32;
+  for (EdgeOffset e = 0; e < graph.edges(); ++e)
+    edges.weights.push_back(is_integer ? static_cast<double>(graph.weights_int[e])
+                                       : static_cast<double>(graph.weights_float[e]));
   return edges;
+}
+
+/// With these weights, by edge in the graph's order, which need not be those of the other way.
+template <class WeightOf>
+graph::Graph with_weights(graph::Graph graph, WeightOf&& weight_of) {
+  graph.weight_type = graph::WeightType::float32;
+  graph.weights_float = memory::HostArray<float>(graph.edges());
+  for (EdgeOffset e = 0; e < graph.edges(); ++e) graph.weights_float[e] = weight_of(e);
+  graph.symmetry = graph::Symmetry::unknown;
+  return graph;
 }
 
 inline learn::SparseRows sparse_rows(const std::vector<float>& dense, std::uint64_t rows,

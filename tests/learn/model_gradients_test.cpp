@@ -104,9 +104,11 @@ double length_of(const Values& v) {
 /// it, so that neither a wrong length nor a missing part passes.
 void check_model(const ModelOptions& options, const team::TeamOptions& team_options,
                  bool is_sparse) {
-  const GraphPair graphs =
-      fixtures::pair_of(fixtures::random_graph(kVertices, 500, 5, options.norm == NormKind::batch),
-                        team_options.ranks);
+  graph::Graph graph = fixtures::random_graph(kVertices, 500, 5, options.norm == NormKind::batch);
+  if (options.edge_weights)
+    graph = fixtures::with_weights(std::move(graph),
+                                   [](EdgeOffset e) { return static_cast<float>(e % 7) * 0.5f; });
+  const GraphPair graphs = fixtures::pair_of(std::move(graph), team_options.ranks);
   team::run_team(team_options, [&](team::Team& team) {
     Objective objective(team, graphs, options, is_sparse);
     const Values gradient = objective.gradient();
@@ -179,6 +181,42 @@ void check_models(const std::vector<team::TeamOptions>& teams) {
 
 TEST(Models, FollowDifferences) {
   check_models({{exec::DeviceKind::cpu, 1, 2}, {exec::DeviceKind::cpu, 3, 3}});
+}
+
+/// Of weights that differ in the two directions of an edge.
+void check_weighted_models(const std::vector<team::TeamOptions>& teams) {
+  for (const Kind& kind : kKinds) {
+    if (!can_weigh_edges(kind.kind, kind.aggregate)) continue;
+    for (const NormKind norm : {NormKind::none, NormKind::batch}) {
+      ModelOptions options;
+      options.kind = kind.kind;
+      options.aggregate = kind.aggregate;
+      options.edge_weights = true;
+      options.norm = norm;
+      options.recompute = norm == NormKind::batch;
+      options.layers = 3;
+      options.hidden = 8;
+      options.features = kFeatures;
+      options.classes = 3;
+      options.dropout = 0.3f;
+      for (const team::TeamOptions& team : teams) {
+        SCOPED_TRACE(std::string(kind.name) + ", weights, norm " +
+                     std::to_string(static_cast<int>(norm)) + ", " +
+                     testing_support::name_of(team));
+        check_model(options, team, false);
+      }
+    }
+  }
+}
+
+TEST(Models, FollowDifferencesWithEdgeWeights) {
+  check_weighted_models({{exec::DeviceKind::cpu, 1, 2}, {exec::DeviceKind::cpu, 3, 3}});
+}
+
+TEST(ModelsCuda, FollowDifferencesWithEdgeWeights) {
+  const auto gpus = fixtures::cuda_teams();
+  if (gpus.empty()) GTEST_SKIP() << "no GPU";
+  check_weighted_models({gpus.front()});
 }
 
 TEST(ModelsCuda, FollowDifferences) {

@@ -17,6 +17,7 @@ using Values = std::vector<double>;
 struct Edges {
   std::uint64_t n = 0;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> list;
+  std::vector<double> weights = {};  ///< Of each, for what says that it looks at them.
 };
 
 inline Values product(const Values& x, const Values& w, std::uint64_t n, std::uint64_t in,
@@ -71,6 +72,39 @@ inline Values gcn(Edges edges, const Values& x, const Values& w, std::uint64_t i
   for (const auto& [i, j] : edges.list)
     for (std::uint64_t c = 0; c < out; ++c)
       y[i * out + c] += z[j * out + c] / std::sqrt(degree[i] * degree[j]);
+  return y;
+}
+
+/// The same of weights: d_i = 1 + the weights of i's edges; rows i and columns j of a d that is not
+/// above 0 are 0.
+inline Values weighted_gcn(const Edges& edges, const Values& x, const Values& w, std::uint64_t in,
+                           std::uint64_t out) {
+  std::vector<double> degree(edges.n, 1.0);
+  for (std::size_t e = 0; e < edges.list.size(); ++e)
+    degree[edges.list[e].first] += edges.weights[e];
+  const Values z = product(x, w, edges.n, in, out);
+  Values y(edges.n * out, 0.0);
+  const auto add = [&](std::uint64_t i, std::uint64_t j, double weight) {
+    if (degree[i] <= 0.0 || degree[j] <= 0.0) return;
+    for (std::uint64_t c = 0; c < out; ++c)
+      y[i * out + c] += weight * z[j * out + c] / (std::sqrt(degree[i]) * std::sqrt(degree[j]));
+  };
+  for (std::size_t e = 0; e < edges.list.size(); ++e)
+    add(edges.list[e].first, edges.list[e].second, edges.weights[e]);
+  for (std::uint64_t i = 0; i < edges.n; ++i) add(i, i, 1.0);
+  return y;
+}
+
+/// The sum of w_ij x_j over i's edges; `is_mean`: divided by how many there are.
+inline Values weighted_neighbours(const Edges& edges, const Values& x, std::uint64_t k,
+                                  bool is_mean) {
+  Values y(edges.n * k, 0.0);
+  const auto degree = out_degrees(edges);
+  for (std::size_t e = 0; e < edges.list.size(); ++e) {
+    const auto [i, j] = edges.list[e];
+    const double weight = is_mean ? edges.weights[e] / degree[i] : edges.weights[e];
+    for (std::uint64_t c = 0; c < k; ++c) y[i * k + c] += weight * x[j * k + c];
+  }
   return y;
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with a distributed matrix in the order of the ranks' streams, by every strategy: sums of
-// whole numbers, which float32 holds whatever their order.
+// Products with a distributed matrix in the order of the ranks' streams, by every strategy, with
+// values and without: sums of whole numbers and quarters, which float32 holds whatever their order.
 #include "warren/sparse/distributed_matrix.hpp"
+
+#include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "warren/core/error.hpp"
+#include "warren/sparse/halo_split.hpp"
 
 #include "sparse/dense.hpp"
 #include "sparse/graphs.hpp"
@@ -27,6 +30,13 @@ struct Widths {
   std::uint64_t k, x_stride, y_stride;
 };
 
+/// Of a graph's edge; 1 where it has no weights.
+float weight_of(const graph::Graph& graph, EdgeOffset e) {
+  if (graph.weight_type == graph::WeightType::int32)
+    return static_cast<float>(graph.weights_int[e]);
+  return graph.weight_type == graph::WeightType::float32 ? graph.weights_float[e] : 1.0f;
+}
+
 /// 2 row_scale (A x + self x) + beta 3, with gaps that stay.
 std::vector<float> expected_rows(const graph::Graph& graph, const DistributedMatrix& matrix,
                                  const Widths& w, float beta, bool has_scales) {
@@ -35,7 +45,8 @@ std::vector<float> expected_rows(const graph::Graph& graph, const DistributedMat
     const auto v = static_cast<Vertex>(matrix.first() + r);
     for (std::uint64_t c = 0; c < w.k; ++c) {
       float sum = has_scales ? self_of(v) * value_of(v, c) : 0.0f;
-      for (const Vertex neighbour : graph.neighbours(v)) sum += value_of(neighbour, c);
+      for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1ull]; ++e)
+        sum += weight_of(graph, e) * value_of(graph.targets[e], c);
       rows[r * w.y_stride + c] = 2.0f * (has_scales ? scale_of(v) : 1.0f) * sum + beta * 3.0f;
     }
   }
@@ -101,7 +112,8 @@ void check(const team::TeamOptions& options, const fixtures::Named& named) {
   team::run_team(options, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source);
     const exec::Stream stream(team.device());
-    DistributedMatrix matrix(team, stream, make_rows(team, shard, {}, false));
+    DistributedMatrix matrix(team, stream, make_rows(team, shard));
+    EXPECT_EQ(matrix.is_weighted(), named.graph.weight_type != graph::WeightType::none);
     team.with_peer_memory([&] {
       team.barrier();
       for (const DistributedOptions& way : ways(team.size())) {
@@ -123,12 +135,22 @@ void check(const team::TeamOptions& options, const fixtures::Named& named) {
   });
 }
 
+/// Of all ranks' rows, some have values where others have no entries at all.
 std::vector<fixtures::Named> shapes() {
+  graph::BuildOptions keep;
+  keep.keep_duplicates = true;
   return {{"random", fixtures::random_graph(150, 900, 3, false)},
           {"star", fixtures::star(testing_support::is_small() ? 500 : 2500, true)},
           {"one vertex with a loop", fixtures::from_list(1, {{0, 0}})},
           {"one entry", fixtures::from_list(40, {{37, 2}})},
-          {"no entries", fixtures::from_list(20, {})}};
+          {"no entries", fixtures::from_list(20, {})},
+          {"random, weights", fixtures::weighted(fixtures::random_graph(150, 900, 3, false), 4)},
+          {"star, float weights", fixtures::float_weighted(fixtures::star(
+                                      testing_support::is_small() ? 500 : 2500, true))},
+          {"loops and duplicates, float weights",
+           fixtures::float_weighted(fixtures::from_list(
+               40, {{0, 0}, {0, 1}, {0, 1}, {1, 39}, {2, 2}, {4, 3}, {39, 0}, {39, 0}}, keep))},
+          {"no entries, weights", fixtures::weighted(fixtures::from_list(20, {}), 1)}};
 }
 
 template <class Backend>
@@ -164,22 +186,94 @@ TEST(DistributedMatrix, RefusesAStrategyWhereACollectiveMovesRows) {
           testing::HasSubstr("strategy pull: the ranks do not read each other's memory")));
 }
 
-/// What it was made of.
-TEST(DistributedMatrix, GivesItsRowsBack) {
-  const graph::Graph graph = fixtures::random_graph(90, 700, 5, false);
+/// Rows of which the product of each part is known, since x is 1: of own columns, and of the
+/// halo's.
+TEST(DistributedMatrix, IsSplitWithItsValues) {
+  const graph::Graph graph = fixtures::float_weighted(fixtures::random_graph(90, 700, 5, false));
+  for (const int ranks : {2, 4}) {
+    const graph::ShardSource source = fixtures::shard_source(graph, ranks);
+    team::run_team({exec::DeviceKind::cpu, ranks, ranks}, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      const exec::Stream stream(team.device());
+      const DistributedMatrix matrix(team, stream, make_rows(team, shard));
+      const HaloSplit& split = *matrix.split(stream);
+      const auto product = [&](const MatrixView& view, const SpmmPlan& plan) {
+        const std::vector<float> ones(matrix.own_columns() + matrix.halo(), 1.0f);
+        auto y = testing_support::on_device(stream, std::vector<float>(matrix.rows(), 0.0f));
+        spmm(stream, view, plan, RowTable<float>(ones.data(), 1), y.data(), 1, 1);
+        return y.to_host(stream);
+      };
+      const auto own = product(split.own(matrix.view()), split.own_plan());
+      const auto halo = product(split.halo(matrix.view()), split.halo_plan());
+      for (std::uint64_t r = 0; r < matrix.rows(); ++r) {
+        float sums[2] = {};
+        const std::uint64_t v = matrix.first() + r;
+        for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+          const bool is_own = graph.targets[e] >= matrix.first() &&
+                              graph.targets[e] < matrix.first() + matrix.rows();
+          sums[is_own ? 0 : 1] += weight_of(graph, e);
+        }
+        EXPECT_EQ(own[r], sums[0]);
+        EXPECT_EQ(halo[r], sums[1]);
+      }
+    });
+  }
+}
+
+/// Rows made by hand.
+TEST(DistributedMatrix, RefusesValuesOfSome) {
+  const graph::Graph graph = fixtures::weighted(fixtures::path(20), 1);
+  const graph::ShardSource source = fixtures::shard_source(graph, 2);
+  const auto make = [&](const std::function<void(int rank, Rows& rows)>& spoil) {
+    team::run_team({exec::DeviceKind::cpu, 2, 2}, [&](team::Team& team) {
+      const graph::Shard shard = graph::make_shard(team, source);
+      const exec::Stream stream(team.device());
+      Rows rows = make_rows(team, shard);
+      spoil(team.rank(), rows);
+      const DistributedMatrix matrix(team, stream, rows);
+    });
+  };
+  EXPECT_THAT(
+      [&] {
+        make([](int rank, Rows& rows) {
+          if (rank == 0) return;
+          rows.is_weighted = false;
+          rows.values = {};
+        });
+      },
+      testing::ThrowsMessage<UsageError>(
+          testing::HasSubstr("1 of the 2 ranks say that the matrix has values")));
+  EXPECT_THAT([&] { make([](int, Rows& rows) { rows.values = memory::HostArray<float>(3); }); },
+              testing::ThrowsMessage<UsageError>(testing::HasSubstr("entries and 3 values")));
+}
+
+void check_rows_back(const graph::Graph& graph) {
   const graph::ShardSource source = fixtures::shard_source(graph, 3);
   team::run_team({exec::DeviceKind::cpu, 3, 3}, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source);
     const exec::Stream stream(team.device());
-    const Rows rows = make_rows(team, shard, {}, false);
+    const Rows rows = make_rows(team, shard);
     const DistributedMatrix matrix(team, stream, rows);
     const Rows back = matrix.rows_on_host(stream);
     EXPECT_EQ(back.cuts, rows.cuts);
     EXPECT_EQ(back.first, rows.first);
     ASSERT_EQ(back.entries(), rows.entries());
     for (std::uint64_t r = 0; r < rows.count; ++r) EXPECT_EQ(back.end(r), rows.end(r));
-    for (EdgeOffset e = 0; e < rows.entries(); ++e) EXPECT_EQ(back.columns[e], rows.columns[e]);
+    EXPECT_EQ(back.is_weighted, rows.is_weighted);
+    ASSERT_EQ(back.values.size(), rows.values.size());
+    for (EdgeOffset e = 0; e < rows.entries(); ++e) {
+      EXPECT_EQ(back.columns[e], rows.columns[e]);
+      EXPECT_EQ(back.value(e), rows.value(e));
+    }
   });
+}
+
+/// What it was made of.
+TEST(DistributedMatrix, GivesItsRowsBack) {
+  const graph::Graph graph = fixtures::random_graph(90, 700, 5, false);
+  check_rows_back(graph);
+  check_rows_back(fixtures::weighted(graph, 7));
+  check_rows_back(fixtures::float_weighted(graph));
 }
 
 }  // namespace

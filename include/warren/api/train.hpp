@@ -57,16 +57,19 @@ struct TrainOptions {
   std::string aggregate = "mean";         ///< Of sage: mean, sum, max.
   std::string norm{};                     ///< none, batch, layer; empty: none, of gin layer.
   bool residual = false, skip = false;    ///< Adds a layer's input; the same times a matrix.
-  std::optional<double> dropout{};        ///< 0.5; of gat and gatv2 0.6.
-  std::string type = "float32";           ///< Of features and activations: float16, bfloat16.
-  double lr = 0.01;                       ///< The learning rate.
-  std::optional<double> weight_decay{};   ///< 0.0005; of links 0.
-  std::string optimizer = "adam";         ///< adam, adamw, sgd.
-  std::string schedule = "constant";      ///< Of the rate: constant, cosine, step.
-  std::uint64_t warmup = 0;               ///< Epochs in which the rate rises.
-  double clip = 0.0;                      ///< Largest length of the gradient; 0: any.
-  std::uint64_t epochs = 200;             ///< At most.
-  std::uint64_t patience = 0;             ///< Epochs without a better validation; 0: any number.
+  /// Of mode "full", gcn, and sage with mean or sum: edges count the dataset's weights, which are
+  /// finite, in sums over neighbours (docs/training.md, Weights of edges); else 1 each.
+  bool edge_weights = false;
+  std::optional<double> dropout{};       ///< 0.5; of gat and gatv2 0.6.
+  std::string type = "float32";          ///< Of features and activations: float16, bfloat16.
+  double lr = 0.01;                      ///< The learning rate.
+  std::optional<double> weight_decay{};  ///< 0.0005; of links 0.
+  std::string optimizer = "adam";        ///< adam, adamw, sgd.
+  std::string schedule = "constant";     ///< Of the rate: constant, cosine, step.
+  std::uint64_t warmup = 0;              ///< Epochs in which the rate rises.
+  double clip = 0.0;                     ///< Largest length of the gradient; 0: any.
+  std::uint64_t epochs = 200;            ///< At most.
+  std::uint64_t patience = 0;            ///< Epochs without a better validation; 0: any number.
   /// What each class counts in the training loss: "balanced" (one over its training vertices),
   /// "none", or a number for each class, 0 or more, with commas (learn::TrainOptions).
   std::optional<std::string> class_weights{};

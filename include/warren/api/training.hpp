@@ -41,12 +41,15 @@ void check(const Preparation& how);
 /// What a model needs of its dataset.
 struct Needs {
   bool dense = false;
-  bool weights = false;  ///< Of the edges.
+  bool weights = false;           ///< Of the edges.
+  bool negative_weights = false;  ///< Those may be negative.
   bool links = false;
   /// Labels and splits are neither read nor missed; scores are rows of so many numbers.
   std::optional<std::uint64_t> unlabelled{};
 };
 [[nodiscard]] Needs needs_of(const learn::TrainOptions& options);
+/// Why a graph without weights does not do, where it needs some.
+[[nodiscard]] const char* reason_of_weights(const Needs& needs);
 
 /// A dataset that is cut over the ranks of a team, which share it.
 struct TrainingData {

@@ -31,6 +31,9 @@ struct ModelOptions {
   bool residual = false;  ///< Adds a hidden layer's input where it is as wide as its output.
   bool skip = false;      ///< Adds a layer's input times a matrix of its own, of every layer.
   std::uint64_t seed = 1;
+  /// Of the whole graph, of GCN and GraphSAGE's mean and sum: edges count their weights in sums
+  /// over neighbours, and in the degrees by which GCN divides (Weighting). Else 1 each.
+  bool edge_weights = false;
   /// Of the whole graph: layers share the memory for what they keep for backward() beside their
   /// outputs, and backward() makes that again, layer by layer, where another one has taken it: less
   /// memory, parts of a second forward pass, and the same numbers bit for bit. Costs nothing where
@@ -40,6 +43,11 @@ struct ModelOptions {
 
 /// Which gradients a backward pass leaves: of a rank's own vertices, or of all ranks'.
 enum class GradientSums : std::uint8_t { of_rank, of_team };
+
+/// Whether a model's layers can count the weights of edges (ModelOptions::edge_weights).
+[[nodiscard]] constexpr bool can_weigh_edges(ModelKind kind, SageAggregate aggregate) {
+  return kind == ModelKind::gcn || (kind == ModelKind::sage && aggregate != SageAggregate::max);
+}
 
 /// Throws UsageError for options that make no model.
 void check(const ModelOptions& options);

@@ -28,8 +28,17 @@ struct GraphPair {
   /// reverse and is not known to be: graph::is_symmetric() finds out.
   [[nodiscard]] bool is_symmetric() const;
 };
-/// Vertex v's own edge, once: as batches have it. Lists stay sorted.
+/// Vertex v's own edge, once: as batches have it. Lists stay sorted. Without weights.
 [[nodiscard]] GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool);
+
+/// What the edges of a graph count in sums over neighbours.
+enum class EdgeWeights : std::uint8_t {
+  ones,     ///< 1 each, whatever weights the graph has.
+  of_graph  ///< Their weights.
+};
+
+/// The sum of the weights of v's edges, of a graph that has some.
+[[nodiscard]] double weighted_degree(const graph::Graph& graph, Vertex v);
 
 /// A matrix that stands on the device, all of whose columns are this rank's: a layer's part of a
 /// sampled batch. The caller keeps what is pointed at.
@@ -45,9 +54,12 @@ struct BlockMatrix {
 /// (sparse::DistributedMatrix), or a sampled batch's, which is set for each.
 class Neighbours {
  public:
-  /// All rows of the rank's vertices. Collective. Throws MemoryError.
+  /// All rows of the rank's vertices. Collective. Throws MemoryError; with EdgeWeights::of_graph
+  /// UsageError for a graph without weights, and, naming the edge, for a weight that is not finite
+  /// or an integer that float32 does not hold (above 2^24 in size).
   Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
-             const GraphPair& graphs, sparse::HaloBy by = sparse::HaloBy::automatic);
+             const GraphPair& graphs, sparse::HaloBy by = sparse::HaloBy::automatic,
+             EdgeWeights weights = EdgeWeights::ones);
   /// No rows, until set() is called.
   Neighbours() = default;
   /// Takes the place of the matrix so far. Not of a whole graph's.
@@ -61,6 +73,8 @@ class Neighbours {
   /// blocks.
   [[nodiscard]] bool is_shared() const { return whole_ != nullptr && whole_->is_shared(); }
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
+  /// Whether edges count their weights. Never of blocks.
+  [[nodiscard]] bool is_weighted() const { return whole_ != nullptr && whole_->is_weighted(); }
   [[nodiscard]] std::uint64_t first() const { return whole_ == nullptr ? 0 : whole_->first(); }
   [[nodiscard]] const sparse::MatrixView& view() const { return view_; }
   [[nodiscard]] const sparse::SpmmPlan& plan() const { return *plan_; }
@@ -115,15 +129,23 @@ struct Neighbourhood {
   std::shared_ptr<const Neighbours> out, in;
   Neighbourhood(std::shared_ptr<const Neighbours> out_, std::shared_ptr<const Neighbours> in_)
       : out(std::move(out_)), in(std::move(in_)) {}
-  /// Collective.
+  /// Collective. Throws as Neighbours.
   Neighbourhood(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
-                sparse::HaloBy by = sparse::HaloBy::automatic);
+                sparse::HaloBy by = sparse::HaloBy::automatic,
+                EdgeWeights weights = EdgeWeights::ones);
 };
 
+/// How A, the adjacency matrix, is normalised: each of its edges counts 1, or its weight
+/// (EdgeWeights). Parallel edges add up.
 enum class Weighting {
-  sum,       ///< A: the adjacency matrix, each edge 1.
-  mean,      ///< D^-1 A; rows without entries stay 0 (GraphSAGE's mean).
-  symmetric  ///< D^-1/2 (A + I) D^-1/2, D the row sums of A + I (Kipf and Welling, ICLR 2017).
+  sum,  ///< A.
+  /// N^-1 A, N the number of each row's edges, whatever their weights; rows without edges stay 0
+  /// (GraphSAGE's mean). Of weights w it is the mean of w x over the neighbours, as the Deep Graph
+  /// Library's SAGEConv has it, and no weighted mean.
+  mean,
+  /// D^-1/2 (A + I) D^-1/2, D the row sums of A + I (Kipf and Welling, ICLR 2017). A row sum that
+  /// is not above 0, which negative weights can make, has no root: its row and column are 0.
+  symmetric
 };
 
 /// The weights of a block's matrix: A[i][j] = row[i] column[j] of each entry, and self[i] beside it
@@ -146,8 +168,8 @@ struct AggregateRows {
   bool is_scaled = false;
 };
 
-/// y = A x for a weighted adjacency matrix, x and y this rank's rows of one type, weights and sums
-/// float32. Rows of other ranks are brought while own rows are multiplied.
+/// y = A x for a normalised adjacency matrix, x and y this rank's rows of one type, weights and
+/// sums float32. Rows of other ranks are brought while own rows are multiplied.
 class Aggregation {
  public:
   /// Collective. Throws MemoryError.

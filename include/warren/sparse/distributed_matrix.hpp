@@ -38,8 +38,10 @@ class DistributedMatrix {
  public:
   static constexpr std::size_t kSlots = 3;
 
-  /// `rows` without values, scales and a diagonal; they are not needed afterwards. Collective.
-  /// Synchronises `stream`. Throws MemoryError.
+  /// `rows` with their values, if they have some, and without scales and a diagonal; they are not
+  /// needed afterwards. Takes 4 bytes an entry for columns, and as many for values. Collective.
+  /// Synchronises `stream`. Throws MemoryError; UsageError for values of some entries or ranks
+  /// only.
   DistributedMatrix(team::Team& team, const exec::Stream& stream, const Rows& rows,
                     HaloBy by = HaloBy::automatic);
   ~DistributedMatrix();
@@ -51,11 +53,13 @@ class DistributedMatrix {
   [[nodiscard]] std::uint64_t halo() const { return halo_ids_.size(); }
   [[nodiscard]] std::uint64_t first() const { return first_; }
   [[nodiscard]] std::uint64_t entries() const { return columns_.size(); }
+  /// Whether entries have values: the same on all ranks, whatever entries they have.
+  [[nodiscard]] bool is_weighted() const { return is_weighted_; }
   /// Whether several ranks have a part each.
   [[nodiscard]] bool is_shared() const { return parts_ != nullptr; }
   /// Whether ranks read each other's memory; else a collective moves rows.
   [[nodiscard]] bool is_direct() const { return is_direct_; }
-  /// Without scales.
+  /// With values where there are some, without scales.
   [[nodiscard]] const MatrixView& view() const { return view_; }
   [[nodiscard]] const SpmmPlan& plan() const;
   /// Of every row, where its entries begin, in host memory; and the end.
@@ -101,11 +105,12 @@ class DistributedMatrix {
   team::Team& team_;
   std::vector<std::uint64_t> cuts_;
   std::uint64_t rows_ = 0, first_ = 0;
-  bool is_direct_ = false;
+  bool is_weighted_ = false, is_direct_ = false;
   std::vector<EdgeOffset> host_offsets_;
   std::vector<Vertex> halo_ids_;
   memory::Buffer<EdgeOffset> offsets_;
   memory::Buffer<Vertex> columns_, vertices_;
+  memory::Buffer<float> values_;
   MatrixView view_;
   SpmmPlan own_plan_;             // Where nothing is shared.
   std::unique_ptr<Parts> parts_;  // Where ranks share.

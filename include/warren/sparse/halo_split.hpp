@@ -9,7 +9,8 @@ namespace warren::sparse {
 
 class HaloSplit {
  public:
-  /// Synchronises. Takes 4 bytes an entry and 16 a row on the device. Throws MemoryError.
+  /// Synchronises. Takes 4 bytes an entry, of weighted matrices 8, and 16 a row on the device.
+  /// Throws MemoryError.
   HaloSplit(const exec::Stream& stream, const DistributedMatrix& matrix);
 
   /// The parts of a view of the matrix: its scales stay; its diagonal is with the own
@@ -27,11 +28,13 @@ class HaloSplit {
   struct Part {
     memory::Buffer<EdgeOffset> offsets;
     memory::Buffer<Vertex> columns;
+    memory::Buffer<float> values;
     SpmmPlan plan;
   };
   static MatrixView part(MatrixView view, const Part& part) {
     view.offsets = part.offsets.data();
     view.column_ids = part.columns.data();
+    view.values = part.values.data();
     return view;
   }
 

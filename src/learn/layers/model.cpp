@@ -39,6 +39,8 @@ void check(const ModelOptions& options) {
   require(options.classes >= 1, "there are no classes: the labels say nothing");
   require(!options.skip || !options.residual,
           "a layer's input is added as it is (residual) or by a matrix (skip), not both");
+  require(!options.edge_weights || can_weigh_edges(options.kind, options.aggregate),
+          "edges count their weights in the sums of gcn, and of sage by mean or sum, alone");
   require(options.dropout >= 0.0f && options.dropout < 1.0f,
           "a dropout is a probability, from 0 to less than 1");
   if (is_attention(options.kind) && options.layers > 1) {
@@ -80,8 +82,8 @@ Model::Model(Context& context, const GraphPair& graphs, const ModelOptions& opti
   Matrix matrix;
   matrix.neighbourhood = std::make_shared<const Neighbourhood>(
       context.team(), stream,
-      is_attention(options.kind) ? with_self_loops(graphs, context.team().device().pool())
-                                 : graphs);
+      is_attention(options.kind) ? with_self_loops(graphs, context.team().device().pool()) : graphs,
+      sparse::HaloBy::automatic, options.edge_weights ? EdgeWeights::of_graph : EdgeWeights::ones);
   const Neighbours& out = *matrix.neighbourhood->out;
   context.set_rows(out.rows(), out.input_ids());
   if (!takes_edges())
@@ -100,6 +102,7 @@ Model::Model(Context& context, const GraphPair& graphs, const ModelOptions& opti
 
 Model::Model(Context& context, const ModelOptions& options) : options_(options) {
   check(options);
+  require(!options.edge_weights, "blocks of sampled batches have no weights of edges");
   context.set_in_batches();
   for (std::uint64_t l = 0; l < options.layers; ++l) {
     Matrix matrix;

@@ -49,7 +49,9 @@ ExchangeChoice::ExchangeChoice(Context& context, Model& model, const ExchangeOpt
   if (options.explains || (options.is_tuned && matrix.is_direct() && !options.is_deterministic)) {
     const sparse::Rows rows = matrix.rows_on_host(context.stream());
     tuner_.emplace(team, rows, usual_width(context, model.options()), name_of(context.type()),
-                   size_of(context.type()), "epochs of " + name_of(model.options().kind),
+                   size_of(context.type()),
+                   "epochs of " + name_of(model.options().kind) +
+                       (model.options().edge_weights ? " with edge weights" : ""),
                    tune_options(options));
     report_.candidates = tuner_->tuning().candidates;
   }

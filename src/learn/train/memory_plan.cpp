@@ -178,18 +178,23 @@ void add_layer(HaloRow& out, HaloRow& in, const ModelOptions& model, NumberType 
   if (l > 0 || !is_first) in.add(0, k, size);
 }
 
+/// Of an entry of a matrix: its column, and its weight.
+std::uint64_t entry_bytes(const ModelOptions& model) {
+  return sizeof(Vertex) + (model.edge_weights ? sizeof(float) : 0);
+}
+
 /// What a way of products holds beside the exchange of the halo: the matrix once more, and the most
 /// rows of `row_bytes` that it moves, of `ranks` with n rows and m entries each.
-std::uint64_t bytes_of_strategy(const ExchangeOptions& options, std::uint64_t ranks,
-                                std::uint64_t n, std::uint64_t m, std::uint64_t halo,
-                                std::uint64_t row_bytes) {
+std::uint64_t bytes_of_strategy(const TrainOptions& train, std::uint64_t ranks, std::uint64_t n,
+                                std::uint64_t m, std::uint64_t halo, std::uint64_t row_bytes) {
+  const ExchangeOptions& options = train.exchange;
   // A piece's task and its split row, and its sum, of twice the bytes at most that rows have.
   constexpr std::uint64_t kPieceBytes = 48, kSumBytes = 2;
   if (!options.product && !options.is_tuned) return 0;
   const sparse::DistributedOptions product =
       options.product.value_or(sparse::DistributedOptions{.strategy = sparse::Strategy::fused});
   Bytes bytes;
-  bytes.add(m, 1, sizeof(Vertex));
+  bytes.add(m, 1, entry_bytes(train.model));
   bytes.add(n, 1, 2 * sizeof(EdgeOffset) + sizeof(Vertex));
   std::uint64_t rows = halo;
   switch (product.strategy) {
@@ -372,7 +377,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
   const NumberType type = options.type;
   const std::uint64_t size = size_of(type);
   const std::uint64_t directions = graphs.is_symmetric() ? 1 : 2;
-  graph.add(m, directions, sizeof(Vertex));
+  graph.add(m, directions, entry_bytes(model));
   graph.add(n, directions, 2 * sizeof(EdgeOffset) + 2 * sizeof(Vertex));
   const std::uint64_t copies =
       model.dropout > 0.0f && (attends || model.kind == ModelKind::gcn) ? 2 : 1;
@@ -417,9 +422,8 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
     }
     halo.add(halos.out, halo_out.received() + 2 * sizeof(Vertex), 1);
     const auto add_strategy = [&](std::uint64_t rows, const HaloRow& row) {
-      strategy.add(
-          bytes_of_strategy(options.exchange, graphs.cuts.size() - 1, n, m, rows, row.slots[0]), 1,
-          1);
+      strategy.add(bytes_of_strategy(options, graphs.cuts.size() - 1, n, m, rows, row.slots[0]), 1,
+                   1);
     };
     add_strategy(halos.out, halo_out);
     if (!graphs.is_symmetric()) add_strategy(halos.in, halo_in);

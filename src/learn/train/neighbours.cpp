@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "warren/core/error.hpp"
 #include "warren/learn/elementwise.hpp"
 #include "warren/sparse/blocks.hpp"
@@ -13,8 +15,58 @@ namespace {
 
 constexpr std::uint64_t kGrain = std::uint64_t{1} << 12;
 
+double weight_of(const graph::Graph& graph, EdgeOffset e) {
+  return graph.weight_type == graph::WeightType::int32
+             ? static_cast<double>(graph.weights_int[e])
+             : static_cast<double>(graph.weights_float[e]);
+}
+
+/// Throws UsageError for the first weight of a rank's edges that a sum cannot have.
+void check_weights(const graph::Graph& graph, const GraphPair& graphs, const sparse::Rows& rows) {
+  constexpr double kExact = 1 << 24;  // Integers up to this size are floats.
+  const bool is_integer = graph.weight_type == graph::WeightType::int32;
+  const auto id = [&](std::uint64_t v) {
+    return graphs.input_ids.empty() ? v : graphs.input_ids[v];
+  };
+  for (std::uint64_t v = rows.first; v < rows.first + rows.count; ++v) {
+    for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+      const double weight = weight_of(graph, e);
+      const bool is_good = is_integer ? std::abs(weight) <= kExact : std::isfinite(weight);
+      if (is_good) continue;
+      // Of the reverse, the edge is the other way round.
+      const bool is_reverse = &graph == graphs.in.get() && graphs.in != graphs.out;
+      const std::uint64_t from = is_reverse ? graph.targets[e] : v;
+      const std::uint64_t to = is_reverse ? v : graph.targets[e];
+      throw UsageError(fmt::format(
+          "--edge-weights: the edge from {} to {} has the weight {}; weights should be {}",
+          id(from), id(to), weight,
+          is_integer ? "within 2^24 of 0, which float32 holds exactly" : "finite numbers"));
+    }
+  }
+}
+
+/// A window of the graph's weights where they are floats, else a copy.
+void take_weights(const graph::Graph& graph, const GraphPair& graphs, sparse::Rows& rows) {
+  require(graph.weight_type != graph::WeightType::none,
+          "--edge-weights: the graph has no weights for its edges to count");
+  check_weights(graph, graphs, rows);
+  rows.is_weighted = true;
+  const EdgeOffset first = rows.offsets[0];
+  const std::uint64_t count = rows.columns.size();
+  if (graph.weight_type == graph::WeightType::float32) {
+    rows.values = memory::HostArray<float>(const_cast<float*>(graph.weights_float.data()) + first,
+                                           count, nullptr);
+    return;
+  }
+  rows.values = memory::HostArray<float>(count);
+  for (EdgeOffset e = 0; e < count; ++e)
+    rows.values[e] = static_cast<float>(graph.weights_int[first + e]);
+}
+
 /// The part of the graph that a rank owns, as a window.
-sparse::Rows window(const graph::Graph& graph, const std::vector<std::uint64_t>& cuts, int rank) {
+sparse::Rows window(const graph::Graph& graph, const GraphPair& graphs, int rank,
+                    EdgeWeights weights) {
+  const std::vector<std::uint64_t>& cuts = graphs.cuts;
   const auto r = static_cast<std::size_t>(rank);
   sparse::Rows rows;
   rows.cuts = cuts;
@@ -25,6 +77,7 @@ sparse::Rows window(const graph::Graph& graph, const std::vector<std::uint64_t>&
   rows.offsets = memory::HostArray<EdgeOffset>(offsets, rows.count + 1, nullptr);
   rows.columns = memory::HostArray<Vertex>(const_cast<Vertex*>(graph.targets.data()) + offsets[0],
                                            offsets[rows.count] - offsets[0], nullptr);
+  if (weights == EdgeWeights::of_graph) take_weights(graph, graphs, rows);
   return rows;
 }
 
@@ -60,6 +113,13 @@ std::shared_ptr<const graph::Graph> looped(const graph::Graph& graph, exec::Thre
 
 }  // namespace
 
+double weighted_degree(const graph::Graph& graph, Vertex v) {
+  double sum = 0.0;
+  for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1ull]; ++e)
+    sum += weight_of(graph, e);
+  return sum;
+}
+
 bool GraphPair::is_symmetric() const {
   const bool is_known = out->symmetry == graph::Symmetry::symmetric;
   require(is_known || out != in,
@@ -76,9 +136,9 @@ GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool) {
 }
 
 Neighbours::Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
-                       const GraphPair& graphs, sparse::HaloBy by)
+                       const GraphPair& graphs, sparse::HaloBy by, EdgeWeights weights)
     : whole_(std::make_unique<sparse::DistributedMatrix>(
-          team, stream, window(graph, graphs.cuts, team.rank()), by)) {
+          team, stream, window(graph, graphs, team.rank(), weights), by)) {
   rows_ = own_columns_ = whole_->rows();
   entries_ = whole_->entries();
   view_ = whole_->view();
@@ -118,11 +178,11 @@ const void* Neighbours::pull_rows(Context& context, const void* x, std::uint64_t
 }
 
 Neighbourhood::Neighbourhood(team::Team& team, const exec::Stream& stream, const GraphPair& graphs,
-                             sparse::HaloBy by) {
-  out = std::make_shared<const Neighbours>(team, stream, *graphs.out, graphs, by);
+                             sparse::HaloBy by, EdgeWeights weights) {
+  out = std::make_shared<const Neighbours>(team, stream, *graphs.out, graphs, by, weights);
   in = graphs.is_symmetric()
            ? out
-           : std::make_shared<const Neighbours>(team, stream, *graphs.in, graphs, by);
+           : std::make_shared<const Neighbours>(team, stream, *graphs.in, graphs, by, weights);
 }
 
 Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
@@ -132,9 +192,15 @@ Aggregation::Aggregation(Context& context, const Neighbourhood& neighbourhood,
   in_view_ = in_->view();
   if (weighting == Weighting::sum) return;
   const bool is_symmetric = weighting == Weighting::symmetric;
+  const bool adds_weights = is_symmetric && out_->is_weighted();
   const auto scale_of = [&](Vertex v) {
-    const double degree = static_cast<double>(graphs.out->degree(v)) + (is_symmetric ? 1.0 : 0.0);
-    if (degree == 0.0) return 0.0f;
+    double degree = is_symmetric ? 1.0 : 0.0;  // Of the loop.
+    if (adds_weights) {
+      degree += weighted_degree(*graphs.out, v);
+    } else {
+      degree += static_cast<double>(graphs.out->degree(v));
+    }
+    if (!(degree > 0.0)) return 0.0f;
     return static_cast<float>(1.0 / (is_symmetric ? std::sqrt(degree) : degree));
   };
   std::vector<float> scale(out_->rows());

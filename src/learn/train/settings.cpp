@@ -72,6 +72,7 @@ Settings settings_of(const TrainOptions& o) {
   s["norm"] = name_of(o.model.norm);
   s["residual"] = text(o.model.residual);
   s["skip"] = text(o.model.skip);
+  s["edge-weights"] = text(o.model.edge_weights);
   s["dropout"] = text(o.model.dropout);
   s["seed"] = text(o.model.seed);
   s["type"] = name_of(o.type);

@@ -49,7 +49,8 @@ void take(const TensorFile& file, const std::string& path, const std::string& pr
   stream.synchronize();
 }
 
-constexpr const char* kSkip = "skip";  // Absent: 0.
+constexpr const char* kSkip = "skip";                 // Absent: 0.
+constexpr const char* kEdgeWeights = "edge_weights";  // Absent: edges count 1.
 
 void describe(TensorFile& file, const ModelOptions& options) {
   auto& m = file.metadata;
@@ -64,6 +65,7 @@ void describe(TensorFile& file, const ModelOptions& options) {
   m["residual"] = std::to_string(options.residual ? 1 : 0);
   m["seed"] = std::to_string(options.seed);
   if (options.skip) m.emplace(kSkip, "1");
+  if (options.edge_weights) m.emplace(kEdgeWeights, "1");
 }
 
 constexpr const char* kTask = "task";            // Absent: classes of vertices.
@@ -144,6 +146,10 @@ void check_model(const TensorFile& file, const std::string& path, const TrainOpt
   if (file.metadata.contains(kSkip) != options.skip)
     throw InputError(fmt::format("{}: its layers have {}skip matrices, but this model's have {}",
                                  path, options.skip ? "no " : "", options.skip ? "some" : "none"));
+  if (file.metadata.contains(kEdgeWeights) != options.edge_weights)
+    throw InputError(fmt::format("{}: its edges count {}, but this model's count {}", path,
+                                 options.edge_weights ? "1 each" : "their weights",
+                                 options.edge_weights ? "their weights" : "1 each"));
   TensorFile expected;
   describe(expected, options);
   for (const auto& [key, value] : expected.metadata) {
@@ -407,7 +413,9 @@ std::optional<bool> Trainer::load_model(const TensorFile& file, const std::strin
        p.context().stream());
   const auto stored = mark_in(file, where);
   if (!stored) return std::nullopt;
-  return has_same_inputs(*stored, p.mark);
+  // Weights that do not enter the sums are no inputs.
+  return has_same_inputs(*stored, p.mark) &&
+         (!p.options.model.edge_weights || stored->weights_hash == p.mark.weights_hash);
 }
 
 namespace {
@@ -428,6 +436,7 @@ ModelOptions model_options_in(const TensorFile& file, const std::string& path) {
   options.norm = parse_norm(file.text("norm", path));
   options.residual = file.number("residual", path) != 0;
   options.skip = file.metadata.contains(kSkip);
+  options.edge_weights = file.metadata.contains(kEdgeWeights);
   options.seed = file.number("seed", path);
   check(options);
   return options;

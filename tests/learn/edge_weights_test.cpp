@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights of edges in the sums of GCN and GraphSAGE: layers, forward and backward, against double
+// precision and differences; whole trainings over teams and strategies; what is refused.
+#include <limits>
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "warren/core/error.hpp"
+#include "warren/learn/memory_plan.hpp"
+#include "warren/learn/trainer.hpp"
+
+#include "learn/convolution_cases.hpp"
+#include "learn/problems.hpp"
+#include "sparse/graphs.hpp"
+#include "support/size.hpp"
+
+namespace warren::learn {
+namespace {
+
+using fixtures::Case;
+using fixtures::Found;
+using fixtures::Named;
+using fixtures::Problem;
+using fixtures::Trained;
+using reference::Values;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+Case weighted_gcn(std::uint64_t in, std::uint64_t out, bool is_sparse) {
+  Case test = fixtures::gcn(in, out, is_sparse);
+  test.is_weighted = true;
+  test.reference = [](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
+    return reference::weighted_gcn(e, x, p[0], in_, out_);
+  };
+  return test;
+}
+
+Case weighted_sage(std::uint64_t in, std::uint64_t out, bool is_sparse, Weighting weighting) {
+  Case test = fixtures::sage(in, out, is_sparse, weighting);
+  test.is_weighted = true;
+  test.reference = [weighting](const auto& e, const Values& x, const auto& p, auto in_, auto out_) {
+    const Values gathered = reference::weighted_neighbours(e, x, in_, weighting == Weighting::mean);
+    return reference::sum_of(reference::product(x, p[0], e.n, in_, out_),
+                             reference::product(gathered, p[1], e.n, in_, out_));
+  };
+  return test;
+}
+
+/// Layers that sum before their product and behind it, of padded rows and of sparse ones.
+std::vector<Case> weighted_cases() {
+  return {weighted_gcn(2, 5, false),
+          weighted_gcn(5, 2, false),
+          weighted_gcn(8, 8, false),
+          weighted_gcn(4, 3, true),
+          weighted_sage(2, 5, false, Weighting::mean),
+          weighted_sage(9, 4, false, Weighting::mean),
+          weighted_sage(5, 2, false, Weighting::sum),
+          weighted_sage(4, 3, true, Weighting::mean)};
+}
+
+/// From -1 to 2, so that some vertices' weights add up to 0 or less, and neither direction's are
+/// the other's.
+float some_weight(EdgeOffset e) { return static_cast<float>(e * 5 % 13) / 4.0f - 1.0f; }
+
+/// Shapes that hurt, with integers, which are the same both ways, and with floats, which are not.
+std::vector<Named> weighted_graphs() {
+  std::vector<Named> all;
+  for (const Named& named : fixtures::small_graphs()) {
+    all.push_back({named.name + ", integers", fixtures::weighted(named.graph, 3)});
+    all.push_back({named.name + ", floats", fixtures::with_weights(named.graph, some_weight)});
+  }
+  all.push_back({"long star", fixtures::with_weights(fixtures::star(1500, true), some_weight)});
+  return all;
+}
+
+void check_case(const Case& test, const Named& named, const team::TeamOptions& options) {
+  SCOPED_TRACE(std::string(test.name) + " " + std::to_string(test.in) + " -> " +
+               std::to_string(test.out) + " on " + named.name + ", " +
+               testing_support::name_of(options));
+  const GraphPair graphs = fixtures::pair_of(named.graph, options.ranks);
+  const std::uint64_t n = named.graph.vertices;
+  Values x = fixtures::random_values(n * test.in, 1);
+  if (test.is_sparse) {
+    for (std::size_t i = 0; i < x.size(); i += 2) x[i] = 0.0;
+  }
+  const Values dy = fixtures::random_values(n * test.out, 2);
+  std::vector<Parameter> list;
+  std::vector<Values> values;
+  const Found found = fixtures::run(test, graphs, options, x, dy, list, values);
+  const reference::Edges edges = fixtures::edges_of(named.graph);
+  const Values expected = test.reference(edges, x, values, test.in, test.out);
+  ASSERT_EQ(found.y.size(), expected.size());
+  // Sums over rows as long as a star's have many terms of either sign.
+  const double rounding = 1e-6 * static_cast<double>(n);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(found.y[i], expected[i], 2e-5 * (1.0 + std::abs(expected[i])) + rounding)
+        << "y " << i;
+  const auto objective = [&] {
+    const Values y = test.reference(edges, x, values, test.in, test.out);
+    return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);
+  };
+  const std::size_t step = 1 + x.size() / 60;
+  for (std::size_t i = 0; test.has_input_gradient() && i < x.size(); i += step) {
+    const double slope = reference::derivative(objective, x[i]);
+    ASSERT_NEAR(found.dx[i], slope, 1e-4 * (1.0 + std::abs(slope)) + rounding) << "dx " << i;
+  }
+  for (std::size_t p = 0; p < list.size(); ++p) {
+    for (std::size_t i = 0; i < values[p].size(); ++i) {
+      const double slope = reference::derivative(objective, values[p][i]);
+      ASSERT_NEAR(static_cast<double>(found.gradients[list[p].offset + i]), slope,
+                  2e-4 * (1.0 + std::abs(slope)) + 2.0 * rounding)
+          << list[p].name << " " << i;
+    }
+  }
+}
+
+template <class Backend>
+void check_layers() {
+  const auto graphs = weighted_graphs();
+  for (const Case& test : weighted_cases()) {
+    for (const auto& options : testing_support::teams<Backend>()) {
+      const std::size_t step = testing_support::is_small() ? 3 : 1;
+      for (std::size_t i = static_cast<std::size_t>(options.ranks) % step; i < graphs.size();
+           i += step)
+        check_case(test, graphs[i], options);
+    }
+  }
+}
+
+TEST(EdgeWeights, EnterLayersAndTheirGradients) { check_layers<exec::Cpu>(); }
+
+TEST(EdgeWeightsCuda, EnterLayersAndTheirGradients) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_layers<exec::Cuda>();
+}
+
+/// By the same kernels in the same order, times 1.
+TEST(EdgeWeights, OfOneChangeNoBit) {
+  for (Case test : weighted_cases()) {
+    for (const int ranks : {1, 2, 3, 4}) {
+      const graph::Graph plain = fixtures::random_graph(120, 900, 5, ranks % 2 == 0);
+      graph::Graph ones = plain;
+      exec::ThreadPool pool(1);
+      graph::set_uniform_weights(ones, 1, 1, 1, pool);
+      const auto run = [&](const graph::Graph& graph, bool is_weighted) {
+        std::vector<Parameter> list;
+        std::vector<Values> values;
+        test.is_weighted = is_weighted;
+        Values x = fixtures::random_values(graph.vertices * test.in, 1);
+        const Values dy = fixtures::random_values(graph.vertices * test.out, 2);
+        return fixtures::run(test, fixtures::pair_of(graph, ranks), fixtures::ranks(ranks), x, dy,
+                             list, values);
+      };
+      SCOPED_TRACE(std::string(test.name) + ", ranks " + std::to_string(ranks));
+      const Found without = run(plain, false);
+      for (const graph::Graph& graph :
+           {ones, fixtures::with_weights(plain, [](EdgeOffset) { return 1.0f; })}) {
+        const Found with = run(graph, true);
+        EXPECT_EQ(with.y, without.y);
+        if (test.has_input_gradient()) {
+          EXPECT_EQ(with.dx, without.dx);
+        }
+        EXPECT_EQ(with.gradients, without.gradients);
+      }
+      // Weights that nobody asks for do not enter.
+      EXPECT_EQ(run(fixtures::with_weights(plain, some_weight), false).y, without.y);
+    }
+  }
+}
+
+Problem weighted_problem() {
+  Problem p = fixtures::problem(true, false, false);
+  p.graph = fixtures::with_weights(std::move(p.graph), [](EdgeOffset e) {
+    return 0.25f + static_cast<float>(e * 7 % 11) * 0.25f;
+  });
+  return p;
+}
+
+TrainOptions weighing(ModelKind kind, SageAggregate aggregate = SageAggregate::mean) {
+  TrainOptions options = fixtures::quick(kind);
+  options.model.aggregate = aggregate;
+  options.model.edge_weights = true;
+  options.epochs = 4;
+  return options;
+}
+
+void expect_near(const std::vector<double>& one, const std::vector<double>& other) {
+  ASSERT_EQ(one.size(), other.size());
+  for (std::size_t i = 0; i < one.size(); ++i)
+    EXPECT_NEAR(one[i], other[i], 2e-3 * (1.0 + std::abs(other[i]))) << i;
+}
+
+TEST(EdgeWeights, TrainTheSameOnEveryTeamByEveryStrategy) {
+  const Problem p = weighted_problem();
+  for (const TrainOptions& given : {weighing(ModelKind::gcn), weighing(ModelKind::sage),
+                                    weighing(ModelKind::sage, SageAggregate::sum)}) {
+    TrainOptions options = given;
+    const Trained one = fixtures::train_on(p, options, 1);
+    TrainOptions plain = options;
+    plain.model.edge_weights = false;
+    EXPECT_NE(fixtures::train_on(p, plain, 1).numbers, one.numbers);
+    for (const int ranks : {2, 4})
+      expect_near(fixtures::train_on(p, options, ranks, true).numbers, one.numbers);
+    if (testing_support::is_small()) continue;
+    for (const sparse::Strategy strategy : sparse::all_strategies()) {
+      SCOPED_TRACE(sparse::name_of(strategy));
+      options.exchange.product = sparse::DistributedOptions{.strategy = strategy};
+      expect_near(fixtures::train_on(p, options, 3).numbers, one.numbers);
+    }
+  }
+}
+
+TEST(EdgeWeightsCuda, TrainAsOnTheCpu) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  const Problem p = weighted_problem();
+  for (const TrainOptions& options : {weighing(ModelKind::gcn), weighing(ModelKind::sage)}) {
+    TrainOptions exact = options;
+    exact.allow_tf32 = false;
+    const Trained cpu = fixtures::train_on(p, exact, 1);
+    for (const auto& team : testing_support::teams<exec::Cuda>())
+      expect_near(fixtures::train_on(p, exact, team).numbers, cpu.numbers);
+  }
+}
+
+/// Four bytes an entry of each of the matrices, and of the one that another strategy keeps.
+TEST(EdgeWeights, ArePlannedFor) {
+  const Problem p = weighted_problem();
+  const GraphPair graphs = fixtures::pair_of(p.graph, 2);
+  TrainOptions options = weighing(ModelKind::gcn);
+  options.exchange.product = sparse::DistributedOptions{.strategy = sparse::Strategy::pull};
+  const auto part = [&](const char* name) {
+    for (const auto& [part_name, bytes] : plan_memory(graphs, p.dataset, options).parts) {
+      if (part_name == std::string(name)) return bytes;
+    }
+    return std::uint64_t{0};
+  };
+  const std::uint64_t graph = part("graph"), strategy = part("strategy");
+  options.model.edge_weights = false;
+  std::uint64_t entries = 0;
+  for (std::size_t q = 0; q < 2; ++q)
+    entries = std::max<std::uint64_t>(
+        entries, p.graph.offsets[graphs.cuts[q + 1]] - p.graph.offsets[graphs.cuts[q]]);
+  EXPECT_EQ(graph - part("graph"), 2 * entries * sizeof(float));
+  EXPECT_EQ(strategy - part("strategy"), 2 * entries * sizeof(float));
+}
+
+/// Makes a rank's matrices of a path 0 - 1 - 2 - ... of ten vertices with one other weight, from 6
+/// to 7.
+void make_with(float weight, int ranks) {
+  const graph::Graph path = fixtures::path(10);
+  const GraphPair graphs = fixtures::pair_of(fixtures::with_weights(path,
+                                                                    [&](EdgeOffset e) {
+                                                                      const bool is_it =
+                                                                          e == path.offsets[7] - 1;
+                                                                      return is_it ? weight : 1.0f;
+                                                                    }),
+                                             ranks);
+  team::run_team(fixtures::ranks(ranks), [&](team::Team& team) {
+    const exec::Stream stream(team.device());
+    const Neighbourhood both(team, stream, graphs, sparse::HaloBy::automatic,
+                             EdgeWeights::of_graph);
+  });
+}
+
+TEST(EdgeWeights, ThatAreNoNumbersAreRefused) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const int ranks : {1, 3}) {
+    make_with(-5.0f, ranks);
+    for (const float weight : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity}) {
+      EXPECT_THAT([&] { make_with(weight, ranks); },
+                  ThrowsMessage<UsageError>(HasSubstr("the edge from 6 to 7 has the weight")));
+    }
+  }
+}
+
+TEST(EdgeWeights, ThatFloatsDoNotHoldAreRefused) {
+  graph::Graph graph = fixtures::weighted(fixtures::path(10), 1);
+  graph.weights_int[3] = (1 << 24) + 1;
+  const GraphPair graphs = fixtures::pair_of(std::move(graph), 1);
+  team::run_team(fixtures::ranks(1), [&](team::Team& team) {
+    const exec::Stream stream(team.device());
+    EXPECT_THAT(
+        [&] {
+          const Neighbourhood both(team, stream, graphs, sparse::HaloBy::automatic,
+                                   EdgeWeights::of_graph);
+        },
+        ThrowsMessage<UsageError>(HasSubstr("within 2^24 of 0")));
+  });
+}
+
+TEST(EdgeWeights, AreRefusedWhereNoSumHasThem) {
+  ModelOptions model;
+  model.features = model.classes = 3;
+  model.edge_weights = true;
+  check(model);
+  for (const ModelKind kind : {ModelKind::gat, ModelKind::gatv2, ModelKind::gin}) {
+    model.kind = kind;
+    EXPECT_THAT([&] { check(model); }, ThrowsMessage<UsageError>(HasSubstr("alone")));
+  }
+  model.kind = ModelKind::sage;
+  model.aggregate = SageAggregate::max;
+  EXPECT_THAT([&] { check(model); }, ThrowsMessage<UsageError>(HasSubstr("alone")));
+  Problem p = weighted_problem();
+  TrainOptions options = weighing(ModelKind::sage);
+  options.sampled = SampledOptions{};
+  options.sampled->fanouts = {3, 3, 3};
+  EXPECT_THAT([&] { (void)fixtures::train_on(p, options, 1); },
+              ThrowsMessage<UsageError>(HasSubstr("not sampled batches")));
+  p.graph = fixtures::problem(true, false, false).graph;
+  EXPECT_THAT([&] { (void)fixtures::train_on(p, weighing(ModelKind::sage), 2); },
+              ThrowsMessage<UsageError>(HasSubstr("the graph has no weights")));
+}
+
+class EdgeWeightsCheckpoints : public fixtures::InFolder {};
+
+TEST_F(EdgeWeightsCheckpoints, SayThatEdgesCountTheirWeights) {
+  Problem p = weighted_problem();
+  TrainOptions options = weighing(ModelKind::gcn);
+  const Trained whole = fixtures::train_on(p, options, 2);
+  options.checkpoint = folder_;
+  options.epochs = 2;
+  (void)fixtures::train_on(p, options, 2);
+  EXPECT_TRUE(read_model_options(folder_).edge_weights);
+  EXPECT_EQ(read_checkpoint(folder_).settings.at("edge-weights"), "true");
+  options.epochs = 4;
+  EXPECT_EQ(fixtures::train_on(p, options, 2, false, true).parameters, whole.parameters);
+  TrainOptions plain = options;
+  plain.model.edge_weights = false;
+  EXPECT_THAT([&] { (void)fixtures::train_on(p, plain, 2, false, true); },
+              ThrowsMessage<InputError>(
+                  HasSubstr("its edges count their weights, but this model's count 1 each")));
+  p.graph.weights_float[0] += 1.0f;
+  EXPECT_THAT([&] { (void)fixtures::train_on(p, options, 2, false, true); },
+              ThrowsMessage<InputError>(HasSubstr("other weights")));
+}
+
+TEST_F(EdgeWeightsCheckpoints, KnowTheWeightsThatTheyWereTrainedOn) {
+  Problem p = weighted_problem();
+  TrainOptions options = weighing(ModelKind::sage);
+  options.checkpoint = folder_;
+  options.epochs = 1;
+  (void)fixtures::train_on(p, options, 1);
+  const auto is_trained_on = [&] {
+    std::optional<bool> found;
+    team::run_team(fixtures::ranks(1), [&](team::Team& team) {
+      Trainer trainer(team, fixtures::pair_of(p.graph, 1), p.dataset, options);
+      found = trainer.load_model();
+    });
+    return found;
+  };
+  EXPECT_EQ(is_trained_on(), true);
+  p.graph.weights_float[0] += 1.0f;
+  EXPECT_EQ(is_trained_on(), false);
+}
+
+}  // namespace
+}  // namespace warren::learn
