@@ -95,11 +95,12 @@ def test_class_weights(weights):
     graph, x, labels, masks = arrays()
     labels = np.where(labels == 2, 0, labels)  # Classes of other sizes.
     labels[0] = 2
-    masks["train"][0] = True
-    dataset = warren.Dataset(graph, x, labels, train=masks["train"])
+    train = masks["train"].copy()
+    train[0] = True
+    dataset = warren.Dataset(graph, x, labels, train=train, validation=masks["validation"] & ~train)
     few = {"hidden": 8, "epochs": 1, "dropout": 0.0, "lr": 0.0, "device": "cpu", "normalize": "none"}
     found = warren.train(dataset, **few, class_weights=weights)
-    scores, y = np.asarray(found.scores, np.float64)[masks["train"]], labels[masks["train"]]
+    scores, y = np.asarray(found.scores, np.float64)[train], labels[train]
     losses = np.log(np.exp(scores).sum(1)) - scores[np.arange(len(y)), y]
     by_class = 1 / np.bincount(y, minlength=3) if weights == "balanced" else np.asarray(weights)
     assert found.history[0]["loss"] == pytest.approx((by_class[y] * losses).sum() / by_class[y].sum(), rel=1e-5)
