@@ -289,7 +289,7 @@ def main():
     if options.out:
         on_gpu = options.device == "cuda"
         suite = {"machine": f"1 x {torch.cuda.get_device_name()}" if on_gpu else "CPU", "torch": torch.__version__, "pytorch_geometric": torch_geometric.__version__}
-        Path(options.out).write_text(measured.dump({**suite, options.what: [row | stamp.origin(on_gpu) for row in results]}), encoding="utf-8")
+        Path(options.out).write_text(measured.dump({**suite, "work": options.what, "results": [row | stamp.origin(on_gpu) for row in results]}), encoding="utf-8")
 
 
 if __name__ == "__main__":
