@@ -17,3 +17,4 @@
 #include "warren/api/table.hpp"
 #include "warren/api/train.hpp"
 #include "warren/api/traverse.hpp"
+#include "warren/api/walks.hpp"

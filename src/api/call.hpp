@@ -76,6 +76,7 @@ struct RankGraph {
   KeptRanking pagerank_options, async_options;
   std::unique_ptr<RankProduct> product;
   std::unique_ptr<RankSampler> sampler;
+  std::unique_ptr<RankSampler> walker;                     ///< Of random_walks().
   std::vector<std::unique_ptr<RankSampler>> own_samplers;  ///< Of SampleBatchesOptions::own.
   /// Of Mode::automatic, by what the first search found.
   std::optional<traverse::ModeChoice> bfs_mode, sssp_mode;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random walks: each rank's share of them, which the first rank has in the end.
+#include "warren/api/walks.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "warren/api/checks.hpp"
+#include "warren/core/trace.hpp"
+#include "warren/memory/buffer.hpp"
+#include "warren/sample/walks.hpp"
+
+#include "api/call.hpp"
+#include "api/library_words.hpp"
+
+namespace warren {
+namespace {
+
+using api::Call;
+using api::RankGraph;
+
+/// What a rank keeps between calls.
+struct Walker : api::RankSampler {
+  Walker(team::Team& team, const graph::Shard& shard, bool is_weighted)
+      : weighted(is_weighted),
+        stream(team.device()),
+        store(team, shard, {.weights = is_weighted, .cumulative = is_weighted}),
+        starts(team.device(), 0) {}
+
+  /// Collective.
+  static Walker& of(team::Team& team, RankGraph& rank, bool is_weighted) {
+    auto* kept = dynamic_cast<Walker*>(rank.walker.get());
+    if (kept == nullptr || kept->weighted != is_weighted) {
+      rank.walker.reset();
+      rank.walker = std::make_unique<Walker>(team, rank.shard, is_weighted);
+      kept = static_cast<Walker*>(rank.walker.get());
+    }
+    return *kept;
+  }
+
+  bool weighted;
+  exec::Stream stream;
+  sample::GraphStore store;
+  memory::Buffer<Vertex> starts;
+};
+
+void check(const Graph& graph, const RandomWalksOptions& options) {
+  require(!options.starts.empty(), "starts: got none, expected one or more");
+  for (const Vertex start : options.starts) api::check_vertex(graph, start, "starts");
+  require(options.edges != Edges::compressed_host,
+          "edges: got compressed lists, expected lists on the device or in host memory");
+  if (!options.weighted) return;
+  require(graph.is_weighted(),
+          "weighted: the graph has no weights, expected one with weights of 0 or more");
+  const Session session = api::session_of(options.session);
+  session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
+}
+
+/// The walks [from, until), written to `to`.
+void walk_share(Walker& walker, const RandomWalksOptions& options, std::uint64_t from,
+                std::uint64_t until, Vertex* to) {
+  const std::span<const Vertex> mine = std::span(options.starts).subspan(from, until - from);
+  const Vertex* const starts = memory::at_least(walker.stream, walker.starts, mine.size());
+  walker.starts.upload(walker.stream, mine);
+  sample::random_walks(walker.stream, walker.store, starts, mine.size(),
+                       {.length = options.length,
+                        .weighted = options.weighted,
+                        .p = options.p,
+                        .q = options.q,
+                        .seed = options.seed,
+                        .batch = options.batch,
+                        .first = from},
+                       to);
+  walker.stream.synchronize();
+}
+
+RandomWalksResult walk_all(const Graph& graph, const RandomWalksOptions& options) {
+  check(graph, options);
+  Call call(graph, api::call_options(std::nullopt, options));
+  const std::uint64_t count = options.starts.size();
+  const std::uint64_t row = options.length + std::uint64_t{1};
+  const std::uint64_t bytes = exec::bytes_of(exec::bytes_of(count, row), sizeof(Vertex));
+  std::shared_ptr<api::ArrayMemory> walks;
+  call.run([&](team::Team& team, RankGraph& rank) {
+    Walker& walker = Walker::of(team, rank, options.weighted);
+    const auto ranks = static_cast<std::uint64_t>(team.size());
+    const auto r = static_cast<std::uint64_t>(team.rank());
+    // Processes each have all of them.
+    const bool is_shared = ranks > 1 && !team.spans_processes();
+    const std::uint64_t from = is_shared ? count * r / ranks : 0;
+    const std::uint64_t until = is_shared ? count * (r + 1) / ranks : count;
+    if (team.reports()) walks = std::make_shared<api::ArrayMemory>(team.device(), bytes);
+    memory::Buffer<Vertex> own(team.device(),
+                               is_shared && !team.reports() ? (until - from) * row : 0);
+    double seconds = 0.0;
+    team.with_peer_memory([&] {
+      team.barrier();
+      const double begin = now_seconds();
+      if (team.reports() || is_shared)
+        walk_share(walker, options, from, until,
+                   team.reports() ? static_cast<Vertex*>(walks->data()) : own.data());
+      if (is_shared) {
+        const std::vector<Vertex> mine =
+            team.reports() ? std::vector<Vertex>() : own.to_host(walker.stream);
+        const auto parts = team.all_gather_v(std::span<const Vertex>(mine));
+        if (team.reports()) {
+          for (std::uint64_t q = 1; q < ranks; ++q)
+            if (!parts[q].empty())
+              exec::copy(walker.stream,
+                         static_cast<Vertex*>(walks->data()) + count * q / ranks * row,
+                         parts[q].data(), parts[q].size() * sizeof(Vertex));
+          walker.stream.synchronize();
+        }
+      }
+      seconds = now_seconds() - begin;
+      team.barrier();  // Others' lists are read until here.
+    });
+    seconds = api::slowest(team, seconds);
+    if (team.reports()) call.info.seconds = seconds;
+  });
+  RandomWalksResult result;
+  result.walks = Array<Vertex>(std::move(walks), count * row);
+  result.length = options.length;
+  result.info = call.info;
+  return result;
+}
+
+}  // namespace
+
+RandomWalksResult random_walks(const Graph& graph, const RandomWalksOptions& options) {
+  return api::told_in_library_words([&] { return walk_all(graph, options); });
+}
+
+}  // namespace warren

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of random walks, for both backends: a lane a walk.
+#pragma once
+
+#include "warren/exec/launch.hpp"
+#include "warren/sample/graph_store.hpp"
+#include "warren/sample/random.hpp"
+
+namespace warren::sample::detail {
+
+/// Neighbours are proposed by their weights and taken with a probability, which a biased walk has
+/// for each; if none is taken in so many tries, one is drawn by the sums over the whole list. So
+/// each draw is exact, whatever p and q are. Tasks: kWalks walks each.
+struct WalkKernel {
+  static constexpr std::uint64_t kWalks = 256;
+  static constexpr std::uint32_t kTries = 64;  ///< The last is the draw over the list.
+  static constexpr std::uint32_t kHop = 255;   ///< Whose numbers no sampler draws.
+  static constexpr double kWord = 4294967296.0;
+
+  StoreView store;
+  const Vertex* starts;
+  std::uint64_t count;
+  std::uint32_t length;
+  bool weighted;
+  bool biased;
+  double back, near, far;  ///< Of a proposal: the probability that it is taken; the largest is 1.
+  std::uint64_t seed, batch, first;
+  Vertex* walks;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
+    const std::uint64_t begin = task * kWalks;
+    const std::uint64_t left = count - begin;
+    worker.for_each(left < kWalks ? left : kWalks, [&](std::uint64_t i) { walk(begin + i); });
+  }
+
+ private:
+  WARREN_HD void walk(std::uint64_t i) const {
+    const TargetDraws draws(seed, batch, kHop, static_cast<std::uint32_t>(first + i));
+    Vertex* const row = walks + i * (length + std::uint64_t{1});
+    Vertex at = starts[i];
+    Vertex before = at;
+    row[0] = at;
+    for (std::uint32_t step = 0; step < length; ++step) {
+      const NeighbourList list = store.list(at);
+      const Vertex next =
+          can_leave(list) ? draw(draws, step, list, biased && step > 0, before) : at;
+      before = at;
+      at = next;
+      row[step + std::uint64_t{1}] = at;
+    }
+  }
+
+  [[nodiscard]] WARREN_HD bool can_leave(const NeighbourList& list) const {
+    return list.degree > 0 &&
+           (!weighted || store.cumulative[list.owner][list.begin + list.degree - 1] > 0.0);
+  }
+  [[nodiscard]] WARREN_HD Vertex target(const NeighbourList& list, std::uint32_t place) const {
+    return store.targets[list.owner][list.begin + place];
+  }
+
+  [[nodiscard]] WARREN_HD Vertex draw(const TargetDraws& draws, std::uint32_t step,
+                                      const NeighbourList& list, bool is_biased,
+                                      Vertex before) const {
+    for (std::uint32_t attempt = 0; attempt + 1 < kTries; ++attempt) {
+      const std::uint32_t block = step * kTries + attempt;
+      const RandomWords words = draws.words(block);
+      const std::uint32_t place =
+          weighted ? by_weight(list, words) : draws.below(list.degree, 4 * block, words.word[0]);
+      const Vertex x = target(list, place);
+      if (!is_biased || static_cast<double>(words.word[1]) < taken(x, before) * kWord) return x;
+    }
+    return by_list(list, draws.words(step * kTries + kTries - 1), before);
+  }
+
+  [[nodiscard]] WARREN_HD static double unit(const RandomWords& words) {
+    constexpr double kStep = 1.0 / 9007199254740992.0;  // 2^-53
+    return static_cast<double>((std::uint64_t{words.word[3]} << 32 | words.word[2]) >> 11) * kStep;
+  }
+
+  /// The first edge up to which the sum of weights is above a random part of all.
+  [[nodiscard]] WARREN_HD std::uint32_t by_weight(const NeighbourList& list,
+                                                  const RandomWords& words) const {
+    const double* const sums = store.cumulative[list.owner] + list.begin;
+    const double all = sums[list.degree - 1];
+    const double part = detail::multiply(unit(words), all);
+    // Rounded up to all of it, it is the last edge's that has a weight.
+    const auto is_behind = [&](std::uint32_t place) {
+      return part < all ? sums[place] > part : sums[place] >= all;
+    };
+    std::uint32_t low = 0;
+    std::uint32_t high = list.degree - 1;
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      if (is_behind(middle)) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return low;
+  }
+
+  [[nodiscard]] WARREN_HD double taken(Vertex x, Vertex before) const {
+    return x == before ? back : has_edge(before, x) ? near : far;
+  }
+  [[nodiscard]] WARREN_HD bool has_edge(Vertex from, Vertex to) const {
+    const NeighbourList list = store.list(from);
+    std::uint32_t low = 0;
+    std::uint32_t high = list.degree;
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low) / 2;
+      if (target(list, middle) < to) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low < list.degree && target(list, low) == to;
+  }
+
+  /// Of the list as it is weighted and biased.
+  [[nodiscard]] WARREN_HD Vertex by_list(const NeighbourList& list, const RandomWords& words,
+                                         Vertex before) const {
+    const auto part_of = [&](std::uint32_t place) {
+      const double weight = weighted ? store.weight(list.owner, list.begin + place) : 1.0;
+      return detail::multiply(weight, taken(target(list, place), before));
+    };
+    double all = 0.0;
+    for (std::uint32_t place = 0; place < list.degree; ++place)
+      all = detail::add(all, part_of(place));
+    const double wanted = detail::multiply(unit(words), all);
+    double sum = 0.0;
+    std::uint32_t last = 0;
+    for (std::uint32_t place = 0; place < list.degree; ++place) {
+      const double part = part_of(place);
+      if (part <= 0.0) continue;
+      last = place;
+      sum = detail::add(sum, part);
+      if (sum > wanted) break;
+    }
+    return target(list, last);
+  }
+};
+
+template <class Backend>
+void walk(const exec::Stream& stream, const WalkKernel& kernel) {
+  const std::uint64_t tasks = (kernel.count + WalkKernel::kWalks - 1) / WalkKernel::kWalks;
+  exec::launch<Backend, exec::Block>(stream, tasks, kernel);
+}
+
+#if WARREN_HAS_CUDA
+extern template void walk<exec::Cuda>(const exec::Stream&, const WalkKernel&);
+#endif
+
+}  // namespace warren::sample::detail

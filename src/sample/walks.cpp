@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "warren/sample/walks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+
+#include "sample/walk_kernels.hpp"
+
+namespace warren::sample {
+
+void random_walks(const exec::Stream& stream, const GraphStore& store, const Vertex* starts,
+                  std::uint64_t count, const WalkOptions& options, Vertex* walks) {
+  require(options.length <= kMostWalkSteps,
+          fmt::format("length: got {}, expected up to {} steps", options.length, kMostWalkSteps));
+  for (const auto& [name, value] : {std::pair("p", options.p), std::pair("q", options.q)})
+    require(value > 0.0 && std::isfinite(value),
+            fmt::format("{}: got {}, expected a finite number above 0", name, value));
+  require(options.batch < TargetDraws::kMostBatches,
+          fmt::format("batch: got {}, expected a number below 2^48", options.batch));
+  constexpr std::uint64_t kMostWalks = std::uint64_t{1} << 32;
+  require(count <= kMostWalks && options.first <= kMostWalks - count,
+          "starts: got more than 2^32, expected fewer");
+  require(!options.weighted || store.has_cumulative(),
+          "weighted: the store keeps no sums of weights");
+  if (count == 0) return;
+  const double back = 1.0 / options.p, far = 1.0 / options.q;
+  const double most = std::max({back, 1.0, far});
+  const detail::WalkKernel kernel{store.view(),
+                                  starts,
+                                  count,
+                                  options.length,
+                                  options.weighted,
+                                  options.p != 1.0 || options.q != 1.0,
+                                  back / most,
+                                  1.0 / most,
+                                  far / most,
+                                  options.seed,
+                                  options.batch,
+                                  options.first,
+                                  walks};
+  exec::with_backend(stream.device(),
+                     [&](auto backend) { detail::walk<decltype(backend)>(stream, kernel); });
+}
+
+}  // namespace warren::sample
