@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampled neighbourhoods.
 #include "warren/api/sample.hpp"
+#include "warren/api/walks.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -78,6 +79,22 @@ nb::tuple batches_of(const GraphHandle& graph, const nb::object& seeds,
                         info_of(found.info));
 }
 
+nb::tuple walks_of(const GraphHandle& graph, const Input<Vertex>& starts, std::uint32_t length,
+                   bool weighted, double p, double q, std::uint64_t seed, std::uint64_t batch,
+                   const Run& run) {
+  RandomWalksOptions options;
+  options.starts.assign(starts.data(), starts.data() + starts.shape(0));
+  options.length = length;
+  options.weighted = weighted;
+  options.p = p;
+  options.q = q;
+  options.seed = seed;
+  options.batch = batch;
+  set_run(options, run);
+  RandomWalksResult found = unlocked([&] { return random_walks(*graph, options); });
+  return nb::make_tuple(told(std::move(found.walks), graph->vertices()), info_of(found.info));
+}
+
 }  // namespace
 
 void bind_sample(nb::module_& module) {
@@ -101,6 +118,12 @@ void bind_sample(nb::module_& module) {
               "disjoint: bool, once: bool, edge_ids: bool, seed: int, batch: int, in_flight: int, "
               "own: bool, run: Run) -> tuple[Array, Array, list[int], list[typing.Any], "
               "tuple[typing.Any, ...]]"));
+  module.def("random_walks", &walks_of, nb::arg("graph"), nb::arg("starts"), nb::arg("length"),
+             nb::arg("weighted"), nb::arg("p"), nb::arg("q"), nb::arg("seed"), nb::arg("batch"),
+             nb::arg("run"),
+             nb::sig("def random_walks(graph: Graph, starts: numpy.typing.NDArray[numpy.uint32], "
+                     "length: int, weighted: bool, p: float, q: float, seed: int, batch: int, "
+                     "run: Run) -> tuple[Array, tuple[typing.Any, ...]]"));
 }
 
 }  // namespace warren::python

@@ -131,3 +131,38 @@ def test_arrays_of_batches_by_library():
         found.array("edges")
     torch = pytest.importorskip("torch")
     assert isinstance(found.array("vertices", library="torch"), torch.Tensor)
+
+
+@pytest.mark.parametrize("options", [{}, {"weighted": True}, {"p": 0.25, "q": 4.0}, {"weighted": True, "p": 1e-4}, {"edges": "host", "q": 1e-4}])
+def test_random_walks(options):
+    starts = np.arange(100).repeat(3)
+    found = GRAPH.random_walks(starts, 12, **options, device="cpu")
+    walks = found.walks
+    assert len(found) == 300 and walks.shape == (300, 13) and walks.dtype == np.int32 and np.array_equal(walks[:, 0], starts)
+    src, dst, weights = GRAPH.to_edges()
+    if options.get("weighted"):
+        src, dst = src[weights > 0], dst[weights > 0]
+    edges, leads = set(zip(src.tolist(), dst.tolist())), set(src.tolist())
+    for row in walks.tolist():
+        assert all((v, x) in edges if v in leads else x == v for v, x in zip(row, row[1:]))
+    several = warren.random_walks(GRAPH, starts, 12, **options, devices=3, device="cpu")
+    assert np.array_equal(several.walks, walks) and several.info["walks"] == 300 and several.info["steps"] == 12 and found.seconds > 0
+    assert not np.array_equal(GRAPH.random_walks(starts, 12, **options, batch=1, device="cpu").walks, walks)
+    assert not np.array_equal(GRAPH.random_walks(starts, 12, **options, seed=2, device="cpu").walks, walks)
+    if options.get("p", 1) < 1e-3:  # It goes back and forth.
+        assert (walks[:, 2:] == walks[:, :-2]).mean() > 0.99
+
+
+def test_random_walks_of_one_start():
+    graph = warren.from_edges([0, 1, 2], [1, 2, 0])
+    assert graph.random_walks(1, 4, device="cpu").walks.tolist() == [[1, 2, 0, 1, 2]]
+    assert graph.random_walks([0, 2], 0, device="cpu").walks.tolist() == [[0], [2]]
+
+
+@pytest.mark.parametrize("starts, options, error, message", [
+    ([], {}, ValueError, "starts: got none"), ([100], {}, IndexError, "starts"), ([0], {"length": -1}, ValueError, "length: got -1"), ([0], {"length": 2**20 + 1}, ValueError, "length: got 1048577"),
+    ([0], {"p": 0}, ValueError, "p: got 0"), ([0], {"q": float("nan")}, ValueError, "q: got nan"), ([0], {"q": "x"}, ValueError, "q: got 'x'"), ([0], {"batch": 2**48}, ValueError, "batch: got"),
+])
+def test_random_walks_refused(starts, options, error, message):
+    with pytest.raises(error, match=message):
+        GRAPH.random_walks(starts, device="cpu", **options)

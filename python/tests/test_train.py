@@ -97,7 +97,7 @@ def test_class_weights(weights):
     labels[0] = 2
     train = masks["train"].copy()
     train[0] = True
-    dataset = warren.Dataset(graph, x, labels, train=train, validation=masks["validation"] & ~train)
+    dataset = warren.Dataset(graph, x, labels, train=train, validation=masks["validation"] & ~train, test=np.setdiff1d(masks["test"], [0]))
     few = {"hidden": 8, "epochs": 1, "dropout": 0.0, "lr": 0.0, "device": "cpu", "normalize": "none"}
     found = warren.train(dataset, **few, class_weights=weights)
     scores, y = np.asarray(found.scores, np.float64)[train], labels[train]

@@ -31,10 +31,11 @@ from ._session import Session
 from ._table import Table, gather, lookup
 from ._train import Model, PredictResult, TrainResult, load_model, predict, train
 from ._version import __version__
+from ._walks import RandomWalks, random_walks
 
 __all__ = ["BetweennessResult", "BfsResult", "ComponentsResult", "CoreNumberResult", "Dataset", "Error", "Graph", "Model", "PageRankResult",
-           "PartitionResult", "PredictResult", "Ranks", "ReorderResult", "Result", "Sample", "SampledBatches", "SampledLayer", "Session", "SsspResult", "Table", "TeamError",
+           "PartitionResult", "PredictResult", "RandomWalks", "Ranks", "ReorderResult", "Result", "Sample", "SampledBatches", "SampledLayer", "Session", "SsspResult", "Table", "TeamError",
            "TrainResult", "TrianglesResult", "VertexError", "__version__", "betweenness", "bfs", "check_machine", "connected_components", "core_number", "from_csr",
            "from_cugraph", "from_edges", "from_networkx", "from_pandas", "from_pyg", "from_scipy", "gather", "generate", "join_processes", "load_model", "lookup",
-           "pagerank", "partition", "predict", "read", "read_dataset", "reorder", "report", "sample", "sample_batches", "sddmm", "set_allocator", "spmm", "sssp",
+           "pagerank", "partition", "predict", "random_walks", "read", "read_dataset", "reorder", "report", "sample", "sample_batches", "sddmm", "set_allocator", "spmm", "sssp",
            "train", "triangles"]

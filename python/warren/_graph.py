@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
     from ._sample import Sample, SampledBatches
     from ._session import Session
+    from ._walks import RandomWalks
 
 
 class Graph:
@@ -241,6 +242,13 @@ class Graph:
         from ._sample import sample
 
         return sample(self, seeds, fanouts, replace, weighted, disjoint, seed, batch, device, devices, edges, session, once=once)
+
+    def random_walks(self, starts: Any, length: int = 80, weighted: bool = False, p: float = 1.0, q: float = 1.0, seed: int = 1, batch: int = 0, device: str = "auto",
+                     devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> RandomWalks:
+        """As warren.random_walks(self, ...)."""
+        from ._walks import random_walks
+
+        return random_walks(self, starts, length, weighted, p, q, seed, batch, device, devices, edges, session)
 
     def sample_batches(self, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                        disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",

@@ -140,10 +140,10 @@ class SampledBatches(Sequence[Sample]):
         return f"<warren.SampledBatches {len(self)} batches, {self.info['sampled_edges']} edges>"
 
 
-def _seeds_of(graph: Graph, seeds: Any) -> np.ndarray:
-    chosen = np.array([graph.vertex(seeds, "seeds")], np.uint32) if is_one(graph, seeds) else vertex_array(graph, seeds, "seeds")
+def _seeds_of(graph: Graph, seeds: Any, name: str = "seeds") -> np.ndarray:
+    chosen = np.array([graph.vertex(seeds, name)], np.uint32) if is_one(graph, seeds) else vertex_array(graph, seeds, name)
     if chosen.size == 0:
-        raise ValueError("seeds: got none, expected one or more")
+        raise ValueError(f"{name}: got none, expected one or more")
     return chosen
 
 
