@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampled neighbourhoods.
 #include "warren/api/sample.hpp"
-#include "warren/api/walks.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include "warren/api/walks.hpp"
 
 #include "run.hpp"
 #include "view.hpp"

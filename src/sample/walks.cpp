@@ -29,19 +29,12 @@ void random_walks(const exec::Stream& stream, const GraphStore& store, const Ver
   if (count == 0) return;
   const double back = 1.0 / options.p, far = 1.0 / options.q;
   const double most = std::max({back, 1.0, far});
-  const detail::WalkKernel kernel{store.view(),
-                                  starts,
-                                  count,
-                                  options.length,
-                                  options.weighted,
-                                  options.p != 1.0 || options.q != 1.0,
-                                  back / most,
-                                  1.0 / most,
-                                  far / most,
-                                  options.seed,
-                                  options.batch,
-                                  options.first,
-                                  walks};
+  const detail::WalkKernel kernel{
+      store.view(),   starts,           count,
+      options.length, options.weighted, options.p != 1.0 || options.q != 1.0,
+      back / most,    1.0 / most,       far / most,
+      options.seed,   options.batch,    options.first,
+      walks};
   exec::with_backend(stream.device(),
                      [&](auto backend) { detail::walk<decltype(backend)>(stream, kernel); });
 }

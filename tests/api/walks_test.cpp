@@ -72,10 +72,11 @@ class ApiWalks : public testing::TestWithParam<DeviceKind> {
 };
 
 TEST_P(ApiWalks, GoAlongEdgesAndAreTheSameOnAnyRanks) {
-  const reference::EdgeList shapes[] = {
-      reference::random_list(200, 1500, 4), reference::random_list(300, 200, 5),
-      {1, {{0, 0}}, {}, {}},                 {3, {}, {}, {}},
-      {6, {{0, 1}, {0, 1}, {1, 2}, {2, 0}, {4, 4}}, {}, {}}};
+  const reference::EdgeList shapes[] = {reference::random_list(200, 1500, 4),
+                                        reference::random_list(300, 200, 5),
+                                        {1, {{0, 0}}, {}, {}},
+                                        {3, {}, {}, {}},
+                                        {6, {{0, 1}, {0, 1}, {1, 2}, {2, 0}, {4, 4}}, {}, {}}};
   for (const reference::EdgeList& shape : shapes) {
     for (const bool weighted : {false, true}) {
       // Without a weight above 0 it is refused.
@@ -126,9 +127,7 @@ double largest_deviation(const Graph& graph, const RandomWalksOptions& options) 
     double all = 0.0, steps = 0.0;
     for (EdgeOffset e = csr.offsets[v]; e < csr.offsets[v + std::uint64_t{1}]; ++e) {
       const Vertex x = csr.targets[e];
-      const double bias = x == t                   ? 1.0 / options.p
-                          : edges.contains({t, x}) ? 1.0
-                                                   : 1.0 / options.q;
+      const double bias = x == t ? 1.0 / options.p : edges.contains({t, x}) ? 1.0 : 1.0 / options.q;
       const double part = bias * weight_of(csr, e, options.weighted);
       expected[x] += part;
       all += part;
@@ -167,8 +166,8 @@ TEST_P(ApiWalks, StepsAreAsLikelyAsTheEquationSays) {
     const Graph graph =
         fixtures::graph_of(weighted ? fixtures::with_small_weights(list, true) : list);
     options.weighted = weighted;
-    for (const auto& [p, q] : {std::pair(1.0, 1.0), {0.25, 4.0}, {4.0, 0.25}, {1e-4, 1.0},
-                               {1.0, 1e-5}, {1e5, 1e5}}) {
+    for (const auto& [p, q] :
+         {std::pair(1.0, 1.0), {0.25, 4.0}, {4.0, 0.25}, {1e-4, 1.0}, {1.0, 1e-5}, {1e5, 1e5}}) {
       options.p = p;
       options.q = q;
       // About 700 counts: one in 100,000 such tests has one beyond five.

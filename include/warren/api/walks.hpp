@@ -36,12 +36,12 @@ struct RandomWalksResult {
 /// A walk goes from a vertex v to one of its neighbours x along v's edges with a probability in
 /// proportion to a(x) w(v, x): w is 1, or where `weighted` the edge's weight; a is 1 in the first
 /// step, and later, where the walk came to v from t, 1 / p for x = t, 1 where t has an edge to x,
-/// and 1 / q for all others (node2vec: Grover and Leskovec, KDD 2016). At a vertex without edges, or
-/// whose weights are all 0, it stays. Walks are on the device (of several: on the first, ranks
+/// and 1 / q for all others (node2vec: Grover and Leskovec, KDD 2016). At a vertex without edges,
+/// or whose weights are all 0, it stays. Walks are on the device (of several: on the first, ranks
 /// sharing them out). A function of the graph, `seed`, `batch` and a start's place alone: the same
-/// on every device and number of ranks. Throws VertexError for a start that is no vertex; UsageError
-/// for no starts, a length, p or q out of range, and `weighted` for a graph without weights, with a
-/// negative one or with none above 0; MemoryError.
+/// on every device and number of ranks. Throws VertexError for a start that is no vertex;
+/// UsageError for no starts, a length, p or q out of range, and `weighted` for a graph without
+/// weights, with a negative one or with none above 0; MemoryError.
 [[nodiscard]] RandomWalksResult random_walks(const Graph& graph, const RandomWalksOptions& options);
 
 }  // namespace warren

@@ -11,8 +11,8 @@ namespace warren::sample {
 inline constexpr std::uint32_t kMostWalkSteps = 1u << 20;
 
 /// A walk goes from v to a neighbour x along v's edges with a probability in proportion to
-/// a(x) w(v, x), w the edge's weight where `weighted`, else 1; a(x) = 1 in the first step, and then,
-/// with t the vertex that it came to v from,
+/// a(x) w(v, x), w the edge's weight where `weighted`, else 1; a(x) = 1 in the first step, and
+/// then, with t the vertex that it came to v from,
 ///
 ///   a(t) = 1 / p,   a(x) = 1 where t has an edge to x,   a(x) = 1 / q of all others
 ///
