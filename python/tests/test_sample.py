@@ -149,8 +149,9 @@ def test_random_walks(options):
     assert np.array_equal(several.walks, walks) and several.info["walks"] == 300 and several.info["steps"] == 12 and found.seconds > 0
     assert not np.array_equal(GRAPH.random_walks(starts, 12, **options, batch=1, device="cpu").walks, walks)
     assert not np.array_equal(GRAPH.random_walks(starts, 12, **options, seed=2, device="cpu").walks, walks)
-    if options.get("p", 1) < 1e-3:  # It goes back and forth.
-        assert (walks[:, 2:] == walks[:, :-2]).mean() > 0.99
+    if options.get("p", 1) < 1e-3:  # It goes back wherever it can.
+        back = [(t, x) for row in walks.tolist() for t, v, x in zip(row, row[1:], row[2:]) if (v, t) in edges]
+        assert len(back) > 100 and sum(t == x for t, x in back) > 0.99 * len(back)
 
 
 def test_random_walks_of_one_start():
@@ -160,7 +161,7 @@ def test_random_walks_of_one_start():
 
 
 @pytest.mark.parametrize("starts, options, error, message", [
-    ([], {}, ValueError, "starts: got none"), ([100], {}, IndexError, "starts"), ([0], {"length": -1}, ValueError, "length: got -1"), ([0], {"length": 2**20 + 1}, ValueError, "length: got 1048577"),
+    ([], {}, ValueError, "starts: got none"), ([100], {}, IndexError, "starts"), ([0], {"length": -1}, ValueError, "length: got -1"), ([0], {"length": 2**18 + 1}, ValueError, "length: got 262145"),
     ([0], {"p": 0}, ValueError, "p: got 0"), ([0], {"q": float("nan")}, ValueError, "q: got nan"), ([0], {"q": "x"}, ValueError, "q: got 'x'"), ([0], {"batch": 2**48}, ValueError, "batch: got"),
 ])
 def test_random_walks_refused(starts, options, error, message):

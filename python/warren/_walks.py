@@ -12,7 +12,7 @@ from ._results import run_info
 from ._sample import _batch_number, _seeds_of
 from ._session import Session, run_of
 
-MOST_STEPS = 2**20
+MOST_STEPS = 2**18
 
 
 class RandomWalks:

@@ -9,12 +9,12 @@
 namespace warren::sample::detail {
 
 /// Neighbours are proposed by their weights and taken with a probability, which a biased walk has
-/// for each; if none is taken in so many tries, one is drawn by the sums over the whole list. So
-/// each draw is exact, whatever p and q are. Tasks: kWalks walks each.
+/// for each; if none is taken in about as many tries as the list is long, one is drawn by the sums
+/// over all of it. So each draw is exact, whatever p and q are. Tasks: kWalks walks each.
 struct WalkKernel {
   static constexpr std::uint64_t kWalks = 256;
-  static constexpr std::uint32_t kTries = 64;  ///< The last is the draw over the list.
-  static constexpr std::uint32_t kHop = 255;   ///< Whose numbers no sampler draws.
+  static constexpr std::uint32_t kFewTries = 16, kTries = 1024;  ///< The last draws by the list.
+  static constexpr std::uint32_t kHop = 255;  ///< Whose numbers no sampler draws.
   static constexpr double kWord = 4294967296.0;
 
   StoreView store;
@@ -62,7 +62,9 @@ struct WalkKernel {
   [[nodiscard]] WARREN_HD Vertex draw(const TargetDraws& draws, std::uint32_t step,
                                       const NeighbourList& list, bool is_biased,
                                       Vertex before) const {
-    for (std::uint32_t attempt = 0; attempt + 1 < kTries; ++attempt) {
+    std::uint32_t tries = list.degree < kFewTries ? kFewTries : list.degree;
+    if (tries >= kTries) tries = kTries - 1;
+    for (std::uint32_t attempt = 0; attempt < tries; ++attempt) {
       const std::uint32_t block = step * kTries + attempt;
       const RandomWords words = draws.words(block);
       const std::uint32_t place =

@@ -15,7 +15,7 @@ namespace warren {
 
 struct RandomWalksOptions {
   std::vector<Vertex> starts{};  ///< One or more; a vertex may come several times.
-  std::uint32_t length = 80;     ///< Steps of each walk, up to 2^20.
+  std::uint32_t length = 80;     ///< Steps of each walk, up to 2^18.
   bool weighted = false;         ///< Steps go by the edges' weights, 0 or more.
   double p = 1.0;                ///< node2vec's return parameter, above 0.
   double q = 1.0;                ///< Its in-out parameter, above 0.

@@ -8,7 +8,7 @@
 
 namespace warren::sample {
 
-inline constexpr std::uint32_t kMostWalkSteps = 1u << 20;
+inline constexpr std::uint32_t kMostWalkSteps = 1u << 18;
 
 /// A walk goes from v to a neighbour x along v's edges with a probability in proportion to
 /// a(x) w(v, x), w the edge's weight where `weighted`, else 1; a(x) = 1 in the first step, and

@@ -46,8 +46,8 @@ def normalized(adjacency: Adjacency, x: Any, values: Any, scale: Any, loops: Any
     if _operators.takes_scaled_spmm(x, values, scale):
         values = None if values is None else values.contiguous()
         scale = scale.reshape(-1).contiguous()
-        diagonal = None if loops is None else loops.reshape(-1) * scale
-        return _operators.call_scaled_spmm(x, values, scale, diagonal, *adjacency.structures(x))
+        loops = None if loops is None else loops.reshape(-1).contiguous()
+        return _operators.call_scaled_spmm(x, values, scale, loops, *adjacency.structures(x))
     x = x * scale
     out = spmm(adjacency, x, values)
     return (out if loops is None else out + x * loops) * scale

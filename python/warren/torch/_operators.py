@@ -180,38 +180,39 @@ class _Sddmm(torch.autograd.Function):  # type: ignore[misc]
         return _sddmm_backward(ctx, grad)
 
 
-def _scaled(x: Any, values: Any, scale: Any, diagonal: Any, ptr: Any, other: Any, edge: Any) -> Any:
+def _scaled(x: Any, values: Any, scale: Any, loops: Any, ptr: Any, other: Any, edge: Any) -> Any:
     out = x.new_empty((ptr.numel() - 1, x.shape[1]))
     if out.numel() > 0:
-        x = x.contiguous()
-        _core.rows_spmm(_rows(ptr, other.numel(), other, values, edge, scale, scale, diagonal), 1, x.shape[1], x.data_ptr(), out.data_ptr())
+        # A factor a column would be read for each edge.
+        x = x * scale.unsqueeze(1)
+        _core.rows_spmm(_rows(ptr, other.numel(), other, values, edge, scale, None, loops), 1, x.shape[1], x.data_ptr(), out.data_ptr())
     return out
 
 
 class _ScaledSpmm(torch.autograd.Function):  # type: ignore[misc]
-    """S (A S + D) x, of a square matrix A of values, and diagonals S (`scale`) and D (None: zeros), which have no gradients."""
+    """S (A + L) S x, of a square matrix A of values, and diagonals S (`scale`) and L (`loops`; None: zeros), which have no gradients."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, values: Any, scale: Any, diagonal: Any, *structures: Any) -> Any:
-        ctx.save_for_backward(values, scale, diagonal, *structures)
-        return _scaled(x, values, scale, diagonal, *structures[:3])
+    def forward(ctx: Any, x: Any, values: Any, scale: Any, loops: Any, *structures: Any) -> Any:
+        ctx.save_for_backward(values, scale, loops, *structures)
+        return _scaled(x, values, scale, loops, *structures[:3])
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        values, scale, diagonal, *structures = ctx.saved_tensors
-        dx = call_scaled_spmm(grad, values, scale, diagonal, *structures[3:], *structures[:3]) if ctx.needs_input_grad[0] else None
+        values, scale, loops, *structures = ctx.saved_tensors
+        dx = call_scaled_spmm(grad, values, scale, loops, *structures[3:], *structures[:3]) if ctx.needs_input_grad[0] else None
         return (dx, *[None] * 9)
 
 
 def takes_scaled_spmm(x: Any, values: Any, scale: Any) -> bool:
-    return x.dim() == 2 and _is_for_engine(x) and scale.dtype == x.dtype and (values is None or values.dtype == x.dtype) and not _need_gradients(values, scale) and _is_eager(x, values, scale)
+    return not torch.compiler.is_compiling() and x.dim() == 2 and _is_for_engine(x) and scale.dtype == x.dtype and (values is None or values.dtype == x.dtype) and not _need_gradients(values, scale) and _is_eager(x, values, scale)
 
 
-def call_scaled_spmm(x: Any, values: Any, scale: Any, diagonal: Any, *structures: Any) -> Any:
-    """S (A S + D) x by one pass over the edges. x: (n, k) float32; values: (m,), or None for ones; scale and diagonal: n numbers. Where takes_scaled_spmm() says so."""
+def call_scaled_spmm(x: Any, values: Any, scale: Any, loops: Any, *structures: Any) -> Any:
+    """S (A + L) S x by one pass over the edges. x: (n, k) float32; values: (m,), or None for ones; scale and loops: n numbers. Where takes_scaled_spmm() says so."""
     if _need_gradients(x):
-        return _ScaledSpmm.apply(x, values, scale, diagonal, *structures)
-    return _scaled(x, values, scale, diagonal, *structures[:3])
+        return _ScaledSpmm.apply(x, values, scale, loops, *structures)
+    return _scaled(x, values, scale, loops, *structures[:3])
 
 
 def _call(operator: Any, function: Any, plain: Any, x: Any, y: Any, structures: Any) -> Any:
