@@ -84,8 +84,9 @@ def test_ids_as_input_and_no_shuffling():
 @pytest.mark.parametrize("drop_last", [False, True])
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize("own", [False, True])
-def test_seeds_come_in_the_order_of_torch(drop_last, shuffle, own):
-    """With a generator of one's own, too."""
+@pytest.mark.parametrize("seeds", [30, 28, 5, 7])
+def test_seeds_come_in_the_order_of_torch(seeds, drop_last, shuffle, own):
+    """With a generator of one's own, too; and of fewer seeds than a batch has."""
     from torch.utils.data import DataLoader
 
     orders = []
@@ -93,16 +94,18 @@ def test_seeds_come_in_the_order_of_torch(drop_last, shuffle, own):
         options = {"batch_size": 7, "shuffle": shuffle, "drop_last": drop_last, "generator": torch.Generator().manual_seed(3) if own else None}
         torch.manual_seed(5)
         if which == 0:
-            loader = NeighborLoader(some_data(), [2], input_nodes=torch.arange(30), device="cpu", **options)
+            loader = NeighborLoader(some_data(), [2], input_nodes=torch.arange(seeds), device="cpu", **options)
             orders.append([[batch.input_id.tolist() for batch in loader] for _ in range(2)])
         else:
-            sampler = DataLoader(range(30), **options).batch_sampler
+            sampler = DataLoader(range(seeds), **options).batch_sampler
             found = []
             for _ in range(2):
                 torch.randint(2**47, (), generator=options["generator"])  # The number of the first batch.
                 found.append(list(sampler))
             orders.append(found)
-    assert orders[0] == orders[1] and (orders[0][0] != orders[0][1]) == shuffle
+    assert orders[0] == orders[1] and len(loader) == len(orders[1][0])
+    if seeds > 7:
+        assert (orders[0][0] != orders[0][1]) == shuffle
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators for PyTorch against what their equations say, their gradients, compilation and autocast; layers against PyTorch Geometric's."""
 import copy
+import gc
 import warnings
+import weakref
 
 import pytest
 
@@ -337,6 +339,90 @@ def test_what_trimming_refuses(change, message):
     warren.torch.trim_to_layer(**good)
     with pytest.raises(ValueError, match=message):
         warren.torch.trim_to_layer(**(good | change))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("width", [4, 12])
+def test_gcn_of_rows_in_any_layout(device, width):
+    """Columns first, as a transposed matrix has them: as input, and as the gradient that comes back."""
+    theirs, ours = pair_of("GCNConv", {"in_channels": width, "out_channels": 8}, device)
+    edges, x = layer_edges().to(device), randn(width, VERTICES, device=device).t()
+    weights, results = randn(8, VERTICES, device=device, seed=4), []
+    for layer in (theirs, ours):
+        given = x.detach().clone(memory_format=torch.preserve_format).requires_grad_()
+        assert not given.is_contiguous()
+        out = layer(given, edges)
+        results.append((out, *torch.autograd.grad((out.t() * weights).sum(), (given, *layer.parameters()))))
+    for wanted, found in zip(*results):
+        torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-4)
+
+
+def test_edges_that_layers_have_seen_are_freed():
+    _, ours = pair_of("SAGEConv", {})
+    _, other = pair_of("GATConv", {})
+    edges = layer_edges()
+    (ours(randn(VERTICES, 12), edges).sum() + other(randn(VERTICES, 12), edges).sum()).backward()
+    seen = weakref.ref(edges)
+    del edges
+    gc.collect()
+    assert seen() is None
+    batch = sampled_batch("cpu")
+    ours(batch.x, batch.edge_index)
+    seen = weakref.ref(batch.edge_index)
+    del batch
+    gc.collect()
+    assert seen() is None
+
+
+def test_counts_of_another_batch_are_not_believed():
+    import warren.torch
+
+    batch = sampled_batch("cpu")
+    _, ours = pair_of("SAGEConv", {})
+    kept = sum(batch.num_sampled_edges)
+    with pytest.raises(IndexError, match="edge_index"):
+        ours(*warren.torch.trim_to_layer(0, [1, 1, 1], [kept, 0], batch.x[:3], batch.edge_index)[:2])
+
+
+@pytest.mark.parametrize("name", ["GCNConv", "SAGEConv"])
+def test_layers_of_a_width_that_the_first_rows_tell(name):
+    theirs_of = pytest.importorskip("torch_geometric.nn")
+    import warren.torch
+
+    edges = layer_edges()
+    for width in (4, 12):
+        theirs, ours = (getattr(of, name)(-1, 8) for of in (theirs_of, warren.torch))
+        x = randn(VERTICES, width)
+        ours(x, edges), theirs(x, edges)
+        ours.load_state_dict(theirs.state_dict())
+        assert torch.allclose(ours(x, edges), theirs(x, edges), 1e-5, 1e-5)
+
+
+def test_layers_and_loaders_without_gradients_to_come():
+    """Under inference mode, and what was seen there first trains later."""
+    edges, x = layer_edges(), randn(VERTICES, 12)
+    layers = [pair_of(name, {})[1] for name in ("GCNConv", "SAGEConv", "GATConv")]
+    with torch.inference_mode():
+        batch = sampled_batch("cpu")
+        for layer in layers:
+            layer(batch.x, batch.edge_index)
+            layer(x, edges)
+    for layer in layers:
+        layer(x, edges).sum().backward()
+
+
+def test_gcn_of_other_types_and_hooks():
+    theirs, ours = pair_of("GCNConv", {"in_channels": 4, "out_channels": 16})
+    edges, x = layer_edges(), randn(VERTICES, 4)
+    weights = randn(edges.shape[1], seed=7, dtype=torch.float64).abs()
+    wanted, found = theirs(x, edges, weights), ours(x, edges, weights)
+    assert found.dtype == wanted.dtype and torch.allclose(found, wanted, 1e-5, 1e-5)
+    called = []
+    ours.lin.register_forward_hook(lambda *_: called.append(1))
+    ours(x, edges)
+    assert called == [1]
+    sparse = torch.eye(VERTICES, 4).to_sparse()
+    assert torch.allclose(ours(sparse, edges), theirs(sparse, edges), 1e-5, 1e-5)
 
 
 def test_layers_fall_back_where_operators_do_not_do():

@@ -17,7 +17,7 @@ MOST_STEPS = 2**18
 
 class RandomWalks:
     """walks (int32): a row a start, each with the start and the vertex after each step. It is of the library that the graph's arrays came from (Graph.arrays),
-    in whose memory it stays; array() gives it of another. `seconds`, and `info` with the names of the command line's JSON."""
+    in whose memory it stays; array() gives it of another. `seconds`, and `info`."""
 
     def __init__(self, graph: Graph, starts: int, length: int, found: tuple[Any, ...]):
         self._graph = graph
@@ -58,8 +58,8 @@ def random_walks(graph: Graph, starts: Any, length: int = 80, weighted: bool = F
     the walk came to v from t, 1 / p for x = t, 1 where t has an edge to x, and 1 / q for all others: node2vec (Grover and Leskovec, KDD 2016). At a vertex without edges a walk stays.
     starts: a vertex, or a list or an array of them, which may repeat; names where the graph has some. seed, batch: walks of one seed differ by the batch's number. The result is a function of the graph,
     these two and the starts alone: the same on every device and number of ranks. It stays on the device.
-    Raises VertexError (an IndexError) for a start that is no vertex; ValueError (argument: got, expected) for no starts, a length, p or q out of range, and `weighted` for a graph without weights;
-    MemoryError.
+    Raises VertexError (an IndexError) for a start that is no vertex; ValueError (argument: got, expected) for no starts, a length above 2**18, p or q not from 1e-100 to 1e100, and `weighted` for a graph without weights, with a
+    negative one or with none above 0; MemoryError.
     """
     check_graph(graph)
     run = run_of("auto", edges, device, devices, session)

@@ -44,7 +44,18 @@ struct Walker : api::RankSampler {
   memory::Buffer<Vertex> starts;
 };
 
+sample::WalkOptions walk_options(const RandomWalksOptions& options, std::uint64_t first) {
+  return {.length = options.length,
+          .weighted = options.weighted,
+          .p = options.p,
+          .q = options.q,
+          .seed = options.seed,
+          .batch = options.batch,
+          .first = first};
+}
+
 void check(const Graph& graph, const RandomWalksOptions& options) {
+  sample::check(walk_options(options, 0));
   require(!options.starts.empty(), "starts: got none, expected one or more");
   for (const Vertex start : options.starts) api::check_vertex(graph, start, "starts");
   require(options.edges != Edges::compressed_host,
@@ -63,14 +74,7 @@ void walk_share(Walker& walker, const RandomWalksOptions& options, std::uint64_t
   const Vertex* const starts = memory::at_least(walker.stream, walker.starts, mine.size());
   walker.starts.upload(walker.stream, mine);
   sample::random_walks(walker.stream, walker.store, starts, mine.size(),
-                       {.length = options.length,
-                        .weighted = options.weighted,
-                        .p = options.p,
-                        .q = options.q,
-                        .seed = options.seed,
-                        .batch = options.batch,
-                        .first = from},
-                       to);
+                       walk_options(options, from), to);
   walker.stream.synchronize();
 }
 

@@ -15,7 +15,6 @@ struct WalkKernel {
   static constexpr std::uint64_t kWalks = 256;
   static constexpr std::uint32_t kFewTries = 16, kTries = 1024;  ///< The last draws by the list.
   static constexpr std::uint32_t kHop = 255;  ///< Whose numbers no sampler draws.
-  static constexpr double kWord = 4294967296.0;
 
   StoreView store;
   const Vertex* starts;
@@ -70,14 +69,19 @@ struct WalkKernel {
       const std::uint32_t place =
           weighted ? by_weight(list, words) : draws.below(list.degree, 4 * block, words.word[0]);
       const Vertex x = target(list, place);
-      if (!is_biased || static_cast<double>(words.word[1]) < taken(x, before) * kWord) return x;
+      if (!is_biased) return x;
+      // By words that the place does not depend on.
+      const double drawn =
+          weighted ? unit(words.word[1], words.word[0]) : unit(words.word[3], words.word[2]);
+      if (drawn < taken(x, before)) return x;
     }
     return by_list(list, draws.words(step * kTries + kTries - 1), before);
   }
 
-  [[nodiscard]] WARREN_HD static double unit(const RandomWords& words) {
-    constexpr double kStep = 1.0 / 9007199254740992.0;  // 2^-53
-    return static_cast<double>((std::uint64_t{words.word[3]} << 32 | words.word[2]) >> 11) * kStep;
+  /// From 0 up to 1, in steps of 2^-53.
+  [[nodiscard]] WARREN_HD static double unit(std::uint32_t high, std::uint32_t low) {
+    constexpr double kStep = 1.0 / 9007199254740992.0;
+    return static_cast<double>((std::uint64_t{high} << 32 | low) >> 11) * kStep;
   }
 
   /// The first edge up to which the sum of weights is above a random part of all.
@@ -85,7 +89,7 @@ struct WalkKernel {
                                                   const RandomWords& words) const {
     const double* const sums = store.cumulative[list.owner] + list.begin;
     const double all = sums[list.degree - 1];
-    const double part = detail::multiply(unit(words), all);
+    const double part = detail::multiply(unit(words.word[3], words.word[2]), all);
     // Rounded up to all of it, it is the last edge's that has a weight.
     const auto is_behind = [&](std::uint32_t place) {
       return part < all ? sums[place] > part : sums[place] >= all;
@@ -131,7 +135,7 @@ struct WalkKernel {
     double all = 0.0;
     for (std::uint32_t place = 0; place < list.degree; ++place)
       all = detail::add(all, part_of(place));
-    const double wanted = detail::multiply(unit(words), all);
+    const double wanted = detail::multiply(unit(words.word[3], words.word[2]), all);
     double sum = 0.0;
     std::uint32_t last = 0;
     for (std::uint32_t place = 0; place < list.degree; ++place) {

@@ -2,7 +2,7 @@
 #include "warren/sample/walks.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,15 +12,21 @@
 
 namespace warren::sample {
 
-void random_walks(const exec::Stream& stream, const GraphStore& store, const Vertex* starts,
-                  std::uint64_t count, const WalkOptions& options, Vertex* walks) {
+void check(const WalkOptions& options) {
+  constexpr double kLeast = 1e-100, kMost = 1e100;
   require(options.length <= kMostWalkSteps,
           fmt::format("length: got {}, expected up to {} steps", options.length, kMostWalkSteps));
   for (const auto& [name, value] : {std::pair("p", options.p), std::pair("q", options.q)})
-    require(value > 0.0 && std::isfinite(value),
-            fmt::format("{}: got {}, expected a finite number above 0", name, value));
+    require(
+        value >= kLeast && value <= kMost,
+        fmt::format("{}: got {}, expected a number above 0, from 1e-100 to 1e100", name, value));
   require(options.batch < TargetDraws::kMostBatches,
           fmt::format("batch: got {}, expected a number below 2^48", options.batch));
+}
+
+void random_walks(const exec::Stream& stream, const GraphStore& store, const Vertex* starts,
+                  std::uint64_t count, const WalkOptions& options, Vertex* walks) {
+  check(options);
   constexpr std::uint64_t kMostWalks = std::uint64_t{1} << 32;
   require(count <= kMostWalks && options.first <= kMostWalks - count,
           "starts: got more than 2^32, expected fewer");

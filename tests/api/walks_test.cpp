@@ -84,7 +84,8 @@ TEST_P(ApiWalks, GoAlongEdgesAndAreTheSameOnAnyRanks) {
       const Graph graph =
           fixtures::graph_of(weighted ? fixtures::with_small_weights(shape, true) : shape);
       RandomWalksOptions options;
-      for (Vertex v = 0; v < 300; ++v) options.starts.push_back(v * 7 % shape.vertices);
+      for (Vertex v = 0; v < 300; ++v)
+        options.starts.push_back(static_cast<Vertex>(v * 7 % shape.vertices));
       options.weighted = weighted;
       options.length = 13;
       options.device = DeviceKind::cpu;
@@ -198,7 +199,11 @@ TEST(ApiWalksBadInput, IsNamed) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   refuses([](auto& o) { o.starts.clear(); }, "starts: got none");
   refuses([](auto& o) { o.length = (1u << 18) + 1; }, "length: got 262145");
-  for (const double wrong : {0.0, -1.0, kNan, std::numeric_limits<double>::infinity()}) {
+  // Before any memory is taken for them.
+  refuses([](auto& o) { o.length = std::numeric_limits<std::uint32_t>::max(); },
+          "length: got 4294967295");
+  for (const double wrong :
+       {0.0, -1.0, 1e-101, 1e101, kNan, std::numeric_limits<double>::infinity()}) {
     refuses([&](auto& o) { o.p = wrong; }, "p: got ");
     refuses([&](auto& o) { o.q = wrong; }, "q: got ");
   }

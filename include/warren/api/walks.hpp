@@ -17,8 +17,8 @@ struct RandomWalksOptions {
   std::vector<Vertex> starts{};  ///< One or more; a vertex may come several times.
   std::uint32_t length = 80;     ///< Steps of each walk, up to 2^18.
   bool weighted = false;         ///< Steps go by the edges' weights, 0 or more.
-  double p = 1.0;                ///< node2vec's return parameter, above 0.
-  double q = 1.0;                ///< Its in-out parameter, above 0.
+  double p = 1.0;                ///< node2vec's return parameter, from 1e-100 to 1e100.
+  double q = 1.0;                ///< Its in-out parameter, likewise.
   std::uint64_t seed = 1;
   std::uint64_t batch = 0;      ///< Its number, below 2^48: batches of one seed draw differently.
   Edges edges = Edges::device;  ///< Not compressed.

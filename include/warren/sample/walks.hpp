@@ -20,11 +20,14 @@ inline constexpr std::uint32_t kMostWalkSteps = 1u << 18;
 struct WalkOptions {
   std::uint32_t length = 80;  ///< Steps, up to kMostWalkSteps.
   bool weighted = false;      ///< Needs StoreOptions::weights and cumulative.
-  double p = 1.0, q = 1.0;    ///< Finite and above 0.
+  double p = 1.0, q = 1.0;    ///< From 1e-100 to 1e100.
   std::uint64_t seed = 1;
   std::uint64_t batch = 0;  ///< Below 2^48: walks of one seed differ by it.
   std::uint64_t first = 0;  ///< The first walk's number, in its batch: below 2^32, all of them.
 };
+
+/// Throws UsageError, naming it, for what is out of range.
+void check(const WalkOptions& options);
 
 /// walks[i][0] = starts[i], and walks[i][s] for s = 1 ... length where the walk is after s steps;
 /// `walks` is count x (length + 1), row-major. A walk at a vertex without edges, or all of whose

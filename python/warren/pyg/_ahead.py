@@ -67,11 +67,11 @@ _running: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
 @atexit.register
 def _end_all() -> None:
-    """An interpreter that ends takes its threads out of the engine by force, which ends the program: they are waited for."""
+    """An interpreter that ends takes its threads out of the engine by force, which ends the program: they are waited for, but for those that wait for other processes."""
     for thread in list(_running):
         thread.shared.is_over.set()  # type: ignore[attr-defined]
     for thread in list(_running):
-        thread.join()
+        thread.join(10)
 
 
 class Ahead:

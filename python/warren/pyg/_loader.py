@@ -27,6 +27,11 @@ FLIGHT = 8
 _told: set[str] = set()
 
 
+def _version_of(tensor: Any) -> int | None:
+    """How often it was written; of tensors of inference mode nobody knows."""
+    return None if tensor.is_inference() else int(tensor._version)
+
+
 class _Loader:
     """What both loaders have in common."""
 
@@ -37,7 +42,7 @@ class _Loader:
     def _start(self, data: Any, sampler: NeighborSampler, placement: str, options: dict[str, Any]) -> dict[str, Any]:
         """The options of torch's DataLoader, from those that were given."""
         self._sampler = sampler
-        self._made_of = None if is_remote(data) else (data.edge_index, data.edge_index._version)
+        self._made_of = None if is_remote(data) else (data.edge_index, _version_of(data.edge_index))
         self._resident, self._tables = _placed(data, sampler, placement)
         workers = options.pop("num_workers", 0)
         for name in ("persistent_workers", "prefetch_factor", "multiprocessing_context", "worker_init_fn", "filter_per_worker"):
@@ -53,14 +58,14 @@ class _Loader:
             return
         made_of, version = self._made_of
         now = getattr(self.data, "edge_index", None)
-        if now is not made_of or now._version != version:
+        if now is not made_of or _version_of(now) != version:
             raise ValueError("data: edge_index was changed after the loader was made, expected the graph that it was made of: make another loader")
 
     def _gathered(self, out: Any) -> Any:
         """The batch of a sample, its attributes gathered, before `transform`."""
         batch = super().filter_fn.__func__(_Untransformed(self), out)  # type: ignore[misc]
         if self._sampler.subgraph_type == "directional" and self.transform_sampler_output is None and isinstance(getattr(batch, "edge_index", None), torch.Tensor):
-            mark_order(batch.edge_index, out.node.numel())
+            mark_order(batch.edge_index, out.num_sampled_nodes, out.num_sampled_edges)
         for key, table in self._tables.items():
             batch[key] = table.gather(out.node.to(torch.int64), own=self._sampler.own)
         return batch
@@ -223,7 +228,9 @@ def _batches_of(sampler: Any) -> Iterator[Any]:
     else:
         order = torch.arange(count)
     size = sampler.batch_size
-    yield from order[:count - count % size if sampler.drop_last else count].split(size)
+    kept = count - count % size if sampler.drop_last else count
+    if kept > 0:  # split() of nothing gives one empty part.
+        yield from order[:kept].split(size)
 
 
 def _flights(batches: Iterator[Any], size: int) -> Iterator[list[Any]]:

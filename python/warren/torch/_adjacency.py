@@ -19,7 +19,9 @@ class Adjacency:
     def __init__(self, edge_index: Any, num_targets: int, num_sources: int | None = None):
         if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype.is_floating_point:
             raise ValueError(f"edge_index: got {edge_index.dtype} of shape {tuple(edge_index.shape)}, expected integers of shape (2, m)")
-        self.source, self.target = (edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index).unbind(0)
+        edges = edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index
+        # No views of `edge_index` itself, which keeps its Adjacency: neither would ever be freed.
+        self.source, self.target = (edges if torch.compiler.is_compiling() else edges.data).unbind(0)
         self.num_targets = num_targets
         self.num_sources = num_targets if num_sources is None else num_sources
         order = _order_of(edge_index)
@@ -63,11 +65,11 @@ class Adjacency:
 class Order:
     """What is known of a batch's edges: they are by target, sources are below `sources` and targets below `targets`. So nothing need be sorted or looked at.
 
-    The parts that layers read of a batch are its first edges and targets: they share one structure, the first that is made.
+    The parts that layers read of a batch are its first edges and targets: they share one structure, the first that is made. `hops`: the batch's vertices and edges by hop.
     """
 
-    def __init__(self, version: int, sources: int, targets: int, whole: Order | None = None):
-        self.version, self.sources, self.targets = version, sources, targets
+    def __init__(self, version: int, sources: int, targets: int, hops: Any, whole: Order | None = None):
+        self.version, self.sources, self.targets, self.hops = version, sources, targets, hops
         self._whole: Order = self if whole is None else whole._whole
         self._structure: tuple[Any, Any, Any] | None = None
         self._inverse: Any = None
@@ -107,18 +109,28 @@ def _order_of(edge_index: Any) -> Order | None:
     return order if order is not None and order.version == edge_index._version else None
 
 
-def mark_order(edge_index: Any, count: int) -> None:
-    """Notes of the edges among `count` vertices that they are by target, for as long as the tensor is not written."""
-    edge_index._warren_order = Order(edge_index._version, count, count)
+def _hops(nodes: Any, edges: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return tuple(map(int, nodes)), tuple(map(int, edges))
 
 
-def begin_of(edge_index: Any, edges: int, sources: int, targets: int) -> Any:
-    """The first edges, which are those to the first targets, from the first sources: a view, with what mark_order() noted."""
-    begin = edge_index.narrow(1, 0, edges)
+def mark_order(edge_index: Any, nodes: Any, edges: Any) -> None:
+    """Notes of a batch's edges, which has so many vertices and edges by hop, that they are by target, for as long as PyTorch knows of no write to the tensor (of those by `.data` it does not)."""
+    if not edge_index.is_inference():
+        edge_index._warren_order = Order(edge_index._version, sum(nodes), sum(nodes), _hops(nodes, edges))
+
+
+def begin_of(edge_index: Any, nodes: Any, edges: Any, hops: int) -> Any:
+    """The edges of the first hops, which are those to the vertices of hops before: a view, with what mark_order() noted where it is of the same batch."""
+    begin = edge_index.narrow(1, 0, sum(edges[:hops]))
     order = _order_of(edge_index)
-    if order is not None:
-        begin._warren_order = Order(order.version, sources, targets, order)
+    if order is not None and order.hops == _hops(nodes, edges):
+        begin._warren_order = Order(order.version, sum(nodes[:hops + 1]), sum(nodes[:hops]), order.hops, order)
     return begin
+
+
+def can_keep(edge_index: Any) -> bool:
+    """Whether what is made of the tensor may be kept with it: it tells of its changes, and what is made may be part of any graph of gradients."""
+    return not torch.compiler.is_compiling() and not edge_index.is_inference() and not torch.is_inference_mode_enabled()
 
 
 def adjacency_of(edge_index: Any, num_targets: int, num_sources: int) -> Adjacency:
@@ -127,7 +139,7 @@ def adjacency_of(edge_index: Any, num_targets: int, num_sources: int) -> Adjacen
         if (edge_index.num_targets, edge_index.num_sources) != (num_targets, num_sources):
             raise ValueError(f"adjacency: got one from {edge_index.num_sources} to {edge_index.num_targets} vertices, expected from {num_sources} to {num_targets}")
         return edge_index
-    if torch.compiler.is_compiling():
+    if not can_keep(edge_index):
         return Adjacency(edge_index, num_targets, num_sources)
     is_of = (edge_index._version, num_targets, num_sources)
     kept = getattr(edge_index, "_warren_adjacency", None)

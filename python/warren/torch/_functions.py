@@ -41,9 +41,14 @@ def spmm(adjacency: Adjacency, x: Any, values: Any = None, reduce: str = "sum") 
     return out
 
 
+def is_one_pass(x: Any, values: Any, scale: Any) -> bool:
+    """Whether normalized() takes one pass over the edges, for the same rows."""
+    return _operators.takes_scaled_spmm(x, values, scale)
+
+
 def normalized(adjacency: Adjacency, x: Any, values: Any, scale: Any, loops: Any) -> Any:
     """S (A + L) S x of a square adjacency: S the diagonal of `scale`, L that of `loops` (None: zeros), columns of n rows; by one pass over the edges where the engine can."""
-    if _operators.takes_scaled_spmm(x, values, scale):
+    if is_one_pass(x, values, scale):
         values = None if values is None else values.contiguous()
         scale = scale.reshape(-1).contiguous()
         loops = None if loops is None else loops.reshape(-1).contiguous()

@@ -10,11 +10,12 @@ from typing import Any
 
 import torch
 from torch.nn import functional
+from torch.nn.parameter import UninitializedParameter
 from torch_geometric import nn as pyg
 from torch_geometric.typing import OptPairTensor, OptTensor, PairTensor
 
 from . import _functions
-from ._adjacency import Adjacency, adjacency_of
+from ._adjacency import Adjacency, adjacency_of, can_keep
 
 
 # Of PyTorch Geometric's MessagePassing: whoever has hung on to a part of a call wants to see it.
@@ -43,7 +44,7 @@ def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
         every = torch.arange(loops, device=edges.device, dtype=edges.dtype)
         return torch.cat([edges, every.expand(2, -1)], 1)
 
-    if torch.compiler.is_compiling():
+    if not can_keep(edge_index):
         return made()
     kept = getattr(edge_index, "_warren_loops", None)
     if kept is None or kept[0] != (edge_index._version, loops):
@@ -81,9 +82,10 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
             if self.normalize and self.cached:
                 self._kept_norm = (adjacency, values, loops, scale)
         if scale is not None and not is_pair:
-            if self._sums_first(x):
-                return functional.linear(_functions.normalized(adjacency, x, values, scale, loops), self.lin.weight, self.bias)
-            out = _functions.normalized(adjacency, self.lin(x), values, scale, loops)
+            if self._sums_first(x) and _functions.is_one_pass(x, values, scale):
+                out = self.lin(_functions.normalized(adjacency, x, values, scale, loops))
+            else:
+                out = _functions.normalized(adjacency, self.lin(x), values, scale, loops)
             return out if self.bias is None else out + self.bias
         x = self.lin(x)
         if scale is not None:
@@ -97,7 +99,7 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
 
     def _sums_first(self, x: Any) -> bool:
         """Whether sums of x's rows are over fewer columns, forward and backward together, than those of x W. Rows that need no gradients are summed forward alone."""
-        return bool(x.shape[1] * (1 + x.requires_grad) < self.lin.weight.shape[0] * (1 + self.lin.weight.requires_grad))
+        return x.layout == torch.strided and not isinstance(self.lin.weight, UninitializedParameter) and bool(x.shape[1] * (1 + x.requires_grad) < self.lin.weight.shape[0] * (1 + self.lin.weight.requires_grad))
 
     def _scale_of_sources(self, scale: Any, sources: int, weight: Any) -> Any:
         """D^-1/2 of all sources, from the targets': the others have their added loop alone."""
@@ -154,7 +156,7 @@ class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
         adjacency = _edges_of(edge_index, count, source.shape[0])
         weight = self.lin_l.weight
         # Sums go by the narrower side.
-        if aggregation != "max" and weight.shape[0] < weight.shape[1]:
+        if aggregation != "max" and not isinstance(weight, UninitializedParameter) and weight.shape[0] < weight.shape[1]:
             out = _functions.spmm(adjacency, functional.linear(source, weight), reduce=aggregation)
             out = out if self.lin_l.bias is None else out + self.lin_l.bias
         else:

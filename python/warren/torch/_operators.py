@@ -146,7 +146,7 @@ sddmm = _define("sddmm", f"(Tensor x, Tensor y, {_STRUCTURES}) -> Tensor", _sddm
 
 def _is_eager(*tensors: Any) -> bool:
     """Whether PyTorch need not be told of an operator: nothing traces, transforms or casts what it is called with, and it is plain tensors."""
-    return (not torch.compiler.is_compiling() and torch._C._len_torch_dispatch_stack() == 0 and not torch._C._are_functorch_transforms_active() and not torch.is_autocast_enabled("cuda")
+    return (not torch.compiler.is_compiling() and torch._C._len_torch_dispatch_stack() == 0 and torch.autograd.forward_ad._current_level < 0 and not torch._C._are_functorch_transforms_active() and not torch.is_autocast_enabled("cuda")
             and not torch.is_autocast_enabled("cpu") and all(type(tensor) in (torch.Tensor, torch.nn.Parameter) for tensor in tensors if tensor is not None))
 
 
@@ -184,7 +184,7 @@ def _scaled(x: Any, values: Any, scale: Any, loops: Any, ptr: Any, other: Any, e
     out = x.new_empty((ptr.numel() - 1, x.shape[1]))
     if out.numel() > 0:
         # A factor a column would be read for each edge.
-        x = x * scale.unsqueeze(1)
+        x = (x * scale.unsqueeze(1)).contiguous()
         _core.rows_spmm(_rows(ptr, other.numel(), other, values, edge, scale, None, loops), 1, x.shape[1], x.data_ptr(), out.data_ptr())
     return out
 

@@ -30,5 +30,5 @@ def trim_to_layer(layer: int, num_sampled_nodes_per_hop: Sequence[int], num_samp
     if edge_attr is not None and edge_attr.shape[0] < kept:
         raise ValueError(f"edge_attr: got {edge_attr.shape[0]} rows, expected {kept} or more, one an edge")
     read = x.narrow(0, 0, sources)
-    trimmed = begin_of(edge_index, kept, sources, targets)
+    trimmed = begin_of(edge_index, nodes, edges, hops)
     return (read, read.narrow(0, 0, targets)), trimmed, None if edge_attr is None else edge_attr.narrow(0, 0, kept)
