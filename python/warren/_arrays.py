@@ -205,6 +205,15 @@ def seed_number(seed: SupportsIndex) -> int:
     return number
 
 
+def bounded_number(name: str, value: Any, least: int, most: int) -> int:
+    """`value` as an integer. Raises ValueError where it is none from `least` to `most`."""
+    expected = f"a number from {least} to {most}"
+    number = whole_number(name, value, least, expected)
+    if number > most:
+        raise ValueError(f"{name}: got {number}, expected {expected}")
+    return number
+
+
 def real_number(name: str, value: Any, what: str) -> float:
     """`value` as a float. Raises ValueError where it is none."""
     try:

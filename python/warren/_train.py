@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _core
-from ._arrays import as_numpy, path_text, real_number, seed_number, type_name, whole_number
+from ._arrays import as_numpy, bounded_number, path_text, real_number, seed_number, type_name, whole_number
 from ._build import _place
 from ._dataset import Dataset, of_core, read_dataset
 from ._pyg_layers import from_pyg, to_pyg
@@ -307,7 +307,7 @@ def _options(given: dict[str, Any]) -> _core.TrainOptions:
             setattr(options, name, given[name])
     for name, (least, most) in NUMBERS.items():
         if given[name] is not None or name in ("heads", "warmup", "epochs", "patience", "checkpoint_every", "checkpoint_batches", "workgroup"):
-            setattr(options, name, _number(name, given[name], least, most))
+            setattr(options, name, bounded_number(name, given[name], least, most))
     for name, largest in REALS.items():
         if given[name] is not None or name in ("lr", "clip"):
             setattr(options, name, _real(name, given[name], largest))
@@ -339,14 +339,6 @@ def _class_weights(given: Any) -> str:
     if numbers.ndim != 1 or numbers.dtype.kind not in "biuf" or numbers.size == 0 or not (np.isfinite(numbers).all() and (numbers >= 0).all()):
         raise ValueError(f"class_weights: got {given!r}, expected a finite number a class, 0 or more")
     return ",".join(repr(float(number)) for number in numbers.astype(np.float32))
-
-
-def _number(name: str, value: Any, least: int, most: int) -> int:
-    expected = f"a number from {least} to {most}"
-    number = whole_number(name, value, least, expected)
-    if number > most:
-        raise ValueError(f"{name}: got {number}, expected {expected}")
-    return number
 
 
 def _real(name: str, value: Any, largest: float) -> float:

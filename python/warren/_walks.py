@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._arrays import real_number, seed_number, whole_number
+from ._arrays import bounded_number, real_number, seed_number
 from ._graph import Graph, check_graph
 from ._libraries import check_library, to_library
 from ._results import run_info
@@ -64,9 +64,7 @@ def random_walks(graph: Graph, starts: Any, length: int = 80, weighted: bool = F
     check_graph(graph)
     run = run_of("auto", edges, device, devices, session)
     chosen = _seeds_of(graph, starts, "starts")
-    steps = whole_number("length", length, 0, f"a number of steps, up to {MOST_STEPS}")
-    if steps > MOST_STEPS:
-        raise ValueError(f"length: got {steps}, expected a number of steps, up to {MOST_STEPS}")
+    steps = bounded_number("length", length, 0, MOST_STEPS)
     back, out = (real_number(name, value, "a finite number above 0") for name, value in (("p", p), ("q", q)))
     found = _core.random_walks(graph._core, chosen, steps, bool(weighted), back, out, seed_number(seed), _batch_number(batch), run)
     return RandomWalks(graph, chosen.size, steps, found)

@@ -41,21 +41,19 @@ def spmm(adjacency: Adjacency, x: Any, values: Any = None, reduce: str = "sum") 
     return out
 
 
-def is_one_pass(x: Any, values: Any, scale: Any) -> bool:
-    """Whether normalized() takes one pass over the edges, for the same rows."""
-    return _operators.takes_scaled_spmm(x, values, scale)
+def normalized(adjacency: Adjacency, x: Any, values: Any, scale: Any, loops: Any, of_sources: Any) -> Any:
+    """S (A + L) S' x: S the diagonal of `scale`, L that of `loops` (None: zeros), columns of a row a target, and S' that of `of_sources`, a row a source, of which targets are the first.
 
-
-def normalized(adjacency: Adjacency, x: Any, values: Any, scale: Any, loops: Any) -> Any:
-    """S (A + L) S x of a square adjacency: S the diagonal of `scale`, L that of `loops` (None: zeros), columns of n rows; by one pass over the edges where the engine can."""
-    if is_one_pass(x, values, scale):
+    By one pass over the edges where the two are one (`scale is of_sources`) and the engine can.
+    """
+    if scale is of_sources and _operators.takes_scaled_spmm(x, values, scale):
         values = None if values is None else values.contiguous()
         scale = scale.reshape(-1).contiguous()
         loops = None if loops is None else loops.reshape(-1).contiguous()
         return _operators.call_scaled_spmm(x, values, scale, loops, *adjacency.structures(x))
-    x = x * scale
+    x = x * of_sources
     out = spmm(adjacency, x, values)
-    return (out if loops is None else out + x * loops) * scale
+    return (out if loops is None else out + x[:adjacency.num_targets] * loops) * scale
 
 
 def sddmm(adjacency: Adjacency, x: Any, y: Any) -> Any:

@@ -14,7 +14,7 @@ from torch.nn.parameter import UninitializedParameter
 from torch_geometric import nn as pyg
 from torch_geometric.typing import OptPairTensor, OptTensor, PairTensor
 
-from . import _functions
+from . import _functions, _operators
 from ._adjacency import Adjacency, adjacency_of, can_keep
 
 
@@ -81,25 +81,21 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
             values, loops, scale = self._norm(adjacency, edge_weight, x.dtype)
             if self.normalize and self.cached:
                 self._kept_norm = (adjacency, values, loops, scale)
-        if scale is not None and not is_pair:
-            if self._sums_first(x) and _functions.is_one_pass(x, values, scale):
-                out = self.lin(_functions.normalized(adjacency, x, values, scale, loops))
+        if scale is None:
+            out = _functions.spmm(adjacency, self.lin(x), values)
+        else:
+            of_sources = self._scale_of_sources(scale, x.shape[0], edge_weight)
+            if self._sums_first(x) and scale is of_sources and _operators.takes_scaled_spmm(x, values, scale):
+                out = self.lin(_functions.normalized(adjacency, x, values, scale, loops, of_sources))
             else:
-                out = _functions.normalized(adjacency, self.lin(x), values, scale, loops)
-            return out if self.bias is None else out + self.bias
-        x = self.lin(x)
-        if scale is not None:
-            x = x * self._scale_of_sources(scale, x.shape[0], edge_weight)
-        out = _functions.spmm(adjacency, x, values)
-        if loops is not None:
-            out = out + x[:count] * loops
-        if scale is not None:
-            out = out * scale
+                out = _functions.normalized(adjacency, self.lin(x), values, scale, loops, of_sources)
         return out if self.bias is None else out + self.bias
 
     def _sums_first(self, x: Any) -> bool:
         """Whether sums of x's rows are over fewer columns, forward and backward together, than those of x W. Rows that need no gradients are summed forward alone."""
-        return x.layout == torch.strided and not isinstance(self.lin.weight, UninitializedParameter) and bool(x.shape[1] * (1 + x.requires_grad) < self.lin.weight.shape[0] * (1 + self.lin.weight.requires_grad))
+        weight = self.lin.weight
+        return (x.layout == torch.strided and not isinstance(weight, UninitializedParameter)
+                and bool(x.shape[1] * (1 + x.requires_grad) < weight.shape[0] * (1 + weight.requires_grad)))
 
     def _scale_of_sources(self, scale: Any, sources: int, weight: Any) -> Any:
         """D^-1/2 of all sources, from the targets': the others have their added loop alone."""

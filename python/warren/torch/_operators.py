@@ -146,38 +146,12 @@ sddmm = _define("sddmm", f"(Tensor x, Tensor y, {_STRUCTURES}) -> Tensor", _sddm
 
 def _is_eager(*tensors: Any) -> bool:
     """Whether PyTorch need not be told of an operator: nothing traces, transforms or casts what it is called with, and it is plain tensors."""
-    return (not torch.compiler.is_compiling() and torch._C._len_torch_dispatch_stack() == 0 and torch.autograd.forward_ad._current_level < 0 and not torch._C._are_functorch_transforms_active() and not torch.is_autocast_enabled("cuda")
-            and not torch.is_autocast_enabled("cpu") and all(type(tensor) in (torch.Tensor, torch.nn.Parameter) for tensor in tensors if tensor is not None))
+    return (not torch.compiler.is_compiling() and torch._C._len_torch_dispatch_stack() == 0 and torch.autograd.forward_ad._current_level < 0
+            and not torch._C._are_functorch_transforms_active() and not torch.is_autocast_enabled("cuda") and not torch.is_autocast_enabled("cpu") and all(type(tensor) in (torch.Tensor, torch.nn.Parameter) for tensor in tensors if tensor is not None))
 
 
 def _need_gradients(*tensors: Any) -> bool:
     return torch.is_grad_enabled() and any(tensor is not None and tensor.requires_grad for tensor in tensors)
-
-
-class _Spmm(torch.autograd.Function):  # type: ignore[misc]
-    """The operator spmm without its way through the dispatcher, which takes longer than a small product."""
-
-    @staticmethod
-    def forward(ctx: Any, *inputs: Any) -> Any:
-        _keep_spmm(ctx, inputs, None)
-        return _spmm(*inputs)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return _spmm_backward(ctx, grad)
-
-
-class _Sddmm(torch.autograd.Function):  # type: ignore[misc]
-    """The operator sddmm likewise."""
-
-    @staticmethod
-    def forward(ctx: Any, *inputs: Any) -> Any:
-        _keep_all(ctx, inputs, None)
-        return _sddmm(*inputs)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return _sddmm_backward(ctx, grad)
 
 
 def _scaled(x: Any, values: Any, scale: Any, loops: Any, ptr: Any, other: Any, edge: Any) -> Any:
@@ -205,7 +179,9 @@ class _ScaledSpmm(torch.autograd.Function):  # type: ignore[misc]
 
 
 def takes_scaled_spmm(x: Any, values: Any, scale: Any) -> bool:
-    return not torch.compiler.is_compiling() and x.dim() == 2 and _is_for_engine(x) and scale.dtype == x.dtype and (values is None or values.dtype == x.dtype) and not _need_gradients(values, scale) and _is_eager(x, values, scale)
+    """Whether call_scaled_spmm() computes these operands."""
+    return (_is_eager(x, values, scale) and x.dim() == 2 and _is_for_engine(x) and scale.dtype == x.dtype and (values is None or values.dtype == x.dtype)
+            and not _need_gradients(values, scale))
 
 
 def call_scaled_spmm(x: Any, values: Any, scale: Any, loops: Any, *structures: Any) -> Any:
@@ -213,22 +189,6 @@ def call_scaled_spmm(x: Any, values: Any, scale: Any, loops: Any, *structures: A
     if _need_gradients(x):
         return _ScaledSpmm.apply(x, values, scale, loops, *structures)
     return _scaled(x, values, scale, loops, *structures[:3])
-
-
-def _call(operator: Any, function: Any, plain: Any, x: Any, y: Any, structures: Any) -> Any:
-    if not _is_eager(x, y):
-        return operator(x, y, *structures)
-    return function.apply(x, y, *structures) if _need_gradients(x, y) else plain(x, y, *structures)
-
-
-def call_spmm(x: Any, values: Any, *structures: Any) -> Any:
-    """The operator spmm, by the shortest way."""
-    return _call(spmm, _Spmm, _spmm, x, values, structures)
-
-
-def call_sddmm(x: Any, y: Any, *structures: Any) -> Any:
-    """The operator sddmm, by the shortest way."""
-    return _call(sddmm, _Sddmm, _sddmm, x, y, structures)
 
 
 def _keep_spmm(ctx: Any, inputs: Any, output: Any) -> None:
@@ -258,6 +218,30 @@ def _sddmm_backward(ctx: Any, grad: Any) -> tuple[Any, ...]:
 
 spmm.register_autograd(_spmm_backward, setup_context=_keep_spmm)
 sddmm.register_autograd(_sddmm_backward, setup_context=_keep_all)
+
+
+def _shortest(operator: Any, run: Any, keep: Any, back: Any) -> Any:
+    """`operator` by the shortest way: past the dispatcher, which takes longer than a small product, where nobody looks on."""
+    class Short(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, *inputs: Any) -> Any:
+            keep(ctx, inputs, None)
+            return run(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return back(ctx, grad)
+
+    def call(x: Any, y: Any, *structures: Any) -> Any:
+        if not _is_eager(x, y):
+            return operator(x, y, *structures)
+        return Short.apply(x, y, *structures) if _need_gradients(x, y) else run(x, y, *structures)
+
+    return call
+
+
+call_spmm = _shortest(spmm, _spmm, _keep_spmm, _spmm_backward)
+call_sddmm = _shortest(sddmm, _sddmm, _keep_all, _sddmm_backward)
 
 
 def _edge_softmax(x: Any, ptr: Any, edge: Any) -> Any:
