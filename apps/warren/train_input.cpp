@@ -133,8 +133,7 @@ TrainInput::TrainInput(Session& session, const DatasetOptions& options, const ap
   (void)api::label_form(options.labels);
   require(options.graph.weights.empty() || needs.weights,
           "--weights: this model's edges count 1 each; weights are for train --edge-weights, which "
-          "sums "
-          "over neighbours by them, and train --mode sampled --weighted, which draws by them");
+          "sums over neighbours by them, and train --mode sampled --weighted, which draws by them");
   require(!needs.links || options.labels == "auto", "--labels: links are learnt without labels");
   Loaded loaded = load(session, options, needs);
   require(!needs.weights || loaded.graph.weight_type != graph::WeightType::none,

@@ -16,6 +16,7 @@
 #include "warren/sample/sampler.hpp"
 
 #include "api/call.hpp"
+#include "api/drawn_edges.hpp"
 #include "api/ids.hpp"
 
 namespace warren::api {
@@ -103,13 +104,7 @@ void check_sampling(const Graph& graph, const Options& options, std::uint64_t ba
   }
   for (const Vertex seed : options.seeds) check_vertex(graph, seed, "seeds");
   check_fanouts(options.fanouts);
-  require(options.edges != Edges::compressed_host,
-          "edges: got compressed lists, expected lists on the device or in host memory");
-  if (!options.weighted) return;
-  require(graph.is_weighted(),
-          "weighted: the graph has no weights, expected one with weights of 0 or more");
-  const Session session = session_of(options.session);
-  session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
+  check_drawn_edges(graph, options);
 }
 
 }  // namespace warren::api

@@ -83,10 +83,9 @@ void check_edge_weights(const TrainOptions& o) {
           fmt::format("--mode {} has no sums with weights of edges, but draws by them with "
                       "--weighted: {}; leave it out",
                       o.mode, kWorks));
-  const bool is_sage = o.model == "sage";
-  require(o.model == "gcn" || (is_sage && o.aggregate != "max"),
+  require(learn::can_weigh_edges(learn::parse_model(o.model), learn::parse_aggregate(o.aggregate)),
           fmt::format("{} has no form with weights of edges: {}; leave it out",
-                      is_sage ? "--aggregate max" : "--model " + o.model, kWorks));
+                      o.model == "sage" ? "--aggregate max" : "--model " + o.model, kWorks));
 }
 
 void check_together(const TrainOptions& o) {

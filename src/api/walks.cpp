@@ -11,6 +11,7 @@
 #include "warren/sample/walks.hpp"
 
 #include "api/call.hpp"
+#include "api/drawn_edges.hpp"
 #include "api/library_words.hpp"
 
 namespace warren {
@@ -58,13 +59,7 @@ void check(const Graph& graph, const RandomWalksOptions& options) {
   sample::check(walk_options(options, 0));
   require(!options.starts.empty(), "starts: got none, expected one or more");
   for (const Vertex start : options.starts) api::check_vertex(graph, start, "starts");
-  require(options.edges != Edges::compressed_host,
-          "edges: got compressed lists, expected lists on the device or in host memory");
-  if (!options.weighted) return;
-  require(graph.is_weighted(),
-          "weighted: the graph has no weights, expected one with weights of 0 or more");
-  const Session session = api::session_of(options.session);
-  session.teams()->on_host([&](exec::ThreadPool& pool) { graph.state()->check_weights(pool); });
+  api::check_drawn_edges(graph, options);
 }
 
 /// The walks [from, until), written to `to`.
@@ -90,34 +85,23 @@ RandomWalksResult walk_all(const Graph& graph, const RandomWalksOptions& options
     const auto ranks = static_cast<std::uint64_t>(team.size());
     const auto r = static_cast<std::uint64_t>(team.rank());
     // Processes each have all of them.
-    const bool is_shared = ranks > 1 && !team.spans_processes();
-    const std::uint64_t from = is_shared ? count * r / ranks : 0;
-    const std::uint64_t until = is_shared ? count * (r + 1) / ranks : count;
+    const bool has_all = team.spans_processes();
+    const std::uint64_t from = has_all ? 0 : count * r / ranks;
+    const std::uint64_t until = has_all ? count : count * (r + 1) / ranks;
     if (team.reports()) walks = std::make_shared<api::ArrayMemory>(team.device(), bytes);
-    memory::Buffer<Vertex> own(team.device(),
-                               is_shared && !team.reports() ? (until - from) * row : 0);
+    const memory::Buffer<Vertex> own(team.device(), team.reports() ? 0 : (until - from) * row);
     double seconds = 0.0;
     team.with_peer_memory([&] {
       team.barrier();
       const double begin = now_seconds();
-      if (team.reports() || is_shared)
-        walk_share(walker, options, from, until,
-                   team.reports() ? static_cast<Vertex*>(walks->data()) : own.data());
-      if (is_shared) {
-        const std::vector<Vertex> mine =
-            team.reports() ? std::vector<Vertex>() : own.to_host(walker.stream);
-        const auto parts = team.all_gather_v(std::span<const Vertex>(mine));
-        if (team.reports()) {
-          for (std::uint64_t q = 1; q < ranks; ++q)
-            if (!parts[q].empty())
-              exec::copy(walker.stream,
-                         static_cast<Vertex*>(walks->data()) + count * q / ranks * row,
-                         parts[q].data(), parts[q].size() * sizeof(Vertex));
-          walker.stream.synchronize();
-        }
+      auto* const all = static_cast<Vertex*>(walks->data());
+      walk_share(walker, options, from, until, team.reports() ? all : own.data());
+      if (!team.reports() && own.size() > 0) {
+        exec::copy(walker.stream, all + from * row, own.data(), own.bytes());
+        walker.stream.synchronize();
       }
       seconds = now_seconds() - begin;
-      team.barrier();  // Others' lists are read until here.
+      team.barrier();  // Others' lists are read until here, and the first one's walks written.
     });
     seconds = api::slowest(team, seconds);
     if (team.reports()) call.info.seconds = seconds;

@@ -12,6 +12,8 @@
 #include "warren/exec/worker.hpp"
 #include "warren/sample/random.hpp"
 
+#include "sample/places.hpp"
+
 namespace warren::sample::detail {
 
 template <class W>
@@ -204,23 +206,9 @@ WARREN_HD void choose_with_replacement(const W& worker, const TargetDraws& draws
 template <class W, class Emit>
 WARREN_HD void choose_by_sums(const W& worker, const TargetDraws& draws, const double* sums,
                               std::uint32_t n, std::uint32_t m, Emit&& emit) {
-  const double total = sums[n - 1];
   worker.for_each(m, [&](std::uint64_t at) {
     const auto i = static_cast<std::uint32_t>(at);
-    const double uniform = static_cast<double>(draws.bits(i) >> 11) * 0x1p-53;
-    const double drawn = multiply(uniform, total);
-    std::uint32_t low = 0;
-    std::uint32_t high = n - 1;
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      // Rounded up to the total, it is the last place with a weight.
-      if (sums[middle] > drawn || sums[middle] >= total) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    emit(i, low);
+    emit(i, place_by_sums(sums, n, uniform(draws.bits(i))));
   });
 }
 

@@ -59,17 +59,7 @@ struct CountNeighbours {
                                                   std::int64_t time) const {
     if (list.degree == 0) return 0;  // Its rank may have no edges at all.
     const std::int64_t* const first = store.times[list.owner] + list.begin;
-    std::uint32_t low = 0;
-    std::uint32_t high = list.degree;
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (first[middle] <= time) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low;
+    return first_place(list.degree, [&](std::uint32_t place) { return first[place] > time; });
   }
   /// Neighbours that can be chosen at all.
   [[nodiscard]] WARREN_HD std::uint32_t candidates(const NeighbourList& list) const {

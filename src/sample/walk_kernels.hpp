@@ -6,6 +6,8 @@
 #include "warren/sample/graph_store.hpp"
 #include "warren/sample/random.hpp"
 
+#include "sample/places.hpp"
+
 namespace warren::sample::detail {
 
 /// Neighbours are proposed by their weights and taken with a probability, which a biased walk has
@@ -67,7 +69,9 @@ struct WalkKernel {
       const std::uint32_t block = step * kTries + attempt;
       const RandomWords words = draws.words(block);
       const std::uint32_t place =
-          weighted ? by_weight(list, words) : draws.below(list.degree, 4 * block, words.word[0]);
+          weighted ? place_by_sums(store.cumulative[list.owner] + list.begin, list.degree,
+                                   unit(words.word[3], words.word[2]))
+                   : draws.below(list.degree, 4 * block, words.word[0]);
       const Vertex x = target(list, place);
       if (!is_biased) return x;
       // By words that the place does not depend on.
@@ -78,33 +82,9 @@ struct WalkKernel {
     return by_list(list, draws.words(step * kTries + kTries - 1), before);
   }
 
-  /// From 0 up to 1, in steps of 2^-53.
+  /// Of a number's upper and lower word.
   [[nodiscard]] WARREN_HD static double unit(std::uint32_t high, std::uint32_t low) {
-    constexpr double kStep = 1.0 / 9007199254740992.0;
-    return static_cast<double>((std::uint64_t{high} << 32 | low) >> 11) * kStep;
-  }
-
-  /// The first edge up to which the sum of weights is above a random part of all.
-  [[nodiscard]] WARREN_HD std::uint32_t by_weight(const NeighbourList& list,
-                                                  const RandomWords& words) const {
-    const double* const sums = store.cumulative[list.owner] + list.begin;
-    const double all = sums[list.degree - 1];
-    const double part = detail::multiply(unit(words.word[3], words.word[2]), all);
-    // Rounded up to all of it, it is the last edge's that has a weight.
-    const auto is_behind = [&](std::uint32_t place) {
-      return part < all ? sums[place] > part : sums[place] >= all;
-    };
-    std::uint32_t low = 0;
-    std::uint32_t high = list.degree - 1;
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (is_behind(middle)) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+    return uniform(std::uint64_t{high} << 32 | low);
   }
 
   [[nodiscard]] WARREN_HD double taken(Vertex x, Vertex before) const {
@@ -112,17 +92,9 @@ struct WalkKernel {
   }
   [[nodiscard]] WARREN_HD bool has_edge(Vertex from, Vertex to) const {
     const NeighbourList list = store.list(from);
-    std::uint32_t low = 0;
-    std::uint32_t high = list.degree;
-    while (low < high) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      if (target(list, middle) < to) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low < list.degree && target(list, low) == to;
+    const std::uint32_t place =
+        first_place(list.degree, [&](std::uint32_t i) { return target(list, i) >= to; });
+    return place < list.degree && target(list, place) == to;
   }
 
   /// Of the list as it is weighted and biased.

@@ -2,9 +2,13 @@
 // Convolutions with their references, and one forward and backward pass of them on a team.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -302,6 +306,55 @@ inline Found run(const Case& test, const GraphPair& graphs, const team::TeamOpti
     if (team.rank() == 0) found.gradients = gradients;
   });
   return found;
+}
+
+/// What is allowed beside a relative error, for each of a graph's vertices.
+struct Slack {
+  double rows = 0.0;        ///< Of outputs and their gradients.
+  double parameters = 0.0;  ///< Of gradients of parameters.
+  std::size_t step = 1;     ///< Every so many elements are compared.
+};
+
+/// A convolution's output and gradients beside its reference and the reference's differences.
+inline void check_case(const Case& test, const Named& named, const team::TeamOptions& options,
+                       const Slack& slack) {
+  SCOPED_TRACE(std::string(test.name) + " " + std::to_string(test.in) + " -> " +
+               std::to_string(test.out) + " on " + named.name + ", " +
+               testing_support::name_of(options));
+  const GraphPair graphs = pair_of(named.graph, options.ranks);
+  const std::uint64_t n = named.graph.vertices;
+  Values x = random_values(n * test.in, 1);
+  if (test.is_sparse) {
+    for (std::size_t i = 0; i < x.size(); i += 2) x[i] = 0.0;
+  }
+  const Values dy = random_values(n * test.out, 2);
+  std::vector<Parameter> list;
+  std::vector<Values> values;
+  const Found found = run(test, graphs, options, x, dy, list, values);
+  const reference::Edges edges = edges_of(named.graph);
+  const Values expected = test.reference(edges, x, values, test.in, test.out);
+  const double rounding = slack.rows * static_cast<double>(n);
+  ASSERT_EQ(found.y.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(found.y[i], expected[i], 2e-5 * (1.0 + std::abs(expected[i])) + rounding)
+        << "y " << i;
+  const auto objective = [&] {
+    const Values y = test.reference(edges, x, values, test.in, test.out);
+    return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);
+  };
+  const std::size_t step = (1 + x.size() / 60) * slack.step;
+  for (std::size_t i = 0; test.has_input_gradient() && i < x.size(); i += step) {
+    const double slope = reference::derivative(objective, x[i]);
+    ASSERT_NEAR(found.dx[i], slope, 1e-4 * (1.0 + std::abs(slope)) + rounding) << "dx " << i;
+  }
+  for (std::size_t p = 0; p < list.size(); ++p) {
+    for (std::size_t i = 0; i < values[p].size(); i += slack.step) {
+      const double slope = reference::derivative(objective, values[p][i]);
+      ASSERT_NEAR(static_cast<double>(found.gradients[list[p].offset + i]), slope,
+                  2e-4 * (1.0 + std::abs(slope)) + slack.parameters * static_cast<double>(n))
+          << list[p].name << " " << i;
+    }
+  }
 }
 
 }  // namespace warren::fixtures

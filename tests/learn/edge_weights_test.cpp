@@ -2,7 +2,6 @@
 // Weights of edges in the sums of GCN and GraphSAGE: layers, forward and backward, against double
 // precision and differences; whole trainings over teams and strategies; what is refused.
 #include <limits>
-#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,44 +75,8 @@ std::vector<Named> weighted_graphs() {
 }
 
 void check_case(const Case& test, const Named& named, const team::TeamOptions& options) {
-  SCOPED_TRACE(std::string(test.name) + " " + std::to_string(test.in) + " -> " +
-               std::to_string(test.out) + " on " + named.name + ", " +
-               testing_support::name_of(options));
-  const GraphPair graphs = fixtures::pair_of(named.graph, options.ranks);
-  const std::uint64_t n = named.graph.vertices;
-  Values x = fixtures::random_values(n * test.in, 1);
-  if (test.is_sparse) {
-    for (std::size_t i = 0; i < x.size(); i += 2) x[i] = 0.0;
-  }
-  const Values dy = fixtures::random_values(n * test.out, 2);
-  std::vector<Parameter> list;
-  std::vector<Values> values;
-  const Found found = fixtures::run(test, graphs, options, x, dy, list, values);
-  const reference::Edges edges = fixtures::edges_of(named.graph);
-  const Values expected = test.reference(edges, x, values, test.in, test.out);
-  ASSERT_EQ(found.y.size(), expected.size());
   // Sums over rows as long as a star's have many terms of either sign.
-  const double rounding = 1e-6 * static_cast<double>(n);
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(found.y[i], expected[i], 2e-5 * (1.0 + std::abs(expected[i])) + rounding)
-        << "y " << i;
-  const auto objective = [&] {
-    const Values y = test.reference(edges, x, values, test.in, test.out);
-    return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);
-  };
-  const std::size_t step = 1 + x.size() / 60;
-  for (std::size_t i = 0; test.has_input_gradient() && i < x.size(); i += step) {
-    const double slope = reference::derivative(objective, x[i]);
-    ASSERT_NEAR(found.dx[i], slope, 1e-4 * (1.0 + std::abs(slope)) + rounding) << "dx " << i;
-  }
-  for (std::size_t p = 0; p < list.size(); ++p) {
-    for (std::size_t i = 0; i < values[p].size(); ++i) {
-      const double slope = reference::derivative(objective, values[p][i]);
-      ASSERT_NEAR(static_cast<double>(found.gradients[list[p].offset + i]), slope,
-                  2e-4 * (1.0 + std::abs(slope)) + 2.0 * rounding)
-          << list[p].name << " " << i;
-    }
-  }
+  fixtures::check_case(test, named, options, {.rows = 1e-6, .parameters = 2e-6});
 }
 
 template <class Backend>

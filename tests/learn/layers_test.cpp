@@ -27,45 +27,11 @@ using fixtures::run;
 using fixtures::sage_max;
 
 void check_case(const Case& test, const Named& named, const team::TeamOptions& options) {
-  SCOPED_TRACE(std::string(test.name) + " " + std::to_string(test.in) + " -> " +
-               std::to_string(test.out) + " on " + named.name + ", " +
-               testing_support::name_of(options));
-  const GraphPair graphs = fixtures::pair_of(named.graph, options.ranks);
-  const std::uint64_t n = named.graph.vertices;
-  Values x = fixtures::random_values(n * test.in, 1);
-  if (test.is_sparse) {
-    for (std::size_t i = 0; i < x.size(); i += 2) x[i] = 0.0;
-  }
-  const Values dy = fixtures::random_values(n * test.out, 2);
-  std::vector<Parameter> list;
-  std::vector<Values> values;
-  const Found found = run(test, graphs, options, x, dy, list, values);
-  const reference::Edges edges = fixtures::edges_of(named.graph);
-  const Values expected = test.reference(edges, x, values, test.in, test.out);
-  ASSERT_EQ(found.y.size(), expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i)
-    ASSERT_NEAR(found.y[i], expected[i], 2e-5 * (1.0 + std::abs(expected[i]))) << "y " << i;
-  const auto objective = [&] {
-    const Values y = test.reference(edges, x, values, test.in, test.out);
-    return std::inner_product(y.begin(), y.end(), dy.begin(), 0.0);
-  };
-  // Of large graphs some elements; of small ones all.
-  const std::size_t values_step = testing_support::is_small() ? 5 : 1;
-  const std::size_t step = (1 + x.size() / 60) * values_step;
-  for (std::size_t i = 0; test.has_input_gradient() && i < x.size(); i += step) {
-    const double slope = reference::derivative(objective, x[i]);
-    ASSERT_NEAR(found.dx[i], slope, 1e-4 * (1.0 + std::abs(slope))) << "dx " << i;
-  }
-  // Of sums over n terms, which a GPU makes of its approximate exponential.
-  const double rounding = options.kind == exec::DeviceKind::cuda ? 2e-6 : 1e-6;
-  for (std::size_t p = 0; p < list.size(); ++p) {
-    for (std::size_t i = 0; i < values[p].size(); i += values_step) {
-      const double slope = reference::derivative(objective, values[p][i]);
-      ASSERT_NEAR(static_cast<double>(found.gradients[list[p].offset + i]), slope,
-                  2e-4 * (1.0 + std::abs(slope)) + rounding * static_cast<double>(n))
-          << list[p].name << " " << i;
-    }
-  }
+  // Of sums over n terms, which a GPU makes of its approximate exponential. Of large graphs some
+  // elements are looked at; of small ones all.
+  fixtures::check_case(test, named, options,
+                       {.parameters = options.kind == exec::DeviceKind::cuda ? 2e-6 : 1e-6,
+                        .step = testing_support::is_small() ? std::size_t{5} : std::size_t{1}});
 }
 
 // Small tests have one rank on every second graph, several on the others.

@@ -143,7 +143,9 @@ WholeGraph::WholeGraph(team::Team& team, const GraphPair& graphs, const Dataset&
       training_pass(options.capture),
       evaluation_pass(options.capture) {
   context.set_tensor_sums(options.tensor_sums);
-  if (options.class_weights) training_loss.weigh(context.stream(), class_factors(dataset, options));
+  // Of batches it evaluates alone.
+  if (options.class_weights && !options.sampled)
+    training_loss.weigh(context.stream(), class_factors(dataset, options));
 }
 
 Scores WholeGraph::evaluate(std::uint64_t seed) {
