@@ -203,10 +203,8 @@ def whole(options):
         convs = torch.nn.ModuleList(layers_of(by).GCNConv(into, out, cached=True) for into, out in zip(widths, widths[1:])).to(options.device)
         optimizer = torch.optim.Adam(convs.parameters(), lr=0.01)
         times = []
-        for _ in range(8):
-            if options.device == "cuda":
-                torch.cuda.synchronize()
-            begin = time.perf_counter()
+
+        def step(convs, edges, optimizer):
             out = x
             for number, conv in enumerate(convs):
                 out = conv(out, edges)
@@ -215,11 +213,19 @@ def whole(options):
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()
-            loss = loss.item()
+            return loss.item()
+
+        for number in range(8):
+            if options.device == "cuda":
+                torch.cuda.synchronize()
+            begin = time.perf_counter()
+            loss = step(convs, edges, optimizer)
             times.append(time.perf_counter() - begin)
+            if options.profile and number == 2:
+                show_profile(lambda: step(convs, edges, optimizer))  # pylint: disable=cell-var-from-loop
         results.append({"layers": by, "epoch_seconds": statistics.median(times[3:]), "seconds": times, "loss": loss})
         print(f"layers {by:6} {1e3 * results[-1]['epoch_seconds']:.1f} ms an epoch of the whole graph, loss {loss:.4f}", flush=True)
-        del convs, optimizer, edges, out
+        del convs, optimizer, edges
     return results
 
 

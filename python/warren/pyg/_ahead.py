@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batches made by a thread while the model works on those before; on a GPU on a stream of their own."""
+"""Batches that are ready before the model asks for them.
+
+A thread draws samples: it is in the engine, which needs no interpreter. What PyTorch makes of them is done by the thread that reads, on a stream beside the model's: two threads that
+hand the interpreter's lock to each other at every call of PyTorch take longer than one.
+"""
 from __future__ import annotations
 
 import atexit
@@ -13,35 +17,33 @@ from typing import Any
 import torch
 from torch_geometric.data.storage import recursive_apply_
 
-# Batches that wait for the model: each may have hundreds of megabytes.
-WAITING = 2
+# Flights that wait to be read: each may have gigabytes.
+WAITING = 1
 
 
 class _Shared:
-    """What the thread and the reader have in common: batches, then a StopIteration or the error that ended them."""
+    """What the thread and the reader have in common: flights, then a StopIteration or the error that ended them."""
 
     def __init__(self) -> None:
-        self.batches: queue.Queue[Any] = queue.Queue(WAITING)
+        self.flights: queue.Queue[Any] = queue.Queue(WAITING)
         self.is_over = threading.Event()
 
     def put(self, item: Any) -> bool:
         """False where nobody reads any more."""
         while not self.is_over.is_set():
             with contextlib.suppress(queue.Full):
-                self.batches.put(item, timeout=0.1)
+                self.flights.put(item, timeout=0.1)
                 return True
         return False
 
 
-def _work(shared: _Shared, make: Callable[[], Iterator[Any]], device: Any) -> None:
-    stream = torch.cuda.Stream(device)
+def _work(shared: _Shared, draw: Callable[[], Iterator[Any]], device: Any) -> None:
     try:
-        with torch.cuda.stream(stream):
-            for batch in make():
-                made = torch.cuda.Event()
-                made.record(stream)
-                if not shared.put((batch, made)):
+        with torch.cuda.device(device):
+            for flight in draw():
+                if not shared.put(flight):
                     return
+                del flight  # The reader says when its memory is free.
         shared.put(StopIteration())
     except BaseException as error:  # The reader raises it.
         shared.put(error)
@@ -75,16 +77,21 @@ def _end_all() -> None:
 
 
 class Ahead:
-    """Iterates over what `make()` gives, which a thread asks for on a stream of `device`; each batch is complete before later work of the reader's stream.
+    """Iterates over the batches of flights, `tell(flight)` for each flight that `draw()` gives. A thread asks for flights; batches are told by the reader's thread on a stream of `device` of
+    their own, each before it is asked for where its flight is there, and is complete before later work of the reader's stream.
 
-    An error of `make` is raised where its batch would be. The thread ends with the last batch, or once the iterator is gone.
+    An error of `draw` is raised where its flight would be. The thread ends with the last flight, or once the iterator is gone.
     """
 
-    def __init__(self, make: Callable[[], Iterator[Any]], device: Any, length: int, finish: Callable[[Any], Any]):
+    def __init__(self, draw: Callable[[], Iterator[Any]], tell: Callable[[Any], Iterator[Any]], device: Any, length: int, finish: Callable[[Any], Any]):
         self._shared = _Shared()
         self._length = length
-        self._finish = finish
-        self._thread = threading.Thread(target=_work, args=(self._shared, make, device), name="warren loader", daemon=True)
+        self._tell, self._finish = tell, finish
+        self._stream = torch.cuda.Stream(device)
+        self._flight: Any = None
+        self._batches: Iterator[Any] = iter(())
+        self._ready: Any = None
+        self._thread = threading.Thread(target=_work, args=(self._shared, draw, device), name="warren loader", daemon=True)
         self._thread.shared = self._shared  # type: ignore[attr-defined]
         _running.add(self._thread)
         self._thread.start()
@@ -95,18 +102,48 @@ class Ahead:
     def __len__(self) -> int:
         return self._length
 
+    def _next(self, may_wait: bool) -> Any:
+        """The next batch, and an event after the work that makes it; None where its flight is not there and it may not wait. Raises what ended the flights."""
+        while True:
+            with torch.inference_mode(False), torch.cuda.stream(self._stream):
+                batch = next(self._batches, None)
+                if batch is not None:
+                    made = torch.cuda.Event()
+                    made.record()
+                    return batch, made
+            try:
+                flight = self._shared.flights.get(may_wait)
+            except queue.Empty:
+                return None
+            self._let_go()
+            if isinstance(flight, BaseException):
+                self._shared.is_over.set()
+                raise flight
+            self._flight, self._batches = flight, self._tell(flight)
+
+    def _let_go(self) -> None:
+        """The engine's memory of a flight is free, once what reads it is done."""
+        if self._flight is not None:
+            self._stream.synchronize()
+            self._batches, self._flight = iter(()), None
+
     def __next__(self) -> Any:
-        if self._shared.is_over.is_set():
+        if self._ready is None and self._shared.is_over.is_set():
             raise StopIteration
-        item = self._shared.batches.get()
-        if isinstance(item, BaseException):
-            self._shared.is_over.set()
-            raise item
-        batch, made = item
+        ready, self._ready = self._ready, None
+        if isinstance(ready, BaseException):
+            raise ready
+        batch, made = self._next(True) if ready is None else ready
         stream = torch.cuda.current_stream()
         stream.wait_event(made)
         _read_on(stream, batch)
+        try:
+            self._ready = self._next(False)
+        except BaseException as error:  # Of the batch after this one.
+            self._ready = error
         return self._finish(batch)
 
     def __del__(self) -> None:
         self._shared.is_over.set()
+        with contextlib.suppress(Exception):
+            self._let_go()

@@ -77,19 +77,21 @@ class _Loader:
         """The sample `out` as a batch with the attributes of its vertices and edges."""
         return self._transformed(self._gathered(out))
 
-    def _iterate(self, flights: Iterator[list[Any]], length: int, sample: Any) -> Iterator[Any]:
-        def make() -> Iterator[Any]:
-            for flight in flights:
-                outputs = sample(flight)
-                while outputs:  # Letting go of each.
-                    yield self._gathered(outputs.pop(0))
-                if self._sampler.on_gpu:  # What was sampled is the engine's memory, until it is read.
-                    torch.cuda.current_stream(self._sampler.device).synchronize()
+    def _iterate(self, flights: Iterator[list[Any]], length: int, draw: Any) -> Iterator[Any]:
+        """The batches of `flights`, of which draw(flight) gives what tells the samples."""
+        def drawn() -> Iterator[Any]:
+            return map(draw, flights)
+
+        def told(tell: Any) -> Iterator[Any]:
+            outputs = tell()
+            while outputs:  # Letting go of each.
+                yield self._gathered(outputs.pop(0))
 
         if self._sampler.on_gpu:
-            return Ahead(make, self._sampler.device, length, self._transformed)
+            return Ahead(drawn, told, self._sampler.device, length, self._transformed)
         pinned = bool(getattr(self, "pin_memory", False)) and torch.cuda.is_available()
-        return _Inline((batch.pin_memory() if pinned else batch for batch in map(self._transformed, make())), length)
+        batches = itertools.chain.from_iterable(map(told, drawn()))
+        return _Inline((batch.pin_memory() if pinned else batch for batch in map(self._transformed, batches)), length)
 
 
 class _Inline:
@@ -160,10 +162,10 @@ class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
         numbers = itertools.count(first)
         size = FLIGHT if self._sampler.on_gpu else 1
 
-        def sample(flight: list[Any]) -> list[Any]:
-            return self._sampler.sample_many([self.input_data[index] for index in flight], [next(numbers) for _ in flight][0])
+        def draw(flight: list[Any]) -> Any:
+            return self._sampler.draw([self.input_data[index] for index in flight], [next(numbers) for _ in flight][0])
 
-        return self._iterate(_flights(_batches_of(self.batch_sampler), size), len(self), sample)
+        return self._iterate(_flights(_batches_of(self.batch_sampler), size), len(self), draw)
 
 
 class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
@@ -198,10 +200,11 @@ class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
         numbers = itertools.count(int(torch.randint(BATCH_NUMBERS, (), generator=self.generator)))
         draws = torch.Generator().manual_seed(int(torch.randint(2**62, (), generator=self.generator)))
 
-        def sample(flight: list[Any]) -> list[Any]:
-            return [self._sampler.sample_links(self.input_data[index], self.neg_sampling, next(numbers), draws) for index in flight]
+        def draw(flight: list[Any]) -> Any:
+            (index,) = flight
+            return self._sampler.draw_links(self.input_data[index], self.neg_sampling, next(numbers), draws)
 
-        return self._iterate(_flights(_batches_of(self.batch_sampler), 1), len(self), sample)
+        return self._iterate(_flights(_batches_of(self.batch_sampler), 1), len(self), draw)
 
 
 def _sampler_of(given: Any, directed: bool, data: Any, num_neighbors: Any, replace: bool, subgraph_type: Any, disjoint: bool, temporal_strategy: str,

@@ -7,7 +7,7 @@ sorted by target and source; `_permutation` leads from their places back to the 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -81,21 +81,27 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
 
     def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
         """The sample of one batch of vertices."""
-        return self.sample_many([index], int(torch.randint(BATCH_NUMBERS, ())))[0]
+        return self.draw([index], int(torch.randint(BATCH_NUMBERS, ())))()[0]
 
-    def sample_many(self, inputs: Sequence[NodeSamplerInput], number: int) -> list[SamplerOutput]:
-        """The samples of batches of equally many vertices, but for the last, by one call. `number`: the first one's; the draws go by it."""
-        outputs = self._outputs([batch.node for batch in inputs], number)
-        for batch, out in zip(inputs, outputs):
-            out.metadata = (batch.input_id, batch.time)
-        return outputs
+    def draw(self, inputs: Sequence[NodeSamplerInput], number: int) -> Callable[[], list[SamplerOutput]]:
+        """Draws the samples of batches of equally many vertices, but for the last, by one call. `number`: the first one's; the draws go by it. What it gives tells them, on the
+        current stream, and holds the engine's memory of them."""
+        tell_drawn = self._drawn([batch.node for batch in inputs], number)
+
+        def tell() -> list[SamplerOutput]:
+            outputs = tell_drawn()
+            for batch, out in zip(inputs, outputs):
+                out.metadata = (batch.input_id, batch.time)
+            return outputs
+
+        return tell
 
     def sample_from_edges(self, index: EdgeSamplerInput, neg_sampling: NegativeSampling | None = None, **kwargs: Any) -> SamplerOutput:
         """The sample around both ends of edges, and of as many negative ones as `neg_sampling` asks for."""
-        return self.sample_links(index, neg_sampling, int(torch.randint(BATCH_NUMBERS, ())), None)
+        return self.draw_links(index, neg_sampling, int(torch.randint(BATCH_NUMBERS, ())), None)()[0]
 
-    def sample_links(self, index: EdgeSamplerInput, negative: NegativeSampling | None, number: int, generator: Any) -> SamplerOutput:
-        """As sample_from_edges(). `generator` draws the negative ends; None: torch's own."""
+    def draw_links(self, index: EdgeSamplerInput, negative: NegativeSampling | None, number: int, generator: Any) -> Callable[[], list[SamplerOutput]]:
+        """Draws what sample_from_edges() gives, as draw() does. `generator` draws the negative ends; None: torch's own."""
         src, dst, label = index.row, index.col, index.label
         positives = src.numel()
         negatives = 0 if negative is None else math.ceil(positives * negative.amount)
@@ -110,19 +116,24 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
         places = torch.arange(seeds.numel())
         if not self.disjoint:
             seeds, places = seeds.unique(return_inverse=True)
-        out: SamplerOutput = self._outputs([seeds], number)[0]
-        if out.batch is not None:
-            # What belongs to one positive link has its number.
-            out.batch = out.batch % max(1, positives)
-        places = places.to(self.device)
-        if not is_triplet:
-            out.metadata = (index.input_id, places.view(2, -1), None if label is None else label.to(self.device), index.time)
-        else:
-            far = places[2 * positives:]
-            # Of disjoint trees the negatives of a link are apart by the number of links.
-            far = far.view(-1, positives).t() if self.disjoint and positives > 0 else far.view(positives, -1) if positives > 0 else far
-            out.metadata = (index.input_id, places[:positives], places[positives:2 * positives], far.squeeze(-1) if far.dim() == 2 else far, index.time)
-        return out
+        tell_drawn = self._drawn([seeds], number)
+
+        def tell() -> list[SamplerOutput]:
+            (out,) = tell_drawn()
+            if out.batch is not None:
+                # What belongs to one positive link has its number.
+                out.batch = out.batch % max(1, positives)
+            at = places.to(self.device)
+            if not is_triplet:
+                out.metadata = (index.input_id, at.view(2, -1), None if label is None else label.to(self.device), index.time)
+            else:
+                far = at[2 * positives:]
+                # Of disjoint trees the negatives of a link are apart by the number of links.
+                far = far.view(-1, positives).t() if self.disjoint and positives > 0 else far.view(positives, -1) if positives > 0 else far
+                out.metadata = (index.input_id, at[:positives], at[positives:2 * positives], far.squeeze(-1) if far.dim() == 2 else far, index.time)
+            return [out]
+
+        return tell
 
     def _negative(self, negative: NegativeSampling, count: int, end: str, generator: Any) -> Any:
         weight = negative.src_weight if end == "src" else negative.dst_weight
@@ -134,9 +145,10 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
             raise ValueError(f"neg_sampling: got {weight.numel()} weights, expected one a vertex, {self.num_nodes}")
         return torch.multinomial(weight.cpu(), count, replacement=True, generator=generator)
 
-    def _outputs(self, batches: Sequence[Any], number: int) -> list[SamplerOutput]:
+    def _drawn(self, batches: Sequence[Any], number: int) -> Callable[[], list[SamplerOutput]]:
         if any(batch.numel() == 0 for batch in batches):
-            return [self._empty() if batch.numel() == 0 else self._outputs([batch], number + at)[0] for at, batch in enumerate(batches)]
+            tellers = [None if batch.numel() == 0 else self._drawn([batch], number + at) for at, batch in enumerate(batches)]
+            return lambda: [self._empty() if tell is None else tell()[0] for tell in tellers]
         seeds = batches[0] if len(batches) == 1 else torch.cat(list(batches))
         check_vertices("input", seeds, self.num_nodes)
         size, flight = batches[0].numel(), len(batches)
@@ -148,10 +160,14 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
         found = sample_batches(self._graph, seeds.numpy(), self.num_neighbors, batch_size=size, replace=self.replace, weighted=self.is_weighted,
                                disjoint=self.disjoint, edge_ids=True, seed=SEED, batch=number, in_flight=flight, device="cuda" if self.on_gpu else "cpu",
                                session=self._session, once=True, own=self.own)
-        outputs = _outputs_of(found, self._permutation, self.disjoint)
-        if self.subgraph_type == "bidirectional":
-            outputs = [out.to_bidirectional(keep_orig_edges=False) for out in outputs]
-        return outputs
+
+        def tell() -> list[SamplerOutput]:
+            outputs = _outputs_of(found, self._permutation, self.disjoint)
+            if self.subgraph_type == "bidirectional":
+                outputs = [out.to_bidirectional(keep_orig_edges=False) for out in outputs]
+            return outputs
+
+        return tell
 
     def _empty(self) -> SamplerOutput:
         nothing = torch.empty(0, dtype=torch.long, device=self.device)
@@ -246,7 +262,8 @@ def _outputs_of(found: SampledBatches, permutation: Any, disjoint: bool) -> list
     bounds = found.vertex_begins.tolist()
     for b in range(len(found)):
         parts = [[array[begins[b]:begins[b + 1]] for array in arrays] for *arrays, begins, _ in hops]
-        row, col, edge = (part[0] if len(part) == 1 else torch.cat(part) for part in zip(*parts))
+        # Copies: the engine's memory is let go of.
+        row, col, edge = (part[0].clone() if len(part) == 1 else torch.cat(part) for part in zip(*parts))
         ends_of_hops = [rows[b] for *_, rows in hops] + [bounds[b + 1] - bounds[b]]
         mine = slice(bounds[b], bounds[b + 1])
         outputs.append(SamplerOutput(node=vertices[mine], row=row, col=col, edge=edge, batch=None if trees is None else trees[mine],

@@ -53,6 +53,19 @@ def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
     return kept[1]
 
 
+def _is_bare(linear: Any) -> bool:
+    """Whether the layer is its product alone, which may be computed with what is added to it."""
+    return not (isinstance(linear.weight, UninitializedParameter) or linear.bias is not None or linear._forward_hooks or linear._forward_pre_hooks or linear._backward_hooks
+                or linear._backward_pre_hooks)
+
+
+def _plus_product(out: Any, x: Any, linear: Any) -> Any:
+    """out + linear(x); `out`, which nothing else reads, is added to where it is: the product takes it along, which saves two passes over it."""
+    is_plain = (_is_bare(linear) and not out._is_view() and x.dim() == out.dim() == 2 and out.dtype == x.dtype == linear.weight.dtype and not torch.is_autocast_enabled(x.device.type)
+                and not torch.compiler.is_compiling())
+    return out.addmm_(x, linear.weight.t()) if is_plain else out + linear(x)
+
+
 class GCNConv(pyg.GCNConv):  # type: ignore[misc]
     """x' = D^-1/2 (A + I) D^-1/2 x W + b, as torch_geometric.nn.GCNConv, whose arguments and parameters it has; edge weights too.
 
@@ -86,16 +99,19 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
         else:
             of_sources = self._scale_of_sources(scale, x.shape[0], edge_weight)
             if self._sums_first(x) and scale is of_sources and _operators.takes_scaled_spmm(x, values, scale):
-                out = self.lin(_functions.normalized(adjacency, x, values, scale, loops, of_sources))
+                out = _functions.normalized(adjacency, x, values, scale, loops, of_sources)
+                if _is_bare(self.lin):
+                    return functional.linear(out, self.lin.weight, self.bias)
+                out = self.lin(out)
             else:
                 out = _functions.normalized(adjacency, self.lin(x), values, scale, loops, of_sources)
-        return out if self.bias is None else out + self.bias
+        return out.contiguous() if self.bias is None else out + self.bias
 
     def _sums_first(self, x: Any) -> bool:
-        """Whether sums of x's rows are over fewer columns, forward and backward together, than those of x W. Rows that need no gradients are summed forward alone."""
+        """Whether sums of x's rows are over no more columns, forward and backward together, than those of x W: the product then adds the bias. Rows that need no gradients are summed forward alone."""
         weight = self.lin.weight
         return (x.layout == torch.strided and not isinstance(weight, UninitializedParameter)
-                and bool(x.shape[1] * (1 + x.requires_grad) < weight.shape[0] * (1 + weight.requires_grad)))
+                and bool(x.shape[1] * (1 + x.requires_grad) <= weight.shape[0] * (1 + weight.requires_grad)))
 
     def _scale_of_sources(self, scale: Any, sources: int, weight: Any) -> Any:
         """D^-1/2 of all sources, from the targets': the others have their added loop alone."""
@@ -158,7 +174,7 @@ class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
         else:
             out = self.lin_l(_functions.spmm(adjacency, source, reduce=aggregation))
         if self.root_weight and target is not None:
-            out = out + self.lin_r(target)
+            out = _plus_product(out, target, self.lin_r)
         return functional.normalize(out, p=2.0, dim=-1) if self.normalize else out
 
 
