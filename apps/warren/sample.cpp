@@ -32,7 +32,10 @@ void set_json(Json& json, const SampleCommand& command, const api::SamplingFigur
   json["replace"] = sampler.replace;
   json["weighted"] = sampler.weighted;
   json["disjoint"] = sampler.disjoint;
+  json["labor"] = sampler.labor;
+  json["layer_dependency"] = sampler.layer_dependency;
   json["temporal"] = sampler.temporal;
+  json["temporal_last"] = sampler.temporal_last;
   json["edges_placement"] = command.traversal.edges;
   json["edges_per_second"] = figures.edges_per_second;
   json["batches_per_second"] = figures.batches_per_second;
@@ -75,8 +78,10 @@ ExitStatus run_sample(const SampleCommand& command) {
   if (!sampler.weighted)
     warn_without_effect(command.common, {"--weights"}, "draws follow weights with --weighted");
   if (std::ranges::all_of(sampler.fanouts, [](auto f) { return f < 0; }))
-    warn_without_effect(command.common, {"--replace", "--weighted"},
-                        "every neighbour is taken, and none is drawn");
+    warn_without_effect(
+        command.common,
+        {"--replace", "--weighted", "--labor", "--layer-dependency", "--temporal-last"},
+        "every neighbour is taken, and none is drawn");
   session.json()["method"] = input.method();
   const api::SamplingFigures figures = session.during(
       "sampling", [&] { return measure_sampling(input.graph(), input.where(), trial); });
@@ -110,10 +115,16 @@ void add_sample(CLI::App& program, Action& action) {
   app.add_flag("--replace", command.trial.sampler.replace,
                "Draw each neighbour of all, with return");
   app.add_flag("--weighted", command.trial.sampler.weighted, "Draw in proportion to edge weights");
+  app.add_flag("--labor", command.trial.sampler.labor,
+               "Layer-neighbour sampling: vertices of a batch share the neighbours they draw");
+  app.add_flag("--layer-dependency", command.trial.sampler.layer_dependency,
+               "Of --labor: by the same numbers in every hop");
   app.add_flag("--disjoint", command.trial.sampler.disjoint,
                "A tree for each seed, nothing shared");
   app.add_flag("--temporal", command.trial.sampler.temporal,
                "Only edges not later than the seed's time; a tree for each seed");
+  app.add_flag("--temporal-last", command.trial.sampler.temporal_last,
+               "Of --temporal: the latest of these edges, not any of them");
   add_text(app, "--times", command.trial.times,
            "Of --temporal: a time for each edge: lines \"source target time\", or .npy with "
            "the times of the edges in the order of source and target",

@@ -53,7 +53,8 @@ def check_batch(data, batch, fanouts, replace=False, disjoint=False):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("options", [{}, {"replace": True}, {"disjoint": True}, {"weight_attr": "edge_weight"}, {"num_neighbors": [-1]}, {"num_neighbors": [2, 3, 4]}])
+@pytest.mark.parametrize("options", [{}, {"replace": True}, {"disjoint": True}, {"weight_attr": "edge_weight"}, {"num_neighbors": [-1]}, {"num_neighbors": [2, 3, 4]},
+                                     {"labor": True}, {"labor": True, "layer_dependency": True, "weight_attr": "edge_weight"}])
 def test_batches(device, options):
     data = some_data()
     options = {"num_neighbors": [4, 3], **options}
@@ -215,6 +216,159 @@ def test_negative_ends_are_drawn_from_all_vertices_or_by_weights():
     assert torch.equal(next(iter(loader)).edge_label_index, first)
 
 
+def timed_data(seed=0):
+    """With times of vertices and of edges, many of them equal, and parallel edges."""
+    data = some_data(seed)
+    draw = torch.Generator().manual_seed(seed + 1)
+    data.vertex_time = torch.randint(-5, 25, (VERTICES,), generator=draw)
+    data.edge_time = torch.randint(30, (EDGES,), generator=draw).int()
+    return data
+
+
+def check_times(batch, data, of_edges, when, fanouts, last):
+    """Tree for tree, what may be sampled, and what must be where the latest are taken. `when`: a time for each tree."""
+    batch = batch.cpu()
+    source, target = data.edge_index
+    n_id, (row, col), e_id = batch.n_id, batch.edge_index, batch.e_id
+    assert torch.equal(n_id[row], source[e_id]) and torch.equal(n_id[col], target[e_id]) and torch.equal(batch.edge_attr, data.edge_attr[e_id])
+    tree = torch.arange(len(when))
+    for child, parent in zip(row.tolist(), col.tolist()):  # Each edge has a vertex of its own.
+        assert child == len(tree)
+        tree = torch.cat([tree, tree[parent:parent + 1]])
+    begin, end, first = 0, len(when), 0
+    for fanout, edges in zip(fanouts, batch.num_sampled_edges):
+        for at in range(begin, end):
+            mine = e_id[first:first + edges][col[first:first + edges] == at].tolist()
+            early = [e for e in (target == n_id[at]).nonzero().view(-1).tolist() if of_edges[e] <= when[tree[at]]]
+            if last:
+                # Of equal times by their sources, of parallel edges by their columns.
+                ordered = sorted(early, key=lambda e: (of_edges[e], source[e], e))
+                assert mine == (ordered if fanout < 0 else ordered[-fanout:])
+            else:
+                assert len(mine) == len(set(mine)) == (len(early) if fanout < 0 else min(fanout, len(early))) and set(mine) <= set(early)
+        begin, end, first = end, end + edges, first + edges
+    return tree
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("strategy", ["uniform", "last"])
+@pytest.mark.parametrize("fanouts", [[3, 2], [-1, 1]])
+def test_batches_by_time(device, strategy, fanouts):
+    data = timed_data()
+    of_vertices = data.vertex_time[data.edge_index[0]].tolist()
+    ids = torch.arange(5, 65)
+    options = {"input_nodes": ids, "batch_size": 16, "temporal_strategy": strategy, "device": device}
+    for batch in NeighborLoader(data, fanouts, time_attr="vertex_time", shuffle=True, **options):
+        when = data.vertex_time[ids[batch.input_id]]
+        tree = check_times(batch, data, of_vertices, when.tolist(), fanouts, strategy == "last")
+        assert torch.equal(batch.batch.cpu(), tree) and "seed_time" not in batch and bool((batch.vertex_time.cpu()[batch.batch_size:] <= when[tree[batch.batch_size:]]).all())
+    input_time = torch.arange(60) % 33 - 2
+    for name, of_edges in (("vertex_time", of_vertices), ("edge_time", data.edge_time.tolist())):
+        for batch in NeighborLoader(data, fanouts, time_attr=name, input_time=input_time, **options):
+            assert torch.equal(batch.seed_time.cpu(), input_time[batch.input_id])
+            check_times(batch, data, of_edges, batch.seed_time.tolist(), fanouts, strategy == "last")
+    if strategy == "uniform":
+        weighted = NeighborLoader(data, fanouts, time_attr="edge_time", input_time=input_time, weight_attr="edge_weight", **options)
+        for batch in weighted:
+            check_times(batch, data, data.edge_time.tolist(), batch.seed_time.tolist(), fanouts, False)
+
+
+def test_edges_in_time_are_equally_likely():
+    """Chi-square of which of 20 in-edges is drawn, of which 12 are early enough."""
+    data = Data(edge_index=torch.stack([torch.arange(1, 21), torch.zeros(20, dtype=torch.long)]), num_nodes=21, t=torch.arange(20) * 3 % 20)
+    torch.manual_seed(6)
+    loader = NeighborLoader(data, [1], input_nodes=torch.zeros(3000, dtype=torch.long), batch_size=300, time_attr="t", input_time=torch.full((3000,), 11), device="cpu")
+    counts = np.bincount(torch.cat([batch.e_id for batch in loader]), minlength=20)
+    early = counts[data.t.numpy() <= 11]
+    assert early.sum() == 3000 and len(early) == 12 and ((early - 250) ** 2 / 250).sum() < 31.3  # Of 11 degrees of freedom: one in a thousand.
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", ["vertex_time", "edge_time"])
+def test_links_by_time(device, name):
+    data = timed_data()
+    links = data.edge_index[:, 100:170]
+    times = torch.arange(70) % 31 - 2
+    of_edges = (data.vertex_time[data.edge_index[0]] if name == "vertex_time" else data.edge_time).tolist()
+    earliest = int(data.vertex_time.min())
+
+    def not_later(ends, when):
+        """Negative ends are early enough, or there is none and it is the earliest vertex."""
+        if name == "vertex_time":
+            assert bool(((data.vertex_time[ends] <= when) | (data.vertex_time[ends] == earliest)).all())
+
+    options = {"edge_label_index": links, "edge_label_time": times, "time_attr": name, "batch_size": 32, "device": device}
+    for strategy in ("uniform", "last"):
+        for batch in LinkNeighborLoader(data, [3, 2], temporal_strategy=strategy, shuffle=True, **options):
+            count, when = len(batch.input_id), times[batch.input_id]
+            assert torch.equal(batch.edge_label_time.cpu(), when) and torch.equal(batch.n_id.cpu()[batch.edge_label_index.cpu()], links[:, batch.input_id])
+            tree = check_times(batch, data, of_edges, torch.cat([when, when]).tolist(), [3, 2], strategy == "last")
+            assert torch.equal(batch.batch.cpu(), tree % count)
+    for batch in LinkNeighborLoader(data, [2], neg_sampling=NegativeSampling("binary", 1.5), **options):
+        count, batch = len(batch.input_id), batch.cpu()
+        label_time = times[batch.input_id].repeat(3)[:count + -(-count * 3 // 2)]
+        assert torch.equal(batch.edge_label_time, label_time) and batch.edge_label.tolist() == [1] * count + [0] * (len(label_time) - count)
+        check_times(batch, data, of_edges, label_time.repeat(2).tolist(), [2], False)
+        for ends in batch.n_id[batch.edge_label_index[:, count:]]:
+            not_later(ends, label_time[count:])
+    for batch in LinkNeighborLoader(data, [2], neg_sampling=NegativeSampling("triplet", 2), **options):
+        count, batch = len(batch.input_id), batch.cpu()
+        when = times[batch.input_id]
+        assert torch.equal(batch.seed_time, when) and batch.dst_neg_index.shape == (count, 2) and "edge_label_time" not in batch
+        check_times(batch, data, of_edges, when.repeat(4).tolist(), [2], False)
+        not_later(batch.n_id[batch.dst_neg_index], when.view(-1, 1))
+        assert torch.equal(batch.batch[batch.dst_neg_index], torch.arange(count).view(-1, 1).expand(count, 2))
+
+
+def test_negative_ends_in_time_are_drawn_from_all_of_them():
+    data = Data(edge_index=torch.tensor([[0], [1]]), t=torch.tensor([4, 9, 1, 7, 7, 30]), num_nodes=6)
+    torch.manual_seed(7)
+    options = {"edge_label_index": torch.zeros((2, 4000), dtype=torch.long), "edge_label_time": torch.tensor([7, 0, 9, 4]).repeat(1000), "time_attr": "t", "batch_size": 4000, "device": "cpu"}
+    weights = torch.tensor([1.0, 2.0, 0.0, 3.0, 2.0, 5.0])
+    for weight, shares in ((None, torch.ones(6)), (weights, weights)):
+        batch = next(iter(LinkNeighborLoader(data, [1], neg_sampling=NegativeSampling("triplet", 1, dst_weight=weight), **options)))
+        ends = batch.n_id[batch.dst_neg_index]
+        for time in (7, 9, 4):
+            counts = torch.bincount(ends[batch.seed_time == time], minlength=6)
+            expected = torch.where(data.t <= time, shares, 0.0)
+            expected = 1000 * expected / expected.sum()
+            assert int(counts[expected == 0].sum()) == 0 and float(((counts - expected) ** 2 / expected)[expected > 0].sum()) < 18.5  # Of 4 at most: one in a thousand.
+        assert bool((ends[batch.seed_time == 0] == 2).all())  # None is early enough: the earliest.
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("options", [{"subgraph_type": "induced"}, {"directed": False}, {"subgraph_type": "induced", "weight_attr": "edge_weight", "labor": True}])
+def test_induced_subgraphs(device, options):
+    data = some_data()
+    source, target = data.edge_index
+    ids = torch.tensor([5, 3, 5, 190, 7, 8, 9, 10])
+    for batch in NeighborLoader(data, [3, 2], input_nodes=ids, batch_size=4, device=device, **options):
+        batch = batch.cpu()
+        n_id, (row, col), e_id = batch.n_id, batch.edge_index, batch.e_id
+        assert torch.equal(n_id[:batch.batch_size], ids[batch.input_id]) and torch.equal(batch.x, data.x[n_id])
+        place = {v: at for at, v in reversed(list(enumerate(n_id.tolist())))}  # The first, of vertices that are there twice.
+        expected = [(place[u], at, e) for e, (u, v) in enumerate(zip(source.tolist(), target.tolist())) if u in place for at in range(len(n_id)) if n_id[at] == v]
+        assert sorted(zip(row.tolist(), col.tolist(), e_id.tolist())) == sorted(expected) and bool((col[1:] >= col[:-1]).all())
+        assert torch.equal(batch.edge_attr, data.edge_attr[e_id]) and "num_sampled_edges" not in batch
+    links = LinkNeighborLoader(data, [2], edge_label_index=data.edge_index[:, :40], batch_size=20, neg_sampling="binary", device=device, **options)
+    for batch in links:
+        batch = batch.cpu()
+        inside = torch.isin(source, batch.n_id) & torch.isin(target, batch.n_id)
+        assert torch.equal(batch.e_id.sort().values, inside.nonzero().view(-1))
+
+
+def test_labor_shares_neighbours():
+    draw = torch.Generator().manual_seed(1)
+    data = Data(edge_index=torch.randint(1000, (2, 60_000), generator=draw), num_nodes=1000)
+    counts = []
+    for options in ({}, {"labor": True}, {"labor": True, "layer_dependency": True}):
+        torch.manual_seed(2)
+        batches = list(NeighborLoader(data, [8, 8], batch_size=50, device="cpu", **options))
+        counts.append(sum(batch.num_nodes for batch in batches))
+        assert all(batch.num_sampled_edges[0] == 8 * batch.batch_size for batch in batches)
+    assert counts[1] < 0.9 * counts[0] and counts[2] < counts[1]
+
+
 def test_transforms_and_bidirectional():
     data = some_data()
     loader = NeighborLoader(data, [2, 2], batch_size=20, transform=lambda batch: (batch, "seen"), transform_sampler_output=lambda out: out, device="cpu")
@@ -243,12 +397,29 @@ def test_workers_are_accepted_and_it_is_said_once():
     (lambda d: LinkNeighborLoader((FeatureStore(), GraphStore()), [2]), ValueError, "data: got a pair of stores"),
     (lambda d: NeighborLoader((FeatureStore(), GraphStore()), [2]), ValueError, "input_nodes: got None"),
     (lambda d: NeighborLoader(Data(x=d.x), [2]), ValueError, "data: got one without edge_index"),
-    (lambda d: NeighborLoader(d, [2], time_attr="y"), ValueError, "time_attr: got 'y'"),
-    (lambda d: NeighborLoader(d, [2], temporal_strategy="last"), ValueError, "temporal_strategy: got 'last'"),
-    (lambda d: NeighborLoader(d, [2], input_time=d.y), ValueError, "input_time: got times"),
-    (lambda d: LinkNeighborLoader(d, [2], edge_label_time=d.y), ValueError, "edge_label_time: got times"),
-    (lambda d: NeighborLoader(d, [2], subgraph_type="induced"), ValueError, "subgraph_type: got 'induced'"),
-    (lambda d: NeighborLoader(d, [2], directed=False), ValueError, "directed: got False"),
+    (lambda d: NeighborLoader(d, [2], time_attr="x"), ValueError, "time_attr: got elements of type torch.float32"),
+    (lambda d: NeighborLoader(d, [2], time_attr="none"), ValueError, "time_attr: got 'none'"),
+    (lambda d: NeighborLoader(d, [2], temporal_strategy="last"), ValueError, 'temporal_strategy: got "last" without time_attr'),
+    (lambda d: NeighborLoader(d, [2], temporal_strategy="first", time_attr="y"), ValueError, "temporal_strategy: got 'first'"),
+    (lambda d: NeighborLoader(d, [2], temporal_strategy="last", time_attr="y", replace=True), ValueError, 'temporal_strategy: got "last" with replace'),
+    (lambda d: NeighborLoader(d, [2], temporal_strategy="last", time_attr="y", weight_attr="edge_weight"), ValueError, 'temporal_strategy: got "last" with weight_attr'),
+    (lambda d: NeighborLoader(d, [2], input_time=d.y), ValueError, "input_time: got times without time_attr"),
+    (lambda d: NeighborLoader(d, [2], input_time=d.y[:3], time_attr="y"), ValueError, f"input_time: got 3 times, expected one for each seed, {VERTICES}"),
+    (lambda d: NeighborLoader(d, [2], input_time=d.x[:, 0], time_attr="y"), ValueError, "input_time: got elements of type torch.float32"),
+    (lambda d: NeighborLoader(Data(edge_index=d.edge_index, x=d.x, t=torch.arange(EDGES)), [2], time_attr="t"), ValueError, "input_time: got None"),
+    (lambda d: NeighborLoader((FeatureStore(), GraphStore()), [2], input_nodes=d.y, time_attr="y"), ValueError, "time_attr: got 'y', expected None: of a pair of stores"),
+    (lambda d: LinkNeighborLoader(d, [2], edge_label_time=d.y), ValueError, "edge_label_time: got times without time_attr"),
+    (lambda d: LinkNeighborLoader(d, [2], time_attr="y"), ValueError, "edge_label_time: got None with time_attr"),
+    (lambda d: LinkNeighborLoader(d, [2], time_attr="y", edge_label_time=d.y), ValueError, f"edge_label_time: got {VERTICES} times, expected one for each link, {EDGES}"),
+    (lambda d: NeighborLoader(d, [2], subgraph_type="all"), ValueError, "subgraph_type: got 'all'"),
+    (lambda d: NeighborLoader(d, [2], subgraph_type="induced", disjoint=True), ValueError, 'subgraph_type: got "induced" with disjoint'),
+    (lambda d: NeighborLoader(d, [2], directed=False, time_attr="y"), ValueError, 'subgraph_type: got "induced" with time_attr'),
+    (lambda d: NeighborLoader(d, [2], labor=True, replace=True), ValueError, "labor: got True with replace"),
+    (lambda d: NeighborLoader(d, [2], labor=True, disjoint=True), ValueError, "labor: got True with disjoint"),
+    (lambda d: LinkNeighborLoader(d, [2], labor=True, time_attr="y", edge_label_time=torch.zeros(EDGES)), ValueError, "labor: got True with time_attr"),
+    (lambda d: NeighborLoader(d, [2], layer_dependency=True), ValueError, "layer_dependency: got True without labor"),
+    (lambda d: NeighborLoader(d, [2], labor=True, neighbor_sampler=NeighborSampler(d, [2])), ValueError, "labor: got True with a neighbor_sampler"),
+    (lambda d: NeighborLoader(d, [2], time_attr="y", neighbor_sampler=NeighborSampler(d, [2])), ValueError, "time_attr: got 'y' with a neighbor_sampler"),
     (lambda d: NeighborLoader(d, [0]), ValueError, r"num_neighbors: got \[0\]"),
     (lambda d: NeighborLoader(d, {("a", "to", "b"): [2]}), ValueError, "num_neighbors: got a dict"),
     (lambda d: NeighborLoader(d, [2], weight_attr="x"), ValueError, "weight_attr: got 'x'"),

@@ -92,6 +92,118 @@ def test_bad_arguments(seeds, options, error, message):
         GRAPH.sample(seeds, **options)
 
 
+def shared_number(seed, batch, hop, vertex):
+    """r_t of a neighbour, from the words of Philox4x32-10 by its paper; hop None: that of all hops."""
+    c = [vertex // 2, 0, batch & 0xffffffff, (254 if hop is None else 128 + hop) << 24 | batch >> 32]
+    k = [seed & 0xffffffff, seed >> 32]
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [b >> 32 ^ c[1] ^ k[0], b & 0xffffffff, a >> 32 ^ c[3] ^ k[1], a & 0xffffffff]
+        k = [(k[0] + 0x9E3779B9) & 0xffffffff, (k[1] + 0xBB67AE85) & 0xffffffff]
+    bits = c[3] << 32 | c[2] if vertex % 2 else c[1] << 32 | c[0]
+    return ((bits >> 12) * 2 + 1) / 2**53
+
+
+@pytest.mark.parametrize("options", [{}, {"weighted": True}, {"layer_dependency": True}, {"once": True}, {"once": True, "layer_dependency": True, "weighted": True}])
+def test_labor_takes_the_neighbours_with_the_smallest_numbers(options):
+    fanouts, seeds = [4, 70, 3], [7, 3, 7, 99, 50]
+    found = GRAPH.sample(seeds, fanouts, labor=True, device="cpu", seed=2**40 + 3, batch=2**33 + 5, **options)
+    src, dst, weights = GRAPH.to_edges()
+    begin = 0
+    for hop, (fanout, layer) in enumerate(zip(fanouts, found.layers)):
+        r = [shared_number(2**40 + 3, 2**33 + 5, None if options.get("layer_dependency") else hop, v) for v in range(100)]
+        rows = len(layer.offsets) - 1
+        for row in range(rows):
+            edges = np.flatnonzero(src == found.vertices[row]) if row >= begin or not options.get("once") else np.empty(0, int)
+            if len(edges) > fanout:
+                edges = sorted((r[dst[e]] / (weights[e] if options.get("weighted") else 1), e) for e in edges if not options.get("weighted") or weights[e] > 0)
+                edges = [e for _, e in edges[:fanout]]
+            elif options.get("weighted"):
+                edges = edges[weights[edges] > 0]
+            mine = layer.edge_ids[layer.offsets[row]:layer.offsets[row + 1]]
+            assert mine.tolist() == list(edges) and np.array_equal(found.vertices[layer.targets[layer.offsets[row]:layer.offsets[row + 1]]], dst[mine])
+        begin = rows
+    for devices in (2, 3, 4):
+        several = GRAPH.sample(seeds, fanouts, labor=True, device="cpu", devices=devices, seed=2**40 + 3, batch=2**33 + 5, **options)
+        assert np.array_equal(several.vertices, found.vertices) and all(np.array_equal(a.edge_ids, b.edge_ids) for a, b in zip(several.layers, found.layers))
+    many = GRAPH.sample_batches(seeds + seeds, fanouts, batch_size=5, labor=True, device="cpu", seed=2**40 + 3, batch=2**33 + 5, edge_ids=True, **options)
+    assert np.array_equal(many[0].vertices, found.vertices) and not np.array_equal(many[1].vertices, found.vertices)
+
+
+def test_parallel_edges_have_one_number():
+    graph = warren.from_edges([0] * 6, [1, 1, 1, 2, 2, 3], keep_duplicates=True)
+    for batch in range(20):
+        found = graph.sample(0, [3], labor=True, batch=batch, device="cpu").layers[0].edge_ids.tolist()
+        order = sorted(range(6), key=lambda e: (shared_number(1, batch, 0, [1, 1, 1, 2, 2, 3][e]), e))
+        assert found == order[:3]
+
+
+def test_labor_has_fewer_vertices_for_as_many_edges():
+    graph = warren.generate("community:3000,60", symmetrize=True)
+    seeds = np.arange(0, 3000, 3)
+    plain, shared, dependent = (graph.sample_batches(seeds, [10, 10], batch_size=200, device="cpu", once=True, **options)
+                                for options in ({}, {"labor": True}, {"labor": True, "layer_dependency": True}))
+    assert shared.edge_begins[0][-1] == plain.edge_begins[0][-1]
+    counts = [int(found.vertex_begins[-1]) for found in (plain, shared, dependent)]
+    assert counts[1] < 0.9 * counts[0] and counts[2] < counts[1]
+
+
+@pytest.mark.parametrize("strategy", ["uniform", "last"])
+@pytest.mark.parametrize("options", [{}, {"once": True}, {"fanouts": [-1, 2]}, {"devices": 3}, {"replace": True}, {"weighted": True}])
+def test_sampling_by_time(strategy, options):
+    if strategy == "last" and (options.get("replace") or options.get("weighted")):
+        pytest.skip("nothing is drawn")
+    options = {"fanouts": [4, 3], **options}
+    src, dst, weights = GRAPH.to_edges()
+    times = np.random.default_rng(5).integers(-20, 20, len(src))
+    seeds, when = [7, 3, 7, 99], [-21, 0, 19, 5]
+    found = GRAPH.sample(seeds, edge_times=times, seed_times=when, temporal_strategy=strategy, device="cpu", **options)
+    assert found.trees[:4].tolist() == [0, 1, 2, 3] and found.vertices[:4].tolist() == seeds
+    begin = 0
+    for fanout, layer in zip(options["fanouts"], found.layers):
+        rows = len(layer.offsets) - 1
+        for row in range(rows):
+            mine = layer.edge_ids[layer.offsets[row]:layer.offsets[row + 1]]
+            early = np.flatnonzero((src == found.vertices[row]) & (times <= when[found.trees[row]]) & ((weights > 0) | (not options.get("weighted"))))
+            if options.get("once") and row < begin:
+                early = early[:0]
+            if strategy == "last":
+                ordered = sorted(early.tolist(), key=lambda e: (times[e], e))
+                assert mine.tolist() == (ordered if fanout < 0 else ordered[-fanout:])
+            else:
+                count = len(early) if fanout < 0 else fanout * (len(early) > 0) if options.get("replace") else min(fanout, len(early))
+                assert len(mine) == count and set(mine.tolist()) <= set(early.tolist()) and (options.get("replace") or len(set(mine.tolist())) == count)
+            ends = layer.targets[layer.offsets[row]:layer.offsets[row + 1]]
+            assert np.array_equal(found.vertices[ends], dst[mine]) and (found.trees[ends] == found.trees[row]).all()
+        begin = rows
+    kept = warren.EdgeTimes(times)
+    again = GRAPH.sample_batches(seeds, edge_times=kept, seed_times=np.array(when, np.int8), temporal_strategy=strategy, device="cpu", edge_ids=True, **options)
+    assert len(kept) == len(src) and len(again) == 1 and np.array_equal(again[0].vertices, found.vertices) and np.array_equal(again[0].trees, found.trees)
+    assert all(np.array_equal(a.edge_ids, b.edge_ids) for a, b in zip(again[0].layers, found.layers))
+    halves = GRAPH.sample_batches(seeds, edge_times=kept, seed_times=when, temporal_strategy=strategy, device="cpu", batch_size=2, edge_ids=True, **options)
+    alone = GRAPH.sample(seeds[2:], edge_times=kept, seed_times=when[2:], temporal_strategy=strategy, device="cpu", batch=1, **options)
+    assert np.array_equal(halves[1].vertices, alone.vertices)
+    one = GRAPH.sample(seeds, edge_times=kept, seed_times=19, temporal_strategy=strategy, device="cpu", **options)
+    assert np.array_equal(one.layers[0].offsets, GRAPH.sample(seeds, device="cpu", **options).layers[0].offsets)
+
+
+@pytest.mark.parametrize("options, message", [
+    ({"labor": True, "replace": True}, "labor: .* replace"), ({"labor": True, "disjoint": True}, "labor: .* disjoint"), ({"layer_dependency": True}, "layer_dependency: is for labor"),
+    ({"labor": True, "edge_times": np.zeros(900, int), "seed_times": 1}, "labor: .* edge_times"), ({"seed_times": [1]}, "seed_times: got times without edge_times"),
+    ({"temporal_strategy": "last"}, "temporal_strategy: got 'last' without edge_times"), ({"temporal_strategy": "first"}, "temporal_strategy: got 'first'"),
+    ({"edge_times": np.zeros(3, int), "seed_times": [1]}, "edge_times: got 3 times, expected one for each of"), ({"edge_times": "all", "seed_times": [1, 2]}, "seed_times: got 2 times"),
+    ({"edge_times": "all"}, "seed_times: got None"), ({"edge_times": np.zeros(900), "seed_times": [1]}, "edge_times: got elements of type float64"),
+    ({"edge_times": "all", "seed_times": [0.5]}, "seed_times: got elements"), ({"edge_times": "all", "seed_times": np.array([2**63], np.uint64)}, "seed_times: got 9223372036854775808"),
+    ({"edge_times": "all", "seed_times": 1, "temporal_strategy": "last", "replace": True}, 'got "last" with replace'),
+    ({"edge_times": "all", "seed_times": 1, "temporal_strategy": "last", "weighted": True}, 'got "last" with weighted')])
+def test_choices_that_do_not_go_together(options, message):
+    if isinstance(options.get("edge_times"), str):
+        options = {**options, "edge_times": np.zeros(len(GRAPH.to_edges()[0]), int)}
+    for call in (GRAPH.sample, GRAPH.sample_batches):
+        with pytest.raises(ValueError, match=message):
+            call([5], [2], device="cpu", **options)
+
+
 def test_weights_are_needed_to_draw_by_them():
     with pytest.raises(ValueError, match="weighted: the graph has no weights"):
         warren.from_edges([0], [1]).sample(0, weighted=True)

@@ -26,14 +26,14 @@ from ._partition import PartitionResult, ReorderResult, partition, reorder
 from ._processes import Ranks, join_processes
 from ._report import report
 from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, Result, SsspResult, TrianglesResult
-from ._sample import Sample, SampledBatches, SampledLayer, sample, sample_batches
+from ._sample import EdgeTimes, Sample, SampledBatches, SampledLayer, sample, sample_batches
 from ._session import Session
 from ._table import Table, gather, lookup
 from ._train import Model, PredictResult, TrainResult, load_model, predict, train
 from ._version import __version__
 from ._walks import RandomWalks, random_walks
 
-__all__ = ["BetweennessResult", "BfsResult", "ComponentsResult", "CoreNumberResult", "Dataset", "Error", "Graph", "Model", "PageRankResult",
+__all__ = ["BetweennessResult", "BfsResult", "ComponentsResult", "CoreNumberResult", "Dataset", "EdgeTimes", "Error", "Graph", "Model", "PageRankResult",
            "PartitionResult", "PredictResult", "RandomWalks", "Ranks", "ReorderResult", "Result", "Sample", "SampledBatches", "SampledLayer", "Session", "SsspResult", "Table", "TeamError",
            "TrainResult", "TrianglesResult", "VertexError", "__version__", "betweenness", "bfs", "check_machine", "connected_components", "core_number", "from_csr",
            "from_cugraph", "from_edges", "from_networkx", "from_pandas", "from_pyg", "from_scipy", "gather", "generate", "join_processes", "load_model", "lookup",

@@ -97,6 +97,14 @@ def check_range(name: str, ids: np.ndarray, limit: int) -> None:
     raise VertexError(f"{name}[{at}]: got {int(ids[at])}, expected {expected}")
 
 
+def times_array(name: str, values: Any, expected: str) -> np.ndarray:
+    """Times of any integer type as int64: int64 without a copy. Raises ValueError for what are no integers, and for one past 2^63 - 1."""
+    times = _integers(name, values, expected)
+    if times.dtype == np.uint64 and times.size > 0 and int(times.max()) >= 2**63:
+        raise ValueError(f"{name}: got {int(times.max())}, expected times below 2**63")
+    return np.ascontiguousarray(times, dtype=np.int64)
+
+
 def offsets_array(name: str, values: Any) -> np.ndarray:
     """Offsets of rows as uint64: int64 and uint64 without a copy."""
     offsets = _integers(name, values, "one offset more than vertices")

@@ -237,11 +237,13 @@ class Graph:
         return spmm(self, B, normalize, transpose, strategy, self_loops, weighted, device, devices, session, return_info)
 
     def sample(self, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), replace: bool = False, weighted: bool = False, disjoint: bool = False, seed: int = 1,
-               batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False) -> Sample:
+               batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, labor: bool = False, layer_dependency: bool = False,
+               edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform") -> Sample:
         """As warren.sample(self, ...)."""
         from ._sample import sample
 
-        return sample(self, seeds, fanouts, replace, weighted, disjoint, seed, batch, device, devices, edges, session, once=once)
+        return sample(self, seeds, fanouts, replace, weighted, disjoint, seed, batch, device, devices, edges, session, once=once, labor=labor,
+                      layer_dependency=layer_dependency, edge_times=edge_times, seed_times=seed_times, temporal_strategy=temporal_strategy)
 
     def random_walks(self, starts: Any, length: int = 80, weighted: bool = False, p: float = 1.0, q: float = 1.0, seed: int = 1, batch: int = 0, device: str = "auto",
                      devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> RandomWalks:
@@ -252,11 +254,13 @@ class Graph:
 
     def sample_batches(self, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                        disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
-                       devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False) -> SampledBatches:
+                       devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, labor: bool = False, layer_dependency: bool = False,
+                       edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform") -> SampledBatches:
         """As warren.sample_batches(self, ...)."""
         from ._sample import sample_batches
 
-        return sample_batches(self, seeds, fanouts, batch_size, replace, weighted, disjoint, edge_ids, seed, batch, in_flight, device, devices, edges, session, once=once)
+        return sample_batches(self, seeds, fanouts, batch_size, replace, weighted, disjoint, edge_ids, seed, batch, in_flight, device, devices, edges, session, once=once,
+                              labor=labor, layer_dependency=layer_dependency, edge_times=edge_times, seed_times=seed_times, temporal_strategy=temporal_strategy)
 
     def sddmm(self, X: Any, Y: Any, weighted: bool = True, device: str = "auto", devices: int | str = "auto", session: Session | None = None,
               return_info: bool = False) -> Any:

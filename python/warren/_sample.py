@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._arrays import seed_number, whole_number
+from ._arrays import seed_number, times_array, whole_number
 from ._graph import Graph, check_graph, is_one, vertex_array
 from ._libraries import check_library, library_of, to_library
 from ._results import run_info
@@ -140,6 +140,47 @@ class SampledBatches(Sequence[Sample]):
         return f"<warren.SampledBatches {len(self)} batches, {self.info['sampled_edges']} edges>"
 
 
+class EdgeTimes:
+    """Times of a graph's edges, for calls that sample by time: lists of edges are sorted by the first call, and later ones with the same options use them.
+
+    times: integers of 64 bits, one for each edge, in the order of to_edges(). Raises ValueError for what are none.
+    """
+
+    def __init__(self, times: Any):
+        self._core = _core.EdgeTimes(times_array("times", times, "one for each edge"))
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __repr__(self) -> str:
+        return f"<warren.EdgeTimes of {len(self)} edges>"
+
+
+def _choices(seeds: int, replace: bool, weighted: bool, disjoint: bool, once: bool, labor: bool, layer_dependency: bool, edge_times: Any, seed_times: Any,
+             temporal_strategy: str) -> _core.SampleChoices:
+    """Which neighbours are sampled of so many seeds."""
+    choices = _core.SampleChoices()
+    choices.replace, choices.weighted, choices.disjoint, choices.once = bool(replace), bool(weighted), bool(disjoint), bool(once)
+    choices.labor, choices.layer_dependency = bool(labor), bool(layer_dependency)
+    if not isinstance(temporal_strategy, str) or temporal_strategy not in ("uniform", "last"):
+        raise ValueError(f'temporal_strategy: got {temporal_strategy!r}, expected "uniform" or "last"')
+    choices.temporal_last = temporal_strategy == "last"
+    if edge_times is None:
+        for name, given in (("seed_times", seed_times is not None), ("temporal_strategy", choices.temporal_last)):
+            if given:
+                raise ValueError(f"{name}: got {'times' if name == 'seed_times' else repr(temporal_strategy)} without edge_times, expected times of the edges, too")
+        return choices
+    if choices.temporal_last and (replace or weighted):
+        raise ValueError(f'temporal_strategy: got "last" with {"replace" if replace else "weighted"}, expected none: the latest edges are taken, and none is drawn')
+    if seed_times is None:
+        raise ValueError("seed_times: got None, expected a time for each seed, or one for all")
+    if isinstance(seed_times, (int, np.integer)) and not isinstance(seed_times, bool):
+        seed_times = np.broadcast_to(np.array(whole_number("seed_times", seed_times, -2**63, "a time of 64 bits")), (seeds,))
+    times = edge_times if isinstance(edge_times, EdgeTimes) else EdgeTimes(times_array("edge_times", edge_times, "one for each edge"))
+    choices.set_times(times._core, times_array("seed_times", seed_times, "one for each seed"))
+    return choices
+
+
 def _seeds_of(graph: Graph, seeds: Any, name: str = "seeds") -> np.ndarray:
     chosen = np.array([graph.vertex(seeds, name)], np.uint32) if is_one(graph, seeds) else vertex_array(graph, seeds, name)
     if chosen.size == 0:
@@ -166,35 +207,45 @@ def _batch_number(batch: Any) -> int:
 
 
 def sample(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), replace: bool = False, weighted: bool = False, disjoint: bool = False, seed: int = 1,
-           batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False) -> Sample:
+           batch: int = 0, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, labor: bool = False, layer_dependency: bool = False,
+           edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform") -> Sample:
     """Neighbours of vertices, sampled hop by hop along their edges: of a vertex' N neighbours min(N, M) different ones, uniformly, M being the hop's fanout.
 
     seeds: a vertex, or a list or an array of them, which may repeat; names where the graph has some. fanouts: numbers of neighbours from the seeds outwards; -1: all.
     replace: M draws of all neighbours. weighted: draws go by the edges' weights, which are 0 or more. disjoint: every sampled edge has a vertex of its own.
     once: a vertex' neighbours are drawn once, in the hop after the one that found it, as PyTorch Geometric does; its row is empty in later hops. Else every
     hop draws anew for all vertices that the sample has by then.
-    seed, batch: batches of one seed draw differently by their numbers. The sample is a function of the graph, these two and the seeds alone: the same on
+    labor: layer-neighbour sampling (Balin and Catalyurek, NeurIPS 2023): of a vertex s the min(N, M) neighbours t with the smallest r_t, where r_t is a random
+    number of (0, 1) that is t's own in this hop, whichever s it is a neighbour of; with `weighted` the smallest r_t / w(s, t). Vertices share neighbours, and the
+    sample has fewer of them. layer_dependency: r_t is t's own in all hops. Parallel edges have one r_t. Not with replace, disjoint or edge_times.
+    edge_times: a time for each edge, in the order of to_edges(), integers of 64 bits, or an EdgeTimes, which saves later calls with the same options the sorting. seed_times: a time for
+    each seed, or one for all. Edges that are later than the seed of their tree are not sampled, and trees are disjoint. temporal_strategy: "uniform": others are
+    drawn as without times; "last": the min(N, M) latest of them in the order of their times, of equal times those further on in to_edges().
+    seed, batch: batches of one seed draw differently by their numbers. The sample is a function of the graph, these two, the seeds and times alone: the same on
     every device and number of ranks. Its arrays are NumPy's; of seeds that are on a GPU they are of the seeds' library, on that GPU, where the seeds are read. A session keeps what sampling needs for the next batch of as many seeds with the same options.
     Raises VertexError (an IndexError) for a seed that is no vertex; ValueError for no seeds, a fanout out of range, and `weighted` for a graph without weights,
-    with a negative one or with none above 0; MemoryError.
+    with a negative one or with none above 0, times that are not one each, and options that do not go together; MemoryError.
     """
     check_graph(graph)
     hops = hops_of("fanouts", fanouts)
     run = run_of("auto", edges, device, devices, session)
     on_gpu = _seeds_on_gpu(graph, seeds)
     if on_gpu is not None:
-        many = _core.sample_batches(graph._core, on_gpu, hops, on_gpu.size, bool(replace), bool(weighted), bool(disjoint), bool(once), True,
+        choices = _choices(on_gpu.size, replace, weighted, disjoint, once, labor, layer_dependency, edge_times, seed_times, temporal_strategy)
+        many = _core.sample_batches(graph._core, on_gpu, hops, on_gpu.size, choices, True,
                                     seed_number(seed), _batch_number(batch), 1, False, run)
         only: Sample = SampledBatches(graph, [on_gpu.size], many, library_of(seeds), on_gpu.gpu)[0]
         return only
     chosen = _seeds_of(graph, seeds)
-    found = _core.sample(graph._core, chosen, hops, bool(replace), bool(weighted), bool(disjoint), bool(once), seed_number(seed), _batch_number(batch), run)
+    choices = _choices(len(chosen), replace, weighted, disjoint, once, labor, layer_dependency, edge_times, seed_times, temporal_strategy)
+    found = _core.sample(graph._core, chosen, hops, choices, seed_number(seed), _batch_number(batch), run)
     return Sample(graph, len(chosen), found)
 
 
 def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15, 10, 5), batch_size: int = 1024, replace: bool = False, weighted: bool = False,
                    disjoint: bool = False, edge_ids: bool = False, seed: int = 1, batch: int = 0, in_flight: int = 0, device: str = "auto",
-                   devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, own: bool = False) -> SampledBatches:
+                   devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *, once: bool = False, own: bool = False,
+                   labor: bool = False, layer_dependency: bool = False, edge_times: Any = None, seed_times: Any = None, temporal_strategy: str = "uniform") -> SampledBatches:
     """Samples of many batches by one call, each as sample() gives it, in arrays that stay on the device.
 
     seeds: a list or an array of vertices, on a GPU too, batch after batch; batch_size seeds make a batch, the last one has the rest. edge_ids: tell the edges' places in the
@@ -212,7 +263,8 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     size = whole_number("batch_size", batch_size, 1, "a number of seeds, 1 or more")
     flight = whole_number("in_flight", in_flight, 0, "a number of batches, or 0 to choose")
     most = 2**32 - 1
-    found = _core.sample_batches(graph._core, chosen, hops, size if own else min(size, chosen.size), bool(replace), bool(weighted), bool(disjoint), bool(once), bool(edge_ids),
+    choices = _choices(chosen.size, replace, weighted, disjoint, once, labor, layer_dependency, edge_times, seed_times, temporal_strategy)
+    found = _core.sample_batches(graph._core, chosen, hops, size if own else min(size, chosen.size), choices, bool(edge_ids),
                                  seed_number(seed), _batch_number(batch), min(flight, most), bool(own), run)
     counts = [min(size, chosen.size - at) for at in range(0, chosen.size, size)]
     return SampledBatches(graph, counts, found, None if on_gpu is None else library_of(seeds), None if on_gpu is None else on_gpu.gpu)

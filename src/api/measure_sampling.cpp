@@ -176,6 +176,10 @@ class SampleRank {
   void look_at_all(SamplingFigures& mine) {
     const TraceSpan span("verify", team_.rank());
     const graph::Graph* graph = team_.rank() == 0 ? &graph_.csr() : nullptr;
+    std::vector<Vertex> store_ids;
+    for (std::uint64_t v = 0; graph != nullptr && options_.sampler.labor && v < graph->vertices;
+         ++v)
+      store_ids.push_back(order_.to_new(static_cast<Vertex>(v)));
     // Rank 0 looks at all batches; every rank sends one at a time.
     std::vector<std::vector<std::uint64_t>> packed;
     each_flight([&](std::uint64_t, std::uint64_t count) {
@@ -198,8 +202,9 @@ class SampleRank {
         std::vector<std::int64_t> seed_times;
         for (std::uint64_t i = 0; options_.sampler.temporal && i < options_.sampler.batch; ++i)
           seed_times.push_back(times_.vertices[batch.vertices[i]]);
-        const std::string wrong = sample::verify(*graph, batch, options_.sampler.batch,
-                                                 options_.sampler, {times_.edges, seed_times});
+        const std::string wrong =
+            sample::verify(*graph, batch, options_.sampler.batch, options_.sampler,
+                           {times_.edges, seed_times}, {number, store_ids});
         if (!wrong.empty() && mine.wrong.empty())
           mine.wrong = fmt::format("batch {}: {}", number, wrong);
       }
@@ -294,6 +299,17 @@ void check(const SamplingTrialOptions& options) {
           ".npy) and --seed-times TIME|FILE (of seeds)");
   require(options.sampler.temporal || (options.times.empty() && options.seed_times.empty()),
           "--times and --seed-times are for --temporal");
+  const sample::SamplerOptions& sampler = options.sampler;
+  require(!sampler.temporal_last || sampler.temporal, "--temporal-last is for --temporal");
+  require(!sampler.temporal_last || (!sampler.replace && !sampler.weighted),
+          "--temporal-last takes the latest edges, and draws none: leave out --replace and "
+          "--weighted");
+  require(!sampler.labor || !sampler.replace,
+          "--labor takes different neighbours of a vertex: leave out --replace");
+  require(!sampler.labor || (!sampler.disjoint && !sampler.temporal),
+          "--labor has vertices share neighbours, which the trees of --disjoint and --temporal "
+          "cannot: leave out one of them");
+  require(!sampler.layer_dependency || sampler.labor, "--layer-dependency is for --labor");
 }
 
 SamplingFigures measure_sampling(const Graph& graph, const WhereOptions& where,

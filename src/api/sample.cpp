@@ -19,8 +19,8 @@ using api::RankGraph;
 SampleResult sample_with(const Graph& graph, const SampleOptions& options) {
   api::check_sampling(graph, options, 1);
   Call call(graph, api::call_options(std::nullopt, options));
-  const api::SamplerKey key{options.fanouts,  options.seeds.size(), options.seed, options.replace,
-                            options.weighted, options.disjoint,     options.once};
+  api::SamplerKey key = api::key_of(options);
+  key.batch = options.seeds.size();
   sample::HostBatch found;
   call.run([&](team::Team& team, RankGraph& rank) {
     api::KeptSampler& kept = api::KeptSampler::of(team, rank, key, true);
@@ -28,9 +28,11 @@ SampleResult sample_with(const Graph& graph, const SampleOptions& options) {
       team.barrier();
       if (team.reports()) {  // Each process samples the same.
         kept.seeds.upload(kept.stream, options.seeds);
+        const std::int64_t* const times = kept.put_times(options.seed_times);
         kept.stream.synchronize();
         const double begin = now_seconds();
-        kept.sampler.run(kept.stream, kept.seeds.data(), options.seeds.size(), options.batch);
+        kept.sampler.run(kept.stream, kept.seeds.data(), options.seeds.size(), options.batch,
+                         times);
         const auto counts = kept.sampler.counts(kept.stream);
         call.info.seconds = now_seconds() - begin;
         found = sample::fetch(kept.stream, kept.sampler, 0, counts[0]);

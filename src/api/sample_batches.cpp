@@ -141,15 +141,17 @@ const Vertex* put_seeds(KeptSampler& kept, const Graph& graph, const SampleBatch
   return seeds;
 }
 
-/// Batches [first, end) of the call, whose seeds are `seeds`, `all` of them. `number`: of batch 0.
+/// Batches [first, end) of the call, whose seeds are `seeds`, `all` of them, with `times` where
+/// they have some. `number`: of batch 0.
 void sample_share(KeptSampler& kept, const SampleBatchesOptions& options, const Vertex* seeds,
-                  std::uint64_t all, std::uint64_t first, std::uint64_t end, std::uint64_t number,
-                  Sampled& mine) {
+                  const std::int64_t* times, std::uint64_t all, std::uint64_t first,
+                  std::uint64_t end, std::uint64_t number, Sampled& mine) {
   const std::uint64_t each = std::min<std::uint64_t>(options.batch_size, seeds_of(options));
   for (std::uint64_t b = first; b < end; b += kept.key.in_flight) {
     const std::uint64_t begin = (b - first) * each;
     const std::uint64_t count = std::min<std::uint64_t>(all - begin, each * kept.key.in_flight);
-    kept.sampler.run(kept.stream, seeds + begin, count, number + b);
+    kept.sampler.run(kept.stream, seeds + begin, count, number + b,
+                     times == nullptr ? nullptr : times + begin);
     auto counts = kept.sampler.counts(kept.stream);
     const double done = static_cast<double>(b - first) + static_cast<double>(counts.size());
     add_flight(kept, std::move(counts), static_cast<double>(end - first) / done, mine);
@@ -253,16 +255,12 @@ SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& o
   const std::uint32_t wanted = options.in_flight != 0                 ? options.in_flight
                                : call.info.device == DeviceKind::cuda ? kInFlightOnGpu
                                                                       : 1;
-  const api::SamplerKey key{
-      options.fanouts,
-      is_own ? options.batch_size : std::min<std::uint64_t>(options.batch_size, seeds_of(options)),
-      options.seed,
-      options.replace,
-      options.weighted,
-      options.disjoint,
-      options.once,
-      options.edge_ids,
-      is_own ? wanted : static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, most))};
+  api::SamplerKey key = api::key_of(options);
+  key.batch =
+      is_own ? options.batch_size : std::min<std::uint64_t>(options.batch_size, seeds_of(options));
+  key.edge_ids = options.edge_ids;
+  key.in_flight =
+      is_own ? wanted : static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, most));
   std::vector<Sampled> parts(ranks);
   api::BadId bad;
   call.run([&](team::Team& team, RankGraph& rank) {
@@ -281,19 +279,22 @@ SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& o
     if (!is_own) found = api::first_of(team, found);
     if (team.reports()) bad = found;
     if (found.place != api::BadId::kNone) return;
+    const std::int64_t* const times = kept.put_times(
+        key.edge_times == nullptr ? std::span<const std::int64_t>()
+                                  : std::span(options.seed_times).subspan(from, until - from));
     double seconds = 0.0;
     if (is_own) {
       // Lists of other ranks do not change, so that none need be waited for.
       const double begin = now_seconds();
-      sample_share(kept, options, seeds, until - from, 0, batches, own_number(options.batch, p),
-                   mine);
+      sample_share(kept, options, seeds, times, until - from, 0, batches,
+                   own_number(options.batch, p), mine);
       call.info.seconds = now_seconds() - begin;
       return;
     }
     team.with_peer_memory([&] {
       team.barrier();
       const double begin = now_seconds();
-      sample_share(kept, options, seeds, until - from, first, end, options.batch, mine);
+      sample_share(kept, options, seeds, times, until - from, first, end, options.batch, mine);
       if (team.spans_processes()) {
         join_everywhere(team, kept.stream, mine);
       } else if (ranks > 1) {
@@ -308,7 +309,7 @@ SampleBatchesResult sample_all(const Graph& graph, const SampleBatchesOptions& o
   if (bad.place != api::BadId::kNone)
     throw VertexError(fmt::format("seeds[{}]: got {}, expected a vertex, 0 to {}", bad.place,
                                   static_cast<std::int64_t>(bad.number), graph.vertices() - 1));
-  SampleBatchesResult result = told(parts[0], options.disjoint);
+  SampleBatchesResult result = told(parts[0], key.disjoint);
   result.info = call.info;
   return result;
 }

@@ -212,32 +212,44 @@ WARREN_HD void choose_by_sums(const W& worker, const TargetDraws& draws, const d
   });
 }
 
-/// Weighted without replacement: place k has an exponential variate over its weight as key, the m
-/// smallest are successive draws in proportion to the weights (Efraimidis and Spirakis, "Weighted
-/// random sampling with a reservoir", 2006). Places of weight 0 are never taken; calls emit(i,
-/// place) for i below m or the number of positive weights, in the order of the draws. `scratch`
-/// holds keyed_bytes(m, lanes).
+/// A place that is never taken.
+inline constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
+/// Of a draw by weights: an exponential variate over the weight. The places with the smallest keys
+/// are successive draws in proportion to the weights (Efraimidis and Spirakis, "Weighted random
+/// sampling with a reservoir", 2006). Positive doubles are ordered as their bits are.
+WARREN_HD inline std::uint64_t weighted_key(const TargetDraws& draws, std::uint32_t place,
+                                            double weight) {
+  return weight > 0.0 ? bits_of(exponential(draws.bits(place)) / weight) : kNoKey;
+}
+/// Of a draw that targets share: the neighbour's number over the weight.
+WARREN_HD inline std::uint64_t shared_key(const NeighbourDraws& draws, Vertex neighbour,
+                                          double weight) {
+  return weight > 0.0 ? bits_of(draws.uniform(neighbour) / weight) : kNoKey;
+}
+
+/// The m places below n with the smallest key_of(place), of equal ones the first; fewer where not
+/// so many have a key. Calls emit(i, place) in the order of the keys. `scratch` holds
+/// keyed_bytes(m, lanes).
 WARREN_HD constexpr std::uint32_t keyed_capacity(std::uint32_t m, std::uint32_t lanes) {
   return next_power_of_two(2 * (m > lanes ? m : lanes));
 }
 WARREN_HD constexpr std::uint64_t keyed_bytes(std::uint32_t m, std::uint32_t lanes) {
   return std::uint64_t{keyed_capacity(m, lanes)} * 12;
 }
-template <class W, class WeightOf, class Emit>
-WARREN_HD void choose_by_keys(const W& worker, const TargetDraws& draws, std::uint32_t n,
-                              std::uint32_t m, std::uint64_t* scratch, WeightOf&& weight_of,
-                              Emit&& emit) {
+template <class W, class KeyOf, class Emit>
+WARREN_HD void choose_by_keys(const W& worker, std::uint32_t n, std::uint32_t m,
+                              std::uint64_t* scratch, KeyOf&& key_of, Emit&& emit) {
   const std::uint32_t lanes = worker.size();
   const std::uint32_t capacity = keyed_capacity(m, lanes);
-  std::uint64_t* const keys = scratch;  // Positive doubles are ordered as their bits are.
+  std::uint64_t* const keys = scratch;
   auto* const places = reinterpret_cast<std::uint32_t*>(scratch + capacity);
   std::uint32_t held = 0;
-  std::uint64_t limit = ~std::uint64_t{0};  // Keys from here on cannot be among the smallest.
+  std::uint64_t limit = kNoKey;  // Keys from here on cannot be among the smallest.
   const auto sort = [&] {
     const std::uint32_t sorted = next_power_of_two(held);
     worker.sync();
     worker.for_each(sorted - held, [&](std::uint64_t i) {
-      keys[held + i] = ~std::uint64_t{0};
+      keys[held + i] = kNoKey;
       places[held + i] = kNowhere;
     });
     sort_in_place(
@@ -262,9 +274,7 @@ WARREN_HD void choose_by_keys(const W& worker, const TargetDraws& draws, std::ui
       worker.sync();
     }
     const std::uint32_t place = base + worker.lane();
-    const double weight = place < n && place >= base ? weight_of(place) : 0.0;
-    std::uint64_t key = ~std::uint64_t{0};
-    if (weight > 0.0) key = bits_of(exponential(draws.bits(place)) / weight);
+    const std::uint64_t key = place < n && place >= base ? key_of(place) : kNoKey;
     const bool is_taken = key < limit;
     const std::uint32_t before = worker.exclusive_scan(is_taken ? 1u : 0u);
     if (is_taken) {

@@ -53,6 +53,7 @@ struct CountNeighbours {
   bool replace;
   bool weighted;
   bool once;
+  bool temporal_last;
 
   /// Edges of the list that are not later than `time`.
   [[nodiscard]] WARREN_HD std::uint32_t not_later(const NeighbourList& list,
@@ -92,6 +93,10 @@ struct CountNeighbours {
       if (times != nullptr) {
         const std::uint32_t tree = flight.trees[at.batch * flight.vertex_stride + i];
         list.degree = not_later(list, times[at.batch * batch_seeds + tree]);
+        if (temporal_last && list.degree > hop.fanout) {  // What is left is taken whole.
+          list.begin += list.degree - hop.fanout;
+          list.degree = hop.fanout;
+        }
       }
       const std::uint32_t n = candidates(list);
       const std::uint32_t all = hop.fanout < n ? hop.fanout : n;
@@ -167,7 +172,7 @@ struct ScanChunks {
   }
 };
 
-enum class Choice { uniform, replacement, keys, sums };
+enum class Choice { uniform, replacement, keys, shared_keys, sums };
 
 /// Chooses the neighbours of targets. Tasks: groups of targets of each batch.
 template <Choice kChoice>
@@ -181,6 +186,8 @@ struct ChooseNeighbours {
   std::uint64_t task_stride;  // A task of the launch does every task_stride-th one.
   std::uint64_t seed;
   std::uint64_t first_batch;
+  bool weighted;          // Of shared keys.
+  bool layer_dependency;  // Likewise.
   std::uint64_t* scratch;
   std::uint64_t scratch_words;
 
@@ -230,21 +237,35 @@ struct ChooseNeighbours {
     } else if constexpr (kChoice == Choice::sums) {
       const double* const sums = store.cumulative[q] + begin;
       if (sums[n - 1] > 0.0) choose_by_sums(worker, draws, sums, n, hop.fanout, emit);
+    } else if constexpr (kChoice == Choice::keys) {
+      const auto key_of = [&](std::uint32_t place) {
+        return weighted_key(draws, place, store.weight(q, begin + place));
+      };
+      if (!takes_all(worker, q, begin, n, true, emit))
+        choose_by_keys(worker, n, hop.fanout, own, key_of, emit);
     } else {
-      choose_weighted(worker, draws, q, begin, n, own, emit);
+      const NeighbourDraws shared(seed, first_batch + batch,
+                                  layer_dependency ? NeighbourDraws::kAllHops : hop.index);
+      const auto key_of = [&](std::uint32_t place) {
+        return shared_key(shared, list[place], weighted ? store.weight(q, begin + place) : 1.0);
+      };
+      if (!takes_all(worker, q, begin, n, weighted, emit))
+        choose_by_keys(worker, n, hop.fanout, own, key_of, emit);
     }
   }
 
+  /// Takes the whole list in order, of weights those above 0, where it is no longer than the
+  /// fanout.
   template <class W, class Emit>
-  WARREN_HD void choose_weighted(const W& worker, const TargetDraws& draws, int q, EdgeOffset begin,
-                                 std::uint32_t n, std::uint64_t* own, Emit&& emit) const {
-    if (n <= hop.fanout && !store.has_zero_weights)
-      return choose_uniformly(worker, draws, n, n, own, emit);
-    if (n > hop.fanout) {
-      const auto weight_of = [&](std::uint32_t place) { return store.weight(q, begin + place); };
-      return choose_by_keys(worker, draws, n, hop.fanout, own, weight_of, emit);
+  WARREN_HD bool takes_all(const W& worker, int q, EdgeOffset begin, std::uint32_t n,
+                           bool has_weights, Emit&& emit) const {
+    if (n > hop.fanout) return false;
+    if (!has_weights || !store.has_zero_weights) {
+      worker.for_each(n, [&](std::uint64_t i) {
+        emit(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i));
+      });
+      return true;
     }
-    // All that have a weight, in order.
     std::uint32_t before = 0;
     for (std::uint32_t base = 0; base < n; base += worker.size()) {
       const std::uint32_t place = base + worker.lane();
@@ -254,6 +275,7 @@ struct ChooseNeighbours {
       before += worker.count(is_taken);
       if (n - base <= worker.size()) break;
     }
+    return true;
   }
 
   /// Asks for the list of a target further on.

@@ -28,6 +28,16 @@ void check(const GraphStore& store, const SamplerOptions& options) {
   require(!options.temporal || options.disjoint,
           "temporal sampling needs disjoint trees: a vertex has the time of its seed");
   require(!options.temporal || store.has_times(), "temporal sampling needs edges with timestamps");
+  require(!options.temporal_last || options.temporal,
+          "the latest edges are taken of temporal sampling alone");
+  require(!options.temporal_last || (!options.replace && !options.weighted),
+          "where the latest edges are taken none is drawn, with replacement or by weights");
+  require(!options.labor || !options.replace,
+          "layer-neighbour sampling takes different neighbours, and cannot replace them");
+  require(!options.labor || !options.disjoint,
+          "layer-neighbour sampling shares neighbours, which disjoint trees cannot");
+  require(!options.layer_dependency || options.labor,
+          "a dependency of layers is one of layer-neighbour sampling");
   require(!options.weighted || store.has_weights(), "weighted sampling needs a store with weights");
   require(!options.weighted || !options.replace || store.has_cumulative(),
           "weighted sampling with replacement needs a store with sums of weights");
@@ -42,7 +52,7 @@ namespace detail {
 
 std::uint64_t scratch_bytes(const FlightRun& run, std::uint32_t fanout, std::uint32_t lanes) {
   if (fanout == kAllNeighbours || run.replace) return 0;
-  if (run.weighted) return keyed_bytes(fanout, lanes);
+  if (run.weighted || run.labor) return keyed_bytes(fanout, lanes);
   return fanout > kFewDraws ? path_doubling_bytes(fanout) : 0;
 }
 
@@ -130,6 +140,7 @@ void NeighbourSampler::take(const exec::Device& device) {
   constexpr std::uint32_t kLanes = 256;
   detail::FlightRun run;
   run.weighted = options_.weighted;
+  run.labor = options_.labor;
   run.replace = options_.replace;
   std::uint64_t scratch = 0;
   for (const HopPlan& hop : plan_)
@@ -199,6 +210,9 @@ void NeighbourSampler::run(const exec::Stream& stream, const Vertex* seeds, std:
   run.seed = options_.seed;
   run.replace = options_.replace;
   run.weighted = options_.weighted;
+  run.labor = options_.labor;
+  run.layer_dependency = options_.layer_dependency;
+  run.temporal_last = options_.temporal_last;
   run.disjoint = options_.disjoint;
   run.once = options_.once;
   run.hops = flying.data();

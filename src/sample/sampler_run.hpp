@@ -13,10 +13,14 @@ namespace warren::sample::detail {
 template <class Backend>
 inline constexpr bool kIsCpu = std::is_same_v<Backend, exec::Cpu>;
 
+template <Choice kChoice>
+inline constexpr bool kHasScratch =
+    kChoice == Choice::uniform || kChoice == Choice::keys || kChoice == Choice::shared_keys;
+
 template <class Backend, class W, Choice kChoice>
 void launch_choice(const exec::Stream& stream, const FlightRun& run, const Hop& hop,
                    std::uint32_t lanes, std::uint64_t group) {
-  const bool needs_scratch = kChoice == Choice::keys || kChoice == Choice::uniform;
+  const bool needs_scratch = kHasScratch<kChoice>;
   const std::uint64_t bytes = needs_scratch ? scratch_bytes(run, hop.fanout, lanes) : 0;
   const bool has_own = bytes <= own_scratch(stream.device());
   const std::uint64_t groups = (hop.most_targets + group - 1) / group;
@@ -31,6 +35,8 @@ void launch_choice(const exec::Stream& stream, const FlightRun& run, const Hop& 
                                          std::max<std::uint64_t>(stride, 1),
                                          run.seed,
                                          run.first_batch,
+                                         run.weighted,
+                                         run.layer_dependency,
                                          has_own ? nullptr : run.scratch,
                                          run.scratch_words};
   exec::LaunchOptions options;
@@ -53,8 +59,7 @@ void choose_neighbours(const exec::Stream& stream, const FlightRun& run, const H
       if (hop.fanout <= 16)
         return launch_choice<Backend, exec::Tile<16>, kChoice>(stream, run, hop, 16, kFew);
     }
-    constexpr bool kHasScratch = kChoice == Choice::uniform || kChoice == Choice::keys;
-    if constexpr (kHasScratch) {
+    if constexpr (kHasScratch<kChoice>) {
       if (hop.fanout > kFewDraws && hop.fanout != kAllNeighbours)
         return launch_choice<Backend, exec::Block, kChoice>(stream, run, hop, kBlockLanes, 1);
     }
@@ -69,7 +74,7 @@ void run_hop(const exec::Stream& stream, const FlightRun& run, const Hop& hop) {
   exec::launch<Backend, exec::Block>(
       stream, target_chunks * flight.batches,
       CountNeighbours{run.store, flight, hop, target_chunks, run.times, run.batch_seeds,
-                      run.replace, run.weighted, run.once});
+                      run.replace, run.weighted, run.once, run.temporal_last});
   exec::launch<Backend, exec::Block>(stream, flight.batches, ScanChunks{flight, hop, true});
   if (run.replace && hop.fanout != kAllNeighbours) {
     if (run.weighted) {
@@ -77,6 +82,8 @@ void run_hop(const exec::Stream& stream, const FlightRun& run, const Hop& hop) {
     } else {
       choose_neighbours<Backend, Choice::replacement>(stream, run, hop);
     }
+  } else if (run.labor) {
+    choose_neighbours<Backend, Choice::shared_keys>(stream, run, hop);
   } else if (run.weighted) {
     choose_neighbours<Backend, Choice::keys>(stream, run, hop);
   } else {

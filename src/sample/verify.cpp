@@ -2,11 +2,14 @@
 #include "warren/sample/verify.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "warren/graph/draw.hpp"
+#include "warren/sample/random.hpp"
 
 namespace warren::sample {
 namespace {
@@ -21,8 +24,13 @@ std::vector<T> host_copy(const exec::Stream& stream, const T* data, std::uint64_
 class Verifier {
  public:
   Verifier(const graph::Graph& graph, const HostBatch& batch, std::uint64_t seeds,
-           const SamplerOptions& options, const SampleTimes& times)
-      : graph_(graph), batch_(batch), known_(seeds), options_(options), times_(times) {
+           const SamplerOptions& options, const SampleTimes& times, const SharedDraws& shared)
+      : graph_(graph),
+        batch_(batch),
+        known_(seeds),
+        options_(options),
+        times_(times),
+        shared_(shared) {
     for (std::uint64_t i = 0; i < seeds && !options.disjoint; ++i)
       numbers_.emplace(batch.vertices[i], static_cast<std::uint32_t>(i));
   }
@@ -53,6 +61,7 @@ class Verifier {
       const EdgeOffset end = hop.row_offsets[i + 1];
       if (begin > end) return fmt::format("row {} ends before it begins", i);
       std::string wrong = check_row(hop, h, i, begin, end);
+      if (wrong.empty() && end > begin) wrong = check_choice(h, i);
       for (EdgeOffset e = begin; e < end && wrong.empty(); ++e)
         wrong = check_number(hop.columns[e], i, counted);
       if (!wrong.empty()) return fmt::format("row {}: {}", i, wrong);
@@ -105,6 +114,67 @@ class Verifier {
     return {};
   }
 
+  /// That the ends of a row, sorted in `ends_`, are those that the options leave no choice of.
+  std::string check_choice(std::size_t h, std::uint64_t row) {
+    const Vertex target = batch_.vertices[row];
+    const EdgeOffset begin = graph_.offsets[target], end = graph_.offsets[target + 1ull];
+    if (ends_.size() == count_candidates(row, begin, end)) return {};
+    if (options_.labor) return check_shared(h, begin, end);
+    return options_.temporal_last ? check_last(row, begin, end) : std::string();
+  }
+
+  /// The smallest numbers, of equal ones the first in the store's list.
+  std::string check_shared(std::size_t h, EdgeOffset begin, EdgeOffset end) {
+    const NeighbourDraws draws(
+        options_.seed, shared_.batch,
+        options_.layer_dependency ? NeighbourDraws::kAllHops : static_cast<std::uint32_t>(h));
+    keys_.clear();
+    for (EdgeOffset e = begin; e < end; ++e) {
+      const Vertex v = graph_.targets[e];
+      const Vertex id = shared_.store_ids.empty() ? v : shared_.store_ids[v];
+      const double weight = options_.weighted ? weight_of(e) : 1.0;
+      if (weight > 0.0) keys_.push_back({draws.uniform(id) / weight, id, v});
+    }
+    const auto taken = static_cast<std::ptrdiff_t>(ends_.size());
+    std::nth_element(keys_.begin(), keys_.begin() + taken, keys_.end());
+    std::vector<Vertex> expected;
+    for (std::ptrdiff_t i = 0; i < taken; ++i)
+      expected.push_back(std::get<2>(keys_[static_cast<std::size_t>(i)]));
+    std::sort(expected.begin(), expected.end());
+    if (expected == ends_) return {};
+    return "the neighbours are not those with the smallest numbers";
+  }
+
+  /// As many of the latest: of their times' multiset the largest.
+  std::string check_last(std::uint64_t row, EdgeOffset begin, EdgeOffset end) {
+    const std::int64_t now = times_.seeds[batch_.trees[row]];
+    std::vector<std::pair<std::int64_t, Vertex>> early;
+    for (EdgeOffset e = begin; e < end; ++e) {
+      if (times_.edges[e] <= now) early.emplace_back(times_.edges[e], graph_.targets[e]);
+    }
+    const auto left = static_cast<std::ptrdiff_t>(early.size() - ends_.size());
+    std::nth_element(early.begin(), early.begin() + left, early.end());
+    const std::int64_t first = early[static_cast<std::size_t>(left)].first;
+    // Those of the first time may be others among equals.
+    std::vector<Vertex> must, may;
+    for (const auto& [time, v] : early) {
+      if (time > first) must.push_back(v);
+      if (time >= first) may.push_back(v);
+    }
+    std::sort(must.begin(), must.end());
+    std::sort(may.begin(), may.end());
+    if (std::includes(ends_.begin(), ends_.end(), must.begin(), must.end()) &&
+        std::includes(may.begin(), may.end(), ends_.begin(), ends_.end()))
+      return {};
+    return "the edges are not the latest by then";
+  }
+
+  [[nodiscard]] double weight_of(EdgeOffset e) const {
+    return graph_.weight_type == graph::WeightType::int32
+               ? static_cast<double>(graph_.weights_int[e])
+               : static_cast<double>(graph_.weights_float[e]);
+  }
+
   /// Of the edges [begin, end) those that may be drawn for a row: of weights above 0, not later
   /// than the time of its seed.
   [[nodiscard]] std::uint64_t count_candidates(std::uint64_t row, EdgeOffset begin,
@@ -112,9 +182,7 @@ class Verifier {
     if (!options_.weighted && !options_.temporal) return end - begin;
     std::uint64_t count = 0;
     for (EdgeOffset e = begin; e < end; ++e) {
-      const bool is_positive = !options_.weighted || (graph_.weight_type == graph::WeightType::int32
-                                                          ? graph_.weights_int[e] > 0
-                                                          : graph_.weights_float[e] > 0.0f);
+      const bool is_positive = !options_.weighted || weight_of(e) > 0.0;
       const bool is_early =
           !options_.temporal || times_.edges[e] <= times_.seeds[batch_.trees[row]];
       count += is_positive && is_early ? 1 : 0;
@@ -147,9 +215,11 @@ class Verifier {
   std::uint64_t drawn_ = 0;   // Of `once`: rows of this hop that have no edges.
   const SamplerOptions& options_;
   const SampleTimes& times_;
+  const SharedDraws& shared_;
   std::unordered_map<Vertex, std::uint32_t> numbers_;
   std::vector<Vertex> ends_;
   std::vector<EdgeOffset> ids_;
+  std::vector<std::tuple<double, Vertex, Vertex>> keys_;  // With the id in the store, and here.
 };
 
 }  // namespace
@@ -175,14 +245,15 @@ HostBatch fetch(const exec::Stream& stream, const NeighbourSampler& sampler, std
 }
 
 std::string verify(const graph::Graph& graph, const HostBatch& batch, std::uint64_t seeds,
-                   const SamplerOptions& options, const SampleTimes& times) {
+                   const SamplerOptions& options, const SampleTimes& times,
+                   const SharedDraws& shared) {
   if (seeds > batch.vertices.size()) return "fewer vertices than seeds";
   for (const Vertex v : batch.vertices) {
     if (v >= graph.vertices) return fmt::format("vertex {} is not in the graph", v);
   }
   const bool has_times = times.edges.size() == graph.edges() && times.seeds.size() == seeds;
   if (options.temporal && !has_times) return "there are no times of all edges and seeds";
-  return Verifier(graph, batch, seeds, options, times).run();
+  return Verifier(graph, batch, seeds, options, times, shared).run();
 }
 
 std::uint64_t digest(const HostBatch& batch) {

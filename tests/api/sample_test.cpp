@@ -201,6 +201,90 @@ TEST(ApiSample, AllNeighboursAndWeights) {
   EXPECT_EQ(sample_neighbours(graph, options).vertices, (std::vector<Vertex>{0, 2}));
 }
 
+TEST(ApiSample, SharedNeighboursAreTheSameOnAnyRanksAndInBatches) {
+  const Graph graph =
+      fixtures::graph_of(fixtures::with_small_weights(reference::random_list(200, 4000, 4), true));
+  for (const bool weighted : {false, true}) {
+    for (const bool dependent : {false, true}) {
+      SampleOptions options;
+      options.seeds = {5, 9, 5, 199};
+      options.fanouts = {4, 3};
+      options.labor = true;
+      options.weighted = weighted;
+      options.layer_dependency = dependent;
+      options.device = DeviceKind::cpu;
+      const SampleResult one = sample_neighbours(graph, options);
+      if (!weighted) check(graph, options, one);
+      // A seed that is repeated has the same neighbours.
+      const auto row = [&](std::size_t i) {
+        const SampledLayer& layer = one.layers[0];
+        return std::vector<Vertex>(
+            layer.targets.begin() + static_cast<std::ptrdiff_t>(layer.offsets[i]),
+            layer.targets.begin() + static_cast<std::ptrdiff_t>(layer.offsets[i + 1]));
+      };
+      EXPECT_EQ(row(0), row(2));
+      SampleBatchesOptions many;
+      many.seeds = {1, 2, 3, 4, 5, 9, 5, 199};
+      many.batch_size = 4;
+      many.fanouts = options.fanouts;
+      many.labor = true;
+      many.weighted = weighted;
+      many.layer_dependency = dependent;
+      many.device = DeviceKind::cpu;
+      options.batch = 1;
+      const SampleResult second = sample_neighbours(graph, options);
+      EXPECT_NE(second.vertices, one.vertices);
+      for (const int devices : {1, 2, 3, 4}) {
+        options.devices = many.devices = devices;
+        EXPECT_EQ(sample_neighbours(graph, options).vertices, second.vertices);
+        const SampleBatchesResult all = sample_batches(graph, many);
+        EXPECT_TRUE(
+            std::ranges::equal(all.vertices.host().subspan(all.vertex_begins[1]), second.vertices));
+      }
+    }
+  }
+}
+
+TEST(ApiSample, ByTime) {
+  // 0 has edges to 1, 2, 3, 4 of times 9, 2, 7, 2; each of these back to 0, of time 5.
+  const Graph graph = fixtures::graph_of(
+      {5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 0}, {2, 0}, {3, 0}, {4, 0}}, {}, {}});
+  SampleOptions options;
+  options.seeds = {0, 0, 2};
+  options.fanouts = {-1};
+  options.edge_times = std::make_shared<const std::vector<std::int64_t>>(
+      std::vector<std::int64_t>{9, 2, 7, 2, 5, 5, 5, 5});
+  options.seed_times = {1, 7, 5};
+  const SampleResult all = sample_neighbours(graph, options);
+  EXPECT_EQ(all.vertices, (std::vector<Vertex>{0, 0, 2, 2, 4, 3, 0}));
+  EXPECT_EQ(all.trees, (std::vector<Vertex>{0, 1, 2, 1, 1, 1, 2}));
+  EXPECT_EQ(all.layers[0].edge_ids, (std::vector<EdgeOffset>{1, 3, 2, 5}));
+  options.fanouts = {2, 1};
+  options.temporal_last = true;
+  for (const int devices : {1, 2, 3}) {
+    options.devices = devices;
+    const SampleResult last = sample_neighbours(graph, options);
+    EXPECT_EQ(last.layers[0].edge_ids, (std::vector<EdgeOffset>{3, 2, 5}));
+    SampleBatchesOptions many;
+    many.seeds = options.seeds;
+    many.fanouts = options.fanouts;
+    many.edge_times = options.edge_times;
+    many.seed_times = options.seed_times;
+    many.temporal_last = true;
+    many.edge_ids = true;
+    many.batch_size = 2;
+    many.devices = devices;
+    const SampleBatchesResult both = sample_batches(graph, many);
+    EXPECT_TRUE(
+        std::ranges::equal(both.layers[0].edge_ids.host(), std::vector<EdgeOffset>{3, 2, 5}));
+    EXPECT_EQ(both.trees.size(), both.vertices.size());
+  }
+  // Other times are sampled by, be they in the same place.
+  options.edge_times = std::make_shared<const std::vector<std::int64_t>>(8, 0);
+  EXPECT_EQ(sample_neighbours(graph, options).layers[0].edge_ids,
+            (std::vector<EdgeOffset>{2, 3, 2, 3, 5}));
+}
+
 TEST(ApiSample, BadArgumentsAreRefusedByName) {
   const Graph graph = read("grid:3x3");
   const auto refused = [&](const SampleOptions& options) -> std::string {
@@ -217,6 +301,33 @@ TEST(ApiSample, BadArgumentsAreRefusedByName) {
   EXPECT_THAT(refused({.seeds = {1}, .fanouts = {0}}), HasSubstr("fanout 0: a hop takes"));
   EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .weighted = true}),
               HasSubstr("weighted: the"));
+  EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .replace = true, .labor = true}),
+              HasSubstr("labor: takes different"));
+  EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .labor = true, .disjoint = true}),
+              HasSubstr("labor: vertices share"));
+  EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .layer_dependency = true}),
+              HasSubstr("layer_dependency: is for labor"));
+  EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .temporal_last = true}),
+              HasSubstr("temporal_last: is for edge_times"));
+  EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .seed_times = {3}}),
+              HasSubstr("seed_times: are for edge_times"));
+  const auto times = [&](std::uint64_t count) {
+    return std::make_shared<const std::vector<std::int64_t>>(count, 1);
+  };
+  EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .edge_times = times(3), .seed_times = {3}}),
+              HasSubstr("edge_times: got 3 times"));
+  const std::uint64_t m = graph.edges();
+  EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .edge_times = times(m)}),
+              HasSubstr("seed_times: got 0 times, expected one for each of 1 seeds"));
+  EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .labor = true, .edge_times = times(m)}),
+              HasSubstr("labor: vertices share"));
+  EXPECT_THAT(refused({.seeds = {1},
+                       .fanouts = {2},
+                       .replace = true,
+                       .edge_times = times(m),
+                       .seed_times = {3},
+                       .temporal_last = true}),
+              HasSubstr("temporal_last: takes the latest"));
   EXPECT_THAT(refused({.seeds = {1}, .fanouts = {2}, .edges = Edges::compressed_host}),
               HasSubstr("edges: got compressed"));
 }

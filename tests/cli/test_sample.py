@@ -23,6 +23,7 @@ class Sample(ProgramTest):
 
     def test_teams_agree(self):
         for options in (["--fanout", "15,10,5"], ["--table", "hash"], ["--table", "direct"], ["--replace"], ["--disjoint", "--fanout", "4,3"], ["--fanout", "-1,2"],
+                        ["--labor"], ["--labor", "--layer-dependency", "--fanout", "40,5"], ["--labor", "--weighted", "--weights", "uniform:0:9"],
                         ["--weighted", "--weights", "uniform:1:9"], ["--weighted", "--replace", "--weights", "uniform:0:3"]):
             found = set()
             for devices, in_flight in ((1, 1), (1, 5), (2, 2), (3, 1), (4, 2)):
@@ -38,10 +39,17 @@ class Sample(ProgramTest):
         self.assertEqual(len(digests), 2)
 
     def test_partitions_and_placements(self):
-        for option in (["--method", "random"], ["--method", "degree"], ["--edges", "host"]):
+        for option in (["--method", "random"], ["--method", "degree"], ["--edges", "host"], ["--labor", "--method", "random"], ["--labor", "--fanout", "3,3", "--edges", "host"]):
             with self.subTest(option=option):
                 self.assertIs(self.sample("community:3000,8", "--batch", 40, "--batches", 6, "--devices", 3, "--verify",
                                           *option)["verified"], True)
+
+    def test_labor_has_fewer_vertices(self):
+        options = ["community:3000,40", "--symmetrize", "--fanout", "10,10", "--batch", 200, "--batches", 4]
+        plain, labor, dependent = (self.sample(*options, *extra) for extra in ([], ["--labor"], ["--labor", "--layer-dependency"]))
+        self.assertEqual((plain["labor"], labor["labor"], dependent["layer_dependency"]), (False, True, True))
+        self.assertLess(labor["sampled_vertices"], 0.9 * plain["sampled_vertices"])
+        self.assertLess(dependent["sampled_vertices"], labor["sampled_vertices"])
 
     def test_full_neighbourhoods(self):
         path = self.file("a.mtx", MTX)
@@ -55,6 +63,8 @@ class Sample(ProgramTest):
         for arguments, says in ((["--fanout", "0"], "--fanout"), (["--fanout", "5,-2"], "--fanout"), (["--fanout", "5,,2"], "--fanout"),
                                 (["--fanout", "a"], "--fanout"), (["--fanout", ",".join("1" * 17)], "hops"),
                                 (["--batch", "0"], "--batch"), (["--batch", "65"], "--batch 65"), (["--batch", "8", "--weighted"], "weights"),
+                                (["--labor", "--replace"], "--labor"), (["--labor", "--disjoint"], "--labor"), (["--layer-dependency"], "--layer-dependency is for --labor"),
+                                (["--temporal-last"], "--temporal-last is for --temporal"),
                                 (["--edges", "compressed-host"], "--edges"), (["--method", "nothing"], "--method"), (["--table", "nothing"], "--table"),
                                 (["--batch", "8", "--weighted", "--weights", "uniform:0:0"], "weights are 0"),
                                 (["--fanout", "100000,100000", "--disjoint", "--replace", "--batch", "64"], "2^31")):
@@ -120,7 +130,7 @@ class Sample(ProgramTest):
         graph = self.file("b.el", "".join(f"{u} {v}\n" for u, v in edges))
         times = self.file("times.txt", "".join(f"{u} {v} {(u * 7 + v * 13) % 100}\n" for u, v in edges))
         options = [graph, "--temporal", "--times", times, "--seed-times", 60, "--fanout", "4,3", "--batch", 30, "--batches", 5, "--verify"]
-        for extra in ([], ["--replace"], ["--symmetrize"]):
+        for extra in ([], ["--replace"], ["--symmetrize"], ["--temporal-last"]):
             found = set()
             for devices in (1, 2, 3, 4):
                 result = self.sample(*options, *extra, "--devices", devices)
@@ -129,6 +139,7 @@ class Sample(ProgramTest):
             self.assertEqual(len(found), 1)
         for method in ("random", "degree"):
             self.assertIs(self.sample(*options, "--method", method, "--devices", 3)["verified"], True)
+            self.assertIs(self.sample(*options, "--temporal-last", "--method", method, "--devices", 3)["verified"], True)
 
     def test_temporal_refused(self):
         graph = self.file("a.el", "0 1\n1 2\n")
@@ -138,6 +149,9 @@ class Sample(ProgramTest):
         self.must_fail(2, *temporal, says=["--times FILE", "--seed-times"])
         self.must_fail(2, *temporal, "--times", good, says="--seed-times")
         self.must_fail(2, *plain, "--times", good, says="--temporal")
+        for other in ("--replace", "--weighted"):
+            self.must_fail(2, *temporal, "--temporal-last", other, "--times", good, "--seed-times", 5, says="--temporal-last")
+        self.must_fail(2, *temporal, "--labor", "--times", good, "--seed-times", 5, says="--labor")
         self.must_fail(2, *temporal, "--times", "nowhere.txt", "--seed-times", 5, says="nowhere.txt")
         self.must_fail(2, *temporal, "--times", good, "--seed-times", "soon", says="soon")
         for beyond in (2**63, -(2**63) - 1):

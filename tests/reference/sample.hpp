@@ -34,6 +34,9 @@ struct SampleOptions {
   std::vector<std::int64_t> fanouts;
   bool replace = false;
   bool weighted = false;
+  bool labor = false;
+  bool layer_dependency = false;
+  bool temporal_last = false;
   bool disjoint = false;
   bool once = false;
   std::uint64_t seed = 1;
@@ -142,6 +145,11 @@ class Sampler {
     }
     const Draws draws{options_.seed, options_.batch, hop, position};
     const std::int64_t fanout = options_.fanouts[hop];
+    if (options_.labor) return by_shared_numbers(edges, hop, fanout);
+    if (options_.temporal_last && fanout > 0) {
+      while (edges.size() > static_cast<std::size_t>(fanout)) edges.erase(edges.begin());
+      return edges;
+    }
     if (options_.weighted && !(options_.replace && fanout > 0))
       return by_keys(edges, draws, fanout);
     if (edges.empty()) return {};
@@ -181,6 +189,32 @@ class Sampler {
     std::vector<std::uint64_t> chosen;
     for (const auto& [key, edge] : keys) {
       if (takes_all || chosen.size() < static_cast<std::size_t>(fanout)) chosen.push_back(edge);
+    }
+    return chosen;
+  }
+
+  /// The number of a neighbour is that of the vertex, whichever list it is in.
+  long double shared_number(Vertex neighbour, std::uint32_t hop) const {
+    const Draws draws{options_.seed, options_.batch, options_.layer_dependency ? 254 : 128 + hop,
+                      0};
+    return static_cast<long double>((draws.bits(neighbour) >> 12) * 2 + 1) / 0x1p53L;
+  }
+
+  /// Takes the smallest one, again and again.
+  std::vector<std::uint64_t> by_shared_numbers(std::vector<std::uint64_t> edges, std::uint32_t hop,
+                                               std::int64_t fanout) const {
+    const bool takes_all = fanout < 0 || edges.size() <= static_cast<std::size_t>(fanout);
+    if (options_.weighted) std::erase_if(edges, [&](auto edge) { return weight(edge) == 0.0; });
+    if (takes_all) return edges;
+    std::multimap<long double, std::uint64_t> by_number;  // Of equal ones the first comes first.
+    for (const std::uint64_t edge : edges) {
+      const long double number = shared_number(graph_.targets[edge], hop);
+      by_number.emplace(
+          options_.weighted ? number / static_cast<long double>(weight(edge)) : number, edge);
+    }
+    std::vector<std::uint64_t> chosen;
+    for (const auto& [number, edge] : by_number) {
+      if (chosen.size() < static_cast<std::size_t>(fanout)) chosen.push_back(edge);
     }
     return chosen;
   }

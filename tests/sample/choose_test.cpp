@@ -177,10 +177,53 @@ struct KeysKernel {
   template <class W>
   void operator()(const W& worker, std::uint64_t task) const {
     const TargetDraws draws(3, 0, 0, static_cast<std::uint32_t>(task));
-    choose_by_keys(worker, draws, n, m, worker.template scratch<std::uint64_t>(), weight,
-                   [&](std::uint32_t i, std::uint32_t place) { chosen[task * m + i] = place; });
+    choose_by_keys(
+        worker, n, m, worker.template scratch<std::uint64_t>(),
+        [&](std::uint32_t place) { return weighted_key(draws, place, weight(place)); },
+        [&](std::uint32_t i, std::uint32_t place) { chosen[task * m + i] = place; });
   }
 };
+
+TEST(Choose, KeysOfNeighboursAreTheirsAlone) {
+  const NeighbourDraws draws(3, 5, 1), again(3, 5, 1);
+  std::set<double> different;
+  double sum = 0.0;
+  constexpr Vertex kVertices = 20'000;
+  for (Vertex t = 0; t < kVertices; ++t) {
+    const double r = draws.uniform(t);
+    ASSERT_TRUE(r > 0.0 && r < 1.0);
+    ASSERT_EQ(again.uniform(t), r);
+    different.insert(r);
+    sum += r;
+  }
+  EXPECT_EQ(different.size(), kVertices);
+  EXPECT_NEAR(sum / kVertices, 0.5, 4 / std::sqrt(12.0 * kVertices));
+  EXPECT_GT(draws.uniform(kNoVertex), 0.0);
+  for (const NeighbourDraws& other :
+       {NeighbourDraws(4, 5, 1), NeighbourDraws(3, 6, 1), NeighbourDraws(3, 5, 2),
+        NeighbourDraws(3, 5, NeighbourDraws::kAllHops), NeighbourDraws(3, (1ull << 40) + 5, 1)})
+    EXPECT_NE(other.uniform(7), draws.uniform(7));
+  EXPECT_EQ(shared_key(draws, 7, 0.0), kNoKey);
+  EXPECT_LT(shared_key(draws, 7, 2.0), shared_key(draws, 7, 1.0));
+}
+
+TEST(Choose, OfEqualKeysTheFirstPlacesAreTaken) {
+  for (const int lanes : {1, 3}) {
+    exec::ThreadPool pool(lanes);
+    constexpr std::uint32_t kPlaces = 60, kChosen = 7;
+    std::vector<std::uint32_t> chosen(kChosen, kNowhere);
+    const auto kernel = [&](const auto& worker, std::uint64_t) {
+      choose_by_keys(
+          worker, kPlaces, kChosen, worker.template scratch<std::uint64_t>(),
+          [](std::uint32_t place) { return std::uint64_t{place / 20 == 1 ? 1u : 2u + place % 2}; },
+          [&](std::uint32_t i, std::uint32_t place) { chosen[i] = place; });
+    };
+    exec::launch_cpu_block(
+        pool, 1, kernel,
+        static_cast<std::uint32_t>(keyed_bytes(kChosen, static_cast<std::uint32_t>(lanes))));
+    EXPECT_EQ(chosen, (std::vector<std::uint32_t>{20, 21, 22, 23, 24, 25, 26}));
+  }
+}
 
 TEST(Choose, WeightedTakesTheSmallestKeys) {
   constexpr std::uint64_t kTasks = 2;

@@ -102,8 +102,8 @@ inline WeightedP weighted_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m
       seed, trials, m,
       [&](const TargetDraws& draws, std::uint64_t* scratch, auto&& emit) {
         choose_by_keys(
-            exec::Serial(), draws, n, m, scratch,
-            [&](std::uint32_t place) { return weights[place]; }, emit);
+            exec::Serial(), n, m, scratch,
+            [&](std::uint32_t place) { return weighted_key(draws, place, weights[place]); }, emit);
       },
       [&](std::uint64_t, std::uint32_t slot, std::uint32_t place) {
         if (slot < 2) ++counts[slot][place];
@@ -111,6 +111,29 @@ inline WeightedP weighted_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m
   WeightedP result;
   result.first = reference::multinomial_p(counts[0], shares(weights));
   if (n >= 2 && m >= 2) result.second = reference::multinomial_p(counts[1], second_shares(weights));
+  return result;
+}
+
+/// Of the neighbours that a target takes by shared numbers, batch for batch: how often each is
+/// taken at all, which should be m / n, and which is taken last.
+inline UniformP shared_p(std::uint64_t seed, std::uint32_t n, std::uint32_t m,
+                         std::uint64_t trials) {
+  std::vector<std::uint64_t> chosen(n), last(n);
+  std::vector<std::uint64_t> scratch(keyed_bytes(m, 1) / 8 + 2);
+  const auto neighbour = [](std::uint32_t place) { return Vertex{place * 37u + 11u}; };
+  for (std::uint64_t trial = 0; trial < trials; ++trial) {
+    const NeighbourDraws draws(seed, trial, 1);
+    choose_by_keys(
+        exec::Serial(), n, m, scratch.data(),
+        [&](std::uint32_t place) { return shared_key(draws, neighbour(place), 1.0); },
+        [&](std::uint32_t slot, std::uint32_t place) {
+          ++chosen[place];
+          if (slot + 1 == m) ++last[place];
+        });
+  }
+  UniformP result;
+  result.inclusion = reference::inclusion_p(chosen, trials, m);
+  result.last = reference::multinomial_p(last, std::vector<double>(n, 1.0 / n));
   return result;
 }
 

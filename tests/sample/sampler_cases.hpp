@@ -183,6 +183,9 @@ inline void check_samples(const team::TeamOptions& team_options, const fixtures:
         asked.fanouts = options.fanouts;
         asked.replace = options.replace;
         asked.weighted = options.weighted;
+        asked.labor = options.labor;
+        asked.layer_dependency = options.layer_dependency;
+        asked.temporal_last = options.temporal_last;
         asked.disjoint = options.disjoint;
         asked.once = options.once;
         asked.seed = options.seed;
@@ -278,6 +281,109 @@ TYPED_TEST_P(SamplerTest, Weighted) {
   }
 }
 
+TYPED_TEST_P(SamplerTest, LaborOnEveryGraphAndTeam) {
+  for (const auto& named : sampling_graphs()) {
+    for (const auto& options : sampling_teams<TypeParam>()) {
+      for (const bool dependent : {false, true}) {
+        SampleCase tried = sample_case({3, 40, 2}, 9);
+        tried.options.labor = true;
+        tried.options.layer_dependency = dependent;
+        check_samples(options, named, tried);
+        tried.options.once = true;
+        check_samples(options, named, tried);
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(SamplerTest, LaborByWeights) {
+  for (const auto& named : sampling_graphs()) {
+    if (named.graph.edges() < 100) continue;
+    for (const bool as_floats : {false, true}) {
+      if (testing_support::sees_few() && as_floats) continue;
+      const fixtures::Named weighted{named.name, with_weights(named.graph, as_floats)};
+      for (const auto& options : sampling_teams<TypeParam>()) {
+        SampleCase tried = sample_case({5, 50, -1}, 4);
+        tried.options.labor = tried.options.weighted = true;
+        check_samples(options, weighted, tried);
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(SamplerTest, LaborOfEveryWidth) {
+  const auto options = other_team<TypeParam>();
+  const fixtures::Named star{"star", fixtures::star(3000, true)};
+  for (const std::int64_t fanout : {1, 7, 8, 16, 31, 32, 33, 100, 1024, 2998}) {
+    SampleCase tried = sample_case({fanout}, 3);
+    tried.options.labor = true;
+    check_samples(options, star, tried);
+  }
+  // Choices too large for a worker's own memory.
+  SampleCase wide = sample_case({9000}, 3);
+  wide.options.labor = true;
+  check_samples(options, {"wide star", fixtures::star(30'000, false)}, wide);
+  const Vertex leaves = testing_support::is_small() ? 100'000 : 300'000;
+  SampleCase hub = sample_case({15}, 2);
+  hub.options.labor = true;
+  check_samples(options, {"hub", fixtures::star(leaves, false)}, hub);
+  // Several chunks of targets.
+  SampleCase many = sample_case({15, 10}, many_seeds());
+  many.options.labor = true;
+  check_samples(options, {"community", fixtures::generated("community:20000,12", true)}, many);
+}
+
+TYPED_TEST_P(SamplerTest, LaborInEveryMemory) {
+  const fixtures::Named named{"kronecker",
+                              with_weights(fixtures::generated("kron:9", true), false)};
+  for (const auto& options : sampling_teams<TypeParam>()) {
+    for (const bool weighted : {false, true}) {
+      SampleCase tried = sample_case({5, 40}, 6);
+      tried.options.labor = true;
+      tried.options.weighted = weighted;
+      tried.replicated = true;
+      check_samples(options, named, tried);
+      tried.replicated = false;
+      tried.edges = {graph::EdgesPlacement::host, 2000};
+      check_samples(options, named, tried);
+    }
+  }
+}
+
+TYPED_TEST_P(SamplerTest, LaborHasFewerVertices) {
+  // Of a dense graph; with hops that depend on each other fewer still.
+  const graph::Graph graph = fixtures::generated("community:4000,60", true);
+  const auto one = sampling_teams<TypeParam>().front();
+  const auto source = directed_source(graph, one.ranks);
+  team::run_team(one, [&](team::Team& team) {
+    const exec::Stream stream(team.device());
+    const graph::Shard shard = graph::make_shard(team, source);
+    const GraphStore store(team, shard);
+    const auto seeds = testing_support::on_device(stream, some_seeds(graph.vertices, 800));
+    const auto sampled = [&](bool labor, bool dependent) {
+      NeighbourSampler sampler(team.device(), store,
+                               {.fanouts = {10, 10},
+                                .batch = 200,
+                                .in_flight = 4,
+                                .labor = labor,
+                                .layer_dependency = dependent});
+      sampler.run(stream, seeds.data(), 800, 3);
+      std::pair<std::uint64_t, std::uint64_t> sums;  // Vertices, and edges of the first hop.
+      for (const BatchCounts& counts : sampler.counts(stream)) {
+        sums.first += counts.vertices[2];
+        sums.second += counts.edges[0];
+      }
+      return sums;
+    };
+    const auto apart = sampled(false, false), shared = sampled(true, false);
+    const auto dependent = sampled(true, true);
+    EXPECT_EQ(shared.second, apart.second);
+    EXPECT_LT(10 * shared.first, 9 * apart.first);
+    EXPECT_LT(dependent.first, shared.first);
+    team.barrier();
+  });
+}
+
 TYPED_TEST_P(SamplerTest, DisjointTrees) {
   for (const auto& named : sampling_graphs()) {
     for (const auto& options : sampling_teams<TypeParam>()) {
@@ -324,6 +430,22 @@ TYPED_TEST_P(SamplerTest, NotLaterThanTheSeed) {
     tried.options.replace = replace;
     check_samples(other_team<TypeParam>(), weighted, tried);
   }
+}
+
+TYPED_TEST_P(SamplerTest, LatestOfThoseNotLaterThanTheSeed) {
+  for (const auto& named : sampling_graphs()) {
+    for (const auto& options : sampling_teams<TypeParam>()) {
+      for (const bool once : {false, true}) {
+        SampleCase tried = sample_case({6, 4}, 5);
+        tried.options.disjoint = tried.options.temporal = tried.options.temporal_last = true;
+        tried.options.once = once;
+        check_samples(options, named, tried);
+      }
+    }
+  }
+  SampleCase wide = sample_case({100, -1}, 3);
+  wide.options.disjoint = wide.options.temporal = wide.options.temporal_last = true;
+  check_samples(other_team<TypeParam>(), {"star", fixtures::star(3000, true)}, wide);
 }
 
 TYPED_TEST_P(SamplerTest, EdgesInHostMemory) {
@@ -394,6 +516,10 @@ TYPED_TEST_P(SamplerTest, RefusesWhatMakesNoSense) {
     refuses({.fanouts = {2}, .weighted = true});
     refuses({.fanouts = {2}, .temporal = true});
     refuses({.fanouts = {2}, .temporal = true, .disjoint = true});
+    refuses({.fanouts = {2}, .replace = true, .labor = true});
+    refuses({.fanouts = {2}, .labor = true, .disjoint = true});
+    refuses({.fanouts = {2}, .layer_dependency = true});
+    refuses({.fanouts = {2}, .temporal_last = true});
     refuses({.fanouts = {2'000'000'000}, .batch = 1000, .replace = true});
     EXPECT_THROW(GraphStore(team, shard, {.weights = true}), UsageError);
     const graph::Shard far = graph::make_shard(
@@ -502,7 +628,9 @@ TYPED_TEST_P(SamplerTest, SaysSumsAbove32BitsThatDoNotFit) {
 
 REGISTER_TYPED_TEST_SUITE_P(SamplerTest, UniformOnEveryGraphAndTeam, EveryWidthOfFanout,
                             ChoicesTooLargeForAWorkersOwnMemory, ManyTargets, WithReplacement,
-                            Weighted, DisjointTrees, DrawnOnce, NotLaterThanTheSeed,
+                            Weighted, LaborOnEveryGraphAndTeam, LaborByWeights, LaborOfEveryWidth,
+                            LaborInEveryMemory, LaborHasFewerVertices, DisjointTrees, DrawnOnce,
+                            NotLaterThanTheSeed, LatestOfThoseNotLaterThanTheSeed,
                             EdgesInHostMemory, EdgesOnEveryDevice, RefusesWhatMakesNoSense,
                             SaysWhatDoesNotFit, SaysSumsAbove32BitsThatDoNotFit,
                             NamesTheTableThatDoesNotFit);

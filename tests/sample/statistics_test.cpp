@@ -114,8 +114,8 @@ TEST(Distribution, WeightedInEveryOrder) {
       5, kDraws / 4, 3,
       [&](const TargetDraws& draws, std::uint64_t* scratch, auto&& emit) {
         choose_by_keys(
-            exec::Serial(), draws, 5, 3, scratch,
-            [&](std::uint32_t place) { return weights[place]; }, emit);
+            exec::Serial(), 5, 3, scratch,
+            [&](std::uint32_t place) { return weighted_key(draws, place, weights[place]); }, emit);
       },
       [&](std::uint64_t, std::uint32_t slot, std::uint32_t place) {
         order[slot] = place;
@@ -123,6 +123,34 @@ TEST(Distribution, WeightedInEveryOrder) {
       });
   EXPECT_GT(reference::orders_p(counts, weights, 3), kLeastP);
   EXPECT_LT(reference::orders_p(counts, {1.0, 2.0, 0.5, 6.0, 3.4}, 3), kLeastP);
+}
+
+TEST(Distribution, BySharedNumbersEachNeighbourIsAsLikely) {
+  for (const std::uint32_t n : {2u, 10u, 50u, 257u}) {
+    for (const std::uint32_t m : {1u, 5u, 15u, 64u}) {
+      if (m >= n) continue;
+      const UniformP p = shared_p(2, n, m, trials_for(n, m, m));
+      EXPECT_GT(p.inclusion, kLeastP) << n << " " << m;
+      EXPECT_GT(p.last, kLeastP) << n << " " << m;
+    }
+  }
+}
+
+TEST(Distribution, BySharedNumbersOverWeights) {
+  // Of two neighbours t and u the one with the smaller r / w: t with the probability
+  //   P(r_t / w_t < r_u / w_u) = 1 - w_u / (2 w_t) where w_t >= w_u.
+  constexpr double kWeights[] = {3.0, 1.0};
+  std::uint64_t first = 0;
+  std::uint64_t scratch[16];
+  for (std::uint64_t trial = 0; trial < kDraws; ++trial) {
+    const NeighbourDraws draws(8, trial, NeighbourDraws::kAllHops);
+    choose_by_keys(
+        exec::Serial(), 2, 1, scratch,
+        [&](std::uint32_t place) { return shared_key(draws, place, kWeights[place]); },
+        [&](std::uint32_t, std::uint32_t place) { first += place == 0 ? 1 : 0; });
+  }
+  const double share = 1.0 - kWeights[1] / (2.0 * kWeights[0]);
+  EXPECT_GT(reference::multinomial_p({first, kDraws - first}, {share, 1.0 - share}), kLeastP);
 }
 
 TEST(Distribution, WeightedWithReplacement) {

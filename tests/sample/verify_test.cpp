@@ -56,6 +56,45 @@ TEST(VerifySample, AcceptsSamples) {
   }
 }
 
+TEST(VerifySample, FindsDrawsThatAreNotTheSmallest) {
+  const graph::Graph graph = fixtures::generated("kron:7", true);
+  SamplerOptions options = some_options();
+  options.labor = true;
+  const HostBatch batch = sampled(graph, options);
+  EXPECT_EQ(verify(graph, batch, kSeeds, options), "");
+  const std::string says = "not those with the smallest numbers";
+  EXPECT_NE(verify(graph, batch, kSeeds, options, {}, {.batch = 1, .store_ids = {}}).find(says),
+            std::string::npos);
+  options.layer_dependency = true;
+  EXPECT_NE(verify(graph, batch, kSeeds, options).find(says), std::string::npos);
+  EXPECT_EQ(verify(graph, sampled(graph, options), kSeeds, options), "");
+  // Numbers of a store that has the vertices in another order.
+  std::vector<Vertex> ids;
+  for (Vertex v = 0; v < graph.vertices; ++v) ids.push_back(graph.vertices - 1 - v);
+  EXPECT_NE(verify(graph, sampled(graph, options), kSeeds, options, {}, {0, ids}).find(says),
+            std::string::npos);
+}
+
+TEST(VerifySample, FindsEdgesThatAreNotTheLatest) {
+  // 0 has edges to 1, 2, 3, 4 of times 5, 7, 7, 9.
+  const graph::Graph graph = fixtures::from_list(5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}});
+  const std::vector<std::int64_t> edges{5, 7, 7, 9}, seeds{8};
+  SamplerOptions options;
+  options.fanouts = {1};
+  options.disjoint = options.temporal = options.temporal_last = true;
+  const auto says = [&](Vertex end, std::int64_t when) {
+    const HostBatch batch{{0, end}, {0, 0}, {{{0, 1}, {1}, {}, {0, 1}}}};
+    const std::vector<std::int64_t> now{when};
+    return verify(graph, batch, 1, options, {edges, now});
+  };
+  EXPECT_EQ(says(2, 8), "");
+  EXPECT_EQ(says(3, 8), "");
+  EXPECT_EQ(says(4, 9), "");
+  EXPECT_NE(says(1, 8).find("not the latest"), std::string::npos);
+  EXPECT_NE(says(3, 9).find("not the latest"), std::string::npos);
+  EXPECT_NE(says(4, 8).find("a neighbour by then"), std::string::npos);
+}
+
 TEST(VerifySample, FindsWhatIsWrong) {
   const graph::Graph graph = fixtures::generated("kron:7", true);
   const SamplerOptions options = some_options();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -15,12 +16,27 @@
 
 namespace warren {
 
+/// A time for every edge of a graph, in the order of its edges. Calls with the same object keep
+/// what they made of it.
+using EdgeTimes = std::shared_ptr<const std::vector<std::int64_t>>;
+
 struct SampleOptions {
   std::vector<Vertex> seeds{};  ///< One or more; a vertex may come several times.
   /// Neighbours of each vertex, hop by hop from the seeds: 1 and more, or -1 for all.
   std::vector<std::int64_t> fanouts{};
   bool replace = false;   ///< Each draw is of all neighbours: the same one may come again.
   bool weighted = false;  ///< Draws go by the edges' weights, 0 or more.
+  /// Layer-neighbour sampling: the sample's vertices share the neighbours that they draw, so that
+  /// it has fewer of them. Not with `replace`, `disjoint` or `edge_times`.
+  bool labor = false;
+  bool layer_dependency = false;  ///< Of `labor`: hops share them, too.
+  /// Where there are some, edges that are not later than the time of their seed are sampled alone.
+  /// Trees are then disjoint.
+  EdgeTimes edge_times{};
+  std::vector<std::int64_t> seed_times{};  ///< Of `edge_times`: a time for each seed.
+  /// Of `edge_times`: the latest of these edges, and none is drawn. Not with `replace` or
+  /// `weighted`.
+  bool temporal_last = false;
   bool disjoint = false;  ///< Every sampled edge has a vertex of its own: a tree for each seed.
   bool once = false;      ///< Neighbours of a vertex are drawn once, not again in every later hop.
   std::uint64_t seed = 1;
@@ -50,10 +66,16 @@ struct SampleResult {
 /// Hop h takes every vertex that the sample has so far, or with `once` those that the hop before it
 /// found: of its N neighbours along its edges min(N, M) different ones, uniformly, M being the
 /// hop's fanout; with `replace` M draws; with `weighted`
-/// draws in proportion to the weights, edges of weight 0 never. In host memory. A function of the
-/// graph, `seed`, `batch` and the seeds alone: the same on every device and number of ranks. Throws
-/// VertexError for a seed that is no vertex; UsageError for no seeds, a fanout out of range, and
-/// `weighted` for a graph without weights, with a negative one or with none above 0; MemoryError.
+/// draws in proportion to the weights, edges of weight 0 never. With `labor` the neighbours t of s
+/// with the smallest r_t, or with `weighted` r_t / w(s, t), r_t being a random number of (0, 1)
+/// that is the same for all s (Balin and Catalyurek, "Layer-Neighbor Sampling", NeurIPS 2023);
+/// parallel edges have the same one. With `temporal_last` the latest min(N, M) edges in the order
+/// of their times; of equal times those further on among the vertex' edges. In host memory. A
+/// function of the graph, `seed`, `batch`, the seeds and times alone: the same on every device and
+/// number of ranks. Throws VertexError for a seed that is no vertex; UsageError for no seeds, a
+/// fanout out of range, `weighted` for a graph without weights, with a negative one or with none
+/// above 0, times that are not one for each edge and seed, and options that do not go together;
+/// MemoryError.
 [[nodiscard]] SampleResult sample_neighbours(const Graph& graph, const SampleOptions& options);
 
 struct SampleBatchesOptions {
@@ -65,6 +87,11 @@ struct SampleBatchesOptions {
   std::uint64_t batch_size = 1024;      ///< Seeds of a batch, 1 or more. The last one has the rest.
   bool replace = false;
   bool weighted = false;
+  bool labor = false;
+  bool layer_dependency = false;
+  EdgeTimes edge_times{};
+  std::vector<std::int64_t> seed_times{};  ///< Of all seeds, batch after batch.
+  bool temporal_last = false;
   bool disjoint = false;
   bool once = false;
   bool edge_ids = false;  ///< Tell the edges' places in the graph, too.

@@ -99,6 +99,9 @@ struct FlightRun {
   std::uint64_t seed = 1;
   bool replace = false;
   bool weighted = false;
+  bool labor = false;
+  bool layer_dependency = false;
+  bool temporal_last = false;
   bool disjoint = false;
   bool once = false;
   const Hop* hops = nullptr;

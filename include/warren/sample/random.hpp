@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers as a function of what they are for: seed, batch, hop, the target's position and
-// the slot. No state is kept, so that a sample does not depend on who draws it, in which order, on
-// which device. The generator is Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as
-// 1, 2, 3", SC 2011).
+// the slot, or the neighbour. No state is kept, so that a sample does not depend on who draws it,
+// in which order, on which device. The generator is Philox4x32-10 (Salmon et al., "Parallel random
+// numbers: as easy as 1, 2, 3", SC 2011).
 #pragma once
 
 #include <bit>
@@ -151,6 +151,26 @@ class TargetDraws {
   std::uint32_t position_ = 0;
   std::uint32_t batch_ = 0;
   std::uint32_t tag_ = 0;
+};
+
+/// The random numbers of vertices as neighbours in one hop of one batch, or in all of its hops: the
+/// same whichever target they are neighbours of. No TargetDraws of a sampler or a walk has them.
+class NeighbourDraws {
+ public:
+  static constexpr std::uint32_t kAllHops = 126;
+
+  /// `batch` as of TargetDraws; `hop` below kAllHops, or that.
+  WARREN_HD NeighbourDraws(std::uint64_t seed, std::uint64_t batch, std::uint32_t hop)
+      : draws_(seed, batch, kFirstHop + hop, 0) {}
+
+  /// r_t = (2 k + 1) / 2^53 of vertex t, k being of 52 random bits: uniform in (0, 1).
+  [[nodiscard]] WARREN_HD double uniform(Vertex t) const {
+    return detail::multiply(static_cast<double>((draws_.bits(t) >> 12) * 2 + 1), 0x1p-53);
+  }
+
+ private:
+  static constexpr std::uint32_t kFirstHop = 128;  ///< Hops of targets are below, a walk's is 255.
+  TargetDraws draws_;
 };
 
 }  // namespace warren::sample

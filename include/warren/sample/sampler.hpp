@@ -20,7 +20,14 @@ struct SamplerOptions {
   std::uint32_t in_flight = 1;  ///< Batches that one call samples at the same time.
   bool replace = false;         ///< Each draw is of all neighbours: the same one may come again.
   bool weighted = false;        ///< Draws have probabilities in proportion to the edges' weights.
-  bool temporal = false;        ///< Only edges not later than their seed's time. Needs `disjoint`.
+  /// Draws of a hop share neighbours: a target takes those with the smallest numbers, which belong
+  /// to the neighbours and not to the target. Not with `replace` or `disjoint`.
+  bool labor = false;
+  /// Of `labor`: the neighbours' numbers are those of the batch, the same in all of its hops.
+  bool layer_dependency = false;
+  bool temporal = false;  ///< Only edges not later than their seed's time. Needs `disjoint`.
+  /// Of `temporal`: the latest of these edges, and none is drawn. Not with `replace` or `weighted`.
+  bool temporal_last = false;
   bool disjoint = false;  ///< Every sampled edge has a vertex of its own: a tree for each seed.
   /// Neighbours of a vertex are drawn once a batch, in the hop after the one that found it: other
   /// rows of that hop are empty.
@@ -70,7 +77,19 @@ struct SampledBatch {
 /// found; the first hop the seeds): of its N neighbours min(N, M)
 /// different ones, uniformly (or with `replace` M draws; with `weighted` successive draws in
 /// proportion to the weights, edges of weight 0 never). Without `replace` all N are taken, in the
-/// list's order, where N <= M. A seed that is repeated is a target of its own for each time; edges
+/// list's order, where N <= M.
+///
+/// With `labor` the min(N, M) neighbours t of target s with the smallest r_t, or, with `weighted`,
+/// r_t / w(s, t), in that order, where r_t is uniform in (0, 1) and a function of seed, batch, hop
+/// (but with `layer_dependency`) and t alone: a batch has fewer vertices, each target's draws being
+/// what they are without it (Balin and Catalyurek, "Layer-Neighbor Sampling", NeurIPS 2023: LABOR-0
+/// by sequential Poisson sampling). Parallel edges of equal weight have equal numbers, and are
+/// taken in the list's order.
+///
+/// With `temporal_last` the min(N, M) latest of the N edges that are not later than the seed, in
+/// the order of their times; of equal times those further on in the list.
+///
+/// A seed that is repeated is a target of its own for each time; edges
 /// to that vertex name its first place.
 class NeighbourSampler {
  public:

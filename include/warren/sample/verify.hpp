@@ -35,15 +35,24 @@ struct SampleTimes {
   std::span<const std::int64_t> seeds;
 };
 
+/// Of `labor`: the batch's number, and the number in the sampler's store of every vertex of the
+/// graph; of none: its own.
+struct SharedDraws {
+  std::uint64_t batch = 0;
+  std::span<const Vertex> store_ids;
+};
+
 /// What is wrong with a batch, in words; empty where it is a sample of `graph` (in host memory,
 /// numbered as the batch's vertices are) by `options` (fanouts, replace, weighted, disjoint, once,
-/// and temporal by `times`): every row has the number of edges that the options say, to neighbours
-/// only and, without replacement, each edge once; vertices are numbered in the order of their first
-/// edge, none twice; duplicates are counted right. Which neighbours were drawn is not checked.
-/// O(sampled edges x log(largest degree)).
+/// temporal by `times`, and labor by `shared`): every row has the number of edges that the options
+/// say, to neighbours only and, without replacement, each edge once; vertices are numbered in the
+/// order of their first edge, none twice; duplicates are counted right. With `labor` a row's
+/// neighbours must be those with the smallest numbers, with `temporal_last` no edge that was left
+/// may be later than one that was taken; of other options, which neighbours were drawn is not
+/// checked. O(sampled edges x log(largest degree)), and O(edges of the targets) with these two.
 [[nodiscard]] std::string verify(const graph::Graph& graph, const HostBatch& batch,
                                  std::uint64_t seeds, const SamplerOptions& options,
-                                 const SampleTimes& times = {});
+                                 const SampleTimes& times = {}, const SharedDraws& shared = {});
 
 /// A number that batches with different contents do not share but by chance.
 [[nodiscard]] std::uint64_t digest(const HostBatch& batch);

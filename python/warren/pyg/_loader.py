@@ -127,8 +127,12 @@ class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
     """Mini-batches around vertices, as torch_geometric.loader.NeighborLoader gives them, sampled by warren: the arguments and the batches are the same.
 
     data: a Data with `edge_index`, or a pair of a FeatureStore and a GraphStore with one type of edges. num_neighbors: of each vertex, hop by hop, -1 for all, drawn once a batch along its in-edges. input_nodes: ids, a mask,
-    or None for all. replace, disjoint, subgraph_type ("directional", "bidirectional"), weight_attr, transform, transform_sampler_output and the options of
+    or None for all. replace, disjoint, subgraph_type ("directional", "bidirectional", "induced": all edges among the batch's vertices), weight_attr, transform, transform_sampler_output and the options of
     torch's DataLoader as there; draws follow torch.manual_seed(). num_workers is accepted and has no effect.
+    time_attr: the name of an attribute of the vertices, or of the edges, with a time each, integers: a vertex' edges from vertices, or edges, that are later than the seed's time are not sampled, and each seed has a tree of
+    its own, as with `disjoint`. input_time: the seeds' times, a time for each of input_nodes; None: those that time_attr has of them. temporal_strategy: "uniform": drawn from the edges that are left; "last": the latest of them,
+    of equal times those from the vertices with the larger ids.
+    labor: vertices of a batch share the neighbours that they draw, so that it has fewer of them, and layer_dependency: by the same numbers in all hops; as of warren.sample.
     A batch has x, y and whatever else data has of vertices and edges for its own, edge_index from source to target among its vertices, n_id, e_id, batch_size,
     num_sampled_nodes, num_sampled_edges, input_id, and with `disjoint` batch. It is on the device that samples it.
     device: "cpu", "cuda", or "auto": a GPU where there is one. placement: of the attributes when a GPU samples: "device": copied to it once; "host": they stay in
@@ -136,24 +140,25 @@ class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
     processes, each of which reads all; "auto": "device" where they fit in half of its free memory, else "spread" where an equal part does, else "host".
     After warren.join_processes() each process gives input_nodes of its own and goes through batches of its own, on its device; the graph is spread over the
     devices. All processes make the loader, and its first batch, together. Draws differ from process to process.
-    Raises ValueError, naming the argument, for HeteroData, drawing by time, "induced", and what else this loader has not; VertexError (an IndexError) for ids
+    Raises ValueError, naming the argument, for HeteroData, options that do not go together, and what else this loader has not; VertexError (an IndexError) for ids
     that are no vertices; and, when it is iterated, ValueError where data.edge_index is not what the loader was made of.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, input_nodes: Any = None, input_time: Any = None, replace: bool = False, subgraph_type: Any = "directional",
                  disjoint: bool = False, temporal_strategy: str = "uniform", time_attr: str | None = None, weight_attr: str | None = None, transform: Any = None,
                  transform_sampler_output: Any = None, is_sorted: bool = False, filter_per_worker: bool | None = None, neighbor_sampler: Any = None, directed: bool = True,
-                 device: str = "auto", placement: str = "auto", session: Session | None = None, **kwargs: Any):
-        if input_time is not None:
-            raise ValueError("input_time: got times, expected None: this loader does not draw by time")
+                 device: str = "auto", placement: str = "auto", session: Session | None = None, labor: bool = False, layer_dependency: bool = False, **kwargs: Any):
         if is_remote(data) and input_nodes is None:
             raise ValueError("input_nodes: got None, expected ids or a mask: stores do not say how many vertices there are")
-        sampler = _sampler_of(neighbor_sampler, directed, data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device, session)
+        sampler = _sampler_of(neighbor_sampler, directed, data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device, session, labor, layer_dependency)
+        if input_time is not None:
+            input_time = torch.as_tensor(input_time).detach().cpu()
         kwargs = self._start(data, sampler, placement, kwargs)
         if isinstance(input_nodes, torch.Tensor) and input_nodes.dtype == torch.bool and input_nodes.numel() != sampler.num_nodes:
             raise ValueError(f"input_nodes: got a mask of {input_nodes.numel()}, expected one of all {sampler.num_nodes} vertices")
-        NodeLoader.__init__(self, data, sampler, input_nodes, None, transform, transform_sampler_output, False, **kwargs)
+        NodeLoader.__init__(self, data, sampler, input_nodes, input_time, transform, transform_sampler_output, False, **kwargs)
         check_vertices("input_nodes", self.input_data.node, sampler.num_nodes)
+        sampler._seed_times(self.input_data.node, input_time)  # Raises for what will not do.
         sampler.prepare(int(kwargs.get("batch_size", 1)), FLIGHT if sampler.on_gpu else 1)
 
     def _get_iterator(self) -> Any:
@@ -173,7 +178,8 @@ class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
 
     edge_label_index: the links, 2 x m, or None for all edges; edge_label: their labels. neg_sampling: None, "binary" (a batch has edge_label_index and
     edge_label, with 0 for links that are made up), "triplet" (src_index, dst_pos_index and dst_neg_index), or a NegativeSampling; neg_sampling_ratio: of
-    "binary". Vertices of links that are made up are drawn from all; they may be neighbours by chance.
+    "binary". Vertices of links that are made up are drawn from all, with times of vertices from those that are not later than the link, or where there are none the earliest; they may be neighbours by chance.
+    edge_label_time: with time_attr, and only then: a time for each link; a link that is made up has the time of the one that it belongs to.
     The rest, what is raised too, as of NeighborLoader.
     """
 
@@ -181,16 +187,17 @@ class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
                  subgraph_type: Any = "directional", disjoint: bool = False, temporal_strategy: str = "uniform", neg_sampling: Any = None, neg_sampling_ratio: Any = None,
                  time_attr: str | None = None, weight_attr: str | None = None, transform: Any = None, transform_sampler_output: Any = None, is_sorted: bool = False,
                  filter_per_worker: bool | None = None, neighbor_sampler: Any = None, directed: bool = True, device: str = "auto", placement: str = "auto",
-                 session: Session | None = None, **kwargs: Any):
-        if edge_label_time is not None:
-            raise ValueError("edge_label_time: got times, expected None: this loader does not draw by time")
+                 session: Session | None = None, labor: bool = False, layer_dependency: bool = False, **kwargs: Any):
         if is_remote(data):
             raise ValueError("data: got a pair of stores, expected a Data: links are drawn from one alone")
-        sampler = _sampler_of(neighbor_sampler, directed, data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device, session)
+        sampler = _sampler_of(neighbor_sampler, directed, data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device, session, labor, layer_dependency)
+        if edge_label_time is not None:
+            edge_label_time = torch.as_tensor(edge_label_time).detach().cpu()
         kwargs = self._start(data, sampler, placement, kwargs)
-        LinkLoader.__init__(self, data, sampler, edge_label_index, edge_label, None, neg_sampling, neg_sampling_ratio, transform, transform_sampler_output, False, **kwargs)
+        LinkLoader.__init__(self, data, sampler, edge_label_index, edge_label, edge_label_time, neg_sampling, neg_sampling_ratio, transform, transform_sampler_output, False, **kwargs)
         check_vertices("edge_label_index[0]", self.input_data.row, sampler.num_nodes)
         check_vertices("edge_label_index[1]", self.input_data.col, sampler.num_nodes)
+        sampler.check_link_times(edge_label_time, self.input_data.row.numel())
         positives = int(kwargs.get("batch_size", 1))
         negatives = 0 if self.neg_sampling is None else math.ceil(positives * self.neg_sampling.amount)
         sampler.prepare(2 * positives + (negatives if self.neg_sampling is not None and self.neg_sampling.is_triplet() else 2 * negatives), 1)
@@ -208,14 +215,18 @@ class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
 
 
 def _sampler_of(given: Any, directed: bool, data: Any, num_neighbors: Any, replace: bool, subgraph_type: Any, disjoint: bool, temporal_strategy: str,
-                time_attr: str | None, weight_attr: str | None, device: str, session: Session | None) -> NeighborSampler:
-    if not directed:
-        raise ValueError("directed: got False, expected True: subgraphs of all edges between the vertices are not taken")
+                time_attr: str | None, weight_attr: str | None, device: str, session: Session | None, labor: bool, layer_dependency: bool) -> NeighborSampler:
+    if not directed:  # As it was asked for before there was subgraph_type.
+        subgraph_type = "induced"
     if given is not None:
         if not isinstance(given, NeighborSampler):
             raise ValueError(f"neighbor_sampler: got {type(given).__name__}, expected a warren.pyg.NeighborSampler or None")
+        for name, asked, has in (("labor", labor, given.labor), ("layer_dependency", layer_dependency, given.layer_dependency), ("time_attr", time_attr, given.is_temporal)):
+            if asked and not has:
+                raise ValueError(f"{name}: got {asked!r} with a neighbor_sampler that was made without, expected one that was made with it")
         return given
-    return NeighborSampler(data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device=device, session=session)
+    return NeighborSampler(data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device=device, session=session, labor=labor,
+                           layer_dependency=layer_dependency)
 
 
 def _batches_of(sampler: Any) -> Iterator[Any]:

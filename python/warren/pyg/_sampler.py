@@ -19,7 +19,7 @@ from .._build import from_csr, from_edges
 from .._errors import VertexError
 from .._graph import Graph
 from .._processes import has_fellows
-from .._sample import SampledBatches, sample_batches
+from .._sample import EdgeTimes, SampledBatches, sample_batches
 from .._session import Session, choice
 from .._train import fanouts as hops_of
 from ._stores import edges_of, is_remote
@@ -34,33 +34,36 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
     """Samples of a homogeneous graph's in-neighbours, hop by hop: a vertex' are drawn once a batch, in the hop after the one that found it.
 
     data: a Data with `edge_index`, or a pair of a FeatureStore and a GraphStore with one type of edges; as it is now: later changes are not seen. num_neighbors: how many a hop, -1 for all; replace, disjoint, weight_attr,
-    subgraph_type ("directional" or "bidirectional") as of PyTorch Geometric's sampler. device: "cpu", "cuda", or "auto": a GPU where there is one.
+    subgraph_type ("directional", "bidirectional" or "induced"), time_attr and temporal_strategy as of PyTorch Geometric's sampler: edges, or edges from vertices, that are later than their seed are not sampled, and trees are
+    disjoint. labor, layer_dependency: as of warren.sample. device: "cpu", "cuda", or "auto": a GPU where there is one.
     Draws follow torch.manual_seed(). After warren.join_processes() the graph is spread over the processes' devices, and each process samples seeds of its own.
     Raises ValueError for what it cannot do, naming it; VertexError for edges of no vertices.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, replace: bool = False, subgraph_type: Any = "directional", disjoint: bool = False, temporal_strategy: str = "uniform",
-                 time_attr: str | None = None, weight_attr: str | None = None, is_sorted: bool = False, device: str = "auto", session: Session | None = None):
+                 time_attr: str | None = None, weight_attr: str | None = None, is_sorted: bool = False, device: str = "auto", session: Session | None = None,
+                 *, labor: bool = False, layer_dependency: bool = False):
         if is_remote(data):
-            if weight_attr is not None:
-                raise ValueError(f"weight_attr: got {weight_attr!r}, expected None: stores have no attributes of edges")
+            for name, given in (("weight_attr", weight_attr), ("time_attr", time_attr)):
+                if given is not None:
+                    raise ValueError(f"{name}: got {given!r}, expected None: of a pair of stores the edges alone are read")
             edge_index, self.num_nodes = edges_of(data)
         else:
             _check_data(data)
             edge_index, self.num_nodes = data.edge_index, int(data.num_nodes or 0)
         choice("device", device, DEVICES)
-        if time_attr is not None or temporal_strategy != "uniform":
-            named = "time_attr" if time_attr is not None else "temporal_strategy"
-            raise ValueError(f"{named}: got {time_attr if time_attr is not None else temporal_strategy!r}, expected none: this loader does not draw by time")
         if isinstance(num_neighbors, dict):
             raise ValueError("num_neighbors: got a dict, expected a list of numbers, one a hop: the graph has one type of edges")
         self.num_neighbors: list[int] = hops_of("num_neighbors", num_neighbors)
         self.subgraph_type = str(getattr(subgraph_type, "value", subgraph_type))
-        if self.subgraph_type not in ("directional", "bidirectional"):
-            raise ValueError(f'subgraph_type: got {self.subgraph_type!r}, expected "directional" or "bidirectional"')
+        if self.subgraph_type not in ("directional", "bidirectional", "induced"):
+            raise ValueError(f'subgraph_type: got {self.subgraph_type!r}, expected "directional", "bidirectional" or "induced"')
         self.replace = bool(replace)
-        self.disjoint = bool(disjoint)
+        self.disjoint = bool(disjoint) or time_attr is not None
         self.is_weighted = weight_attr is not None
+        self.labor, self.layer_dependency = bool(labor), bool(layer_dependency)
+        self.temporal_strategy = temporal_strategy
+        self._check_choices(time_attr)
         # One rank of several processes: each has batches of its own.
         self.own = has_fellows()
         self._own_batch, self._own_flight = 0, 1
@@ -68,7 +71,38 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
         self.device: Any = (_device_of(device, session) if self.own else torch.device("cuda", 0)) if self.on_gpu else torch.device("cpu")
         self._session = session
         weights = None if weight_attr is None else _weights_of(data, weight_attr)
-        self._graph, self._permutation = _graph_of(edge_index, self.num_nodes, weights, self.device)
+        #: Times of the vertices, where `time_attr` is one of theirs; and of the graph's edges, where there are times at all.
+        self.node_time: Any = None
+        self._edge_times: EdgeTimes | None = None
+        edge_time = None
+        if time_attr is not None:
+            self.node_time, edge_time = _times_of(data, time_attr, self.num_nodes)
+        self._graph, self._permutation, rows = _graph_of(edge_index, self.num_nodes, weights, self.device)
+        self._rows: Any = rows if self.subgraph_type == "induced" else None
+        if self.node_time is not None:
+            self._edge_times = EdgeTimes(self.node_time[rows[1].cpu().long()])
+        elif edge_time is not None:
+            self._edge_times = EdgeTimes(edge_time if self._permutation is None else edge_time[self._permutation.cpu()])
+
+    def _check_choices(self, time_attr: str | None) -> None:
+        if self.temporal_strategy not in ("uniform", "last"):
+            raise ValueError(f'temporal_strategy: got {self.temporal_strategy!r}, expected "uniform" or "last"')
+        if self.temporal_strategy == "last":
+            if time_attr is None:
+                raise ValueError('temporal_strategy: got "last" without time_attr, expected the name of an attribute with times, too')
+            if self.replace or self.is_weighted:
+                raise ValueError(f'temporal_strategy: got "last" with {"replace" if self.replace else "weight_attr"}, expected none: the latest edges are taken, and none is drawn')
+        if self.subgraph_type == "induced" and self.disjoint:
+            raise ValueError(f'subgraph_type: got "induced" with {"disjoint" if time_attr is None else "time_attr"}, expected none: the edges between disjoint trees are no part of any')
+        if self.labor and (self.replace or self.disjoint):
+            raise ValueError(f"labor: got True with {'replace' if self.replace else 'disjoint' if time_attr is None else 'time_attr'}, expected none: vertices share different neighbours")
+        if self.layer_dependency and not self.labor:
+            raise ValueError("layer_dependency: got True without labor, of which it is an option")
+
+    @property
+    def is_temporal(self) -> bool:
+        """Whether edges and vertices later than a seed are left out."""
+        return self._edge_times is not None
 
     @property
     def edge_permutation(self) -> None:
@@ -86,12 +120,13 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
     def draw(self, inputs: Sequence[NodeSamplerInput], number: int) -> Callable[[], list[SamplerOutput]]:
         """Draws the samples of batches of equally many vertices, but for the last, by one call. `number`: the first one's; the draws go by it. What it gives tells them, on the
         current stream, and holds the engine's memory of them."""
-        tell_drawn = self._drawn([batch.node for batch in inputs], number)
+        times = [self._seed_times(batch.node, batch.time) for batch in inputs]
+        tell_drawn = self._drawn([batch.node for batch in inputs], times, number)
 
         def tell() -> list[SamplerOutput]:
             outputs = tell_drawn()
             for batch, out in zip(inputs, outputs):
-                out.metadata = (batch.input_id, batch.time)
+                out.metadata = (batch.input_id, None if batch.time is None else torch.as_tensor(batch.time).to(self.device))
             return outputs
 
         return tell
@@ -102,52 +137,79 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
 
     def draw_links(self, index: EdgeSamplerInput, negative: NegativeSampling | None, number: int, generator: Any) -> Callable[[], list[SamplerOutput]]:
         """Draws what sample_from_edges() gives, as draw() does. `generator` draws the negative ends; None: torch's own."""
-        src, dst, label = index.row, index.col, index.label
+        src, dst, label, time = index.row, index.col, index.label, index.time
         positives = src.numel()
+        time = self.check_link_times(time, positives)
         negatives = 0 if negative is None else math.ceil(positives * negative.amount)
         is_triplet = negative is not None and negative.is_triplet()
         if negative is not None:
             if not is_triplet:
-                src = torch.cat([src, self._negative(negative, negatives, "src", generator)])
+                src = torch.cat([src, self._negative(negative, negatives, "src", time, generator)])
                 label = torch.ones(positives) if label is None else label
                 label = torch.cat([label, label.new_zeros((negatives, *label.shape[1:]))])
-            dst = torch.cat([dst, self._negative(negative, negatives, "dst", generator)])
+            dst = torch.cat([dst, self._negative(negative, negatives, "dst", time, generator)])
         seeds = torch.cat([src, dst])
         places = torch.arange(seeds.numel())
         if not self.disjoint:
             seeds, places = seeds.unique(return_inverse=True)
-        tell_drawn = self._drawn([seeds], number)
+        # A link that is made up has the time of the one that it belongs to.
+        src_time: Any = None if time is None else _cycled(time, src.numel())
+        times = None if time is None else torch.cat([src_time, _cycled(time, dst.numel())])
+        tell_drawn = self._drawn([seeds], [times], number)
 
         def tell() -> list[SamplerOutput]:
             (out,) = tell_drawn()
             if out.batch is not None:
                 # What belongs to one positive link has its number.
                 out.batch = out.batch % max(1, positives)
-            at = places.to(self.device)
+            at, at_time = places.to(self.device), None if src_time is None else src_time.to(self.device)
             if not is_triplet:
-                out.metadata = (index.input_id, at.view(2, -1), None if label is None else label.to(self.device), index.time)
+                out.metadata = (index.input_id, at.view(2, -1), None if label is None else label.to(self.device), at_time)
             else:
                 far = at[2 * positives:]
                 # Of disjoint trees the negatives of a link are apart by the number of links.
                 far = far.view(-1, positives).t() if self.disjoint and positives > 0 else far.view(positives, -1) if positives > 0 else far
-                out.metadata = (index.input_id, at[:positives], at[positives:2 * positives], far.squeeze(-1) if far.dim() == 2 else far, index.time)
+                out.metadata = (index.input_id, at[:positives], at[positives:2 * positives], far.squeeze(-1) if far.dim() == 2 else far, at_time)
             return [out]
 
         return tell
 
-    def _negative(self, negative: NegativeSampling, count: int, end: str, generator: Any) -> Any:
+    def check_link_times(self, times: Any, links: int) -> Any:
+        """The links' times as 64-bit integers. Raises ValueError for what are none, and where there should be some, or none."""
+        if times is None and self._edge_times is not None:
+            raise ValueError("edge_label_time: got None with time_attr, expected a time for each link")
+        if times is not None and self._edge_times is None:
+            raise ValueError("edge_label_time: got times without time_attr, expected both or none")
+        return None if times is None else _integers_of("edge_label_time", times, links, "link")
+
+    def _seed_times(self, seeds: Any, times: Any) -> Any:
+        """Those given, or the seeds' own."""
+        if self._edge_times is None:
+            if times is not None:
+                raise ValueError("input_time: got times without time_attr, expected both or none")
+            return None
+        if times is not None:
+            return _integers_of("input_time", times, seeds.numel(), "seed")
+        if self.node_time is None:
+            raise ValueError("input_time: got None, expected a time for each seed: those of time_attr are of the edges")
+        check_vertices("input", seeds, self.num_nodes)
+        return self.node_time[seeds.cpu().long()]
+
+    def _negative(self, negative: NegativeSampling, count: int, end: str, time: Any, generator: Any) -> Any:
         weight = negative.src_weight if end == "src" else negative.dst_weight
         if count == 0:
             return torch.empty(0, dtype=torch.long)
+        if weight is not None and weight.numel() != self.num_nodes:
+            raise ValueError(f"neg_sampling: got {weight.numel()} weights, expected one a vertex, {self.num_nodes}")
+        if self.node_time is not None:
+            return _not_later(self.node_time, weight, _cycled(time, count), generator)
         if weight is None:
             return torch.randint(self.num_nodes, (count,), generator=generator)
-        if weight.numel() != self.num_nodes:
-            raise ValueError(f"neg_sampling: got {weight.numel()} weights, expected one a vertex, {self.num_nodes}")
         return torch.multinomial(weight.cpu(), count, replacement=True, generator=generator)
 
-    def _drawn(self, batches: Sequence[Any], number: int) -> Callable[[], list[SamplerOutput]]:
+    def _drawn(self, batches: Sequence[Any], times: Sequence[Any], number: int) -> Callable[[], list[SamplerOutput]]:
         if any(batch.numel() == 0 for batch in batches):
-            tellers = [None if batch.numel() == 0 else self._drawn([batch], number + at) for at, batch in enumerate(batches)]
+            tellers = [None if batch.numel() == 0 else self._drawn([batch], [time], number + at) for at, (batch, time) in enumerate(zip(batches, times))]
             return lambda: [self._empty() if tell is None else tell()[0] for tell in tellers]
         seeds = batches[0] if len(batches) == 1 else torch.cat(list(batches))
         check_vertices("input", seeds, self.num_nodes)
@@ -159,15 +221,35 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
             flight = self._own_flight if is_prepared else flight
         found = sample_batches(self._graph, seeds.numpy(), self.num_neighbors, batch_size=size, replace=self.replace, weighted=self.is_weighted,
                                disjoint=self.disjoint, edge_ids=True, seed=SEED, batch=number, in_flight=flight, device="cuda" if self.on_gpu else "cpu",
-                               session=self._session, once=True, own=self.own)
+                               session=self._session, once=True, own=self.own, labor=self.labor, layer_dependency=self.layer_dependency, edge_times=self._edge_times,
+                               seed_times=None if self._edge_times is None else torch.cat(list(times)).numpy(), temporal_strategy=self.temporal_strategy)
 
         def tell() -> list[SamplerOutput]:
             outputs = _outputs_of(found, self._permutation, self.disjoint)
             if self.subgraph_type == "bidirectional":
                 outputs = [out.to_bidirectional(keep_orig_edges=False) for out in outputs]
+            elif self.subgraph_type == "induced":
+                outputs = [self._induced(out) for out in outputs]
             return outputs
 
         return tell
+
+    def _induced(self, out: SamplerOutput) -> SamplerOutput:
+        """The same vertices with all edges among them, by the target's place. Which hop an edge belongs to is not told."""
+        offsets, sources = self._rows
+        nodes = out.node.to(offsets.device)
+        begins, counts = offsets[nodes], offsets[nodes + 1] - offsets[nodes]
+        # Of every edge to one of them: the place of its target, and which of the graph's edges it is.
+        col = torch.repeat_interleave(torch.arange(nodes.numel(), device=nodes.device), counts)
+        edge = torch.arange(col.numel(), device=nodes.device) - (counts.cumsum(0) - counts)[col] + begins[col]
+        # Of those a vertex that seeds name twice has its first place, as of sampled edges.
+        ordered, order = torch.sort(nodes, stable=True)
+        source = sources[edge].long()
+        at = torch.searchsorted(ordered, source).clamp_(max=max(0, nodes.numel() - 1))
+        inside = ordered[at] == source
+        row, col, edge = order[at[inside]], col[inside], edge[inside]
+        edge = edge if self._permutation is None else self._permutation[edge.to(self._permutation.device)]
+        return SamplerOutput(node=out.node, row=row.to(self.device), col=col.to(self.device), edge=edge.to(self.device), batch=out.batch)
 
     def _empty(self) -> SamplerOutput:
         nothing = torch.empty(0, dtype=torch.long, device=self.device)
@@ -211,21 +293,60 @@ def _weights_of(data: Any, name: str) -> Any:
     return weights
 
 
-def _graph_of(edge_index: Any, num_nodes: int, weights: Any, device: Any) -> tuple[Graph, Any]:
-    """The graph of the in-edges, and for each of its edges the column of `edge_index`; None where they are in that order already."""
+def _times_of(data: Any, name: str, num_nodes: int) -> tuple[Any, Any]:
+    """The times of vertices, or of the columns of edge_index; None for the other."""
+    if name in data and data.is_node_attr(name):
+        return _integers_of("time_attr", data[name], num_nodes, "vertex"), None
+    if name in data and data.is_edge_attr(name):
+        return None, _integers_of("time_attr", data[name], data.edge_index.shape[1], "edge")
+    raise ValueError(f"time_attr: got {name!r}, expected an attribute of the vertices or of the edges with a time each")
+
+
+def _integers_of(name: str, times: Any, count: int, each: str) -> Any:
+    times = torch.as_tensor(times).detach().reshape(-1).cpu()
+    if times.dtype.is_floating_point or times.dtype.is_complex or times.dtype == torch.bool:
+        raise ValueError(f"{name}: got elements of type {times.dtype}, expected integers: a time for each {each}")
+    if times.numel() != count:
+        raise ValueError(f"{name}: got {times.numel()} times, expected one for each {each}, {count}")
+    return times.long()
+
+
+def _cycled(values: Any, count: int) -> Any:
+    """So many of them, from the first again behind the last."""
+    return values.repeat(-(-count // max(1, values.numel())))[:count]
+
+
+def _not_later(node_time: Any, weight: Any, times: Any, generator: Any) -> Any:
+    """For each time a vertex that is not later, drawn from all of them, in proportion to `weight` where it is given; where there is none, the earliest vertex."""
+    ordered, order = torch.sort(node_time, stable=True)
+    ends = torch.searchsorted(ordered, times, right=True)
+    drawn = torch.rand(times.numel(), generator=generator, dtype=torch.float64)
+    if weight is None:
+        places = torch.minimum((drawn * ends).long(), ends - 1)
+    else:
+        sums = weight.detach().reshape(-1).cpu().double()[order].cumsum(0)
+        totals = torch.where(ends > 0, sums[(ends - 1).clamp(min=0)], 0.0)
+        places = torch.searchsorted(sums, drawn * totals, right=True)
+        # Rounded up to the total, it is the last that has a weight.
+        places = torch.where(totals > 0, torch.minimum(places, torch.searchsorted(sums, totals)), -1)
+    return order[places.clamp(min=0)]
+
+
+def _graph_of(edge_index: Any, num_nodes: int, weights: Any, device: Any) -> tuple[Graph, Any, tuple[Any, Any]]:
+    """The graph of the in-edges; for each of its edges the column of `edge_index`, None where they are in that order already; and its offsets and sources."""
     edges = edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index
     try:
         source, target = edges.detach().to(device)
-        order, graph = _sorted_graph(source, target, num_nodes, weights, device)
+        order, graph, rows = _sorted_graph(source, target, num_nodes, weights, device)
     except torch.OutOfMemoryError:
         device = torch.device("cpu")
         source, target = edges.detach().cpu()
-        order, graph = _sorted_graph(source, target, num_nodes, weights, device)
+        order, graph, rows = _sorted_graph(source, target, num_nodes, weights, device)
     is_same = bool((order[1:] > order[:-1]).all())
-    return graph, None if is_same else order
+    return graph, None if is_same else order, rows
 
 
-def _sorted_graph(source: Any, target: Any, num_nodes: int, weights: Any, device: Any) -> tuple[Any, Graph]:
+def _sorted_graph(source: Any, target: Any, num_nodes: int, weights: Any, device: Any) -> tuple[Any, Graph, tuple[Any, Any]]:
     check_vertices("data.edge_index[0]", source, num_nodes)
     check_vertices("data.edge_index[1]", target, num_nodes)
     keys = target.long() * max(1, num_nodes) + source
@@ -241,7 +362,8 @@ def _sorted_graph(source: Any, target: Any, num_nodes: int, weights: Any, device
     torch.cumsum(counts, 0, out=offsets[1:])
     neighbours = source[order].to(torch.int32)
     sorted_weights = None if weights is None else weights[order].cpu().numpy()
-    return order, from_csr(offsets.cpu().numpy(), neighbours.cpu().numpy(), sorted_weights, keep_duplicates=True)
+    graph = from_csr(offsets.cpu().numpy(), neighbours.cpu().numpy(), sorted_weights, keep_duplicates=True)
+    return order, graph, (offsets, neighbours)
 
 
 def _outputs_of(found: SampledBatches, permutation: Any, disjoint: bool) -> list[SamplerOutput]:
