@@ -133,6 +133,19 @@ for placement in ("auto",) if device == "cpu" else ("auto", "spread", "host"):
         assert torch.equal(torch.cat(seen).sort().values, mine)
 links = LinkNeighborLoader(data, [4], edge_label_index=edges[:, ranks.rank::2], batch_size=50, neg_sampling_ratio=1.0, device=device)
 assert sum(int((batch.edge_label == 1).sum()) for batch in links) == 3000
+data.time = torch.arange(6000) * 7 % 50
+when = torch.arange(len(mine)) % 45
+for strategy in ("uniform", "last"):
+    for batch in NeighborLoader(data, [4, 2], input_nodes=mine, batch_size=32, time_attr="time", input_time=when, temporal_strategy=strategy, device=device):
+        batch = batch.cpu()
+        assert torch.equal(batch.seed_time, when[batch.input_id]) and bool((batch.time <= batch.seed_time[batch.batch[batch.edge_index[1]]]).all())
+        for seed in range(batch.batch_size):
+            early = ((edges[1] == batch.n_id[seed]) & (data.time <= batch.seed_time[seed])).nonzero().view(-1)
+            drawn = batch.e_id[batch.edge_index[1] == seed]
+            assert len(drawn) == min(4, len(early)) and (strategy == "uniform" or data.time[drawn].tolist() == data.time[early].sort().values[-4:].tolist())
+for batch in NeighborLoader(data, [4, 2], input_nodes=mine, batch_size=32, labor=True, subgraph_type="induced", device=device):
+    inside = torch.isin(edges[0], batch.n_id.cpu()) & torch.isin(edges[1], batch.n_id.cpu())
+    assert torch.equal(batch.e_id.cpu().sort().values, inside.nonzero().view(-1))
 print("done")
 """
 

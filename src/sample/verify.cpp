@@ -133,7 +133,7 @@ class Verifier {
       const Vertex v = graph_.targets[e];
       const Vertex id = shared_.store_ids.empty() ? v : shared_.store_ids[v];
       const double weight = options_.weighted ? weight_of(e) : 1.0;
-      if (weight > 0.0) keys_.push_back({draws.uniform(id) / weight, id, v});
+      if (weight > 0.0) keys_.emplace_back(draws.uniform(id) / weight, id, v);
     }
     const auto taken = static_cast<std::ptrdiff_t>(ends_.size());
     std::nth_element(keys_.begin(), keys_.begin() + taken, keys_.end());

@@ -162,6 +162,7 @@ TEST(CallsInProcesses, SampleTheSameInEach) {
     many.batch_size = 8;
     many.fanouts = {3, 2};
     many.seed = 5;
+    many.labor = true;
     const SampleBatchesResult all = sample_batches(graph, many);
     ASSERT_EQ(all.vertex_begins.size(), 6u);
     for (std::uint64_t b = 0; b < 5; ++b) {
@@ -170,6 +171,7 @@ TEST(CallsInProcesses, SampleTheSameInEach) {
                        many.seeds.begin() + static_cast<std::ptrdiff_t>(b * 8 + 8));
       one.fanouts = many.fanouts;
       one.seed = many.seed;
+      one.labor = true;
       one.batch = b;
       const SampleResult alone = sample_neighbours(graph, one);
       const auto there = all.vertices.host().subspan(
@@ -179,6 +181,38 @@ TEST(CallsInProcesses, SampleTheSameInEach) {
       const auto targets = layers.targets.host().subspan(
           layers.edge_begins[b], layers.edge_begins[b + 1] - layers.edge_begins[b]);
       EXPECT_EQ(std::vector<Vertex>(targets.begin(), targets.end()), alone.layers[1].targets);
+    }
+  });
+}
+
+TEST(CallsInProcesses, SampleByTimeTheSameInEach) {
+  in_processes(3, [] {
+    const Graph graph = some_graph();
+    SampleOptions options;
+    options.seeds = {1, 5, 9, 13};
+    options.fanouts = {3, 2};
+    std::vector<std::int64_t> times;
+    for (std::uint64_t e = 0; e < graph.edges(); ++e)
+      times.push_back(static_cast<std::int64_t>(e * 7 % 30));
+    options.edge_times = std::make_shared<const std::vector<std::int64_t>>(times);
+    options.seed_times = {5, 10, 20, 40};
+    for (const bool last : {false, true}) {
+      options.temporal_last = last;
+      const SampleResult found = sample_neighbours(graph, options);
+      for (std::size_t row = 0; row < 4; ++row) {
+        const SampledLayer& layer = found.layers[0];
+        for (EdgeOffset e = layer.offsets[row]; e < layer.offsets[row + 1]; ++e)
+          EXPECT_LE(times[layer.edge_ids[e]], options.seed_times[row]);
+      }
+      EXPECT_FALSE(found.layers[0].targets.empty());
+      SampleBatchesOptions many;
+      many.seeds = options.seeds;
+      many.fanouts = options.fanouts;
+      many.edge_times = options.edge_times;
+      many.seed_times = options.seed_times;
+      many.temporal_last = last;
+      const SampleBatchesResult all = sample_batches(graph, many);
+      EXPECT_TRUE(std::ranges::equal(all.vertices.host(), found.vertices));
     }
   });
 }
