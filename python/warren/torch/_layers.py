@@ -61,8 +61,8 @@ def _is_bare(linear: Any) -> bool:
 
 def _plus_product(out: Any, x: Any, linear: Any) -> Any:
     """out + linear(x); `out`, which nothing else reads, is added to where it is: the product takes it along, which saves two passes over it."""
-    is_plain = (_is_bare(linear) and not out._is_view() and x.dim() == out.dim() == 2 and out.dtype == x.dtype == linear.weight.dtype and not torch.is_autocast_enabled(x.device.type)
-                and not torch.compiler.is_compiling())
+    is_plain = (not torch.compiler.is_compiling() and _is_bare(linear) and not out._is_view() and x.dim() == out.dim() == 2 and out.dtype == x.dtype == linear.weight.dtype
+                and not torch.is_autocast_enabled(x.device.type))
     return out.addmm_(x, linear.weight.t()) if is_plain else out + linear(x)
 
 
@@ -100,7 +100,7 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
             of_sources = self._scale_of_sources(scale, x.shape[0], edge_weight)
             if self._sums_first(x) and scale is of_sources and _operators.takes_scaled_spmm(x, values, scale):
                 out = _functions.normalized(adjacency, x, values, scale, loops, of_sources)
-                if _is_bare(self.lin):
+                if not torch.compiler.is_compiling() and _is_bare(self.lin):
                     return functional.linear(out, self.lin.weight, self.bias)
                 out = self.lin(out)
             else:
