@@ -26,8 +26,14 @@ def _define(name: str, schema: str, run: Any, fake: Any) -> Any:
     return operator
 
 
+# As torch.cuda.current_stream(), which makes an object of a stream each time; other libraries ask so too.
+_raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+
 def _stream(tensor: Any) -> int:
-    return int(torch.cuda.current_stream(tensor.device).cuda_stream) if tensor.is_cuda else 0
+    if not tensor.is_cuda:
+        return 0
+    return int(_raw_stream(tensor.device.index) if _raw_stream is not None else torch.cuda.current_stream(tensor.device).cuda_stream)
 
 
 def _rows(ptr: Any, entries: int, other: Any, values: Any, edge: Any, *scales: Any) -> _core.Rows:
