@@ -16,6 +16,7 @@ from torch_geometric.typing import OptPairTensor, OptTensor, PairTensor
 
 from . import _functions, _operators
 from ._adjacency import Adjacency, adjacency_of, can_keep
+from ._distributed import DistributedAdjacency
 
 
 # Of PyTorch Geometric's MessagePassing: whoever has hung on to a part of a call wants to see it.
@@ -26,13 +27,30 @@ def _is_plain(layer: Any, edge_index: Any, *tensors: Any) -> bool:
     """Whether nothing about the layer or the call needs messages of single edges."""
     if isinstance(edge_index, Adjacency):
         return True
-    return (isinstance(edge_index, torch.Tensor) and edge_index.layout == torch.strided and not getattr(edge_index, "is_sparse", False) and layer.flow == "source_to_target"
+    is_dense = isinstance(edge_index, torch.Tensor) and edge_index.layout == torch.strided and not getattr(edge_index, "is_sparse", False)
+    return ((is_dense or isinstance(edge_index, DistributedAdjacency)) and layer.flow == "source_to_target"
             and not layer.explain and layer.decomposed_layers == 1 and all(tensor is None or tensor.dim() == 2 for tensor in tensors)
             and not any(len(getattr(layer, name, ())) for name in HOOKS))
 
 
-def _edges_of(edge_index: Any, num_targets: int, num_sources: int) -> Adjacency:
-    return adjacency_of(edge_index, num_targets, num_sources)
+def _edges_of(edge_index: Any, num_targets: int, num_sources: int) -> Any:
+    return edge_index if isinstance(edge_index, DistributedAdjacency) else adjacency_of(edge_index, num_targets, num_sources)
+
+
+def _check_ranks(layer: Any, edge_index: Any, x: Any) -> None:
+    """Of a DistributedAdjacency: raises ValueError, in the other ranks' calls too, unless x is the rank's own rows."""
+    if not isinstance(edge_index, DistributedAdjacency):
+        return
+    if isinstance(x, (tuple, list)):
+        edge_index.refuse(f"x: {type(layer).__name__} over several ranks got a pair, expected the rows of the rank's own vertices, which are sources and targets")
+    edge_index.check(x)
+
+
+def _check_alone(layer: Any, edge_index: Any) -> None:
+    """Before PyTorch Geometric's code computes a call, which knows of no ranks. Raises ValueError, in the other ranks' calls too."""
+    if isinstance(edge_index, DistributedAdjacency):
+        edge_index.refuse(f"{type(layer).__name__}: this call is one that warren has no kernel for (another aggregation, attention weights to be told, hooks, "
+                          "a type of x or of fill_value); expected one that it has, as others do not work over several ranks")
 
 
 def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
@@ -67,10 +85,14 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
         self._kept_norm: Any = None
 
     def forward(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         x, target = x if isinstance(x, (tuple, list)) else (x, x)
         is_pair = target is not x
         if (is_pair and (self.cached or target is None)) or not _is_plain(self, edge_index, x, target) or (edge_weight is not None and edge_weight.dim() != 1):
+            _check_alone(self, edge_index)
             return super().forward((x, target) if is_pair else x, edge_index, edge_weight)
+        if isinstance(edge_index, DistributedAdjacency):
+            return self._over_ranks(x, edge_index, edge_weight)
         count = target.shape[0]
         if is_pair and x.shape[0] < count:
             raise ValueError(f"x: got {x.shape[0]} sources and {count} targets, expected targets that are the first sources")
@@ -89,6 +111,24 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
                 out = self.lin(_functions.normalized(adjacency, x, values, scale, loops, of_sources))
             else:
                 out = _functions.normalized(adjacency, self.lin(x), values, scale, loops, of_sources)
+        return out if self.bias is None else out + self.bias
+
+    def _over_ranks(self, x: Any, adjacency: DistributedAdjacency, weight: Any) -> Any:
+        """Degrees and loops are of the rank's own vertices, and what weighs a source is applied where it is."""
+        kept = self._kept_norm if self.normalize and self.cached else None
+        if kept is not None and isinstance(kept[0], DistributedAdjacency):
+            adjacency, weight, loops, scale = kept
+        else:
+            _, loops, scale = self._norm(adjacency.local, adjacency.part_of(weight, "edge_weight"), x.dtype)
+            if self.normalize and self.cached:
+                self._kept_norm = (adjacency, weight, loops, scale)
+        is_first = self._sums_first(x)
+        x = x if is_first else self.lin(x)
+        x = x if scale is None else x * scale
+        out = adjacency.weighted_sum(x, weight, loops is not None)
+        out = out if loops is None else out + x * loops
+        out = out if scale is None else out * scale
+        out = self.lin(out) if is_first else out
         return out if self.bias is None else out + self.bias
 
     def _sums_first(self, x: Any) -> bool:
@@ -141,9 +181,11 @@ class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
     propagate_type = {"x": OptPairTensor}
 
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         pair = (x, x) if isinstance(x, torch.Tensor) else x
         aggregation = {"add": "sum"}.get(self.aggr, self.aggr) if isinstance(self.aggr, str) else None
         if aggregation not in ("sum", "mean", "max") or pair[1] is None and size is None or not _is_plain(self, edge_index, *pair):
+            _check_alone(self, edge_index)
             return super().forward(x, edge_index, size)
         source, target = pair
         if self.project and hasattr(self, "lin"):
@@ -168,8 +210,10 @@ class GINConv(pyg.GINConv):  # type: ignore[misc]
     propagate_type = {"x": OptPairTensor}
 
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         pair = (x, x) if isinstance(x, torch.Tensor) else x
         if self.aggr not in ("add", "sum") or pair[1] is None or not _is_plain(self, edge_index, *pair):
+            _check_alone(self, edge_index)
             return super().forward(x, edge_index, size)
         source, target = pair
         out = _functions.spmm(_edges_of(edge_index, target.shape[0], source.shape[0]), source)
@@ -211,6 +255,12 @@ class _Attention:
             edge_attr = torch.cat([edge_attr, filled])
         return adjacency, edge_attr, is_old
 
+    def _at_rank(self, x_source: Any, edge_index: Any, edge_attr: Any) -> tuple[Any, Any, Any]:
+        """Of a DistributedAdjacency all sources of the rank's in-edges, these edges and their attributes; else the same."""
+        if not isinstance(edge_index, DistributedAdjacency):
+            return x_source, edge_index, edge_attr
+        return edge_index.with_halo(x_source), edge_index.local_edges, edge_index.part_of(edge_attr)
+
     def _attend(self, adjacency: Adjacency, scores: Any, is_old: Any, values: Any, rest: Any) -> Any:
         if is_old is not None:
             scores = scores.masked_fill(is_old.view(-1, 1), -torch.inf)
@@ -233,8 +283,10 @@ class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
     edge_updater_type = {"alpha": OptPairTensor, "edge_attr": OptTensor}
 
     def forward(self, x: Any, edge_index: Any, edge_attr: Any = None, size: Any = None, return_attention_weights: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         source, target = (x, x) if isinstance(x, torch.Tensor) else x
         if size is not None or not self._is_ours(edge_index, edge_attr, return_attention_weights, source, target):
+            _check_alone(self, edge_index)
             return super().forward(x, edge_index, edge_attr, size, return_attention_weights)
         rest = None if self.res is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
@@ -243,6 +295,7 @@ class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
             x_target = x_source if target is source else self.lin(target).view(shape)
         else:
             x_source, x_target = self.lin_src(source).view(shape), self.lin_dst(target).view(shape)
+        x_source, edge_index, edge_attr = self._at_rank(x_source, edge_index, edge_attr)
         adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_target.shape[0], x_source.shape[0])
         scores = (x_source * self.att_src).sum(-1)[adjacency.source] + (x_target * self.att_dst).sum(-1)[adjacency.target]
         if edge_attr is not None and self.lin_edge is not None:
@@ -259,13 +312,16 @@ class GATv2Conv(_Attention, pyg.GATv2Conv):  # type: ignore[misc]
     edge_updater_type = {"x": PairTensor, "edge_attr": OptTensor}
 
     def forward(self, x: Any, edge_index: Any, edge_attr: Any = None, return_attention_weights: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         source, target = (x, x) if isinstance(x, torch.Tensor) else x
         if not self._is_ours(edge_index, edge_attr, return_attention_weights, source, target):
+            _check_alone(self, edge_index)
             return super().forward(x, edge_index, edge_attr, return_attention_weights)
         rest = None if self.res is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
         x_source = self.lin_l(source).view(shape)
         x_target = x_source if self.share_weights and target is source else self.lin_r(target).view(shape)
+        x_source, edge_index, edge_attr = self._at_rank(x_source, edge_index, edge_attr)
         adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_target.shape[0], x_source.shape[0])
         mixed = x_source[adjacency.source] + x_target[adjacency.target]
         if edge_attr is not None:
