@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <utility>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -48,6 +50,36 @@ struct Asked {
   std::int32_t own_gpu = -1;                                   ///< The rank's device.
 };
 
+/// What is wrong with an array of rank q; empty: nothing.
+std::string complaint(std::string_view array, std::size_t q, std::uint64_t size,
+                      std::uint64_t expected, std::uint64_t k) {
+  if (size == expected) return {};
+  return fmt::format("{}: rank {} gives {} numbers, expected {} rows of {}", array, q, size,
+                     expected / k, k);
+}
+
+/// What is wrong with rank q's wish beside rank 0's.
+std::string complaint(std::size_t q, const Asked& asked, const Asked& first) {
+  if (asked.what != first.what)
+    return fmt::format("the ranks make different calls: rank {} {}, rank 0 {}", q,
+                       name_of(asked.what), name_of(first.what));
+  if (asked.options != first.options)
+    return fmt::format("strategy, weighted: rank {} and rank 0 give different ones", q);
+  if (asked.k != first.k)
+    return fmt::format("k: rank {} has {} columns, rank 0 {}", q, asked.k, first.k);
+  if (asked.k == 0) return "k: got 0, expected one column or more";
+  const bool reads_halo = asked.what == What::push, writes_halo = asked.what == What::pull;
+  std::string found =
+      complaint(reads_halo ? "halo_rows" : "x", q, asked.read, asked.reads, asked.k);
+  if (found.empty())
+    found = complaint(writes_halo ? "halo_rows" : "y", q, asked.written, asked.writes, asked.k);
+  if (!found.empty() || asked.gpu < 0 || asked.gpu == asked.own_gpu) return found;
+  return fmt::format("place: rank {}'s arrays are on GPU {}, expected {} or host memory", q,
+                     asked.gpu,
+                     asked.own_gpu < 0 ? "none: the rank runs on the CPU"
+                                       : fmt::format("GPU {}, the rank's", asked.own_gpu));
+}
+
 /// Why the ranks' wishes do not go together, the same text on all ranks; empty: they do. `reason`:
 /// of who refuses. Collective.
 std::string disagreement(team::Team& team, Asked mine, const std::string& reason) {
@@ -57,33 +89,9 @@ std::string disagreement(team::Team& team, Asked mine, const std::string& reason
     for (const auto& told : team.all_gather_v(std::span<const char>(reason)))
       if (!told.empty()) return {told.begin(), told.end()};
   }
-  const Asked& first = all.front();
   for (std::size_t q = 0; q < all.size(); ++q) {
-    const Asked& asked = all[q];
-    if (asked.what != first.what)
-      return fmt::format("the ranks make different calls: rank {} {}, rank 0 {}", q,
-                         name_of(asked.what), name_of(first.what));
-    if (asked.options != first.options)
-      return fmt::format("strategy, weighted: rank {} and rank 0 give different ones", q);
-    if (asked.k != first.k)
-      return fmt::format("k: rank {} has {} columns, rank 0 {}", q, asked.k, first.k);
-    if (asked.k == 0) return "k: got 0, expected one column or more";
-    const auto is_off = [&](std::string_view array, std::uint64_t size, std::uint64_t expected) {
-      return size == expected ? std::string()
-                              : fmt::format("{}: rank {} gives {} numbers, expected {} rows of {}",
-                                            array, q, size, expected / asked.k, asked.k);
-    };
-    const std::string read =
-        is_off(asked.what == What::push ? "halo_rows" : "x", asked.read, asked.reads);
-    if (!read.empty()) return read;
-    const std::string written =
-        is_off(asked.what == What::pull ? "halo_rows" : "y", asked.written, asked.writes);
-    if (!written.empty()) return written;
-    if (asked.gpu >= 0 && asked.gpu != asked.own_gpu)
-      return fmt::format("place: rank {}'s arrays are on GPU {}, expected {} or host memory", q,
-                         asked.gpu,
-                         asked.own_gpu < 0 ? "none: the rank runs on the CPU"
-                                           : fmt::format("GPU {}, the rank's", asked.own_gpu));
+    std::string found = complaint(q, all[q], all.front());
+    if (!found.empty()) return found;
   }
   return {};
 }

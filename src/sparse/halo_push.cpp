@@ -25,6 +25,7 @@ HostBlock sums_of(std::span<const Vertex> rows, std::uint64_t count) {
 
 std::vector<std::uint64_t> bytes_of_rows(const std::vector<std::uint64_t>& rows, std::uint64_t k) {
   std::vector<std::uint64_t> bytes;
+  bytes.reserve(rows.size());
   for (const std::uint64_t row : rows) bytes.push_back(row * k * sizeof(float));
   return bytes;
 }

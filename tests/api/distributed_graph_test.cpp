@@ -64,7 +64,7 @@ std::vector<float> part(const std::vector<float>& all, const DistributedGraph& g
 void check(const Graph& graph, const DistributedGraphOptions& options) {
   const DistributedGraph whole(graph, options);
   ASSERT_EQ(whole.vertices(), graph.vertices());
-  for (const std::uint64_t k : {3, 8}) {
+  for (const std::uint64_t k : {3u, 8u}) {
     const std::vector<float> x = rows_of(whole.first(), whole.rows(), k);
     for (const bool transpose : {false, true}) {
       std::vector<float> y(x.size(), 77.0f);

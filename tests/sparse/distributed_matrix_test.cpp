@@ -184,7 +184,7 @@ void check_push(const team::TeamOptions& options, const graph::Graph& graph, Hal
     const DistributedMatrix matrix(team, stream, make_rows(team, shard, {}, false), by);
     team.with_peer_memory([&] {
       team.barrier();
-      for (const std::uint64_t k : {1, 5, 4}) {
+      for (const std::uint64_t k : {1u, 5u, 4u}) {
         std::vector<float> rows, expected;
         for (const Vertex v : matrix.halo_ids())
           for (std::uint64_t c = 0; c < k; ++c)
