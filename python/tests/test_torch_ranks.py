@@ -27,9 +27,12 @@ from warren import torch as ours
 from warren.torch import DistributedAdjacency, spmm
 torch.set_num_threads(1)
 device = os.environ.get("WARREN_TEST_DEVICE", "cpu")
+session = None
 if device == "cuda":
     device = f"cuda:{ranks.rank % torch.cuda.device_count()}"
     torch.cuda.set_device(device)
+    if ranks.size > torch.cuda.device_count():
+        session = warren.Session(device="cuda", share_devices=True)
 
 def randn(*shape, seed):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(device)
@@ -109,7 +112,7 @@ def layers(m):
     yield "GINConv", (mlp(),), {"train_eps": True}, ()
 
 for name, n, edges in graphs():
-    adjacency = DistributedAdjacency(edges, n)
+    adjacency = DistributedAdjacency(edges, n, session=session)
     assert int(total(torch.tensor(adjacency.num_own), torch.tensor(0))) == n
     for kind, arguments, options, values in layers(edges.shape[1]):
         where = (name, kind, options, len(values), ranks)
@@ -137,14 +140,10 @@ def test_layers_as_on_the_whole_graph(ranks, tmp_path):
     launch(LAYERS, ranks, tmp_path)
 
 
-@pytest.mark.skipif(GPUS < 2, reason="there are no two GPUs")
-def test_layers_on_a_gpu_each(tmp_path):
-    launch(LAYERS, 2, tmp_path, WARREN_TEST_DEVICE="cuda")
-
-
-@pytest.mark.skipif(GPUS < 1, reason="there is no GPU")
-def test_layers_on_one_gpu(tmp_path):
-    launch(LAYERS, 1, tmp_path, WARREN_TEST_DEVICE="cuda")
+@pytest.mark.skipif(GPUS == 0, reason="there is no GPU")
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_layers_on_gpus(ranks, tmp_path):
+    launch(LAYERS, ranks, tmp_path, WARREN_TEST_DEVICE="cuda")
 
 
 OPERATORS = BEGIN + MEET + """
@@ -153,7 +152,7 @@ for name, n, edges in graphs():
     weight = randn(edges.shape[1], seed=2)
     kinds = ("auto", "broadcast", "staged", "pull", "fused", "cover") if name == "random" else ("auto",)
     for strategy in kinds:
-        adjacency = DistributedAdjacency(edges, n, strategy=strategy)
+        adjacency = DistributedAdjacency(edges, n, strategy, session)
         own = x[adjacency.own]
         sums = torch.zeros_like(x).index_add(0, edges[1], x[edges[0]])[adjacency.own]
         weighted = torch.zeros_like(x).index_add(0, edges[1], x[edges[0]] * weight.view(-1, 1))[adjacency.own]
@@ -181,7 +180,7 @@ dist.destroy_process_group()
 
 n, edges = 60, next(graphs())[2]
 weight = randn(edges.shape[1], seed=2).abs()
-adjacency = DistributedAdjacency(edges, n)
+adjacency = DistributedAdjacency(edges, n, session=session)
 own = randn(n, 7, seed=1)[adjacency.own]
 layer = ours.GCNConv(7, 4, cached=True).to(device)
 expected = layer(own, adjacency, weight)
@@ -197,7 +196,7 @@ doubled = weight.clone()
 before = spmm(adjacency, own, doubled)
 doubled.mul_(2)
 assert torch.allclose(spmm(adjacency, own, doubled), 2 * before, 1e-5, 1e-5)
-other = DistributedAdjacency(edges, n, session=warren.Session(device=adjacency.halo.device.type, threads=2))
+other = DistributedAdjacency(edges, n, session=warren.Session(threads=2, share_devices=session is not None))
 assert torch.equal(spmm(other, own), spmm(adjacency, own))
 print("done")
 """
@@ -206,6 +205,12 @@ print("done")
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_sums_and_halos(ranks, tmp_path):
     launch(OPERATORS, ranks, tmp_path)
+
+
+@pytest.mark.skipif(GPUS == 0, reason="there is no GPU")
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_sums_and_halos_on_gpus(ranks, tmp_path):
+    launch(OPERATORS, ranks, tmp_path, WARREN_TEST_DEVICE="cuda")
 
 
 REFUSED = BEGIN + """
@@ -242,7 +247,8 @@ refused("the ranks make different calls", lambda: adjacency.pull(x) if is_last e
 refused("the ranks read different graphs: rank", lambda: DistributedAdjacency(edges[:, 1:] if is_last else edges, n))
 refused("the ranks read different graphs: rank", lambda: DistributedAdjacency(edges.flip(0) if is_last else edges, n))
 refused("expected integers of shape (2, m)", lambda: DistributedAdjacency(edges.t(), n))
-refused("there is no strategy", lambda: DistributedAdjacency(edges, n, strategy="best"))
+refused("num_nodes: got 2.5", lambda: DistributedAdjacency(edges, 2.5))
+refused("strategy: got 'best'", lambda: DistributedAdjacency(edges, n, strategy="best"))
 try:
     DistributedAdjacency(edges, 50)
 except IndexError as error:

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "warren/core/error.hpp"
+#include "warren/memory/buffer.hpp"
 
 #include "graphs.hpp"
 #include "support/processes.hpp"
@@ -60,32 +61,51 @@ std::vector<float> part(const std::vector<float>& all, const DistributedGraph& g
   return {begin, begin + static_cast<std::ptrdiff_t>(graph.rows() * k)};
 }
 
-/// Both products, and what pull() and push() do, at two widths.
-void check(const Graph& graph, const DistributedGraphOptions& options) {
+/// Calls call(place, x, y) with both on GPU `gpu`, or as they are for -1.
+template <class Call>
+void on_place(int gpu, const std::vector<float>& x, std::vector<float>& y, Call&& call) {
+  if (gpu < 0) return call(kHost, std::span<const float>(x), std::span<float>(y));
+  const exec::Stream stream(exec::Device::cuda(gpu));
+  memory::Buffer<float> from(stream.device(), x.size()), to(stream.device(), y.size());
+  from.upload(stream, x);
+  to.upload(stream, y);
+  call(ArrayPlace{gpu, stream.native()}, std::span<const float>(from.data(), x.size()),
+       std::span<float>(to.data(), y.size()));
+  y = to.to_host(stream);
+}
+
+/// Both products, and what pull() and push() do, at two widths, on arrays of GPU `gpu`.
+void check(const Graph& graph, const DistributedGraphOptions& options, int gpu = -1) {
   const DistributedGraph whole(graph, options);
   ASSERT_EQ(whole.vertices(), graph.vertices());
   for (const std::uint64_t k : {3u, 8u}) {
     const std::vector<float> x = rows_of(whole.first(), whole.rows(), k);
     for (const bool transpose : {false, true}) {
       std::vector<float> y(x.size(), 77.0f);
-      whole.multiply(kHost, x, y, k, transpose);
+      on_place(gpu, x, y, [&](const ArrayPlace& place, auto from, auto to) {
+        whole.multiply(place, from, to, k, transpose);
+      });
       EXPECT_EQ(y, part(product(graph, k, transpose, options.weighted), whole, k)) << transpose;
     }
-    std::vector<float> pulled(whole.halo().size() * k), expected;
-    whole.pull(kHost, x, pulled, k);
+    const auto pull = [&](const std::vector<float>& rows) {
+      std::vector<float> pulled(whole.halo().size() * k, 77.0f);
+      on_place(gpu, rows, pulled, [&](const ArrayPlace& place, auto from, auto to) {
+        whole.pull(place, from, to, k);
+      });
+      return pulled;
+    };
+    std::vector<float> expected;
     for (const Vertex v : whole.halo()) {
       EXPECT_TRUE(v < whole.first() || v >= whole.first() + whole.rows());
       const std::vector<float> row = rows_of(v, 1, k);
       expected.insert(expected.end(), row.begin(), row.end());
     }
-    EXPECT_EQ(pulled, expected);
-    // <push(h), x> = <h, pull(x)> for this rank's part: each rank gives ones, so that a row is
-    // counted by how many halos have it.
+    EXPECT_EQ(pull(x), expected);
+    // Where each rank gives ones, owners have in how many halos their rows are.
     std::vector<float> counts(x.size(), 77.0f);
-    whole.push(kHost, std::vector<float>(pulled.size(), 1.0f), counts, k);
-    std::vector<float> again(pulled.size());
-    whole.pull(kHost, counts, again, k);
-    for (const float count : again) EXPECT_GE(count, 1.0f);
+    on_place(gpu, std::vector<float>(expected.size(), 1.0f), counts,
+             [&](const ArrayPlace& place, auto from, auto to) { whole.push(place, from, to, k); });
+    for (const float count : pull(counts)) EXPECT_GE(count, 1.0f);
   }
 }
 
@@ -234,6 +254,32 @@ TEST(DistributedGraph, ARankThatFailsEndsTheCallsOfTheOthers) {
                 ThrowsMessage<TeamError>(HasSubstr("rank 1 has lost its way")));
   });
   EXPECT_EQ(forked.wait(0), testing_support::kPassed);
+}
+
+/// GPUs, as another process sees them: what this one forks off later could not use them any more.
+int gpus() {
+  testing_support::ForkedRanks one(
+      1, [](const team::ProcessOptions&) { _exit(exec::cuda_device_count()); });
+  return one.wait(0);
+}
+
+TEST(DistributedGraphCuda, RanksHaveAGpuEach) {
+  const int count = gpus();
+  if (count <= 0) GTEST_SKIP() << "no GPU";
+  for (const int ranks : {1, 2, 4}) {
+    SCOPED_TRACE(ranks);
+    in_processes(ranks, [&] {
+      DistributedGraphOptions options{.device = DeviceKind::cuda};
+      if (ranks > count) options.session = Session({.share_devices = true});
+      const int gpu = team::Processes::current()->rank() % count;
+      for (const Graph& graph : graphs())
+        for (const int place : {-1, gpu}) check(graph, options, place);
+      for (const char* strategy : {"pull", "once", "staged", "cover"}) {
+        options.strategy = strategy;
+        check(graphs().front(), options, gpu);
+      }
+    });
+  }
 }
 
 TEST(DistributedGraph, RefusesRanksOfOneProcess) {

@@ -46,9 +46,9 @@ class DistributedGraph {
  public:
   /// Takes 4 bytes an edge of a rank's rows, as many again for weights, and the same of the
   /// transpose from its first product on, where the graph is not symmetric; other strategies than
-  /// "staged" hold it twice. Throws UsageError for a session with several ranks in this process,
-  /// ranks on several hosts, a strategy that there is not, and an integer weight that float32 does
-  /// not hold (above 2^24); MemoryError.
+  /// "staged" hold it twice. Keeps the graph, and its transpose in host memory. Throws UsageError
+  /// for a session with several ranks in this process, ranks on several hosts, a strategy that
+  /// there is not, and an integer weight that float32 does not hold (above 2^24); MemoryError.
   explicit DistributedGraph(const Graph& graph, const DistributedGraphOptions& options = {});
 
   [[nodiscard]] std::uint64_t vertices() const;

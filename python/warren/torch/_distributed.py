@@ -12,9 +12,11 @@ from typing import Any
 import torch
 
 from .. import _core
+from .._arrays import whole_number
 from .._build import from_edges
+from .._multiply import STRATEGIES
 from .._processes import ranks_of
-from .._session import Session, run_of
+from .._session import Session, choice, run_of
 from . import _operators
 from ._adjacency import Adjacency
 
@@ -24,11 +26,11 @@ class DistributedAdjacency:
     process that warren.join_processes() joined, or all for a process alone.
 
     All ranks give the same whole edge_index, on the CPU or each on its own GPU, where the ranks then work. Making one is collective, and so are a layer's forward and backward: all ranks
-    call them in the same order. `strategy`: how rows cross between ranks, as of spmm() of a graph; "auto" measures at the first product each way. A rank holds its own in-edges and
-    out-edges, and while it is made the whole graph once more. On a GPU calls wait for their results.
+    call them in the same order. `strategy`: how rows cross between ranks, as of spmm() of a graph; "auto" measures at the first product each way. A rank has its own in-edges and
+    out-edges on its device, and the whole graph both ways in host memory; it keeps edge_index, which must not be written. On a GPU calls wait for their results.
 
     own: the slice of the rank's vertices, for x[own] and y[own]. halo: the vertices of other ranks that its in-edges come from. edges: its in-edges, as places of edge_index.
-    local: the Adjacency of these, from own vertices and then the halo's to own vertices.
+    local: the Adjacency of these, from own vertices and then the halo's to own vertices. is_loop: of each edge of edge_index whether it is a loop; has_loops: whether one is.
 
     Raises ValueError for another shape, and, on all ranks alike, where ranks give different edges; IndexError for an id out of range; TeamError where another rank fails.
     """
@@ -37,7 +39,8 @@ class DistributedAdjacency:
         if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype.is_floating_point:
             raise ValueError(f"edge_index: got {edge_index.dtype} of shape {tuple(edge_index.shape)}, expected integers of shape (2, m)")
         _check_joined()
-        self.num_nodes, self.num_edges = int(num_nodes), int(edge_index.shape[1])
+        choice("strategy", strategy, STRATEGIES)
+        self.num_nodes, self.num_edges = whole_number("num_nodes", num_nodes, 0, "a number of vertices"), int(edge_index.shape[1])
         if self.num_edges > 0:
             low, high = torch.stack(edge_index.aminmax()).tolist()
             if low < 0 or high >= self.num_nodes:
@@ -45,8 +48,8 @@ class DistributedAdjacency:
         edges = (edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index).detach()
         self._strategy, self._session = strategy, session
         self._source, self._target = edges.long().unbind(0)
-        self._is_loop = self._source == self._target
-        self._has_loops = bool(self._is_loop.any())
+        self.is_loop = self._source == self._target
+        self.has_loops = bool(self.is_loop.any())
         self._whole = self._graph(None)
         self._weighted: dict[bool, tuple[Any, int | None, _core.DistributedGraph]] = {}
         first, rows = self._whole.first, self._whole.rows
@@ -79,30 +82,19 @@ class DistributedAdjacency:
 
     def pull(self, x: Any) -> Any:
         """The halo's rows of x, which are the ranks' own ones: (halo, ...) of (own, ...). Its gradient adds up, with the owners, what ranks make of their halo's. Collective."""
-        return self._run(x, lambda rows: _Pull.apply(rows, self._whole))
+        return self._run(x, lambda rows: _Pull.apply(rows, self._whole, len(self.halo)))
 
     def with_halo(self, x: Any) -> Any:
         """x, and behind it the halo's rows of it: sources as `local` has them. Collective."""
         return torch.cat([x, self.pull(x)])
 
-    def sum(self, x: Any) -> Any:
-        """out[v] = the sum over v's in-edges (u, v) of x[u], for own vertices: (own, ...) of (own, ...). Collective."""
-        return self._run(x, lambda rows: _Multiply.apply(rows, self._whole, False))
+    def sum(self, x: Any, weight: Any = None, drops_loops: bool = False) -> Any:
+        """out[v] = the sum over v's in-edges e = (u, v) of weight[e] x[u], for own vertices: (own, ...) of (own, ...). Collective.
 
-    def weighted_sum(self, x: Any, weight: Any, drops_loops: bool) -> Any:
-        """The sum of weight[e] x[u], `weight` being those of all edges (m), None for ones; without the graph's loops where they are dropped. Collective.
-
-        The engine keeps the matrix of a `weight` without gradients for as long as it is the same tensor and is not written.
+        weight: of all edges, (m,), without gradients; None: ones. drops_loops: without the graph's own loops. The matrix of a weight is kept for as long as that is the same tensor and is not written.
         """
-        drops_loops = drops_loops and self._has_loops
-        if weight is None and not drops_loops:
-            return self.sum(x)
-        if weight is not None and weight.requires_grad and torch.is_grad_enabled():
-            own = self.part_of(weight, "edge_weight")
-            own = torch.where(self._is_loop[self.edges], 0, own) if drops_loops else own
-            from ._functions import spmm
-            return spmm(self.local, self.with_halo(x), own.to(x.dtype))
-        core = self._weighted_graph(weight, drops_loops)
+        drops_loops = drops_loops and self.has_loops
+        core = self._whole if weight is None and not drops_loops else self._weighted_graph(weight, drops_loops)
         return self._run(x, lambda rows: _Multiply.apply(rows, core, False))
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
@@ -146,7 +138,7 @@ class DistributedAdjacency:
             values = torch.ones(self.num_edges, device=self._source.device) if weight is None else weight.detach()
             if values.shape != (self.num_edges,):
                 self.refuse(f"edge_weight: got shape {tuple(values.shape)}, expected ({self.num_edges},), a weight for each edge of the whole graph")
-            values = torch.where(self._is_loop, 0, values) if drops_loops else values
+            values = torch.where(self.is_loop, 0, values) if drops_loops else values
             kept = ((lambda: None) if weight is None else weakref.ref(weight), version, self._graph(values))
             self._weighted[drops_loops] = kept
         return kept[2]
@@ -187,32 +179,32 @@ class _Multiply(torch.autograd.Function):  # type: ignore[misc]
 
 
 class _Pull(torch.autograd.Function):  # type: ignore[misc]
-    """The halo's rows of own rows (own, k) of float32."""
+    """The halo's rows (halo, k) of own rows (own, k) of float32."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, core: _core.DistributedGraph) -> Any:
-        ctx.core = core
+    def forward(ctx: Any, x: Any, core: _core.DistributedGraph, halo: int) -> Any:
+        ctx.core, ctx.own = core, x.shape[0]
         x = x.contiguous()
-        out = x.new_empty((len(core.halo), x.shape[1]))
+        out = x.new_empty((halo, x.shape[1]))
         core.pull(_arrays(x, out))
         return out
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return _Push.apply(grad, ctx.core), None
+        return _Push.apply(grad, ctx.core, ctx.own), None, None
 
 
 class _Push(torch.autograd.Function):  # type: ignore[misc]
-    """What ranks have for the rows of their halos (halo, k), added up for own rows."""
+    """What ranks have for the rows of their halos (halo, k), added up for own rows (own, k)."""
 
     @staticmethod
-    def forward(ctx: Any, rows: Any, core: _core.DistributedGraph) -> Any:
-        ctx.core = core
+    def forward(ctx: Any, rows: Any, core: _core.DistributedGraph, own: int) -> Any:
+        ctx.core, ctx.halo = core, rows.shape[0]
         rows = rows.contiguous()
-        out = rows.new_empty((core.rows, rows.shape[1]))
+        out = rows.new_empty((own, rows.shape[1]))
         core.push(_arrays(rows, out))
         return out
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return _Pull.apply(grad, ctx.core), None
+        return _Pull.apply(grad, ctx.core, ctx.halo), None, None

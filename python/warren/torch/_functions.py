@@ -27,7 +27,7 @@ def spmm(adjacency: Adjacency | DistributedAdjacency, x: Any, values: Any = None
     if choice("reduce", reduce, REDUCTIONS) == REDUCTIONS["min"]:
         raise ValueError('reduce: got "min", expected "sum", "mean" or "max"')
     if isinstance(adjacency, DistributedAdjacency):
-        return _spmm_over_ranks(adjacency, x, values, reduce)
+        return spmm_over_ranks(adjacency, x, values, reduce)
     _check_rows("x", x, adjacency.num_sources)
     if reduce == "max":
         if values is not None:
@@ -46,10 +46,16 @@ def spmm(adjacency: Adjacency | DistributedAdjacency, x: Any, values: Any = None
     return out
 
 
-def _spmm_over_ranks(adjacency: DistributedAdjacency, x: Any, values: Any, reduce: str) -> Any:
+def spmm_over_ranks(adjacency: DistributedAdjacency, x: Any, values: Any, reduce: str = "sum", drops_loops: bool = False) -> Any:
+    """spmm() of a DistributedAdjacency; without the graph's own loops where they are dropped."""
     if reduce == "max":
         return spmm(adjacency.local, adjacency.with_halo(x), values, "max")
-    out = adjacency.weighted_sum(x, values, False)
+    if values is not None and values.requires_grad and torch.is_grad_enabled():
+        own = adjacency.part_of(values, "values")
+        own = torch.where(adjacency.part_of(adjacency.is_loop), 0, own) if drops_loops else own
+        out = spmm(adjacency.local, adjacency.with_halo(x), own.to(x.dtype))
+    else:
+        out = adjacency.sum(x, values, drops_loops)
     return adjacency.local.mean_of(out) if reduce == "mean" else out
 
 

@@ -74,7 +74,7 @@ def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
 class GCNConv(pyg.GCNConv):  # type: ignore[misc]
     """x' = D^-1/2 (A + I) D^-1/2 x W + b, as torch_geometric.nn.GCNConv, whose arguments and parameters it has; edge weights too.
 
-    edge_index may be an Adjacency, then without edge weights of its own loops. Agrees with PyTorch Geometric's to the rounding of float32. x may be a pair, of sources and of targets, which are the first sources
+    edge_index may be an Adjacency, then without edge weights of its own loops, or a DistributedAdjacency with the weights of all edges. Agrees with PyTorch Geometric's to the rounding of float32. x may be a pair, of sources and of targets, which are the first sources
     (trim_to_layer()); other sources then count as vertices without in-edges. PyTorch Geometric's takes no pairs.
     """
 
@@ -125,7 +125,7 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
         is_first = self._sums_first(x)
         x = x if is_first else self.lin(x)
         x = x if scale is None else x * scale
-        out = adjacency.weighted_sum(x, weight, loops is not None)
+        out = _functions.spmm_over_ranks(adjacency, x, weight, drops_loops=loops is not None)
         out = out if loops is None else out + x * loops
         out = out if scale is None else out * scale
         out = self.lin(out) if is_first else out
@@ -175,7 +175,7 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
 class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
     """x' = W_l mean of the neighbours' x + W_r x, as torch_geometric.nn.SAGEConv, whose arguments and parameters it has; also "sum", "add" and "max".
 
-    x may be a pair, of sources and targets; edge_index may be an Adjacency.
+    x may be a pair, of sources and targets; edge_index may be an Adjacency or a DistributedAdjacency.
     """
 
     propagate_type = {"x": OptPairTensor}
@@ -205,7 +205,7 @@ class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
 
 
 class GINConv(pyg.GINConv):  # type: ignore[misc]
-    """x' = nn((1 + eps) x + the sum of the neighbours' x), as torch_geometric.nn.GINConv, whose arguments and parameters it has."""
+    """x' = nn((1 + eps) x + the sum of the neighbours' x), as torch_geometric.nn.GINConv, whose arguments and parameters it has. edge_index may be an Adjacency or a DistributedAdjacency."""
 
     propagate_type = {"x": OptPairTensor}
 
@@ -277,7 +277,7 @@ class _Attention:
 
 class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
     """x'[v] = the sum over in-edges (u, v) and a loop of alpha x[u] W, alpha the softmax of a(x[u] W, x[v] W), as torch_geometric.nn.GATConv, whose
-    arguments and parameters it has; edge features too. x may be a pair, of sources and targets."""
+    arguments and parameters it has; edge features too. x may be a pair, of sources and targets; edge_index may be a DistributedAdjacency, with the features of all edges."""
 
     propagate_type = {"x": OptPairTensor, "alpha": torch.Tensor}
     edge_updater_type = {"alpha": OptPairTensor, "edge_attr": OptTensor}
@@ -306,7 +306,7 @@ class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
 
 class GATv2Conv(_Attention, pyg.GATv2Conv):  # type: ignore[misc]
     """x'[v] = the sum over in-edges (u, v) and a loop of alpha x[u] W_l, alpha the softmax of a leaky_relu(x[u] W_l + x[v] W_r), as
-    torch_geometric.nn.GATv2Conv, whose arguments and parameters it has; edge features too. x may be a pair, of sources and targets."""
+    torch_geometric.nn.GATv2Conv, whose arguments and parameters it has; edge features too. x may be a pair, of sources and targets; edge_index may be a DistributedAdjacency, with the features of all edges."""
 
     propagate_type = {"x": PairTensor, "alpha": torch.Tensor}
     edge_updater_type = {"x": PairTensor, "edge_attr": OptTensor}
