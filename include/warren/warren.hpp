@@ -5,6 +5,7 @@
 #include "warren/api/array.hpp"
 #include "warren/api/check_machine.hpp"
 #include "warren/api/dataset.hpp"
+#include "warren/api/distributed_graph.hpp"
 #include "warren/api/graph.hpp"
 #include "warren/api/multiply.hpp"
 #include "warren/api/partition.hpp"

@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
   warren::python::bind_partition(module);
   warren::python::bind_processes(module);
   warren::python::bind_rows(module);
+  warren::python::bind_distributed(module);
   warren::python::bind_sample(module);
   warren::python::bind_table(module);
   warren::python::bind_train(module);

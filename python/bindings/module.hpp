@@ -27,6 +27,7 @@ namespace nb = nanobind;
 void bind_allocator(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_check(nb::module_& module);
+void bind_distributed(nb::module_& module);
 void bind_errors(nb::module_& module);
 void bind_session(nb::module_& module);
 void bind_graph(nb::module_& module);

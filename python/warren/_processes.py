@@ -24,7 +24,8 @@ def join_processes() -> Ranks:
     """Makes this process one rank of a team with the other processes that a launcher (mpirun, srun, torchrun) started, on one host; for bfs, sssp, components
     and pagerank also on several, by mpirun.
 
-    From then on all processes make the same calls, in the same order, with the same arguments, and each gets the whole result. Ranks run on the host's GPUs, one
+    From then on all processes make the same calls, in the same order, with the same arguments, and each gets the whole result; layers over a
+    warren.torch.DistributedAdjacency take and give each its own rows. Ranks run on the host's GPUs, one
     each, where it has some and the session does not say device="cpu"; on the CPU, and on several hosts, they share the processors. A script that no launcher started several times is rank 0 of 1, and works as without this call. A second call tells the same again.
 
         ranks = warren.join_processes()          # mpirun -n 4 python script.py

@@ -101,7 +101,16 @@ Fingerprint fingerprint_of(const CutGraph& cut) {
   return print;
 }
 
-/// Each process has read the graph for itself: from files that may differ.
+/// Throws UsageError, as a session that is to have GPUs does.
+void check_for_gpus() {
+  if (exec::cuda_device_count() > 0) return;
+  team::TeamOptions options;
+  options.kind = DeviceKind::cuda;
+  team::validate(options);
+}
+
+}  // namespace
+
 void check_same_graph(team::Team& team, const CutGraph& cut) {
   const std::vector<Fingerprint> all = team.all_gather(fingerprint_of(cut));
   for (std::size_t q = 1; q < all.size(); ++q) {
@@ -114,16 +123,6 @@ void check_same_graph(team::Team& team, const CutGraph& cut) {
                             : ""));
   }
 }
-
-/// Throws UsageError, as a session that is to have GPUs does.
-void check_for_gpus() {
-  if (exec::cuda_device_count() > 0) return;
-  team::TeamOptions options;
-  options.kind = DeviceKind::cuda;
-  team::validate(options);
-}
-
-}  // namespace
 
 Place place_of(const Teams& teams, const std::optional<DeviceKind>& device, int devices,
                RunInfo& info, int gpu, bool has_hosts) {

@@ -124,6 +124,11 @@ CallOptions call_options(std::optional<traverse::Traversal> traversal, const Opt
 [[nodiscard]] Place place_of(const Teams& teams, const std::optional<DeviceKind>& device,
                              int devices, RunInfo& info, int gpu = -1, bool has_hosts = false);
 
+/// Each process has read the graph for itself: from files that may differ. Throws UsageError, the
+/// same on all ranks, where sizes differ, or numbers made of entries all over the arrays.
+/// Collective.
+void check_same_graph(team::Team& team, const CutGraph& cut);
+
 class Call {
  public:
   /// Chooses the ranks. Throws UsageError.

@@ -7,16 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "warren/core/log.hpp"
 #include "warren/core/trace.hpp"
 #include "warren/exec/memory.hpp"
 #include "warren/sparse/blocks.hpp"
 #include "warren/sparse/distributed.hpp"
 #include "warren/sparse/sddmm.hpp"
-#include "warren/sparse/tuner.hpp"
 
 #include "api/arrive.hpp"
 #include "api/call.hpp"
+#include "api/product_way.hpp"
 
 namespace warren {
 namespace {
@@ -75,20 +74,9 @@ struct RankSpmm : api::RankProduct {
         c(team.device(), exec::bytes_of(shard.out.count, made_for.k)) {
     const sparse::Rows rows =
         sparse::make_rows(team, shard, {key.kind, key.self_loops}, key.weighted);
-    sparse::DistributedOptions options;
-    if (key.strategy != "auto") {
-      options.strategy = sparse::parse_strategy(key.strategy);
-      if (options.strategy == sparse::Strategy::fused)
-        options.workgroup = sparse::workgroup_of(team::known_links(team));
-    } else {
-      const std::vector<float> nothing(b.local_size(), 0.0f);
-      b.buffer().upload(stream, std::span<const float>(nothing));
-      stream.synchronize();
-      sparse::TuneOptions tune;
-      tune.table = sparse::plan_table_path();
-      options = sparse::tune<float>(team, rows, b, c.data(), tune).best;
-      if (team.rank() == 0) log_info("spmm: chose strategy " + sparse::name_of(options.strategy));
-    }
+    const sparse::DistributedOptions options =
+        key.strategy != "auto" ? api::named_way(team, key.strategy)
+                               : api::measured_way(team, stream, rows, b, c.data());
     strategy = sparse::name_of(options.strategy);
     product = std::make_unique<sparse::DistributedSpmm<float>>(team, rows, key.k, options);
   }

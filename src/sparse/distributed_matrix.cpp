@@ -15,6 +15,7 @@
 #include "warren/sparse/part_streams.hpp"
 
 #include "sparse/halo_pull.hpp"
+#include "sparse/halo_push.hpp"
 #include "sparse/product.hpp"
 
 namespace warren::sparse {
@@ -77,7 +78,8 @@ struct DistributedMatrix::Parts {
   exec::Stream side;  // On which rows come beside a product.
   exec::Event forked, side_end;
   std::unique_ptr<HaloPull> pull;
-  team::StreamBarrier barrier;  // Of the products below.
+  std::unique_ptr<HaloPush> push;  // Made by the first push.
+  team::StreamBarrier barrier;     // Of the products below.
   std::tuple<std::unique_ptr<Product<float>>, std::unique_ptr<Product<Half>>,
              std::unique_ptr<Product<BFloat16>>>
       products;
@@ -156,6 +158,14 @@ const void* DistributedMatrix::begin_pull(const exec::Stream& stream, const void
 void DistributedMatrix::end_pull(const exec::Stream& stream) const {
   stream.wait(parts_->side_end);
   parts_->pull->end(stream);
+}
+
+void DistributedMatrix::push(const exec::Stream& stream, const float* halo, float* y,
+                             std::uint64_t k) const {
+  if (!is_shared()) return exec::fill_bytes(stream, y, 0, exec::bytes_of(rows_, k * sizeof(float)));
+  if (parts_->push == nullptr)
+    parts_->push = std::make_unique<HaloPush>(team_, stream, cuts_, halo_ids_);
+  parts_->push->run(stream, halo, y, k);
 }
 
 Rows DistributedMatrix::rows_on_host(const exec::Stream& stream) const {

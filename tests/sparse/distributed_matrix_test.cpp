@@ -4,6 +4,7 @@
 #include "warren/sparse/distributed_matrix.hpp"
 
 #include <functional>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -165,6 +166,63 @@ TEST(DistributedMatrix, MultipliesByEveryStrategy) { check_all<exec::Cpu>(); }
 TEST(DistributedMatrixCuda, MultipliesByEveryStrategy) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   check_all<exec::Cuda>();
+}
+
+/// Each rank gives row v of its halo as value_of(v) times one more than its number.
+void check_push(const team::TeamOptions& options, const graph::Graph& graph, HaloBy by) {
+  SCOPED_TRACE(testing_support::name_of(options));
+  const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
+  std::vector<std::set<Vertex>> halos(static_cast<std::size_t>(options.ranks));
+  for (std::size_t p = 0; p < halos.size(); ++p) {
+    for (EdgeOffset e = graph.offsets[source.cuts[p]]; e < graph.offsets[source.cuts[p + 1]]; ++e)
+      if (graph.targets[e] < source.cuts[p] || graph.targets[e] >= source.cuts[p + 1])
+        halos[p].insert(graph.targets[e]);
+  }
+  team::run_team(options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    const exec::Stream stream(team.device());
+    const DistributedMatrix matrix(team, stream, make_rows(team, shard, {}, false), by);
+    team.with_peer_memory([&] {
+      team.barrier();
+      for (const std::uint64_t k : {1u, 5u, 4u}) {
+        std::vector<float> rows, expected;
+        for (const Vertex v : matrix.halo_ids())
+          for (std::uint64_t c = 0; c < k; ++c)
+            rows.push_back(value_of(v, c) * static_cast<float>(team.rank() + 1));
+        for (std::uint64_t r = 0; r < matrix.rows(); ++r) {
+          const auto v = static_cast<Vertex>(matrix.first() + r);
+          float times = 0.0f;
+          for (std::size_t p = 0; p < halos.size(); ++p)
+            if (halos[p].contains(v)) times += static_cast<float>(p + 1);
+          for (std::uint64_t c = 0; c < k; ++c) expected.push_back(times * value_of(v, c));
+        }
+        const auto there = testing_support::on_device(stream, rows);
+        auto y = testing_support::on_device(stream, std::vector<float>(matrix.rows() * k, kGap));
+        matrix.push(stream, there.data(), y.data(), k);
+        EXPECT_EQ(y.to_host(stream), expected);
+      }
+      team.device().synchronize();
+      team.barrier();
+    });
+  });
+}
+
+template <class Backend>
+void check_all_pushes() {
+  for (const auto& options : testing_support::teams<Backend>()) {
+    for (const HaloBy by : {HaloBy::automatic, HaloBy::collectives})
+      for (const auto& named : shapes()) check_push(options, named.graph, by);
+    // A halo that comes in several parts is in another order than its vertices.
+    if (!testing_support::is_small())
+      check_push(options, fixtures::random_graph(60000, 240000, 5, false), HaloBy::automatic);
+  }
+}
+
+TEST(DistributedMatrix, AddsUpWhatRanksPush) { check_all_pushes<exec::Cpu>(); }
+
+TEST(DistributedMatrixCuda, AddsUpWhatRanksPush) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_all_pushes<exec::Cuda>();
 }
 
 /// The strategies read rows where they lie.

@@ -77,6 +77,10 @@ class DistributedMatrix {
   /// it is until then. One pull at a time.
   const void* begin_pull(const exec::Stream& stream, const void* x, std::uint64_t row_bytes) const;
   void end_pull(const exec::Stream& stream) const;
+  /// The adjoint of pull(): y[v] = the sum over the ranks of row v of their `halo` rows, for own
+  /// rows v of k columns; 0 where v is in no halo, or nothing is shared. In the stream's order.
+  /// Repeats bit for bit. The first call, and one of wider rows, synchronises. Throws MemoryError.
+  void push(const exec::Stream& stream, const float* halo, float* y, std::uint64_t k) const;
   /// How multiply() makes products with rows of T from here on. At first, and again by plain
   /// Strategy::staged, the halo's rows come in parts, each multiplied as it is there; every other
   /// way keeps the matrix a second time, in its own order, and from the first products on its

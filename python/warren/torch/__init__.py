@@ -7,6 +7,7 @@
 
 Operators: spmm, sddmm, edge_softmax, segment_reduce, gather, over an Adjacency, which edges are sorted into. They run where their tensors are, on the
 CPU and on GPUs, in the order of PyTorch's current stream; under autocast in float32, and under torch.compile without breaks.
+Over a DistributedAdjacency the layers, and spmm, compute on a whole graph over ranks that are processes, each with the rows of its own vertices.
 trim_to_layer() leaves out of a sampled batch what a layer does not need.
 Layers: GCNConv, SAGEConv, GATConv, GATv2Conv, GINConv, with PyTorch Geometric's arguments and parameters, which they need it for (docs/pytorch.md).
 """
@@ -16,6 +17,7 @@ from typing import Any
 
 try:
     from ._adjacency import Adjacency
+    from ._distributed import DistributedAdjacency
     from ._functions import edge_softmax, gather, sddmm, segment_reduce, spmm
     from ._trim import trim_to_layer
 except ModuleNotFoundError as missing:
@@ -25,7 +27,7 @@ except ModuleNotFoundError as missing:
 
 LAYERS = ("GATConv", "GATv2Conv", "GCNConv", "GINConv", "SAGEConv")
 
-__all__ = ["Adjacency", "GATConv", "GATv2Conv", "GCNConv", "GINConv", "SAGEConv", "edge_softmax", "gather", "sddmm", "segment_reduce", "spmm", "trim_to_layer"]
+__all__ = ["Adjacency", "DistributedAdjacency", "GATConv", "GATv2Conv", "GCNConv", "GINConv", "SAGEConv", "edge_softmax", "gather", "sddmm", "segment_reduce", "spmm", "trim_to_layer"]
 
 
 def __getattr__(name: str) -> Any:

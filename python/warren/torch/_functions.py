@@ -9,20 +9,25 @@ import torch
 from .._session import choice
 from . import _operators
 from ._adjacency import Adjacency
+from ._distributed import DistributedAdjacency
 
 REDUCTIONS = {"sum": 0, "mean": 1, "max": 2, "min": 3}
 
 
-def spmm(adjacency: Adjacency, x: Any, values: Any = None, reduce: str = "sum") -> Any:
+def spmm(adjacency: Adjacency | DistributedAdjacency, x: Any, values: Any = None, reduce: str = "sum") -> Any:
     """out[v] = the sum over v's in-edges e = (u, v) of values[e] x[u]; or their mean or their largest, element by element.
 
     x: (sources, k), or (sources, heads, k). values: (m,), or (m, heads), in the order of edge_index; None: ones; none may be given for "max".
     reduce: "sum", "mean" (by the number of in-edges) or "max"; 0 for a vertex without in-edges. out: (targets, ...) of x's type, on its device.
     Differentiable in x and values, twice too but for "max", whose gradient goes to the first among equals. Sums are float32 (of float64 float64). On the engine it repeats
     bit for bit. On a GPU it does not wait. Raises ValueError for shapes and types that do not go together.
+
+    Of a DistributedAdjacency x and out are the rank's own rows, and values those of all edges, (m,). The call is collective, and waits on a GPU.
     """
     if choice("reduce", reduce, REDUCTIONS) == REDUCTIONS["min"]:
         raise ValueError('reduce: got "min", expected "sum", "mean" or "max"')
+    if isinstance(adjacency, DistributedAdjacency):
+        return spmm_over_ranks(adjacency, x, values, reduce)
     _check_rows("x", x, adjacency.num_sources)
     if reduce == "max":
         if values is not None:
@@ -39,6 +44,19 @@ def spmm(adjacency: Adjacency, x: Any, values: Any = None, reduce: str = "sum") 
     if reduce == "mean":
         out = adjacency.mean_of(out)
     return out
+
+
+def spmm_over_ranks(adjacency: DistributedAdjacency, x: Any, values: Any, reduce: str = "sum", drops_loops: bool = False) -> Any:
+    """spmm() of a DistributedAdjacency; without the graph's own loops where they are dropped."""
+    if reduce == "max":
+        return spmm(adjacency.local, adjacency.with_halo(x), values, "max")
+    if values is not None and values.requires_grad and torch.is_grad_enabled():
+        own = adjacency.part_of(values, "values")
+        own = torch.where(adjacency.part_of(adjacency.is_loop), 0, own) if drops_loops else own
+        out = spmm(adjacency.local, adjacency.with_halo(x), own.to(x.dtype))
+    else:
+        out = adjacency.sum(x, values, drops_loops)
+    return adjacency.local.mean_of(out) if reduce == "mean" else out
 
 
 def normalized(adjacency: Adjacency, x: Any, values: Any, scale: Any, loops: Any, of_sources: Any) -> Any:

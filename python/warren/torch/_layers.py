@@ -16,6 +16,7 @@ from torch_geometric.typing import OptPairTensor, OptTensor, PairTensor
 
 from . import _functions, _operators
 from ._adjacency import Adjacency, adjacency_of, can_keep
+from ._distributed import DistributedAdjacency
 
 
 # Of PyTorch Geometric's MessagePassing: whoever has hung on to a part of a call wants to see it.
@@ -26,13 +27,30 @@ def _is_plain(layer: Any, edge_index: Any, *tensors: Any) -> bool:
     """Whether nothing about the layer or the call needs messages of single edges."""
     if isinstance(edge_index, Adjacency):
         return True
-    return (isinstance(edge_index, torch.Tensor) and edge_index.layout == torch.strided and not getattr(edge_index, "is_sparse", False) and layer.flow == "source_to_target"
+    is_dense = isinstance(edge_index, torch.Tensor) and edge_index.layout == torch.strided and not getattr(edge_index, "is_sparse", False)
+    return ((is_dense or isinstance(edge_index, DistributedAdjacency)) and layer.flow == "source_to_target"
             and not layer.explain and layer.decomposed_layers == 1 and all(tensor is None or tensor.dim() == 2 for tensor in tensors)
             and not any(len(getattr(layer, name, ())) for name in HOOKS))
 
 
-def _edges_of(edge_index: Any, num_targets: int, num_sources: int) -> Adjacency:
-    return adjacency_of(edge_index, num_targets, num_sources)
+def _edges_of(edge_index: Any, num_targets: int, num_sources: int) -> Any:
+    return edge_index if isinstance(edge_index, DistributedAdjacency) else adjacency_of(edge_index, num_targets, num_sources)
+
+
+def _check_ranks(layer: Any, edge_index: Any, x: Any) -> None:
+    """Of a DistributedAdjacency: raises ValueError, in the other ranks' calls too, unless x is the rank's own rows."""
+    if not isinstance(edge_index, DistributedAdjacency):
+        return
+    if isinstance(x, (tuple, list)):
+        edge_index.refuse(f"x: {type(layer).__name__} over several ranks got a pair, expected the rows of the rank's own vertices, which are sources and targets")
+    edge_index.check(x)
+
+
+def _check_alone(layer: Any, edge_index: Any) -> None:
+    """Before PyTorch Geometric's code computes a call, which knows of no ranks. Raises ValueError, in the other ranks' calls too."""
+    if isinstance(edge_index, DistributedAdjacency):
+        edge_index.refuse(f"{type(layer).__name__}: this call is one that warren has no kernel for (another aggregation, attention weights to be told, hooks, "
+                          "a type of x or of fill_value); expected one that it has, as others do not work over several ranks")
 
 
 def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
@@ -69,7 +87,7 @@ def _plus_product(out: Any, x: Any, linear: Any) -> Any:
 class GCNConv(pyg.GCNConv):  # type: ignore[misc]
     """x' = D^-1/2 (A + I) D^-1/2 x W + b, as torch_geometric.nn.GCNConv, whose arguments and parameters it has; edge weights too.
 
-    edge_index may be an Adjacency, then without edge weights of its own loops. Agrees with PyTorch Geometric's to the rounding of float32. x may be a pair, of sources and of targets, which are the first sources
+    edge_index may be an Adjacency, then without edge weights of its own loops, or a DistributedAdjacency with the weights of all edges. Agrees with PyTorch Geometric's to the rounding of float32. x may be a pair, of sources and of targets, which are the first sources
     (trim_to_layer()); other sources then count as vertices without in-edges. PyTorch Geometric's takes no pairs.
     """
 
@@ -80,10 +98,14 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
         self._kept_norm: Any = None
 
     def forward(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         x, target = x if isinstance(x, (tuple, list)) else (x, x)
         is_pair = target is not x
         if (is_pair and (self.cached or target is None)) or not _is_plain(self, edge_index, x, target) or (edge_weight is not None and edge_weight.dim() != 1):
+            _check_alone(self, edge_index)
             return super().forward((x, target) if is_pair else x, edge_index, edge_weight)
+        if isinstance(edge_index, DistributedAdjacency):
+            return self._over_ranks(x, edge_index, edge_weight)
         count = target.shape[0]
         if is_pair and x.shape[0] < count:
             raise ValueError(f"x: got {x.shape[0]} sources and {count} targets, expected targets that are the first sources")
@@ -106,6 +128,24 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
             else:
                 out = _functions.normalized(adjacency, self.lin(x), values, scale, loops, of_sources)
         return out.contiguous() if self.bias is None else out + self.bias
+
+    def _over_ranks(self, x: Any, adjacency: DistributedAdjacency, weight: Any) -> Any:
+        """Degrees and loops are of the rank's own vertices, and what weighs a source is applied where it is."""
+        kept = self._kept_norm if self.normalize and self.cached else None
+        if kept is not None and isinstance(kept[0], DistributedAdjacency):
+            adjacency, weight, loops, scale = kept
+        else:
+            _, loops, scale = self._norm(adjacency.local, adjacency.part_of(weight, "edge_weight"), x.dtype)
+            if self.normalize and self.cached:
+                self._kept_norm = (adjacency, weight, loops, scale)
+        is_first = self._sums_first(x)
+        x = x if is_first else self.lin(x)
+        x = x if scale is None else x * scale
+        out = _functions.spmm_over_ranks(adjacency, x, weight, drops_loops=loops is not None)
+        out = out if loops is None else out + x * loops
+        out = out if scale is None else out * scale
+        out = self.lin(out) if is_first else out
+        return out if self.bias is None else out + self.bias
 
     def _sums_first(self, x: Any) -> bool:
         """Whether sums of x's rows are over no more columns, forward and backward together, than those of x W: the product then adds the bias. Rows that need no gradients are summed forward alone."""
@@ -151,15 +191,17 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
 class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
     """x' = W_l mean of the neighbours' x + W_r x, as torch_geometric.nn.SAGEConv, whose arguments and parameters it has; also "sum", "add" and "max".
 
-    x may be a pair, of sources and targets; edge_index may be an Adjacency.
+    x may be a pair, of sources and targets; edge_index may be an Adjacency or a DistributedAdjacency.
     """
 
     propagate_type = {"x": OptPairTensor}
 
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         pair = (x, x) if isinstance(x, torch.Tensor) else x
         aggregation = {"add": "sum"}.get(self.aggr, self.aggr) if isinstance(self.aggr, str) else None
         if aggregation not in ("sum", "mean", "max") or pair[1] is None and size is None or not _is_plain(self, edge_index, *pair):
+            _check_alone(self, edge_index)
             return super().forward(x, edge_index, size)
         source, target = pair
         if self.project and hasattr(self, "lin"):
@@ -179,13 +221,15 @@ class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
 
 
 class GINConv(pyg.GINConv):  # type: ignore[misc]
-    """x' = nn((1 + eps) x + the sum of the neighbours' x), as torch_geometric.nn.GINConv, whose arguments and parameters it has."""
+    """x' = nn((1 + eps) x + the sum of the neighbours' x), as torch_geometric.nn.GINConv, whose arguments and parameters it has. edge_index may be an Adjacency or a DistributedAdjacency."""
 
     propagate_type = {"x": OptPairTensor}
 
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         pair = (x, x) if isinstance(x, torch.Tensor) else x
         if self.aggr not in ("add", "sum") or pair[1] is None or not _is_plain(self, edge_index, *pair):
+            _check_alone(self, edge_index)
             return super().forward(x, edge_index, size)
         source, target = pair
         out = _functions.spmm(_edges_of(edge_index, target.shape[0], source.shape[0]), source)
@@ -227,6 +271,12 @@ class _Attention:
             edge_attr = torch.cat([edge_attr, filled])
         return adjacency, edge_attr, is_old
 
+    def _at_rank(self, x_source: Any, edge_index: Any, edge_attr: Any) -> tuple[Any, Any, Any]:
+        """Of a DistributedAdjacency all sources of the rank's in-edges, these edges and their attributes; else the same."""
+        if not isinstance(edge_index, DistributedAdjacency):
+            return x_source, edge_index, edge_attr
+        return edge_index.with_halo(x_source), edge_index.local_edges, edge_index.part_of(edge_attr)
+
     def _attend(self, adjacency: Adjacency, scores: Any, is_old: Any, values: Any, rest: Any) -> Any:
         if is_old is not None:
             scores = scores.masked_fill(is_old.view(-1, 1), -torch.inf)
@@ -243,14 +293,16 @@ class _Attention:
 
 class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
     """x'[v] = the sum over in-edges (u, v) and a loop of alpha x[u] W, alpha the softmax of a(x[u] W, x[v] W), as torch_geometric.nn.GATConv, whose
-    arguments and parameters it has; edge features too. x may be a pair, of sources and targets."""
+    arguments and parameters it has; edge features too. x may be a pair, of sources and targets; edge_index may be a DistributedAdjacency, with the features of all edges."""
 
     propagate_type = {"x": OptPairTensor, "alpha": torch.Tensor}
     edge_updater_type = {"alpha": OptPairTensor, "edge_attr": OptTensor}
 
     def forward(self, x: Any, edge_index: Any, edge_attr: Any = None, size: Any = None, return_attention_weights: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         source, target = (x, x) if isinstance(x, torch.Tensor) else x
         if size is not None or not self._is_ours(edge_index, edge_attr, return_attention_weights, source, target):
+            _check_alone(self, edge_index)
             return super().forward(x, edge_index, edge_attr, size, return_attention_weights)
         rest = None if self.res is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
@@ -259,6 +311,7 @@ class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
             x_target = x_source if target is source else self.lin(target).view(shape)
         else:
             x_source, x_target = self.lin_src(source).view(shape), self.lin_dst(target).view(shape)
+        x_source, edge_index, edge_attr = self._at_rank(x_source, edge_index, edge_attr)
         adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_target.shape[0], x_source.shape[0])
         scores = (x_source * self.att_src).sum(-1)[adjacency.source] + (x_target * self.att_dst).sum(-1)[adjacency.target]
         if edge_attr is not None and self.lin_edge is not None:
@@ -269,19 +322,22 @@ class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
 
 class GATv2Conv(_Attention, pyg.GATv2Conv):  # type: ignore[misc]
     """x'[v] = the sum over in-edges (u, v) and a loop of alpha x[u] W_l, alpha the softmax of a leaky_relu(x[u] W_l + x[v] W_r), as
-    torch_geometric.nn.GATv2Conv, whose arguments and parameters it has; edge features too. x may be a pair, of sources and targets."""
+    torch_geometric.nn.GATv2Conv, whose arguments and parameters it has; edge features too. x may be a pair, of sources and targets; edge_index may be a DistributedAdjacency, with the features of all edges."""
 
     propagate_type = {"x": PairTensor, "alpha": torch.Tensor}
     edge_updater_type = {"x": PairTensor, "edge_attr": OptTensor}
 
     def forward(self, x: Any, edge_index: Any, edge_attr: Any = None, return_attention_weights: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
         source, target = (x, x) if isinstance(x, torch.Tensor) else x
         if not self._is_ours(edge_index, edge_attr, return_attention_weights, source, target):
+            _check_alone(self, edge_index)
             return super().forward(x, edge_index, edge_attr, return_attention_weights)
         rest = None if self.res is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
         x_source = self.lin_l(source).view(shape)
         x_target = x_source if self.share_weights and target is source else self.lin_r(target).view(shape)
+        x_source, edge_index, edge_attr = self._at_rank(x_source, edge_index, edge_attr)
         adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_target.shape[0], x_source.shape[0])
         mixed = x_source[adjacency.source] + x_target[adjacency.target]
         if edge_attr is not None:
