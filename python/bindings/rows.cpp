@@ -55,6 +55,16 @@ void max_of(const Rows& rows, std::uint64_t k, std::uint64_t b, std::uint64_t c,
       [&] { rows_max(rows.place, rows.matrix, k, in(b), out(c), reinterpret_cast<Vertex*>(arg)); });
 }
 
+void gather_of(int gpu, std::uint64_t stream, std::uint64_t table, std::uint64_t rows,
+               std::uint64_t row_bytes, std::uint64_t ids, std::uint64_t count,
+               std::uint64_t found) {
+  unlocked([&] {
+    rows_gather({gpu, reinterpret_cast<void*>(stream)}, reinterpret_cast<const void*>(table), rows,
+                row_bytes, reinterpret_cast<const std::uint64_t*>(ids), count,
+                reinterpret_cast<void*>(found));
+  });
+}
+
 }  // namespace
 
 void bind_rows(nb::module_& module) {
@@ -74,6 +84,9 @@ void bind_rows(nb::module_& module) {
              nb::arg("y"), nb::arg("dy"), nb::arg("dx"));
   module.def("rows_max", &max_of, nb::arg("matrix"), nb::arg("k"), nb::arg("b"), nb::arg("c"),
              nb::arg("arg"));
+  module.def("rows_gather", &gather_of, nb::arg("gpu"), nb::arg("stream"), nb::arg("table"),
+             nb::arg("rows"), nb::arg("row_bytes"), nb::arg("ids"), nb::arg("count"),
+             nb::arg("out"));
 }
 
 }  // namespace warren::python

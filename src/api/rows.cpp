@@ -9,6 +9,10 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "warren/core/error.hpp"
+#include "warren/memory/gather.hpp"
 #include "warren/sparse/edge_ops.hpp"
 #include "warren/sparse/sddmm.hpp"
 #include "warren/sparse/spmm.hpp"
@@ -149,6 +153,23 @@ void rows_max(const ArrayPlace& place, const RowArrays& a, std::uint64_t k, cons
               float* c, Vertex* arg) {
   placed(place, a, [&](const exec::Stream& stream) {
     sparse::segment_max(stream, view_of(a), sparse::RowPlan::all_rows(), k, b, c, arg);
+  });
+}
+
+void rows_gather(const ArrayPlace& place, const void* table, std::uint64_t rows,
+                 std::uint64_t row_bytes, const std::uint64_t* ids, std::uint64_t count,
+                 void* out) {
+  using Word = std::uint32_t;
+  require(row_bytes > 0 && row_bytes % sizeof(Word) == 0,
+          fmt::format("rows_gather: got rows of {} bytes, expected a multiple of 4", row_bytes));
+  RowArrays found;
+  found.rows = count;
+  placed(place, found, [&](const exec::Stream& stream) {
+    memory::GlobalView<Word> view;
+    view.base[0] = static_cast<Word*>(const_cast<void*>(table));  // Views are for writers, too.
+    view.cuts[1] = rows;
+    view.width = row_bytes / sizeof(Word);
+    memory::gather(stream, view, ids, count, static_cast<Word*>(out));
   });
 }
 

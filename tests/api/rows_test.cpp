@@ -47,6 +47,19 @@ struct Example {
   }
 };
 
+TEST(ApiRows, GatheredByTheirNumbers) {
+  const auto table = Example::numbers(kRows * kWidth);
+  const std::vector<std::uint64_t> ids = {kRows - 1, 0, 7, 7, kRows, 3};  // The fifth is no row.
+  std::vector<float> out((ids.size() + 1) * kWidth, -1.0f);
+  rows_gather({}, table.data(), kRows, kWidth * sizeof(float), ids.data(), ids.size(), out.data());
+  for (std::uint64_t i = 0; i < ids.size(); ++i) {
+    for (std::uint64_t j = 0; j < kWidth; ++j)
+      EXPECT_EQ(out[i * kWidth + j], ids[i] < kRows ? table[ids[i] * kWidth + j] : 0.0f);
+  }
+  EXPECT_EQ(out[ids.size() * kWidth], -1.0f);
+  rows_gather({}, table.data(), kRows, kWidth * sizeof(float), nullptr, 0, nullptr);
+}
+
 TEST(ApiRows, ProductsOfHeads) {
   const Example example;
   const RowArrays a = example.matrix();
@@ -168,6 +181,8 @@ TEST(ApiRows, WhatIsRefused) {
   EXPECT_THROW(rows_spmm({}, example.matrix(), 0, 1, &one, &one), UsageError);
   EXPECT_THROW(rows_sddmm({}, example.matrix(), 1, 0, &one, &one, &one), UsageError);
   EXPECT_THROW(rows_max({}, example.matrix(), 0, &one, &one, nullptr), UsageError);
+  EXPECT_THROW(rows_gather({}, &one, 1, 6, nullptr, 0, &one), UsageError);
+  EXPECT_THROW(rows_gather({}, &one, 1, 0, nullptr, 0, &one), UsageError);
   const int gpus = exec::cuda_device_count();
   EXPECT_THROW(rows_spmm({gpus, nullptr}, example.matrix(), 1, 1, &one, &one), UsageError);
   rows_spmm({}, {}, 1, 1, nullptr, nullptr);  // No rows.

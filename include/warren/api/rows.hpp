@@ -60,4 +60,10 @@ void rows_softmax_backward(const ArrayPlace& place, const RowArrays& a, std::uin
 void rows_max(const ArrayPlace& place, const RowArrays& a, std::uint64_t k, const float* b,
               float* c, Vertex* arg);
 
+/// out[i] = table[ids[i]] for i < count: memory::gather(). table: `rows` rows of `row_bytes` bytes,
+/// a multiple of 4; out: count rows. An id of `rows` or more gives a row of zero bytes. As
+/// rows_spmm(), but for its sums; UsageError for other row_bytes.
+void rows_gather(const ArrayPlace& place, const void* table, std::uint64_t rows,
+                 std::uint64_t row_bytes, const std::uint64_t* ids, std::uint64_t count, void* out);
+
 }  // namespace warren

@@ -17,9 +17,20 @@ from .._processes import ranks_of
 from .._session import Session, choice
 from .._table import Table
 from ..torch._adjacency import mark_order
+from ..torch._operators import gather_rows
 from ._ahead import Ahead
 from ._sampler import BATCH_NUMBERS, NeighborSampler, check_vertices
 from ._stores import is_remote
+
+class Resident:
+    """Rows on the GPU, which the engine gathers."""
+
+    def __init__(self, rows: Any):
+        self._rows = rows
+
+    def gather(self, ids: Any, own: bool = False) -> Any:
+        return gather_rows(self._rows, ids)
+
 
 PLACEMENTS = {"auto": 0, "device": 1, "host": 2, "cached": 3, "spread": 4}
 # Batches of vertices that one call samples on a GPU.
@@ -252,7 +263,7 @@ def _flights(batches: Iterator[Any], size: int) -> Iterator[list[Any]]:
         yield flight
 
 
-def _placed(data: Any, sampler: NeighborSampler, placement: str) -> tuple[Any, dict[str, Table]]:
+def _placed(data: Any, sampler: NeighborSampler, placement: str) -> tuple[Any, dict[str, Any]]:
     """The data as batches are gathered from it, and the tables of what stays in host memory."""
     choice("placement", placement, PLACEMENTS)
     if is_remote(data):
@@ -268,9 +279,16 @@ def _placed(data: Any, sampler: NeighborSampler, placement: str) -> tuple[Any, d
         bytes_of = sum(value.numel() * value.element_size() for value in data._store.values() if isinstance(value, torch.Tensor) and value.device.type == "cpu")
         free = torch.cuda.mem_get_info(sampler.device)[0]
         placement = "device" if 2 * bytes_of <= free else "spread" if sampler.own and 2 * bytes_of <= free * ranks_of() else "host"
-    tables: dict[str, Table] = {}
+    tables: dict[str, Any] = {}
     resident = copy.copy(data)
-    if placement != "device":
+    if placement == "device":
+        for key, value in data._store.items():
+            if not isinstance(value, torch.Tensor) or value.device not in (sampler.device, torch.device("cpu")) or not data.is_node_attr(key):
+                continue
+            if value.dim() >= 2 and not value.requires_grad and data.__cat_dim__(key, value) == 0 and value.numel() > 0 and value[0].numel() * value.element_size() % 4 == 0:
+                tables[key] = Resident(value.detach().to(sampler.device).contiguous())
+                del resident[key]
+    else:
         busiest = None
         if placement == "cached":
             degrees = torch.bincount(data.edge_index[0].cpu(), minlength=sampler.num_nodes)

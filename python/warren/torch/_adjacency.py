@@ -45,18 +45,28 @@ class Adjacency:
         columns = [1] * (sums.dim() - 1)
         if sums.dtype != torch.float32 or torch.compiler.is_compiling():
             return sums / self.degree.clamp(min=1).to(sums.dtype).view(-1, *columns)
+        return sums * self.inverse_degree.view(-1, *columns)
+
+    @property
+    def inverse_degree(self) -> Any:
+        """1 / the number of in-edges of each target, 1 where there are none (float32)."""
         if self._inverse is None:
             self._inverse = _inverse(self.by_target[0]) if self._order is None else self._order.inverse_of(self.by_target[0])
-        return sums * self._inverse.view(-1, *columns)
+        return self._inverse
 
     def structures(self, *operands: Any) -> tuple[Any, ...]:
         """The six tensors of an operator on edges. Without gradients to come nothing need be sorted by sources."""
         if not (torch.is_grad_enabled() and any(operand is not None and operand.requires_grad for operand in operands)):
             return (*self.by_target, *self.by_target)
+        return (*self.by_target, *self.by_source)
+
+    @property
+    def by_source(self) -> tuple[Any, Any, Any]:
+        """The structure of the transpose, made when it is first asked for."""
         if self._by_source is None:
             self._by_source = (_operators.sort_edges(self.source, self.target, self.num_sources, self.num_targets) if self._order is None
                                else _operators.structure_of(self.by_target[1], self.target, self.num_sources, False))
-        return (*self.by_target, *self._by_source)
+        return self._by_source
 
     def __repr__(self) -> str:
         return f"<warren.torch.Adjacency {self.num_edges} edges from {self.num_sources} to {self.num_targets} vertices>"

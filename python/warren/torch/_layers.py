@@ -17,6 +17,7 @@ from torch_geometric.typing import OptPairTensor, OptTensor, PairTensor
 from . import _functions, _operators
 from ._adjacency import Adjacency, adjacency_of, can_keep
 from ._distributed import DistributedAdjacency
+from ._trim import begins_with
 
 
 # Of PyTorch Geometric's MessagePassing: whoever has hung on to a part of a call wants to see it.
@@ -213,6 +214,11 @@ class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
         if aggregation != "max" and not isinstance(weight, UninitializedParameter) and weight.shape[0] < weight.shape[1]:
             out = _functions.spmm(adjacency, functional.linear(source, weight), reduce=aggregation)
             out = out if self.lin_l.bias is None else out + self.lin_l.bias
+        elif aggregation != "max" and isinstance(adjacency, Adjacency) and _operators.takes_sums(source):
+            begins = target is not None and begins_with(source, target)
+            sums, own = _operators.call_sums(adjacency, source, adjacency.inverse_degree if aggregation == "mean" else None, count if begins else 0)
+            target = own if begins else target
+            out = self.lin_l(sums)
         else:
             out = self.lin_l(_functions.spmm(adjacency, source, reduce=aggregation))
         if self.root_weight and target is not None:

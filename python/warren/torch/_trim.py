@@ -2,8 +2,11 @@
 """What a layer needs of a sampled batch, and no more."""
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Any
+
+import torch
 
 from ._adjacency import begin_of
 
@@ -29,6 +32,15 @@ def trim_to_layer(layer: int, num_sampled_nodes_per_hop: Sequence[int], num_samp
         raise ValueError(f"edge_index: got shape {tuple(edge_index.shape)}, expected (2, {kept}) or more edges")
     if edge_attr is not None and edge_attr.shape[0] < kept:
         raise ValueError(f"edge_attr: got {edge_attr.shape[0]} rows, expected {kept} or more, one an edge")
-    read = x.narrow(0, 0, sources)
+    read = x if sources == x.shape[0] else x.narrow(0, 0, sources)
+    own = read.narrow(0, 0, targets)
+    if not torch.compiler.is_compiling():
+        own._warren_begin_of = weakref.ref(read)
     trimmed = begin_of(edge_index, nodes, edges, hops)
-    return (read, read.narrow(0, 0, targets)), trimmed, None if edge_attr is None else edge_attr.narrow(0, 0, kept)
+    return (read, own), trimmed, None if edge_attr is None else edge_attr.narrow(0, 0, kept)
+
+
+def begins_with(sources: Any, targets: Any) -> bool:
+    """Whether `targets` are the first rows of `sources`, by trim_to_layer() or as the same tensor."""
+    of = getattr(targets, "_warren_begin_of", None)
+    return targets is sources or (of is not None and of() is sources)
