@@ -22,16 +22,6 @@ from ._ahead import Ahead
 from ._sampler import BATCH_NUMBERS, NeighborSampler, check_vertices
 from ._stores import is_remote
 
-class Resident:
-    """Rows on the GPU, which the engine gathers."""
-
-    def __init__(self, rows: Any):
-        self._rows = rows
-
-    def gather(self, ids: Any, own: bool = False) -> Any:
-        return gather_rows(self._rows, ids)
-
-
 PLACEMENTS = {"auto": 0, "device": 1, "host": 2, "cached": 3, "spread": 4}
 # Batches of vertices that one call samples on a GPU.
 FLIGHT = 8
@@ -41,6 +31,16 @@ _told: set[str] = set()
 def _version_of(tensor: Any) -> int | None:
     """How often it was written; of tensors of inference mode nobody knows."""
     return None if tensor.is_inference() else int(tensor._version)
+
+
+class Resident:
+    """Rows on the GPU, which the engine gathers."""
+
+    def __init__(self, rows: Any):
+        self._rows = rows
+
+    def gather(self, ids: Any, own: bool = False) -> Any:
+        return gather_rows(self._rows, ids)
 
 
 class _Loader:
