@@ -30,34 +30,34 @@ struct Rows {
 const float* in(std::uint64_t address) { return reinterpret_cast<const float*>(address); }
 float* out(std::uint64_t address) { return reinterpret_cast<float*>(address); }
 
-void spmm_of(const Rows& rows, std::uint64_t heads, std::uint64_t k, std::uint64_t b,
-             std::uint64_t c) {
+void rows_spmm_of(const Rows& rows, std::uint64_t heads, std::uint64_t k, std::uint64_t b,
+                  std::uint64_t c) {
   unlocked([&] { rows_spmm(rows.place, rows.matrix, heads, k, in(b), out(c)); });
 }
 
-void sddmm_of(const Rows& rows, std::uint64_t heads, std::uint64_t k, std::uint64_t x,
-              std::uint64_t y, std::uint64_t values) {
+void rows_sddmm_of(const Rows& rows, std::uint64_t heads, std::uint64_t k, std::uint64_t x,
+                   std::uint64_t y, std::uint64_t values) {
   unlocked([&] { rows_sddmm(rows.place, rows.matrix, heads, k, in(x), in(y), out(values)); });
 }
 
-void softmax_of(const Rows& rows, std::uint64_t heads, std::uint64_t x, std::uint64_t y) {
+void rows_softmax_of(const Rows& rows, std::uint64_t heads, std::uint64_t x, std::uint64_t y) {
   unlocked([&] { rows_softmax(rows.place, rows.matrix, heads, in(x), out(y)); });
 }
 
-void softmax_backward_of(const Rows& rows, std::uint64_t heads, std::uint64_t y, std::uint64_t dy,
-                         std::uint64_t dx) {
+void rows_softmax_backward_of(const Rows& rows, std::uint64_t heads, std::uint64_t y,
+                              std::uint64_t dy, std::uint64_t dx) {
   unlocked([&] { rows_softmax_backward(rows.place, rows.matrix, heads, in(y), in(dy), out(dx)); });
 }
 
-void max_of(const Rows& rows, std::uint64_t k, std::uint64_t b, std::uint64_t c,
-            std::uint64_t arg) {
+void rows_max_of(const Rows& rows, std::uint64_t k, std::uint64_t b, std::uint64_t c,
+                 std::uint64_t arg) {
   unlocked(
       [&] { rows_max(rows.place, rows.matrix, k, in(b), out(c), reinterpret_cast<Vertex*>(arg)); });
 }
 
-void gather_of(int gpu, std::uint64_t stream, std::uint64_t table, std::uint64_t rows,
-               std::uint64_t row_bytes, std::uint64_t ids, std::uint64_t count,
-               std::uint64_t found) {
+void rows_gather_of(int gpu, std::uint64_t stream, std::uint64_t table, std::uint64_t rows,
+                    std::uint64_t row_bytes, std::uint64_t ids, std::uint64_t count,
+                    std::uint64_t found) {
   unlocked([&] {
     rows_gather({gpu, reinterpret_cast<void*>(stream)}, reinterpret_cast<const void*>(table), rows,
                 row_bytes, reinterpret_cast<const std::uint64_t*>(ids), count,
@@ -74,17 +74,17 @@ void bind_rows(nb::module_& module) {
            nb::arg("gpu"), nb::arg("stream"), nb::arg("rows"), nb::arg("entries"),
            nb::arg("offsets"), nb::arg("columns"), nb::arg("values"), nb::arg("value_ids"),
            nb::arg("row_scale") = 0, nb::arg("column_scale") = 0, nb::arg("diagonal") = 0);
-  module.def("rows_spmm", &spmm_of, nb::arg("matrix"), nb::arg("heads"), nb::arg("k"), nb::arg("b"),
-             nb::arg("c"));
-  module.def("rows_sddmm", &sddmm_of, nb::arg("matrix"), nb::arg("heads"), nb::arg("k"),
+  module.def("rows_spmm", &rows_spmm_of, nb::arg("matrix"), nb::arg("heads"), nb::arg("k"),
+             nb::arg("b"), nb::arg("c"));
+  module.def("rows_sddmm", &rows_sddmm_of, nb::arg("matrix"), nb::arg("heads"), nb::arg("k"),
              nb::arg("x"), nb::arg("y"), nb::arg("out"));
-  module.def("rows_softmax", &softmax_of, nb::arg("matrix"), nb::arg("heads"), nb::arg("x"),
+  module.def("rows_softmax", &rows_softmax_of, nb::arg("matrix"), nb::arg("heads"), nb::arg("x"),
              nb::arg("y"));
-  module.def("rows_softmax_backward", &softmax_backward_of, nb::arg("matrix"), nb::arg("heads"),
-             nb::arg("y"), nb::arg("dy"), nb::arg("dx"));
-  module.def("rows_max", &max_of, nb::arg("matrix"), nb::arg("k"), nb::arg("b"), nb::arg("c"),
+  module.def("rows_softmax_backward", &rows_softmax_backward_of, nb::arg("matrix"),
+             nb::arg("heads"), nb::arg("y"), nb::arg("dy"), nb::arg("dx"));
+  module.def("rows_max", &rows_max_of, nb::arg("matrix"), nb::arg("k"), nb::arg("b"), nb::arg("c"),
              nb::arg("arg"));
-  module.def("rows_gather", &gather_of, nb::arg("gpu"), nb::arg("stream"), nb::arg("table"),
+  module.def("rows_gather", &rows_gather_of, nb::arg("gpu"), nb::arg("stream"), nb::arg("table"),
              nb::arg("rows"), nb::arg("row_bytes"), nb::arg("ids"), nb::arg("count"),
              nb::arg("out"));
 }
