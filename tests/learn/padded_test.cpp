@@ -127,11 +127,11 @@ void check_blocks(const team::TeamOptions& options) {
       const auto batch = sampler.batch(0);
       const BlockSize known{counts.vertices[0], counts.vertices[1], counts.edges[0]};
       Block plain, block;
-      for (const BlockOptions made : {BlockOptions{Weighting::sum, true, false, true},
-                                      BlockOptions{Weighting::mean, true, false, true},
-                                      BlockOptions{Weighting::symmetric, true, false, true},
-                                      BlockOptions{Weighting::sum, false, true, true},
-                                      BlockOptions{Weighting::sum, false, false, true}}) {
+      for (const BlockOptions& made : {BlockOptions{Weighting::sum, true, false, true},
+                                       BlockOptions{Weighting::mean, true, false, true},
+                                       BlockOptions{Weighting::symmetric, true, false, true},
+                                       BlockOptions{Weighting::sum, false, true, true},
+                                       BlockOptions{Weighting::sum, false, false, true}}) {
         plain.make(stream, store.view(), batch.vertices, batch.vertices, batch.hops[0], known,
                    made);
         // Targets that pass the sources, and none.
