@@ -91,7 +91,7 @@ class EdgeWeights(ProgramTest):
                 for devices in (2, 3, 4):
                     self.train(weighted, *few, "--edge-weights", "--devices", devices, "--evaluation", "sampled", "--epochs", 1)
                 self.train(weighted, *few, "--edge-weights", "--weighted", "--replace")
-        self.must_fail(2, "train", signs, "--mode", "sampled", "--fanout", "1,1", "--edge-weights", "--weighted", says="negative")
+        self.must_fail(2, "train", signs, "--mode", "sampled", "--fanout", "1,1", "--edge-weights", "--weighted", says=["the edge from 7 to", "weights of 0 and above"])
 
     def test_checkpoints_of_sampled_batches(self):
         folder = self.folder_of()
