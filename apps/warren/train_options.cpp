@@ -37,7 +37,7 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
                 "Add every layer's input, times a matrix of its own, to its output")
       ->excludes("--residual");
   train.add_flag("--edge-weights", o.train.edge_weights,
-                 "Of full, gcn, and sage by mean or sum: edges count the weights of the graph (the "
+                 "Of gcn, and sage by mean or sum: edges count the weights of the graph (the "
                  "file's, or --weights) in sums over neighbours; else 1 each");
   add_real(train, "--dropout", o.train.dropout,
            "Probability, of hidden layers; of gcn, gat and gatv2 of the features, too, of gat "

@@ -287,7 +287,8 @@ def test_warnings():
     ({"features": 3}, "features: got 3, expected nothing"), ({"symmetrize": True}, "symmetrize: got True"), ({"model": "gat", "heads": 7}, "7 heads"),
     ({"residual": True, "skip": True}, "residual adds"), ({"mode": "sampled", "weighted": True}, "dataset: got a graph without weights"),
     ({"edge_weights": True}, "dataset: got a graph without weights, expected weights: edge_weights sums"), ({"edge_weights": True, "model": "gin"}, "model gin has no form"),
-    ({"edge_weights": True, "mode": "sampled"}, "mode sampled has no sums with weights"), ({"edge_weights": True, "model": "sage", "aggregate": "max"}, "aggregate max has")])
+    ({"edge_weights": True, "mode": "sampled", "model": "gat"}, "model gat has no form"), ({"edge_weights": True, "mode": "sampled", "task": "link"}, "task link has no form"),
+    ({"edge_weights": True, "model": "sage", "aggregate": "max"}, "aggregate max has")])
 def test_bad_options(dataset, wrong, message):
     with pytest.raises(ValueError, match=message):
         warren.train(dataset, **wrong)
@@ -535,6 +536,26 @@ def test_edge_weights_train_as_in_torch():
     for conv, before, after in zip(layers, begin.to_pyg(), stepped.model.to_pyg()):
         for name, parameter in conv.named_parameters():
             assert np.allclose((before[name] - after[name]) / 0.5, parameter.grad.numpy(), atol=1e-5), name
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+@pytest.mark.parametrize("model, aggregate", [("gcn", "mean"), ("sage", "mean"), ("sage", "sum")])
+def test_edge_weights_of_drawn_edges(model, aggregate, devices):
+    """One batch of all vertices with all neighbours is an epoch of the whole graph; few neighbours, placements and weights of one."""
+    data = weighted()[0]
+    options = {**FEW, "aggregate": aggregate, "normalize": "none", "dropout": 0.0, "optimizer": "sgd", "lr": 0.01, "devices": devices}
+    whole = warren.train(data, model, edge_weights=True, **options)
+    sampled = {**options, "mode": "sampled", "fanout": [-1, -1]}
+    for more in ({}, {"evaluation": "sampled"}, {"edges": "host"}, {"edges": "replicated"}, {"capture_batches": True}):
+        found = warren.train(data, model, edge_weights=True, batch=60 // devices, **sampled, **more)
+        assert found.info["edge_weights"] and np.allclose([[e["loss"], e["validation_loss"]] for e in found.history], [[e["loss"], e["validation_loss"]] for e in whole.history], rtol=1e-5), more
+        assert "evaluation" in more or np.allclose(found.scores, whole.scores, atol=1e-5), more
+    few = {**sampled, "fanout": [2, 2], "batch": 4}
+    plain, drawn = warren.train(data, model, **few), warren.train(data, model, edge_weights=True, **few)
+    assert not np.allclose(plain.scores, drawn.scores, atol=1e-4)
+    assert np.array_equal(warren.predict(data, drawn.model, devices=devices).scores, drawn.scores)
+    ones = weighted(weights=np.ones(data.graph.num_edges))[0]
+    assert np.array_equal(warren.train(ones, model, edge_weights=True, **few).scores, plain.scores)
 
 
 def test_edge_weights_of_one_and_those_that_are_none(tmp_path):

@@ -237,9 +237,10 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
     task: "node", classes of vertices, or "link", which vertices are linked (mode "sampled").
     layers (2; sampled: as many as fanouts), hidden (64; all heads together), heads (of gat and gatv2), aggregate (of sage: "mean", "sum", "max"), norm ("none",
     "batch", "layer"; None: "layer" of gin), residual, skip, edge_weights (below), dropout (0.5; of gat and gatv2 0.6), type ("float16", "bfloat16": of features and activations).
-    edge_weights: of mode "full", "gcn", and "sage" with "mean" or "sum": edges count the dataset's weights w, finite numbers, in sums over neighbours. With
+    edge_weights: of task "node", "gcn", and "sage" with "mean" or "sum": edges count the dataset's weights w, finite numbers, in sums over neighbours. With
     edges (i, j) of vertex i: "gcn" sums w_ij x_j / sqrt(d_i d_j) and x_i / d_i with d_i = 1 + sum of w_ij (0 where d is not above 0), as PyTorch Geometric's
     GCNConv of a graph without loops; "sage" takes the sum of w_ij x_j, of "mean" divided by the number of i's edges, as the Deep Graph Library's SAGEConv.
+    Of mode "sampled" sums are over drawn edges, times the number of i's edges over that of those drawn (of "mean" they are divided by the latter); d_i is of all.
     lr, weight_decay (0.0005; of links 0), optimizer ("adam", "adamw", "sgd"), schedule ("constant", "cosine", "step"), warmup (epochs), clip (largest length of the
     gradient; 0: any), epochs, patience (epochs without a better validation after which it ends; 0: never).
     class_weights: what each class counts in the loss of training vertices: "balanced" (one over its training vertices), or a number a class, 0 or more. An epoch's loss is the sum of w[y] l over the

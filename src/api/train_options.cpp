@@ -76,13 +76,9 @@ std::string norm_of(const TrainOptions& o) {
 void check_edge_weights(const TrainOptions& o) {
   if (!o.edge_weights) return;
   constexpr const char* kWorks =
-      "--edge-weights is for --mode full with --model gcn, or sage with --aggregate mean or sum";
+      "--edge-weights is for --model gcn, or sage with --aggregate mean or sum";
   require(o.task != "link",
           fmt::format("--task link has no form with weights of edges: {}; leave it out", kWorks));
-  require(o.mode == "full",
-          fmt::format("--mode {} has no sums with weights of edges, but draws by them with "
-                      "--weighted: {}; leave it out",
-                      o.mode, kWorks));
   require(learn::can_weigh_edges(learn::parse_model(o.model), learn::parse_aggregate(o.aggregate)),
           fmt::format("{} has no form with weights of edges: {}; leave it out",
                       o.model == "sage" ? "--aggregate max" : "--model " + o.model, kWorks));
@@ -307,7 +303,7 @@ Needs needs_of(const learn::TrainOptions& options) {
                                       options.model.aggregate == learn::SageAggregate::max);
   const bool draws_by_weights = options.sampled && options.sampled->weighted;
   needs.weights = options.model.edge_weights || draws_by_weights;
-  needs.negative_weights = options.model.edge_weights;
+  needs.negative_weights = options.model.edge_weights && !draws_by_weights;
   needs.links = options.links.has_value();
   if (needs.links) needs.unlabelled = options.model.hidden;
   return needs;
@@ -342,7 +338,7 @@ void fit_to(TrainingData& data, const TrainOptions& asked, int ranks, std::uint6
     train.sampled->features = learn::features_placement(memory, ranks, data.dataset, train.type);
   if (asked.edges.value_or("auto") == "auto")
     train.sampled->replicate_edges =
-        learn::edges_are_replicated(memory, ranks, *data.graphs.out, *train.sampled);
+        learn::edges_are_replicated(memory, ranks, *data.graphs.out, train);
 }
 
 }  // namespace warren::api

@@ -128,7 +128,10 @@ void GraphStore::share_edges(team::Team& team, const T* first, bool is_pinned,
 }
 
 GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreOptions& options)
-    : shard_(shard), edges_(shard.edges), has_weights_(options.weights) {
+    : shard_(shard),
+      edges_(shard.edges),
+      has_weights_(options.weights),
+      has_edge_weights_(options.edge_weights) {
   graph::require_plain_lists(shard, "sampling");
   const exec::Stream stream(team.device());
   const graph::EdgeRange range = graph::edge_range(stream, shard.out);
@@ -155,15 +158,17 @@ GraphStore::GraphStore(team::Team& team, const graph::Shard& shard, const StoreO
                ? nullptr
                : shown(team, stream, data + range.first, range.count());
   };
-  require(!options.weights || shard.weight_type != graph::WeightType::none || shard.edges == 0,
-          "weighted sampling needs a graph with weights");
+  const bool is_weighted = shard.weight_type != graph::WeightType::none || shard.edges == 0;
+  require(!options.weights || is_weighted, "weighted sampling needs a graph with weights");
+  require(!options.edge_weights || is_weighted,
+          "weights of sampled edges need a graph with weights");
   if (options.times) {
     require(on_all_ranks(team, options.times->size() == range.count()),
             "temporal sampling needs one timestamp for every edge");
     sort_by_time(team, stream, shard, *options.times);
   } else {
     share_edges(team, own(shard.out.targets), is_far, view_.targets);
-    if (options.weights) {
+    if (options.weights || options.edge_weights) {
       share_edges(team, own(shard.out.weights_int), is_far, view_.weights_int);
       share_edges(team, own(shard.out.weights_float), is_far, view_.weights_float);
     }
@@ -199,7 +204,7 @@ void GraphStore::sort_by_time(team::Team& team, const exec::Stream& stream,
   std::vector<EdgeOffset> ids(m);
   std::iota(ids.begin(), ids.end(), first);
   place(ids, edge_ids_, view_.edge_ids);
-  if (!has_weights_) return;
+  if (!has_weights_ && !has_edge_weights_) return;
   if (shard.weight_type == graph::WeightType::int32)
     place(to_host(stream, csr.weights_int + first, m), weights_int_, view_.weights_int);
   if (shard.weight_type == graph::WeightType::float32)

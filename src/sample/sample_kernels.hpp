@@ -225,10 +225,13 @@ struct ChooseNeighbours {
     Vertex* const columns = hop.columns + batch * hop.most_edges + out;
     EdgeOffset* const ids =
         hop.edge_ids == nullptr ? nullptr : hop.edge_ids + batch * hop.most_edges + out;
+    float* const weights =
+        hop.weights == nullptr ? nullptr : hop.weights + batch * hop.most_edges + out;
     const TargetDraws draws(seed, first_batch + batch, hop.index, static_cast<std::uint32_t>(i));
     const auto emit = [&](std::uint32_t slot, std::uint32_t place) {
       columns[slot] = list[place];
       if (ids != nullptr) ids[slot] = store.edge_id(q, begin + place);
+      if (weights != nullptr) weights[slot] = static_cast<float>(store.weight(q, begin + place));
     };
     if constexpr (kChoice == Choice::uniform) {
       choose_uniformly(worker, draws, n, hop.fanout, own, emit);

@@ -39,6 +39,8 @@ void check(const GraphStore& store, const SamplerOptions& options) {
   require(!options.layer_dependency || options.labor,
           "a dependency of layers is one of layer-neighbour sampling");
   require(!options.weighted || store.has_weights(), "weighted sampling needs a store with weights");
+  require(!options.edge_weights || store.has_edge_weights(),
+          "weights of sampled edges need a store that shares them");
   require(!options.weighted || !options.replace || store.has_cumulative(),
           "weighted sampling with replacement needs a store with sums of weights");
 }
@@ -133,6 +135,7 @@ void NeighbourSampler::take(const exec::Device& device) {
     buffers.row_offsets = memory::Buffer<EdgeOffset>(device, all(hop.targets + 1));
     buffers.columns = memory::Buffer<Vertex>(device, all(hop.edges));
     if (options_.edge_ids) buffers.edge_ids = memory::Buffer<EdgeOffset>(device, all(hop.edges));
+    if (options_.edge_weights) buffers.weights = memory::Buffer<float>(device, all(hop.edges));
     buffers.duplicates = memory::Buffer<std::uint32_t>(device, all(hop.vertices_after));
     hops_.push_back(std::move(buffers));
   }
@@ -194,7 +197,7 @@ void NeighbourSampler::run(const exec::Stream& stream, const Vertex* seeds, std:
     const HopBuffers& buffers = hops_[h];
     flying.push_back({h, planned.fanout, planned.targets, planned.edges, planned.vertices_after,
                       buffers.row_offsets.data(), planned.targets + 1, buffers.columns.data(),
-                      buffers.edge_ids.data(), buffers.duplicates.data()});
+                      buffers.edge_ids.data(), buffers.weights.data(), buffers.duplicates.data()});
     exec::fill_bytes(stream, buffers.duplicates.data(), 0,
                      batches * planned.vertices_after * sizeof(std::uint32_t));
   }
@@ -236,6 +239,7 @@ SampledBatch NeighbourSampler::batch(std::uint32_t b) const {
     hop.row_offsets = buffers.row_offsets.data() + b * (planned.targets + 1);
     hop.columns = buffers.columns.data() + b * planned.edges;
     if (options_.edge_ids) hop.edge_ids = buffers.edge_ids.data() + b * planned.edges;
+    if (options_.edge_weights) hop.weights = buffers.weights.data() + b * planned.edges;
     hop.duplicates = buffers.duplicates.data() + b * planned.vertices_after;
     result.hops.push_back(hop);
   }
@@ -267,7 +271,7 @@ std::uint64_t NeighbourSampler::bytes() const {
                         scratch_.bytes();
   for (const HopBuffers& hop : hops_) {
     total += hop.row_offsets.bytes() + hop.columns.bytes() + hop.edge_ids.bytes() +
-             hop.duplicates.bytes();
+             hop.weights.bytes() + hop.duplicates.bytes();
   }
   return total;
 }

@@ -145,6 +145,30 @@ TEST_F(TrainCall, EdgesCountTheirWeights) {
   }
 }
 
+TEST_F(TrainCall, DrawnEdgesCountTheirWeights) {
+  DatasetOptions how{.features = 12, .classes = 3};
+  how.graph.weights = "uniform:1:9";
+  const Dataset weighted = read_dataset("community:600,6", how);
+  for (const char* model : {"gcn", "sage"}) {
+    SCOPED_TRACE(model);
+    TrainOptions options = few(model);
+    options.mode = "sampled";
+    options.fanout = {{4, 3}};
+    const TrainResult plain = train(weighted, options);
+    options.edge_weights = true;
+    const TrainResult found = train(weighted, options);
+    EXPECT_NE(found.scores, plain.scores);
+    EXPECT_TRUE(found.model.facts().model.edge_weights);
+    for (const char* edges : {"host", "replicated"}) {
+      options.edges = edges;
+      EXPECT_EQ(train(weighted, options).scores, found.scores) << edges;
+    }
+    const PredictResult asked = predict(weighted, found.model, {.device = DeviceKind::cpu});
+    EXPECT_EQ(asked.scores, found.scores);
+    EXPECT_EQ(asked.is_trained_on, true);
+  }
+}
+
 TEST_F(TrainCall, ArraysAreADatasetToo) {
   std::array<std::vector<Vertex>, 3> splits;
   const DatasetArrays arrays = arrays_of(drawn(), splits);
@@ -287,8 +311,10 @@ TEST_F(TrainCall, BadOptionsAreRefusedByName) {
             "dataset: got a graph without weights, expected weights: edge_weights sums over "
             "neighbours by them");
   EXPECT_THAT(refused([](auto& o) { o.model = "gatv2", o.edge_weights = true; }),
-              HasSubstr("model gatv2 has no form with weights of edges: edge_weights is for mode "
-                        "full with model gcn, or sage with aggregate mean or sum"));
+              HasSubstr("model gatv2 has no form with weights of edges: edge_weights is for model "
+                        "gcn, or sage with aggregate mean or sum"));
+  EXPECT_THAT(refused([](auto& o) { o.task = "link", o.mode = "sampled", o.edge_weights = true; }),
+              HasSubstr("task link has no form with weights of edges"));
   EXPECT_THAT(refused([](auto& o) { o.task = "link"; }), HasSubstr("give mode sampled"));
   EXPECT_THAT(refused([](auto& o) { o.resume = true; }), HasSubstr("resume needs checkpoint"));
   EXPECT_THAT(refused([](auto& o) { o.model = "gat", o.heads = 7; }), HasSubstr("7 heads"));

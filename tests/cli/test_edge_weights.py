@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""train --edge-weights: what weights change, and what they leave; teams and strategies; checkpoints; what is refused."""
+"""train --edge-weights: what weights change, and what they leave; teams and strategies; sampled batches; checkpoints; what is refused."""
 
 import unittest
 
@@ -67,6 +67,44 @@ class EdgeWeights(ProgramTest):
             self.assert_near(self.losses(*options, "--devices", 3, "--no-peer"), one)
             self.assert_near(self.losses(*options, "--devices", 2, "--type", "bfloat16"), one, 2e-2)
 
+    def test_sampled_batches(self):
+        weighted = self.folder_of()
+        ones = self.folder_of("ones", weight=lambda v, w: 1)
+        signs = self.folder_of("signs", weight=lambda v, w: -2 if v == 7 else v % 3)
+        for model in MODELS:
+            with self.subTest(model=model):
+                # One batch of all trains as the whole graph does.
+                for folder, warning in ((weighted, None), (signs, "0 or less" if model == ["gcn"] else None)):
+                    how = [folder, "--edge-weights", "--model", *model, "--optimizer", "sgd"]
+                    whole = self.losses(*how, warns=warning)
+                    self.assert_near(self.losses(*how, "--mode", "sampled", "--batch", 30, "--fanout=-1,-1", warns=warning), whole)
+                few = ["--model", *model, "--mode", "sampled", "--batch", 5, "--fanout", "1,1"]
+                found = self.train(weighted, *few, "--edge-weights")
+                self.assertIs(found["edge_weights"], True)
+                losses = [epoch["loss"] for epoch in found["epochs"]]
+                without = self.train(weighted, *few)
+                self.assertNotEqual([epoch["loss"] for epoch in without["epochs"]], losses)
+                self.assertEqual(self.losses(ones, *few, "--edge-weights"), [epoch["loss"] for epoch in without["epochs"]])
+                self.assertGreater(found["memory_plan"]["store"], without["memory_plan"]["store"])
+                for more in (["--edges", "host"], ["--edges", "replicated"], ["--capture-batches"]):
+                    self.assert_near(self.losses(weighted, *few, "--edge-weights", *more), losses)
+                for devices in (2, 3, 4):
+                    self.train(weighted, *few, "--edge-weights", "--devices", devices, "--evaluation", "sampled", "--epochs", 1)
+                self.train(weighted, *few, "--edge-weights", "--weighted", "--replace")
+        self.must_fail(2, "train", signs, "--mode", "sampled", "--fanout", "1,1", "--edge-weights", "--weighted", says=["the edge from 7 to", "weights of 0 and above"])
+
+    def test_checkpoints_of_sampled_batches(self):
+        folder = self.folder_of()
+        few = ["--mode", "sampled", "--batch", 5, "--fanout", "1,1"]
+        whole = self.losses(folder, "--edge-weights", *few, "--epochs", 5)
+        trained = self.train(folder, "--edge-weights", *few, "--checkpoint", "kept")
+        found = self.succeed_json("predict", folder, "--checkpoint", "kept")
+        self.assertEqual((found["test_accuracy"], found["trained_on"]), (trained["test_accuracy"], True))
+        rest = self.train(folder, "--epochs", 5, "--checkpoint", "kept", "--resume")
+        self.assertIs(rest["edge_weights"], True)
+        self.assertEqual([epoch["loss"] for epoch in rest["epochs"]], whole)
+        self.must_fail(2, "train", folder, "--edge-weights=false", "--checkpoint", "kept", "--resume", says=["trained with --edge-weights", "no --edge-weights is given"])
+
     def test_weights_of_generators_and_of_matrices(self):
         generated = ["community:600,6", "--features", 5, "--classes", 3]
         self.assertNotEqual(self.losses(*generated, "--edge-weights", "--weights", "uniform:1:9"), self.losses(*generated))
@@ -121,9 +159,9 @@ class EdgeWeights(ProgramTest):
 
     def test_what_has_no_form_is_refused(self):
         folder = self.folder_of()
-        works = "--edge-weights is for --mode full with --model gcn, or sage with --aggregate mean or sum"
+        works = "--edge-weights is for --model gcn, or sage with --aggregate mean or sum"
         for options, name in ((["--model", "gat"], "--model gat"), (["--model", "gatv2"], "--model gatv2"), (["--model", "gin"], "--model gin"),
-                              (["--model", "sage", "--aggregate", "max"], "--aggregate max"), (["--mode", "sampled"], "--mode sampled"),
+                              (["--model", "sage", "--aggregate", "max"], "--aggregate max"), (["--mode", "sampled", "--model", "gat"], "--model gat"),
                               (["--mode", "sampled", "--task", "link"], "--task link")):
             self.must_fail(2, "train", folder, "--edge-weights", *options, says=[name, works, "leave it out"])
         plain = self.folder_of("plain", "el", None)
@@ -134,6 +172,7 @@ class EdgeWeights(ProgramTest):
         for weight in ("nan", "inf"):
             wrong = self.folder_of(weight, weight=lambda v, w, text=weight: text if v == 7 else 1.5)
             self.must_fail(2, "train", wrong, "--edge-weights", says=[weight])
+            self.must_fail(2, "train", wrong, "--edge-weights", "--mode", "sampled", "--evaluation", "sampled", says=[weight])
 
 
 if __name__ == "__main__":

@@ -146,7 +146,8 @@ class Results(Ranks):
     def test_training(self):
         """As on as many threads."""
         for arguments in (("--epochs", 4), ("--epochs", 3, "--strategy", "staged"), ("--epochs", 3, "--edge-weights", "--weights", "uniform:1:9"), ("--epochs", 2, "--model", "gat"),
-                          ("--epochs", 3, "--mode", "sampled", "--model", "sage", "--fanout", "4,3", "--batch", 16)):
+                          ("--epochs", 3, "--mode", "sampled", "--model", "sage", "--fanout", "4,3", "--batch", 16),
+                          ("--epochs", 2, "--mode", "sampled", "--fanout", "4,3", "--batch", 16, "--edge-weights", "--weights", "uniform:1:9")):
             for ranks in (2, 3):
                 with self.subTest(arguments=arguments, ranks=ranks):
                     threads = self.learn(ranks, *arguments, in_processes=False)
@@ -245,7 +246,8 @@ class OnGpus(Ranks):
     def test_training(self):
         command = ("train", "community:2000,8", "--features", 12, "--classes", 3, "--hidden", 16)
         for arguments in (("--epochs", 4), ("--epochs", 3, "--strategy", "staged"), ("--epochs", 3, "--edge-weights", "--weights", "uniform:1:9"), ("--epochs", 3, "--model", "gat"),
-                          ("--epochs", 3, "--mode", "sampled", "--model", "sage", "--fanout", "4,3", "--batch", 16)):
+                          ("--epochs", 3, "--mode", "sampled", "--model", "sage", "--fanout", "4,3", "--batch", 16),
+                          ("--epochs", 2, "--mode", "sampled", "--fanout", "4,3", "--batch", 16, "--edge-weights", "--weights", "uniform:1:9")):
             with self.subTest(arguments=arguments):
                 processes = json.loads(self.run_ranks(2, *command, *arguments, *self.on(2), "--json", "-"))
                 threads = self.succeed_json(*command, *arguments, *self.on(2), "--devices", 2)

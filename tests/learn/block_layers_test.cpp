@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions, forward and backward, on blocks of sampled batches, against double precision and
 // differences: fewer targets than sources, rows of some of a target's neighbours, sources that
-// several rows name, and seeds that come twice.
+// several rows name, seeds that come twice, and edges that count their weights.
 #include <algorithm>
 #include <numeric>
 
@@ -11,6 +11,7 @@
 #include "warren/sample/sampler.hpp"
 
 #include "learn/convolution_cases.hpp"
+#include "sparse/graphs.hpp"
 #include "support/on_device.hpp"
 #include "support/size.hpp"
 
@@ -25,22 +26,29 @@ struct HostBlock {
   std::uint64_t targets = 0;
   reference::Edges edges;       ///< Of all sources; rows of targets have entries.
   std::vector<double> degrees;  ///< Of the sources, in the whole graph.
+  /// Of the sources, likewise: 1 + the weights of their edges, or the number of these.
+  std::vector<double> totals;
 
   /// What Block::make() says of its rows, of x of k columns.
   [[nodiscard]] Values sums(Weighting weighting, const Values& x, std::uint64_t k) const {
     std::vector<double> sampled(targets, 0.0);
     for (const auto& edge : edges.list) sampled[edge.first] += 1.0;
     Values y(targets * k, 0.0);
-    for (const auto& [i, j] : edges.list) {
+    for (std::size_t e = 0; e < edges.list.size(); ++e) {
+      const auto [i, j] = edges.list[e];
       double factor = (weighting == Weighting::mean ? 1.0 : degrees[i]) / sampled[i];
-      if (weighting == Weighting::symmetric)
-        factor /= std::sqrt((degrees[i] + 1.0) * (degrees[j] + 1.0));
+      if (!edges.weights.empty()) factor *= edges.weights[e];
+      if (weighting == Weighting::symmetric) factor *= root(i) * root(j);
       for (std::uint64_t c = 0; c < k; ++c) y[i * k + c] += factor * x[j * k + c];
     }
     for (std::uint64_t i = 0; weighting == Weighting::symmetric && i < targets; ++i) {
-      for (std::uint64_t c = 0; c < k; ++c) y[i * k + c] += x[i * k + c] / (degrees[i] + 1.0);
+      for (std::uint64_t c = 0; c < k; ++c) y[i * k + c] += x[i * k + c] * root(i) * root(i);
     }
     return y;
+  }
+
+  [[nodiscard]] double root(std::uint64_t i) const {
+    return totals[i] > 0.0 ? 1.0 / std::sqrt(totals[i]) : 0.0;
   }
 };
 
@@ -165,19 +173,29 @@ void check_block_of(Context& context, const Case& test, const Block& block, cons
   }
 }
 
-/// Both hops of a batch: four seeds, of which two are one vertex.
+/// Both hops of a batch: four seeds, of which two are one vertex. With the graph's weights where it
+/// has some.
 void check_blocks(const team::TeamOptions& options, const fixtures::Named& named,
                   const std::vector<Vertex>& seeds) {
   SCOPED_TRACE(named.name);
+  const bool is_weighted = named.graph.weight_type != graph::WeightType::none;
   const GraphPair graphs = fixtures::pair_of(named.graph, 1);
   team::run_team(options, [&](team::Team& team) {
     Context context(team, {.allow_tf32 = false});
     context.set_in_batches();
     const exec::Stream& stream = context.stream();
     const graph::Shard shard = graph::make_shard(team, {graphs.out, nullptr, graphs.cuts});
-    const sample::GraphStore store(team, shard);
-    sample::NeighbourSampler sampler(team.device(), store,
-                                     {.fanouts = {3, 2}, .batch = seeds.size()});
+    const sample::GraphStore store(team, shard, {.edge_weights = is_weighted});
+    sample::NeighbourSampler sampler(
+        team.device(), store,
+        {.fanouts = {3, 2}, .batch = seeds.size(), .edge_ids = true, .edge_weights = is_weighted});
+    const auto weights = fixtures::edges_of(named.graph).weights;
+    std::vector<float> totals;
+    for (Vertex v = 0; v < named.graph.vertices; ++v)
+      totals.push_back(is_weighted ? static_cast<float>(1.0 + weighted_degree(named.graph, v))
+                                   : static_cast<float>(named.graph.degree(v) + 1));
+    memory::GlobalArray<float> degrees(team, graphs.cuts, 1, memory::Placement::device);
+    degrees.buffer().upload(stream, totals);
     const auto there = testing_support::on_device(stream, seeds);
     sampler.run(stream, there.data(), seeds.size(), 5);
     const sample::BatchCounts counts = sampler.counts(stream)[0];
@@ -197,25 +215,35 @@ void check_blocks(const team::TeamOptions& options, const fixtures::Named& named
       ASSERT_GT(*std::max_element(duplicates.begin(), duplicates.end()), 1u);
       const auto offsets = fetch(batch.hops[hop].row_offsets, size.targets + 1);
       const auto columns = fetch(batch.hops[hop].columns, size.edges);
+      const auto edge_ids = fetch(batch.hops[hop].edge_ids, size.edges);
       HostBlock host;
       host.targets = size.targets;
       host.edges.n = size.sources;
       bool is_partial = false;
-      for (std::uint64_t j = 0; j < size.sources; ++j)
+      for (std::uint64_t j = 0; j < size.sources; ++j) {
         host.degrees.push_back(static_cast<double>(named.graph.degree(vertices[j])));
+        host.totals.push_back(static_cast<double>(totals[vertices[j]]));
+      }
       for (std::uint64_t i = 0; i < size.targets; ++i) {
-        for (EdgeOffset e = offsets[i]; e < offsets[i + 1]; ++e)
+        for (EdgeOffset e = offsets[i]; e < offsets[i + 1]; ++e) {
           host.edges.list.emplace_back(i, columns[e]);
+          if (is_weighted) host.edges.weights.push_back(weights[edge_ids[e]]);
+        }
         is_partial |= static_cast<double>(offsets[i + 1] - offsets[i]) < host.degrees[i];
       }
       ASSERT_TRUE(is_partial);
       for (const Case& test : fixtures::cases()) {
         // Features of batches are dense, and a linear layer looks at no block.
-        if (test.is_sparse || std::string(test.name) == "linear") continue;
+        const std::string name = test.name;
+        if (test.is_sparse || name == "linear") continue;
+        if (is_weighted && (!test.weighting || name == "gin")) continue;
         Block block;
+        BlockOptions made{test.weighting.value_or(Weighting::sum), test.weighting.has_value(),
+                          test.loops, true};
+        made.edge_weights = is_weighted;
+        made.weighted_degrees = degrees.view();
         block.make(stream, store.view(), batch.vertices, batch.vertices, batch.hops[hop], size,
-                   {test.weighting.value_or(Weighting::sum), test.weighting.has_value(), test.loops,
-                    true});
+                   made);
         HostBlock looped = host;
         for (std::uint64_t i = 0; test.loops && i < size.targets; ++i)
           looped.edges.list.emplace_back(i, i);
@@ -227,11 +255,22 @@ void check_blocks(const team::TeamOptions& options, const fixtures::Named& named
   });
 }
 
+/// From -1 to 2, so that some vertices' weights add up to -1 or less.
+float some_weight(EdgeOffset e) { return static_cast<float>(e * 5 % 13) / 4.0f - 1.0f; }
+
 void check_all(const team::TeamOptions& options) {
   check_blocks(options, {"random", fixtures::random_graph(40, 300, 5, false)}, {7, 3, 7, 21});
+  const fixtures::Named weighted{
+      "random, weighted",
+      fixtures::with_weights(fixtures::random_graph(40, 300, 5, false), some_weight)};
+  check_blocks(options, weighted, {7, 3, 7, 21});
   if (testing_support::is_small()) return;
   check_blocks(options, {"symmetric", fixtures::random_graph(30, 160, 6, true)}, {0, 29, 12, 12});
   check_blocks(options, {"hubs", fixtures::generated("kron:6", true)}, {0, 1, 0, 33});
+  check_blocks(
+      options,
+      {"hubs, integer weights", fixtures::weighted(fixtures::generated("kron:6", true), 3)},
+      {0, 1, 0, 33});
 }
 
 TEST(BlockConvolutions, EqualDifferences) { check_all({exec::DeviceKind::cpu, 1, 2}); }

@@ -269,8 +269,9 @@ TEST(EdgeWeights, AreRefusedWhereNoSumHasThem) {
   TrainOptions options = weighing(ModelKind::sage);
   options.sampled = SampledOptions{};
   options.sampled->fanouts = {3, 3, 3};
+  options.links.emplace();
   EXPECT_THAT([&] { (void)fixtures::train_on(p, options, 1); },
-              ThrowsMessage<UsageError>(HasSubstr("not sampled batches")));
+              ThrowsMessage<UsageError>(HasSubstr("not in link prediction")));
   p.graph = fixtures::problem(true, false, false).graph;
   EXPECT_THAT([&] { (void)fixtures::train_on(p, weighing(ModelKind::sage), 2); },
               ThrowsMessage<UsageError>(HasSubstr("the graph has no weights")));

@@ -39,6 +39,13 @@ std::vector<std::vector<Vertex>> rows_of(const exec::Stream& stream, const Block
   return rows;
 }
 
+/// Of the entries of all rows; nothing where these count 1.
+std::vector<float> values_of(const exec::Stream& stream, const BlockMatrix& matrix) {
+  if (matrix.view.rows == 0 || matrix.view.values == nullptr) return {};
+  const auto offsets = fetch(stream, matrix.view.offsets, matrix.view.rows + 1);
+  return fetch(stream, matrix.view.values, offsets.back());
+}
+
 /// `values` and as many zeros as make `size`; nothing where there are none.
 void expect_zeros_behind(const exec::Stream& stream, const float* found, const float* expected,
                          std::uint64_t known, std::uint64_t size) {
@@ -67,6 +74,9 @@ void expect_padded(const exec::Stream& stream, const Block& block, const Block& 
   }
   EXPECT_EQ(rows_of(stream, block.out()), out);
   EXPECT_EQ(rows_of(stream, block.in()), in);
+  EXPECT_EQ(values_of(stream, block.out()), values_of(stream, plain.out()));
+  EXPECT_EQ(values_of(stream, block.in()), values_of(stream, plain.in()));
+  EXPECT_EQ(values_of(stream, block.in()).size(), options.edge_weights ? known.edges : 0);
   const BlockWeights found = block.weights();
   const BlockWeights expected = plain.weights();
   expect_zeros_behind(stream, found.row, expected.row, known.targets, size.targets);
@@ -76,12 +86,15 @@ void expect_padded(const exec::Stream& stream, const Block& block, const Block& 
 
 /// Whatever was sampled, blocks of one size have everything in the same places.
 void expect_same_places(const exec::Stream& stream, const sample::GraphStore& store,
-                        const sample::SamplerOptions& sampling, const std::vector<Vertex>& seeds) {
+                        const sample::SamplerOptions& sampling, const std::vector<Vertex>& seeds,
+                        const memory::GlobalView<float>& degrees) {
   sample::NeighbourSampler samplers[] = {{stream.device(), store, sampling},
                                          {stream.device(), store, sampling}};
   const auto on_device = testing_support::on_device(stream, seeds);
   for (const bool has_loops : {false, true}) {
-    const BlockOptions options{Weighting::symmetric, !has_loops, has_loops, true};
+    BlockOptions options{Weighting::symmetric, !has_loops, has_loops, true};
+    options.edge_weights = !has_loops;
+    options.weighted_degrees = degrees;
     Block block;
     std::vector<std::vector<const void*>> places;
     for (const std::uint64_t count : {seeds.size(), std::size_t{1}, seeds.size(), seeds.size()}) {
@@ -92,10 +105,11 @@ void expect_same_places(const exec::Stream& stream, const sample::GraphStore& st
       block.make(stream, store.view(), batch.vertices, batch.vertices, batch.hops[0],
                  {counts.vertices[0], counts.vertices[1], counts.edges[0]}, options,
                  {seeds.size(), 4 * seeds.size(), 3 * seeds.size()});
-      places.push_back({});
+      places.emplace_back();
       for (const BlockMatrix* matrix : {&block.out(), &block.in()}) {
         for (const void* place : {static_cast<const void*>(matrix->view.offsets),
                                   static_cast<const void*>(matrix->view.column_ids),
+                                  static_cast<const void*>(matrix->view.values),
                                   static_cast<const void*>(matrix->plan->task_data())})
           places.back().push_back(place);
       }
@@ -111,13 +125,20 @@ void expect_same_places(const exec::Stream& stream, const sample::GraphStore& st
 void check_blocks(const team::TeamOptions& options) {
   for (const auto& named : fixtures::small_graphs()) {
     SCOPED_TRACE(named.name);
-    const GraphPair pair = fixtures::pair_of(named.graph, 1);
+    const auto weight = [](EdgeOffset e) { return static_cast<float>(e % 7) - 1.0f; };
+    const GraphPair pair = fixtures::pair_of(fixtures::with_weights(named.graph, weight), 1);
     team::run_team(options, [&](team::Team& team) {
       const exec::Stream stream(team.device());
       const graph::Shard shard = graph::make_shard(team, {pair.out, nullptr, pair.cuts});
-      const sample::GraphStore store(team, shard);
+      const sample::GraphStore store(team, shard, {.edge_weights = true});
+      memory::GlobalArray<float> degrees(team, pair.cuts, 1, memory::Placement::device);
+      std::vector<float> sums;
+      for (Vertex v = 0; v < named.graph.vertices; ++v)
+        sums.push_back(static_cast<float>(1.0 + weighted_degree(*pair.out, v)));
+      degrees.buffer().upload(stream, sums);
       sample::SamplerOptions sampling;
       sampling.fanouts = {3};
+      sampling.edge_weights = true;
       sample::NeighbourSampler sampler(team.device(), store, sampling);
       std::vector<Vertex> half;
       for (Vertex v = 0; v < named.graph.vertices; v += 2) half.push_back(v);
@@ -127,11 +148,17 @@ void check_blocks(const team::TeamOptions& options) {
       const auto batch = sampler.batch(0);
       const BlockSize known{counts.vertices[0], counts.vertices[1], counts.edges[0]};
       Block plain, block;
-      for (const BlockOptions made : {BlockOptions{Weighting::sum, true, false, true},
-                                      BlockOptions{Weighting::mean, true, false, true},
-                                      BlockOptions{Weighting::symmetric, true, false, true},
-                                      BlockOptions{Weighting::sum, false, true, true},
-                                      BlockOptions{Weighting::sum, false, false, true}}) {
+      std::vector<BlockOptions> all = {{Weighting::sum, true, false, true},
+                                       {Weighting::mean, true, false, true},
+                                       {Weighting::symmetric, true, false, true},
+                                       {Weighting::sum, false, true, true},
+                                       {Weighting::sum, false, false, true}};
+      for (std::size_t i = 0; i < 3; ++i) {
+        all.push_back(all[i]);
+        all.back().edge_weights = true;
+        all.back().weighted_degrees = degrees.view();
+      }
+      for (const BlockOptions& made : all) {
         plain.make(stream, store.view(), batch.vertices, batch.vertices, batch.hops[0], known,
                    made);
         // Targets that pass the sources, and none.
@@ -147,7 +174,20 @@ void check_blocks(const team::TeamOptions& options) {
           if (::testing::Test::HasFailure()) return;
         }
       }
-      expect_same_places(stream, store, sampling, half);
+      expect_same_places(stream, store, sampling, half, degrees.view());
+      BlockOptions weighted{Weighting::sum};
+      weighted.edge_weights = weighted.self_loops = true;
+      EXPECT_THROW(block.make(stream, store.view(), batch.vertices, batch.vertices, batch.hops[0],
+                              known, weighted),
+                   UsageError);
+      weighted.self_loops = false;
+      sample::SampledHop bare = batch.hops[0];
+      bare.weights = nullptr;
+      if (known.edges != 0) {
+        EXPECT_THROW(
+            block.make(stream, store.view(), batch.vertices, batch.vertices, bare, known, weighted),
+            UsageError);
+      }
       EXPECT_THROW(block.make(stream, store.view(), nullptr, nullptr, {}, {}, {}, {2, 2, 2}),
                    UsageError);
     });

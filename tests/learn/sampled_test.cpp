@@ -341,17 +341,25 @@ TEST(SampledTraining, FeaturesLieOnEachGpuWhereTheyAreFew) {
 
 TEST(SampledTraining, ListsLieOnEachGpuWhereTheyAreFew) {
   graph::Graph graph = fixtures::path(1000);
-  SampledOptions sampled;
+  TrainOptions options;
+  SampledOptions& sampled = options.sampled.emplace();
   const std::uint64_t bytes = graph.edges() * sizeof(Vertex) + 1000 * sizeof(EdgeOffset);
-  EXPECT_TRUE(edges_are_replicated(16 * bytes, 2, graph, sampled));
-  EXPECT_FALSE(edges_are_replicated(16 * bytes - 16, 2, graph, sampled));
-  EXPECT_FALSE(edges_are_replicated(16 * bytes, 1, graph, sampled));
-  EXPECT_FALSE(edges_are_replicated(0, 2, graph, sampled));
+  const auto is_copied = [&](std::uint64_t memory, int ranks) {
+    return edges_are_replicated(memory, ranks, graph, options);
+  };
+  EXPECT_TRUE(is_copied(16 * bytes, 2));
+  EXPECT_FALSE(is_copied(16 * bytes - 16, 2));
+  EXPECT_FALSE(is_copied(16 * bytes, 1));
+  EXPECT_FALSE(is_copied(0, 2));
+  options.model.edge_weights = true;
+  EXPECT_FALSE(is_copied(16 * bytes, 2));
+  EXPECT_TRUE(is_copied(32 * bytes, 2));
+  options.model.edge_weights = false;
   sampled.weighted = true;
-  EXPECT_FALSE(edges_are_replicated(16 * bytes, 2, graph, sampled));
-  EXPECT_TRUE(edges_are_replicated(32 * bytes, 2, graph, sampled));
+  EXPECT_FALSE(is_copied(16 * bytes, 2));
+  EXPECT_TRUE(is_copied(32 * bytes, 2));
   sampled.edges = graph::EdgesPlacement::host;
-  EXPECT_FALSE(edges_are_replicated(32 * bytes, 2, graph, sampled));
+  EXPECT_FALSE(is_copied(32 * bytes, 2));
 }
 
 /// Lists in host memory, or on every device, are the same lists.

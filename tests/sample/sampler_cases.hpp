@@ -106,7 +106,7 @@ std::vector<T> fetched(const exec::Stream& stream, const T* data, std::uint64_t 
 /// Everything about one batch.
 inline void expect_sample(const exec::Stream& stream, const NeighbourSampler& sampler,
                           std::uint32_t b, const BatchCounts& counts, bool disjoint,
-                          const reference::Sample& expected) {
+                          const graph::Graph& graph, const reference::Sample& expected) {
   const SampledBatch batch = sampler.batch(b);
   const std::uint32_t hops = sampler.hops();
   ASSERT_EQ(counts.vertices[hops], expected.vertices.size());
@@ -124,6 +124,13 @@ inline void expect_sample(const exec::Stream& stream, const NeighbourSampler& sa
     EXPECT_EQ(fetched(stream, hop.columns, want.columns.size()), want.columns);
     EXPECT_EQ(fetched(stream, hop.edge_ids, want.edges.size()), want.edges);
     EXPECT_EQ(fetched(stream, hop.duplicates, want.duplicates.size()), want.duplicates);
+    if (graph.weight_type == graph::WeightType::none) continue;
+    std::vector<float> weights;
+    for (const EdgeOffset e : want.edges)
+      weights.push_back(graph.weight_type == graph::WeightType::int32
+                            ? static_cast<float>(graph.weights_int[e])
+                            : graph.weights_float[e]);
+    EXPECT_EQ(fetched(stream, hop.weights, want.edges.size()), weights);
   }
 }
 
@@ -147,6 +154,7 @@ inline void check_samples(const team::TeamOptions& team_options, const fixtures:
   constexpr std::uint64_t kBatches = 3;
   SamplerOptions& options = tried.options;
   options.edge_ids = true;
+  options.edge_weights = named.graph.weight_type != graph::WeightType::none;
   options.in_flight = kBatches;
   const graph::Graph& graph = named.graph;
   SCOPED_TRACE(named.name + ", " + testing_support::name_of(team_options));
@@ -157,6 +165,7 @@ inline void check_samples(const team::TeamOptions& team_options, const fixtures:
     const graph::Shard shard = graph::make_shard(team, source, tried.edges);
     StoreOptions store_options;
     store_options.weights = options.weighted;
+    store_options.edge_weights = options.edge_weights;
     store_options.cumulative = options.weighted && options.replace;
     store_options.replicated = tried.replicated;
     if (options.temporal) store_options.times = own_times(graph, shard, times);
@@ -194,7 +203,7 @@ inline void check_samples(const team::TeamOptions& team_options, const fixtures:
           asked.edge_times = times;
           asked.seed_times.assign(seed_times.begin() + begin, seed_times.begin() + end);
         }
-        expect_sample(stream, sampler, b, counts[b], options.disjoint,
+        expect_sample(stream, sampler, b, counts[b], options.disjoint, graph,
                       reference::Sampler(graph, asked)
                           .run(std::vector<Vertex>(seeds.begin() + begin, seeds.begin() + end)));
       }
@@ -276,6 +285,34 @@ TYPED_TEST_P(SamplerTest, Weighted) {
         SampleCase wide = sample_case({50, -1}, 3);
         wide.options.weighted = true;
         check_samples(options, weighted, wide);
+      }
+    }
+  }
+}
+
+/// Weights that no draw looks at may be negative.
+TYPED_TEST_P(SamplerTest, WritesWeightsOfAnySign) {
+  for (const auto& named : sampling_graphs()) {
+    for (const bool as_floats : {false, true}) {
+      fixtures::Named weighted{named.name, with_weights(named.graph, as_floats)};
+      for (EdgeOffset e = 0; e < weighted.graph.edges(); e += 3) {
+        if (as_floats) {
+          weighted.graph.weights_float[e] = -0.75f;
+        } else {
+          weighted.graph.weights_int[e] = -5;
+        }
+      }
+      for (const auto& options : sampling_teams<TypeParam>()) {
+        const auto check = [&](auto&& change) {
+          SampleCase tried = sample_case({3, 40, -1}, 4);
+          change(tried);
+          check_samples(options, weighted, tried);
+        };
+        check([](SampleCase& tried) { tried.replicated = true; });
+        check([](SampleCase& tried) { tried.edges.placement = graph::EdgesPlacement::host; });
+        check([](SampleCase& tried) { tried.options.replace = true; });
+        check([](SampleCase& tried) { tried.options.labor = true; });
+        check([](SampleCase& tried) { tried.options.temporal = tried.options.disjoint = true; });
       }
     }
   }
@@ -514,6 +551,7 @@ TYPED_TEST_P(SamplerTest, RefusesWhatMakesNoSense) {
     refuses({.fanouts = std::vector<std::int64_t>(17, 1)});
     refuses({.fanouts = {2}, .batch = 0});
     refuses({.fanouts = {2}, .weighted = true});
+    refuses({.fanouts = {2}, .edge_weights = true});
     refuses({.fanouts = {2}, .temporal = true});
     refuses({.fanouts = {2}, .temporal = true, .disjoint = true});
     refuses({.fanouts = {2}, .replace = true, .labor = true});
@@ -522,6 +560,7 @@ TYPED_TEST_P(SamplerTest, RefusesWhatMakesNoSense) {
     refuses({.fanouts = {2}, .temporal_last = true});
     refuses({.fanouts = {2'000'000'000}, .batch = 1000, .replace = true});
     EXPECT_THROW(GraphStore(team, shard, {.weights = true}), UsageError);
+    EXPECT_THROW(GraphStore(team, shard, {.edge_weights = true}), UsageError);
     const graph::Shard far = graph::make_shard(
         team, directed_source(fixtures::path(10), team.size()), {graph::EdgesPlacement::host, 0});
     EXPECT_THROW(GraphStore(team, far, {.replicated = true}), UsageError);
@@ -549,6 +588,7 @@ TYPED_TEST_P(SamplerTest, RefusesWhatMakesNoSense) {
     for (EdgeOffset e = 0; e < bad.edges(); ++e) bad.weights_int[e] = weight;
     on_one_rank(one, bad, [](team::Team& team, const graph::Shard& shard) {
       EXPECT_THROW(GraphStore(team, shard, {.weights = true}), UsageError);
+      EXPECT_TRUE(GraphStore(team, shard, {.edge_weights = true}).has_edge_weights());
     });
   }
 }
@@ -628,11 +668,11 @@ TYPED_TEST_P(SamplerTest, SaysSumsAbove32BitsThatDoNotFit) {
 
 REGISTER_TYPED_TEST_SUITE_P(SamplerTest, UniformOnEveryGraphAndTeam, EveryWidthOfFanout,
                             ChoicesTooLargeForAWorkersOwnMemory, ManyTargets, WithReplacement,
-                            Weighted, LaborOnEveryGraphAndTeam, LaborByWeights, LaborOfEveryWidth,
-                            LaborInEveryMemory, LaborHasFewerVertices, DisjointTrees, DrawnOnce,
-                            NotLaterThanTheSeed, LatestOfThoseNotLaterThanTheSeed,
-                            EdgesInHostMemory, EdgesOnEveryDevice, RefusesWhatMakesNoSense,
-                            SaysWhatDoesNotFit, SaysSumsAbove32BitsThatDoNotFit,
-                            NamesTheTableThatDoesNotFit);
+                            Weighted, WritesWeightsOfAnySign, LaborOnEveryGraphAndTeam,
+                            LaborByWeights, LaborOfEveryWidth, LaborInEveryMemory,
+                            LaborHasFewerVertices, DisjointTrees, DrawnOnce, NotLaterThanTheSeed,
+                            LatestOfThoseNotLaterThanTheSeed, EdgesInHostMemory, EdgesOnEveryDevice,
+                            RefusesWhatMakesNoSense, SaysWhatDoesNotFit,
+                            SaysSumsAbove32BitsThatDoNotFit, NamesTheTableThatDoesNotFit);
 
 }  // namespace warren::sample

@@ -21,6 +21,7 @@ struct LoaderOptions {
   std::uint64_t seed = 1;
   bool replace = false, weighted = false;  ///< As sample::SamplerOptions.
   std::vector<BlockOptions> blocks;        ///< Of layers, the one that reads the features first.
+                                           ///< All or none with edge_weights.
   std::uint64_t width = 0;                 ///< Of features.
   NumberType type = NumberType::float32;   ///< They are stored as.
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "warren/learn/neighbours.hpp"
+#include "warren/memory/global_array.hpp"
 #include "warren/sample/sampler.hpp"
 
 namespace warren::learn {
@@ -20,6 +21,12 @@ struct BlockOptions {
   /// Of Weighting::symmetric: weights().self is for rows times weights().column, by which who reads
   /// the block's sources has them already.
   bool are_sources_scaled = false;
+  /// Entries count the weights that the sampler wrote beside them (SamplerOptions::edge_weights).
+  /// Not with self-loops.
+  bool edge_weights = false;
+  /// Of Weighting::symmetric with edge_weights: 1 + the sum of the weights of all edges of each of
+  /// the store's vertices.
+  memory::GlobalView<float> weighted_degrees = {};
 };
 
 /// How much of a hop there is, or how much of one a block has room for.
@@ -38,7 +45,11 @@ class Block {
   ///   symmetric: (d_i / s_i) (d_i + 1)^-1/2 times the sum of (d_j + 1)^-1/2 x_j, and
   ///              x_i / (d_i + 1)
   ///
-  /// whose expectation is the whole neighbourhood's, and which is that where all are sampled.
+  /// whose expectation is the whole neighbourhood's where draws are uniform, and which is that
+  /// where all are sampled. With BlockOptions::edge_weights w_ij x_j stands for x_j in sums over
+  /// neighbours, and D_i = 1 + the sum of w_ij over all edges of vertex i in the whole graph for
+  /// d_i + 1, while d_i and s_i stay numbers of edges; where D_i is not above 0, (D_i)^-1/2 and
+  /// 1 / D_i are 0.
   ///
   /// Of `least` the matrices have that many rows and columns at least, and say so many entries,
   /// whatever was sampled: rows behind the hop's targets have weights of 0 and no entries but their
@@ -46,7 +57,8 @@ class Block {
   /// size() then have the same addresses, too, as long as no memory is taken.
   ///
   /// Asynchronous; what it points at must stand until the block is not used any more. Repeats bit
-  /// for bit. Throws MemoryError, UsageError for a padded block of nothing.
+  /// for bit. Throws MemoryError, UsageError for a padded block of nothing, and for edge_weights of
+  /// a hop that has none.
   void make(const exec::Stream& stream, const sample::StoreView& store, const Vertex* vertices,
             const Vertex* input_ids, const sample::SampledHop& hop, const BlockSize& size,
             const BlockOptions& options, const BlockSize& least = {});
@@ -62,14 +74,16 @@ class Block {
   void add_loops(const exec::Stream& stream, const sample::SampledHop& hop);
   void transpose(const exec::Stream& stream, const std::uint32_t* duplicates, bool has_loops);
   void sort_by_source(const exec::Stream& stream, std::uint64_t entries);
+  void sort_with_weights(const exec::Stream& stream, std::uint64_t entries, int bits);
 
   BlockSize sampled_, size_;
   BlockMatrix out_, in_;
   BlockWeights weights_;
   sparse::SpmmPlan out_plan_, in_plan_;
-  memory::Buffer<float> row_, column_, self_;
+  memory::Buffer<float> row_, column_, self_, values_, in_values_;
   memory::Buffer<EdgeOffset> offsets_, in_offsets_;
   memory::Buffer<Vertex> columns_, in_rows_, entry_rows_, sorted_sources_;
+  memory::Buffer<std::uint32_t> entries_, sorted_entries_;
   memory::Buffer<std::uint32_t> chunk_sums_;
   memory::Buffer<std::byte> scratch_;
 };

@@ -40,9 +40,9 @@ struct MemoryPlan {
 [[nodiscard]] memory::Placement features_placement(std::uint64_t memory, int ranks,
                                                    const Dataset& dataset, NumberType type);
 /// Whether each device should have all lists that are sampled (SampledOptions::replicate_edges): by
-/// the same rule, of lists on devices.
+/// the same rule, of lists on devices. `options` are of sampled training.
 [[nodiscard]] bool edges_are_replicated(std::uint64_t memory, int ranks, const graph::Graph& graph,
-                                        const SampledOptions& sampled);
+                                        const TrainOptions& options);
 /// Throws MemoryError with the plan, and the first alternative that would fit (else what helps
 /// otherwise), where `ranks` such parts on `device` (all of them on the CPU, one on each GPU) are
 /// more than is free.

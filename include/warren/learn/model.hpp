@@ -31,8 +31,8 @@ struct ModelOptions {
   bool residual = false;  ///< Adds a hidden layer's input where it is as wide as its output.
   bool skip = false;      ///< Adds a layer's input times a matrix of its own, of every layer.
   std::uint64_t seed = 1;
-  /// Of the whole graph, of GCN and GraphSAGE's mean and sum: edges count their weights in sums
-  /// over neighbours, and in the degrees by which GCN divides (Weighting). Else 1 each.
+  /// Of GCN and GraphSAGE's mean and sum: edges count their weights in sums over neighbours, and in
+  /// the degrees by which GCN divides (Weighting; of batches Block::make()). Else 1 each.
   bool edge_weights = false;
   /// Of the whole graph: layers share the memory for what they keep for backward() beside their
   /// outputs, and backward() makes that again, layer by layer, where another one has taken it: less

@@ -39,6 +39,11 @@ enum class EdgeWeights : std::uint8_t {
 
 /// The sum of the weights of v's edges, of a graph that has some.
 [[nodiscard]] double weighted_degree(const graph::Graph& graph, Vertex v);
+/// Throws UsageError for a graph without weights, and, naming the edge, for the first weight of the
+/// edges of vertices [begin, end) that is not finite or an integer that float32 does not hold
+/// (above 2^24 in size). `graph` is one of the pair's two.
+void check_edge_weights(const graph::Graph& graph, const GraphPair& graphs, std::uint64_t begin,
+                        std::uint64_t end);
 
 /// A matrix that stands on the device, all of whose columns are this rank's: a layer's part of a
 /// sampled batch. The caller keeps what is pointed at.
@@ -55,8 +60,7 @@ struct BlockMatrix {
 class Neighbours {
  public:
   /// All rows of the rank's vertices. Collective. Throws MemoryError; with EdgeWeights::of_graph
-  /// UsageError for a graph without weights, and, naming the edge, for a weight that is not finite
-  /// or an integer that float32 does not hold (above 2^24 in size).
+  /// as check_edge_weights().
   Neighbours(team::Team& team, const exec::Stream& stream, const graph::Graph& graph,
              const GraphPair& graphs, sparse::HaloBy by = sparse::HaloBy::automatic,
              EdgeWeights weights = EdgeWeights::ones);
@@ -73,7 +77,7 @@ class Neighbours {
   /// blocks.
   [[nodiscard]] bool is_shared() const { return whole_ != nullptr && whole_->is_shared(); }
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
-  /// Whether edges count their weights. Never of blocks.
+  /// Whether edges of the whole graph count their weights.
   [[nodiscard]] bool is_weighted() const { return whole_ != nullptr && whole_->is_weighted(); }
   [[nodiscard]] std::uint64_t first() const { return whole_ == nullptr ? 0 : whole_->first(); }
   [[nodiscard]] const sparse::MatrixView& view() const { return view_; }

@@ -57,6 +57,7 @@ struct Hop {
   std::uint64_t row_stride = 0;
   Vertex* columns = nullptr;
   EdgeOffset* edge_ids = nullptr;
+  float* weights = nullptr;
   std::uint32_t* duplicates = nullptr;
 };
 

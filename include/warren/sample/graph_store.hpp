@@ -57,9 +57,10 @@ struct StoreView {
 };
 
 struct StoreOptions {
-  bool weights = false;     ///< The graph's edge weights are used.
-  bool cumulative = false;  ///< And their sums kept, for weighted draws with replacement: 8 bytes
-                            ///< an edge.
+  bool weights = false;       ///< Draws are by the graph's edge weights, of 0 and above.
+  bool edge_weights = false;  ///< Sampled edges have their weights written, which may be negative.
+  bool cumulative = false;    ///< And their sums kept, for weighted draws with replacement: 8 bytes
+                              ///< an edge.
   /// Every device has all ranks' lists, so that draws read none over a link; of lists on devices.
   bool replicated = false;
   /// Of this rank's edges, in the shard's order; the same on all ranks whether given. The store
@@ -74,9 +75,9 @@ class GraphStore {
   /// copy, or, where they are to be replicated, with one of the other ranks' arrays. Ranks that are
   /// processes show a copy of theirs, in memory that all processes have. The shard's vertices are
   /// those of the store, whatever the partition. Throws UsageError for compressed lists, lists in
-  /// host memory that are to be replicated, weights that are negative, not finite, all zero or
-  /// absent, timestamps not one an edge, and devices that cannot reach each other; MemoryError.
-  /// Synchronises.
+  /// host memory that are to be replicated, weights that are absent, or, where draws are by them,
+  /// negative, not finite or all zero, timestamps not one an edge, and devices that cannot reach
+  /// each other; MemoryError. Synchronises.
   GraphStore(team::Team& team, const graph::Shard& shard, const StoreOptions& options = {});
 
   [[nodiscard]] const StoreView& view() const { return view_; }
@@ -84,7 +85,8 @@ class GraphStore {
   [[nodiscard]] std::uint64_t edges() const { return edges_; }
   /// Of any vertex.
   [[nodiscard]] std::uint64_t max_degree() const { return max_degree_; }
-  [[nodiscard]] bool has_weights() const { return has_weights_; }
+  [[nodiscard]] bool has_weights() const { return has_weights_; }  ///< For draws.
+  [[nodiscard]] bool has_edge_weights() const { return has_edge_weights_; }
   [[nodiscard]] bool has_cumulative() const { return cumulative_.has_value(); }
   [[nodiscard]] bool has_times() const { return times_.has_value(); }
 
@@ -105,7 +107,7 @@ class GraphStore {
   StoreView view_;
   std::uint64_t edges_ = 0;
   std::uint64_t max_degree_ = 0;
-  bool has_weights_ = false;
+  bool has_weights_ = false, has_edge_weights_ = false;
   std::optional<memory::GlobalArray<double>> cumulative_;
   std::optional<memory::GlobalArray<Vertex>> targets_;
   std::optional<memory::GlobalArray<float>> weights_float_;

@@ -32,7 +32,8 @@ struct SamplerOptions {
   /// Neighbours of a vertex are drawn once a batch, in the hop after the one that found it: other
   /// rows of that hop are empty.
   bool once = false;
-  bool edge_ids = false;  ///< The sampled edges' places in the graph are written, too.
+  bool edge_ids = false;      ///< The sampled edges' places in the graph are written, too.
+  bool edge_weights = false;  ///< Their weights, too. Draws do not look at these.
   std::uint64_t seed = 1;
   /// Most sampled edges of one hop of a batch; 0: what the fanouts and the graph's largest degree
   /// allow. A batch with more is reported by counts().
@@ -56,6 +57,7 @@ struct SampledHop {
   const EdgeOffset* row_offsets = nullptr;  ///< vertices[hop] + 1, from 0.
   const Vertex* columns = nullptr;          ///< edges[hop].
   const EdgeOffset* edge_ids = nullptr;     ///< edges[hop], or nullptr where not asked for.
+  const float* weights = nullptr;           ///< Likewise.
   /// vertices[hop + 1]: how many of the hop's edges end at the vertex.
   const std::uint32_t* duplicates = nullptr;
 };
@@ -132,6 +134,7 @@ class NeighbourSampler {
     memory::Buffer<EdgeOffset> row_offsets;
     memory::Buffer<Vertex> columns;
     memory::Buffer<EdgeOffset> edge_ids;
+    memory::Buffer<float> weights;
     memory::Buffer<std::uint32_t> duplicates;
   };
 

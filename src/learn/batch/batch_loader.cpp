@@ -19,6 +19,7 @@ sample::SamplerOptions sampler_options(const LoaderOptions& options) {
   sampler.seed = options.seed;
   sampler.replace = options.replace;
   sampler.weighted = options.weighted;
+  sampler.edge_weights = !options.blocks.empty() && options.blocks.front().edge_weights;
   return sampler;
 }
 

@@ -23,14 +23,45 @@ graph::Shard shard_of(team::Team& team, const GraphPair& graphs, const TrainOpti
   return graph::make_shard(team, {graph, nullptr, graphs.cuts}, {options.sampled->edges, 0});
 }
 
-sample::StoreOptions store_options(const SampledOptions& options) {
-  return {.weights = options.weighted,
-          .cumulative = options.weighted && options.replace,
-          .replicated = options.replicate_edges};
+sample::StoreOptions store_options(const TrainOptions& options) {
+  const SampledOptions& sampled = *options.sampled;
+  return {.weights = sampled.weighted,
+          .edge_weights = options.model.edge_weights,
+          .cumulative = sampled.weighted && sampled.replace,
+          .replicated = sampled.replicate_edges};
+}
+
+/// Beside the lists: on all devices where these are. Empty where nothing is divided by them.
+memory::GlobalArray<float> weighted_degrees_of(Context& context, const GraphPair& graphs,
+                                               const TrainOptions& options) {
+  if (!options.model.edge_weights) return {};
+  team::Team& team = context.team();
+  const auto rank = static_cast<std::size_t>(team.rank());
+  check_edge_weights(*graphs.out, graphs, graphs.cuts[rank], graphs.cuts[rank + 1]);
+  if (options.model.kind != ModelKind::gcn) return {};
+  constexpr std::uint64_t kGrain = 1024;
+  const bool is_all = options.sampled->replicate_edges;
+  memory::GlobalArray<float> degrees(
+      team, graphs.cuts, 1, is_all ? memory::Placement::replicated : memory::Placement::device,
+      memory::Reach::own);
+  const std::uint64_t first = is_all ? 0 : graphs.cuts[rank];
+  const std::uint64_t end = is_all ? graphs.cuts.back() : graphs.cuts[rank + 1];
+  std::vector<float> sums(end - first);
+  team.device().pool().parallel_for(
+      0, sums.size(), kGrain, [&](std::uint64_t from, std::uint64_t to) {
+        for (std::uint64_t i = from; i < to; ++i)
+          sums[i] = static_cast<float>(
+              1.0 + weighted_degree(*graphs.out, static_cast<Vertex>(first + i)));
+      });
+  degrees.buffer().upload(context.stream(), sums);
+  context.stream().synchronize();
+  team.barrier();
+  return degrees;
 }
 
 LoaderOptions loader_options(const Model& model, const TrainOptions& options, std::uint64_t seeds,
-                             const graph::Graph& graph) {
+                             const graph::Graph& graph,
+                             const memory::GlobalArray<float>& weighted_degrees) {
   LoaderOptions loader;
   loader.in_flight = batches_in_flight(options, graph.vertices, graph.targets.size());
   loader.type = options.type;
@@ -42,6 +73,7 @@ LoaderOptions loader_options(const Model& model, const TrainOptions& options, st
   loader.width = model.options().features;
   for (std::size_t l = 0; l < model.options().layers; ++l)
     loader.blocks.push_back(model.block_options(l));
+  for (BlockOptions& block : loader.blocks) block.weighted_degrees = weighted_degrees.view();
   return loader;
 }
 
@@ -76,7 +108,8 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
     : options(given),
       context(team, {.allow_tf32 = given.allow_tf32}, given.type),
       shard(shard_of(team, graphs, given)),
-      store(team, shard, store_options(*given.sampled)),
+      weighted_degrees(weighted_degrees_of(context, graphs, given)),
+      store(team, shard, store_options(given)),
       features(make_table(context, graphs, dataset,
                           hot_features(context, graphs, dataset, store, given, seeds),
                           *given.sampled)),
@@ -88,7 +121,7 @@ BatchParts::BatchParts(team::Team& team, const GraphPair& graphs, const Dataset&
                  const Dropout& dropout, const float* scale,
                  Numbers out) { features->gather(stream, vertices, count, dropout, scale, out); },
           graphs.input_ids.empty() ? nullptr : input_ids.data(),
-          loader_options(model, given, seeds, *graphs.out)),
+          loader_options(model, given, seeds, *graphs.out, weighted_degrees)),
       store_id(graphs.input_ids) {
   context.set_tensor_sums(given.tensor_sums);
   upload(context.stream(), input_ids, graphs.input_ids);

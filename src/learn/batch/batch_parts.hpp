@@ -75,6 +75,8 @@ struct BatchParts {
   TrainOptions options;
   Context context;
   graph::Shard shard;
+  /// 1 + the sum of the weights of each vertex' edges, where GCN divides by it.
+  memory::GlobalArray<float> weighted_degrees;
   sample::GraphStore store;
   std::unique_ptr<FeatureTable> features;
   memory::Buffer<Vertex> input_ids;

@@ -39,6 +39,9 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
   const bool is_padded = least.targets != 0;
   require(padded.targets <= padded.sources, "a block's targets are the first of its sources");
   require(!is_padded || size.targets != 0, "a block of nothing is not padded");
+  require(!options.edge_weights || !options.self_loops, "a block's self-loops have no weights");
+  require(!options.edge_weights || hop.weights != nullptr || size.edges == 0,
+          "a block with weights of edges needs those of the sampled ones");
   sampled_ = size;
   size_ = padded;
   out_ = in_ = {};
@@ -46,6 +49,7 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
   out_.view.rows = padded.targets;
   out_.view.offsets = hop.row_offsets;
   out_.view.column_ids = hop.columns;
+  if (options.edge_weights) out_.view.values = hop.weights;
   out_.columns = padded.sources;
   out_.entries = padded.edges;
   out_.input_ids = in_.input_ids = input_ids;
@@ -63,7 +67,8 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
         stream, is_symmetric ? padded.sources : padded.targets,
         detail::BlockWeightsKernel{store, vertices, hop.row_offsets, size, padded.targets,
                                    options.weighting, row_.data(), column_.data(), self_.data(),
-                                   options.are_sources_scaled});
+                                   options.are_sources_scaled, is_symmetric && options.edge_weights,
+                                   options.weighted_degrees});
     weights_.row = row_.data();
     if (is_symmetric) {
       weights_.column = column_.data();
@@ -81,6 +86,11 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
     exec::copy(stream, columns_.data(), hop.columns, size.edges * sizeof(Vertex));
     out_.view.offsets = offsets_.data();
     out_.view.column_ids = columns_.data();
+    if (options.edge_weights) {
+      keep_more(stream.device(), values_, padded.edges);
+      exec::copy(stream, values_.data(), hop.weights, size.edges * sizeof(float));
+      out_.view.values = values_.data();
+    }
   }
   out_plan_.assign(stream, out_.view.offsets, padded.targets,
                    rows_each(padded.targets, out_.entries));
@@ -129,8 +139,25 @@ void Block::sort_by_source(const exec::Stream& stream, std::uint64_t entries) {
   keep_more(stream.device(), scratch_, exec::sort_pairs_scratch(stream, room, bits));
   run_tasks<exec::Tile<8>>(stream, size_.targets,
                            detail::EntryRowsKernel{out_.view.offsets, entry_rows_.data()});
+  if (out_.view.values != nullptr) return sort_with_weights(stream, entries, bits);
   exec::sort_pairs(stream, out_.view.column_ids, sorted_sources_.data(), entry_rows_.data(),
                    in_rows_.data(), entries, bits, scratch_.data(), scratch_.size());
+}
+
+/// Sorts the entries' places, by which their rows and weights follow.
+void Block::sort_with_weights(const exec::Stream& stream, std::uint64_t entries, int bits) {
+  const std::uint64_t room = out_.entries;
+  keep_more(stream.device(), entries_, room);
+  keep_more(stream.device(), sorted_entries_, room);
+  keep_more(stream.device(), in_values_, room);
+  run_tasks<exec::Thread>(stream, entries, detail::EntryPlacesKernel{entries_.data()});
+  exec::sort_pairs(stream, out_.view.column_ids, sorted_sources_.data(), entries_.data(),
+                   sorted_entries_.data(), entries, bits, scratch_.data(), scratch_.size());
+  run_tasks<exec::Thread>(
+      stream, entries,
+      detail::TransposedEntriesKernel{sorted_entries_.data(), entry_rows_.data(), out_.view.values,
+                                      in_rows_.data(), in_values_.data()});
+  in_.view.values = in_values_.data();
 }
 
 }  // namespace warren::learn

@@ -18,5 +18,9 @@ template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint6
                                                  const OffsetsKernel&);
 template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
                                                    const EntryRowsKernel&);
+template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
+                                                  const EntryPlacesKernel&);
+template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
+                                                  const TransposedEntriesKernel&);
 
 }  // namespace warren::learn::detail

@@ -6,6 +6,7 @@
 
 #include "warren/exec/launch.hpp"
 #include "warren/learn/block.hpp"
+#include "warren/memory/global_array.hpp"
 #include "warren/sample/flight.hpp"
 
 namespace warren::learn::detail {
@@ -25,13 +26,15 @@ struct BlockWeightsKernel {
   float* column;
   float* self;
   bool are_sources_scaled;
+  bool has_weighted_degrees;
+  memory::GlobalView<float> weighted_degrees;
 
   template <class W>
   WARREN_HD void operator()(const W&, std::uint64_t i) const {
     const bool is_symmetric = weighting == Weighting::symmetric;
     const bool has_degree = weighting != Weighting::mean && i < sampled.sources;
     const auto degree = has_degree ? static_cast<float>(store.list(vertices[i]).degree) : 0.0f;
-    const float scale = is_symmetric ? 1.0f / std::sqrt(degree + 1.0f) : 1.0f;
+    const float scale = is_symmetric ? root_of(i, degree) : 1.0f;
     if (is_symmetric) column[i] = i < sampled.sources ? scale : 0.0f;
     if (i >= targets) return;
     const bool is_sampled = i < sampled.targets;
@@ -39,6 +42,14 @@ struct BlockWeightsKernel {
     const float whole = weighting == Weighting::mean ? 1.0f : degree;
     row[i] = edges == 0.0f ? 0.0f : whole / edges * scale;
     if (is_symmetric) self[i] = is_sampled ? (are_sources_scaled ? scale : scale * scale) : 0.0f;
+  }
+
+ private:
+  /// One over the root of a source's degree with its loop; 0 of one that has no root.
+  [[nodiscard]] WARREN_HD float root_of(std::uint64_t i, float degree) const {
+    if (!has_weighted_degrees) return 1.0f / std::sqrt(degree + 1.0f);
+    const float all = i < sampled.sources ? weighted_degrees.at(vertices[i]) : 1.0f;
+    return all > 0.0f ? 1.0f / std::sqrt(all) : 0.0f;
   }
 };
 
@@ -153,6 +164,31 @@ struct EntryRowsKernel {
   }
 };
 
+/// places[e] <- e.
+struct EntryPlacesKernel {
+  std::uint32_t* places;
+
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t e) const {
+    places[e] = static_cast<std::uint32_t>(e);
+  }
+};
+
+/// Entry e of the transpose <- entry places[e] of the matrix.
+struct TransposedEntriesKernel {
+  const std::uint32_t* places;
+  const Vertex* from_rows;
+  const float* from_values;
+  Vertex* rows;
+  float* values;
+
+  template <class W>
+  WARREN_HD void operator()(const W&, std::uint64_t e) const {
+    rows[e] = from_rows[places[e]];
+    values[e] = from_values[places[e]];
+  }
+};
+
 template <class Backend, class W, class Kernel>
 void run_block(const exec::Stream& stream, std::uint64_t tasks, const Kernel& kernel) {
   exec::launch<Backend, W>(stream, tasks, kernel);
@@ -173,6 +209,10 @@ extern template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std
                                                         const OffsetsKernel&);
 extern template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
                                                           const EntryRowsKernel&);
+extern template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
+                                                         const EntryPlacesKernel&);
+extern template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint64_t,
+                                                         const TransposedEntriesKernel&);
 #endif
 
 }  // namespace warren::learn::detail

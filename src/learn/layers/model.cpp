@@ -102,7 +102,6 @@ Model::Model(Context& context, const GraphPair& graphs, const ModelOptions& opti
 
 Model::Model(Context& context, const ModelOptions& options) : options_(options) {
   check(options);
-  require(!options.edge_weights, "blocks of sampled batches have no weights of edges");
   context.set_in_batches();
   for (std::uint64_t l = 0; l < options.layers; ++l) {
     Matrix matrix;
@@ -208,6 +207,7 @@ BlockOptions Model::block_options(std::size_t l) const {
   BlockOptions options;
   options.weighting = weighting();
   options.has_weights = !takes_edges();
+  options.edge_weights = options_.edge_weights;
   options.self_loops = is_attention(options_.kind);
   options.are_sources_scaled = l == 0 && scales_features();
   // Below the first layer nothing is asked for, but that gradients go through the sources of all

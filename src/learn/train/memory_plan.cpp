@@ -274,9 +274,16 @@ struct KeptBytes {
 };
 
 /// What an edge has in the store: its target, a weight, the sum of weights up to it.
-std::uint64_t edge_bytes(const SampledOptions& sampled) {
-  return sizeof(Vertex) + (sampled.weighted ? sizeof(float) : 0) +
+std::uint64_t edge_bytes(const TrainOptions& options) {
+  const SampledOptions& sampled = *options.sampled;
+  const bool has_weights = sampled.weighted || options.model.edge_weights;
+  return sizeof(Vertex) + (has_weights ? sizeof(float) : 0) +
          (sampled.weighted && sampled.replace ? sizeof(double) : 0);
+}
+/// What a vertex has there: its list's offset, and GCN's degree by weights.
+std::uint64_t vertex_bytes(const TrainOptions& options) {
+  const bool has_degree = options.model.edge_weights && options.model.kind == ModelKind::gcn;
+  return sizeof(EdgeOffset) + (has_degree ? sizeof(float) : 0);
 }
 
 /// What batches need beside the whole graph's parts: rows of layers as many as fanouts allow.
@@ -287,8 +294,8 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
   const std::uint64_t size = size_of(options.type);
   Bytes store, features, sampler, layers;
   if (sampled.edges == graph::EdgesPlacement::device)
-    store.add(sampled.replicate_edges ? all_edges : m, edge_bytes(sampled), 1);
-  store.add(sampled.replicate_edges ? all : n, 1, sizeof(EdgeOffset));
+    store.add(sampled.replicate_edges ? all_edges : m, edge_bytes(options), 1);
+  store.add(sampled.replicate_edges ? all : n, 1, vertex_bytes(options));
   if (sampled.features != memory::Placement::host)
     features.add(sampled.features == memory::Placement::replicated ? all : n, dataset.width, size);
   features.add(sampled.cached > 0.0
@@ -310,6 +317,7 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
     // Outputs, gradients and scratch of the layer whose targets these are.
     layers.add(rows, copies * (h == 0 ? std::max(hidden, dataset.classes) : hidden), size);
     sampler.add(edges, flights * (2 * sizeof(Vertex) + sizeof(std::uint32_t)), 1);
+    if (options.model.edge_weights) sampler.add(edges, flights * sizeof(float), 1);
     rows = after;
   }
   sampler.add(rows, flights * (2 * sizeof(Vertex) + sizeof(std::uint64_t)), 1);
@@ -502,11 +510,12 @@ memory::Placement features_placement(std::uint64_t memory, int ranks, const Data
 }
 
 bool edges_are_replicated(std::uint64_t memory, int ranks, const graph::Graph& graph,
-                          const SampledOptions& sampled) {
+                          const TrainOptions& options) {
   Bytes all;
-  all.add(graph.edges(), edge_bytes(sampled), 1);
-  all.add(graph.vertices, 1, sizeof(EdgeOffset));
-  return sampled.edges == graph::EdgesPlacement::device && is_little(all.value, memory, ranks);
+  all.add(graph.edges(), edge_bytes(options), 1);
+  all.add(graph.vertices, 1, vertex_bytes(options));
+  return options.sampled->edges == graph::EdgesPlacement::device &&
+         is_little(all.value, memory, ranks);
 }
 
 void check_memory(const MemoryPlan& plan, const exec::Device& device, int ranks) {

@@ -21,35 +21,9 @@ double weight_of(const graph::Graph& graph, EdgeOffset e) {
              : static_cast<double>(graph.weights_float[e]);
 }
 
-/// Throws UsageError for the first weight of a rank's edges that a sum cannot have.
-void check_weights(const graph::Graph& graph, const GraphPair& graphs, const sparse::Rows& rows) {
-  constexpr double kExact = 1 << 24;  // Integers up to this size are floats.
-  const bool is_integer = graph.weight_type == graph::WeightType::int32;
-  const auto id = [&](std::uint64_t v) {
-    return graphs.input_ids.empty() ? v : graphs.input_ids[v];
-  };
-  for (std::uint64_t v = rows.first; v < rows.first + rows.count; ++v) {
-    for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
-      const double weight = weight_of(graph, e);
-      const bool is_good = is_integer ? std::abs(weight) <= kExact : std::isfinite(weight);
-      if (is_good) continue;
-      // Of the reverse, the edge is the other way round.
-      const bool is_reverse = &graph == graphs.in.get() && graphs.in != graphs.out;
-      const std::uint64_t from = is_reverse ? graph.targets[e] : v;
-      const std::uint64_t to = is_reverse ? v : graph.targets[e];
-      throw UsageError(fmt::format(
-          "--edge-weights: the edge from {} to {} has the weight {}; weights should be {}",
-          id(from), id(to), weight,
-          is_integer ? "within 2^24 of 0, which float32 holds exactly" : "finite numbers"));
-    }
-  }
-}
-
 /// A window of the graph's weights where they are floats, else a copy.
 void take_weights(const graph::Graph& graph, const GraphPair& graphs, sparse::Rows& rows) {
-  require(graph.weight_type != graph::WeightType::none,
-          "--edge-weights: the graph has no weights for its edges to count");
-  check_weights(graph, graphs, rows);
+  check_edge_weights(graph, graphs, rows.first, rows.first + rows.count);
   rows.is_weighted = true;
   const EdgeOffset first = rows.offsets[0];
   const std::uint64_t count = rows.columns.size();
@@ -118,6 +92,32 @@ double weighted_degree(const graph::Graph& graph, Vertex v) {
   for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1ull]; ++e)
     sum += weight_of(graph, e);
   return sum;
+}
+
+void check_edge_weights(const graph::Graph& graph, const GraphPair& graphs, std::uint64_t begin,
+                        std::uint64_t end) {
+  require(graph.weight_type != graph::WeightType::none,
+          "--edge-weights: the graph has no weights for its edges to count");
+  constexpr double kExact = 1 << 24;  // Integers up to this size are floats.
+  const bool is_integer = graph.weight_type == graph::WeightType::int32;
+  const auto id = [&](std::uint64_t v) {
+    return graphs.input_ids.empty() ? v : graphs.input_ids[v];
+  };
+  for (std::uint64_t v = begin; v < end; ++v) {
+    for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+      const double weight = weight_of(graph, e);
+      const bool is_good = is_integer ? std::abs(weight) <= kExact : std::isfinite(weight);
+      if (is_good) continue;
+      // Of the reverse, the edge is the other way round.
+      const bool is_reverse = &graph == graphs.in.get() && graphs.in != graphs.out;
+      const std::uint64_t from = is_reverse ? graph.targets[e] : v;
+      const std::uint64_t to = is_reverse ? v : graph.targets[e];
+      throw UsageError(fmt::format(
+          "--edge-weights: the edge from {} to {} has the weight {}; weights should be {}",
+          id(from), id(to), weight,
+          is_integer ? "within 2^24 of 0, which float32 holds exactly" : "finite numbers"));
+    }
+  }
 }
 
 bool GraphPair::is_symmetric() const {

@@ -166,8 +166,8 @@ const TrainOptions& checked(const team::Team& team, const TrainOptions& options)
           "training on sampled batches has no form for ranks on several hosts yet: train on the "
           "whole graph (--mode full), or start all ranks on one host");
   require(!options.links || options.sampled, "link prediction trains on sampled batches");
-  require(!options.model.edge_weights || !options.sampled,
-          "edges count their weights where the whole graph is trained on, not sampled batches");
+  require(!options.model.edge_weights || !options.links,
+          "edges count their weights where vertices are classified, not in link prediction");
   require(!options.model.recompute || !options.sampled,
           "layers are recomputed where the whole graph is trained on, not sampled batches");
   return options;
