@@ -407,7 +407,10 @@ def test_workers_are_accepted_and_it_is_said_once():
     (lambda d: NeighborLoader(d, [2], input_time=d.y[:3], time_attr="y"), ValueError, f"input_time: got 3 times, expected one for each seed, {VERTICES}"),
     (lambda d: NeighborLoader(d, [2], input_time=d.x[:, 0], time_attr="y"), ValueError, "input_time: got elements of type torch.float32"),
     (lambda d: NeighborLoader(Data(edge_index=d.edge_index, x=d.x, t=torch.arange(EDGES)), [2], time_attr="t"), ValueError, "input_time: got None"),
-    (lambda d: NeighborLoader((FeatureStore(), GraphStore()), [2], input_nodes=d.y, time_attr="y"), ValueError, "time_attr: got 'y', expected None: of a pair of stores"),
+    (lambda d: NeighborLoader(stored(d), [2], input_nodes=d.y, time_attr="z"), ValueError, "time_attr: got 'z', of which the feature store has none"),
+    (lambda d: NeighborLoader(stored(d, t=d.y[:9]), [2], input_nodes=d.y, time_attr="t"), ValueError, f"time_attr: got 9 times, expected one for each of {VERTICES} vertices or of {EDGES} edges"),
+    (lambda d: NeighborLoader(stored(d, t=d.x[:, 0]), [2], input_nodes=d.y, time_attr="t"), ValueError, "time_attr: got elements of type torch.float32"),
+    (lambda d: NeighborLoader(stored(d), [2], input_nodes=d.y, weight_attr="y"), ValueError, "weight_attr: got 'y', expected None"),
     (lambda d: LinkNeighborLoader(d, [2], edge_label_time=d.y), ValueError, "edge_label_time: got times without time_attr"),
     (lambda d: LinkNeighborLoader(d, [2], time_attr="y"), ValueError, "edge_label_time: got None with time_attr"),
     (lambda d: LinkNeighborLoader(d, [2], time_attr="y", edge_label_time=d.y), ValueError, f"edge_label_time: got {VERTICES} times, expected one for each link, {EDGES}"),
@@ -494,6 +497,45 @@ def test_the_thread_ends_with_its_iterator():
 
     with pytest.raises(RuntimeError, match="of the user"):
         list(NeighborLoader(some_data(), [4], batch_size=2, device="cuda", transform_sampler_output=fails))
+
+
+def stored(data, device="cpu", **tensors):
+    """The pair of stores with the edges of `data` and these tensors."""
+    features, graph = FeatureStore(device=device), GraphStore()
+    for name, tensor in {"x": data.x, **tensors}.items():
+        features[None, name, None] = tensor
+    graph[None, "coo", False, (VERTICES, VERTICES)] = data.edge_index
+    return features, graph
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name, of", [("time", "vertex_time"), ("year", "vertex_time"), ("year", "edge_time")])
+def test_times_from_stores(device, name, of):
+    """Samples are those of a Data with the same times."""
+    from torch_geometric.sampler import NodeSamplerInput
+
+    data = timed_data()
+    stores, plain = stored(data, device, **{name: data[of]}), Data(edge_index=data.edge_index, num_nodes=VERTICES, **{name: data[of]})
+    ids = torch.arange(0, VERTICES, 2)
+    seeds = NodeSamplerInput(input_id=None, node=ids, time=ids % 23)
+    drawn = []
+    for given in (stores, plain):
+        torch.manual_seed(4)
+        drawn.append(NeighborSampler(given, [4, 3], time_attr=name, device=device).sample_from_nodes(seeds))
+    assert drawn[0].edge.numel() > 0 and all(getattr(drawn[0], key).equal(getattr(drawn[1], key)) for key in ("node", "row", "col", "edge", "batch"))
+    if of == "vertex_time":
+        for batch in NeighborLoader(stores, [4, 3], input_nodes=ids, batch_size=16, time_attr=name, device=device):
+            batch = batch.cpu()
+            when = data.vertex_time[batch.n_id[:batch.batch_size]]
+            assert batch.x.equal(data.x[batch.n_id]) and batch[name].equal(data.vertex_time[batch.n_id]) and bool((batch[name] <= when[batch.batch]).all())
+
+
+def test_times_of_as_many_vertices_as_edges():
+    """"time" is of the vertices then, as PyTorch Geometric has it, and another name of the edges."""
+    edges = torch.stack([torch.arange(VERTICES), torch.arange(VERTICES).roll(1)])
+    given = Data(x=torch.ones(VERTICES, 2), edge_index=edges)
+    assert NeighborSampler(stored(given, time=edges[0]), [1], time_attr="time", device="cpu").node_time is not None
+    assert NeighborSampler(stored(given, year=edges[0]), [1], time_attr="year", device="cpu").node_time is None
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layers on whole graphs over ranks that are processes, against PyTorch Geometric's on the whole graph: outputs, and gradients of x and of parameters."""
 import os
-import re
 import shutil
-import socket
-import subprocess
 import sys
 
 import pytest
-from conftest import HANG_SECONDS, ROOT, environment
-from test_processes import start
+from conftest import ROOT
+from test_processes import finish, numbers, start, torchrun
 
 torch = pytest.importorskip("torch", minversion="2.6")
 pytest.importorskip("torch_geometric")
@@ -292,25 +289,11 @@ def test_ranks_that_did_not_join(tmp_path):
     launch(NOT_JOINED, 2, tmp_path)
 
 
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-def finish(command):
-    # Two ranks do not share a GPU unasked.
-    variables = {"OMP_NUM_THREADS": "1", **({"CUDA_VISIBLE_DEVICES": ""} if GPUS < 2 else {})}
-    done = subprocess.run(command, env={**environment(), **variables}, capture_output=True, text=True, timeout=HANG_SECONDS, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def test_example_under_torchrun():
     example = ROOT / "examples" / "python" / "pyg_ranks.py"
     alone = finish([sys.executable, str(example)])
-    both = finish([sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", str(free_port()), str(example)])
-    told = [[float(number) for number in re.findall(r"[0-9.]+$", out, re.MULTILINE)] for out in (alone, both)]
+    both = torchrun(2, example)
+    told = [numbers(out) for out in (alone, both)]
     assert len(told[0]) == 4 and told[1] == pytest.approx(told[0], abs=0.005) and "test accuracy" in both
 
 

@@ -22,7 +22,7 @@ from .._processes import has_fellows
 from .._sample import EdgeTimes, SampledBatches, sample_batches
 from .._session import Session, choice
 from .._train import fanouts as hops_of
-from ._stores import edges_of, is_remote
+from ._stores import edges_of, is_remote, times_of
 
 DEVICES = {"auto": 0, "cpu": 1, "cuda": 2}
 # Draws go by the batch's number, so that the engine keeps one sampler for all epochs.
@@ -35,7 +35,7 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
 
     data: a Data with `edge_index`, or a pair of a FeatureStore and a GraphStore with one type of edges; as it is now: later changes are not seen. num_neighbors: how many a hop, -1 for all; replace, disjoint, weight_attr,
     subgraph_type ("directional", "bidirectional" or "induced"), time_attr and temporal_strategy as of PyTorch Geometric's sampler: edges, or edges from vertices, that are later than their seed are not sampled, and trees are
-    disjoint. labor, layer_dependency: as of warren.sample. device: "cpu", "cuda", or "auto": a GPU where there is one.
+    disjoint. Of a pair of stores `time_attr` is a tensor of the feature store, with as many times as there are vertices, or edges. labor, layer_dependency: as of warren.sample. device: "cpu", "cuda", or "auto": a GPU where there is one.
     Draws follow torch.manual_seed(). After warren.join_processes() the graph is spread over the processes' devices, and each process samples seeds of its own.
     Raises ValueError for what it cannot do, naming it; VertexError for edges of no vertices.
     """
@@ -44,9 +44,8 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
                  time_attr: str | None = None, weight_attr: str | None = None, is_sorted: bool = False, device: str = "auto", session: Session | None = None,
                  *, labor: bool = False, layer_dependency: bool = False):
         if is_remote(data):
-            for name, given in (("weight_attr", weight_attr), ("time_attr", time_attr)):
-                if given is not None:
-                    raise ValueError(f"{name}: got {given!r}, expected None: of a pair of stores the edges alone are read")
+            if weight_attr is not None:
+                raise ValueError(f"weight_attr: got {weight_attr!r}, expected None: a pair of stores has no weights of edges")
             edge_index, self.num_nodes = edges_of(data)
         else:
             _check_data(data)
@@ -76,7 +75,7 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
         self._edge_times: EdgeTimes | None = None
         edge_time = None
         if time_attr is not None:
-            self.node_time, edge_time = _times_of(data, time_attr, self.num_nodes)
+            self.node_time, edge_time = _stored_times(data, time_attr, self.num_nodes, edge_index.shape[1]) if is_remote(data) else _times_of(data, time_attr, self.num_nodes)
         self._graph, self._permutation, rows = _graph_of(edge_index, self.num_nodes, weights, self.device)
         self._rows: Any = rows if self.subgraph_type == "induced" else None
         if self.node_time is not None:
@@ -110,8 +109,11 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
         return None
 
     def prepare(self, batch: int, flight: int) -> None:
-        """Of one rank of several processes: all calls from here on are of `flight` batches of `batch` seeds at most."""
+        """Of one rank of several processes: all calls from here on are of `flight` batches of `batch` seeds at most. All ranks call it together."""
         self._own_batch, self._own_flight = batch, flight
+        if self.own and self.num_nodes > 0:
+            # What the ranks make at their first draw: one without seeds would never come to it, and the others would wait.
+            self._drawn([torch.zeros(1, dtype=torch.long)], [None if self._edge_times is None else torch.zeros(1, dtype=torch.long)], 0)
 
     def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
         """The sample of one batch of vertices."""
@@ -300,6 +302,15 @@ def _times_of(data: Any, name: str, num_nodes: int) -> tuple[Any, Any]:
     if name in data and data.is_edge_attr(name):
         return None, _integers_of("time_attr", data[name], data.edge_index.shape[1], "edge")
     raise ValueError(f"time_attr: got {name!r}, expected an attribute of the vertices or of the edges with a time each")
+
+
+def _stored_times(data: Any, name: str, num_nodes: int, num_edges: int) -> tuple[Any, Any]:
+    """The same of a pair of stores: which of them they are of, their number says."""
+    times, is_time = times_of(data, name)
+    of_vertices = times.shape[0] == num_nodes and (is_time or num_nodes != num_edges)
+    if not of_vertices and times.shape[0] != num_edges:
+        raise ValueError(f"time_attr: got {times.shape[0]} times, expected one for each of {num_nodes} vertices or of {num_edges} edges")
+    return (_integers_of("time_attr", times, num_nodes, "vertex"), None) if of_vertices else (None, _integers_of("time_attr", times, num_edges, "edge"))
 
 
 def _integers_of(name: str, times: Any, count: int, each: str) -> Any:

@@ -95,3 +95,12 @@ def edges_of(data: Any) -> tuple[Any, int]:
     size = attrs[0].size
     count = max(size) if size is not None else int(max(row.max(), col.max())) + 1 if row.numel() > 0 else 0
     return torch.stack([row, col]), count
+
+
+def times_of(data: Any, name: str) -> tuple[Any, bool]:
+    """The tensor of a pair of stores that is called `name`, whole, and whether "time" is its name, which is of vertices where there are as many edges. Raises ValueError where there is none, or several."""
+    attrs = [copy.copy(attr) for attr in data[0].get_all_tensor_attrs() if attr.attr_name == name]
+    if len(attrs) != 1:
+        raise ValueError(f"time_attr: got {name!r}, of which the feature store has {len(attrs) or 'none'}, expected the name of one of its tensors, with a time for each vertex or edge")
+    attrs[0].index = None
+    return data[0].get_tensor(attrs[0]), name == "time"
