@@ -155,7 +155,7 @@ def test_edges_of_a_vertex_are_equally_likely():
     torch.manual_seed(5)
     for weights in (None, "w"):
         sampler = NeighborSampler(data, [1], weight_attr=weights, device="cpu")
-        loader = NeighborLoader(data, [1], input_nodes=torch.zeros(3000, dtype=torch.long), batch_size=300, disjoint=True, neighbor_sampler=sampler)
+        loader = NeighborLoader(data, [1], input_nodes=torch.zeros(3000, dtype=torch.long), batch_size=300, neighbor_sampler=sampler)
         counts = np.bincount(torch.cat([batch.e_id for batch in loader]), minlength=20)
         shares = np.ones(20) / 20 if weights is None else np.arange(1.0, 21.0) / 210
         chi = ((counts - 3000 * shares) ** 2 / (3000 * shares)).sum()
@@ -378,6 +378,42 @@ def test_transforms_and_bidirectional():
     assert all((b, a) in pairs for a, b in pairs)
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_transforms_of_samples_are_seen_by_what_is_gathered(device):
+    data = some_data()
+    data.x = torch.arange(data.num_nodes, dtype=torch.float32).view(-1, 1)
+
+    def turned(out):
+        last = out.node.numel() - 1
+        out.node, out.row, out.col = out.node.flip(0), last - out.row, last - out.col
+        return out
+
+    for placement in ["auto"] if device == "cpu" else ["device", "host"]:
+        for batch in NeighborLoader(data, [2, 2], batch_size=20, transform_sampler_output=turned, device=device, placement=placement):
+            assert torch.equal(batch.x[:, 0].long(), batch.n_id)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_batches_of_any_sizes(device):
+    seeds = [[1, 2], [3, 4, 5], [6], [7, 8, 9, 10], [11, 12, 13, 14], [15], [16]]
+    loader = NeighborLoader(some_data(), [2], batch_sampler=seeds, device=device)
+    assert [batch.n_id[:batch.batch_size].tolist() for batch in loader] == seeds
+    assert [batch.input_id.tolist() for batch in loader] == seeds
+
+
+def test_order_of_an_epoch_is_drawn_when_it_begins():
+    data, orders = some_data(), []
+    for _ in range(2):
+        torch.manual_seed(5)
+        batches = iter(NeighborLoader(data, [1], batch_size=10, shuffle=True, device="cpu"))
+        torch.rand(3)
+        orders.append([batch.input_id.tolist() for batch in batches])
+        torch.manual_seed(5)
+        batches = iter(NeighborLoader(data, [1], batch_size=10, shuffle=True, device="cpu"))
+        orders.append([batch.input_id.tolist() for batch in batches])
+    assert all(order == orders[0] for order in orders)
+
+
 def test_workers_are_accepted_and_it_is_said_once():
     from warren.pyg import _loader
 
@@ -435,6 +471,8 @@ def test_workers_are_accepted_and_it_is_said_once():
     (lambda d: NeighborLoader(d, [2], batch_size=None), ValueError, "batch_size: got None"),
     (lambda d: NeighborLoader(d, [2], device="gpu"), ValueError, "device: got 'gpu'"),
     (lambda d: NeighborLoader(d, [2], device="cpu", placement="host"), ValueError, "placement: got 'host'"),
+    (lambda d: NeighborLoader(d, [2], replace=True, neighbor_sampler=NeighborSampler(d, [2])), ValueError, "replace: got another"),
+    (lambda d: NeighborLoader(d, [2], subgraph_type="induced", neighbor_sampler=NeighborSampler(d, [2])), ValueError, "subgraph_type: got another"),
     (lambda d: NeighborLoader(d, [2], neighbor_sampler=3), ValueError, "neighbor_sampler: got int"),
     (lambda d: NeighborLoader(Data(edge_index=torch.tensor([[0], [9]]), num_nodes=3), [2]), IndexError, r"data.edge_index\[1\]\[0\]: got 9"),
     (lambda d: LinkNeighborLoader(d, [2], edge_label=torch.ones(EDGES), neg_sampling="triplet"), ValueError, "edge_label"),

@@ -434,6 +434,95 @@ def test_layers_fall_back_where_operators_do_not_do():
     assert torch.allclose(ours(x, edges), theirs(x, edges), 1e-5, 1e-5)
 
 
+class Adapter(torch.nn.Module):
+    """In place of a linear layer: the same with something added that learns, as adapters do."""
+
+    def __init__(self, of):
+        super().__init__()
+        self.weight, self.bias = of.weight, of.bias
+        self.added = torch.nn.Parameter(torch.full((1,), 0.5))
+
+    def forward(self, x):
+        return torch.nn.functional.linear(x, self.weight, self.bias) + self.added
+
+
+def both(name, *arguments, **options):
+    """warren's layer and PyTorch Geometric's, with the same parameters."""
+    theirs_of = pytest.importorskip("torch_geometric.nn")
+    import warren.torch
+
+    torch.manual_seed(1)
+    ours, theirs = getattr(warren.torch, name)(*arguments, **options), getattr(theirs_of, name)(*arguments, **options)
+    theirs.load_state_dict(ours.state_dict())
+    return ours, theirs
+
+
+@pytest.mark.parametrize("name, part, widths", [("SAGEConv", "lin_r", (8, 8)), ("SAGEConv", "lin_l", (8, 8)), ("SAGEConv", "lin_l", (8, 4)), ("GCNConv", "lin", (4, 8)), ("GCNConv", "lin", (8, 4))])
+def test_parts_of_layers_may_be_others(name, part, widths):
+    """Linear layers that were replaced, or that somebody looks at, are called as they are."""
+    edges, x = some_edges(sources=TARGETS), randn(TARGETS, widths[0])
+    layers = both(name, *widths)
+    for layer in layers:
+        setattr(layer, part, Adapter(getattr(layer, part)))
+    found, expected = (layer(x, edges) for layer in layers)
+    assert torch.allclose(found, expected, 1e-5, 1e-5)
+    found.sum().backward()
+    expected.sum().backward()
+    assert torch.allclose(getattr(layers[0], part).added.grad, getattr(layers[1], part).added.grad, 1e-4)
+    seen = []
+    for layer in both(name, *widths):
+        getattr(layer, part).register_forward_hook(lambda _, inputs, output: seen.append((inputs[0], output)))
+        layer(x, edges)
+    assert len(seen) == 2 and all(torch.allclose(one, other, 1e-5, 1e-5) for one, other in zip(*seen))
+
+
+def test_targets_with_gradients_of_their_own():
+    """Targets that are the first sources, but of whose gradient something becomes."""
+    class Reversed(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.view_as(x)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return -grad
+
+    edges = some_edges(targets=20, sources=TARGETS)
+    changes = {"as they are": lambda rows: rows, "reversed": Reversed.apply, "detached": lambda rows: rows.detach(), "asked for": lambda rows: (rows.retain_grad(), rows)[1],
+               "doubled": lambda rows: (rows.register_hook(lambda grad: 2 * grad), rows)[1]}
+    for name, change in changes.items():
+        gradients = []
+        for layer in both("SAGEConv", 8, 8):
+            x = randn(TARGETS, 8).requires_grad_()
+            hidden = x * 1.5
+            rows = change(hidden[:20])
+            layer((hidden, rows), edges).square().sum().backward()
+            gradients.append((x.grad, rows.grad if name == "asked for" else x.grad))
+        assert all(torch.allclose(one, other, 1e-4, 1e-4) for one, other in zip(*gradients)), name
+    ours, _ = both("SAGEConv", 8, 8)
+    hidden = randn(TARGETS, 8)
+    rows = hidden[:20]
+    rows.data = torch.zeros(20, 8)
+    assert torch.allclose(ours((hidden, rows), edges), ours((hidden, torch.zeros(20, 8)), edges))
+
+
+@pytest.mark.parametrize("name, widths", [("SAGEConv", (8, 8)), ("SAGEConv", (8, 4)), ("GCNConv", (4, 8)), ("GCNConv", (8, 4))])
+def test_layers_under_what_looks_at_calls(name, widths):
+    """Traces, Jacobians of many rows at once, and training after inference by the same edges."""
+    edges, x, y = some_edges(sources=TARGETS), randn(TARGETS, widths[0]), randn(TARGETS, widths[0], seed=9)
+    ours, theirs = both(name, *widths)
+    adjacency = Adjacency(edges, TARGETS)
+    with torch.inference_mode():
+        ours(x, adjacency)
+    ours(x.clone().requires_grad_(), adjacency).sum().backward()
+    for parameter in ours.parameters():
+        parameter.requires_grad_(False)
+    traced = torch.jit.trace(lambda rows: ours(rows, edges), (x,), check_trace=False)
+    assert torch.allclose(traced(y), theirs(y, edges), 1e-5, 1e-5)
+    found, expected = (torch.autograd.functional.jacobian(lambda rows, of=layer: of(rows, edges)[:3, :2], x, vectorize=True) for layer in (ours, theirs))
+    assert torch.allclose(found, expected, 1e-4, 1e-5)
+
+
 def test_a_state_of_another_shape():
     _, ours = pair_of("GCNConv", {})
     other, _ = pair_of("GCNConv", {"out_channels": 6})

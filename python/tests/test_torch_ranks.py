@@ -100,6 +100,7 @@ def layers(edges):
     yield "GCNConv", (7, 4), {"add_self_loops": False, "bias": False}, (weight,)
     yield "GCNConv", (7, 4), {"normalize": False}, (weight,)
     yield "GCNConv", (7, 4), {}, (learnt,)
+    yield "GCNConv", (7, 4), {}, ()
     yield "SAGEConv", (7, 4), {}, ()
     yield "SAGEConv", (7, 16), {"normalize": True, "root_weight": False}, ()
     yield "SAGEConv", (7, 4), {"aggr": "sum", "project": True}, ()

@@ -87,7 +87,9 @@ class Ahead:
         self._shared = _Shared()
         self._length = length
         self._tell, self._finish = tell, finish
+        self._device = device
         self._stream = torch.cuda.Stream(device)
+        self._stream.wait_stream(torch.cuda.current_stream(device))  # Attributes may just have been written.
         self._flight: Any = None
         self._batches: Iterator[Any] = iter(())
         self._ready: Any = None
@@ -116,10 +118,13 @@ class Ahead:
             except queue.Empty:
                 return None
             self._let_go()
-            if isinstance(flight, BaseException):
-                self._shared.is_over.set()
-                raise flight
-            self._flight, self._batches = flight, self._tell(flight)
+            try:
+                if isinstance(flight, BaseException):
+                    self._shared.is_over.set()
+                    raise flight
+                self._flight, self._batches = flight, self._tell(flight)
+            finally:
+                del flight  # An error holds the frames that it passed.
 
     def _let_go(self) -> None:
         """The engine's memory of a flight is free, once what reads it is done."""
@@ -131,16 +136,19 @@ class Ahead:
         if self._ready is None and self._shared.is_over.is_set():
             raise StopIteration
         ready, self._ready = self._ready, None
-        if isinstance(ready, BaseException):
-            raise ready
+        if isinstance(ready, Exception):
+            try:
+                raise ready
+            finally:
+                del ready
         batch, made = self._next(True) if ready is None else ready
-        stream = torch.cuda.current_stream()
+        stream = torch.cuda.current_stream(self._device)
         stream.wait_event(made)
         _read_on(stream, batch)
         try:
             self._ready = self._next(False)
-        except BaseException as error:  # Of the batch after this one.
-            self._ready = error
+        except Exception as error:  # Of the batch after this one.
+            self._ready = error.with_traceback(None)
         return self._finish(batch)
 
     def __del__(self) -> None:

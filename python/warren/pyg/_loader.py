@@ -74,6 +74,8 @@ class _Loader:
 
     def _gathered(self, out: Any) -> Any:
         """The batch of a sample, its attributes gathered, before `transform`."""
+        if self.transform_sampler_output is not None:
+            out = self.transform_sampler_output(out)
         batch = super().filter_fn.__func__(_Untransformed(self), out)  # type: ignore[misc]
         if self._sampler.subgraph_type == "directional" and self.transform_sampler_output is None and isinstance(getattr(batch, "edge_index", None), torch.Tensor):
             mark_order(batch.edge_index, out.num_sampled_nodes, out.num_sampled_edges)
@@ -123,12 +125,12 @@ class _Inline:
 
 
 class _Untransformed:
-    """A loader as PyTorch Geometric's filter_fn() sees it: with the data where it is gathered from, and without `transform`."""
+    """A loader as PyTorch Geometric's filter_fn() sees it: with the data where it is gathered from, and without transforms."""
 
     def __init__(self, loader: Any):
         self._loader = loader
         self.data = loader._resident
-        self.transform = None
+        self.transform = self.transform_sampler_output = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
@@ -235,18 +237,28 @@ def _sampler_of(given: Any, directed: bool, data: Any, num_neighbors: Any, repla
         for name, asked, has in (("labor", labor, given.labor), ("layer_dependency", layer_dependency, given.layer_dependency), ("time_attr", time_attr, given.is_temporal)):
             if asked and not has:
                 raise ValueError(f"{name}: got {asked!r} with a neighbor_sampler that was made without, expected one that was made with it")
+        told = str(getattr(subgraph_type, "value", subgraph_type))
+        others: list[tuple[str, bool, Any]] = [
+            ("replace", replace and not given.replace, given.replace),
+            ("disjoint", disjoint and not given.disjoint, given.disjoint),
+            ("subgraph_type", told not in ("directional", given.subgraph_type), given.subgraph_type),
+            ("temporal_strategy", temporal_strategy not in ("uniform", given.temporal_strategy), given.temporal_strategy),
+            ("weight_attr", weight_attr is not None and not given.is_weighted, None)]
+        for name, differs, made_with in others:
+            if differs:
+                raise ValueError(f"{name}: got another than the neighbor_sampler was made with, {made_with!r}: give it there alone")
         return given
     return NeighborSampler(data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device=device, session=session, labor=labor,
                            layer_dependency=layer_dependency)
 
 
 def _batches_of(sampler: Any) -> Iterator[Any]:
-    """What torch's BatchSampler gives, in its order, without a list of single numbers where that is what it is made of."""
+    """What torch's BatchSampler gives, in its order, without a list of single numbers where that is what it is made of. What it draws of torch's generator it draws now."""
     of: Any = getattr(sampler, "sampler", None)
     count = len(of) if type(of) in (RandomSampler, SequentialSampler) else 0
     if type(sampler) is not BatchSampler or count == 0 or (type(of) is RandomSampler and (of.replacement or of.generator is not None or count != len(of.data_source))):
-        yield from sampler
-        return
+        batches = iter(sampler)
+        return itertools.chain(list(itertools.islice(batches, 1)), batches)
     if type(of) is RandomSampler:
         seed = int(torch.empty((), dtype=torch.int64).random_().item())
         order = torch.randperm(count, generator=torch.Generator().manual_seed(seed))
@@ -254,12 +266,18 @@ def _batches_of(sampler: Any) -> Iterator[Any]:
         order = torch.arange(count)
     size = sampler.batch_size
     kept = count - count % size if sampler.drop_last else count
-    if kept > 0:  # split() of nothing gives one empty part.
-        yield from order[:kept].split(size)
+    return iter(order[:kept].split(size) if kept > 0 else ())  # split() of nothing gives one empty part.
 
 
 def _flights(batches: Iterator[Any], size: int) -> Iterator[list[Any]]:
-    while flight := list(itertools.islice(batches, size)):
+    """Up to `size` batches of equally many seeds, but for the last of them, which may have fewer."""
+    flight: list[Any] = []
+    for batch in batches:
+        if flight and (len(flight) == size or len(batch) > len(flight[0]) or len(flight[-1]) < len(flight[0])):
+            yield flight
+            flight = []
+        flight.append(batch)
+    if flight:
         yield flight
 
 
@@ -283,9 +301,9 @@ def _placed(data: Any, sampler: NeighborSampler, placement: str) -> tuple[Any, d
     resident = copy.copy(data)
     if placement == "device":
         for key, value in data._store.items():
-            if not isinstance(value, torch.Tensor) or value.device not in (sampler.device, torch.device("cpu")) or not data.is_node_attr(key):
+            if type(value) is not torch.Tensor or value.layout != torch.strided or value.device not in (sampler.device, torch.device("cpu")) or not data.is_node_attr(key):
                 continue
-            if value.dim() >= 2 and not value.requires_grad and data.__cat_dim__(key, value) == 0 and value.numel() > 0 and value[0].numel() * value.element_size() % 4 == 0:
+            if value.dim() >= 2 and value.data_ptr() % 4 == 0 and not value.requires_grad and data.__cat_dim__(key, value) == 0 and value.numel() > 0 and value[0].numel() * value.element_size() % 4 == 0:
                 tables[key] = Resident(value.detach().to(sampler.device).contiguous())
                 del resident[key]
     else:

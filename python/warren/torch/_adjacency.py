@@ -2,11 +2,18 @@
 """Edges sorted by their targets and by their sources, as the operators take them."""
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import torch
 
 from . import _operators
+
+
+def _to_keep() -> Any:
+    """For what is made once: tensors of inference mode could never be part of a graph of gradients."""
+    is_inference = not torch.compiler.is_compiling() and torch.is_inference_mode_enabled()
+    return torch.inference_mode(False) if is_inference else contextlib.nullcontext()
 
 
 class Adjacency:
@@ -26,8 +33,9 @@ class Adjacency:
         self.num_sources = num_targets if num_sources is None else num_sources
         order = _order_of(edge_index)
         self._order = order if order is not None and order.targets <= self.num_targets and order.sources <= self.num_sources else None
-        self.by_target: tuple[Any, Any, Any] = (_operators.sort_edges(self.target, self.source, self.num_targets, self.num_sources) if self._order is None
-                                                else self._order.structure_of(self.target, self.source, self.num_targets))
+        with _to_keep():
+            self.by_target: tuple[Any, Any, Any] = (_operators.sort_edges(self.target, self.source, self.num_targets, self.num_sources) if self._order is None
+                                                    else self._order.structure_of(self.target, self.source, self.num_targets))
         self._by_source: tuple[Any, Any, Any] | None = None
         self._inverse: Any = None
 
@@ -51,7 +59,8 @@ class Adjacency:
     def inverse_degree(self) -> Any:
         """1 / the number of in-edges of each target, 1 where there are none (float32)."""
         if self._inverse is None:
-            self._inverse = _inverse(self.by_target[0]) if self._order is None else self._order.inverse_of(self.by_target[0])
+            with _to_keep():
+                self._inverse = _inverse(self.by_target[0]) if self._order is None else self._order.inverse_of(self.by_target[0])
         return self._inverse
 
     def structures(self, *operands: Any) -> tuple[Any, ...]:
@@ -64,8 +73,9 @@ class Adjacency:
     def by_source(self) -> tuple[Any, Any, Any]:
         """The structure of the transpose, made when it is first asked for."""
         if self._by_source is None:
-            self._by_source = (_operators.sort_edges(self.source, self.target, self.num_sources, self.num_targets) if self._order is None
-                               else _operators.structure_of(self.by_target[1], self.target, self.num_sources, False))
+            with _to_keep():
+                self._by_source = (_operators.sort_edges(self.source, self.target, self.num_sources, self.num_targets) if self._order is None
+                                   else _operators.structure_of(self.by_target[1], self.target, self.num_sources, False))
         return self._by_source
 
     def __repr__(self) -> str:

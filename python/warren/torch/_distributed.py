@@ -21,6 +21,10 @@ from . import _operators
 from ._adjacency import Adjacency
 
 
+# Tensors of edge weights whose matrices an adjacency keeps.
+MOST_WEIGHTS = 4
+
+
 class DistributedAdjacency:
     """The edges of `edge_index` (2 x m, from sources to targets) of a graph of `num_nodes` vertices, cut into ranges of vertices with about as many in-edges each: one for each
     process that warren.join_processes() joined, or all for a process alone.
@@ -51,7 +55,7 @@ class DistributedAdjacency:
         self.is_loop = self._source == self._target
         self.has_loops = bool(self.is_loop.any())
         self._whole = self._graph(None)
-        self._weighted: dict[bool, tuple[Any, int | None, _core.DistributedGraph]] = {}
+        self._weighted: dict[tuple[int | None, bool], tuple[Any, int | None, _core.DistributedGraph]] = {}
         first, rows = self._whole.first, self._whole.rows
         self.own = slice(first, first + rows)
         self.halo = torch.from_numpy(self._whole.halo).to(edges.device)
@@ -133,14 +137,20 @@ class DistributedAdjacency:
     def _weighted_graph(self, weight: Any, drops_loops: bool) -> _core.DistributedGraph:
         # Of tensors of inference mode nobody knows whether they are written.
         version = 0 if weight is None else None if weight.is_inference() else weight._version
-        kept = self._weighted.get(drops_loops)
+        key = (None if weight is None else id(weight), drops_loops)
+        kept = self._weighted.get(key)
         if kept is None or version is None or kept[0]() is not weight or kept[1] != version:
             values = torch.ones(self.num_edges, device=self._source.device) if weight is None else weight.detach()
             if values.shape != (self.num_edges,):
                 self.refuse(f"edge_weight: got shape {tuple(values.shape)}, expected ({self.num_edges},), a weight for each edge of the whole graph")
             values = torch.where(self.is_loop, 0, values) if drops_loops else values
             kept = ((lambda: None) if weight is None else weakref.ref(weight), version, self._graph(values))
-            self._weighted[drops_loops] = kept
+            self._weighted.pop(key, None)
+            # Of weights that are gone, and of the oldest ones, nothing is kept.
+            weights = [other for other in self._weighted if other[0] is not None]
+            for other in [other for other in weights if self._weighted[other][0]() is None] or weights[:max(0, len(weights) - MOST_WEIGHTS + 1)]:
+                del self._weighted[other]
+            self._weighted[key] = kept
         return kept[2]
 
     def __deepcopy__(self, memo: Any) -> DistributedAdjacency:

@@ -10,8 +10,10 @@ from typing import Any
 
 import torch
 from torch.nn import functional
+from torch.nn.modules import module
 from torch.nn.parameter import UninitializedParameter
 from torch_geometric import nn as pyg
+from torch_geometric.nn.dense.linear import Linear
 from torch_geometric.typing import OptPairTensor, OptTensor, PairTensor
 
 from . import _functions, _operators
@@ -73,14 +75,14 @@ def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
 
 
 def _is_bare(linear: Any) -> bool:
-    """Whether the layer is its product alone, which may be computed with what is added to it."""
-    return not (isinstance(linear.weight, UninitializedParameter) or linear.bias is not None or linear._forward_hooks or linear._forward_pre_hooks or linear._backward_hooks
-                or linear._backward_pre_hooks)
+    """Whether the layer is a product, and perhaps a bias, that nobody looks at: it may be computed with what comes before or after it."""
+    return (type(linear) is Linear and not isinstance(linear.weight, UninitializedParameter)
+            and not any(getattr(linear, name) or getattr(module, f"_global{name}") for name in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")))
 
 
-def _plus_product(out: Any, x: Any, linear: Any) -> Any:
-    """out + linear(x); `out`, which nothing else reads, is added to where it is: the product takes it along, which saves two passes over it."""
-    is_plain = (not torch.compiler.is_compiling() and _is_bare(linear) and not out._is_view() and x.dim() == out.dim() == 2 and out.dtype == x.dtype == linear.weight.dtype
+def _plus_product(out: Any, x: Any, linear: Any, made_by: Any) -> Any:
+    """out + linear(x); `out`, which the layer `made_by` gave, is added to where it is, unless somebody sees it: the product takes it along, which saves two passes over it."""
+    is_plain = (not torch.compiler.is_compiling() and _is_bare(linear) and linear.bias is None and _is_bare(made_by) and not out._is_view() and x.dim() == out.dim() == 2 and out.dtype == x.dtype == linear.weight.dtype
                 and not torch.is_autocast_enabled(x.device.type))
     return out.addmm_(x, linear.weight.t()) if is_plain else out + linear(x)
 
@@ -110,7 +112,7 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
         count = target.shape[0]
         if is_pair and x.shape[0] < count:
             raise ValueError(f"x: got {x.shape[0]} sources and {count} targets, expected targets that are the first sources")
-        if self.normalize and self.cached and self._kept_norm is not None:
+        if self.normalize and self.cached and self._kept_norm is not None and isinstance(self._kept_norm[0], Adjacency):
             adjacency, values, loops, scale = self._kept_norm
         else:
             adjacency = _edges_of(edge_index, count, x.shape[0])
@@ -123,7 +125,7 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
             of_sources = self._scale_of_sources(scale, x.shape[0], edge_weight)
             if self._sums_first(x) and scale is of_sources and _operators.takes_scaled_spmm(x, values, scale):
                 out = _functions.normalized(adjacency, x, values, scale, loops, of_sources)
-                if not torch.compiler.is_compiling() and _is_bare(self.lin):
+                if not torch.compiler.is_compiling() and _is_bare(self.lin) and self.lin.bias is None:
                     return functional.linear(out, self.lin.weight, self.bias)
                 out = self.lin(out)
             else:
@@ -151,7 +153,7 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
     def _sums_first(self, x: Any) -> bool:
         """Whether sums of x's rows are over no more columns, forward and backward together, than those of x W: the product then adds the bias. Rows that need no gradients are summed forward alone."""
         weight = self.lin.weight
-        return (x.layout == torch.strided and not isinstance(weight, UninitializedParameter)
+        return (x.layout == torch.strided and (torch.compiler.is_compiling() or _is_bare(self.lin)) and not isinstance(weight, UninitializedParameter)
                 and bool(x.shape[1] * (1 + x.requires_grad) <= weight.shape[0] * (1 + weight.requires_grad)))
 
     def _scale_of_sources(self, scale: Any, sources: int, weight: Any) -> Any:
@@ -211,7 +213,8 @@ class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
         adjacency = _edges_of(edge_index, count, source.shape[0])
         weight = self.lin_l.weight
         # Sums go by the narrower side.
-        if aggregation != "max" and not isinstance(weight, UninitializedParameter) and weight.shape[0] < weight.shape[1]:
+        is_product = not isinstance(weight, UninitializedParameter) and (torch.compiler.is_compiling() or _is_bare(self.lin_l))
+        if aggregation != "max" and is_product and weight.shape[0] < weight.shape[1]:
             out = _functions.spmm(adjacency, functional.linear(source, weight), reduce=aggregation)
             out = out if self.lin_l.bias is None else out + self.lin_l.bias
         elif aggregation != "max" and isinstance(adjacency, Adjacency) and _operators.takes_sums(source):
@@ -222,7 +225,7 @@ class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
         else:
             out = self.lin_l(_functions.spmm(adjacency, source, reduce=aggregation))
         if self.root_weight and target is not None:
-            out = _plus_product(out, target, self.lin_r)
+            out = _plus_product(out, target, self.lin_r, self.lin_l)
         return functional.normalize(out, p=2.0, dim=-1) if self.normalize else out
 
 

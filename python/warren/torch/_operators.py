@@ -161,10 +161,14 @@ sddmm = _define("sddmm", f"(Tensor x, Tensor y, {_STRUCTURES}) -> Tensor", _sddm
                 lambda x, y, ptr, other, edge, back_ptr, back_other, back_edge: x.new_empty((other.shape[0], x.shape[1])))
 
 
+# Of gradients of many rows at once (`is_grads_batched`), which are no transforms.
+_stands_for_many = getattr(torch._C._functorch, "is_legacy_batchedtensor", lambda tensor: False)
+
+
 def _is_eager(*tensors: Any) -> bool:
     """Whether PyTorch need not be told of an operator: nothing traces, transforms or casts what it is called with, and it is plain tensors."""
-    return (not torch.compiler.is_compiling() and torch._C._len_torch_dispatch_stack() == 0 and torch.autograd.forward_ad._current_level < 0
-            and not torch._C._are_functorch_transforms_active() and not torch.is_autocast_enabled("cuda") and not torch.is_autocast_enabled("cpu") and all(type(tensor) in (torch.Tensor, torch.nn.Parameter) for tensor in tensors if tensor is not None))
+    return (not torch.compiler.is_compiling() and torch._C._get_tracing_state() is None and torch._C._len_torch_dispatch_stack() == 0 and torch.autograd.forward_ad._current_level < 0
+            and not torch._C._are_functorch_transforms_active() and not torch.is_autocast_enabled("cuda") and not torch.is_autocast_enabled("cpu") and all(type(tensor) in (torch.Tensor, torch.nn.Parameter) and not _stands_for_many(tensor) for tensor in tensors if tensor is not None))
 
 
 def _need_gradients(*tensors: Any) -> bool:
@@ -193,8 +197,15 @@ class _ScaledSpmm(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
         values, scale, loops, *structures = ctx.saved_tensors
-        dx = call_scaled_spmm(grad, values, scale, loops, *structures[3:], *structures[:3]) if ctx.needs_input_grad[0] else None
-        return (dx, *[None] * 9)
+        turned = structures[3:] + structures[:3]
+        if not ctx.needs_input_grad[0]:
+            return (None,) * 10
+        if takes_scaled_spmm(grad, values, scale):
+            return (call_scaled_spmm(grad, values, scale, loops, *turned), *[None] * 9)
+        scaled = grad * scale.unsqueeze(1)
+        dx = call_spmm(scaled.unsqueeze(1), None if values is None else values.view(-1, 1), *turned).squeeze(1)
+        dx = dx if loops is None else dx + scaled * loops.unsqueeze(1)
+        return (dx * scale.unsqueeze(1), *[None] * 9)
 
 
 def takes_scaled_spmm(x: Any, values: Any, scale: Any) -> bool:
@@ -237,7 +248,7 @@ class _Sums(torch.autograd.Function):  # type: ignore[misc]
                 return None, None, None, None
             return torch.nn.functional.pad(own_grad, (0, 0, 0, ctx.shape[0] - ctx.own)), None, None, None
         grad = grad if ctx.scale is None else grad * ctx.scale.unsqueeze(1)
-        if torch.is_grad_enabled():
+        if torch.is_grad_enabled() or not _is_eager(grad):
             dx = call_spmm(grad.unsqueeze(1), None, *adjacency.by_source, *adjacency.by_target).squeeze(1)
             dx = dx if own_grad is None else dx + torch.nn.functional.pad(own_grad, (0, 0, 0, ctx.shape[0] - ctx.own))
             return dx, None, None, None

@@ -2,11 +2,8 @@
 """What a layer needs of a sampled batch, and no more."""
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from typing import Any
-
-import torch
 
 from ._adjacency import begin_of
 
@@ -33,14 +30,22 @@ def trim_to_layer(layer: int, num_sampled_nodes_per_hop: Sequence[int], num_samp
     if edge_attr is not None and edge_attr.shape[0] < kept:
         raise ValueError(f"edge_attr: got {edge_attr.shape[0]} rows, expected {kept} or more, one an edge")
     read = x if sources == x.shape[0] else x.narrow(0, 0, sources)
-    own = read.narrow(0, 0, targets)
-    if not torch.compiler.is_compiling():
-        own._warren_begin_of = weakref.ref(read)
     trimmed = begin_of(edge_index, nodes, edges, hops)
-    return (read, own), trimmed, None if edge_attr is None else edge_attr.narrow(0, 0, kept)
+    return (read, read.narrow(0, 0, targets)), trimmed, None if edge_attr is None else edge_attr.narrow(0, 0, kept)
 
 
 def begins_with(sources: Any, targets: Any) -> bool:
-    """Whether `targets` are the first rows of `sources`, by trim_to_layer() or as the same tensor."""
-    of = getattr(targets, "_warren_begin_of", None)
-    return targets is sources or (of is not None and of() is sources)
+    """Whether `targets` are the first rows of `sources`, as trim_to_layer() gives them or as the same tensor, and nothing of its own becomes of their gradient."""
+    if targets is sources:
+        return True
+    base = sources._base if sources._is_view() else sources
+    if not (targets._is_view() and targets._base is base and targets.data_ptr() == sources.data_ptr() and targets.dtype == sources.dtype and targets.shape[0] <= sources.shape[0]
+            and targets.shape[1:] == sources.shape[1:] and targets.stride() == sources.stride() and targets.requires_grad == sources.requires_grad):
+        return False
+    if not targets.requires_grad:
+        return True
+    taken, made = targets.grad_fn, sources.grad_fn
+    if type(taken).__name__ != "SliceBackward0" or targets._backward_hooks or targets.retains_grad:
+        return False
+    of = taken.next_functions[0][0]
+    return of is made if made is not None else getattr(of, "variable", None) is sources
