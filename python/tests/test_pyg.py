@@ -200,6 +200,10 @@ def test_a_batch_of_no_seeds():
     data = some_data()
     batch = NeighborLoader(data, [2, 3], device="cpu")(torch.empty(0, dtype=torch.long))
     assert batch.batch_size == batch.num_nodes == batch.edge_index.shape[1] == 0 and batch.x.shape == (0, 8) and batch.num_sampled_nodes == [0, 0, 0]
+    for none in (torch.empty(0, dtype=torch.long), torch.zeros(VERTICES, dtype=torch.bool)):
+        loader = NeighborLoader(data, [2], input_nodes=none, shuffle=True, device="cpu")
+        assert len(loader) == 0 and list(loader) == []
+    assert list(LinkNeighborLoader(data, [2], edge_label_index=data.edge_index[:, :0], neg_sampling="binary", shuffle=True, device="cpu")) == []
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -508,6 +512,13 @@ def test_workers_are_accepted_and_it_is_said_once():
     (lambda d: NeighborLoader(d, [2], input_nodes=torch.tensor([0.5])), ValueError, "input_nodes: got elements of type torch.float32"),
     (lambda d: NeighborLoader(d, [2], input_nodes=torch.ones(3, dtype=torch.bool)), ValueError, "input_nodes: got a mask of 3"),
     (lambda d: LinkNeighborLoader(d, [2], edge_label_index=torch.tensor([[0], [VERTICES]])), IndexError, r"edge_label_index\[1\]\[0\]"),
+    (lambda d: LinkNeighborLoader(d, [2], edge_label_index=torch.arange(3)), ValueError, r"edge_label_index: got \(3,\), expected a tensor of shape \(2, m\)"),
+    (lambda d: LinkNeighborLoader(Data(x=d.x), [2]), ValueError, "edge_label_index: got NoneType"),
+    (lambda d: LinkNeighborLoader(d, [2], edge_label=torch.ones(7)), ValueError, rf"edge_label: got \(7,\), expected one for each of {EDGES} links"),
+    (lambda d: NeighborLoader(Data(x=d.x, edge_index=torch.zeros((3, 5), dtype=torch.long)), [2]), ValueError, r"data.edge_index: got shape \(3, 5\)"),
+    (lambda d: NeighborLoader(Data(x=d.x, edge_index=torch.eye(VERTICES).to_sparse()), [2]), ValueError, "data.edge_index: got shape .* torch.sparse_coo, expected a dense tensor"),
+    (lambda d: NeighborLoader(Data(x=d.x, edge_index=d.edge_index, w=torch.arange(EDGES) - 1.0), [2], weight_attr="w"), ValueError, r"weight_attr: w\[0\] is -1.0, expected numbers that are finite"),
+    (lambda d: NeighborLoader(Data(x=d.x, edge_index=d.edge_index, w=1 / (torch.arange(EDGES) - 3.0).clamp(min=0)), [2], weight_attr="w"), ValueError, r"weight_attr: w\[0\] is inf"),
     (lambda d: NeighborLoader(d, [2], batch_size=None), ValueError, "batch_size: got None"),
     (lambda d: NeighborLoader(d, [2], device="gpu"), ValueError, "device: got 'gpu'"),
     (lambda d: NeighborLoader(d, [2], device="cpu", placement="host"), ValueError, "placement: got 'host'"),
@@ -526,8 +537,9 @@ def test_a_graph_that_changed():
     data.x = data.x + 1  # Attributes may change.
     assert next(iter(loader)).x.shape[1] == 8
     data.edge_index[0, 0] = 3
-    with pytest.raises(ValueError, match="data: edge_index was changed"):
-        iter(loader)
+    for use in (iter, lambda changed: changed([0])):
+        with pytest.raises(ValueError, match="data: edge_index was changed"):
+            use(loader)
     data.edge_index = data.edge_index.clone()
     with pytest.raises(ValueError, match="make another loader"):
         iter(loader)

@@ -14,6 +14,7 @@ import torch
 from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler
 from torch_geometric import loader as pyg
 
+from .._arrays import type_name
 from .._processes import ranks_of
 from .._session import Session, choice
 from .._table import Table
@@ -69,6 +70,11 @@ class _Loader:
         if options.get("batch_size", 1) is None:
             raise ValueError("batch_size: got None, expected a number of seeds, 1 or more")
         return options
+
+    def __call__(self, index: Any) -> Any:
+        """The batch around these of the seeds, or links."""
+        self._check_unchanged()
+        return super().__call__(index)  # type: ignore[misc]
 
     @contextlib.contextmanager
     def enable_multithreading(self, worker_threads: int | None = None) -> Iterator[None]:
@@ -185,6 +191,8 @@ class NeighborLoader(_Loader, pyg.NeighborLoader):  # type: ignore[misc]
         kwargs = self._start(data, sampler, placement, kwargs)
         if isinstance(input_nodes, torch.Tensor) and input_nodes.dtype == torch.bool and input_nodes.numel() != sampler.num_nodes:
             raise ValueError(f"input_nodes: got a mask of {input_nodes.numel()}, expected one of all {sampler.num_nodes} vertices")
+        if isinstance(input_nodes, torch.Tensor) and (input_nodes.numel() == 0 or (input_nodes.dtype == torch.bool and not bool(input_nodes.any()))):
+            kwargs["shuffle"] = False  # Of none torch has no order: a rank may be without seeds.
         pyg.NodeLoader.__init__(self, data, sampler, input_nodes, input_time, transform, transform_sampler_output, False, **kwargs)
         check_vertices("input_nodes", self.input_data.node, sampler.num_nodes)
         sampler._seed_times(self.input_data.node, input_time)  # Raises for what will not do.
@@ -223,6 +231,13 @@ class LinkNeighborLoader(_Loader, pyg.LinkNeighborLoader):  # type: ignore[misc]
         if edge_label_time is not None:
             edge_label_time = torch.as_tensor(edge_label_time).detach().cpu()
         kwargs = self._start(data, sampler, placement, kwargs)
+        links = data.edge_index if edge_label_index is None else edge_label_index
+        if not isinstance(links, torch.Tensor) or links.dim() != 2 or links.shape[0] != 2:
+            raise ValueError(f"edge_label_index: got {tuple(links.shape) if isinstance(links, torch.Tensor) else type_name(links)}, expected a tensor of shape (2, m)")
+        if isinstance(edge_label, torch.Tensor) and edge_label.shape[:1] != links.shape[1:]:
+            raise ValueError(f"edge_label: got {tuple(edge_label.shape)}, expected one for each of {links.shape[1]} links")
+        if links.shape[1] == 0:
+            kwargs["shuffle"] = False
         pyg.LinkLoader.__init__(self, data, sampler, edge_label_index, edge_label, edge_label_time, neg_sampling, neg_sampling_ratio, transform, transform_sampler_output, False, **kwargs)
         check_vertices("edge_label_index[0]", self.input_data.row, sampler.num_nodes)
         check_vertices("edge_label_index[1]", self.input_data.col, sampler.num_nodes)

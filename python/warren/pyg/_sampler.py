@@ -302,6 +302,9 @@ def _check_data(data: Any) -> None:
         raise ValueError(f"data: got {type_name(data)}, expected a torch_geometric.data.Data, or a pair of a FeatureStore and a GraphStore")
     if "adj" in data or "adj_t" in data:
         raise ValueError("data: got one with adj or adj_t, expected one with edge_index alone: sparse tensors are not taken")
+    edges = data.edge_index
+    if edges is not None and (not isinstance(edges, torch.Tensor) or edges.layout != torch.strided or edges.dim() != 2 or edges.shape[0] != 2):
+        raise ValueError(f"data.edge_index: got {f'shape {tuple(edges.shape)}, {edges.layout}' if isinstance(edges, torch.Tensor) else type_name(edges)}, expected a dense tensor of shape (2, m)")
 
 
 def _weights_of(data: Any, name: str) -> Any:
@@ -311,6 +314,10 @@ def _weights_of(data: Any, name: str) -> Any:
     weights = weights.reshape(-1).to(torch.float32)
     if weights.numel() != data.num_edges:
         raise ValueError(f"weight_attr: got {weights.numel()} weights, expected one an edge, {data.num_edges}")
+    is_bad = ~(weights.isfinite() & (weights >= 0))
+    if bool(is_bad.any()):
+        at = int(is_bad.to(torch.uint8).argmax())
+        raise ValueError(f"weight_attr: {name}[{at}] is {float(weights[at])}, expected numbers that are finite and 0 or more")
     return weights
 
 
