@@ -109,6 +109,75 @@ def test_seeds_come_in_the_order_of_torch(seeds, drop_last, shuffle, own):
         assert (orders[0][0] != orders[0][1]) == shuffle
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_data_without_edges_and_samples_of_no_hops(device):
+    """As PyTorch Geometric's loaders take them."""
+    data = some_data()
+    alone = Data(x=data.x)
+    for batch in NeighborLoader(alone, [2, 2], batch_size=20, device=device):
+        assert batch.num_nodes == batch.batch_size and batch.x.cpu().equal(data.x[batch.n_id.cpu()]) and batch.num_sampled_nodes == [batch.batch_size, 0, 0] and batch.num_sampled_edges == [0, 0]
+    for given, disjoint in ((alone, False), (data, False), (data, True)):
+        for batch in NeighborLoader(given, [], batch_size=20, disjoint=disjoint, device=device):
+            assert batch.n_id.numel() == batch.batch_size and batch.x.cpu().equal(data.x[batch.n_id.cpu()]) and batch.num_sampled_nodes == [batch.batch_size] and batch.num_sampled_edges == []
+            assert not disjoint or batch.batch.tolist() == list(range(batch.batch_size))
+        links = torch.randint(VERTICES, (2, 40), generator=torch.Generator().manual_seed(1))
+        for batch in LinkNeighborLoader(given, [], edge_label_index=links, batch_size=16, disjoint=disjoint, device=device):
+            assert batch.n_id[batch.edge_label_index].cpu().equal(links[:, batch.input_id]) and (disjoint or batch.num_nodes == batch.edge_label_index.unique().numel())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("subgraph_type", ["directional", "bidirectional", "induced"])
+@pytest.mark.parametrize("weight_attr", [None, "edge_weight"])
+def test_backward_samples_are_those_of_the_reversed_graph(device, subgraph_type, weight_attr):
+    from torch_geometric.loader import NodeLoader
+    from torch_geometric.sampler import NodeSamplerInput
+
+    data = some_data()
+    reversed_data = data.clone()
+    reversed_data.edge_index = data.edge_index.flip(0)
+    drawn = []
+    for given, direction in ((data, "backward"), (reversed_data, "forward")):
+        torch.manual_seed(8)
+        sampler = NeighborSampler(given, [3, 2], subgraph_type, weight_attr=weight_attr, sample_direction=direction, device=device)
+        drawn.append(sampler.sample_from_nodes(NodeSamplerInput(input_id=None, node=torch.arange(0, VERTICES, 4))))
+    backward, forward = drawn
+    assert backward.node.equal(forward.node) and backward.row.equal(forward.col) and backward.col.equal(forward.row) and backward.row.numel() > 0
+    assert (backward.edge is None and forward.edge is None) or backward.edge.equal(forward.edge)
+    sampler = NeighborSampler(data, [3, 2], subgraph_type, weight_attr=weight_attr, sample_direction="backward", device=device)
+    for loader in (NodeLoader(data, sampler, batch_size=16), NeighborLoader(data, [3, 2], neighbor_sampler=sampler, batch_size=16, device=device)):
+        for batch in loader:
+            if subgraph_type != "bidirectional":
+                assert batch.n_id[batch.edge_index].cpu().equal(data.edge_index[:, batch.e_id.cpu()])
+            found, expected = (conv(batch.x, batch.edge_index) for conv in same_convs(batch.x))
+            assert torch.allclose(found, expected, 1e-4, 1e-5)
+
+
+def same_convs(x):
+    """warren's SAGEConv and PyTorch Geometric's with the same parameters."""
+    from torch_geometric import nn
+    from warren.torch import SAGEConv
+
+    ours, theirs = SAGEConv(x.shape[1], 4).to(x.device), nn.SAGEConv(x.shape[1], 4).to(x.device)
+    ours.load_state_dict(theirs.state_dict())
+    return ours, theirs
+
+
+def test_loaders_are_pytorch_geometrics():
+    """Whose code asks for the class, as that of a whole graph's inference does; the sampler has the order of its arguments."""
+    import inspect
+
+    from torch_geometric import loader, sampler
+    from torch_geometric.nn import GraphSAGE
+
+    data = some_data()
+    for ours, theirs in ((NeighborLoader, loader.NeighborLoader), (LinkNeighborLoader, loader.LinkNeighborLoader), (NeighborSampler, sampler.NeighborSampler)):
+        assert issubclass(ours, theirs) or ours is NeighborSampler
+        names = [list(inspect.signature(one.__init__).parameters) for one in (theirs, ours)]
+        assert [name for name in names[1] if name in names[0]] == [name for name in names[0] if name in names[1]] and set(names[0]) <= set(names[1])
+    model = GraphSAGE(8, 16, num_layers=2, out_channels=3).eval()
+    assert torch.allclose(model.inference(NeighborLoader(data, [-1], batch_size=32, device="cpu")), model(data.x, data.edge_index), 1e-4, 1e-5)
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 def test_a_program_ends_while_batches_are_made():
     """An iterator that is left over, and one that nobody reads to its end: the program ends with them, and well."""
@@ -131,6 +200,10 @@ def test_a_batch_of_no_seeds():
     data = some_data()
     batch = NeighborLoader(data, [2, 3], device="cpu")(torch.empty(0, dtype=torch.long))
     assert batch.batch_size == batch.num_nodes == batch.edge_index.shape[1] == 0 and batch.x.shape == (0, 8) and batch.num_sampled_nodes == [0, 0, 0]
+    for none in (torch.empty(0, dtype=torch.long), torch.zeros(VERTICES, dtype=torch.bool)):
+        loader = NeighborLoader(data, [2], input_nodes=none, shuffle=True, device="cpu")
+        assert len(loader) == 0 and list(loader) == []
+    assert list(LinkNeighborLoader(data, [2], edge_label_index=data.edge_index[:, :0], neg_sampling="binary", shuffle=True, device="cpu")) == []
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -424,6 +497,10 @@ def test_workers_are_accepted_and_it_is_said_once():
         for _ in range(2):
             loader = NeighborLoader(data, [2], batch_size=100, num_workers=4, persistent_workers=True, prefetch_factor=2, filter_per_worker=True, device="cpu")
             assert len(list(loader)) == 2 and loader.num_workers == 0
+            with loader.enable_multithreading(2), loader.enable_cpu_affinity([0]):
+                assert len(list(loader)) == 2
+    for name in ("enable_multithreading", "enable_cpu_affinity"):
+        assert len([w for w in told if str(w.message).startswith(name)]) == 1
     assert [str(warning.message) for warning in told if "num_workers" in str(warning.message)] != [] and len([w for w in told if "num_workers" in str(w.message)]) == 1
 
 
@@ -432,7 +509,10 @@ def test_workers_are_accepted_and_it_is_said_once():
     (lambda d: NeighborLoader(3, [2]), ValueError, "data: got int"),
     (lambda d: LinkNeighborLoader((FeatureStore(), GraphStore()), [2]), ValueError, "data: got a pair of stores"),
     (lambda d: NeighborLoader((FeatureStore(), GraphStore()), [2]), ValueError, "input_nodes: got None"),
-    (lambda d: NeighborLoader(Data(x=d.x), [2]), ValueError, "data: got one without edge_index"),
+    (lambda d: NeighborLoader(Data(x=d.x, adj_t=d.edge_index), [2]), ValueError, "data: got one with adj or adj_t"),
+    (lambda d: NeighborLoader(stored(d, t=torch.arange(EDGES)), [2], input_nodes=d.y, input_time=d.y, time_attr="t"), ValueError, "time_attr: got times of the edges of a pair of stores"),
+    (lambda d: NeighborSampler(d, [2], sample_direction="both"), ValueError, "sample_direction: got 'both'"),
+    (lambda d: NeighborSampler(d, [2], sample_direction="backward", time_attr="y"), ValueError, 'sample_direction: got "backward" with time_attr'),
     (lambda d: NeighborLoader(d, [2], time_attr="x"), ValueError, "time_attr: got elements of type torch.float32"),
     (lambda d: NeighborLoader(d, [2], time_attr="none"), ValueError, "time_attr: got 'none'"),
     (lambda d: NeighborLoader(d, [2], temporal_strategy="last"), ValueError, 'temporal_strategy: got "last" without time_attr'),
@@ -468,6 +548,13 @@ def test_workers_are_accepted_and_it_is_said_once():
     (lambda d: NeighborLoader(d, [2], input_nodes=torch.tensor([0.5])), ValueError, "input_nodes: got elements of type torch.float32"),
     (lambda d: NeighborLoader(d, [2], input_nodes=torch.ones(3, dtype=torch.bool)), ValueError, "input_nodes: got a mask of 3"),
     (lambda d: LinkNeighborLoader(d, [2], edge_label_index=torch.tensor([[0], [VERTICES]])), IndexError, r"edge_label_index\[1\]\[0\]"),
+    (lambda d: LinkNeighborLoader(d, [2], edge_label_index=torch.arange(3)), ValueError, r"edge_label_index: got \(3,\), expected a tensor of shape \(2, m\)"),
+    (lambda d: LinkNeighborLoader(Data(x=d.x), [2]), ValueError, "edge_label_index: got NoneType"),
+    (lambda d: LinkNeighborLoader(d, [2], edge_label=torch.ones(7)), ValueError, rf"edge_label: got \(7,\), expected one for each of {EDGES} links"),
+    (lambda d: NeighborLoader(Data(x=d.x, edge_index=torch.zeros((3, 5), dtype=torch.long)), [2]), ValueError, r"data.edge_index: got shape \(3, 5\)"),
+    (lambda d: NeighborLoader(Data(x=d.x, edge_index=torch.eye(VERTICES).to_sparse()), [2]), ValueError, "data.edge_index: got shape .* torch.sparse_coo, expected a dense tensor"),
+    (lambda d: NeighborLoader(Data(x=d.x, edge_index=d.edge_index, w=torch.arange(EDGES) - 1.0), [2], weight_attr="w"), ValueError, r"weight_attr: w\[0\] is -1.0, expected numbers that are finite"),
+    (lambda d: NeighborLoader(Data(x=d.x, edge_index=d.edge_index, w=1 / (torch.arange(EDGES) - 3.0).clamp(min=0)), [2], weight_attr="w"), ValueError, r"weight_attr: w\[0\] is inf"),
     (lambda d: NeighborLoader(d, [2], batch_size=None), ValueError, "batch_size: got None"),
     (lambda d: NeighborLoader(d, [2], device="gpu"), ValueError, "device: got 'gpu'"),
     (lambda d: NeighborLoader(d, [2], device="cpu", placement="host"), ValueError, "placement: got 'host'"),
@@ -488,8 +575,9 @@ def test_a_graph_that_changed():
     data.x = data.x + 1  # Attributes may change.
     assert next(iter(loader)).x.shape[1] == 8
     data.edge_index[0, 0] = 3
-    with pytest.raises(ValueError, match="data: edge_index was changed"):
-        iter(loader)
+    for use in (iter, lambda changed: changed([0])):
+        with pytest.raises(ValueError, match="data: edge_index was changed"):
+            use(loader)
     data.edge_index = data.edge_index.clone()
     with pytest.raises(ValueError, match="make another loader"):
         iter(loader)

@@ -523,6 +523,37 @@ def test_layers_under_what_looks_at_calls(name, widths):
     assert torch.allclose(found, expected, 1e-4, 1e-5)
 
 
+@pytest.mark.parametrize("name", ["GCNConv", "SAGEConv", "GINConv"])
+def test_scripts_are_of_pytorch_geometrics_layers(name):
+    """torch.jit.script() knows none of the operators."""
+    pytest.importorskip("torch_geometric")
+    from warren import torch as ours
+
+    torch.manual_seed(0)
+    x, edges = torch.randn(9, 4), torch.randint(9, (2, 30))
+    kind = getattr(ours, name)
+    layer = kind(torch.nn.Linear(4, 3)) if name == "GINConv" else kind(4, 3, **({"cached": True} if name == "GCNConv" else {}))
+    expected = layer(x, edges)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scripted = torch.jit.script(layer)
+    assert torch.allclose(scripted(x, edges), expected, 1e-5, 1e-6) and type(layer) is kind and torch.equal(layer(x, edges), expected)
+
+
+def test_what_gcn_keeps_is_emptied():
+    pytest.importorskip("torch_geometric")
+    from warren.torch import GCNConv
+
+    x, first, second = torch.randn(9, 4), torch.randint(9, (2, 30)), torch.randint(9, (2, 30))
+    layer = GCNConv(4, 3, cached=True)
+    of_first = layer(x, first)
+    assert torch.equal(layer(x, second), of_first)
+    layer._cached_edge_index = None
+    of_second = layer(x, second)
+    layer.cached = False
+    assert torch.equal(layer(x, second), of_second) and torch.equal(layer(x, first), of_first) and not torch.allclose(of_first, of_second)
+
+
 def test_a_state_of_another_shape():
     _, ours = pair_of("GCNConv", {})
     other, _ = pair_of("GCNConv", {"out_channels": 6})

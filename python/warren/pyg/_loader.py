@@ -2,6 +2,7 @@
 """NeighborLoader and LinkNeighborLoader. PyTorch Geometric's own classes name the fields of a batch; what is sampled, how and when is warren's."""
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import math
@@ -11,8 +12,9 @@ from typing import Any
 
 import torch
 from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler
-from torch_geometric.loader import LinkLoader, NodeLoader
+from torch_geometric import loader as pyg
 
+from .._arrays import type_name
 from .._processes import ranks_of
 from .._session import Session, choice
 from .._table import Table
@@ -30,7 +32,7 @@ _told: set[str] = set()
 
 def _version_of(tensor: Any) -> int | None:
     """How often it was written; of tensors of inference mode nobody knows."""
-    return None if tensor.is_inference() else int(tensor._version)
+    return None if tensor is None or tensor.is_inference() else int(tensor._version)
 
 
 class Resident:
@@ -54,7 +56,12 @@ class _Loader:
         """The options of torch's DataLoader, from those that were given."""
         self._sampler = sampler
         self._made_of = None if is_remote(data) else (data.edge_index, _version_of(data.edge_index))
+        if is_remote(data) and sampler.is_temporal and sampler.node_time is None:
+            raise ValueError("time_attr: got times of the edges of a pair of stores, expected those of vertices: all tensors of a store are read by vertex")
         self._resident, self._tables = _placed(data, sampler, placement)
+        for table in self._tables.values():
+            if sampler.own and isinstance(table, Table):  # The first is made by all ranks together, and one without seeds would never come to it.
+                table.gather(torch.empty(0, dtype=torch.long), own=True)
         workers = options.pop("num_workers", 0)
         for name in ("persistent_workers", "prefetch_factor", "multiprocessing_context", "worker_init_fn", "filter_per_worker"):
             options.pop(name, None)
@@ -63,6 +70,23 @@ class _Loader:
         if options.get("batch_size", 1) is None:
             raise ValueError("batch_size: got None, expected a number of seeds, 1 or more")
         return options
+
+    def __call__(self, index: Any) -> Any:
+        """The batch around these of the seeds, or links."""
+        self._check_unchanged()
+        return super().__call__(index)  # type: ignore[misc]
+
+    @contextlib.contextmanager
+    def enable_multithreading(self, worker_threads: int | None = None) -> Iterator[None]:
+        """Accepted, and of no effect: there are no worker processes."""
+        _tell_once("enable_multithreading", "enable_multithreading: it has no effect: batches are sampled by the threads of warren's session")
+        yield
+
+    @contextlib.contextmanager
+    def enable_cpu_affinity(self, loader_cores: Any = None) -> Iterator[None]:
+        """Accepted, and of no effect: there are no worker processes."""
+        _tell_once("enable_cpu_affinity", "enable_cpu_affinity: it has no effect: batches are sampled by the threads of warren's session")
+        yield
 
     def _check_unchanged(self) -> None:
         if self._made_of is None:
@@ -77,7 +101,7 @@ class _Loader:
         if self.transform_sampler_output is not None:
             out = self.transform_sampler_output(out)
         batch = super().filter_fn.__func__(_Untransformed(self), out)  # type: ignore[misc]
-        if self._sampler.subgraph_type == "directional" and self.transform_sampler_output is None and isinstance(getattr(batch, "edge_index", None), torch.Tensor):
+        if self._sampler.subgraph_type == "directional" and not self._sampler.is_backward and self.transform_sampler_output is None and isinstance(getattr(batch, "edge_index", None), torch.Tensor):
             mark_order(batch.edge_index, out.num_sampled_nodes, out.num_sampled_edges)
         for key, table in self._tables.items():
             batch[key] = table.gather(out.node.to(torch.int64), own=self._sampler.own)
@@ -136,7 +160,7 @@ class _Untransformed:
         return getattr(self._loader, name)
 
 
-class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
+class NeighborLoader(_Loader, pyg.NeighborLoader):  # type: ignore[misc]
     """Mini-batches around vertices, as torch_geometric.loader.NeighborLoader gives them, sampled by warren: the arguments and the batches are the same.
 
     data: a Data with `edge_index`, or a pair of a FeatureStore and a GraphStore with one type of edges. num_neighbors: of each vertex, hop by hop, -1 for all, drawn once a batch along its in-edges. input_nodes: ids, a mask,
@@ -169,7 +193,9 @@ class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
         kwargs = self._start(data, sampler, placement, kwargs)
         if isinstance(input_nodes, torch.Tensor) and input_nodes.dtype == torch.bool and input_nodes.numel() != sampler.num_nodes:
             raise ValueError(f"input_nodes: got a mask of {input_nodes.numel()}, expected one of all {sampler.num_nodes} vertices")
-        NodeLoader.__init__(self, data, sampler, input_nodes, input_time, transform, transform_sampler_output, False, **kwargs)
+        if isinstance(input_nodes, torch.Tensor) and (input_nodes.numel() == 0 or (input_nodes.dtype == torch.bool and not bool(input_nodes.any()))):
+            kwargs["shuffle"] = False  # Of none torch has no order: a rank may be without seeds.
+        pyg.NodeLoader.__init__(self, data, sampler, input_nodes, input_time, transform, transform_sampler_output, False, **kwargs)
         check_vertices("input_nodes", self.input_data.node, sampler.num_nodes)
         sampler._seed_times(self.input_data.node, input_time)  # Raises for what will not do.
         sampler.prepare(int(kwargs.get("batch_size", 1)), FLIGHT if sampler.on_gpu else 1)
@@ -186,7 +212,7 @@ class NeighborLoader(_Loader, NodeLoader):  # type: ignore[misc]
         return self._iterate(_flights(_batches_of(self.batch_sampler), size), len(self), draw)
 
 
-class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
+class LinkNeighborLoader(_Loader, pyg.LinkNeighborLoader):  # type: ignore[misc]
     """Mini-batches around links, as torch_geometric.loader.LinkNeighborLoader gives them, sampled by warren: the arguments and the batches are the same.
 
     edge_label_index: the links, 2 x m, or None for all edges; edge_label: their labels. neg_sampling: None, "binary" (a batch has edge_label_index and
@@ -207,7 +233,14 @@ class LinkNeighborLoader(_Loader, LinkLoader):  # type: ignore[misc]
         if edge_label_time is not None:
             edge_label_time = torch.as_tensor(edge_label_time).detach().cpu()
         kwargs = self._start(data, sampler, placement, kwargs)
-        LinkLoader.__init__(self, data, sampler, edge_label_index, edge_label, edge_label_time, neg_sampling, neg_sampling_ratio, transform, transform_sampler_output, False, **kwargs)
+        links = data.edge_index if edge_label_index is None else edge_label_index
+        if not isinstance(links, torch.Tensor) or links.dim() != 2 or links.shape[0] != 2:
+            raise ValueError(f"edge_label_index: got {tuple(links.shape) if isinstance(links, torch.Tensor) else type_name(links)}, expected a tensor of shape (2, m)")
+        if isinstance(edge_label, torch.Tensor) and edge_label.shape[:1] != links.shape[1:]:
+            raise ValueError(f"edge_label: got {tuple(edge_label.shape)}, expected one for each of {links.shape[1]} links")
+        if links.shape[1] == 0:
+            kwargs["shuffle"] = False
+        pyg.LinkLoader.__init__(self, data, sampler, edge_label_index, edge_label, edge_label_time, neg_sampling, neg_sampling_ratio, transform, transform_sampler_output, False, **kwargs)
         check_vertices("edge_label_index[0]", self.input_data.row, sampler.num_nodes)
         check_vertices("edge_label_index[1]", self.input_data.col, sampler.num_nodes)
         sampler.check_link_times(edge_label_time, self.input_data.row.numel())
@@ -248,7 +281,7 @@ def _sampler_of(given: Any, directed: bool, data: Any, num_neighbors: Any, repla
             if differs:
                 raise ValueError(f"{name}: got another than the neighbor_sampler was made with, {made_with!r}: give it there alone")
         return given
-    return NeighborSampler(data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device=device, session=session, labor=labor,
+    return NeighborSampler(data, num_neighbors, subgraph_type, replace, disjoint, temporal_strategy, time_attr, weight_attr, device=device, session=session, labor=labor,
                            layer_dependency=layer_dependency)
 
 
@@ -309,7 +342,7 @@ def _placed(data: Any, sampler: NeighborSampler, placement: str) -> tuple[Any, d
     else:
         busiest = None
         if placement == "cached":
-            degrees = torch.bincount(data.edge_index[0].cpu(), minlength=sampler.num_nodes)
+            degrees = torch.bincount(torch.empty(0, dtype=torch.long) if data.edge_index is None else data.edge_index[0].cpu(), minlength=sampler.num_nodes)
             busiest = degrees.topk(max(1, sampler.num_nodes // 10)).indices.numpy()
         for key in away:
             value = data[key]
@@ -318,7 +351,7 @@ def _placed(data: Any, sampler: NeighborSampler, placement: str) -> tuple[Any, d
                                     session=sampler._session)
                 del resident[key]
     # Only its device and its length are asked for.
-    resident.edge_index = torch.zeros((2, 1), dtype=torch.long, device=sampler.device).expand(2, data.edge_index.shape[1])
+    resident.edge_index = torch.zeros((2, 1), dtype=torch.long, device=sampler.device).expand(2, data.num_edges)
     resident.num_nodes = data.num_nodes
     return resident.to(sampler.device), tables
 

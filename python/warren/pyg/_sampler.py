@@ -34,29 +34,33 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
     """Samples of a homogeneous graph's in-neighbours, hop by hop: a vertex' are drawn once a batch, in the hop after the one that found it.
 
     data: a Data with `edge_index`, or a pair of a FeatureStore and a GraphStore with one type of edges; as it is now: later changes are not seen. num_neighbors: how many a hop, -1 for all; replace, disjoint, weight_attr,
-    subgraph_type ("directional", "bidirectional" or "induced"), time_attr and temporal_strategy as of PyTorch Geometric's sampler: edges, or edges from vertices, that are later than their seed are not sampled, and trees are
-    disjoint. Of a pair of stores `time_attr` is a tensor of the feature store, with as many times as there are vertices, or edges. labor, layer_dependency: as of warren.sample. device: "cpu", "cuda", or "auto": a GPU where there is one.
+    subgraph_type ("directional", "bidirectional" or "induced"; directed=False is the last), time_attr and temporal_strategy as of PyTorch Geometric's sampler: edges, or edges from vertices, that are later than their seed are not sampled, and trees are
+    disjoint. Of a pair of stores `time_attr` is a tensor of the feature store, with as many times as there are vertices, or edges. sample_direction: "forward" draws along in-edges, "backward" along out-edges, not with times. is_sorted, share_memory: accepted, as edges are sorted here and there are no
+    worker processes. labor, layer_dependency: as of warren.sample. device: "cpu", "cuda", or "auto": a GPU where there is one.
     Draws follow torch.manual_seed(). After warren.join_processes() the graph is spread over the processes' devices, and each process samples seeds of its own.
     Raises ValueError for what it cannot do, naming it; VertexError for edges of no vertices.
     """
 
-    def __init__(self, data: Any, num_neighbors: Any, replace: bool = False, subgraph_type: Any = "directional", disjoint: bool = False, temporal_strategy: str = "uniform",
-                 time_attr: str | None = None, weight_attr: str | None = None, is_sorted: bool = False, device: str = "auto", session: Session | None = None,
-                 *, labor: bool = False, layer_dependency: bool = False):
+    def __init__(self, data: Any, num_neighbors: Any, subgraph_type: Any = "directional", replace: bool = False, disjoint: bool = False, temporal_strategy: str = "uniform",
+                 time_attr: str | None = None, weight_attr: str | None = None, is_sorted: bool = False, share_memory: bool = False, directed: bool = True,
+                 sample_direction: str = "forward", *, device: str = "auto", session: Session | None = None, labor: bool = False, layer_dependency: bool = False):
         if is_remote(data):
             if weight_attr is not None:
                 raise ValueError(f"weight_attr: got {weight_attr!r}, expected None: a pair of stores has no weights of edges")
             edge_index, self.num_nodes = edges_of(data)
         else:
             _check_data(data)
-            edge_index, self.num_nodes = data.edge_index, int(data.num_nodes or 0)
+            edge_index, self.num_nodes = torch.empty((2, 0), dtype=torch.long) if data.edge_index is None else data.edge_index, int(data.num_nodes or 0)
         choice("device", device, DEVICES)
         if isinstance(num_neighbors, dict):
             raise ValueError("num_neighbors: got a dict, expected a list of numbers, one a hop: the graph has one type of edges")
-        self.num_neighbors: list[int] = hops_of("num_neighbors", num_neighbors)
-        self.subgraph_type = str(getattr(subgraph_type, "value", subgraph_type))
+        self.num_neighbors: list[int] = [] if isinstance(num_neighbors, (list, tuple)) and len(num_neighbors) == 0 else hops_of("num_neighbors", num_neighbors)
+        self.subgraph_type = str(getattr(subgraph_type, "value", subgraph_type)) if directed else "induced"
         if self.subgraph_type not in ("directional", "bidirectional", "induced"):
             raise ValueError(f'subgraph_type: got {self.subgraph_type!r}, expected "directional", "bidirectional" or "induced"')
+        if sample_direction not in ("forward", "backward"):
+            raise ValueError(f'sample_direction: got {sample_direction!r}, expected "forward" or "backward"')
+        self.is_backward = sample_direction == "backward"
         self.replace = bool(replace)
         self.disjoint = bool(disjoint) or time_attr is not None
         self.is_weighted = weight_attr is not None
@@ -76,7 +80,7 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
         edge_time = None
         if time_attr is not None:
             self.node_time, edge_time = _stored_times(data, time_attr, self.num_nodes, edge_index.shape[1]) if is_remote(data) else _times_of(data, time_attr, self.num_nodes)
-        self._graph, self._permutation, rows = _graph_of(edge_index, self.num_nodes, weights, self.device)
+        self._graph, self._permutation, rows = _graph_of(edge_index, self.num_nodes, weights, self.device, self.is_backward)
         self._rows: Any = rows if self.subgraph_type == "induced" else None
         if self.node_time is not None:
             self._edge_times = EdgeTimes(self.node_time[rows[1].cpu().long()])
@@ -84,6 +88,8 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
             self._edge_times = EdgeTimes(edge_time if self._permutation is None else edge_time[self._permutation.cpu()])
 
     def _check_choices(self, time_attr: str | None) -> None:
+        if self.is_backward and time_attr is not None:
+            raise ValueError('sample_direction: got "backward" with time_attr, expected none: what is later than a seed is told of its in-edges')
         if self.temporal_strategy not in ("uniform", "last"):
             raise ValueError(f'temporal_strategy: got {self.temporal_strategy!r}, expected "uniform" or "last"')
         if self.temporal_strategy == "last":
@@ -111,7 +117,7 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
     def prepare(self, batch: int, flight: int) -> None:
         """Of one rank of several processes: all calls from here on are of `flight` batches of `batch` seeds at most. All ranks call it together."""
         self._own_batch, self._own_flight = batch, flight
-        if self.own and self.num_nodes > 0:
+        if self.own and self.num_nodes > 0 and self.num_neighbors:
             # What the ranks make at their first draw: one without seeds would never come to it, and the others would wait.
             self._drawn([torch.zeros(1, dtype=torch.long)], [None if self._edge_times is None else torch.zeros(1, dtype=torch.long)], 0)
 
@@ -215,6 +221,8 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
             return lambda: [self._empty() if tell is None else tell()[0] for tell in tellers]
         seeds = batches[0] if len(batches) == 1 else torch.cat(list(batches))
         check_vertices("input", seeds, self.num_nodes)
+        if not self.num_neighbors:
+            return lambda: [self._alone(batch) for batch in batches]
         size, flight = batches[0].numel(), len(batches)
         if self.own:  # What the ranks make together must not depend on the batch.
             is_prepared = size <= self._own_batch and flight <= self._own_flight
@@ -232,6 +240,9 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
                 outputs = [out.to_bidirectional(keep_orig_edges=False) for out in outputs]
             elif self.subgraph_type == "induced":
                 outputs = [self._induced(out) for out in outputs]
+            if self.is_backward:
+                for out in outputs:
+                    out.row, out.col = out.col, out.row
             return outputs
 
         return tell
@@ -252,6 +263,14 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
         row, col, edge = order[at[inside]], col[inside], edge[inside]
         edge = edge if self._permutation is None else self._permutation[edge.to(self._permutation.device)]
         return SamplerOutput(node=out.node, row=row.to(self.device), col=col.to(self.device), edge=edge.to(self.device), batch=out.batch)
+
+    def _alone(self, seeds: Any) -> SamplerOutput:
+        """A sample of no hops."""
+        out = self._empty()
+        out.node = seeds.long().to(self.device)
+        out.batch = torch.arange(seeds.numel(), device=self.device) if self.disjoint else None
+        out.num_sampled_nodes = [seeds.numel()]
+        return out
 
     def _empty(self) -> SamplerOutput:
         nothing = torch.empty(0, dtype=torch.long, device=self.device)
@@ -281,8 +300,11 @@ def _check_data(data: Any) -> None:
         raise ValueError("data: got a HeteroData, expected a Data: graphs with several types of vertices or edges are not taken; to_homogeneous() makes one of it")
     if not isinstance(data, Data):
         raise ValueError(f"data: got {type_name(data)}, expected a torch_geometric.data.Data, or a pair of a FeatureStore and a GraphStore")
-    if getattr(data, "edge_index", None) is None:
-        raise ValueError("data: got one without edge_index, expected one with it: adj and adj_t are not taken")
+    if "adj" in data or "adj_t" in data:
+        raise ValueError("data: got one with adj or adj_t, expected one with edge_index alone: sparse tensors are not taken")
+    edges = data.edge_index
+    if edges is not None and (not isinstance(edges, torch.Tensor) or edges.layout != torch.strided or edges.dim() != 2 or edges.shape[0] != 2):
+        raise ValueError(f"data.edge_index: got {f'shape {tuple(edges.shape)}, {edges.layout}' if isinstance(edges, torch.Tensor) else type_name(edges)}, expected a dense tensor of shape (2, m)")
 
 
 def _weights_of(data: Any, name: str) -> Any:
@@ -290,8 +312,12 @@ def _weights_of(data: Any, name: str) -> Any:
     if weights is None or not data.is_edge_attr(name):
         raise ValueError(f"weight_attr: got {name!r}, expected an attribute of the edges with a weight each")
     weights = weights.reshape(-1).to(torch.float32)
-    if weights.numel() != data.edge_index.shape[1]:
-        raise ValueError(f"weight_attr: got {weights.numel()} weights, expected one an edge, {data.edge_index.shape[1]}")
+    if weights.numel() != data.num_edges:
+        raise ValueError(f"weight_attr: got {weights.numel()} weights, expected one an edge, {data.num_edges}")
+    is_bad = ~(weights.isfinite() & (weights >= 0))
+    if bool(is_bad.any()):
+        at = int(is_bad.to(torch.uint8).argmax())
+        raise ValueError(f"weight_attr: {name}[{at}] is {float(weights[at])}, expected numbers that are finite and 0 or more")
     return weights
 
 
@@ -300,7 +326,7 @@ def _times_of(data: Any, name: str, num_nodes: int) -> tuple[Any, Any]:
     if name in data and data.is_node_attr(name):
         return _integers_of("time_attr", data[name], num_nodes, "vertex"), None
     if name in data and data.is_edge_attr(name):
-        return None, _integers_of("time_attr", data[name], data.edge_index.shape[1], "edge")
+        return None, _integers_of("time_attr", data[name], data.num_edges, "edge")
     raise ValueError(f"time_attr: got {name!r}, expected an attribute of the vertices or of the edges with a time each")
 
 
@@ -343,23 +369,25 @@ def _not_later(node_time: Any, weight: Any, times: Any, generator: Any) -> Any:
     return order[places.clamp(min=0)]
 
 
-def _graph_of(edge_index: Any, num_nodes: int, weights: Any, device: Any) -> tuple[Graph, Any, tuple[Any, Any]]:
-    """The graph of the in-edges; for each of its edges the column of `edge_index`, None where they are in that order already; and its offsets and sources."""
+def _graph_of(edge_index: Any, num_nodes: int, weights: Any, device: Any, is_backward: bool) -> tuple[Graph, Any, tuple[Any, Any]]:
+    """The graph of the in-edges, or of the out-edges (`is_backward`); for each of its edges the column of `edge_index`, None where they are in that order already; and its offsets and sources."""
     edges = edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index
-    try:
+
+    def sorted_on(device: Any) -> tuple[Any, Graph, tuple[Any, Any]]:
         source, target = edges.detach().to(device)
-        order, graph, rows = _sorted_graph(source, target, num_nodes, weights, device)
+        check_vertices("data.edge_index[0]", source, num_nodes)
+        check_vertices("data.edge_index[1]", target, num_nodes)
+        return _sorted_graph(*((target, source) if is_backward else (source, target)), num_nodes, weights, device)
+
+    try:
+        order, graph, rows = sorted_on(device)
     except torch.OutOfMemoryError:
-        device = torch.device("cpu")
-        source, target = edges.detach().cpu()
-        order, graph, rows = _sorted_graph(source, target, num_nodes, weights, device)
+        order, graph, rows = sorted_on(torch.device("cpu"))
     is_same = bool((order[1:] > order[:-1]).all())
     return graph, None if is_same else order, rows
 
 
 def _sorted_graph(source: Any, target: Any, num_nodes: int, weights: Any, device: Any) -> tuple[Any, Graph, tuple[Any, Any]]:
-    check_vertices("data.edge_index[0]", source, num_nodes)
-    check_vertices("data.edge_index[1]", target, num_nodes)
     keys = target.long() * max(1, num_nodes) + source
     order = None
     if weights is not None:  # Parallel edges are by weight in the graph.

@@ -6,6 +6,7 @@ operators do not have (sparse tensors in place of edge_index, other aggregations
 """
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
@@ -74,6 +75,19 @@ def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
     return kept[1]
 
 
+class _Scriptable:
+    """torch.jit.script() takes PyTorch Geometric's layer with the same parameters: TorchScript knows none of warren's operators."""
+
+    def __prepare_scriptable__(self) -> Any:
+        plain: Any = copy.copy(self)
+        plain.__class__ = next(kind for kind in type(self).__mro__ if kind.__module__.startswith("torch_geometric."))
+        if isinstance(self, GCNConv):
+            del plain.__dict__["_kept_norm"], plain.__dict__["_kept_of_base"]
+            plain._cached_edge_index = None
+        plain._set_jittable_templates()
+        return plain
+
+
 def _is_bare(linear: Any) -> bool:
     """Whether the layer is a product, and perhaps a bias, that nobody looks at: it may be computed with what comes before or after it."""
     return (type(linear) is Linear and not isinstance(linear.weight, UninitializedParameter)
@@ -87,7 +101,7 @@ def _plus_product(out: Any, x: Any, linear: Any, made_by: Any) -> Any:
     return out.addmm_(x, linear.weight.t()) if is_plain else out + linear(x)
 
 
-class GCNConv(pyg.GCNConv):  # type: ignore[misc]
+class GCNConv(_Scriptable, pyg.GCNConv):  # type: ignore[misc]
     """x' = D^-1/2 (A + I) D^-1/2 x W + b, as torch_geometric.nn.GCNConv, whose arguments and parameters it has; edge weights too.
 
     edge_index may be an Adjacency, then without edge weights of its own loops, or a DistributedAdjacency with the weights of all edges. Agrees with PyTorch Geometric's to the rounding of float32. x may be a pair, of sources and of targets, which are the first sources
@@ -96,9 +110,19 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
 
     propagate_type = {"x": torch.Tensor, "edge_weight": OptTensor}
 
-    def reset_parameters(self) -> None:
-        super().reset_parameters()
-        self._kept_norm: Any = None
+    _kept_norm: Any
+    _kept_of_base: Any
+
+    @property
+    def _cached_edge_index(self) -> Any:
+        """What the base class keeps with `cached`. Who sets it to None, as programs do for another graph, empties both."""
+        return self._kept_of_base
+
+    @_cached_edge_index.setter
+    def _cached_edge_index(self, value: Any) -> None:
+        self._kept_of_base = value
+        if value is None:
+            self._kept_norm = None
 
     def forward(self, x: Any, edge_index: Any, edge_weight: Any = None) -> Any:
         _check_ranks(self, edge_index, x)
@@ -191,7 +215,7 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
         return values, loops, scale.masked_fill(scale == torch.inf, 0).view(-1, 1)
 
 
-class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
+class SAGEConv(_Scriptable, pyg.SAGEConv):  # type: ignore[misc]
     """x' = W_l mean of the neighbours' x + W_r x, as torch_geometric.nn.SAGEConv, whose arguments and parameters it has; also "sum", "add" and "max".
 
     x may be a pair, of sources and targets; edge_index may be an Adjacency or a DistributedAdjacency.
@@ -229,7 +253,7 @@ class SAGEConv(pyg.SAGEConv):  # type: ignore[misc]
         return functional.normalize(out, p=2.0, dim=-1) if self.normalize else out
 
 
-class GINConv(pyg.GINConv):  # type: ignore[misc]
+class GINConv(_Scriptable, pyg.GINConv):  # type: ignore[misc]
     """x' = nn((1 + eps) x + the sum of the neighbours' x), as torch_geometric.nn.GINConv, whose arguments and parameters it has. edge_index may be an Adjacency or a DistributedAdjacency."""
 
     propagate_type = {"x": OptPairTensor}
@@ -245,7 +269,7 @@ class GINConv(pyg.GINConv):  # type: ignore[misc]
         return self.nn(out + (1 + self.eps) * target)
 
 
-class _Attention:
+class _Attention(_Scriptable):
     """What both kinds of attention have in common."""
 
     heads: int
