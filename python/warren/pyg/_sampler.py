@@ -412,7 +412,8 @@ def _outputs_of(found: SampledBatches, permutation: Any, disjoint: bool) -> list
     hops = []
     for hop, (edge_begins, offset_begins) in enumerate(zip(found.edge_begins, found.offset_begins)):
         offsets, ends, ids = (found.array(name, hop, "torch") for name in ("offsets", "targets", "edge_ids"))
-        ids = ids if permutation is None else permutation[ids.to(permutation.device)]
+        # Arrays of nothing are on no device.
+        ends, ids = ends.to(offsets.device), (ids if permutation is None else permutation[ids.to(permutation.device)]).to(offsets.device)
         # One offset more than rows: what stands between two batches counts no edges.
         counts = (offsets[1:] - offsets[:-1]).clamp_(min=0)
         begins = torch.from_numpy(offset_begins).to(offsets.device)

@@ -260,7 +260,7 @@ class _Sums(torch.autograd.Function):  # type: ignore[misc]
 
 def takes_sums(x: Any) -> bool:
     """Whether call_sums() computes these rows."""
-    return x.dim() == 2 and x.layout == torch.strided and x.shape[1] > 0 and _is_for_engine(x) and _is_eager(x)
+    return _is_eager(x) and x.dim() == 2 and x.layout == torch.strided and x.shape[1] > 0 and _is_for_engine(x)
 
 
 def call_sums(adjacency: Any, x: Any, scale: Any, own: int) -> tuple[Any, Any]:
