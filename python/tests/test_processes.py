@@ -108,6 +108,8 @@ def test_own_without_processes():
     session = warren.Session(device="cpu", devices=2)
     with pytest.raises(ValueError, match="own: ranks of one process have one caller"):
         warren.sample_batches(graph, [1, 2, 3], [3], own=True, session=session)
+    with pytest.raises(ValueError, match="edge_times: got an array with own"):
+        warren.sample_batches(graph, [1, 2, 3], [3], own=True, edge_times=np.zeros(graph.num_edges, np.int64), seed_times=1)
     with pytest.raises(ValueError, match="own: ranks of one process"):
         warren.Table(np.arange(4.0), session=session).gather([2], own=True)
 

@@ -141,7 +141,7 @@ class SampledBatches(Sequence[Sample]):
 
 
 class EdgeTimes:
-    """Times of a graph's edges, for calls that sample by time: lists of edges are sorted by the first call, and later ones with the same options use them.
+    """Times of a graph's edges, for calls that sample by time: lists of edges are sorted by the first call, and later ones with the same options and as many seeds use them.
 
     times: integers of 64 bits, one for each edge, in the order of to_edges(). Raises ValueError for what are none.
     """
@@ -252,7 +252,7 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     graph, too. batch: the first batch's number; the others follow. in_flight: batches that a device samples at a time, 0: chosen; it changes times and memory
     alone. devices: batches are shared out among them, and the arrays are on the first. The rest, determinism too, as of sample().
     own: after join_processes(), each process gives seeds of its own and gets their samples alone, on its device, at a time of its own; the first call with the
-    same options all processes make together, and draws differ from process to process.
+    same options all processes make together, and draws differ from process to process. edge_times are then an EdgeTimes.
     Raises as sample(), and ValueError for a batch_size of 0, and for own where several devices have one process.
     """
     check_graph(graph)
@@ -264,6 +264,8 @@ def sample_batches(graph: Graph, seeds: Any, fanouts: Sequence[int] | int = (15,
     flight = whole_number("in_flight", in_flight, 0, "a number of batches, or 0 to choose")
     most = 2**32 - 1
     choices = _choices(chosen.size, replace, weighted, disjoint, once, labor, layer_dependency, edge_times, seed_times, temporal_strategy)
+    if own and edge_times is not None and not isinstance(edge_times, EdgeTimes):
+        raise ValueError("edge_times: got an array with own, expected a warren.EdgeTimes: what the processes made together is found again by it")
     found = _core.sample_batches(graph._core, chosen, hops, size if own else min(size, chosen.size), choices, bool(edge_ids),
                                  seed_number(seed), _batch_number(batch), min(flight, most), bool(own), run)
     counts = [min(size, chosen.size - at) for at in range(0, chosen.size, size)]
