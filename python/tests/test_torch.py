@@ -53,6 +53,19 @@ def test_spmm_and_sddmm(device, shape):
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_largest_of_no_numbers(device):
+    """By the engine and by PyTorch: NaN is below any number; of NaNs alone NaN; of nothing 0."""
+    nan, inf = float("nan"), float("inf")
+    x = torch.tensor([nan, -inf, 2.0, 5.0, nan], device=device).view(-1, 1)
+    edges = torch.tensor([[0, 1, 0, 3, 2, 0, 4, 1], [0, 0, 1, 1, 1, 2, 2, 4]], device=device)
+    for dtype in (torch.float32, torch.float64):
+        rows = x.to(dtype).requires_grad_()
+        found = spmm(Adjacency(edges, 5), rows, reduce="max")
+        assert torch.equal(found.nan_to_num(nan=77.0, neginf=-88.0).view(-1).cpu(), torch.tensor([-88.0, 5.0, 77.0, 0.0, -88.0], dtype=dtype))
+        assert torch.autograd.grad(found.sum(), rows)[0].view(-1).tolist() == [1, 2, 0, 1, 0]
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("heads", [(), (3,)])
 def test_edge_softmax(device, heads):
     edges = some_edges(device)
@@ -552,6 +565,14 @@ def test_what_gcn_keeps_is_emptied():
     of_second = layer(x, second)
     layer.cached = False
     assert torch.equal(layer(x, second), of_second) and torch.equal(layer(x, first), of_first) and not torch.allclose(of_first, of_second)
+
+
+def test_weights_of_other_edges():
+    pytest.importorskip("torch_geometric")
+    from warren.torch import GCNConv
+
+    with pytest.raises(ValueError, match="edge_weight: got 3 weights, expected one for each of 300 edges"):
+        GCNConv(4, 4)(randn(TARGETS, 4), some_edges(sources=TARGETS), torch.ones(3))
 
 
 def test_a_state_of_another_shape():

@@ -140,6 +140,8 @@ class GCNConv(_Scriptable, pyg.GCNConv):  # type: ignore[misc]
             adjacency, values, loops, scale = self._kept_norm
         else:
             adjacency = _edges_of(edge_index, count, x.shape[0])
+            if edge_weight is not None and edge_weight.shape[0] != adjacency.num_edges:
+                raise ValueError(f"edge_weight: got {edge_weight.shape[0]} weights, expected one for each of {adjacency.num_edges} edges")
             values, loops, scale = self._norm(adjacency, edge_weight, x.dtype)
             if self.normalize and self.cached:
                 self._kept_norm = (adjacency, values, loops, scale)

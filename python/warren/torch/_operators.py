@@ -398,10 +398,15 @@ def _row_max(x: Any, ptr: Any, other: Any) -> tuple[Any, Any]:
         return out, arg
     rows = _entry_rows(ptr, other.numel())
     ends = x[other.long()]
-    out = _largest(ends, rows, shape)
+    # As the engine: NaN is smaller than any number, and the largest of NaNs alone.
+    is_number = ~ends.isnan()
+    out = _largest(torch.where(is_number, ends, -torch.inf), rows, shape)
+    has_number = _largest(is_number.to(x.dtype), rows, shape) > 0
+    out = torch.where(has_number, out, torch.nan)
     # The first entry among equals.
     places = torch.arange(other.numel(), device=x.device).unsqueeze(-1).expand_as(ends)
-    first = torch.full(shape, other.numel(), device=x.device).scatter_reduce_(0, rows.unsqueeze(-1).expand_as(ends), torch.where(ends == out[rows], places, other.numel()), "amin")
+    is_largest = torch.where(has_number[rows], is_number & (ends == out[rows]), ~is_number)
+    first = torch.full(shape, other.numel(), device=x.device).scatter_reduce_(0, rows.unsqueeze(-1).expand_as(ends), torch.where(is_largest, places, other.numel()), "amin")
     is_there = first < other.numel()
     padded = torch.cat([other, other.new_full((1,), -1)])
     return torch.where(is_there, out, 0), padded[first]
