@@ -86,7 +86,7 @@ class DistributedAdjacency:
 
     def pull(self, x: Any) -> Any:
         """The halo's rows of x, which are the ranks' own ones: (halo, ...) of (own, ...). Its gradient adds up, with the owners, what ranks make of their halo's. Collective."""
-        return self._run(x, lambda rows: _Pull.apply(rows, self._whole, len(self.halo)))
+        return self._run(x, lambda rows: _Move.apply(rows, self._whole, len(self.halo), False))
 
     def with_halo(self, x: Any) -> Any:
         """x, and behind it the halo's rows of it: sources as `local` has them. Collective."""
@@ -188,33 +188,17 @@ class _Multiply(torch.autograd.Function):  # type: ignore[misc]
         return _Multiply.apply(grad, ctx.core, not ctx.transpose), None, None
 
 
-class _Pull(torch.autograd.Function):  # type: ignore[misc]
-    """The halo's rows (halo, k) of own rows (own, k) of float32."""
+class _Move(torch.autograd.Function):  # type: ignore[misc]
+    """The halo's rows (halo, k) of own rows (own, k) of float32; or, pushed, what ranks have for the rows of their halos, added up for own rows. Each is the other's adjoint."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, core: _core.DistributedGraph, halo: int) -> Any:
-        ctx.core, ctx.own = core, x.shape[0]
-        x = x.contiguous()
-        out = x.new_empty((halo, x.shape[1]))
-        core.pull(_arrays(x, out))
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        return _Push.apply(grad, ctx.core, ctx.own), None, None
-
-
-class _Push(torch.autograd.Function):  # type: ignore[misc]
-    """What ranks have for the rows of their halos (halo, k), added up for own rows (own, k)."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Any, core: _core.DistributedGraph, own: int) -> Any:
-        ctx.core, ctx.halo = core, rows.shape[0]
+    def forward(ctx: Any, rows: Any, core: _core.DistributedGraph, count: int, is_push: bool) -> Any:
+        ctx.core, ctx.count, ctx.is_push = core, rows.shape[0], is_push
         rows = rows.contiguous()
-        out = rows.new_empty((own, rows.shape[1]))
-        core.push(_arrays(rows, out))
+        out = rows.new_empty((count, rows.shape[1]))
+        (core.push if is_push else core.pull)(_arrays(rows, out))
         return out
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return _Pull.apply(grad, ctx.core, ctx.halo), None, None
+        return _Move.apply(grad, ctx.core, ctx.count, not ctx.is_push), None, None, None
