@@ -76,6 +76,7 @@ def asynchronous(gpus, modes=("async", "sync")):
         ("BFS, comm", f"bfs {COMM} --source 0 --repeat 7"),
         ("PageRank, k22, to 1e-6", f"pagerank {KRON} {pagerank}"),
         ("PageRank, comm, to 1e-6", f"pagerank {COMM} {pagerank}"),
+        ("PageRank, kron:25, to 1e-6", "pagerank kron:25 --symmetrize --drop-self-loops --tolerance 1e-6 --repeat 3"),
     ]
     return [command("asynchronous", f"{work}, {mode}", gpus, f"{arguments} --mode {mode}") for work, arguments in works for mode in modes]
 
@@ -100,6 +101,7 @@ def out_of_memory(gpus):
         row("BFS, k24, half of the lists cached", f"--graph kron:24 --work bfs --cache 1041538740 {host}", beside="the row without a cache"),
         row("SSSP, k24, weights 1..64", "--graph kron:24 --work sssp --low 1 --high 64 --edges host --repeat 3", beside="EMOGI's code on one H200: 206.7 ms", seconds=30.0),
         row("BFS, kron:27", f"--graph kron:27 --work bfs {host}", seconds=30.0),
+        row("BFS, kron:27, push only", f"--graph kron:27 --work bfs --push-only {host}", seconds=30.0),
         row("BFS, kron:27, compressed", f"--graph kron:27 --work bfs {packed}", beside="the row of plain lists", seconds=40.0),
     ]
     if host_bytes() < LISTS_OF_KRON30 * 1.2:
@@ -151,18 +153,22 @@ def gathers(gpus):
     return rows
 
 
+STRATEGIES = "broadcast,broadcast-pipelined,pull,once,staged,fused,cover"
+
+
 def products(gpus):
     """Beside cuSPARSE on one GPU; every strategy on several."""
+    grid = [command("grid-spmm", "SpMM, grid 2048x2048, k = 128", gpus, "spmm grid:2048x2048 --k 128 --repeat 9")]
     if gpus == 1:
-        return [Row(f"sparse-{name}", f"products with {name} beside cuSPARSE", 1, f"bench_sparse --graph {graph} --ks 16,32,64,128,256 --repeat 5 --calls 5", "file", "cuSPARSE in the same program", 60.0)
+        return grid + [Row(f"sparse-{name}", f"products with {name} beside cuSPARSE", 1, f"bench_sparse --graph {graph} --ks 16,32,64,128,256 --repeat 5 --calls 5", "file", "cuSPARSE in the same program", 60.0)
                 for name, graph in (("k22", "kron:22"), ("comm", COMM))]
     graphs = (("comm", COMM), ("k22", KRON))
-    rows = [Row(f"spmm-{name}", f"strategies of products with {name}", gpus, f"warren bench spmm {graph} --ks 32,128 --repeat 7 --verify --device cuda --devices {gpus}", "file", NONE, 60.0)
+    rows = [Row(f"spmm-{name}", f"strategies of products with {name}", gpus, f"warren bench spmm {graph} --ks 32,128 --strategies {STRATEGIES},auto --repeat 7 --verify --device cuda --devices {gpus}", "file", NONE, 60.0)
             for name, graph in graphs]
     if gpus >= 4 and gpus % 2 == 0:  # Two workgroups, a link between them that is ten times slower.
         rows += [Row(f"slow-{name}", f"products with {name} over a slow link between workgroups", gpus,
                      f"warren bench spmm {graph} --ks 32,128 --repeat 5 --device cuda --devices {gpus} --workgroup {gpus // 2} --slow 10", "file", NONE, 60.0) for name, graph in graphs]
-    return rows
+    return grid + rows
 
 
 def in_order(gpus):
@@ -177,4 +183,4 @@ def in_order(gpus):
             *(row for count in counts for row in training(count, "bfloat16"))]
 
 
-SUITES = ("headline", "scaling", "asynchronous", "out-of-memory", "training", "sparse", "spmm", "slow", "sampling", "gather")
+SUITES = ("headline", "scaling", "asynchronous", "out-of-memory", "training", "sparse", "spmm", "grid-spmm", "slow", "sampling", "gather")
