@@ -177,6 +177,24 @@ TEST(Sssp, SweepsLargeBinsOfFarEdges) {
 
 TEST(Sssp, SweepsLargeBinsOfRanksApart) { check_large_bins(fixtures::cpu_teams_apart().front()); }
 
+/// So much mail that its distances go beside its ids, of vertices that are bettered several times.
+void check_much_mail(const std::vector<team::TeamOptions>& teams) {
+  const Case star("out-star", with_integers(fixtures::star(1 << 19, false), 1, 64), {0});
+  const Case reals("out-star, real weights", with_reals(fixtures::star(1 << 18, false)), {0});
+  for (const auto& options : teams) {
+    check(options, star);
+    check(options, reals);
+  }
+  if (testing_support::is_small()) return;
+  const Case random("urand", with_integers(fixtures::generated("urand:18", true), 1, 64), {0});
+  for (const auto& options : teams) check(options, random, {1e300});
+}
+
+TEST(Sssp, MuchMailGoesWithItsDistances) {
+  const auto teams = fixtures::cpu_teams();
+  check_much_mail({teams[2], teams[4]});
+}
+
 TEST(Sssp, WeightsOfZeroEverywhere) {
   const Case zeros("zeros", with_integers(fixtures::generated("kron:8", true), 0, 0));
   for (const auto& options : fixtures::cpu_teams()) check(options, zeros, {0.0, 1.0});
@@ -315,6 +333,11 @@ TEST(SsspCuda, OfRanksApart) {
 TEST(SsspCuda, SweepsLargeBinsOfFarEdges) {
   if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
   for (const auto& options : fixtures::cuda_teams_of_waiting_kernels()) check_large_bins(options);
+}
+
+TEST(SsspCuda, MuchMailGoesWithItsDistances) {
+  if (exec::cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
+  check_much_mail(fixtures::cuda_teams_of_waiting_kernels());
 }
 
 TEST(SsspCuda, DistancesDoNotDependOnDelta) {

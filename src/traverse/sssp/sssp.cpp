@@ -76,16 +76,16 @@ class SsspWords {
     if (ranks > 1) {
       program_.mailed = take(device_, mailed_, program_.words);
       program_.outbox = take(device_, outbox_, shard.vertices);
+      program_.offered = take(device_, offered_, shard.vertices);
     }
     const auto rank = static_cast<std::size_t>(team.rank());
     const std::uint64_t first = shard.cuts[rank], end = shard.cuts[rank + 1];
     windows_.share(team, nearest_, program_.nearest_of);
     windows_.share(team, outbox_, program_.outbox_of, first, end);
     windows_.share(team, outbox_count_, program_.outbox_count_of);
-    if (team.needs_windows()) {
-      program_.offered = take(device_, offered_, shard.vertices);
-      windows_.share(team, offered_, program_.offered_of, first, end);
-    } else {
+    windows_.share(team, offered_, program_.offered_of, first, end);
+    program_.offered_by_windows = team.needs_windows();
+    if (!team.needs_windows()) {
       share(team, program_.distance, program_.distance_of);
     }
   }
@@ -276,6 +276,7 @@ SearchOutcome search_scans(team::Team& team, const exec::Stream& stream, const g
   initial.narrowest = delta;
   initial.vertices = shard.vertices;
   initial.all_edges = shard.edges;
+  initial.may_tell = !team.needs_windows();
   const SsspScanState last = SsspSearch<Backend, Metric, kPacked>::scan(
       team, stream, {program, shard.is_symmetric}, initial);
   return {last.has_overflowed,         last.is_settled, last.steps,

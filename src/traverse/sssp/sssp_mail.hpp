@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the ranks of an SSSP tell each other: ids of vertices that were bettered. The owner reads
-// the distance in the sender's words after the barrier, or beside the id. `parity`: of the slot
-// that relaxed.
+// the distance in the sender's words after the barrier, or beside the id, where the sender has put
+// it: words over a link are read one at a time, a list as a whole. `parity`: of the slot that
+// relaxed.
 #pragma once
 
 #include <vector>
@@ -39,9 +40,11 @@ struct SsspOutbox {
 };
 
 /// f(worker, vertex, distance) for what other ranks offer to this one, by whole warps, with
-/// kUnreached for nothing: the tasks are their mail, laid end to end.
+/// kUnreached for nothing: the tasks are their mail, laid end to end. `is_beside`: distances are
+/// beside the ids.
 template <class Grid, class Program, class F>
-WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity, F&& f) {
+WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity, bool is_beside,
+                        F&& f) {
   using WarpType = typename Grid::Warp;
   using Metric = typename Program::Metric;
   constexpr std::uint32_t kLanes = Grid::kWarpLanes;
@@ -63,7 +66,7 @@ WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity
     typename Metric::Word distance = Metric::kUnreached;
     if (has) {
       to = program.outbox_of[p][program.cuts[program.rank] + index];
-      distance = program.offered != nullptr
+      distance = is_beside
                      ? program.offered_of[p][program.cuts[program.rank] + index]
                      : program.distance_of[p][to];
     }
@@ -98,6 +101,20 @@ void show_mail(const Program& program, std::uint32_t parity, Show&& show) {
     show(static_cast<int>(q), counts + q, sizeof *counts);
     show(static_cast<int>(q), mail, count[q] * sizeof *mail);
     show(static_cast<int>(q), offered, count[q] * sizeof *offered);
+  }
+}
+
+/// Puts the distances of this rank's mail beside its ids, after the step that mailed: a vertex that
+/// was bettered twice has its last distance. What was mailed may be mailed again.
+template <class Grid, class Program>
+WARREN_HD void tell_distances(Grid& grid, const Program& program, std::uint32_t parity) {
+  for (int q = 0; q < program.ranks; ++q) {
+    grid.template for_each<exec::Thread>(
+        program.mail_count(program.rank, q, parity), [&](auto&, std::uint64_t i) {
+          const Vertex v = program.outbox[program.cuts[q] + i];
+          program.offered[program.cuts[q] + i] = program.distance[v];
+          exec::atomic_store(program.mailed[v / kWordBits], BitmapWord{0});
+        });
   }
 }
 

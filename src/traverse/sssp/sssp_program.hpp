@@ -12,8 +12,8 @@
 //
 // Each rank has words for all vertices: of its own the distances, of others the best that it has
 // mailed. What betters one is mailed to the owner once a step, as an id; the owner reads the
-// distance in the sender's words after the barrier. Where ranks need windows the distances go with
-// the ids.
+// distance in the sender's words after the barrier. Where ranks need windows, and where scans have
+// much mail, the distances go with the ids.
 #pragma once
 
 #include "traverse/sssp/sssp_relax.hpp"
@@ -67,8 +67,9 @@ struct SsspProgram {
   const Vertex* outbox_of[kMaxRanks] = {};
   std::uint64_t* outbox_count = nullptr;  ///< [2][kMaxRanks], by parity of the slot.
   const std::uint64_t* outbox_count_of[kMaxRanks] = {};
-  Word* offered = nullptr;  ///< Of ranks that need windows: distances of what is in the outbox.
+  Word* offered = nullptr;  ///< Distances of what is in the outbox.
   const Word* offered_of[kMaxRanks] = {};
+  bool offered_by_windows = false;  ///< With all mail.
 
   WARREN_HD static State next(const State& state, const team::Sums& sums) {
     return next_phase(state, sums);

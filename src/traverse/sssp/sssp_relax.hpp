@@ -71,7 +71,7 @@ class SsspRelax {
   WARREN_HD void receive() {
     // Relaxing has moved the slot on.
     for_mail(
-        grid_, program_, (state_.slot + 1) % 2,
+        grid_, program_, (state_.slot + 1) % 2, program_.offered_by_windows,
         [&](const WarpType& worker, Vertex to, Word distance) { offer(worker, to, distance); });
     finish(0);
   }

@@ -135,7 +135,7 @@ class SsspScan {
 
   WARREN_HD void receive() {
     for_mail(
-        grid_, program_, (state_.slot + 1) % 2,
+        grid_, program_, (state_.slot + 1) % 2, state_.has_told || program_.offered_by_windows,
         [&](const WarpType& worker, Vertex to, Word distance) { offer(worker, to, distance); });
     finish();
   }
@@ -253,6 +253,7 @@ class SsspScan {
     if (block_.lane() == 0 && nearest != Metric::kUnreached)
       exec::atomic_min(program_.nearest[(state_.bin + 1) % 3], nearest);
     grid_.sum(kScanAgain, writer_.have_put().again);
+    grid_.sum(kScanMailed, writer_.have_put().mailed);
     grid_.sum(kScanOpen, open_);
     grid_.sum(kScanEdges, edges_.edges());
     grid_.sum(kScanOverflow, edges_.overflows());
@@ -338,9 +339,12 @@ struct SsspScanProgram {
       case SsspScanPhase::forget:
         forget_queue(grid, state);
         break;
+      case SsspScanPhase::tell:
+        tell_distances(grid, memory, (state.slot + 1) % 2);
+        break;
       case SsspScanPhase::receive:
         Scan(grid, *this, state).receive();
-        forget_mail(grid, memory, (state.slot + 1) % 2);
+        if (!state.has_told) forget_mail(grid, memory, (state.slot + 1) % 2);
         break;
       case SsspScanPhase::check: {
         const Word end = Metric::after(begin(state), state.width);

@@ -11,6 +11,10 @@ namespace warren::traverse {
 /// A queue of fewer entries is worked off as it stands.
 inline constexpr std::uint64_t kSweepEntries = 8192;
 
+/// So many ids of a rank are worth a barrier, after which their distances are read as a list: some
+/// 7 us, in which a link carries 30,000 words that are read one by one (HARDWARE of two H100s).
+inline constexpr std::uint64_t kMuchMail = 32768;
+
 enum class SsspScanPhase : std::uint32_t {
   clear,  ///< Nothing is reached but the source.
   mark,   ///< Far edges: the bin's vertices enter a bitmap.
@@ -19,6 +23,7 @@ enum class SsspScanPhase : std::uint32_t {
   again,  ///< So do those that fell in the bin meanwhile, and long lists, piece by piece.
   sweep_again,  ///< The same in the order of their edges' addresses.
   forget,       ///< Then they are not queued any more.
+  tell,         ///< Much mail: its distances are put beside its ids.
   receive,      ///< What other ranks offer to ours.
   check,        ///< With targets, after each bin: how many of them are settled.
   done
@@ -33,6 +38,7 @@ enum SsspScanSum : std::uint32_t {
   kScanOverflow,  ///< Sums that the words cannot hold.
   kScanFarBytes,  ///< Read of compressed lists in host memory.
   kScanSettled,   ///< Targets whose distance can get no smaller.
+  kScanMailed = kScanMarked,  ///< Of steps that offer: ids put into the mail.
 };
 
 struct SsspScanState {
@@ -45,6 +51,8 @@ struct SsspScanState {
   bool may_sweep = false;   ///< The edges are far.
   bool is_bounded = false;  ///< Sums that the words cannot hold are beyond the cutoff.
   bool is_settled = false;  ///< All targets are.
+  bool may_tell = false;    ///< Ranks read each other's memory, and so distances one by one.
+  bool has_told = false;    ///< The mail's distances are beside its ids.
   std::uint32_t targets = 0;
   double width = 1.0;      ///< Of the bin.
   double narrowest = 1.0;  ///< Of all bins.
@@ -123,16 +131,20 @@ struct SsspScanState {
       state.edges += sums[kScanEdges];
       state.far_bytes += sums[kScanFarBytes];
       state.has_overflowed = state.has_overflowed || (sums[kScanOverflow] > 0 && !state.is_bounded);
+      state.has_told = state.may_tell && sums[kScanMailed] >= kMuchMail * state.ranks;
       if (has_swept) {
         state.phase = SsspScanPhase::forget;
         return state;
       }
       if (state.ranks == 1) return go_on(state);
-      state.phase = SsspScanPhase::receive;
+      state.phase = state.has_told ? SsspScanPhase::tell : SsspScanPhase::receive;
       return state;
     }
     case SsspScanPhase::forget:
       if (state.ranks == 1) return go_on(state);
+      state.phase = state.has_told ? SsspScanPhase::tell : SsspScanPhase::receive;
+      return state;
+    case SsspScanPhase::tell:
       state.phase = SsspScanPhase::receive;
       return state;
     case SsspScanPhase::receive:

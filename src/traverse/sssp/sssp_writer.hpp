@@ -52,11 +52,14 @@ struct SsspPut {
   std::uint64_t binned = 0;
   std::uint64_t again = 0;
   std::uint64_t far = 0;
+  std::uint64_t mailed = 0;
   WARREN_HD void add(std::uint32_t queue, std::uint64_t entries) {
     if (queue < kSsspBins) {
       binned += entries;
     } else if (queue == kFarQueue) {
       far += entries;
+    } else if (queue == kMailQueue) {
+      mailed += entries;
     } else {
       again += entries;
     }
@@ -114,6 +117,7 @@ class SsspWriter {
       const bool mine = queue == next;
       if (next == kMailQueue) {
         targets_.outbox.put(worker, mine, vertex);
+        have_put_.add(queue, mine ? 1 : 0);
       } else {
         append(worker, next, vertex, mine ? entries : 0);
       }
@@ -150,6 +154,7 @@ class SsspWriter<exec::Serial> {
     if (queue == kNoQueue) return;
     if (queue == kMailQueue) {
       targets_.outbox.put(worker, true, vertex);
+      have_put_.add(queue, 1);
       return;
     }
     // Its degree is looked up later, when the offsets asked for now are there.
