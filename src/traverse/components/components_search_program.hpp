@@ -26,7 +26,8 @@ namespace warren::traverse {
 /// What a rank says of the reached vertices.
 struct ComponentsReached {
   Vertex smallest = kNoVertex;  ///< Own one.
-  Vertex root = kNoVertex;      ///< Under which all ranks' hang.
+  Vertex top = kNoVertex;       ///< The smallest of all ranks', under which all hang,
+  Vertex root = kNoVertex;      ///< and its own root in the end.
   std::uint64_t rest = 0;       ///< Entries of the queue of own vertices that were not reached.
 };
 
@@ -75,7 +76,7 @@ struct ComponentsSearchProgram {
         link_rest(grid, state);
         break;
       case ComponentsSearchPhase::climb:
-        if (is_first_thread(grid)) reached->root = root_of(reached->root);
+        if (is_first_thread(grid)) reached->root = root_of(reached->top, kNoVertex);
         break;
       case ComponentsSearchPhase::settle:
         if (state.has_first)
@@ -164,20 +165,20 @@ struct ComponentsSearchProgram {
   template <class Grid>
   WARREN_HD void agree(Grid& grid) const {
     if (!is_first_thread(grid)) return;
-    Vertex root = kNoVertex;
+    Vertex top = kNoVertex;
     for (int q = 0; q < search.ranks; ++q) {
       const Vertex theirs = reached_of[q]->smallest;
-      root = theirs < root ? theirs : root;
+      top = theirs < top ? theirs : top;
     }
-    reached->root = root;
+    reached->top = top;
   }
 
   template <class Grid>
   WARREN_HD void label(Grid& grid) const {
     using WarpType = typename Grid::Warp;
-    const Vertex root = reached->root;
+    const Vertex top = reached->top;
     for_own(grid, [&](const WarpType&, Vertex v, bool is_reached, bool) {
-      if (v != kNoVertex && is_reached) own_labels()[v - first_own()] = root;
+      if (v != kNoVertex && is_reached) own_labels()[v - first_own()] = top;
     });
   }
 
@@ -199,25 +200,33 @@ struct ComponentsSearchProgram {
                                                                                     above, below);
   }
   /// What is above `above`, under which `v` hangs from now on: who climbs halves the way for all.
-  WARREN_HD Vertex halve(Vertex v, Vertex above) const {
+  /// Most ways end at `top`. What is above that is not asked: it would be one word for all threads
+  /// of all ranks, over the link.
+  WARREN_HD Vertex halve(Vertex v, Vertex above, Vertex top) const {
+    if (above == top) return above;
     const Vertex next = label_now(above);
     if (next != above) put_label(v, next);
     return next;
   }
 
   /// Joins the trees of two vertices: the larger root is hung under the smaller.
-  WARREN_HD void link(Vertex a, Vertex b) const {
+  WARREN_HD void link(Vertex a, Vertex b, Vertex top) const {
     while (a != b) {
       const Vertex high = a < b ? b : a;
       const Vertex low = a < b ? a : b;
       Vertex above = label_now(high);
       if (above == low || (above == high && hang(high, above, low))) return;
-      a = halve(high, above);
+      a = halve(high, above, top);
       b = low;
     }
   }
-  [[nodiscard]] WARREN_HD Vertex root_of(Vertex v) const {
-    for (Vertex above = label_now(v); above != v; above = label_now(v)) v = halve(v, above);
+  /// Or `top` itself, if the way leads there.
+  [[nodiscard]] WARREN_HD Vertex root_of(Vertex v, Vertex top) const {
+    while (v != top) {
+      const Vertex above = label_now(v);
+      if (above == v) break;
+      v = halve(v, above, top);
+    }
     return v;
   }
 
@@ -229,7 +238,7 @@ struct ComponentsSearchProgram {
   WARREN_HD void link_rest(Grid& grid, const State& state) const {
     using WarpType = typename Grid::Warp;
     constexpr std::uint32_t kLanes = Grid::kWarpLanes;
-    const Vertex root = state.has_first ? first : reached->root;
+    const Vertex top = state.has_first ? first : reached->top;
     const std::uint64_t entries = reached->rest;
     Search::Stage stage;
     grid.template for_each<exec::Warp>(
@@ -242,9 +251,9 @@ struct ComponentsSearchProgram {
                 const Vertex from = first_own() + worker.broadcast(piece.row, owner);
                 if (!active) return;
                 if (test_bit(search.seen, to))
-                  link(from, root);
+                  link(from, top, top);
                 else if (to < from || !is_own(to))
-                  link(from, to);
+                  link(from, to, top);
               });
         });
   }
@@ -253,25 +262,27 @@ struct ComponentsSearchProgram {
   WARREN_HD void settle_rest(Grid& grid) const {
     grid.template for_each<exec::Thread>(reached->rest, [&](auto&, std::uint64_t i) {
       const QueueEntry entry = search.queue[0][i];
-      if (entry.piece == 0) settle(entry.vertex);
+      if (entry.piece == 0) settle(entry.vertex, first, first);
     });
   }
-  WARREN_HD void settle(Vertex v) const {
+  /// `root` is that of `top`.
+  WARREN_HD void settle(Vertex v, Vertex top, Vertex root) const {
     const Vertex above = label_now(v);
-    const Vertex root = root_of(above);
-    if (root != above) put_label(v, root);
+    const Vertex found = root_of(above, top);
+    const Vertex last = found == top ? root : found;
+    if (last != above) put_label(v, last);
   }
 
   /// Reached vertices have one root, which was looked for once.
   template <class Grid>
   WARREN_HD void settle_all(Grid& grid) const {
     using WarpType = typename Grid::Warp;
-    const Vertex root = reached->root;
+    const Vertex top = reached->top, root = reached->root;
     for_own(grid, [&](const WarpType&, Vertex v, bool is_reached, bool has_edges) {
       if (v == kNoVertex || !has_edges) return;
       if (!is_reached) {
-        settle(v);
-      } else if (label_now(v) != root) {
+        settle(v, top, root);
+      } else if (root != top) {
         put_label(v, root);
       }
     });
