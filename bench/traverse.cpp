@@ -49,6 +49,7 @@ struct Options {
   std::uint64_t cache = 0;
   std::optional<std::uint32_t> sampled;
   traverse::ComponentsSampling sampling = traverse::ComponentsSampling::automatic;
+  traverse::ComponentsForm form = traverse::ComponentsForm::automatic;
   std::string source = "hub";
   std::string work = "both";
   std::uint64_t sources = 256;
@@ -214,16 +215,19 @@ nlohmann::json time_sssp(team::Team& team, const graph::Shard& shard, const grap
 
 nlohmann::json time_components(team::Team& team, const graph::Shard& shard,
                                const graph::Graph& whole, const Options& options) {
-  traverse::Components components(team, shard, {options.sampled, options.sampling});
+  traverse::Components components(team, shard, {options.sampled, options.sampling, options.form});
   std::vector<double> seconds;
   traverse::ComponentsResult result = components.run();
   for (int i = 0; i < options.repeat; ++i) {
     result = components.run();
     seconds.push_back(team.all_reduce(result.seconds, exec::Maximum{}));
   }
+  const bool is_search = result.form == traverse::ComponentsForm::search;
   nlohmann::json row = {{"work", "cc"},
                         {"components", result.components},
                         {"largest", result.largest},
+                        {"form", is_search ? "search" : "forest"},
+                        {"search_levels", result.search_levels},
                         {"far_bytes", result.far_bytes},
                         {"seconds", seconds},
                         {"median", median(seconds)}};
@@ -371,6 +375,11 @@ int main(int argc, char** argv) {
       ->transform(CLI::Transformer(std::map<std::string, traverse::ComponentsSampling>{
           {"link", traverse::ComponentsSampling::link},
           {"hook", traverse::ComponentsSampling::hook}}));
+  app.add_option("--form", options.form, "cc: auto, forest or search")
+      ->transform(CLI::Transformer(std::map<std::string, traverse::ComponentsForm>{
+          {"auto", traverse::ComponentsForm::automatic},
+          {"forest", traverse::ComponentsForm::forest},
+          {"search", traverse::ComponentsForm::search}}));
   app.add_option("--out", options.out, "append the result as one line of JSON");
   CLI11_PARSE(app, argc, argv);
   try {

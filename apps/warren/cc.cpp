@@ -5,6 +5,7 @@
 
 #include "warren/api/top.hpp"
 #include "warren/api/traverse.hpp"
+#include "warren/core/error.hpp"
 
 #include "command.hpp"
 #include "files.hpp"
@@ -18,11 +19,39 @@ namespace {
 
 constexpr std::size_t kShown = 5;
 
+struct CcCommand : TraversalCommand {
+  std::string form = "auto";
+};
+
+ComponentsForm form_of(const std::string& name) {
+  if (name == "forest") return ComponentsForm::forest;
+  return name == "search" ? ComponentsForm::search : ComponentsForm::automatic;
+}
+
+/// Throws UsageError.
+void check_form(const CcCommand& command) {
+  check_choice("--form", command.form, {"auto", "forest", "search"}, {});
+  require(command.form != "search" || command.traversal.edges == "device",
+          fmt::format("--form search reads lists in device memory, not --edges {}: give --edges "
+                      "device, or --form forest",
+                      command.traversal.edges));
+}
+
+std::string form_text(const ComponentsResult& result) {
+  if (result.form == ComponentsForm::search)
+    return fmt::format("search, {} levels from a hub", result.search_levels);
+  if (result.search_levels > 0)
+    return fmt::format("forest, as {} levels of a search left many edges", result.search_levels);
+  return "forest";
+}
+
 void set_json(Json& json, const ComponentsResult& result, const std::string& placement) {
   json["seconds"] = result.info.run_seconds;
   json["components"] = result.components;
   json["largest"] = result.largest;
   json["verified"] = verified(result.info);
+  json["form"] = result.form == ComponentsForm::search ? "search" : "forest";
+  json["search_levels"] = result.search_levels;
   json["mode"] = "sync";
   json["edges_placement"] = placement;
   set_byte_fields(json, result.info);
@@ -44,6 +73,7 @@ void print_outcome(Session& session, const ComponentsResult& result, std::uint64
               percent(result.largest, names.vertices()));
   session.row("time", "{}: {}edges/s ({})", duration(median_seconds(result.info)),
               with_prefix(edge_rate(result.info, static_cast<double>(edges))), session.place());
+  session.row("form", "{}", form_text(result));
   add_verified(session, result.info, "by every edge and a union-find");
 }
 
@@ -55,8 +85,9 @@ void write_labels(const std::string& path, std::span<const Vertex> labels,
   });
 }
 
-ExitStatus run_cc(const TraversalCommand& command) {
+ExitStatus run_cc(const CcCommand& command) {
   check_traversal_options(command.traversal, false);
+  check_form(command);
   Session session("cc", command.common);
   const std::string& output = command.traversal.output;
   const TraversalGraph input(session, command, {.traversal = traverse::Traversal::components});
@@ -64,6 +95,7 @@ ExitStatus run_cc(const TraversalCommand& command) {
   session.warn_of_seed(input.is_drawn());
   session.json()["method"] = input.method();
   auto options = input.call<ComponentsOptions>();
+  options.form = form_of(command.form);
   options.run.arrays =
       session.prints() || !output.empty() ? ResultArrays::host : ResultArrays::none;
   const ComponentsResult result =
@@ -80,11 +112,13 @@ ExitStatus run_cc(const TraversalCommand& command) {
 }  // namespace
 
 void add_cc(CLI::App& program, Action& action) {
-  const auto [cc, command] = add_command<TraversalCommand>(
+  const auto [cc, command] = add_command<CcCommand>(
       program, action, "cc", "Connected components, whatever the edges' direction",
       "Example:\n  warren cc debian --verify\n"
       "  warren cc kron:20 --symmetrize --drop-self-loops --json -",
       run_cc);
+  add_text(cc, "--form", command.form,
+           "auto, forest (sampled edges first), search (from a hub, of symmetric graphs)");
   add_options(cc, command);
 }
 

@@ -47,11 +47,13 @@ nb::tuple sssp_of(const GraphHandle& graph, Vertex source, double delta,
       found.reached, info_of(found.info));
 }
 
-nb::tuple components_of(const GraphHandle& graph, const Run& run) {
+nb::tuple components_of(const GraphHandle& graph, int form, const Run& run) {
   ComponentsOptions options;
+  options.form = static_cast<ComponentsForm>(form);
   set_run(options, run);
   ComponentsResult found = unlocked([&] { return connected_components(*graph, options); });
   return nb::make_tuple(told(std::move(found.label)), found.components, found.largest,
+                        found.form == ComponentsForm::search, found.search_levels,
                         info_of(found.info));
 }
 
@@ -138,9 +140,10 @@ void bind_traverse(nb::module_& module) {
              nb::sig("def sssp(graph: Graph, source: int, delta: float, cutoff: float | None, "
                      "targets: numpy.typing.NDArray[numpy.uint32] | None, run: Run) -> "
                      "tuple[Array, int, tuple[typing.Any, ...]]"));
-  module.def("connected_components", &components_of, nb::arg("graph"), nb::arg("run"),
-             nb::sig("def connected_components(graph: Graph, run: Run) -> "
-                     "tuple[Array, int, int, tuple[typing.Any, ...]]"));
+  module.def("connected_components", &components_of, nb::arg("graph"), nb::arg("form"),
+             nb::arg("run"),
+             nb::sig("def connected_components(graph: Graph, form: int, run: Run) -> "
+                     "tuple[Array, int, int, bool, int, tuple[typing.Any, ...]]"));
   module.def(
       "betweenness", &betweenness_of, nb::arg("graph"), nb::arg("sources").none(),
       nb::arg("sample"), nb::arg("seed"), nb::arg("normalized"), nb::arg("run"),

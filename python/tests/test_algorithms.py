@@ -130,6 +130,25 @@ def test_components(session, graph, symmetrize, devices):
     assert result.num_components == count
     assert result.label.tolist() == [int(np.flatnonzero(labels == label)[0]) for label in labels]
     assert result.largest == (np.bincount(labels).max() if n > 0 else 0)
+    assert result.form in ("forest", "search") and result.info["form"] == result.form
+
+
+@given(graphs(), st.integers(1, 3))
+def test_components_by_forms(session, graph, devices):
+    n, src, dst, _ = graph
+    made = warren.from_edges(src, dst, num_vertices=n, symmetrize=True)
+    found = {form: made.connected_components(devices=devices, session=session, form=form) for form in ("auto", "forest", "search")}
+    assert found["forest"].form == "forest" and found["search"].form == "search"
+    for result in found.values():
+        assert np.array_equal(result.label, found["forest"].label) and result.num_components == found["forest"].num_components
+
+
+def test_components_of_a_form_that_cannot_run():
+    directed = warren.from_edges([0, 1], [1, 2])
+    with pytest.raises(ValueError, match="form search.*both ways"):
+        directed.connected_components(form="search")
+    with pytest.raises(ValueError, match="form: got 'tree', expected"):
+        directed.connected_components(form="tree")
 
 
 @common

@@ -20,9 +20,10 @@ from . import _core
 from ._arrays import as_numpy, real_number, seed_number, whole_number
 from ._graph import Graph, check_graph, is_one, vertices_of
 from ._results import BetweennessResult, BfsResult, ComponentsResult, CoreNumberResult, PageRankResult, SsspResult, TrianglesResult
-from ._session import Session, run_of
+from ._session import Session, choice, run_of
 
 MAX_DEPTH = 2**32 - 2
+FORMS = {"auto": 0, "forest": 1, "search": 2}
 
 
 def bfs(graph: Graph, source: Any, depth_limit: int | None = None, device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto",
@@ -102,13 +103,18 @@ def sssp(graph: Graph, source: Any, delta: float | None = None, cutoff: float | 
     return SsspResult(graph, v, *_core.sssp(graph._core, v, width, limit, _targets(graph, targets), run))
 
 
-def connected_components(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> ComponentsResult:
+def connected_components(graph: Graph, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
+                         form: str = "auto") -> ComponentsResult:
     """label(v) = the smallest vertex that is connected with v by edges taken in either direction.
 
-    Repeats bit for bit. Raises ValueError for an option that is none, MemoryError.
+    form: "forest" links sampled edges first (Afforest), of any graph, everywhere. "search" begins with a breadth-first search from a hub: of a symmetric
+    graph, with its edges on the device, on ranks that reach each other's memory. "auto" is "search" on several ranks where a vertex has far more edges
+    than most, else "forest".
+    Repeats bit for bit, whatever the form. Raises ValueError for an option that is none, and for "search" where it cannot run; MemoryError.
     """
     check_graph(graph)
-    return ComponentsResult(graph, *_core.connected_components(graph._core, run_of("auto", edges, device, devices, session)))
+    which = choice("form", form, FORMS)
+    return ComponentsResult(graph, *_core.connected_components(graph._core, which, run_of("auto", edges, device, devices, session)))
 
 
 def pagerank(graph: Graph, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,

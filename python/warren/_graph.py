@@ -197,11 +197,12 @@ class Graph:
 
         return sssp(self, source, delta, cutoff, device, devices, mode, edges, session, targets=targets)
 
-    def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None) -> ComponentsResult:
+    def connected_components(self, device: str = "auto", devices: int | str = "auto", edges: str = "auto", session: Session | None = None, *,
+                             form: str = "auto") -> ComponentsResult:
         """As warren.connected_components(self, ...)."""
         from ._algorithms import connected_components
 
-        return connected_components(self, device, devices, edges, session)
+        return connected_components(self, device, devices, edges, session, form=form)
 
     def pagerank(self, damping: float = 0.85, tolerance: float = 1e-6, max_iterations: int = 100, personalization: Any = None, weighted: bool = False,
                  device: str = "auto", devices: int | str = "auto", mode: str = "auto", edges: str = "auto", session: Session | None = None) -> PageRankResult:

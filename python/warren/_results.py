@@ -181,15 +181,17 @@ class SsspResult(Result):
 
 class ComponentsResult(Result):
     """label, n elements (int32, int64 for 2^31 vertices or more): the smallest vertex of the component; num_components, and largest, the vertices of
-    the largest one."""
+    the largest one. form, what found them: "forest" or "search"; search_levels, those of a search, 0 where none was made."""
 
     _command = "cc"
     _columns = ("label",)
 
-    def __init__(self, graph: Graph, label: Values, num_components: int, largest: int, ran: tuple[Any, ...]):
+    def __init__(self, graph: Graph, label: Values, num_components: int, largest: int, is_search: bool, search_levels: int, ran: tuple[Any, ...]):
         super().__init__(graph, ran, label)
         self.num_components = num_components
         self.largest = largest
+        self.form = "search" if is_search else "forest"
+        self.search_levels = search_levels
 
     @property
     def label(self) -> Any:
@@ -200,7 +202,7 @@ class ComponentsResult(Result):
         return dict(zip(self._graph.labels(None), self._graph.labels(self._host("label"))))
 
     def _facts(self) -> dict[str, Any]:
-        return {"components": self.num_components, "largest": self.largest}
+        return {"components": self.num_components, "largest": self.largest, "form": self.form, "search_levels": self.search_levels}
 
     def _summary(self) -> str:
         return f"{self.num_components} components, the largest of {self.largest} vertices"

@@ -68,6 +68,7 @@ struct RankGraph {
   double sssp_delta = 0.0, async_delta = 0.0;
   bool bfs_adds_up = false, sssp_adds_up = false;
   std::unique_ptr<traverse::Components> components;
+  traverse::ComponentsForm components_form = traverse::ComponentsForm::automatic;
   std::unique_ptr<traverse::Betweenness> betweenness;
   std::unique_ptr<traverse::CoreNumbers> core_numbers;
   std::unique_ptr<traverse::Triangles> triangles;

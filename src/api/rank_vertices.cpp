@@ -150,6 +150,21 @@ void take_smallest(std::span<Vertex> labels) {
   }
 }
 
+traverse::ComponentsForm own_form(ComponentsForm form) {
+  switch (form) {
+    case ComponentsForm::forest:
+      return traverse::ComponentsForm::forest;
+    case ComponentsForm::search:
+      return traverse::ComponentsForm::search;
+    case ComponentsForm::automatic:
+      break;
+  }
+  return traverse::ComponentsForm::automatic;
+}
+ComponentsForm told_form(traverse::ComponentsForm form) {
+  return form == traverse::ComponentsForm::search ? ComponentsForm::search : ComponentsForm::forest;
+}
+
 constexpr const char* kIterationsReason = "an iteration has work for all vertices";
 
 }  // namespace
@@ -163,8 +178,13 @@ ComponentsResult connected_components(const Graph& graph, const ComponentsOption
                                   : options.run.arrays;
   bool is_in_order = true;
   call.run([&](team::Team& team, RankGraph& rank) {
-    if (!rank.components)
-      rank.components = std::make_unique<traverse::Components>(team, rank.shard);
+    const auto form = own_form(options.form);
+    if (!rank.components || rank.components_form != form) {
+      rank.components.reset();
+      rank.components = std::make_unique<traverse::Components>(
+          team, rank.shard, traverse::ComponentsOptions{.form = form});
+      rank.components_form = form;
+    }
     const traverse::ComponentsResult found =
         api::runs_of(team, options.run, call.info, [&] { return rank.components->run(); });
     api::put(
@@ -173,6 +193,8 @@ ComponentsResult connected_components(const Graph& graph, const ComponentsOption
     if (!team.reports()) return;
     all.components = found.components;
     all.largest = found.largest;
+    all.form = told_form(found.form);
+    all.search_levels = found.search_levels;
     call.info.bytes_read = found.far_bytes;
     is_in_order = rank.order == nullptr;
   });

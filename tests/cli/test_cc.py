@@ -5,7 +5,7 @@ import unittest
 
 from support import GAPS, MTX, ProgramTest
 
-FIELDS = {"graph": str, "vertices": int, "edges": int, "components": int, "largest": int, "mode": str,
+FIELDS = {"graph": str, "vertices": int, "edges": int, "components": int, "largest": int, "form": str, "search_levels": int, "mode": str,
           "edges_placement": str, "bytes_read": int}
 
 
@@ -66,6 +66,29 @@ class Components(ProgramTest):
                         with self.subTest(graph=graph, devices=devices, method=method):
                             found = self.output(graph, *option, "--devices", devices, "--method", method, "--threads", 4)
                             self.assertEqual(found, expected)
+
+    def test_forms_agree(self):
+        for graph in (("kron:11", "--symmetrize"), ("grid:30x20",), ("urand:9,1", "--symmetrize")):
+            expected = self.output(*graph)
+            for devices in (1, 2, 3):
+                for form in ("auto", "forest", "search"):
+                    with self.subTest(graph=graph, devices=devices, form=form):
+                        self.assertEqual(self.output(*graph, "--form", form, "--devices", devices), expected)
+                        ran = self.cc(*graph, "--form", form, "--devices", devices)
+                        self.assertIn(ran["form"], ("forest", "search") if form == "auto" else (form,))
+
+    def test_auto_searches_from_a_hub(self):
+        found = self.cc("kron:12", "--symmetrize", "--devices", 2)
+        self.assertEqual(found["form"], "search")
+        self.assertGreater(found["search_levels"], 0)
+        self.assertEqual(self.cc("kron:12", "--symmetrize")["form"], "forest")
+
+    def test_forms_that_cannot_run(self):
+        self.must_fail(2, "cc", "kron:6", "--form", "search", says=["form search", "both ways"])
+        for edges in ("host", "compressed-host"):
+            self.must_fail(2, "cc", "kron:6", "--symmetrize", "--form", "search", "--edges", edges, says=["--form search", "--edges device"])
+        self.must_fail(2, "cc", "kron:6", "--symmetrize", "--form", "search", "--devices", 2, "--no-peer", says=["form search", "form forest"])
+        self.must_fail(2, "cc", "kron:6", "--form", "tree", says=["--form", "tree", "search"])
 
     def test_more_ranks_than_vertices(self):
         self.assertEqual(self.cc(self.file("a.mtx", MTX), "--devices", 7, "--verify")["components"], 2)

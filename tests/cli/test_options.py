@@ -96,6 +96,7 @@ TABLE = {
         **traversal(Refused(["--mode", "async"])),
         "--cache": Changes(["--cache", "1M"], "bytes_read", beside=["--edges", "host"], base=["kron:8"]),
         "--device-memory": Changes(["--device-memory", "20K"], "status", base=["kron:12"]),
+        "--form": Shows(["--form", "search"], "form", "search", base=["kron:6", "--symmetrize"]),
     }),
     "bc": (EL, {
         **common(["sources", "normalized"], seed=Changes(["--seed", "5"], "top", base=["grid:5x5"], beside=["--sources", "2"])),

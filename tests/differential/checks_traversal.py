@@ -190,7 +190,10 @@ def closeness(distance):
 
 
 def draw_cc(random):
-    return draw_any(random), draw_options(random, has_async=False), {}
+    drawing, options = draw_any(random), draw_options(random, has_async=False)
+    may_search = "--symmetrize" in drawing.options and options.get("--edges", "device") == "device"
+    options["--form"] = random.choice(("auto", "auto", "forest", "search" if may_search else "auto"))
+    return drawing, options, {}
 
 
 @guarded

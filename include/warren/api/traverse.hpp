@@ -149,7 +149,17 @@ struct SsspResult {
 /// UsageError for a graph without weights, and where one is negative or not finite.
 [[nodiscard]] SsspResult sssp(const Graph& graph, const SsspOptions& options);
 
+/// Which program finds the components: the same ones. See traverse/components.hpp.
+enum class ComponentsForm : std::uint8_t {
+  automatic,  ///< search on several ranks where it can run and is likely to be faster; else forest.
+  forest,     ///< Afforest: sampled edges first. Runs everywhere.
+  /// A breadth-first search from a hub, then what it has not reached: of a symmetric graph, with
+  /// its edges in device memory, on ranks that reach each other's memory.
+  search
+};
+
 struct ComponentsOptions {
+  ComponentsForm form = ComponentsForm::automatic;
   Edges edges = Edges::device;
   PlacementOptions placement{};
   RunOptions run{};
@@ -161,12 +171,15 @@ struct ComponentsOptions {
 struct ComponentsResult {
   Array<Vertex> label;
   std::uint64_t components = 0;
-  std::uint64_t largest = 0;  ///< Vertices of the largest one.
+  std::uint64_t largest = 0;                     ///< Vertices of the largest one.
+  ComponentsForm form = ComponentsForm::forest;  ///< That ran last: forest or search.
+  std::uint32_t search_levels = 0;               ///< Of its search; 0 where none was made.
   RunInfo info;
 };
 
 /// label(v) = the smallest vertex that is connected with v by edges taken in either direction.
-/// Repeats bit for bit (traverse/components.hpp).
+/// Repeats bit for bit, whatever the form (traverse/components.hpp). Throws UsageError for
+/// ComponentsForm::search where that cannot run.
 [[nodiscard]] ComponentsResult connected_components(const Graph& graph,
                                                     const ComponentsOptions& options = {});
 

@@ -13,6 +13,7 @@
 #include "traverse/common/program_memory.hpp"
 #include "traverse/components/component_sizes.hpp"
 #include "traverse/components/components_program.hpp"
+#include "traverse/components/components_search.hpp"
 
 namespace warren::traverse {
 
@@ -20,15 +21,42 @@ using memory::Buffer;
 
 class ComponentsMemory {
  public:
-  ComponentsMemory(team::Team& team, const graph::Shard& shard, bool begins_hung)
-      : parent_(team.device(), shard.vertices),
-        largest_(team.device(), 1),
+  /// `has_forest`: each rank's forest, of all vertices; else own labels alone.
+  ComponentsMemory(team::Team& team, const graph::Shard& shard, bool has_forest, bool begins_hung)
+      : parent_(team.device(),
+                has_forest ? shard.vertices : std::max<std::uint64_t>(shard.out.count, 1)),
         sizes_(team.needs_windows() ? memory::GlobalArray<std::uint32_t>()
                                     : memory::GlobalArray<std::uint32_t>(
                                           team, shard.cuts, 1, memory::Placement::device)),
         totals_(team.device(), 1),
-        cuts_(shard.cuts.begin(), shard.cuts.end()) {
+        cuts_(shard.cuts.begin(), shard.cuts.end()),
+        own_(parent_.data() + (has_forest ? shard.out.first : 0)) {
     arrays_.out = shard.out;
+    if (!team.needs_windows()) find_labels(team, shard, has_forest);
+    if (has_forest) make_forest(team, shard, begins_hung);
+  }
+
+  [[nodiscard]] const ComponentsArrays& arrays() const { return arrays_; }
+  /// Components, and the vertices of the largest. Collective.
+  [[nodiscard]] ComponentsTotals count(team::Team& team, const exec::Stream& stream) const;
+  [[nodiscard]] OwnValues<AsItIs<Vertex>> labels() const { return {own_, arrays_.out.count}; }
+
+ private:
+  /// Where all ranks have the labels of their vertices.
+  void find_labels(team::Team& team, const graph::Shard& shard, bool has_forest) {
+    memory::GlobalView<Vertex>& joined = arrays_.joined;
+    joined.rank = team.rank();
+    joined.ranks = team.size();
+    joined.spans_devices = team.size() > 1;
+    const std::vector<void*> shared = team.share_with_all(parent_.data());
+    for (std::size_t q = 0; q < shared.size(); ++q) {
+      joined.cuts[q] = shard.cuts[q];
+      joined.cuts[q + 1] = shard.cuts[q + 1];
+      joined.base[q] = static_cast<Vertex*>(shared[q]) + (has_forest ? shard.cuts[q] : 0);
+    }
+  }
+
+  void make_forest(team::Team& team, const graph::Shard& shard, bool begins_hung) {
     arrays_.in = shard.in;
     arrays_.packed_out = shard.packed_out;
     arrays_.packed_in = shard.packed_in;
@@ -36,7 +64,7 @@ class ComponentsMemory {
     arrays_.rank = static_cast<std::uint32_t>(team.rank());
     arrays_.vertices = shard.vertices;
     arrays_.parent = parent_.data();
-    arrays_.largest = largest_.data();
+    arrays_.largest = take(team.device(), largest_, 1);
     if (begins_hung) {
       second_ = Buffer<Vertex>(team.device(), shard.out.count);
       arrays_.second = second_.data();
@@ -50,26 +78,8 @@ class ComponentsMemory {
     }
     share(team, largest_.data(), arrays_.largest_of);
     share(team, parent_.data(), arrays_.parent_of);
-    memory::GlobalView<Vertex>& joined = arrays_.joined;
-    joined.rank = team.rank();
-    joined.ranks = team.size();
-    joined.spans_devices = team.size() > 1;
-    const std::vector<void*> shared = team.share_with_all(parent_.data());
-    for (std::size_t q = 0; q < shared.size(); ++q) {
-      joined.cuts[q] = shard.cuts[q];
-      joined.cuts[q + 1] = shard.cuts[q + 1];
-      joined.base[q] = static_cast<Vertex*>(shared[q]) + shard.cuts[q];
-    }
   }
 
-  [[nodiscard]] const ComponentsArrays& arrays() const { return arrays_; }
-  /// Components, and the vertices of the largest. Collective.
-  [[nodiscard]] ComponentsTotals count(team::Team& team, const exec::Stream& stream) const;
-  [[nodiscard]] OwnValues<AsItIs<Vertex>> labels() const {
-    return {parent_.data() + arrays_.out.first, arrays_.out.count};
-  }
-
- private:
   /// Which ranks are on this host, and who is the first on each other one. Of one host each device
   /// counts as one.
   void find_hosts(team::Team& team) {
@@ -98,6 +108,7 @@ class ComponentsMemory {
   memory::GlobalArray<std::uint32_t> sizes_;  ///< Of labels, by their owners.
   Buffer<ComponentsTotals> totals_;
   std::vector<std::uint64_t> cuts_;
+  Vertex* own_;  ///< Labels.
   team::Windows forests_;
   ComponentsArrays arrays_;
 };
@@ -187,35 +198,50 @@ Components::Components(team::Team& team, const graph::Shard& shard,
       shard_(shard),
       options_(options),
       stream_(team.device()),
-      memory_(std::make_unique<ComponentsMemory>(team, shard,
-                                                 first_state(team, shard, options).begins_hung)) {}
+      search_(ComponentsSearch::make(team, shard, options, stream_)) {
+  memory_ = std::make_unique<ComponentsMemory>(team, shard, options.form != ComponentsForm::search,
+                                               first_state(team, shard, options).begins_hung);
+}
 
 Components::~Components() = default;
 
 ComponentsResult Components::run() {
   ComponentsResult result;
+  result.form =
+      options_.form == ComponentsForm::search ? ComponentsForm::search : ComponentsForm::forest;
   if (shard_.vertices == 0) return result;
-  const ComponentsState initial = first_state(team_, shard_, options_);
   team_.barrier();
-  exec::with_backend(team_.device(), [&](auto backend) {
-    using Backend = decltype(backend);
-    const double begin = now_seconds();
-    if (shard_.edges_placement == graph::EdgesPlacement::compressed_host) {
-      result.far_bytes =
-          ComponentsRun<Backend, true>::run(team_, stream_, {memory_->arrays()}, initial).far_bytes;
-    } else {
-      result.far_bytes =
-          ComponentsRun<Backend, false>::run(team_, stream_, {memory_->arrays()}, initial)
-              .far_bytes;
-    }
-    const double end = now_seconds();
-    result.seconds = end - begin;
-    trace_span("components", team_.rank(), begin, end, "{}");
-  });
+  const double begin = now_seconds();
+  if (search_) {
+    const ComponentsSearchState last = search_->run(team_, stream_, memory_->arrays().joined);
+    result.search_levels = last.bfs.level;
+    result.form = last.has_given_up ? ComponentsForm::forest : ComponentsForm::search;
+  }
+  if (result.form == ComponentsForm::forest) run_forest(result);
+  const double end = now_seconds();
+  result.seconds = end - begin;
+  trace_span("components", team_.rank(), begin, end, "{}");
+  // It would find as much again: all ranks forget it together.
+  if (result.form == ComponentsForm::forest) search_.reset();
   const ComponentsTotals totals = memory_->count(team_, stream_);
   result.components = totals.components;
   result.largest = totals.largest;
   return result;
+}
+
+void Components::run_forest(ComponentsResult& result) {
+  const ComponentsState initial = first_state(team_, shard_, options_);
+  exec::with_backend(team_.device(), [&](auto backend) {
+    using Backend = decltype(backend);
+    const auto run = [&]<bool kPacked>(const ComponentsProgram<kPacked>& program) {
+      return ComponentsRun<Backend, kPacked>::run(team_, stream_, program, initial).far_bytes;
+    };
+    if (shard_.edges_placement == graph::EdgesPlacement::compressed_host) {
+      result.far_bytes = run(ComponentsProgram<true>{memory_->arrays()});
+    } else {
+      result.far_bytes = run(ComponentsProgram<false>{memory_->arrays()});
+    }
+  });
 }
 
 std::vector<Vertex> Components::labels() const { return memory_->labels().to_host(stream_); }

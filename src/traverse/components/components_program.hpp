@@ -16,16 +16,14 @@
 // tree, the two trees are connected. If not, its owner has linked all of v's edges: u and v lie in
 // one tree of the owner's forest, which is linked as a whole, u among its vertices.
 //
-// Ranks on several hosts cannot update one forest. Those of a host link theirs in the first one's,
-// which then goes to each other host as a whole: 4 bytes for each vertex. There all its entries are
-// linked, by each host in its own forest, which comes to be the same on all of them. GPUs that do
-// not reach each other's memory are hosts of one rank.
+// Ranks on several hosts cannot update one forest: see components_hosts.hpp.
 #pragma once
 
 #include "warren/graph/adjacency.hpp"
 #include "warren/memory/global_array.hpp"
 #include "warren/team/program.hpp"
 
+#include "traverse/components/components_hosts.hpp"
 #include "traverse/components/components_state.hpp"
 
 namespace warren::traverse {
@@ -54,15 +52,6 @@ struct ComponentsPiece {
   bool is_in;  ///< Of the in-edges.
   /// Of lists with so many edges, at most.
   [[nodiscard]] static std::uint64_t most(EdgeOffset edges) { return 2 * (edges / kEdges) + 1; }
-};
-
-/// Of ranks that need windows: the forests of the hosts' first ranks.
-struct ComponentsHosts {
-  Vertex* own = nullptr;  ///< This host's, which all its ranks link in.
-  const Vertex* others[kMaxRanks] = {};
-  std::uint32_t count = 0;  ///< Of the others.
-  std::uint32_t ranks = 1;  ///< Of this host,
-  std::uint32_t rank = 0;   ///< and which of these this one is.
 };
 
 /// What every form of the program works on.
@@ -143,7 +132,8 @@ struct ComponentsProgram : ComponentsArrays {
         settle(grid);
         break;
       default:
-        step_of_hosts(grid, state);
+        hosts.step(grid, state.phase, {parent, vertices, out.first, out.count},
+                   [&](Vertex v) { return hang_under_root(v); });
         break;
     }
   }
@@ -537,65 +527,6 @@ struct ComponentsProgram : ComponentsArrays {
       worker.for_each(last - first, [&](std::uint64_t k) { link(from, list[k]); });
       if (worker.lane() == lane) is_open = false;
     }
-  }
-
-  template <class Grid>
-  WARREN_HD void step_of_hosts(Grid& grid, const State& state) const {
-    // Whose vertices a rank takes: what it costs is the host's to share out.
-    const Vertex first = static_cast<Vertex>(vertices * hosts.rank / hosts.ranks);
-    const Vertex end = static_cast<Vertex>(vertices * (hosts.rank + 1) / hosts.ranks);
-    const auto for_share = [&](auto&& f) {
-      grid.template for_each<exec::Thread>(
-          end - first, [&](auto&, std::uint64_t i) { f(first + static_cast<Vertex>(i)); });
-    };
-    switch (state.phase) {
-      case ComponentsPhase::host_join:
-        if (hosts.own == parent) break;
-        grid.template for_each<exec::Thread>(vertices, [&](auto&, std::uint64_t i) {
-          const auto v = static_cast<Vertex>(i);
-          if (const Vertex root = hang_under_root(v); root != v) link_on_host(root, v);
-        });
-        break;
-      case ComponentsPhase::host_hang:
-        for_share([&](Vertex v) { hang_on_host(v); });
-        break;
-      case ComponentsPhase::hosts_meet:
-        for_share([&](Vertex v) {
-          for (std::uint32_t h = 0; h < hosts.count; ++h)
-            if (const Vertex above = hosts.others[h][v]; above != v) link_on_host(above, v);
-        });
-        break;
-      case ComponentsPhase::host_settle:
-        grid.template for_each<exec::Thread>(out.count, [&](auto&, std::uint64_t i) {
-          const Vertex v = out.first + static_cast<Vertex>(i);
-          exec::atomic_store(parent[v], root_on_host(v));
-        });
-        break;
-      default:
-        break;
-    }
-  }
-  /// link() in the forest of the host.
-  WARREN_HD void link_on_host(Vertex a, Vertex b) const {
-    while (a != b) {
-      const Vertex high = a < b ? b : a;
-      const Vertex low = a < b ? a : b;
-      Vertex above = exec::atomic_load(hosts.own[high]);
-      if (above == low) return;
-      if (above == high && exec::atomic_compare_exchange(hosts.own[high], above, low)) return;
-      a = above;
-      b = low;
-    }
-  }
-  [[nodiscard]] WARREN_HD Vertex root_on_host(Vertex v) const {
-    for (Vertex above = exec::atomic_load(hosts.own[v]); above != v;
-         above = exec::atomic_load(hosts.own[v]))
-      v = above;
-    return v;
-  }
-  WARREN_HD void hang_on_host(Vertex v) const {
-    const Vertex root = root_on_host(v);
-    if (root != v) exec::atomic_store(hosts.own[v], root);
   }
 
   /// An entry of the forest of all ranks.
