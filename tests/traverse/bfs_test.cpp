@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BFS against the sequential reference, on every shape, with every team, pushing only and
-// direction-optimising.
+// direction-optimising, by all ranks and by the first one.
 #include "warren/traverse/bfs.hpp"
 
 #include <gtest/gtest.h>
@@ -39,14 +39,23 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
   const graph::ShardSource source = fixtures::shard_source(graph, options.ranks);
   team::run_team(options, [&](team::Team& team) {
     const graph::Shard shard = graph::make_shard(team, source, placement);
-    for (const bool optimized : {true, false}) {
+    using traverse::BfsRanks;
+    const bool first_can =
+        placement.placement == graph::EdgesPlacement::device && !team.needs_windows();
+    for (const auto [optimized, ranks] : {std::pair{true, BfsRanks::all},
+                                          {false, BfsRanks::all},
+                                          {true, BfsRanks::first},
+                                          {true, BfsRanks::automatic}}) {
+      if (ranks == BfsRanks::first && (!first_can || team.size() == 1)) continue;
       traverse::BfsOptions bfs_options;
       bfs_options.direction_optimizing = optimized;
+      bfs_options.ranks = ranks;
       traverse::Bfs bfs(team, shard, bfs_options);
       for (const Vertex from : {Vertex{0}, graph.vertices / 2, graph.vertices - 1}) {
         if (testing_support::is_tiny() && from != 0) break;
         SCOPED_TRACE(named.name + ", " + std::to_string(options.ranks) + " ranks, source " +
-                     std::to_string(from) + (optimized ? "" : ", push only"));
+                     std::to_string(from) + (optimized ? "" : ", push only") +
+                     (ranks == BfsRanks::first ? ", by the first rank" : ""));
         const traverse::BfsResult result = bfs.run(from);
         const std::vector<Vertex> depth = bfs.all_depths();
         const std::vector<Vertex> parent = bfs.all_parents();
@@ -104,6 +113,47 @@ TEST(Bfs, RefusesASourceThatIsNoVertex) {
     traverse::Bfs bfs(team, shard);
     EXPECT_THROW((void)bfs.run(10), UsageError);
     EXPECT_THROW((void)traverse::Bfs(team, shard, {true, 0.0, 1.0}), UsageError);
+  });
+}
+
+TEST(Bfs, TheFirstRankRunsListsThatItReachesAlone) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::path(10), 2);
+  team::TeamOptions apart;
+  apart.ranks = 2;
+  apart.are_apart = true;
+  team::run_team(apart, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    EXPECT_THROW((void)traverse::Bfs(team, shard, {.ranks = traverse::BfsRanks::first}),
+                 UsageError);
+  });
+  team::TeamOptions together;
+  together.ranks = 2;
+  team::run_team(together, [&](team::Team& team) {
+    const graph::Shard shard =
+        graph::make_shard(team, source, {.placement = graph::EdgesPlacement::host});
+    EXPECT_THROW((void)traverse::Bfs(team, shard, {.ranks = traverse::BfsRanks::first}),
+                 UsageError);
+  });
+}
+
+TEST(Bfs, SearchesOfTheFirstRankTakeSourcesAndLimits) {
+  const graph::ShardSource source = fixtures::shard_source(fixtures::generated("grid:100x1", true), 3);
+  team::TeamOptions options;
+  options.ranks = 3;
+  team::run_team(options, [&](team::Team& team) {
+    const graph::Shard shard = graph::make_shard(team, source);
+    traverse::Bfs bfs(team, shard, {.ranks = traverse::BfsRanks::first});
+    const std::vector<Vertex> sources = {0, 99};
+    const traverse::BfsResult two = bfs.run(sources);
+    EXPECT_EQ(two.reached, 100u);
+    EXPECT_EQ(two.max_depth, 49u);
+    EXPECT_EQ(bfs.all_depths()[60], 39u);
+    EXPECT_EQ(bfs.run(0, {.depth = 10}).reached, 11u);
+    EXPECT_EQ(bfs.all_depths()[11], kNoVertex);
+    EXPECT_THROW((void)bfs.run(100), UsageError);
+    const traverse::BfsResult to_target = bfs.run(0, {.targets = {30}});
+    EXPECT_EQ(bfs.all_depths()[30], 30u);
+    EXPECT_LT(to_target.reached, 100u);
   });
 }
 

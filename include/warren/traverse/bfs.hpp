@@ -14,6 +14,15 @@
 
 namespace warren::traverse {
 
+/// Which ranks run the levels of a search.
+enum class BfsRanks : std::uint8_t {
+  /// `first` on several GPUs that reach each other's memory, for a graph of fewer than six directed
+  /// edges a vertex whose lists all fit the first one's memory; else `all`.
+  automatic,
+  all,    ///< Each its own vertices'.
+  first,  ///< The first one, on a copy of all lists; the others take the results of their vertices.
+};
+
 struct BfsOptions {
   /// Levels with a large frontier look for parents from the unvisited side (Beamer, Asanovic,
   /// Patterson: Direction-Optimizing BFS, SC 2012). Needs a shard with in-edges; without them every
@@ -25,6 +34,9 @@ struct BfsOptions {
   double beta = 24.0;
   /// Tell the sum of depths and the reached vertices' edges, which takes a look at all vertices.
   bool adds_up = true;
+  /// Grids and road networks have thousands of levels of few vertices, each of which takes several
+  /// ranks longer to agree on than one to run.
+  BfsRanks ranks = BfsRanks::automatic;
 };
 
 /// Where a search may end before it has reached all that it can.
@@ -55,12 +67,17 @@ struct BfsResult {
                                                      std::span<const Vertex> depth);
 
 class BfsMemory;
+class BfsOfFirst;
+struct Visit;
 
 /// depth(v) = the least number of edges from the source to v; parent(v) a neighbour on such a path.
-/// Holds about 25 bytes a vertex on each device. The state is made once and reused by every run.
+/// Holds about 25 bytes for each own vertex on each device; where the first rank runs all levels
+/// (BfsRanks::first) it holds these for all vertices, and all lists once more. The state is made
+/// once and reused by every run.
 class Bfs {
  public:
-  /// Collective. `shard` must outlive this. Throws MemoryError.
+  /// Collective. `shard` must outlive this. Throws MemoryError; UsageError for BfsRanks::first with
+  /// edges that are not in device memory, or ranks that do not reach each other's memory.
   Bfs(team::Team& team, const graph::Shard& shard, const BfsOptions& options = {});
   ~Bfs();
   Bfs(const Bfs&) = delete;
@@ -87,12 +104,15 @@ class Bfs {
 
  private:
   void check_vertex(Vertex v, const char* what) const;
+  [[nodiscard]] const memory::Buffer<Visit>& visits() const;
+  friend class BfsOfFirst;
 
   team::Team& team_;
   const graph::Shard& shard_;
   BfsOptions options_;
   exec::Stream stream_;
-  std::unique_ptr<BfsMemory> memory_;
+  std::unique_ptr<BfsOfFirst> first_;  ///< Where the first rank runs all levels,
+  std::unique_ptr<BfsMemory> memory_;  ///< or all ranks do.
 };
 
 }  // namespace warren::traverse

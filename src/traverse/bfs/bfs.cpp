@@ -5,20 +5,83 @@
 #include <fmt/format.h>
 
 #include "warren/core/trace.hpp"
+#include "warren/exec/memory.hpp"
 
 #include "traverse/bfs/bfs_memory.hpp"
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/short_levels.hpp"
+#include "traverse/common/whole_graph.hpp"
 #include "traverse/common/without_repeats.hpp"
 
 namespace warren::traverse {
 
+/// A search whose levels the first rank runs. Every rank has the results of its vertices.
+class BfsOfFirst {
+ public:
+  BfsOfFirst(team::Team& team, const graph::Shard& shard, const BfsOptions& options,
+             const exec::Stream& stream)
+      : graph_(team, shard, stream), visit_(team.device(), shard.out.count) {
+    if (graph_.is_here()) search_ = std::make_unique<Bfs>(graph_.alone(), graph_.shard(), options);
+    Visit* const all = search_ ? search_->memory_->visits().data() : nullptr;
+    from_ = static_cast<const Visit*>(team.share(all).front());
+    first_ = shard.out.first;
+  }
+
+  /// The result, of all ranks. Collective.
+  BfsResult run(team::Team& team, const exec::Stream& stream, std::span<const Vertex> sources,
+                const BfsLimits& limits) {
+    BfsResult result;
+    team.with_peer_memory([&] {
+      team.barrier();
+      const double begin = now_seconds();
+      if (search_) result = search_->run(sources, limits);
+      result = team.all_gather(result).front();
+      exec::copy(stream, visit_.data(), from_ + first_, visit_.bytes());
+      stream.synchronize();
+      team.barrier();
+      result.seconds = now_seconds() - begin;
+    });
+    return result;
+  }
+  [[nodiscard]] const memory::Buffer<Visit>& visits() const { return visit_; }
+
+ private:
+  WholeGraph graph_;
+  std::unique_ptr<Bfs> search_;
+  memory::Buffer<Visit> visit_;  ///< Of own vertices.
+  const Visit* from_ = nullptr;  ///< Of all, on the first rank.
+  std::uint64_t first_ = 0;
+};
+
+namespace {
+
+bool runs_on_first(team::Team& team, const graph::Shard& shard, BfsRanks ranks) {
+  const bool can = shard.edges_placement == graph::EdgesPlacement::device && !team.needs_windows();
+  if (ranks == BfsRanks::first) {
+    require(can,
+            "BFS: the first rank runs all levels only of lists in device memory that it reaches: "
+            "let all ranks run them");
+    return team.size() > 1;
+  }
+  if (ranks == BfsRanks::all || !can || team.size() == 1 || !team.device().is_cuda() ||
+      !has_short_levels(shard.vertices, shard.edges))
+    return false;
+  // The state of a search is some 25 bytes a vertex.
+  const std::uint64_t wanted = WholeGraph::bytes(shard) + 32 * shard.vertices;
+  const int has_room = wanted < exec::free_memory(team.device()) / 2 ? 1 : 0;
+  return team.all_reduce(has_room, exec::Minimum{}) != 0;
+}
+
+}  // namespace
+
 Bfs::Bfs(team::Team& team, const graph::Shard& shard, const BfsOptions& options)
-    : team_(team),
-      shard_(shard),
-      options_(options),
-      stream_(team.device()),
-      memory_(std::make_unique<BfsMemory>(team, shard, stream_)) {
+    : team_(team), shard_(shard), options_(options), stream_(team.device()) {
   require(options.alpha > 0.0 && options.beta > 0.0, "BFS: alpha and beta must be positive");
+  if (runs_on_first(team, shard, options.ranks)) {
+    first_ = std::make_unique<BfsOfFirst>(team, shard, options, stream_);
+  } else {
+    memory_ = std::make_unique<BfsMemory>(team, shard, stream_);
+  }
 }
 
 Bfs::~Bfs() = default;
@@ -37,6 +100,7 @@ BfsResult Bfs::run(std::span<const Vertex> sources, const BfsLimits& limits) {
   require(!sources.empty(), "BFS: no sources; give one or more");
   for (const Vertex source : sources) check_vertex(source, "source");
   for (const Vertex target : limits.targets) check_vertex(target, "target");
+  if (first_) return first_->run(team_, stream_, sources, limits);
   const std::vector<Vertex> targets = without_repeats(limits.targets);
   memory_->set_sources(stream_, without_repeats(sources));
   memory_->set_targets(stream_, targets);
@@ -87,11 +151,21 @@ std::vector<std::uint64_t> level_sizes(team::Team& team, std::span<const Vertex>
   return all;
 }
 
-std::vector<Vertex> Bfs::depth() const { return memory_->values<DepthOfVisit>().to_host(stream_); }
-std::vector<Vertex> Bfs::parent() const {
-  return memory_->values<ParentOfVisit>().to_host(stream_);
+const memory::Buffer<Visit>& Bfs::visits() const {
+  return first_ ? first_->visits() : memory_->visits();
 }
-void Bfs::write(Vertex* depth, Vertex* parent) const { memory_->write(stream_, depth, parent); }
+std::vector<Vertex> Bfs::depth() const {
+  return OwnValues<DepthOfVisit>{visits().data(), visits().size()}.to_host(stream_);
+}
+std::vector<Vertex> Bfs::parent() const {
+  return OwnValues<ParentOfVisit>{visits().data(), visits().size()}.to_host(stream_);
+}
+void Bfs::write(Vertex* depth, Vertex* parent) const {
+  exec::with_backend(team_.device(), [&](auto backend) {
+    BfsRun<decltype(backend)>::write(stream_, {visits().data(), depth, parent}, visits().size());
+  });
+  stream_.synchronize();
+}
 
 std::vector<Vertex> Bfs::all_depths() const { return on_all(team_, depth()); }
 std::vector<Vertex> Bfs::all_parents() const { return on_all(team_, parent()); }

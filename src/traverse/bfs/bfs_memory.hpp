@@ -65,6 +65,8 @@ class BfsMemory {
   }
 
   [[nodiscard]] const BfsArrays& arrays() const { return arrays_; }
+  /// Of own vertices.
+  [[nodiscard]] memory::Buffer<Visit>& visits() { return visit_; }
   /// From several sources, where there are more than one. No repeats.
   void set_sources(const exec::Stream& stream, std::span<const Vertex> sources) {
     arrays_.source = sources.front();
@@ -81,16 +83,6 @@ class BfsMemory {
     std::vector<BitmapWord> bits(arrays_.words, 0);
     for (const Vertex v : targets) bits[v / kWordBits] |= bit_of(v);
     arrays_.is_target = put(stream, is_target_, std::span<const BitmapWord>(bits));
-  }
-  void write(const exec::Stream& stream, Vertex* depth, Vertex* parent) const {
-    exec::with_backend(device_, [&](auto backend) {
-      BfsRun<decltype(backend)>::write(stream, {visit_.data(), depth, parent}, visit_.size());
-    });
-    stream.synchronize();
-  }
-  template <class Map>
-  [[nodiscard]] OwnValues<Map> values() const {
-    return {visit_.data(), visit_.size()};
   }
 
  private:

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "traverse/common/short_levels.hpp"
+
 namespace warren::traverse {
 namespace {
 
@@ -10,8 +12,6 @@ constexpr std::uint64_t kMillion = 1'000'000;
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
 /// Each GPU has a link to the host of its own.
 constexpr std::uint64_t kOnHost = 200 * kMillion;
-/// Below this many edges a vertex, searches have many levels of few vertices: grids, road networks.
-constexpr std::uint64_t kFewEdges = 6;
 
 /// From how many directed edges on several GPUs are faster than one: H100s and H200s, one, two and
 /// four (bench/results/headline-*x4.json, scaling-*x4.json, asynchronous-h200x4.json). BFS gained
@@ -42,7 +42,7 @@ DeviceChoice choose_devices(const TraversalWork& work, int gpus) {
   if (!work.is_on_host && work.gpu_bytes != 0 && work.list_bytes > work.gpu_bytes / 10 * 9)
     return {gpus, "the lists do not fit one GPU"};
   const bool has_levels = work.traversal == Traversal::bfs || work.traversal == Traversal::sssp;
-  if (has_levels && work.edges < kFewEdges * work.vertices)
+  if (has_levels && has_short_levels(work.vertices, work.edges))
     return {1, "with few edges a vertex, one GPU passes the many short levels fastest"};
   const std::uint64_t least = least_edges(work);
   if (least == kNever) return {1, "one GPU is the fastest"};

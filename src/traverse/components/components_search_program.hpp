@@ -200,13 +200,21 @@ struct ComponentsSearchProgram {
                                                                                     above, below);
   }
   /// What is above `above`, under which `v` hangs from now on: who climbs halves the way for all.
+  /// By a minimum, as another thread may meanwhile have hung `v` higher up, or under its root.
   /// Most ways end at `top`. What is above that is not asked: it would be one word for all threads
   /// of all ranks, over the link.
   WARREN_HD Vertex halve(Vertex v, Vertex above, Vertex top) const {
     if (above == top) return above;
     const Vertex next = label_now(above);
-    if (next != above) put_label(v, next);
+    if (next != above) lower_label(v, next);
     return next;
+  }
+  WARREN_HD void lower_label(Vertex v, Vertex to) const {
+    if (!labels.spans_devices) {
+      (void)exec::atomic_min(*labels.at(v), to);
+    } else {
+      (void)exec::atomic_min<exec::Order::relaxed, exec::Scope::system>(*labels.at(v), to);
+    }
   }
 
   /// Joins the trees of two vertices: the larger root is hung under the smaller.
