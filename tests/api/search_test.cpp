@@ -203,6 +203,19 @@ TEST_P(ApiSearch, ComponentsAreLabelledByTheirSmallest) {
     std::uint64_t components = 0;
     for (std::size_t v = 0; v < right.size(); ++v) components += right[v] == v ? 1 : 0;
     EXPECT_EQ(found.components, components);
+    const auto by = [&](ComponentsForm form) {
+      return connected_components(graph, {.form = form, .devices = devices, .session = session});
+    };
+    EXPECT_EQ(by(ComponentsForm::forest).label, right);
+    EXPECT_EQ(by(ComponentsForm::forest).form, ComponentsForm::forest);
+    if (graph.is_symmetric() || graph.vertices() == 0) {
+      const ComponentsResult searched = by(ComponentsForm::search);
+      EXPECT_EQ(searched.label, right);
+      EXPECT_EQ(searched.components, components);
+      EXPECT_EQ(searched.form, ComponentsForm::search);
+    } else {
+      EXPECT_THROW((void)by(ComponentsForm::search), UsageError);
+    }
   });
 }
 
