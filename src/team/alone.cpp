@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of a team as a team of its own.
-#include "warren/team/team.hpp"
+#include "warren/team/alone.hpp"
 
 namespace warren::team {
 namespace {

@@ -300,10 +300,6 @@ class Team {
   std::unique_ptr<BarrierMemory> barrier_memory_;
 };
 
-/// This rank by itself, as a team of one on its device: for what one rank does while the others
-/// wait. It ends as soon as `team` does, which must outlive it, and ends that.
-[[nodiscard]] std::unique_ptr<Team> alone(Team& team);
-
 /// What more CUDA ranks than GPUs do.
 enum class Sharing {
   refused,

@@ -3,6 +3,7 @@
 
 #include "warren/exec/memory.hpp"
 #include "warren/graph/edge_chunks.hpp"
+#include "warren/team/alone.hpp"
 
 namespace warren::traverse {
 
