@@ -211,9 +211,9 @@ struct ComponentsSearchProgram {
   }
   WARREN_HD void lower_label(Vertex v, Vertex to) const {
     if (!labels.spans_devices) {
-      (void)exec::atomic_min(*labels.at(v), to);
+      (void)exec::atomic_min(labels.at(v), to);
     } else {
-      (void)exec::atomic_min<exec::Order::relaxed, exec::Scope::system>(*labels.at(v), to);
+      (void)exec::atomic_min<exec::Order::relaxed, exec::Scope::system>(labels.at(v), to);
     }
   }
 
