@@ -108,8 +108,8 @@ def connected_components(graph: Graph, device: str = "auto", devices: int | str 
     """label(v) = the smallest vertex that is connected with v by edges taken in either direction.
 
     form: "forest" links sampled edges first (Afforest), of any graph, everywhere. "search" begins with a breadth-first search from a hub: of a symmetric
-    graph, with its edges on the device, on ranks that reach each other's memory. "auto" is "search" on several ranks where a vertex has far more edges
-    than most, else "forest".
+    graph, with its edges on the device, on ranks that reach each other's memory. "auto" is "search" where it is likely to be
+    faster: on several ranks where a vertex has far more edges than most, on one GPU for a large graph with a hub, on one rank of a CPU for a large graph of mean degree 6 or more; else "forest".
     Repeats bit for bit, whatever the form. Raises ValueError for an option that is none, and for "search" where it cannot run; MemoryError.
     """
     check_graph(graph)

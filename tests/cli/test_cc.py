@@ -82,6 +82,7 @@ class Components(ProgramTest):
         self.assertEqual(found["form"], "search")
         self.assertGreater(found["search_levels"], 0)
         self.assertEqual(self.cc("kron:12", "--symmetrize")["form"], "forest")
+        self.assertEqual(self.cc("kron:16", "--symmetrize")["form"], "search")
 
     def test_forms_that_cannot_run(self):
         self.must_fail(2, "cc", "kron:6", "--form", "search", says=["form search", "both ways"])

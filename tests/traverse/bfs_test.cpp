@@ -137,7 +137,8 @@ TEST(Bfs, TheFirstRankRunsListsThatItReachesAlone) {
 }
 
 TEST(Bfs, SearchesOfTheFirstRankTakeSourcesAndLimits) {
-  const graph::ShardSource source = fixtures::shard_source(fixtures::generated("grid:100x1", true), 3);
+  const graph::ShardSource source =
+      fixtures::shard_source(fixtures::generated("grid:100x1", true), 3);
   team::TeamOptions options;
   options.ranks = 3;
   team::run_team(options, [&](team::Team& team) {

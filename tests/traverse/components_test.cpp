@@ -241,12 +241,15 @@ traverse::ComponentsResult automatic(const graph::Graph& graph, int ranks,
   return result;
 }
 
-TEST(Components, AutomaticSearchesFromAHubOnSeveralRanks) {
+TEST(Components, AutomaticSearchesFromAHub) {
   using Form = traverse::ComponentsForm;
   const graph::Graph hubs = fixtures::generated("kron:13", true);
   EXPECT_EQ(automatic(hubs, 3).form, Form::search);
   EXPECT_GT(automatic(hubs, 3).search_levels, 0u);
   EXPECT_EQ(automatic(hubs, 1).form, Form::forest);
+  const graph::Graph large = fixtures::generated("kron:16", true);
+  EXPECT_EQ(automatic(large, 1).form, Form::search);
+  EXPECT_EQ(automatic(fixtures::generated("grid:300x300", true), 1).form, Form::forest);
   EXPECT_EQ(automatic(hubs, 1, {}, {.form = Form::search}).form, Form::search);
   EXPECT_EQ(automatic(hubs, 2, fixtures::host_edges()[0]).form, Form::forest);
   EXPECT_EQ(automatic(hubs, 2, {}, {.sampled_edges = 2}).form, Form::forest);

@@ -151,7 +151,7 @@ struct SsspResult {
 
 /// Which program finds the components: the same ones. See traverse/components.hpp.
 enum class ComponentsForm : std::uint8_t {
-  automatic,  ///< search on several ranks where it can run and is likely to be faster; else forest.
+  automatic,  ///< search where it can run and is likely to be faster; else forest.
   forest,     ///< Afforest: sampled edges first. Runs everywhere.
   /// A breadth-first search from a hub, then what it has not reached: of a symmetric graph, with
   /// its edges in device memory, on ranks that reach each other's memory.

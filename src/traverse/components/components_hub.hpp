@@ -73,6 +73,11 @@ struct ComponentsStart {
     return vertices > 0 && degree > 0 && degree >= vertices / degree &&
            degree >= kAboveMean * (edges / vertices + 1);
   }
+  /// Whether it has an edge to a good part of all vertices.
+  [[nodiscard]] bool is_great_hub(std::uint64_t vertices) const {
+    constexpr std::uint64_t kPart = 128;
+    return degree >= vertices / kPart;
+  }
 };
 
 /// Collective; the same on all ranks. Synchronises `stream`. Throws MemoryError.

@@ -8,6 +8,8 @@
 
 #include "warren/exec/memory.hpp"
 
+#include "traverse/common/short_levels.hpp"
+
 namespace warren::traverse {
 namespace {
 
@@ -26,6 +28,21 @@ const char* obstacle(const team::Team& team, const graph::Shard& shard) {
     return "ranks that reach each other's memory, and these do not: run one rank, or take form "
            "forest";
   return nullptr;
+}
+
+/// Whether one rank may gain by a search at all. On a GPU the forest is as fast on graphs of up to
+/// a hundred million edges (H200, bench/NOTES.md); on the CPU a search is, wherever levels are few.
+bool may_pay_alone(const team::Team& team, const graph::Shard& shard) {
+  constexpr std::uint64_t kGpuEdges = 256'000'000;
+  constexpr std::uint64_t kCpuVertices = 65536;
+  if (team.device().is_cuda()) return shard.edges >= kGpuEdges;
+  return shard.vertices >= kCpuVertices && !has_short_levels(shard.vertices, shard.edges);
+}
+
+/// The same once the hub is known.
+bool pays(const team::Team& team, const graph::Shard& shard, const ComponentsStart& start) {
+  if (team.size() > 1) return start.is_hub(shard.vertices, shard.edges);
+  return !team.device().is_cuda() || start.is_great_hub(shard.vertices);
 }
 
 /// Whether a search's memory is free on every rank's device, and some besides for what else a call
@@ -70,12 +87,11 @@ std::unique_ptr<ComponentsSearch> ComponentsSearch::make(team::Team& team,
   if (is_forced) {
     require(why_not == nullptr,
             fmt::format("components: form search wants {}", why_not ? why_not : ""));
-  } else if (why_not != nullptr || team.size() == 1) {
+  } else if (why_not != nullptr || (team.size() == 1 && !may_pay_alone(team, shard))) {
     return nullptr;
   }
   const ComponentsStart start = find_start(team, shard, stream);
-  if (!is_forced && !(start.is_hub(shard.vertices, shard.edges) && has_room(team, shard)))
-    return nullptr;
+  if (!is_forced && !(pays(team, shard, start) && has_room(team, shard))) return nullptr;
   return std::make_unique<ComponentsSearch>(team, shard, start, !is_forced, stream);
 }
 
