@@ -11,10 +11,9 @@
 // that begins at the nearest far vertex.
 //
 // Each rank has words for all vertices: of its own the distances, of others the best that it has
-// offered or heard of. What betters one is mailed to the owner once a step, as an id; the owner
-// reads the distance in the sender's words after the barrier. Where ranks need windows, and where
-// scans have much mail, the distances go with the ids. After heavy steps of scans owners read all
-// of the others' words for their vertices instead.
+// mailed. What betters one is mailed to the owner once a step, as an id; the owner reads the
+// distance in the sender's words after the barrier. Where ranks need windows, and where scans have
+// much mail, the distances go with the ids.
 #pragma once
 
 #include "traverse/sssp/sssp_relax.hpp"

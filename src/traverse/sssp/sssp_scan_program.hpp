@@ -45,7 +45,6 @@ class SsspScan {
 
   /// The bin's vertices as they are found.
   WARREN_HD void scan() {
-    learn();
     const WarpType whole;
     const std::uint64_t stretches = (std::uint64_t{program_.out.count} + kStretch - 1) / kStretch;
     grid_.template for_each_claimed<exec::Warp>(
@@ -97,7 +96,6 @@ class SsspScan {
 
   /// What is marked in a bitmap, in the order of the edges' addresses.
   WARREN_HD void sweep(const BitmapWord* marks) {
-    learn();
     sweep_marked(grid_, program_.out, program_.chunks, marks,
                  [&](const WarpType& worker, graph::ListPiece piece) {
                    Word distance = 0;
@@ -111,7 +109,6 @@ class SsspScan {
 
   /// The queue: every entry is one piece of a list.
   WARREN_HD void again() {
-    learn();
     const QueueEntry* list = program_.again[state_.slot % 2];
     const std::uint64_t entries = program_.again_count[state_.slot % 3];
     const std::uint64_t wanted = 4 * grid_.template workers<exec::Warp>();
@@ -143,30 +140,6 @@ class SsspScan {
     finish();
   }
 
-  /// What other ranks' words for own vertices offer.
-  WARREN_HD void pull() {
-    const std::uint64_t first = program_.out.first;
-    grid_.template for_each<exec::Warp>((std::uint64_t{program_.out.count} + kLanes - 1) / kLanes,
-                                        [&](const WarpType& worker, std::uint64_t task) {
-                                          const std::uint64_t row = task * kLanes + worker.lane();
-                                          const auto v = static_cast<Vertex>(first + row);
-                                          Word best = Metric::kUnreached;
-                                          if (row < program_.out.count) {
-                                            WARREN_ROLLED
-                                            for (int q = 0; q < program_.ranks; ++q) {
-                                              if (q == program_.rank) continue;
-                                              const Word theirs = program_.distance_of[q][v];
-                                              best = theirs < best ? theirs : best;
-                                            }
-                                            if (best >= program_.distance[v])
-                                              best = Metric::kUnreached;
-                                          }
-                                          offer(worker, v, best);
-                                        },
-                                        kGrain);
-    finish();
-  }
-
  private:
   static constexpr std::uint32_t kLanes = Grid::kWarpLanes;
   static constexpr std::uint32_t kStretch = SsspScanScratch::kStretch;
@@ -174,25 +147,8 @@ class SsspScan {
   /// Lists of more edges are for all warps.
   static constexpr std::uint32_t kOwnEdges = Program::kPacked ? kPieceEdges : 4 * kPieceEdges;
 
-  /// Before many offers: of other ranks' vertices what their owners know, as far as these have
-  /// pulled it, so that offers which are none are seen to be none. Owners may be bettering it.
-  WARREN_HD void learn() {
-    if (!state_.pulls || !state_.has_pulled) return;
-    WARREN_ROLLED
-    for (int q = 0; q < program_.ranks; ++q) {
-      if (q == program_.rank) continue;
-      const std::uint64_t begin = program_.cuts[q];
-      grid_.template for_each<exec::Thread>(
-          program_.cuts[q + 1] - begin, [&](auto&, std::uint64_t i) {
-            const Word theirs = exec::load_maybe_stale(program_.distance_of[q][begin + i]);
-            if (theirs < exec::load_maybe_stale(program_.distance[begin + i]))
-              exec::atomic_min(program_.distance[begin + i], theirs);
-          });
-    }
-  }
-
   [[nodiscard]] WARREN_HD std::uint32_t is_receiving() const {
-    return state_.phase == SsspScanPhase::receive || state_.phase == SsspScanPhase::pull ? 1u : 0u;
+    return state_.phase == SsspScanPhase::receive ? 1u : 0u;
   }
   /// The parity of the queue that this step fills.
   [[nodiscard]] WARREN_HD std::uint32_t filled() const {
@@ -281,7 +237,7 @@ class SsspScan {
     if (!worker.any(is_better)) return;
     std::uint32_t queue = kNoQueue;
     if (is_better && program_.ranks > 1 && !program_.owns(to)) {
-      if (!state_.pulls && claim_bit(program_.mailed, to)) queue = kMailQueue;
+      if (claim_bit(program_.mailed, to)) queue = kMailQueue;
     } else if (is_better && offered >= end_) {
       see_open(offered);
     } else if (is_better && program_.claim_queued(filled(), to)) {
@@ -386,9 +342,6 @@ struct SsspScanProgram {
       case SsspScanPhase::tell:
         tell_distances(grid, memory, (state.slot + 1) % 2);
         break;
-      case SsspScanPhase::pull:
-        Scan(grid, *this, state).pull();
-        break;
       case SsspScanPhase::receive:
         Scan(grid, *this, state).receive();
         if (!state.has_told) forget_mail(grid, memory, (state.slot + 1) % 2);
@@ -417,9 +370,7 @@ struct SsspScanProgram {
   }
   /// The queue that a step of this state writes.
   [[nodiscard]] WARREN_HD SsspTargets targets(const State& state) const {
-    const bool is_receiving =
-        state.phase == SsspScanPhase::receive || state.phase == SsspScanPhase::pull;
-    const std::uint32_t slot = is_receiving ? state.slot : state.slot + 1;
+    const std::uint32_t slot = state.phase == SsspScanPhase::receive ? state.slot : state.slot + 1;
     return {memory.out.offsets,
             memory.out.first,
             nullptr,

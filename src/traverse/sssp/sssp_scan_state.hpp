@@ -25,20 +25,19 @@ enum class SsspScanPhase : std::uint32_t {
   forget,       ///< Then they are not queued any more.
   tell,         ///< Much mail: its distances are put beside its ids.
   receive,      ///< What other ranks offer to ours.
-  pull,         ///< The same after a step without mail: out of their words for our vertices.
   check,        ///< With targets, after each bin: how many of them are settled.
   done
 };
 
 /// The counters of a step.
 enum SsspScanSum : std::uint32_t {
-  kScanAgain,                 ///< Entries put into the queue of the bin's next step.
-  kScanOpen,                  ///< Vertices seen beyond the bin.
-  kScanMarked,                ///< Vertices of the bin.
-  kScanEdges,                 ///< Edges looked at.
-  kScanOverflow,              ///< Sums that the words cannot hold.
-  kScanFarBytes,              ///< Read of compressed lists in host memory.
-  kScanSettled,               ///< Targets whose distance can get no smaller.
+  kScanAgain,     ///< Entries put into the queue of the bin's next step.
+  kScanOpen,      ///< Vertices seen beyond the bin.
+  kScanMarked,    ///< Vertices of the bin.
+  kScanEdges,     ///< Edges looked at.
+  kScanOverflow,  ///< Sums that the words cannot hold.
+  kScanFarBytes,  ///< Read of compressed lists in host memory.
+  kScanSettled,   ///< Targets whose distance can get no smaller.
   kScanMailed = kScanMarked,  ///< Of steps that offer: ids put into the mail.
 };
 
@@ -54,8 +53,6 @@ struct SsspScanState {
   bool is_settled = false;  ///< All targets are.
   bool may_tell = false;    ///< Ranks read each other's memory, and so distances one by one.
   bool has_told = false;    ///< The mail's distances are beside its ids.
-  bool pulls = false;       ///< A step that offers leaves no mail.
-  bool has_pulled = false;  ///< Since then owners' words may be better than what others know.
   std::uint32_t targets = 0;
   double width = 1.0;      ///< Of the bin.
   double narrowest = 1.0;  ///< Of all bins.
@@ -68,18 +65,7 @@ struct SsspScanState {
   std::uint64_t far_bytes = 0;  ///< Of compressed lists.
 };
 
-/// A step that betters much of what there is leaves no mail: every bettered vertex would cost two
-/// atomic operations, where reading others' words for all own vertices, one after the other, is
-/// bound by the link alone. Such steps follow a bin of many edges, and come of many entries.
-[[nodiscard]] WARREN_HD inline bool is_heavy_after(const SsspScanState& state) {
-  return state.may_tell && state.ranks > 1 && state.bin_edges >= 4 * state.vertices;
-}
-[[nodiscard]] WARREN_HD inline bool is_heavy_again(const SsspScanState& state) {
-  return state.may_tell && state.ranks > 1 && state.again >= state.vertices / 128;
-}
-
 [[nodiscard]] WARREN_HD inline SsspScanState begin_scan(SsspScanState state) {
-  state.pulls = is_heavy_after(state);
   state.is_open = false;
   state.bin_edges = 0;
   state.phase = state.may_sweep ? SsspScanPhase::mark : SsspScanPhase::scan;
@@ -120,16 +106,6 @@ struct SsspScanState {
   if (state.again == 0) return check_bin(state);
   const bool sweeps = state.may_sweep && state.again >= kSweepEntries;
   state.phase = sweeps ? SsspScanPhase::sweep_again : SsspScanPhase::again;
-  state.pulls = is_heavy_again(state);
-  return state;
-}
-
-/// After a step that offered: how other ranks hear of it.
-[[nodiscard]] WARREN_HD inline SsspScanState tell_others(SsspScanState state) {
-  if (state.ranks == 1) return go_on(state);
-  state.phase = state.pulls      ? SsspScanPhase::pull
-                : state.has_told ? SsspScanPhase::tell
-                                 : SsspScanPhase::receive;
   return state;
 }
 
@@ -160,17 +136,17 @@ struct SsspScanState {
         state.phase = SsspScanPhase::forget;
         return state;
       }
-      return tell_others(state);
+      if (state.ranks == 1) return go_on(state);
+      state.phase = state.has_told ? SsspScanPhase::tell : SsspScanPhase::receive;
+      return state;
     }
     case SsspScanPhase::forget:
-      return tell_others(state);
+      if (state.ranks == 1) return go_on(state);
+      state.phase = state.has_told ? SsspScanPhase::tell : SsspScanPhase::receive;
+      return state;
     case SsspScanPhase::tell:
       state.phase = SsspScanPhase::receive;
       return state;
-    case SsspScanPhase::pull:
-      state.has_pulled = true;
-      state.again += sums[kScanAgain];
-      return go_on(state);
     case SsspScanPhase::receive:
       state.again += sums[kScanAgain];
       return go_on(state);
