@@ -56,6 +56,7 @@ struct Options {
   int repeat = 10;
   bool verify = false;
   bool push_only = false;
+  std::string bfs_ranks = "auto";  ///< Or all, first.
   double alpha = traverse::BfsOptions{}.alpha;
   double beta = traverse::BfsOptions{}.beta;
   double tolerance = 1e-6;
@@ -100,6 +101,9 @@ nlohmann::json time_bfs(team::Team& team, const graph::Shard& shard, const graph
   bfs_options.direction_optimizing = !options.push_only;
   bfs_options.alpha = options.alpha;
   bfs_options.beta = options.beta;
+  if (options.bfs_ranks != "auto")
+    bfs_options.ranks =
+        options.bfs_ranks == "all" ? traverse::BfsRanks::all : traverse::BfsRanks::first;
   traverse::Bfs bfs(team, shard, bfs_options);
   const Vertex source = options.source == "hub" ? hub_of(team, shard)
                                                 : static_cast<Vertex>(std::stoul(options.source));
@@ -116,6 +120,7 @@ nlohmann::json time_bfs(team::Team& team, const graph::Shard& shard, const graph
                         {"max_depth", result.max_depth},
                         {"sum_depth", result.sum_depth},
                         {"pull_levels", result.pull_levels},
+                        {"ranks", result.ranks},
                         {"far_bytes", result.far_bytes},
                         {"seconds", seconds},
                         {"median", median(seconds)},
@@ -360,6 +365,7 @@ int main(int argc, char** argv) {
   app.add_option("--repeat", options.repeat);
   app.add_flag("--verify", options.verify);
   app.add_flag("--push-only", options.push_only);
+  app.add_option("--bfs-ranks", options.bfs_ranks)->check(CLI::IsMember({"auto", "all", "first"}));
   app.add_option("--alpha", options.alpha);
   app.add_option("--beta", options.beta);
   app.add_option("--tolerance", options.tolerance);

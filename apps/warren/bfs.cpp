@@ -64,6 +64,7 @@ void set_fields(Json& json, const BfsOutcome& outcome, const VertexNames& names)
   if (names.has_names()) json["source_name"] = names.name(outcome.source);
   json["reached"] = result.reached;
   json["max_depth"] = result.max_depth;
+  json["level_ranks"] = result.level_ranks;
   json["sum_depth"] = result.figures.sum_depth;
   if (!result.levels.empty() && result.levels.size() <= kLevelsTold) json["levels"] = result.levels;
   json["traversed_edges"] = result.figures.traversed_edges;
@@ -93,6 +94,8 @@ void print_outcome(Session& session, const BfsOutcome& outcome, const VertexName
   session.row("reached", "{} of {} ({}), mean depth {:.2f}, largest {}", thousands(result.reached),
               counted(names.vertices(), "vertex", "vertices"),
               percent(result.reached, names.vertices()), mean, result.max_depth);
+  if (result.level_ranks == 1 && result.info.devices > 1)
+    session.row("levels", "run by the first rank, on a copy of all lists");
   session.row("time", "{} for {}: {}edges/s ({})", duration(median_seconds(result.info)),
               counted(result.figures.traversed_edges, "edge", "edges"), with_prefix(outcome.teps()),
               session.place());

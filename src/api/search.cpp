@@ -199,6 +199,7 @@ BfsResult bfs(const Graph& graph, const BfsOptions& options) {
   });
   all.reached = last.reached;
   all.max_depth = last.max_depth;
+  all.level_ranks = last.ranks;
   call.put_in_order(depth);
   call.put_in_order(parent, true);
   if (mode != options.mode) call.info.mode_reason = is_limited ? kLimitReason : kSourcesReason;

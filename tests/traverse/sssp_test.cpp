@@ -11,6 +11,7 @@
 #include "reference/traverse.hpp"
 #include "support/size.hpp"
 #include "traverse/fixtures.hpp"
+#include "traverse/sssp/sssp_scan_state.hpp"
 #include "traverse/sssp/sssp_totals.hpp"
 
 namespace warren {
@@ -188,6 +189,29 @@ void check_much_mail(const std::vector<team::TeamOptions>& teams) {
   if (testing_support::is_small()) return;
   const Case random("urand", with_integers(fixtures::generated("urand:18", true), 1, 64), {0});
   for (const auto& options : teams) check(options, random, {1e300});
+}
+
+TEST(Sssp, OnlyMuchMailTakesItsDistancesAlong) {
+  using traverse::SsspScanPhase;
+  traverse::SsspScanState state;
+  state.phase = SsspScanPhase::scan;
+  state.ranks = 2;
+  state.may_tell = true;
+  const auto after = [](traverse::SsspScanState from, std::uint64_t mailed) {
+    team::Sums sums;
+    sums.value[traverse::kScanMailed] = mailed;
+    return traverse::next_scan(from, sums);
+  };
+  EXPECT_EQ(after(state, 2 * traverse::kMuchMail - 1).phase, SsspScanPhase::receive);
+  const traverse::SsspScanState told = after(state, 2 * traverse::kMuchMail);
+  EXPECT_EQ(told.phase, SsspScanPhase::tell);
+  EXPECT_EQ(after(told, 0).phase, SsspScanPhase::receive);
+  EXPECT_TRUE(after(told, 0).has_told);
+  state.may_tell = false;  // Windows bring distances with all mail.
+  EXPECT_EQ(after(state, 2 * traverse::kMuchMail).phase, SsspScanPhase::receive);
+  state.may_tell = true;
+  state.phase = SsspScanPhase::sweep_again;
+  EXPECT_EQ(after(after(state, 2 * traverse::kMuchMail), 0).phase, SsspScanPhase::tell);
 }
 
 TEST(Sssp, MuchMailGoesWithItsDistances) {

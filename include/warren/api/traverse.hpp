@@ -55,6 +55,9 @@ struct BfsResult {
   std::uint32_t max_depth = 0;
   BfsFigures figures{};                 ///< Zeros unless asked for.
   std::vector<std::uint64_t> levels{};  ///< Vertices by depth; empty unless asked for.
+  /// Ranks that ran the levels: all, or the first one where levels are short (traverse/bfs.hpp); 0
+  /// of an asynchronous search.
+  std::uint32_t level_ranks = 0;
   RunInfo info;
 };
 

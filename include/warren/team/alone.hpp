@@ -9,7 +9,7 @@
 namespace warren::team {
 
 /// This rank by itself, as a team of one on its device: for what one rank does while the others
-/// wait. It ends as soon as `team` does, which must outlive it, and ends that.
+/// wait. When either of the two ends, the other one does; `team` must outlive it.
 [[nodiscard]] std::unique_ptr<Team> alone(Team& team);
 
 }  // namespace warren::team

@@ -16,11 +16,15 @@ namespace warren::traverse {
 
 /// Which ranks run the levels of a search.
 enum class BfsRanks : std::uint8_t {
-  /// `first` on several GPUs that reach each other's memory, for a graph of fewer than six directed
-  /// edges a vertex whose lists all fit the first one's memory; else `all`.
+  /// `first` on several GPUs that reach each other's memory, for a symmetric graph of fewer than
+  /// six
+  /// directed edges a vertex, all of which, with what a search keeps, take less than half of what
+  /// is free on the first one; else `all`.
   automatic,
-  all,    ///< Each its own vertices'.
-  first,  ///< The first one, on a copy of all lists; the others take the results of their vertices.
+  all,  ///< Each its own vertices'.
+  /// The first one, on a copy of all lists; the others take the results of their vertices. Lists
+  /// of processes on the CPU must be in memory of a CPU device (memory::Buffer).
+  first,
 };
 
 struct BfsOptions {
@@ -58,6 +62,7 @@ struct BfsResult {
   double seconds = 0.0;      ///< The traversal alone, on this rank.
   std::uint32_t levels = 0;  ///< Whose vertices were expanded; 0 of an asynchronous search.
   std::uint32_t pull_levels = 0;
+  std::uint32_t ranks = 0;  ///< That ran the levels: all, or the first one (BfsRanks::first).
   std::uint64_t far_bytes =
       0;  ///< Read from host memory by the team, where edges are placed there.
 };

@@ -78,7 +78,8 @@ class SsspMemory;
 /// the nearest vertex and widen at the end. Integer weights of at most 255 in host memory are
 /// copied to a byte each, in host memory, too. Holds about 90 bytes for each own vertex, 8 bytes
 /// for each 25 own edges, and 4 (8 for float32 weights and long paths) bytes for each vertex of the
-/// graph on each device; where there are several 12 (20) for what these tell each other.
+/// graph on each device. Several ranks hold 4 bytes more for each vertex of the graph for what they
+/// tell each other, and without queues, or where they do not reach each other's memory, 8 (12).
 class Sssp {
  public:
   /// Collective. `shard` must outlive this and have weights. Throws UsageError for a shard without

@@ -9,6 +9,7 @@
 
 #include "traverse/bfs/bfs_memory.hpp"
 #include "traverse/common/on_all.hpp"
+#include "traverse/common/ranks_of_a_device.hpp"
 #include "traverse/common/short_levels.hpp"
 #include "traverse/common/whole_graph.hpp"
 #include "traverse/common/without_repeats.hpp"
@@ -23,7 +24,7 @@ class BfsOfFirst {
       : graph_(team, shard, stream), visit_(team.device(), shard.out.count) {
     if (graph_.is_here()) search_ = std::make_unique<Bfs>(graph_.alone(), graph_.shard(), options);
     Visit* const all = search_ ? search_->memory_->visits().data() : nullptr;
-    from_ = static_cast<const Visit*>(team.share(all).front());
+    from_ = static_cast<const Visit*>(team.share_with_all(all).front());
     first_ = shard.out.first;
   }
 
@@ -63,12 +64,14 @@ bool runs_on_first(team::Team& team, const graph::Shard& shard, BfsRanks ranks) 
             "let all ranks run them");
     return team.size() > 1;
   }
-  if (ranks == BfsRanks::all || !can || team.size() == 1 || !team.device().is_cuda() ||
-      !has_short_levels(shard.vertices, shard.edges))
+  // Directed graphs may have few levels of many vertices, which are pulled.
+  if (ranks == BfsRanks::all || !can || !shard.is_symmetric || team.size() == 1 ||
+      !team.device().is_cuda() || !has_short_levels(shard.vertices, shard.edges))
     return false;
   // The state of a search is some 25 bytes a vertex.
   const std::uint64_t wanted = WholeGraph::bytes(shard) + 32 * shard.vertices;
-  const int has_room = wanted < exec::free_memory(team.device()) / 2 ? 1 : 0;
+  const std::uint64_t free = exec::free_memory(team.device()) / ranks_of_a_device(team);
+  const int has_room = team.rank() > 0 || wanted < free / 2 ? 1 : 0;
   return team.all_reduce(has_room, exec::Minimum{}) != 0;
 }
 
@@ -132,6 +135,7 @@ BfsResult Bfs::run(std::span<const Vertex> sources, const BfsLimits& limits) {
   result.max_depth = last.deepest;
   result.levels = last.level;
   result.pull_levels = last.pull_levels;
+  result.ranks = initial.ranks;
   result.far_bytes = last.far_bytes;
   return result;
 }

@@ -8,7 +8,9 @@
 
 #include "warren/exec/memory.hpp"
 
+#include "traverse/common/ranks_of_a_device.hpp"
 #include "traverse/common/short_levels.hpp"
+#include "traverse/components/components_program.hpp"
 
 namespace warren::traverse {
 namespace {
@@ -48,8 +50,13 @@ bool pays(const team::Team& team, const graph::Shard& shard, const ComponentsSta
 /// Whether a search's memory is free on every rank's device, and some besides for what else a call
 /// takes. Collective.
 bool has_room(team::Team& team, const graph::Shard& shard) {
-  const std::uint64_t wanted = BfsMemory::bytes(team, shard);
-  const int has = wanted + wanted / 4 < exec::free_memory(team.device()) ? 1 : 0;
+  // The forest stands beside it: a parent for each vertex, and three words for each own one.
+  const std::uint64_t forest =
+      sizeof(Vertex) * (shard.vertices + 3 * std::uint64_t{shard.out.count}) +
+      sizeof(ComponentsPiece) * ComponentsPiece::most(shard.edges);
+  const std::uint64_t wanted = BfsMemory::bytes(team, shard) + forest;
+  const std::uint64_t free = exec::free_memory(team.device()) / ranks_of_a_device(team);
+  const int has = wanted + wanted / 4 < free ? 1 : 0;
   return team.all_reduce(has, exec::Minimum{}) != 0;
 }
 
@@ -86,7 +93,7 @@ std::unique_ptr<ComponentsSearch> ComponentsSearch::make(team::Team& team,
   const char* const why_not = obstacle(team, shard);
   if (is_forced) {
     require(why_not == nullptr,
-            fmt::format("components: form search wants {}", why_not ? why_not : ""));
+            fmt::format("components: form search takes {}", why_not ? why_not : ""));
   } else if (why_not != nullptr || (team.size() == 1 && !may_pay_alone(team, shard))) {
     return nullptr;
   }

@@ -36,7 +36,7 @@ class SsspWords {
  public:
   using Word = typename Metric::Word;
 
-  SsspWords(team::Team& team, const graph::Shard& shard, const exec::Stream& stream)
+  SsspWords(team::Team& team, const graph::Shard& shard, const exec::Stream& stream, bool scans)
       : device_(team.device()) {
     const std::uint64_t own = shard.out.count;
     const auto ranks = static_cast<std::size_t>(team.size());
@@ -76,14 +76,15 @@ class SsspWords {
     if (ranks > 1) {
       program_.mailed = take(device_, mailed_, program_.words);
       program_.outbox = take(device_, outbox_, shard.vertices);
-      program_.offered = take(device_, offered_, shard.vertices);
+      if (scans || team.needs_windows()) program_.offered = take(device_, offered_, shard.vertices);
     }
     const auto rank = static_cast<std::size_t>(team.rank());
     const std::uint64_t first = shard.cuts[rank], end = shard.cuts[rank + 1];
     windows_.share(team, nearest_, program_.nearest_of);
     windows_.share(team, outbox_, program_.outbox_of, first, end);
     windows_.share(team, outbox_count_, program_.outbox_count_of);
-    windows_.share(team, offered_, program_.offered_of, first, end);
+    if (scans || team.needs_windows())
+      windows_.share(team, offered_, program_.offered_of, first, end);
     program_.offered_by_windows = team.needs_windows();
     if (!team.needs_windows()) {
       share(team, program_.distance, program_.distance_of);
@@ -166,20 +167,21 @@ bool chooses_scan(const team::Team& team, const SsspWeights& weights, SsspFronti
 class SsspMemory {
  public:
   SsspMemory(team::Team& team, const graph::Shard& shard, const exec::Stream& stream,
-             const SsspWeights& weights) {
+             const SsspWeights& weights, bool scans)
+      : scans_(scans) {
     if (should_narrow(shard, weights)) {
-      words_.emplace<SsspWords<ByteMetric>>(team, shard, stream);
+      words_.emplace<SsspWords<ByteMetric>>(team, shard, stream, scans);
     } else if (weights.is_integer) {
-      words_.emplace<SsspWords<NarrowMetric>>(team, shard, stream);
+      words_.emplace<SsspWords<NarrowMetric>>(team, shard, stream, scans);
     } else {
-      words_.emplace<SsspWords<RealMetric>>(team, shard, stream);
+      words_.emplace<SsspWords<RealMetric>>(team, shard, stream, scans);
     }
   }
   /// From 32 to 64 bits.
   void widen(team::Team& team, const graph::Shard& shard, const exec::Stream& stream) {
     team.barrier();
     words_.emplace<std::monostate>();
-    words_.emplace<SsspWords<WideMetric>>(team, shard, stream);
+    words_.emplace<SsspWords<WideMetric>>(team, shard, stream, scans_);
   }
   /// f(words, metric) with the words there are.
   template <class F>
@@ -216,6 +218,7 @@ class SsspMemory {
     if (auto* words = std::get_if<SsspWords<RealMetric>>(&all)) f(*words, RealMetric{});
   }
 
+  bool scans_;
   std::variant<std::monostate, SsspWords<NarrowMetric>, SsspWords<ByteMetric>,
                SsspWords<WideMetric>, SsspWords<RealMetric>>
       words_;
@@ -331,7 +334,7 @@ Sssp::Sssp(team::Team& team, const graph::Shard& shard, const SsspOptions& optio
   const SsspWeights weights = survey_weights(team, shard, stream_, "shortest paths");
   scans_ = chooses_scan(team, weights, options.frontier);
   delta_ = delta_of(team, shard, weights, options, scans_);
-  memory_ = std::make_unique<SsspMemory>(team, shard, stream_, weights);
+  memory_ = std::make_unique<SsspMemory>(team, shard, stream_, weights, scans_);
 }
 
 Sssp::~Sssp() = default;

@@ -66,9 +66,8 @@ WARREN_HD void for_mail(Grid& grid, const Program& program, std::uint32_t parity
     typename Metric::Word distance = Metric::kUnreached;
     if (has) {
       to = program.outbox_of[p][program.cuts[program.rank] + index];
-      distance = is_beside
-                     ? program.offered_of[p][program.cuts[program.rank] + index]
-                     : program.distance_of[p][to];
+      distance = is_beside ? program.offered_of[p][program.cuts[program.rank] + index]
+                           : program.distance_of[p][to];
     }
     f(worker, to, distance);
   });

@@ -12,7 +12,7 @@ namespace warren::traverse {
 inline constexpr std::uint64_t kSweepEntries = 8192;
 
 /// So many ids of a rank are worth a barrier, after which their distances are read as a list: some
-/// 7 us, in which a link carries 30,000 words that are read one by one (HARDWARE of two H100s).
+/// 7 us, in which a link carries about as many words that are read one by one (bench/NOTES.md).
 inline constexpr std::uint64_t kMuchMail = 32768;
 
 enum class SsspScanPhase : std::uint32_t {
@@ -31,13 +31,13 @@ enum class SsspScanPhase : std::uint32_t {
 
 /// The counters of a step.
 enum SsspScanSum : std::uint32_t {
-  kScanAgain,     ///< Entries put into the queue of the bin's next step.
-  kScanOpen,      ///< Vertices seen beyond the bin.
-  kScanMarked,    ///< Vertices of the bin.
-  kScanEdges,     ///< Edges looked at.
-  kScanOverflow,  ///< Sums that the words cannot hold.
-  kScanFarBytes,  ///< Read of compressed lists in host memory.
-  kScanSettled,   ///< Targets whose distance can get no smaller.
+  kScanAgain,                 ///< Entries put into the queue of the bin's next step.
+  kScanOpen,                  ///< Vertices seen beyond the bin.
+  kScanMarked,                ///< Vertices of the bin.
+  kScanEdges,                 ///< Edges looked at.
+  kScanOverflow,              ///< Sums that the words cannot hold.
+  kScanFarBytes,              ///< Read of compressed lists in host memory.
+  kScanSettled,               ///< Targets whose distance can get no smaller.
   kScanMailed = kScanMarked,  ///< Of steps that offer: ids put into the mail.
 };
 
