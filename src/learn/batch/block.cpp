@@ -39,7 +39,6 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
   const bool is_padded = least.targets != 0;
   require(padded.targets <= padded.sources, "a block's targets are the first of its sources");
   require(!is_padded || size.targets != 0, "a block of nothing is not padded");
-  require(!options.edge_weights || !options.self_loops, "a block's self-loops have no weights");
   require(!options.edge_weights || hop.weights != nullptr || size.edges == 0,
           "a block with weights of edges needs those of the sampled ones");
   sampled_ = size;
@@ -104,6 +103,13 @@ void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop)
   run_tasks<exec::Tile<8>>(stream, size_.targets,
                            detail::AddLoopsKernel{sampled_.targets, size_.targets, hop.row_offsets,
                                                   hop.columns, offsets_.data(), columns_.data()});
+  if (out_.view.values != nullptr) {
+    keep_more(stream.device(), values_, out_.entries);
+    run_tasks<exec::Tile<8>>(
+        stream, size_.targets,
+        detail::LoopWeightsKernel{sampled_.targets, hop.row_offsets, hop.weights, values_.data()});
+    out_.view.values = values_.data();
+  }
   out_.view.offsets = offsets_.data();
   out_.view.column_ids = columns_.data();
 }
