@@ -87,14 +87,19 @@ struct AttentionCombine {
     SumsOf<Side, N> sums;
     for (std::uint32_t p = group; is_active && p < split.count; p += groups)
       sums.add(lane.load(std::uint64_t{split.first} + p));
-    auto* const shared = worker.template scratch<SumsOf<Side, N>>();
-    shared[worker.lane()] = sums;
-    worker.sync();
-    if (group == 0 && is_active) {
-      for (std::uint32_t g = 1; g < groups; ++g) sums.add(shared[g * lanes + worker.lane()]);
-      lane.template finish<kIsWhole>(split.row, sums);
+    if constexpr (std::is_same_v<W, exec::Serial>) {
+      // One lane is one group.
+      if (is_active) lane.template finish<kIsWhole>(split.row, sums);
+    } else {
+      auto* const shared = worker.template scratch<SumsOf<Side, N>>();
+      shared[worker.lane()] = sums;
+      worker.sync();
+      if (group == 0 && is_active) {
+        for (std::uint32_t g = 1; g < groups; ++g) sums.add(shared[g * lanes + worker.lane()]);
+        lane.template finish<kIsWhole>(split.row, sums);
+      }
+      worker.sync();
     }
-    worker.sync();
   }
 };
 
