@@ -72,7 +72,7 @@ class Block {
   [[nodiscard]] const BlockWeights& weights() const { return weights_; }
 
  private:
-  void add_loops(const exec::Stream& stream, const sample::SampledHop& hop);
+  void add_loops(const exec::Stream& stream, const sample::SampledHop& hop, bool is_weighted);
   void transpose(const exec::Stream& stream, const std::uint32_t* duplicates, bool has_loops);
   void sort_by_source(const exec::Stream& stream, std::uint64_t entries);
   void sort_with_weights(const exec::Stream& stream, std::uint64_t entries, int bits);

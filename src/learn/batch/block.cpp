@@ -75,7 +75,7 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
     }
   }
   if (options.self_loops) {
-    add_loops(stream, hop);
+    add_loops(stream, hop, options.edge_weights);
   } else if (is_padded) {
     keep_more(stream.device(), offsets_, padded.targets + 1);
     run_tasks<exec::Thread>(
@@ -96,14 +96,15 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
   if (options.is_transposed) transpose(stream, hop.duplicates, options.self_loops);
 }
 
-void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop) {
+void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop, bool is_weighted) {
   out_.entries += size_.targets;
   keep_more(stream.device(), offsets_, size_.targets + 1);
   keep_more(stream.device(), columns_, out_.entries);
   run_tasks<exec::Tile<8>>(stream, size_.targets,
                            detail::AddLoopsKernel{sampled_.targets, size_.targets, hop.row_offsets,
                                                   hop.columns, offsets_.data(), columns_.data()});
-  if (out_.view.values != nullptr) {
+  // A hop of no edges has no weights; its loops have.
+  if (is_weighted) {
     keep_more(stream.device(), values_, out_.entries);
     run_tasks<exec::Tile<8>>(
         stream, size_.targets,
