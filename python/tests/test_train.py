@@ -287,7 +287,7 @@ def test_warnings():
     ({"features": 3}, "features: got 3, expected nothing"), ({"symmetrize": True}, "symmetrize: got True"), ({"model": "gat", "heads": 7}, "7 heads"),
     ({"residual": True, "skip": True}, "residual adds"), ({"mode": "sampled", "weighted": True}, "dataset: got a graph without weights"),
     ({"edge_weights": True}, "dataset: got a graph without weights, expected weights: edge_weights sums"), ({"edge_weights": True, "model": "gin"}, "model gin has no form"),
-    ({"edge_weights": True, "mode": "sampled", "model": "gat"}, "model gat has no form"), ({"edge_weights": True, "mode": "sampled", "task": "link"}, "task link has no form"),
+    ({"edge_weights": True, "mode": "sampled", "model": "gin"}, "model gin has no form"), ({"edge_weights": True, "mode": "sampled", "task": "link"}, "task link has no form"),
     ({"edge_weights": True, "model": "sage", "aggregate": "max"}, "aggregate max has")])
 def test_bad_options(dataset, wrong, message):
     with pytest.raises(ValueError, match=message):
@@ -516,6 +516,79 @@ def test_edge_weights(model, aggregate, devices):
     assert np.allclose(h.numpy(), result.scores, atol=1e-4)
 
 
+def layers_of_attention(model, states):
+    """PyTorch Geometric's, a weight an edge, with these parameters."""
+    torch, nn = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.nn")
+    kind, layers = nn.GATConv if model == "gat" else nn.GATv2Conv, []
+    for at, state in enumerate(states):
+        name = "lin" if model == "gat" else "lin_l"
+        outputs, inputs = state[f"{name}.weight"].shape
+        heads = state["att_src" if model == "gat" else "att"].shape[1]
+        layers.append(kind(inputs, outputs // heads, heads=heads, edge_dim=1))
+        layers[-1].load_state_dict({name: torch.tensor(array) for name, array in state.items()})
+    return layers
+
+
+def attended(layers, x, A):
+    import torch
+
+    targets, sources = np.nonzero(A)
+    edge_index, weight = torch.tensor(np.stack([sources, targets])), torch.tensor(A[targets, sources], dtype=torch.float32)[:, None]
+    h = torch.tensor(x, dtype=torch.float32)
+    for at, conv in enumerate(layers):
+        h = conv(h, edge_index, weight)
+        h = torch.nn.functional.elu(h) if at + 1 < len(layers) else h
+    return h
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+@pytest.mark.parametrize("model", ["gat", "gatv2"])
+def test_edge_weights_of_attention(model, devices, tmp_path):
+    """The scores of a model that was trained are PyTorch Geometric's, with edge_dim=1; its parameters give the model theirs, by a checkpoint, too."""
+    torch = pytest.importorskip("torch")
+    data, x, A, _ = weighted()
+    options = {**FEW, "hidden": 16, "heads": 4, "normalize": "none", "devices": devices}
+    folder = str(tmp_path / "kept")
+    result = warren.train(data, model, edge_weights=True, checkpoint=folder, **options)
+    assert result.info["edge_weights"] and result.model.facts["edge_weights"] == "1"
+    states = warren.load_model(folder).to_pyg()
+    assert states[0]["lin_edge.weight"].shape == (16, 1) and (model == "gatv2" or states[0]["att_edge"].shape == (1, 4, 4))
+    with torch.no_grad():
+        found = attended(layers_of_attention(model, states), x, A).numpy()
+    assert np.allclose(found, result.scores, atol=1e-5)
+    assert np.allclose(result.predict(devices=1).scores, result.scores, atol=1e-5) and result.predict().trained_on
+    rng = np.random.default_rng(3)
+    others = [{name: array if name in ("lin_l.bias", "lin_r.bias") else rng.normal(0, 0.3, array.shape).astype(np.float32) for name, array in state.items()} for state in states]
+    with torch.no_grad():
+        expected = attended(layers_of_attention(model, others), x, A).numpy()
+    assert np.allclose(warren.predict(data, result.model.with_pyg(others), devices=devices).scores, expected, atol=1e-5 * max(1, np.abs(expected).max()))
+    with pytest.raises(ValueError, match=r"states\[0\]: got .* expected .*lin_edge.weight"):
+        result.model.with_pyg(warren.train(data, model, **options).model.to_pyg())
+
+
+@pytest.mark.parametrize("model", ["gat", "gatv2"])
+def test_edge_weights_of_attention_train_as_in_torch(model):
+    """A first step by gradient descent, over loops, which the layers replace, and with a vertex without edges."""
+    torch = pytest.importorskip("torch")
+    _, x, A, _ = weighted()
+    A[3, :] = A[:, 3] = 0
+    A[5, 5] = A[9, 9] = 2.0
+    src, dst = np.nonzero(A)
+    _, _, labels, masks = arrays(7)
+    data = warren.Dataset(warren.from_edges(src, dst, A[src, dst].astype(np.float32), num_vertices=len(A)), x, labels, **masks)
+    options = {"hidden": 16, "heads": 4, "normalize": "none", "dropout": 0, "weight_decay": 0, "edge_weights": True, "device": "cpu", "devices": 2, "optimizer": "sgd"}
+    begin = warren.train(data, model, lr=0.0, epochs=1, **options).model
+    layers = layers_of_attention(model, begin.to_pyg())
+    loss = torch.nn.functional.cross_entropy(attended(layers, x, A)[masks["train"]], torch.tensor(labels[masks["train"]]))
+    loss.backward()
+    stepped = warren.train(data, model, lr=0.5, epochs=1, **options)
+    assert stepped.history[0]["loss"] == pytest.approx(loss.item(), rel=1e-5)
+    for conv, before, after in zip(layers, begin.to_pyg(), stepped.model.to_pyg()):
+        for name, parameter in conv.named_parameters():
+            if name not in ("lin_l.bias", "lin_r.bias"):
+                assert np.allclose((before[name] - after[name]) / 0.5, parameter.grad.numpy(), atol=1e-5), name
+
+
 def test_edge_weights_train_as_in_torch():
     """A first step by gradient descent: what backward makes of the weights."""
     torch, nn = pytest.importorskip("torch"), pytest.importorskip("torch_geometric.nn")
@@ -539,7 +612,7 @@ def test_edge_weights_train_as_in_torch():
 
 
 @pytest.mark.parametrize("devices", [1, 3])
-@pytest.mark.parametrize("model, aggregate", [("gcn", "mean"), ("sage", "mean"), ("sage", "sum")])
+@pytest.mark.parametrize("model, aggregate", [("gcn", "mean"), ("sage", "mean"), ("sage", "sum"), ("gat", "mean"), ("gatv2", "mean")])
 def test_edge_weights_of_drawn_edges(model, aggregate, devices):
     """One batch of all vertices with all neighbours is an epoch of the whole graph; few neighbours, placements and weights of one."""
     data = weighted()[0]
@@ -551,6 +624,8 @@ def test_edge_weights_of_drawn_edges(model, aggregate, devices):
         assert found.info["edge_weights"] and np.allclose([[e["loss"], e["validation_loss"]] for e in found.history], [[e["loss"], e["validation_loss"]] for e in whole.history], rtol=1e-5), more
         assert "evaluation" in more or np.allclose(found.scores, whole.scores, atol=1e-5), more
     few = {**sampled, "fanout": [2, 2], "batch": 4}
+    if model.startswith("gat"):  # What attention makes of ones is learnt.
+        return
     plain, drawn = warren.train(data, model, **few), warren.train(data, model, edge_weights=True, **few)
     assert not np.allclose(plain.scores, drawn.scores, atol=1e-4)
     assert np.array_equal(warren.predict(data, drawn.model, devices=devices).scores, drawn.scores)

@@ -20,11 +20,20 @@ LAYERS: dict[str, list[tuple[str, str | None, str]]] = {
     "gin": [("eps", "epsilon", VECTOR), ("nn.0.weight", "first.weight", TRANSPOSED), ("nn.0.bias", "first.bias", VECTOR),
             ("nn.2.weight", "second.weight", TRANSPOSED), ("nn.2.bias", "bias", VECTOR)]}
 
+# Of layers whose attention has the weights of edges as their one feature (edge_dim=1).
+EDGES: dict[str, list[tuple[str, str | None, str]]] = {
+    "gat": [("lin_edge.weight", "edge.weight", TRANSPOSED), ("att_edge", "edge.attention", HEADS)],
+    "gatv2": [("lin_edge.weight", "edge.weight", TRANSPOSED)]}
+
+
+def parameters_of(kind: str, weights: Mapping[str, np.ndarray]) -> list[tuple[str, str | None, str]]:
+    return LAYERS[kind] + (EDGES.get(kind, []) if "layers.0.edge.weight" in weights else [])
+
 
 def to_pyg(kind: str, layers: int, weights: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
     _check_plain(kind, weights, layers)
     return [{name: np.zeros(weights[f"layers.{at}.{how}"].shape[1], np.float32) if own is None else _pyg_form(weights[f"layers.{at}.{own}"], how)
-             for name, own, how in LAYERS[kind]} for at in range(layers)]
+             for name, own, how in parameters_of(kind, weights)} for at in range(layers)]
 
 
 def from_pyg(kind: str, layers: int, weights: Mapping[str, np.ndarray], states: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
@@ -33,10 +42,10 @@ def from_pyg(kind: str, layers: int, weights: Mapping[str, np.ndarray], states: 
         raise ValueError(f"states: got {len(states)} layers, expected {layers}")
     found = {}
     for at, state in enumerate(states):
-        expected = [name for name, _, _ in LAYERS[kind]]
+        expected = [name for name, _, _ in parameters_of(kind, weights)]
         if set(state) != set(expected):
             raise ValueError(f"states[{at}]: got {', '.join(state)}, expected {', '.join(expected)}")
-        for name, own, how in LAYERS[kind]:
+        for name, own, how in parameters_of(kind, weights):
             array = as_numpy(f"states[{at}][{name!r}]", state[name])
             if own is None:
                 if array.any():
@@ -57,7 +66,7 @@ def _pyg_form(array: np.ndarray, how: str) -> np.ndarray:
 
 def _check_plain(kind: str, weights: Mapping[str, np.ndarray], layers: int) -> None:
     """Raises ValueError for a model that has parameters besides."""
-    known = {f"layers.{at}.{own}" for at in range(layers) for _, own, _ in LAYERS[kind] if own is not None}
+    known = {f"layers.{at}.{own}" for at in range(layers) for _, own, _ in parameters_of(kind, weights) if own is not None}
     others = [name for name in weights if name not in known]
     if others:
         raise ValueError(f'model: got one with {others[0]}, expected plain layers: train with norm="none" and without skip')

@@ -75,8 +75,8 @@ class Model:
     def to_pyg(self) -> list[dict[str, np.ndarray]]:
         """The state dicts of PyTorch Geometric's layers that compute the same, a layer each, as float32 NumPy arrays.
 
-        They are GCNConv, SAGEConv (aggr as `aggregate`), GATConv, GATv2Conv (heads joined, the last layer with one head), and GINConv(train_eps=True) of
-        Sequential(Linear, ReLU, Linear), with ReLU (of gat and gatv2 ELU) between them. A vertex of warren's gathers from what its edges lead to: edge_index
+        They are GCNConv, SAGEConv (aggr as `aggregate`), GATConv, GATv2Conv (heads joined, the last layer with one head; of models trained with edge_weights
+        with edge_dim=1), and GINConv(train_eps=True) of Sequential(Linear, ReLU, Linear), with ReLU (of gat and gatv2 ELU) between them. A vertex of warren's gathers from what its edges lead to: edge_index
         is [targets, sources]. Raises ValueError for a model with norms or with `skip`.
         """
         return to_pyg(self.facts["model"], int(self.facts["layers"]), self.weights)
@@ -237,10 +237,13 @@ def train(dataset: Dataset | str | os.PathLike[str], model: str = "gcn", mode: s
     task: "node", classes of vertices, or "link", which vertices are linked (mode "sampled").
     layers (2; sampled: as many as fanouts), hidden (64; all heads together), heads (of gat and gatv2), aggregate (of sage: "mean", "sum", "max"), norm ("none",
     "batch", "layer"; None: "layer" of gin), residual, skip, edge_weights (below), dropout (0.5; of gat and gatv2 0.6), type ("float16", "bfloat16": of features and activations).
-    edge_weights: of task "node", "gcn", and "sage" with "mean" or "sum": edges count the dataset's weights w, finite numbers, in sums over neighbours. With
+    edge_weights: of task "node", all models but "gin" and "sage" with "max": edges count the dataset's weights w, finite numbers. In sums over neighbours, with
     edges (i, j) of vertex i: "gcn" sums w_ij x_j / sqrt(d_i d_j) and x_i / d_i with d_i = 1 + sum of w_ij (0 where d is not above 0), as PyTorch Geometric's
     GCNConv of a graph without loops; "sage" takes the sum of w_ij x_j, of "mean" divided by the number of i's edges, as the Deep Graph Library's SAGEConv.
     Of mode "sampled" sums are over drawn edges, times the number of i's edges over that of those drawn (of "mean" they are divided by the latter); d_i is of all.
+    "gat" and "gatv2" have w_ij as the one feature of edges, as PyTorch Geometric's GATConv and GATv2Conv with edge_dim=1: of each head "gat" takes the softmax of
+    leaky(l_i + r_j + w_ij <att_edge, lin_edge>), "gatv2" that of <att, leaky(q_i + z_j + w_ij lin_edge)>, with lin_edge and att_edge learnt. A vertex' own edge,
+    which replaces loops of the dataset, has the mean of the weights of its other edges, 0 where there are none; of mode "sampled" of those drawn.
     lr, weight_decay (0.0005; of links 0), optimizer ("adam", "adamw", "sgd"), schedule ("constant", "cosine", "step"), warmup (epochs), clip (largest length of the
     gradient; 0: any), epochs, patience (epochs without a better validation after which it ends; 0: never).
     class_weights: what each class counts in the loss of training vertices: "balanced" (one over its training vertices), or a number a class, 0 or more. An epoch's loss is the sum of w[y] l over the

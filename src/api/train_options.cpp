@@ -76,7 +76,7 @@ std::string norm_of(const TrainOptions& o) {
 void check_edge_weights(const TrainOptions& o) {
   if (!o.edge_weights) return;
   constexpr const char* kWorks =
-      "--edge-weights is for --model gcn, or sage with --aggregate mean or sum";
+      "--edge-weights is for --model gcn, gat and gatv2, and sage with --aggregate mean or sum";
   require(o.task != "link",
           fmt::format("--task link has no form with weights of edges: {}; leave it out", kWorks));
   require(learn::can_weigh_edges(learn::parse_model(o.model), learn::parse_aggregate(o.aggregate)),

@@ -119,7 +119,7 @@ TEST_F(TrainCall, EdgesCountTheirWeights) {
   DatasetOptions how{.features = 12, .classes = 3};
   how.graph.weights = "uniform:1:9";
   const Dataset weighted = read_dataset("community:600,6", how);
-  for (const char* model : {"gcn", "sage"}) {
+  for (const char* model : {"gcn", "sage", "gat", "gatv2"}) {
     SCOPED_TRACE(model);
     TrainOptions options = few(model);
     const TrainResult plain = train(weighted, options);
@@ -149,7 +149,7 @@ TEST_F(TrainCall, DrawnEdgesCountTheirWeights) {
   DatasetOptions how{.features = 12, .classes = 3};
   how.graph.weights = "uniform:1:9";
   const Dataset weighted = read_dataset("community:600,6", how);
-  for (const char* model : {"gcn", "sage"}) {
+  for (const char* model : {"gcn", "sage", "gat", "gatv2"}) {
     SCOPED_TRACE(model);
     TrainOptions options = few(model);
     options.mode = "sampled";
@@ -310,9 +310,9 @@ TEST_F(TrainCall, BadOptionsAreRefusedByName) {
   EXPECT_EQ(refused([](auto& o) { o.edge_weights = true; }),
             "dataset: got a graph without weights, expected weights: edge_weights sums over "
             "neighbours by them");
-  EXPECT_THAT(refused([](auto& o) { o.model = "gatv2", o.edge_weights = true; }),
-              HasSubstr("model gatv2 has no form with weights of edges: edge_weights is for model "
-                        "gcn, or sage with aggregate mean or sum"));
+  EXPECT_THAT(refused([](auto& o) { o.model = "gin", o.edge_weights = true; }),
+              HasSubstr("model gin has no form with weights of edges: edge_weights is for model "
+                        "gcn, gat and gatv2, and sage with aggregate mean or sum"));
   EXPECT_THAT(refused([](auto& o) { o.task = "link", o.mode = "sampled", o.edge_weights = true; }),
               HasSubstr("task link has no form with weights of edges"));
   EXPECT_THAT(refused([](auto& o) { o.task = "link"; }), HasSubstr("give mode sampled"));

@@ -3,6 +3,7 @@
 // differences: fewer targets than sources, rows of some of a target's neighbours, sources that
 // several rows name, seeds that come twice, and edges that count their weights.
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include <gtest/gtest.h>
@@ -47,6 +48,15 @@ struct HostBlock {
     return y;
   }
 
+  [[nodiscard]] double mean_weight(std::uint64_t i) const {
+    double sum = 0.0, count = 0.0;
+    for (std::size_t e = 0; e < edges.list.size(); ++e) {
+      if (edges.list[e].first != i) continue;
+      sum += edges.weights[e];
+      count += 1.0;
+    }
+    return count > 0.0 ? sum / count : 0.0;
+  }
   [[nodiscard]] double root(std::uint64_t i) const {
     return totals[i] > 0.0 ? 1.0 / std::sqrt(totals[i]) : 0.0;
   }
@@ -173,6 +183,24 @@ void check_block_of(Context& context, const Case& test, const Block& block, cons
   }
 }
 
+/// Those that blocks have: of dense features, and not of a layer that looks at no block.
+std::vector<Case> cases_of(bool is_weighted) {
+  std::vector<Case> all;
+  for (const Case& test : fixtures::cases()) {
+    const std::string name = test.name;
+    if (test.is_sparse || name == "linear") continue;
+    if (!is_weighted || (test.weighting && name != "gin")) all.push_back(test);
+  }
+  if (!is_weighted) return all;
+  using fixtures::Loops;
+  for (const auto& [in, heads, width] :
+       {std::array<std::uint64_t, 3>{3, 2, 3}, {2, 2, 4}, {1, 4, 16}, {2, 1, 66}, {1, 2, 68}}) {
+    all.push_back(fixtures::weighted_gat(in, heads, width, false, Loops::given));
+    all.push_back(fixtures::weighted_gatv2(in, heads, width, false, Loops::given));
+  }
+  return all;
+}
+
 /// Both hops of a batch: four seeds, of which two are one vertex. With the graph's weights where it
 /// has some.
 void check_blocks(const team::TeamOptions& options, const fixtures::Named& named,
@@ -232,11 +260,7 @@ void check_blocks(const team::TeamOptions& options, const fixtures::Named& named
         is_partial |= static_cast<double>(offsets[i + 1] - offsets[i]) < host.degrees[i];
       }
       ASSERT_TRUE(is_partial);
-      for (const Case& test : fixtures::cases()) {
-        // Features of batches are dense, and a linear layer looks at no block.
-        const std::string name = test.name;
-        if (test.is_sparse || name == "linear") continue;
-        if (is_weighted && (!test.weighting || name == "gin")) continue;
+      for (const Case& test : cases_of(is_weighted)) {
         Block block;
         BlockOptions made{test.weighting.value_or(Weighting::sum), test.weighting.has_value(),
                           test.loops, true};
@@ -245,8 +269,11 @@ void check_blocks(const team::TeamOptions& options, const fixtures::Named& named
         block.make(stream, store.view(), batch.vertices, batch.vertices, batch.hops[hop], size,
                    made);
         HostBlock looped = host;
-        for (std::uint64_t i = 0; test.loops && i < size.targets; ++i)
+        for (std::uint64_t i = 0; test.loops && i < size.targets; ++i) {
           looped.edges.list.emplace_back(i, i);
+          // The mean of the row's sampled edges.
+          if (is_weighted) looped.edges.weights.push_back(host.mean_weight(i));
+        }
         context.set_rows(size.targets, batch.vertices);
         check_block_of(context, test, block, looped);
         if (::testing::Test::HasFatalFailure()) return;

@@ -118,6 +118,18 @@ TEST(CapturedTrainingCuda, IsTheSameOfEveryModelAndType) {
   }
 }
 
+TEST(CapturedTrainingCuda, IsTheSameOfAttentionByWeights) {
+  if (gpu_teams().empty()) GTEST_SKIP() << "no GPU";
+  Problem p = problem(true, false, false);
+  p.graph = fixtures::with_weights(std::move(p.graph),
+                                   [](EdgeOffset e) { return static_cast<float>(e % 7) * 0.25f; });
+  for (const ModelKind kind : {ModelKind::gat, ModelKind::gatv2}) {
+    TrainOptions options = quick(kind);
+    options.model.edge_weights = true;
+    for (const auto& team : gpu_teams()) expect_equal(p, options, team);
+  }
+}
+
 /// Sums by every strategy whose bits repeat are part of captured epochs.
 TEST(CapturedTrainingCuda, IsTheSameByEveryStrategy) {
   if (gpu_teams().empty()) GTEST_SKIP() << "no GPU";

@@ -54,11 +54,11 @@ struct Case {
   [[nodiscard]] std::unique_ptr<Convolution> make(Context& context, Parameters& parameters,
                                                   const ConvolutionShape& shape,
                                                   const GraphPair& graphs) const {
+    const auto weights = is_weighted ? learn::EdgeWeights::of_graph : learn::EdgeWeights::ones;
     const Neighbourhood neighbourhood(
         context.team(), context.stream(),
-        loops ? with_self_loops(graphs, context.team().device().pool()) : graphs,
-        sparse::HaloBy::automatic,
-        is_weighted ? learn::EdgeWeights::of_graph : learn::EdgeWeights::ones);
+        loops ? with_self_loops(graphs, context.team().device().pool(), weights) : graphs,
+        sparse::HaloBy::automatic, weights);
     return on(parameters, shape, neighbourhood,
               weighting
                   ? std::make_shared<const Aggregation>(context, neighbourhood, graphs, *weighting)
@@ -173,6 +173,40 @@ inline Case gatv2(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bo
             return reference::gatv2(loops ? reference::with_loops(e) : e, x, p[0], p[1], p[2], in_,
                                     heads, width);
           }};
+}
+
+/// The loops of a reference's edges: it adds them, or has none, or they are among those given.
+enum class Loops { added, none, given };
+
+/// Attention over edges that have weights.
+inline Case weighted_gat(std::uint64_t in, std::uint64_t heads, std::uint64_t width, bool is_sparse,
+                         Loops loops = Loops::added) {
+  Case test = gat(in, heads, width, is_sparse);
+  test.name = "gat with weights";
+  test.is_weighted = true;
+  test.on = [=](Parameters& p, const ConvolutionShape& s, const Neighbourhood& edges, const auto&) {
+    return make_gat(p, s, edges, {.heads = heads, .width = width, .edge_weights = true}, 0.0f);
+  };
+  test.reference = [=](const auto& e, const Values& x, const auto& p, auto in_, auto) {
+    return reference::weighted_gat(loops == Loops::added ? reference::with_mean_loops(e) : e, x,
+                                   p[0], p[1], p[2], p[3], p[4], in_, heads, width);
+  };
+  return test;
+}
+
+inline Case weighted_gatv2(std::uint64_t in, std::uint64_t heads, std::uint64_t width,
+                           bool is_sparse, Loops loops = Loops::added) {
+  Case test = gatv2(in, heads, width, is_sparse, 0.0f, loops != Loops::none);
+  test.name = "gatv2 with weights";
+  test.is_weighted = true;
+  test.on = [=](Parameters& p, const ConvolutionShape& s, const Neighbourhood& edges, const auto&) {
+    return make_gatv2(p, s, edges, {.heads = heads, .width = width, .edge_weights = true}, 0.0f);
+  };
+  test.reference = [=](const auto& e, const Values& x, const auto& p, auto in_, auto) {
+    return reference::weighted_gatv2(loops == Loops::added ? reference::with_mean_loops(e) : e, x,
+                                     p[0], p[1], p[2], p[3], in_, heads, width);
+  };
+  return test;
 }
 
 inline Case linear(std::uint64_t in, std::uint64_t out, bool is_sparse) {

@@ -196,6 +196,7 @@ void check_weighted_models(const std::vector<team::TeamOptions>& teams) {
       options.recompute = norm == NormKind::batch;
       options.layers = 3;
       options.hidden = 8;
+      options.heads = 2;
       options.features = kFeatures;
       options.classes = 3;
       options.dropout = 0.3f;

@@ -39,11 +39,27 @@ std::vector<std::vector<Vertex>> rows_of(const exec::Stream& stream, const Block
   return rows;
 }
 
-/// Of the entries of all rows; nothing where these count 1.
-std::vector<float> values_of(const exec::Stream& stream, const BlockMatrix& matrix) {
-  if (matrix.view.rows == 0 || matrix.view.values == nullptr) return {};
+/// Of the entries of all rows; nothing in these where entries count 1.
+std::vector<std::vector<float>> values_of(const exec::Stream& stream, const BlockMatrix& matrix) {
+  std::vector<std::vector<float>> rows(matrix.view.rows);
+  if (matrix.view.rows == 0 || matrix.view.values == nullptr) return rows;
   const auto offsets = fetch(stream, matrix.view.offsets, matrix.view.rows + 1);
-  return fetch(stream, matrix.view.values, offsets.back());
+  const auto values = fetch(stream, matrix.view.values, offsets.back());
+  for (std::uint64_t r = 0; r < matrix.view.rows; ++r)
+    rows[r].assign(values.begin() + static_cast<std::ptrdiff_t>(offsets[r]),
+                   values.begin() + static_cast<std::ptrdiff_t>(offsets[r + 1]));
+  return rows;
+}
+
+/// Of a loop that comes first in its row: the mean of the others, nothing of one alone.
+void expect_means(const std::vector<std::vector<float>>& rows) {
+  for (const std::vector<float>& row : rows) {
+    ASSERT_FALSE(row.empty());
+    double sum = 0.0;
+    for (std::size_t i = 1; i < row.size(); ++i) sum += static_cast<double>(row[i]);
+    const double mean = row.size() == 1 ? 0.0 : sum / static_cast<double>(row.size() - 1);
+    EXPECT_NEAR(static_cast<double>(row[0]), mean, 1e-6 * (1.0 + std::abs(mean)));
+  }
 }
 
 /// `values` and as many zeros as make `size`; nothing where there are none.
@@ -65,18 +81,29 @@ void expect_padded(const exec::Stream& stream, const Block& block, const Block& 
   EXPECT_EQ(block.out().columns, size.sources);
   auto out = rows_of(stream, plain.out());
   auto in = rows_of(stream, plain.in());
+  auto out_values = values_of(stream, plain.out());
+  auto in_values = values_of(stream, plain.in());
   in.resize(size.sources);
+  in_values.resize(size.sources);
   for (auto row = static_cast<Vertex>(known.targets); row < size.targets; ++row) {
     out.emplace_back();
+    out_values.emplace_back();
     if (!options.self_loops) continue;
     out[row].push_back(row);
     in[row].push_back(row);
+    if (!options.edge_weights) continue;
+    out_values[row].push_back(0.0f);
+    in_values[row].push_back(0.0f);
   }
   EXPECT_EQ(rows_of(stream, block.out()), out);
   EXPECT_EQ(rows_of(stream, block.in()), in);
-  EXPECT_EQ(values_of(stream, block.out()), values_of(stream, plain.out()));
-  EXPECT_EQ(values_of(stream, block.in()), values_of(stream, plain.in()));
-  EXPECT_EQ(values_of(stream, block.in()).size(), options.edge_weights ? known.edges : 0);
+  EXPECT_EQ(values_of(stream, block.out()), out_values);
+  EXPECT_EQ(values_of(stream, block.in()), in_values);
+  // What has no entries needs no weights of them.
+  if (known.edges != 0 || options.self_loops) {
+    EXPECT_EQ(block.in().view.values != nullptr, options.edge_weights);
+  }
+  if (options.edge_weights && options.self_loops) expect_means(out_values);
   const BlockWeights found = block.weights();
   const BlockWeights expected = plain.weights();
   expect_zeros_behind(stream, found.row, expected.row, known.targets, size.targets);
@@ -93,7 +120,7 @@ void expect_same_places(const exec::Stream& stream, const sample::GraphStore& st
   const auto on_device = testing_support::on_device(stream, seeds);
   for (const bool has_loops : {false, true}) {
     BlockOptions options{Weighting::symmetric, !has_loops, has_loops, true};
-    options.edge_weights = !has_loops;
+    options.edge_weights = true;
     options.weighted_degrees = degrees;
     Block block;
     std::vector<std::vector<const void*>> places;
@@ -153,7 +180,7 @@ void check_blocks(const team::TeamOptions& options) {
                                        {Weighting::symmetric, true, false, true},
                                        {Weighting::sum, false, true, true},
                                        {Weighting::sum, false, false, true}};
-      for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t i = 0; i < 4; ++i) {
         all.push_back(all[i]);
         all.back().edge_weights = true;
         all.back().weighted_degrees = degrees.view();
@@ -176,11 +203,7 @@ void check_blocks(const team::TeamOptions& options) {
       }
       expect_same_places(stream, store, sampling, half, degrees.view());
       BlockOptions weighted{Weighting::sum};
-      weighted.edge_weights = weighted.self_loops = true;
-      EXPECT_THROW(block.make(stream, store.view(), batch.vertices, batch.vertices, batch.hops[0],
-                              known, weighted),
-                   UsageError);
-      weighted.self_loops = false;
+      weighted.edge_weights = true;
       sample::SampledHop bare = batch.hops[0];
       bare.weights = nullptr;
       if (known.edges != 0) {

@@ -215,6 +215,38 @@ TEST(MemoryPlans, HaveTheRowsOfOtherRanks) {
     }
   }
 }
+
+/// Of the whole graph, on one rank and where nearly all rows are others', and of what layers keep.
+TEST(MemoryPlans, HaveTheWeightsOfEdges) {
+  for (const bool is_symmetric : {true, false}) {
+    Problem p;
+    p.graph = fixtures::random_graph(3000, 40000, 3, is_symmetric);
+    exec::ThreadPool pool(1);
+    graph::set_uniform_weights(p.graph, 1, 9, 1, pool);
+    p.dataset = generate_dataset(p.graph.vertices, 24, 8, 1, pool);
+    for (const int size : {1, 3}) {
+      const GraphPair graphs = fixtures::pair_of(p.graph, size);
+      for (const Kind& kind : kKinds) {
+        if (!can_weigh_edges(kind.kind, kind.aggregate)) continue;
+        for (const bool recomputes : {false, true}) {
+          SCOPED_TRACE(std::string(kind.name) + ", " + std::to_string(size) + " ranks" +
+                       (is_symmetric ? ", symmetric" : "") + (recomputes ? ", recomputes" : ""));
+          TrainOptions options = deep(kind, NormKind::none);
+          options.model.hidden = 32;
+          options.model.edge_weights = true;
+          options.model.recompute = recomputes;
+          options.epochs = 1;
+          // Plans have more tasks than walks over rows as long as these, and a row for each.
+          const double part = kind.kind == ModelKind::gatv2 ? 0.2 : 0.12;
+          const auto planned =
+              static_cast<double>(plan_memory(graphs, p.dataset, options).total()) * size;
+          EXPECT_NEAR(static_cast<double>(peak_of(p, graphs, options, ranks(size))), planned,
+                      part * planned);
+        }
+      }
+    }
+  }
+}
 TEST(RecomputationCuda, SavesWhatIsPlanned) {
   const auto gpus = fixtures::cuda_teams();
   if (gpus.empty()) GTEST_SKIP() << "no GPU";

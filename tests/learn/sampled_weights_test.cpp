@@ -47,7 +47,11 @@ struct Kind {
 };
 constexpr Kind kWeighing[] = {{ModelKind::gcn, SageAggregate::mean},
                               {ModelKind::sage, SageAggregate::mean},
-                              {ModelKind::sage, SageAggregate::sum}};
+                              {ModelKind::sage, SageAggregate::sum},
+                              {ModelKind::gat, SageAggregate::mean},
+                              {ModelKind::gatv2, SageAggregate::mean}};
+/// Those whose sums count weights: what attention makes of ones and zeros is learnt.
+constexpr Kind kSumming[] = {kWeighing[0], kWeighing[1], kWeighing[2]};
 std::string text_of(const Kind& kind) {
   return name_of(kind.kind) + (kind.aggregate == SageAggregate::sum ? " by sum" : "");
 }
@@ -122,7 +126,7 @@ TEST(SampledEdgeWeights, OfOneChangeNoBit) {
   graph::Graph integers = p.graph;
   exec::ThreadPool pool(1);
   graph::set_uniform_weights(integers, 1, 1, 1, pool);
-  for (const Kind& kind : kWeighing) {
+  for (const Kind& kind : kSumming) {
     for (const int count : {1, 2, 3, 4}) {
       SCOPED_TRACE(text_of(kind) + ", ranks " + std::to_string(count));
       TrainOptions options = in_batches(kind, 3, 7);
@@ -144,7 +148,7 @@ TEST(SampledEdgeWeights, OfOneChangeNoBit) {
 
 void check_ones(const std::vector<team::TeamOptions>& teams) {
   Problem p = problem_of(true, [](EdgeOffset) { return 1.0f; });
-  for (const Kind& kind : kWeighing) {
+  for (const Kind& kind : kSumming) {
     TrainOptions options = in_batches(kind, 3, 7);
     for (const auto& team : teams) {
       SCOPED_TRACE(text_of(kind) + ", " + testing_support::name_of(team));
@@ -164,7 +168,7 @@ TEST(SampledEdgeWeightsCuda, OfOneChangeLittle) {
 /// Neighbours whose edges weigh nothing do not matter, whichever are drawn.
 void check_zeros(const team::TeamOptions& team) {
   const Problem p = problem_of(true, [](EdgeOffset) { return 0.0f; });
-  for (const Kind& kind : kWeighing) {
+  for (const Kind& kind : kSumming) {
     SCOPED_TRACE(text_of(kind));
     const Trained expected = train_on(p, in_batches(kind, -1, 9), team);
     expect_near(train_on(p, in_batches(kind, 1, 9), team), expected, 1e-5);
@@ -236,7 +240,8 @@ TEST(SampledEdgeWeights, CountWhereDrawsAreByThem) {
               ThrowsMessage<UsageError>(HasSubstr("weighted sampling needs weights of 0 and")));
 }
 
-/// Four bytes an edge of the store and of each batch in flight, and of GCN's four a vertex.
+/// Four bytes an edge of the store and of each batch in flight, and of GCN's four a vertex: of
+/// attention plans count a loop of each vertex among its edges.
 TEST(SampledEdgeWeights, ArePlannedFor) {
   const Problem p = problem_of(true, some_weight);
   const GraphPair graphs = fixtures::pair_of(p.graph, 1);
@@ -251,7 +256,7 @@ TEST(SampledEdgeWeights, ArePlannedFor) {
     };
     const std::uint64_t store = part("store"), samplers = part("samplers");
     options.model.edge_weights = false;
-    const std::uint64_t degrees = kind.kind == ModelKind::gcn ? p.graph.vertices : 0;
+    const std::uint64_t degrees = kind.kind == ModelKind::sage ? 0 : p.graph.vertices;
     EXPECT_EQ(store - part("store"), (p.graph.edges() + degrees) * sizeof(float));
     // Hops of 10, 30 and 90 targets, of two samplers.
     EXPECT_EQ(samplers - part("samplers"), 2 * 2 * (10 + 30 + 90) * sizeof(float));

@@ -217,6 +217,85 @@ inline Values gatv2(const Edges& edges, const Values& x, const Values& source, c
   return y;
 }
 
+/// Without loops that are there, and with (i, i) of every i, whose weight is the mean of those of
+/// i's other edges: 0 where there are none.
+inline Edges with_mean_loops(const Edges& edges) {
+  Edges found{edges.n, {}, {}};
+  std::vector<double> sum(edges.n, 0.0), count(edges.n, 0.0);
+  for (std::size_t e = 0; e < edges.list.size(); ++e) {
+    const auto [i, j] = edges.list[e];
+    if (i == j) continue;
+    found.list.emplace_back(i, j);
+    found.weights.push_back(edges.weights[e]);
+    sum[i] += edges.weights[e];
+    count[i] += 1.0;
+  }
+  for (std::uint64_t i = 0; i < edges.n; ++i) {
+    found.list.emplace_back(i, i);
+    found.weights.push_back(count[i] > 0.0 ? sum[i] / count[i] : 0.0);
+  }
+  return found;
+}
+
+/// y_i = sum over edges (i, j) of z_j by the softmax of logit(e, h) over i's edges.
+inline Values softmax_sums(const Edges& edges, const Values& z, std::uint64_t heads,
+                           std::uint64_t width,
+                           const std::function<double(std::size_t, std::uint64_t)>& logit) {
+  const std::uint64_t k = heads * width;
+  Values y(edges.n * k, 0.0);
+  for (std::uint64_t h = 0; h < heads; ++h) {
+    std::vector<double> total(edges.n, 0.0), largest(edges.n, -1e300);
+    Values weight(edges.list.size(), 0.0);
+    for (std::size_t e = 0; e < edges.list.size(); ++e) {
+      weight[e] = logit(e, h);
+      double& most = largest[edges.list[e].first];
+      most = std::max(most, weight[e]);
+    }
+    for (std::size_t e = 0; e < edges.list.size(); ++e) {
+      const std::uint64_t i = edges.list[e].first;
+      weight[e] = std::exp(weight[e] - largest[i]);
+      total[i] += weight[e];
+    }
+    add_weighted(edges, weight, total, z, k, h * width, (h + 1) * width, y);
+  }
+  return y;
+}
+
+/// GAT whose edges have a feature, their weight, as PyTorch Geometric's GATConv(edge_dim=1): `line`
+/// is lin_edge, `edge` att_edge. Of these edges alone.
+inline Values weighted_gat(const Edges& edges, const Values& x, const Values& w, const Values& left,
+                           const Values& right, const Values& line, const Values& edge,
+                           std::uint64_t in, std::uint64_t heads, std::uint64_t width) {
+  const std::uint64_t k = heads * width;
+  const Values z = product(x, w, edges.n, in, k);
+  return softmax_sums(edges, z, heads, width, [&](std::size_t e, std::uint64_t h) {
+    const auto [i, j] = edges.list[e];
+    double score = 0.0;
+    for (std::uint64_t c = h * width; c < (h + 1) * width; ++c)
+      score +=
+          z[i * k + c] * left[c] + z[j * k + c] * right[c] + edges.weights[e] * line[c] * edge[c];
+    return score > 0.0 ? score : 0.2 * score;
+  });
+}
+
+/// The same of GATv2Conv(edge_dim=1).
+inline Values weighted_gatv2(const Edges& edges, const Values& x, const Values& source,
+                             const Values& target, const Values& a, const Values& line,
+                             std::uint64_t in, std::uint64_t heads, std::uint64_t width) {
+  const std::uint64_t k = heads * width;
+  const Values z = product(x, source, edges.n, in, k);
+  const Values q = product(x, target, edges.n, in, k);
+  return softmax_sums(edges, z, heads, width, [&](std::size_t e, std::uint64_t h) {
+    const auto [i, j] = edges.list[e];
+    double score = 0.0;
+    for (std::uint64_t c = h * width; c < (h + 1) * width; ++c) {
+      const double u = q[i * k + c] + z[j * k + c] + edges.weights[e] * line[c];
+      score += a[c] * (u > 0.0 ? u : 0.2 * u);
+    }
+    return score;
+  });
+}
+
 /// d f / d values[i] by a difference in both directions.
 inline double derivative(const std::function<double()>& f, double& value) {
   constexpr double kStep = 1e-6;

@@ -57,9 +57,9 @@ struct TrainOptions {
   std::string aggregate = "mean";         ///< Of sage: mean, sum, max.
   std::string norm{};                     ///< none, batch, layer; empty: none, of gin layer.
   bool residual = false, skip = false;    ///< Adds a layer's input; the same times a matrix.
-  /// Of task "node", gcn, and sage with mean or sum: edges count the dataset's weights, which are
-  /// finite, in sums over neighbours (docs/training.md, Weights of edges); else 1 each. Of mode
-  /// "sampled" drawn edges count theirs.
+  /// Of task "node", gcn, sage with mean or sum, gat and gatv2: edges count the dataset's weights,
+  /// which are finite, in sums over neighbours, or attention has them as a feature of edges
+  /// (docs/training.md, Weights of edges); else 1 each. Of mode "sampled" drawn edges count theirs.
   bool edge_weights = false;
   std::optional<double> dropout{};       ///< 0.5; of gat and gatv2 0.6.
   std::string type = "float32";          ///< Of features and activations: float16, bfloat16.

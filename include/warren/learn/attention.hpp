@@ -8,6 +8,13 @@
 // are made anew from two numbers of each row, and the gradients of l and r, which are sums over
 // edges of products with dy, are inner products of vectors that are summed over edges together with
 // y. For that the sum of those terms for which l_i + r_j is positive is kept apart.
+//
+// Edges may have a weight w_ij, which then is a feature of theirs:
+//
+//   s_ij = LeakyReLU(l_i + r_j + w_ij c)
+//
+// with a number c of each head. Its gradient is a sum over edges of products with dy as well, whose
+// terms are by w_ij: backward adds up a third vector for it.
 #pragma once
 
 #include "warren/learn/kept.hpp"
@@ -20,6 +27,8 @@ struct AttentionShape {
   std::uint64_t heads = 1;
   std::uint64_t width = 1;  ///< Of a head; rows are heads x width wide.
   float slope = 0.2f;       ///< Of the leaky ReLU.
+  /// Logits count the values of the matrix' entries, which has some then: the weights of edges.
+  bool edge_weights = false;
 };
 
 class Attention {
@@ -38,24 +47,29 @@ class Attention {
 
   /// y (rows x heads x width) from z (own columns x heads x width, rows padded(heads x width)
   /// apart), both of the context's type, with l = <z, left> and r = <z, right>, left and right of
-  /// heads x width; sets r (own columns x heads). All this rank's rows on its device. Keeps what
+  /// heads x width; sets r (own columns x heads). `by_weight`: c of each head, with
+  /// AttentionShape::edge_weights, else nullptr. All this rank's rows on its device. Keeps what
   /// backward needs. Collective; repeats bit for bit.
   void forward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
-               const float* right, float* r, Numbers y);
+               const float* right, const float* by_weight, float* r, Numbers y);
   /// dz (as z), dl and dr from dy (as y), with all else as forward() had and left it. `room`, where
   /// it is not nullptr, is memory for as many rows as y has, padded(heads x width) apart: padded
   /// rows of dy then take none of their own. Collective.
   void backward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
-                const float* right, const float* r, ConstNumbers dy, Numbers dz, float* dl,
-                float* dr, Numbers room = {});
+                const float* right, const float* by_weight, const float* r, ConstNumbers dy,
+                Numbers dz, float* dl, float* dr, Numbers room = {});
+  /// With by_weight, after backward(): own columns x heads, whose columns' sums over all ranks are
+  /// the gradient of by_weight. Until forward().
+  [[nodiscard]] const float* by_weight_terms() const { return by_weight_terms_; }
 
  private:
   std::shared_ptr<const Neighbours> out_, in_;
   AttentionShape shape_;
   // aggregated: y as forward made it, rows padded; hidden: the positive terms' part of it;
   // statistics, of every row and head: l, maximum, 1 / sum, <dy, y>; shares, of every row and head:
-  // the weights of positive terms.
+  // the weights of positive terms. Backward has other things in all but the statistics.
   std::shared_ptr<Kept> kept_;
+  const float* by_weight_terms_ = nullptr;
 };
 
 }  // namespace warren::learn

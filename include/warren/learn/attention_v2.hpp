@@ -17,6 +17,13 @@
 //   da = sum over i of q_i t_i + sum over j of z_j v_j,
 //
 // since LeakyReLU(u) = u f(u); products of vectors by columns.
+//
+// Edges may have a weight x_ij, which then is a feature of theirs: with a vector b of each head
+// u_ij = q_i + z_j + x_ij b stands for q_i + z_j, and
+//
+//   v'_j = sum over i of x_ij e_ij f(u_ij),  db = a sum over j of v'_j,
+//
+// while da has b sum over j of v'_j besides.
 #pragma once
 
 #include "warren/learn/attention.hpp"
@@ -41,25 +48,28 @@ class AttentionV2 {
 
   /// y (rows x heads x width, without gaps) from z (own columns x heads x width) and q (rows x
   /// heads x width), whose rows are padded(heads x width) apart, 0 between them; all three of the
-  /// context's type. a: heads x width. All this rank's rows on its device. Keeps two numbers of
-  /// each row and head for backward. Collective; asynchronous but for what ranks exchange; repeats
-  /// bit for bit. Throws MemoryError, DeviceError.
+  /// context's type. a: heads x width; b: the same, with AttentionShape::edge_weights, else
+  /// nullptr. All this rank's rows on its device. Keeps two numbers of each row and head for
+  /// backward. Collective; asynchronous but for what ranks exchange; repeats bit for bit. Throws
+  /// MemoryError, DeviceError.
   void forward(Context& context, const Dropout& dropout, ConstNumbers z, ConstNumbers q,
-               const float* a, Numbers y);
+               const float* a, const float* b, Numbers y);
   /// dq (as q), and da += its rows' part, from dy (rows as q's), with all else as forward() had and
   /// left it. Before backward_sources(). As forward() else.
   void backward_targets(Context& context, const Dropout& dropout, ConstNumbers z, ConstNumbers q,
-                        const float* a, ConstNumbers dy, Numbers dq, float* da);
-  /// dz (as z), and da += its rows' part. dz may have dq's memory.
+                        const float* a, const float* b, ConstNumbers dy, Numbers dq, float* da);
+  /// dz (as z), and da and, of weighted edges, db += its rows' part. dz may have dq's memory.
   void backward_sources(Context& context, const Dropout& dropout, ConstNumbers z, ConstNumbers q,
-                        const float* a, ConstNumbers dy, Numbers dz, float* da);
+                        const float* a, const float* b, ConstNumbers dy, Numbers dz, float* da,
+                        float* db);
 
  private:
   std::shared_ptr<const Neighbours> out_, in_;
   AttentionShape shape_;
   /// statistics, of every row and head: the logarithm of its powers' sum; sum over j of w_ij g_ij.
   std::shared_ptr<Kept> kept_;
-  memory::Buffer<float> parts_;  ///< Of da: a row for each task and each row that is split.
+  /// Of da, and of db behind it: a row for each task and each row that is split.
+  memory::Buffer<float> parts_;
   ColumnSums sums_;
 };
 

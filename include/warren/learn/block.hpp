@@ -21,8 +21,8 @@ struct BlockOptions {
   /// Of Weighting::symmetric: weights().self is for rows times weights().column, by which who reads
   /// the block's sources has them already.
   bool are_sources_scaled = false;
-  /// Entries count the weights that the sampler wrote beside them (SamplerOptions::edge_weights).
-  /// Not with self-loops.
+  /// Entries count the weights that the sampler wrote beside them (SamplerOptions::edge_weights);
+  /// self-loops the mean of their row's sampled ones, 0 where there are none.
   bool edge_weights = false;
   /// Of Weighting::symmetric with edge_weights: 1 + the sum of the weights of all edges of each of
   /// the store's vertices.
@@ -49,7 +49,8 @@ class Block {
   /// where all are sampled. With BlockOptions::edge_weights w_ij x_j stands for x_j in sums over
   /// neighbours, and D_i = 1 + the sum of w_ij over all edges of vertex i in the whole graph for
   /// d_i + 1, while d_i and s_i stay numbers of edges; where D_i is not above 0, (D_i)^-1/2 and
-  /// 1 / D_i are 0.
+  /// 1 / D_i are 0. Of BlockOptions::self_loops a row's first entry, its own vertex, has the mean
+  /// of the row's sampled weights as its own: of the block, not of the whole graph.
   ///
   /// Of `least` the matrices have that many rows and columns at least, and say so many entries,
   /// whatever was sampled: rows behind the hop's targets have weights of 0 and no entries but their
@@ -71,7 +72,7 @@ class Block {
   [[nodiscard]] const BlockWeights& weights() const { return weights_; }
 
  private:
-  void add_loops(const exec::Stream& stream, const sample::SampledHop& hop);
+  void add_loops(const exec::Stream& stream, const sample::SampledHop& hop, bool is_weighted);
   void transpose(const exec::Stream& stream, const std::uint32_t* duplicates, bool has_loops);
   void sort_by_source(const exec::Stream& stream, std::uint64_t entries);
   void sort_with_weights(const exec::Stream& stream, std::uint64_t entries, int bits);

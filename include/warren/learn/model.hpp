@@ -32,7 +32,10 @@ struct ModelOptions {
   bool skip = false;      ///< Adds a layer's input times a matrix of its own, of every layer.
   std::uint64_t seed = 1;
   /// Of GCN and GraphSAGE's mean and sum: edges count their weights in sums over neighbours, and in
-  /// the degrees by which GCN divides (Weighting; of batches Block::make()). Else 1 each.
+  /// the degrees by which GCN divides (Weighting; of batches Block::make()). Of GAT and GATv2: they
+  /// are a feature of edges, by which attention's logits go (Attention, AttentionV2), and loops
+  /// have the mean of their vertex' edges (with_self_loops(); of batches Block::make()). Else edges
+  /// count 1 each.
   bool edge_weights = false;
   /// Of the whole graph: layers share the memory for what they keep for backward() beside their
   /// outputs, and backward() makes that again, layer by layer, where another one has taken it: less
@@ -46,7 +49,8 @@ enum class GradientSums : std::uint8_t { of_rank, of_team };
 
 /// Whether a model's layers can count the weights of edges (ModelOptions::edge_weights).
 [[nodiscard]] constexpr bool can_weigh_edges(ModelKind kind, SageAggregate aggregate) {
-  return kind == ModelKind::gcn || (kind == ModelKind::sage && aggregate != SageAggregate::max);
+  return kind == ModelKind::gcn || is_attention(kind) ||
+         (kind == ModelKind::sage && aggregate != SageAggregate::max);
 }
 
 /// Throws UsageError for options that make no model.

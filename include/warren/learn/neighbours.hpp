@@ -28,14 +28,18 @@ struct GraphPair {
   /// reverse and is not known to be: graph::is_symmetric() finds out.
   [[nodiscard]] bool is_symmetric() const;
 };
-/// Vertex v's own edge, once: as batches have it. Lists stay sorted. Without weights.
-[[nodiscard]] GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool);
 
 /// What the edges of a graph count in sums over neighbours.
 enum class EdgeWeights : std::uint8_t {
   ones,     ///< 1 each, whatever weights the graph has.
   of_graph  ///< Their weights.
 };
+/// Vertex v's own edge, once: as batches have it. Lists stay sorted. Without weights; or with those
+/// of the graph, as float32, which must have some that check_edge_weights() lets pass: v's own edge
+/// then has the mean of those of v's edges to others, 0 where there are none, in both directions'
+/// graphs (fill_value "mean" of PyTorch Geometric's GATConv).
+[[nodiscard]] GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool,
+                                        EdgeWeights weights = EdgeWeights::ones);
 
 /// The sum of the weights of v's edges, of a graph that has some.
 [[nodiscard]] double weighted_degree(const graph::Graph& graph, Vertex v);

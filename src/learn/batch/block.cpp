@@ -39,7 +39,6 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
   const bool is_padded = least.targets != 0;
   require(padded.targets <= padded.sources, "a block's targets are the first of its sources");
   require(!is_padded || size.targets != 0, "a block of nothing is not padded");
-  require(!options.edge_weights || !options.self_loops, "a block's self-loops have no weights");
   require(!options.edge_weights || hop.weights != nullptr || size.edges == 0,
           "a block with weights of edges needs those of the sampled ones");
   sampled_ = size;
@@ -76,7 +75,7 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
     }
   }
   if (options.self_loops) {
-    add_loops(stream, hop);
+    add_loops(stream, hop, options.edge_weights);
   } else if (is_padded) {
     keep_more(stream.device(), offsets_, padded.targets + 1);
     run_tasks<exec::Thread>(
@@ -97,13 +96,21 @@ void Block::make(const exec::Stream& stream, const sample::StoreView& store, con
   if (options.is_transposed) transpose(stream, hop.duplicates, options.self_loops);
 }
 
-void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop) {
+void Block::add_loops(const exec::Stream& stream, const sample::SampledHop& hop, bool is_weighted) {
   out_.entries += size_.targets;
   keep_more(stream.device(), offsets_, size_.targets + 1);
   keep_more(stream.device(), columns_, out_.entries);
   run_tasks<exec::Tile<8>>(stream, size_.targets,
                            detail::AddLoopsKernel{sampled_.targets, size_.targets, hop.row_offsets,
                                                   hop.columns, offsets_.data(), columns_.data()});
+  // A hop of no edges has no weights; its loops have.
+  if (is_weighted) {
+    keep_more(stream.device(), values_, out_.entries);
+    run_tasks<exec::Tile<8>>(
+        stream, size_.targets,
+        detail::LoopWeightsKernel{sampled_.targets, hop.row_offsets, hop.weights, values_.data()});
+    out_.view.values = values_.data();
+  }
   out_.view.offsets = offsets_.data();
   out_.view.column_ids = columns_.data();
 }

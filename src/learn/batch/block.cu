@@ -10,6 +10,8 @@ template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, std::uint
                                                   const PadOffsetsKernel&);
 template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
                                                    const AddLoopsKernel&);
+template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
+                                                   const LoopWeightsKernel&);
 template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,
                                                  const ChunkSumKernel&);
 template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,

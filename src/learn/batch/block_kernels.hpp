@@ -88,6 +88,28 @@ struct AddLoopsKernel {
   }
 };
 
+/// The weights of those rows' entries, the first of which has the mean of the others.
+struct LoopWeightsKernel {
+  std::uint64_t sampled;  ///< Rows.
+  const EdgeOffset* from_offsets;
+  const float* from;
+  float* values;
+
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
+    const EdgeOffset begin = from_offsets[row < sampled ? row : sampled];
+    const EdgeOffset end = from_offsets[row < sampled ? row + 1 : sampled];
+    float* const to = values + begin + row;
+    float sum = 0.0f;
+    worker.for_each(end - begin, [&](std::uint64_t i) {
+      to[1 + i] = from[begin + i];
+      sum += from[begin + i];
+    });
+    sum = worker.reduce(sum, exec::Plus{});
+    if (worker.lane() == 0) to[0] = end == begin ? 0.0f : sum / static_cast<float>(end - begin);
+  }
+};
+
 /// How many entries end at each source; their sums make the transpose's offsets.
 struct SourceCounts {
   const std::uint32_t* duplicates;
@@ -201,6 +223,8 @@ extern template void run_block<exec::Cuda, exec::Thread>(const exec::Stream&, st
                                                          const PadOffsetsKernel&);
 extern template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
                                                           const AddLoopsKernel&);
+extern template void run_block<exec::Cuda, exec::Tile<8>>(const exec::Stream&, std::uint64_t,
+                                                          const LoopWeightsKernel&);
 extern template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,
                                                         const ChunkSumKernel&);
 extern template void run_block<exec::Cuda, exec::Block>(const exec::Stream&, std::uint64_t,

@@ -5,6 +5,7 @@
 #include "warren/learn/convolution.hpp"
 
 #include "learn/layers/convolution_parts.hpp"
+#include "learn/layers/edge_features.hpp"
 
 namespace warren::learn {
 namespace {
@@ -129,6 +130,7 @@ class Gat final : public Convolution {
         shape_(shape),
         heads_(attention.heads),
         width_(attention.width),
+        is_weighted_(attention.edge_weights),
         edge_dropout_(edge_dropout),
         kept_(or_own(shape.kept)),
         attention_(neighbourhood, attention, kept_),
@@ -139,8 +141,9 @@ class Gat final : public Convolution {
     const Numbers z = context.scratch(0, n * stride(context));
     auto* r = kept_->take_array<float>(context, KeptSlot::logits, n * heads_);
     transform(context, x, parameters_.value(weights_.weight), z, shape_.out, 0.0f, stride(context));
+    if (is_weighted_) set_by_weight(context);
     attention_.forward(context, dropout(context), z, parameters_.value(weights_.left),
-                       parameters_.value(weights_.right), r, y);
+                       parameters_.value(weights_.right), by_weight(), r, y);
   }
 
   void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
@@ -154,10 +157,11 @@ class Gat final : public Convolution {
     // dx is made last.
     const Numbers room = shape_.needs_input_gradient && stride(context) <= shape_.in ? dx : nullptr;
     attention_.backward(context, dropout(context), z, parameters_.value(weights_.left),
-                        parameters_.value(weights_.right), kept_->array<float>(KeptSlot::logits),
-                        dy, dz, dl, dr, room);
+                        parameters_.value(weights_.right), by_weight(),
+                        kept_->array<float>(KeptSlot::logits), dy, dz, dl, dr, room);
     sums_.add_heads(context.stream(), n, heads_, width_, stride(context), z, dl, dr,
                     parameters_.gradient(weights_.left), parameters_.gradient(weights_.right));
+    if (is_weighted_) add_by_weight_gradient(context, n);
     add_weight_gradient(context, x, dz, parameters_.gradient(weights_.weight), shape_.out,
                         stride(context));
     if (shape_.needs_input_gradient)
@@ -173,15 +177,36 @@ class Gat final : public Convolution {
   [[nodiscard]] Dropout dropout(Context& context) const {
     return context.dropout(edge_dropout_, shape_.purpose);
   }
+  /// What weights of edges are multiplied by, of every head; nullptr: they do not count.
+  [[nodiscard]] const float* by_weight() const { return by_weight_.data(); }
+  void set_by_weight(Context& context) {
+    context.keep(by_weight_, 2 * heads_);
+    detail::run_where(
+        context.stream(), heads_,
+        detail::ByWeightKernel{width_, parameters_.value(weights_.edge),
+                               parameters_.value(weights_.edge_weight), by_weight_.data()});
+  }
+  void add_by_weight_gradient(Context& context, std::uint64_t rows) {
+    float* gradient = by_weight_.data() + heads_;
+    exec::fill_bytes(context.stream(), gradient, 0, heads_ * sizeof(float));
+    sums_.add(context.stream(), {heads_, attention_.by_weight_terms()}, rows, gradient);
+    detail::run_where(context.stream(), heads_,
+                      detail::ByWeightGradientKernel{width_, parameters_.value(weights_.edge),
+                                                     parameters_.value(weights_.edge_weight),
+                                                     gradient, parameters_.gradient(weights_.edge),
+                                                     parameters_.gradient(weights_.edge_weight)});
+  }
 
   Parameters& parameters_;
   ConvolutionShape shape_;
   std::uint64_t heads_, width_;
+  bool is_weighted_;
   float edge_dropout_;
   std::shared_ptr<Kept> kept_;  // logits: r of every row and head; the rest is attention's.
   Attention attention_;
   GatWeights weights_;
   ColumnSums sums_;
+  memory::Buffer<float> by_weight_;  // And its gradient.
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GATv2: products with two weights around attention.
+#include <optional>
+
 #include "warren/core/error.hpp"
 #include "warren/learn/attention_v2.hpp"
 
@@ -23,13 +25,15 @@ class GatV2 final : public Convolution {
         source_(add_glorot(parameters, shape, ".source.weight", shape.in, shape.out)),
         target_(add_glorot(parameters, shape, ".target.weight", shape.in, shape.out)),
         attended_(add_attention(parameters, shape, ".attention", attention)) {
+    if (attention.edge_weights) by_weight_ = add_edge_weight(parameters, shape);
     require(attention.heads * attention.width == shape.out,
             "attention: heads times width must be the output's width");
   }
 
   void forward(Context& context, const Operand& x, Numbers y) override {
     const Rows rows = transformed(context, x);
-    attention_.forward(context, dropout(context), rows.z, rows.q, parameters_.value(attended_), y);
+    attention_.forward(context, dropout(context), rows.z, rows.q, parameters_.value(attended_),
+                       by_weight(), y);
   }
 
   void backward(Context& context, const Operand& x, Numbers dy, Numbers dx) override {
@@ -47,12 +51,14 @@ class GatV2 final : public Convolution {
     }
     // dq, and when it has been used up dz.
     const Numbers d = context.scratch(kGatv2GradientSlot, x.rows * stride);
-    attention_.backward_targets(context, dropout(context), rows.z, rows.q, a, wide_dy, d, da);
+    attention_.backward_targets(context, dropout(context), rows.z, rows.q, a, by_weight(), wide_dy,
+                                d, da);
     add_weight_gradient(context, x.first(targets), d, parameters_.gradient(target_), shape_.out,
                         stride);
     if (shape_.needs_input_gradient)
       self_gradient(context, x.rows, targets, d, parameters_.value(target_), dx, shape_);
-    attention_.backward_sources(context, dropout(context), rows.z, rows.q, a, wide_dy, d, da);
+    attention_.backward_sources(context, dropout(context), rows.z, rows.q, a, by_weight(), wide_dy,
+                                d, da, by_weight_ ? parameters_.gradient(*by_weight_) : nullptr);
     add_weight_gradient(context, x, d, parameters_.gradient(source_), shape_.out, stride);
     if (shape_.needs_input_gradient)
       input_gradient(context, x.rows, d, parameters_.value(source_), dx, shape_.in, shape_.out,
@@ -63,6 +69,10 @@ class GatV2 final : public Convolution {
   struct Rows {
     Numbers z, q;
   };
+  /// What weights of edges are multiplied by; nullptr: they do not count.
+  [[nodiscard]] const float* by_weight() const {
+    return by_weight_ ? parameters_.value(*by_weight_) : nullptr;
+  }
   /// z = x W_source, and q = x W_target of the rows that attend.
   Rows transformed(Context& context, const Operand& x) {
     const std::uint64_t targets = attention_.rows();
@@ -83,6 +93,7 @@ class GatV2 final : public Convolution {
   float edge_dropout_;
   AttentionV2 attention_;
   std::size_t source_, target_, attended_;
+  std::optional<std::size_t> by_weight_;
 };
 
 }  // namespace

@@ -67,19 +67,31 @@ inline std::size_t add_attention(Parameters& parameters, const ConvolutionShape&
                          .decay = shape.decay});
 }
 
-/// GAT's: W of in x out, a_left and a_right of heads x width.
+/// What the weights of edges are multiplied by in attention: a row of heads x width.
+inline std::size_t add_edge_weight(Parameters& parameters, const ConvolutionShape& shape) {
+  return add_glorot(parameters, shape, ".edge.weight", 1, shape.out);
+}
+
+/// GAT's: W of in x out, a_left and a_right of heads x width; where edges have weights, the row
+/// that these are multiplied by, and a_edge of heads x width.
 struct GatWeights {
   std::size_t weight, left, right;
+  std::size_t edge_weight = 0, edge = 0;
 };
 inline GatWeights add_gat_weights(Parameters& parameters, const ConvolutionShape& shape,
                                   const AttentionShape& attention) {
-  const std::size_t weight = add_weight(parameters, shape);
-  const std::size_t left = add_attention(parameters, shape, ".left", attention);
-  return {weight, left, add_attention(parameters, shape, ".right", attention)};
+  GatWeights weights;
+  weights.weight = add_weight(parameters, shape);
+  weights.left = add_attention(parameters, shape, ".left", attention);
+  weights.right = add_attention(parameters, shape, ".right", attention);
+  if (!attention.edge_weights) return weights;
+  weights.edge_weight = add_edge_weight(parameters, shape);
+  weights.edge = add_attention(parameters, shape, ".edge.attention", attention);
+  return weights;
 }
 
-/// Whether attention is taken of x before the product: where that reads fewer columns, and x has no
-/// gradient.
+/// Whether attention is taken of x before the product: where that reads fewer columns, x has no
+/// gradient, and edges no weights.
 [[nodiscard]] bool attends_first(const ConvolutionShape& shape, const AttentionShape& attention);
 [[nodiscard]] std::unique_ptr<Convolution> make_gat_first(Parameters& parameters,
                                                           const ConvolutionShape& shape,

@@ -21,6 +21,17 @@ constexpr std::uint64_t kInputPurpose = 0;
 // Scratch memory that no convolution uses.
 constexpr std::size_t kResidualSlot = 4;
 
+/// The graph whose edges the layers read.
+GraphPair read_by_layers(team::Team& team, const GraphPair& graphs, const ModelOptions& options) {
+  if (!is_attention(options.kind)) return graphs;
+  const EdgeWeights weights = options.edge_weights ? EdgeWeights::of_graph : EdgeWeights::ones;
+  if (options.edge_weights) {
+    const auto rank = static_cast<std::size_t>(team.rank());
+    check_edge_weights(*graphs.out, graphs, graphs.cuts[rank], graphs.cuts[rank + 1]);
+  }
+  return with_self_loops(graphs, team.device().pool(), weights);
+}
+
 std::uint64_t next_number() {
   static std::atomic<std::uint64_t> last = 0;
   return ++last;
@@ -40,7 +51,8 @@ void check(const ModelOptions& options) {
   require(!options.skip || !options.residual,
           "a layer's input is added as it is (residual) or by a matrix (skip), not both");
   require(!options.edge_weights || can_weigh_edges(options.kind, options.aggregate),
-          "edges count their weights in the sums of gcn, and of sage by mean or sum, alone");
+          "edges count their weights in the sums of gcn, and of sage by mean or sum, and in the "
+          "attention of gat and gatv2, alone");
   require(options.dropout >= 0.0f && options.dropout < 1.0f,
           "a dropout is a probability, from 0 to less than 1");
   if (is_attention(options.kind) && options.layers > 1) {
@@ -81,8 +93,7 @@ Model::Model(Context& context, const GraphPair& graphs, const ModelOptions& opti
   const exec::Stream& stream = context.stream();
   Matrix matrix;
   matrix.neighbourhood = std::make_shared<const Neighbourhood>(
-      context.team(), stream,
-      is_attention(options.kind) ? with_self_loops(graphs, context.team().device().pool()) : graphs,
+      context.team(), stream, read_by_layers(context.team(), graphs, options),
       sparse::HaloBy::automatic, options.edge_weights ? EdgeWeights::of_graph : EdgeWeights::ones);
   const Neighbours& out = *matrix.neighbourhood->out;
   context.set_rows(out.rows(), out.input_ids());
@@ -195,8 +206,10 @@ std::unique_ptr<Convolution> Model::make_convolution(const ConvolutionShape& sha
     case ModelKind::gatv2: {
       const std::uint64_t heads = is_last ? 1 : options_.heads;
       const auto make = options_.kind == ModelKind::gat ? make_gat : make_gatv2;
-      return make(parameters_, shape, *matrix.neighbourhood,
-                  {.heads = heads, .width = shape.out / heads}, options_.dropout);
+      return make(
+          parameters_, shape, *matrix.neighbourhood,
+          {.heads = heads, .width = shape.out / heads, .edge_weights = options_.edge_weights},
+          options_.dropout);
     }
   }
   throw UsageError("there is no such model");

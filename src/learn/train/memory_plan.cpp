@@ -27,14 +27,14 @@ struct Bytes {
   }
 };
 
-bool gat_attends_first(bool is_sparse, std::uint64_t l, std::uint64_t heads, std::uint64_t in,
-                       std::uint64_t out) {
+bool gat_attends_first(const ModelOptions& model, bool is_sparse, std::uint64_t l,
+                       std::uint64_t heads, std::uint64_t in, std::uint64_t out) {
   ConvolutionShape shape;
   shape.in = in;
   shape.out = out;
   shape.is_sparse = is_sparse;
   shape.needs_input_gradient = l > 0;
-  return attends_first(shape, {.heads = heads});
+  return attends_first(shape, {.heads = heads, .edge_weights = model.edge_weights});
 }
 
 /// Columns of the scratch memory that layers share, of numbers as rows are stored: of what they
@@ -56,7 +56,7 @@ struct Scratch {
     if (padded_out > lent) transform(padded_out);
     if (is_attention(model.kind)) {
       const std::uint64_t heads = l + 1 == model.layers ? 1 : model.heads;
-      if (model.kind == ModelKind::gat && gat_attends_first(is_sparse, l, heads, in, out)) {
+      if (model.kind == ModelKind::gat && gat_attends_first(model, is_sparse, l, heads, in, out)) {
         transform(heads * in);
         others = std::max(others, floats(heads));
         return;
@@ -149,7 +149,7 @@ void add_layer(HaloRow& out, HaloRow& in, const ModelOptions& model, NumberType 
   // As the kernels have them: two numbers of a row and head, four of GAT's.
   constexpr std::uint64_t kGat = 4, kGatV2 = 2;
   if (model.kind == ModelKind::gat) {
-    if (gat_attends_first(is_sparse, l, heads, columns_in, columns_out)) {
+    if (gat_attends_first(model, is_sparse, l, heads, columns_in, columns_out)) {
       out.copies = std::max(out.copies, exec::bytes_of(heads, sizeof(float)));
       return out.add(0, columns_in, size);
     }
@@ -249,11 +249,12 @@ struct KeptBytes {
     if (model.kind == ModelKind::gat) {
       add(KeptSlot::statistics, n, 4 * heads, sizeof(float));
       add(KeptSlot::logits, n, heads, sizeof(float));
-      if (gat_attends_first(is_sparse, l, heads, in, out))
+      if (gat_attends_first(model, is_sparse, l, heads, in, out))
         return add(KeptSlot::aggregated, n, heads * in, size);
       add(KeptSlot::aggregated, n, padded(out, type), size);
       add(KeptSlot::hidden, n, padded(out, type), size);
-      return add(KeptSlot::shares, n, heads, sizeof(float));
+      // Of weighted edges their part of logits' gradients, too.
+      return add(KeptSlot::shares, n, (model.edge_weights ? 2 : 1) * heads, sizeof(float));
     }
     if (model.kind == ModelKind::gatv2)
       return add(KeptSlot::statistics, n, 2 * heads, sizeof(float));
@@ -318,6 +319,9 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
     layers.add(rows, copies * (h == 0 ? std::max(hidden, dataset.classes) : hidden), size);
     sampler.add(edges, flights * (2 * sizeof(Vertex) + sizeof(std::uint32_t)), 1);
     if (options.model.edge_weights) sampler.add(edges, flights * sizeof(float), 1);
+    // Of attention with those of loops, along edges and against them.
+    if (options.model.edge_weights && is_attention(kind))
+      layers.add(edges + rows, 2 * sizeof(float), 1);
     rows = after;
   }
   sampler.add(rows, flights * (2 * sizeof(Vertex) + sizeof(std::uint64_t)), 1);
@@ -404,8 +408,8 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
     outputs.add(n, out, size);
     if (!is_last) normal.add_norm(model.norm, n, out, size);
     if (model.kind == ModelKind::gatv2) {
-      // A row for each task of a walk.
-      apart.add(n / 64 + m / 64, out);
+      // A row for each task of a walk, of weighted edges two.
+      apart.add(n / 64 + m / 64, (model.edge_weights ? 2 : 1) * out);
     }
     kept.add_convolution(model, type, dataset.is_sparse(), l, n, in, out);
     shared.add(model, dataset.is_sparse(), l, in, out, model.layers == 1 ? 0 : model.hidden);
@@ -415,6 +419,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
         (model.kind == ModelKind::gcn || model.kind == ModelKind::gat ? 1 : 2) +
         (model.skip ? 1 : 0);
     parameters.add(in, out * matrices, 6 * sizeof(float));
+    if (attends && model.edge_weights) parameters.add(1, 2 * out, 6 * sizeof(float));
   }
   // Those of hidden layers' inputs but the last take the memory of the layers' outputs.
   gradients.add(n, dataset.classes + (model.layers == 1 ? 0 : model.hidden), size);
@@ -437,7 +442,7 @@ MemoryPlan plan_of(const GraphPair& graphs, const Halos& halos, const Dataset& d
     if (!graphs.is_symmetric()) add_strategy(halos.in, halo_in);
     if (model.kind == ModelKind::gat) {
       // The matrix in two, for walks over own columns while the halo's rows come.
-      halo.add(m, directions, sizeof(Vertex));
+      halo.add(m, directions, entry_bytes(model));
       halo.add(n, directions, 2 * sizeof(EdgeOffset));
       halo.add(n, 2 * model.heads);
     }

@@ -55,8 +55,30 @@ sparse::Rows window(const graph::Graph& graph, const GraphPair& graphs, int rank
   return rows;
 }
 
-std::shared_ptr<const graph::Graph> looped(const graph::Graph& graph, exec::ThreadPool& pool) {
+/// The mean weight of each vertex' edges to others; 0 where there are none.
+std::vector<float> mean_weights(const graph::Graph& graph, exec::ThreadPool& pool) {
+  std::vector<float> means(graph.vertices);
+  pool.parallel_for(0, means.size(), kGrain, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t v = begin; v < end; ++v) {
+      double sum = 0.0;
+      std::uint64_t count = 0;
+      for (EdgeOffset e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) {
+        if (graph.targets[e] == v) continue;
+        sum += weight_of(graph, e);
+        ++count;
+      }
+      means[v] = count == 0 ? 0.0f : static_cast<float>(sum / static_cast<double>(count));
+    }
+  });
+  return means;
+}
+
+/// With loops of these weights, where there are any: all edges then have theirs.
+std::shared_ptr<const graph::Graph> looped(const graph::Graph& graph,
+                                           const std::vector<float>& loop_weights,
+                                           exec::ThreadPool& pool) {
   auto result = std::make_shared<graph::Graph>();
+  const bool is_weighted = !loop_weights.empty();
   const std::uint64_t n = graph.vertices;
   const auto loops_of = [&](Vertex v) {
     const auto list = graph.neighbours(v);
@@ -72,6 +94,10 @@ std::shared_ptr<const graph::Graph> looped(const graph::Graph& graph, exec::Thre
     result->offsets[v + 1ull] = result->offsets[v] + graph.degree(v) - loops + 1;
   }
   result->targets = memory::HostArray<Vertex>(result->offsets[n]);
+  if (is_weighted) {
+    result->weight_type = graph::WeightType::float32;
+    result->weights_float = memory::HostArray<float>(result->offsets[n]);
+  }
   pool.parallel_for(0, n, kGrain, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) {
       const auto v = static_cast<Vertex>(i);
@@ -80,6 +106,16 @@ std::shared_ptr<const graph::Graph> looped(const graph::Graph& graph, exec::Thre
       Vertex* to = std::copy(list.begin(), first, result->targets.data() + result->offsets[i]);
       *to++ = v;
       std::copy(last, list.end(), to);
+      if (!is_weighted) continue;
+      const EdgeOffset from = graph.offsets[i];
+      const auto begin_loops = static_cast<EdgeOffset>(first - list.begin());
+      const auto end_loops = static_cast<EdgeOffset>(last - list.begin());
+      float* weight = result->weights_float.data() + result->offsets[i];
+      for (EdgeOffset e = 0; e < begin_loops; ++e)
+        *weight++ = static_cast<float>(weight_of(graph, from + e));
+      *weight++ = loop_weights[i];
+      for (EdgeOffset e = end_loops; e < list.size(); ++e)
+        *weight++ = static_cast<float>(weight_of(graph, from + e));
     }
   });
   return result;
@@ -128,10 +164,12 @@ bool GraphPair::is_symmetric() const {
   return is_known;
 }
 
-GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool) {
+GraphPair with_self_loops(const GraphPair& graphs, exec::ThreadPool& pool, EdgeWeights weights) {
   GraphPair result = graphs;
-  result.out = looped(*graphs.out, pool);
-  result.in = graphs.is_symmetric() ? result.out : looped(*graphs.in, pool);
+  std::vector<float> loop_weights;
+  if (weights == EdgeWeights::of_graph) loop_weights = mean_weights(*graphs.out, pool);
+  result.out = looped(*graphs.out, loop_weights, pool);
+  result.in = graphs.is_symmetric() ? result.out : looped(*graphs.in, loop_weights, pool);
   return result;
 }
 

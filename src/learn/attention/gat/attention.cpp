@@ -38,7 +38,8 @@ void run_job(Context& context, detail::AttentionJob<Side>& job, const sparse::Ma
   job.splits = plan.split_data();
   job.split_count = plan.splits();
   // A multiple of the columns that a lane has.
-  job.partial_stride = 2 * job.k + context.padded(2 * job.heads);
+  job.partial_stride =
+      2 * job.k + context.padded(2 * job.heads) + (Side::kSumsWeighted ? job.k : 0);
   job.partials = plan.partials(stream, job.partial_stride);
   context.measured(Part::aggregate, [&] {
     exec::with_backend(stream.device(),
@@ -78,7 +79,7 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape, co
 }  // namespace
 
 void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
-                        const float* right, float* r, Numbers y) {
+                        const float* right, const float* by_weight, float* r, Numbers y) {
   const exec::Stream& stream = context.stream();
   const Neighbours& n = *out_;
   const std::uint64_t heads = shape_.heads;
@@ -89,11 +90,14 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
   const std::uint64_t sources = n.own_columns();
   // Backward has the sources' sums in the same places.
   const std::uint64_t most = std::max(rows, sources);
-  const Numbers all_y = kept_->take(context, KeptSlot::aggregated, rows * k);
+  const bool is_weighted = shape_.edge_weights;
+  by_weight_terms_ = nullptr;
+  const Numbers all_y = kept_->take(context, KeptSlot::aggregated, (is_weighted ? most : rows) * k);
   const Numbers positive = kept_->take(context, KeptSlot::hidden, most * k);
   auto* statistics =
       kept_->take_array<float>(context, KeptSlot::statistics, rows * heads * detail::kStatistics);
-  auto* share = kept_->take_array<float>(context, KeptSlot::shares, most * heads);
+  auto* share =
+      kept_->take_array<float>(context, KeptSlot::shares, (is_weighted ? 2 : 1) * most * heads);
   with_type(z.type(), [&]<class T>(T) {
     // l is needed no longer than until it stands in the statistics.
     float* l = share;
@@ -101,17 +105,26 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
     detail::run_where(stream, most, detail::LogitsKernel<T>{shape, z.as<T>(), left, right, l, r});
     const float* pulled_r = n.pull(context, r, heads, 1);
     const detail::TwoParts<float> all_r{r, pulled_r, sources, heads};
-    run_rows(context, n, detail::LargestKernel{{}, n.view(), heads, slope, l, all_r, statistics});
-    walk(context, n, shape_,
-         detail::ForwardSide<T>{heads, slope, edge_dropout(context, n, dropout), all_r, statistics,
-                                share, y.as<T>(), heads * width},
-         z, all_y, positive);
+    const detail::ForwardSide<T> side{heads,     slope,        edge_dropout(context, n, dropout),
+                                      all_r,     statistics,   share,
+                                      y.as<T>(), heads * width};
+    if (is_weighted) {
+      run_rows(
+          context, n,
+          detail::LargestKernel<true>{{}, n.view(), heads, slope, l, all_r, statistics, by_weight});
+      return walk(context, n, shape_, detail::WeightedForwardSide<T>{side, by_weight}, z, all_y,
+                  positive);
+    }
+    run_rows(context, n,
+             detail::LargestKernel<false>{{}, n.view(), heads, slope, l, all_r, statistics});
+    walk(context, n, shape_, side, z, all_y, positive);
   });
 }
 
 void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers z,
-                         const float* left, const float* right, const float* r, ConstNumbers dy,
-                         Numbers dz, float* dl, float* dr, Numbers room) {
+                         const float* left, const float* right, const float* by_weight,
+                         const float* r, ConstNumbers dy, Numbers dz, float* dl, float* dr,
+                         Numbers room) {
   const exec::Stream& stream = context.stream();
   const Neighbours& n = *in_;
   const std::uint64_t heads = shape_.heads;
@@ -141,14 +154,23 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
     const float* pulled_statistics = n.pull(context, statistics, many, 1);
     // From here on nothing of forward is needed but the statistics.
     float* t = share;
-    walk(context, n, shape_,
-         detail::BackwardSide<T>{heads,
-                                 slope,
-                                 edge_dropout(context, n, dropout),
-                                 r,
-                                 {statistics, pulled_statistics, targets, many},
-                                 t},
-         dy, dz, positive);
+    const detail::BackwardSide<T> side{heads,
+                                       slope,
+                                       edge_dropout(context, n, dropout),
+                                       r,
+                                       {statistics, pulled_statistics, targets, many},
+                                       t};
+    if (!shape_.edge_weights) {
+      walk(context, n, shape_, side, dy, dz, positive);
+    } else {
+      float* terms = share + rows * heads;
+      walk(context, n, shape_,
+           detail::WeightedBackwardSide<T>{side, by_weight, all_y.as<T>(), terms}, dy, dz,
+           positive);
+      detail::run_where(stream, rows,
+                        detail::WeightedGradientKernel<T>{shape, z.as<T>(), all_y.as<T>(), terms});
+      by_weight_terms_ = terms;
+    }
     detail::run_where(stream, rows,
                       detail::RightGradientKernel<T>{shape, slope, z.as<T>(), positive.as<T>(), t,
                                                      left, right, dl, dz.as<T>(), dr});

@@ -15,7 +15,6 @@ template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t, const E
 }  // namespace warren::learn::detail
 
 namespace warren::sparse::detail {
-template void run_rows<exec::Cuda, learn::detail::LargestKernel>(const exec::Stream&,
-                                                                 const MatrixView&, const RowPlan&,
-                                                                 learn::detail::LargestKernel);
+template void run_rows<exec::Cuda, learn::detail::LargestKernel<false>>(
+    const exec::Stream&, const MatrixView&, const RowPlan&, learn::detail::LargestKernel<false>);
 }  // namespace warren::sparse::detail

@@ -31,8 +31,9 @@ struct EdgeKeysKernel {
   }
 };
 
-/// The largest logit of every row and head: LeakyReLU grows with r_j, so that of the largest r_j;
-/// and l beside it.
+/// The largest logit of every row and head: LeakyReLU grows with r_j, so that of the largest r_j,
+/// of weighted edges of the largest r_j + w_ij c; and l beside it.
+template <bool kIsWeighted>
 struct LargestKernel {
   static constexpr std::uint32_t kTogether = 4;
   sparse::detail::RowChoice rows;
@@ -42,6 +43,7 @@ struct LargestKernel {
   const float* l;
   TwoParts<float> r;
   float* statistics;
+  const float* by_weight = nullptr;  ///< c of every head, of weighted edges.
 
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t task) const {
@@ -56,7 +58,14 @@ struct LargestKernel {
         largest[u] = -std::numeric_limits<float>::infinity();
       worker.for_each(end - begin, [&](std::uint64_t i) {
         const float* of = r.row(a.column(begin + i)) + first;
-        if (heads % kTogether == 0) {
+        if constexpr (kIsWeighted) {
+          const float value = a.values[begin + i];
+          WARREN_UNROLL
+          for (std::uint32_t u = 0; u < kTogether; ++u) {
+            if (first + u < heads)
+              largest[u] = exec::Maximum{}(largest[u], of[u] + value * by_weight[first + u]);
+          }
+        } else if (heads % kTogether == 0) {
           const Floats<kTogether> values = load_floats<kTogether>(of);
           WARREN_UNROLL
           for (std::uint32_t u = 0; u < kTogether; ++u)
@@ -220,9 +229,50 @@ struct RightGradientKernel {
   }
 };
 
+/// What weighted edges' logits have of every row and head: terms[j][h] = <z_j, weighted_j> -
+/// terms[j][h].
+template <class T>
+struct WeightedGradientKernel {
+  static constexpr bool kSpreads = false;
+  HeadShape shape;
+  const T* z;
+  const T* weighted;
+  float* terms;
+
+  template <std::uint32_t N>
+  struct Loaded {
+    Pack<T, N> z, weighted;
+  };
+  template <class W>
+  WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
+    each_head<T>(worker, shape, row, *this);
+  }
+  template <std::uint32_t N>
+  WARREN_HD Loaded<N> load(std::uint64_t at) const {
+    return {load_pack<N>(z + at), load_pack<N>(weighted + at)};
+  }
+  template <std::uint32_t N>
+  WARREN_HD TwoSums sum(const Loaded<N>& of, std::uint64_t) const {
+    TwoSums sums;
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) sums.first += of.z.get(i) * of.weighted.get(i);
+    return sums;
+  }
+  WARREN_HD void done(std::uint64_t row, std::uint64_t head, const TwoSums& sums) const {
+    float& term = terms[row * shape.heads + head];
+    term = sums.first - term;
+  }
+};
+
 #if WARREN_HAS_CUDA
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const EdgeKeysKernel&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const WeightedGradientKernel<float>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const WeightedGradientKernel<Half>&);
+extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
+                                            const WeightedGradientKernel<BFloat16>&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
                                             const LogitsKernel<float>&);
 extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
@@ -247,7 +297,9 @@ extern template void run_kernel<exec::Cuda>(const exec::Stream&, std::uint64_t,
 
 namespace warren::sparse::detail {
 #if WARREN_HAS_CUDA
-extern template void run_rows<exec::Cuda, learn::detail::LargestKernel>(
-    const exec::Stream&, const MatrixView&, const RowPlan&, learn::detail::LargestKernel);
+extern template void run_rows<exec::Cuda, learn::detail::LargestKernel<false>>(
+    const exec::Stream&, const MatrixView&, const RowPlan&, learn::detail::LargestKernel<false>);
+extern template void run_rows<exec::Cuda, learn::detail::LargestKernel<true>>(
+    const exec::Stream&, const MatrixView&, const RowPlan&, learn::detail::LargestKernel<true>);
 #endif
 }  // namespace warren::sparse::detail

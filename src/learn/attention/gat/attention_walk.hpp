@@ -30,7 +30,7 @@ struct AttentionWalk {
     const std::uint32_t head = lane.head;
     sparse::detail::TileRows rows(job.a.offsets, task);
     typename Side::Row row = job.side.row(task.row, head);
-    AttentionSums<N> sums;
+    SumsOf<Side, N> sums;
     const auto next = [&] {
       lane.template finish<kIsWhole>(std::uint64_t{task.row} + rows.row(), sums);
       sums = {};
@@ -46,7 +46,12 @@ struct AttentionWalk {
       WARREN_UNROLL
       for (std::uint32_t u = 0; u < kInFlight; ++u) {
         x[u] = load_pack<N>(job.x.row(to[u]) + column);
-        entry[u] = job.side.entry(to[u], head);
+        if constexpr (Side::kIsWeighted) {
+          const std::uint32_t e = sparse::detail::entry_or_last(i + u, total);
+          entry[u] = job.side.entry(to[u], head, job.a.values[task.begin + e]);
+        } else {
+          entry[u] = job.side.entry(to[u], head);
+        }
       }
       sparse::detail::find_columns(job.a, task, total, i + kInFlight, to);
       const bool is_within = i + kInFlight <= total && i + kInFlight <= rows.end();
@@ -79,17 +84,22 @@ struct AttentionCombine {
     const std::uint64_t column = (index / job.split_count * lanes + worker.lane() % lanes) * N;
     const bool is_active = column < job.k;
     const AttentionLane<Side, N> lane(job, is_active ? column : 0);
-    AttentionSums<N> sums;
+    SumsOf<Side, N> sums;
     for (std::uint32_t p = group; is_active && p < split.count; p += groups)
       sums.add(lane.load(std::uint64_t{split.first} + p));
-    auto* const shared = worker.template scratch<AttentionSums<N>>();
-    shared[worker.lane()] = sums;
-    worker.sync();
-    if (group == 0 && is_active) {
-      for (std::uint32_t g = 1; g < groups; ++g) sums.add(shared[g * lanes + worker.lane()]);
-      lane.template finish<kIsWhole>(split.row, sums);
+    if constexpr (std::is_same_v<W, exec::Serial>) {
+      // One lane is one group.
+      if (is_active) lane.template finish<kIsWhole>(split.row, sums);
+    } else {
+      auto* const shared = worker.template scratch<SumsOf<Side, N>>();
+      shared[worker.lane()] = sums;
+      worker.sync();
+      if (group == 0 && is_active) {
+        for (std::uint32_t g = 1; g < groups; ++g) sums.add(shared[g * lanes + worker.lane()]);
+        lane.template finish<kIsWhole>(split.row, sums);
+      }
+      worker.sync();
     }
-    worker.sync();
   }
 };
 
@@ -101,7 +111,7 @@ void launch_tasks(const exec::Stream& stream, const AttentionJob<Side>& job, std
 #if defined(__CUDACC__)
   // Where a lane reads 16 bytes.
   if constexpr (std::is_same_v<Backend, exec::Cuda> && sizeof(typename Side::Element) == 2 &&
-                N == 8) {
+                N == 8 && !Side::kIsWeighted) {
     using Walk = AttentionTensorWalk<Side, kIsWhole>;
     static_assert(sizeof(typename Walk::Shared) <= exec::kLeastSharedBytes);
     if (job.tensor_sums && Walk::allows(job)) {
@@ -118,7 +128,7 @@ void launch_tasks(const exec::Stream& stream, const AttentionJob<Side>& job, std
                                   kernel, {.threads_per_block = kThreads});
   };
   // Columns read one by one are those of narrow heads.
-  constexpr bool kShares = !std::is_same_v<Backend, exec::Cpu> && N > 1;
+  constexpr bool kShares = !std::is_same_v<Backend, exec::Cpu> && N > 1 && !Side::kIsWeighted;
   const std::uint32_t together = kShares ? lanes_of_a_head(job, lanes, N) : 0;
   if (together == 0) {
     walk(AttentionWalk<Side, N, kIsWhole>{job});
@@ -132,7 +142,7 @@ void launch_pieces(const exec::Stream& stream, const AttentionJob<Side>& job, st
   const std::uint64_t columns = std::uint64_t{lanes} * N;
   exec::LaunchOptions block;
   block.scratch_bytes = (std::is_same_v<Backend, exec::Cpu> ? 1 : block.threads_per_block) *
-                        static_cast<std::uint32_t>(sizeof(AttentionSums<N>));
+                        static_cast<std::uint32_t>(sizeof(SumsOf<Side, N>));
   exec::launch_wide<Backend, exec::Block>(stream,
                                           job.split_count * ((job.k + columns - 1) / columns),
                                           AttentionCombine<Side, N, kIsWhole>{job, lanes}, block);
@@ -148,6 +158,13 @@ void launch_walk(const exec::Stream& stream, const AttentionJob<Side>& job, std:
   launch.template operator()<false>();
 }
 
+/// Of what is written besides.
+template <class Side>
+[[nodiscard]] std::uintptr_t address_of_weighted(const Side& side) {
+  if constexpr (Side::kSumsWeighted) return address(side.weighted);
+  return 0;
+}
+
 /// A lane reads 16 bytes of a row at once where heads and addresses allow.
 template <class Backend, class Side>
 void run_walk(const exec::Stream& stream, const AttentionJob<Side>& job) {
@@ -161,8 +178,8 @@ void run_walk(const exec::Stream& stream, const AttentionJob<Side>& job) {
   } else {
     constexpr std::uint32_t kN = 16 / sizeof(typename Side::Element);
     constexpr std::uintptr_t kAligned = kN * sizeof(float);
-    const std::uintptr_t addresses =
-        address(job.x.own) | address(job.x.pulled) | address(job.all) | address(job.positive);
+    const std::uintptr_t addresses = address(job.x.own) | address(job.x.pulled) | address(job.all) |
+                                     address(job.positive) | address_of_weighted(job.side);
     if (step % kN != 0 || job.x.stride % kN != 0 || addresses % kAligned != 0)
       return launch_walk<Backend, exec::Warp, Side, 1>(stream, job, 32);
     const std::uint64_t lanes = job.k / kN;
@@ -186,6 +203,18 @@ extern template void run_walk<exec::Cuda>(const exec::Stream&,
                                           const AttentionJob<ForwardSide<BFloat16>>&);
 extern template void run_walk<exec::Cuda>(const exec::Stream&,
                                           const AttentionJob<BackwardSide<BFloat16>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<WeightedForwardSide<float>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<WeightedBackwardSide<float>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<WeightedForwardSide<Half>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<WeightedBackwardSide<Half>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<WeightedForwardSide<BFloat16>>&);
+extern template void run_walk<exec::Cuda>(const exec::Stream&,
+                                          const AttentionJob<WeightedBackwardSide<BFloat16>>&);
 #endif
 
 }  // namespace warren::learn::detail

@@ -31,7 +31,8 @@ struct AttentionJob {
   const sparse::SplitRow* splits;
   std::uint64_t split_count;
   float* partials;
-  std::uint64_t partial_stride;  ///< A multiple of a lane's columns of at least 2 k + 2 heads.
+  std::uint64_t partial_stride;  ///< A multiple of a lane's columns of at least 2 k + 2 heads,
+                                 ///< and k behind that of what weighted edges are added up to.
 
   /// Where row 0 of x would be, were all rows with the part's.
   template <bool kIsWhole>
@@ -43,6 +44,7 @@ struct AttentionJob {
 /// A lane's columns of a job.
 template <class Side, std::uint32_t N>
 struct AttentionLane {
+  using Sums = SumsOf<Side, N>;
   const AttentionJob<Side>& job;
   std::uint64_t column;
   std::uint32_t head;
@@ -56,7 +58,7 @@ struct AttentionLane {
   }
   /// kIsWhole: there is one part alone, which asks for fewer registers.
   template <bool kIsWhole>
-  WARREN_HD void finish(std::uint64_t row, AttentionSums<N>& sums) const {
+  WARREN_HD void finish(std::uint64_t row, Sums& sums) const {
     using T = typename Side::Element;
     T* const all = job.all + row * job.k + column;
     T* const positive = job.positive + row * job.k + column;
@@ -87,9 +89,10 @@ struct AttentionLane {
     }
     store_pack<N>(sums.all, all);
     store_pack<N>(sums.positive, positive);
+    if constexpr (Side::kSumsWeighted) finish_weighted<kIsWhole>(row, sums);
   }
-  WARREN_HD void add(const EdgeWeight& edge, const Pack<typename Side::Element, N>& x,
-                     AttentionSums<N>& sums) const {
+  template <class Edge>
+  WARREN_HD void add(const Edge& edge, const Pack<typename Side::Element, N>& x, Sums& sums) const {
     const float positive = edge.is_positive ? edge.weight : 0.0f;
     sums.first += edge.term;
     if constexpr (Side::kHasSecond) sums.second += edge.is_positive ? edge.term : 0.0f;
@@ -98,21 +101,44 @@ struct AttentionLane {
       const float value = x.get(c);
       sums.all.at[c] += edge.weight * value;
       sums.positive.at[c] += positive * value;
+      if constexpr (Side::kSumsWeighted) sums.weighted.at[c] += edge.weighted * value;
     }
+    if constexpr (Side::kSumsWeighted) sums.second += edge.second;
   }
   /// A piece's sums to their place, and back.
-  WARREN_HD void store(std::uint64_t piece, const AttentionSums<N>& sums) const {
+  WARREN_HD void store(std::uint64_t piece, const Sums& sums) const {
     float* to = job.partials + piece * job.partial_stride;
     store_floats<N>(sums.all, to + column);
     store_floats<N>(sums.positive, to + job.k + column);
+    if constexpr (Side::kSumsWeighted)
+      store_floats<N>(sums.weighted, to + job.partial_stride - job.k + column);
     if (!is_first_of_head) return;
     to[2 * job.k + head] = sums.first;
     to[2 * job.k + job.heads + head] = sums.second;
   }
-  WARREN_HD AttentionSums<N> load(std::uint64_t piece) const {
+  WARREN_HD Sums load(std::uint64_t piece) const {
     const float* from = job.partials + piece * job.partial_stride;
-    return {load_floats<N>(from + column), load_floats<N>(from + job.k + column),
-            from[2 * job.k + head], from[2 * job.k + job.heads + head]};
+    const AttentionSums<N> sums{load_floats<N>(from + column),
+                                load_floats<N>(from + job.k + column), from[2 * job.k + head],
+                                from[2 * job.k + job.heads + head]};
+    if constexpr (Side::kSumsWeighted) {
+      return {sums, load_floats<N>(from + job.partial_stride - job.k + column)};
+    } else {
+      return sums;
+    }
+  }
+
+ private:
+  /// What has no scale: it is of the walk against edges alone.
+  template <bool kIsWhole>
+  WARREN_HD void finish_weighted(std::uint64_t row, Sums& sums) const {
+    auto* const weighted = job.side.weighted + row * job.k + column;
+    if (!kIsWhole && job.part == WalkPart::rest) {
+      const auto before = load_pack<N>(weighted);
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < N; ++i) sums.weighted.at[i] += before.get(i);
+    }
+    store_pack<N>(sums.weighted, weighted);
   }
 };
 

@@ -74,6 +74,18 @@ struct AttentionSums {
   }
 };
 
+/// The same, and what the gradient of weighted edges' logits is made of.
+template <std::uint32_t N>
+struct WeightedAttentionSums : AttentionSums<N> {
+  Floats<N> weighted = {};
+
+  WARREN_HD void add(const WeightedAttentionSums& other) {
+    AttentionSums<N>::add(other);
+    WARREN_UNROLL
+    for (std::uint32_t i = 0; i < N; ++i) weighted.at[i] += other.weighted.at[i];
+  }
+};
+
 /// What an entry adds to its row: weight times x in the columns, `term` to the head's first sum
 /// and, where its logit is positive, to the second.
 struct EdgeWeight {
@@ -81,11 +93,16 @@ struct EdgeWeight {
   bool is_positive;
 };
 
+/// The same, and `weighted` times x in a third sum of the columns, `second` in the head's second.
+struct WeightedEdge : EdgeWeight {
+  float weighted, second;
+};
+
 /// Along edges. first: sum of powers; second: that of positive logits.
 template <class T>
 struct ForwardSide {
   using Element = T;
-  static constexpr bool kHasSecond = true;
+  static constexpr bool kHasSecond = true, kIsWeighted = false, kSumsWeighted = false;
   std::uint64_t heads;
   float slope;
   EdgeDropout dropout;
@@ -149,7 +166,7 @@ struct ForwardSide {
 template <class T>
 struct BackwardSide {
   using Element = T;
-  static constexpr bool kHasSecond = false;
+  static constexpr bool kHasSecond = false, kIsWeighted = false, kSumsWeighted = false;
   std::uint64_t heads;
   float slope;
   EdgeDropout dropout;
@@ -194,5 +211,54 @@ struct BackwardSide {
   template <bool kIsFar, std::uint32_t N>
   WARREN_HD void store(std::uint64_t, std::uint64_t, const Floats<N>&) const {}
 };
+
+/// Along edges that have weights: logits are of l_i + r_j + w_ij c.
+template <class T>
+struct WeightedForwardSide : ForwardSide<T> {
+  static constexpr bool kIsWeighted = true;
+  using Entry = typename ForwardSide<T>::Entry;
+  const float* by_weight;  ///< c of every head.
+
+  WARREN_HD Entry entry(std::uint64_t column, std::uint32_t head, float value) const {
+    Entry entry = ForwardSide<T>::entry(column, head);
+    entry.right += value * by_weight[head];
+    return entry;
+  }
+};
+
+/// Against them. The third sum of the columns: of w_ij LeakyReLU'(l_i + r_j + w_ij c) d_ij a_ij
+/// dy_i; second: of that part of t that is by w_ij. Inner products with z_j make c's gradient.
+template <class T>
+struct WeightedBackwardSide : BackwardSide<T> {
+  static constexpr bool kIsWeighted = true, kSumsWeighted = true;
+  using Row = typename BackwardSide<T>::Row;
+  struct Entry : BackwardSide<T>::Entry {
+    float value;
+  };
+  const float* by_weight;  ///< c of every head.
+  T* weighted;             ///< Rows as those of the results.
+  float* weighted_t;
+
+  WARREN_HD Entry entry(std::uint64_t column, std::uint32_t head, float value) const {
+    Entry entry{BackwardSide<T>::entry(column, head), value};
+    entry.of.at[kLeft] += value * by_weight[head];
+    return entry;
+  }
+  [[nodiscard]] WARREN_HD WeightedEdge weigh(const Row& row, const Entry& entry,
+                                             std::uint32_t head) const {
+    const EdgeWeight edge = BackwardSide<T>::weigh(row, entry, head);
+    const float by = entry.value * (edge.is_positive ? 1.0f : this->slope);
+    return {edge, by * edge.weight, entry.value * edge.term};
+  }
+  WARREN_HD void finish_head(std::uint64_t row, std::uint32_t head, float scale, float first,
+                             float second) const {
+    BackwardSide<T>::finish_head(row, head, scale, first, second);
+    weighted_t[row * this->heads + head] = second;
+  }
+};
+
+/// What a side adds up.
+template <class Side, std::uint32_t N>
+using SumsOf = std::conditional_t<Side::kSumsWeighted, WeightedAttentionSums<N>, AttentionSums<N>>;
 
 }  // namespace warren::learn::detail

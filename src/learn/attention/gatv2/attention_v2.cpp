@@ -34,7 +34,7 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape,
   job.splits = plan.split_data();
   job.split_count = plan.splits();
   // A multiple of the columns that a lane has.
-  job.partial_stride = 2 * k + context.padded(2 * shape.heads);
+  job.partial_stride = job.kScalars * k + context.padded(2 * shape.heads);
   job.partials = plan.partials(stream, job.partial_stride);
   job.gradients = gradients;
   context.measured(Part::aggregate, [&] {
@@ -53,7 +53,7 @@ void clear_gaps(Context& context, const AttentionShape& shape, std::uint64_t row
 }  // namespace
 
 void AttentionV2::forward(Context& context, const Dropout& dropout, ConstNumbers z, ConstNumbers q,
-                          const float* a, Numbers y) {
+                          const float* a, const float* b, Numbers y) {
   const Neighbours& n = *out_;
   const std::uint64_t heads = shape_.heads;
   const std::uint64_t k = context.padded(heads * shape_.width);
@@ -61,22 +61,18 @@ void AttentionV2::forward(Context& context, const Dropout& dropout, ConstNumbers
       kept_->take_array<float>(context, KeptSlot::statistics, n.rows() * heads * detail::kPair);
   const ConstNumbers pulled = n.pull(context, z, k);
   with_type(z.type(), [&]<class T>(T) {
-    walk(context, n, shape_, dropout,
-         detail::V2ForwardSide<T>{{},
-                                  heads,
-                                  heads * shape_.width,
-                                  q.as<T>(),
-                                  k,
-                                  {z.as<T>(), pulled.as<T>(), n.own_columns(), k},
-                                  y.as<T>(),
-                                  statistics},
-         a, nullptr);
+    const detail::V2ForwardSide<T> side{
+        {},        heads,     heads * shape_.width,
+        q.as<T>(), k,         {z.as<T>(), pulled.as<T>(), n.own_columns(), k},
+        y.as<T>(), statistics};
+    if (!shape_.edge_weights) return walk(context, n, shape_, dropout, side, a, nullptr);
+    walk(context, n, shape_, dropout, detail::V2WeightedForwardSide<T>{side, b}, a, nullptr);
   });
 }
 
 void AttentionV2::backward_targets(Context& context, const Dropout& dropout, ConstNumbers z,
-                                   ConstNumbers q, const float* a, ConstNumbers dy, Numbers dq,
-                                   float* da) {
+                                   ConstNumbers q, const float* a, const float* b, ConstNumbers dy,
+                                   Numbers dq, float* da) {
   const Neighbours& n = *out_;
   const std::uint64_t heads = shape_.heads;
   const std::uint64_t k = context.padded(heads * shape_.width);
@@ -84,45 +80,49 @@ void AttentionV2::backward_targets(Context& context, const Dropout& dropout, Con
   clear_gaps(context, shape_, n.rows(), dq);
   const ConstNumbers pulled = n.pull(context, z, k);
   with_type(z.type(), [&]<class T>(T) {
-    walk(context, n, shape_, dropout,
-         detail::V2TargetSide<T>{heads,
-                                 q.as<T>(),
-                                 dy.as<T>(),
-                                 k,
-                                 {z.as<T>(), pulled.as<T>(), n.own_columns(), k},
-                                 dq.as<T>(),
-                                 kept_->array<float>(KeptSlot::statistics)},
-         a, parts_.data());
+    const detail::V2TargetSide<T> side{heads,
+                                       q.as<T>(),
+                                       dy.as<T>(),
+                                       k,
+                                       {z.as<T>(), pulled.as<T>(), n.own_columns(), k},
+                                       dq.as<T>(),
+                                       kept_->array<float>(KeptSlot::statistics)};
+    if (!shape_.edge_weights) return walk(context, n, shape_, dropout, side, a, parts_.data());
+    walk(context, n, shape_, dropout, detail::V2WeightedTargetSide<T>{side, b}, a, parts_.data());
   });
   sums_.add(context.stream(), {heads * shape_.width, parts_.data()}, parts_of(n.plan()), da);
 }
 
 void AttentionV2::backward_sources(Context& context, const Dropout& dropout, ConstNumbers z,
-                                   ConstNumbers q, const float* a, ConstNumbers dy, Numbers dz,
-                                   float* da) {
+                                   ConstNumbers q, const float* a, const float* b, ConstNumbers dy,
+                                   Numbers dz, float* da, float* db) {
   const Neighbours& n = *in_;
   const std::uint64_t heads = shape_.heads;
   const std::uint64_t k = context.padded(heads * shape_.width);
   const std::uint64_t many = heads * detail::kPair;
   const std::uint64_t targets = n.own_columns();
-  context.keep(parts_, parts_of(n.plan()) * heads * shape_.width);
+  const std::uint64_t part_size = parts_of(n.plan()) * heads * shape_.width;
+  context.keep(parts_, (shape_.edge_weights ? 2 : 1) * part_size);
   clear_gaps(context, shape_, n.rows(), dz);
   const auto* statistics = kept_->array<float>(KeptSlot::statistics);
   const ConstNumbers pulled_q = n.pull(context, q, k, 0);
   const ConstNumbers pulled_dy = n.pull(context, dy, k, 1);
   const float* pulled_statistics = n.pull(context, statistics, many, 2);
   with_type(z.type(), [&]<class T>(T) {
-    walk(context, n, shape_, dropout,
-         detail::V2SourceSide<T>{heads,
-                                 z.as<T>(),
-                                 k,
-                                 {q.as<T>(), pulled_q.as<T>(), targets, k},
-                                 {dy.as<T>(), pulled_dy.as<T>(), targets, k},
-                                 {statistics, pulled_statistics, targets, many},
-                                 dz.as<T>()},
-         a, parts_.data());
+    const detail::V2SourceSide<T> side{heads,
+                                       z.as<T>(),
+                                       k,
+                                       {q.as<T>(), pulled_q.as<T>(), targets, k},
+                                       {dy.as<T>(), pulled_dy.as<T>(), targets, k},
+                                       {statistics, pulled_statistics, targets, many},
+                                       dz.as<T>()};
+    if (!shape_.edge_weights) return walk(context, n, shape_, dropout, side, a, parts_.data());
+    walk(context, n, shape_, dropout, detail::V2WeightedSourceSide<T>{side, b}, a, parts_.data());
   });
   sums_.add(context.stream(), {heads * shape_.width, parts_.data()}, parts_of(n.plan()), da);
+  if (shape_.edge_weights)
+    sums_.add(context.stream(), {heads * shape_.width, parts_.data() + part_size},
+              parts_of(n.plan()), db);
 }
 
 }  // namespace warren::learn

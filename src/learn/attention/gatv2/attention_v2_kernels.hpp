@@ -20,7 +20,8 @@ struct NoStatistics {
 template <class T>
 struct V2ForwardSide : NoStatistics {
   using Element = T;
-  static constexpr std::uint32_t kRows = 1, kEntries = 1, kColumns = 1;
+  static constexpr std::uint32_t kRows = 1, kEntries = 1, kColumns = 1, kGradients = 1;
+  static constexpr bool kIsWeighted = false;
   std::uint64_t heads, y_width;
   const T* q;
   std::uint64_t stride;
@@ -108,7 +109,8 @@ struct V2ForwardSide : NoStatistics {
 template <class T>
 struct V2TargetSide {
   using Element = T;
-  static constexpr std::uint32_t kRows = 2, kEntries = 1, kColumns = 2;
+  static constexpr std::uint32_t kRows = 2, kEntries = 1, kColumns = 2, kGradients = 1;
+  static constexpr bool kIsWeighted = false;
   std::uint64_t heads;
   const T* q;
   const T* dy;
@@ -144,7 +146,7 @@ struct V2TargetSide {
     sums.add(other);
   }
   template <std::uint32_t M, class Lane, std::uint32_t N, std::uint32_t kPacks>
-  WARREN_HD void add(const Lane&, const typename Lane::Row& row,
+  WARREN_HD void add(const Lane& lane, const typename Lane::Row& row,
                      const typename Lane::Entry* entries, const float (&scores)[M],
                      const float (&products)[M], const float (&factors)[M],
                      HeadSums<N, kPacks, 2>& sums) const {
@@ -155,7 +157,7 @@ struct V2TargetSide {
       sums.scalar[0] += part;
       WARREN_UNROLL
       for (std::uint32_t p = 0; p < kPacks; ++p) {
-        const Floats<N> from = floats_of(entries[u].at[0][p]);
+        const Floats<N> from = lane.logit_part(entries[u], p);
         add_where_positive(row.at[0][p], from, part, sums.column[0][p]);
         add_where_positive(row.at[0][p], from, weight, sums.column[1][p]);
       }
@@ -186,7 +188,8 @@ struct V2TargetSide {
 template <class T>
 struct V2SourceSide {
   using Element = T;
-  static constexpr std::uint32_t kRows = 1, kEntries = 2, kColumns = 2;
+  static constexpr std::uint32_t kRows = 1, kEntries = 2, kColumns = 2, kGradients = 1;
+  static constexpr bool kIsWeighted = false;
   std::uint64_t heads;
   const T* z;
   std::uint64_t stride;
@@ -219,7 +222,7 @@ struct V2SourceSide {
     sums.add(other);
   }
   template <std::uint32_t M, class Lane, std::uint32_t N, std::uint32_t kPacks>
-  WARREN_HD void add(const Lane&, const typename Lane::Row& row,
+  WARREN_HD void add(const Lane& lane, const typename Lane::Row& row,
                      const typename Lane::Entry* entries, const float (&scores)[M],
                      const float (&products)[M], const float (&factors)[M],
                      HeadSums<N, kPacks, 2>& sums) const {
@@ -233,7 +236,7 @@ struct V2SourceSide {
       WARREN_UNROLL
       for (std::uint32_t p = 0; p < kPacks; ++p) {
         add_scaled(dropped, floats_of(entries[u].at[1][p]), sums.column[0][p]);
-        add_where_positive(row.at[0][p], floats_of(entries[u].at[0][p]), slope, sums.column[1][p]);
+        add_where_positive(row.at[0][p], lane.logit_part(entries[u], p), slope, sums.column[1][p]);
       }
     }
   }
@@ -255,7 +258,88 @@ struct V2SourceSide {
   }
 };
 
+/// The passes over edges that have weights: logits are of u_ij = q_i + z_j + x_ij b.
+template <class T>
+struct V2WeightedForwardSide : V2ForwardSide<T> {
+  static constexpr bool kIsWeighted = true;
+  const float* by_weight;  ///< b, heads x width.
+};
+template <class T>
+struct V2WeightedTargetSide : V2TargetSide<T> {
+  static constexpr bool kIsWeighted = true;
+  const float* by_weight;
+};
+/// With one more column sum, of x_ij e_ij where u_ij > 0, and scalar[1], of all x_ij e_ij; adds to
+/// the gradient of b, too.
+template <class T>
+struct V2WeightedSourceSide : V2SourceSide<T> {
+  static constexpr std::uint32_t kColumns = 3, kGradients = 2;
+  static constexpr bool kIsWeighted = true;
+  const float* by_weight;
+
+  template <std::uint32_t M, class Lane, std::uint32_t N, std::uint32_t kPacks>
+  WARREN_HD void add(const Lane& lane, const typename Lane::Row& row,
+                     const typename Lane::Entry* entries, const float (&scores)[M],
+                     const float (&products)[M], const float (&factors)[M],
+                     HeadSums<N, kPacks, 3>& sums) const {
+    WARREN_UNROLL
+    for (std::uint32_t u = 0; u < M; ++u) {
+      const Floats<kPair> of = entries[u].statistics;
+      const float weight = exponential(scores[u] - of.at[kLogarithm]);
+      const float dropped = weight * factors[u];
+      const float slope = dropped * products[u] - weight * of.at[kProduct];
+      const float weighted = entries[u].value * slope;
+      sums.scalar[0] += slope;
+      sums.scalar[1] += weighted;
+      WARREN_UNROLL
+      for (std::uint32_t p = 0; p < kPacks; ++p) {
+        const Floats<N> part = lane.logit_part(entries[u], p);
+        add_scaled(dropped, floats_of(entries[u].at[1][p]), sums.column[0][p]);
+        add_where_positive(row.at[0][p], part, slope, sums.column[1][p]);
+        add_where_positive(row.at[0][p], part, weighted, sums.column[2][p]);
+      }
+    }
+  }
+  template <class Lane, std::uint32_t N, std::uint32_t kPacks>
+  WARREN_HD void finish(const Lane& lane, const typename Lane::Row& row,
+                        const HeadSums<N, kPacks, 3>& sums,
+                        Floats<N> (&gradients)[2 * kPacks]) const {
+    const float slope = lane.job.slope;
+    WARREN_UNROLL
+    for (std::uint32_t p = 0; p < kPacks; ++p) {
+      Floats<N> result;
+      WARREN_UNROLL
+      for (std::uint32_t i = 0; i < N; ++i) {
+        const float v = slope * sums.scalar[0] + (1.0f - slope) * sums.column[1][p].at[i];
+        const float weighted = slope * sums.scalar[1] + (1.0f - slope) * sums.column[2][p].at[i];
+        gradients[p].at[i] += row.at[0][p].at[i] * v + lane.by_weight[p].at[i] * weighted;
+        gradients[kPacks + p].at[i] += lane.a[p].at[i] * weighted;
+        result.at[i] = sums.column[0][p].at[i] + lane.a[p].at[i] * v;
+      }
+      lane.store_row(p, result, this->dz + row.index * this->stride);
+    }
+  }
+};
+
 #if WARREN_HAS_CUDA
+extern template void run_heads<exec::Cuda>(const exec::Stream&,
+                                           const HeadJob<V2WeightedForwardSide<float>>&);
+extern template void run_heads<exec::Cuda>(const exec::Stream&,
+                                           const HeadJob<V2WeightedTargetSide<float>>&);
+extern template void run_heads<exec::Cuda>(const exec::Stream&,
+                                           const HeadJob<V2WeightedSourceSide<float>>&);
+extern template void run_heads<exec::Cuda>(const exec::Stream&,
+                                           const HeadJob<V2WeightedForwardSide<Half>>&);
+extern template void run_heads<exec::Cuda>(const exec::Stream&,
+                                           const HeadJob<V2WeightedTargetSide<Half>>&);
+extern template void run_heads<exec::Cuda>(const exec::Stream&,
+                                           const HeadJob<V2WeightedSourceSide<Half>>&);
+extern template void run_heads<exec::Cuda>(const exec::Stream&,
+                                           const HeadJob<V2WeightedForwardSide<BFloat16>>&);
+extern template void run_heads<exec::Cuda>(const exec::Stream&,
+                                           const HeadJob<V2WeightedTargetSide<BFloat16>>&);
+extern template void run_heads<exec::Cuda>(const exec::Stream&,
+                                           const HeadJob<V2WeightedSourceSide<BFloat16>>&);
 extern template void run_heads<exec::Cuda>(const exec::Stream&,
                                            const HeadJob<V2ForwardSide<float>>&);
 extern template void run_heads<exec::Cuda>(const exec::Stream&,

@@ -10,6 +10,8 @@
 //
 //   kRows, kEntries              rows that it reads of a row, and of each of its entries
 //   kColumns                     sums that it has of every column
+//   kGradients                   vectors whose gradients it adds to, rows of job.gradients
+//   kIsWeighted                  whether logits count the weights of edges, by its side.by_weight
 //   row(i, r), entry(i, c)       where they begin; the first of each make the logit
 //   row_statistics(r, head), entry_statistics(c, head)
 //                                statistics that it needs
@@ -18,7 +20,7 @@
 //                                adds entries of a row
 //   merge(sums, others)          adds up what two parts of a row have come to
 //   finish(lane, row, sums, gradient)
-//                                writes a row's results, and adds to the gradient of a
+//                                writes a row's results, and adds to the gradients
 #pragma once
 
 #include "learn/attention/gat/attention_kernels.hpp"
@@ -85,13 +87,28 @@ struct HeadJob {
   const sparse::SplitRow* splits;
   std::uint64_t split_count;
   float* partials;
-  std::uint64_t partial_stride;  ///< A multiple of a lane's columns, at least 2 strides + 2 heads.
-  float* gradients;              ///< (tasks + splits) x heads x width; nullptr: not wanted.
+  std::uint64_t partial_stride;  ///< A multiple of a lane's columns, of at least kScalars strides
+                                 ///< + 2 heads.
+  float* gradients;  ///< kGradients x (tasks + splits) x heads x width; nullptr: not wanted.
+
+  /// In partials, behind which columns the scalars stand.
+  static constexpr std::uint64_t kScalars = Side::kColumns > 2 ? Side::kColumns : 2;
 };
+
+/// A lane's columns of the vector that weights of edges are multiplied by.
+template <std::uint32_t N, std::uint32_t kPacks>
+struct WeightColumns {
+  Floats<N> by_weight[kPacks];
+};
+/// The weight of an entry's edge.
+struct EntryWeight {
+  float value;
+};
+struct NoWeights {};
 
 /// A lane's columns of a head.
 template <class Side, class W, std::uint32_t N, std::uint32_t kPacks>
-struct HeadLane {
+struct HeadLane : std::conditional_t<Side::kIsWeighted, WeightColumns<N, kPacks>, NoWeights> {
   using T = typename Side::Element;
   using Sums = HeadSums<N, kPacks, Side::kColumns>;
   struct Row {
@@ -100,7 +117,8 @@ struct HeadLane {
     Floats<kPair> statistics;
     Floats<N> at[Side::kRows][kPacks];
   };
-  struct Entry {
+  using Gradients = Floats<N>[Side::kGradients * kPacks];
+  struct Entry : std::conditional_t<Side::kIsWeighted, EntryWeight, NoWeights> {
     std::uint64_t index;
     std::uint32_t key;
     Floats<kPair> statistics;
@@ -121,7 +139,12 @@ struct HeadLane {
         first((chunk * lanes * kPacks + lane) * N),
         step(std::uint64_t{lanes} * N) {
     WARREN_UNROLL
-    for (std::uint32_t p = 0; p < kPacks; ++p) a[p] = load_attention(column(p));
+    for (std::uint32_t p = 0; p < kPacks; ++p) a[p] = load_vector(job.attention, column(p));
+    if constexpr (Side::kIsWeighted) {
+      WARREN_UNROLL
+      for (std::uint32_t p = 0; p < kPacks; ++p)
+        this->by_weight[p] = load_vector(job.side.by_weight, column(p));
+    }
   }
   [[nodiscard]] WARREN_HD bool is_first() const { return first == 0; }
   [[nodiscard]] WARREN_HD std::uint64_t column(std::uint32_t p) const { return first + p * step; }
@@ -142,8 +165,10 @@ struct HeadLane {
     }
     return row;
   }
-  [[nodiscard]] WARREN_HD Entry entry(std::uint64_t index) const {
+  /// The matrix' entry at `place`, of column `index`.
+  [[nodiscard]] WARREN_HD Entry entry(std::uint64_t index, EdgeOffset place) const {
     Entry entry;
+    if constexpr (Side::kIsWeighted) entry.value = job.a.values[place];
     entry.index = index;
     entry.key = job.dropout.key(index);
     entry.statistics = job.side.entry_statistics(index, head);
@@ -154,6 +179,13 @@ struct HeadLane {
         entry.at[e][p] = load(job.side.entry(e, index), column(p));
     }
     return entry;
+  }
+
+  /// What an entry's row has in the logit, pack `p`: of a weighted edge with its weight's part.
+  [[nodiscard]] WARREN_HD Floats<N> logit_part(const Entry& entry, std::uint32_t p) const {
+    Floats<N> part = floats_of(entry.at[0][p]);
+    if constexpr (Side::kIsWeighted) add_scaled(entry.value, this->by_weight[p], part);
+    return part;
   }
 
   /// M entries of a row; all lanes of the worker together.
@@ -169,9 +201,15 @@ struct HeadLane {
         WARREN_UNROLL
         for (std::uint32_t e = 0; e < Side::kEntries; ++e)
           others[e] = floats_of(entries[u].at[e][p]);
-        multiply(a[p], row.at[0][p], row.at[Side::kRows - 1][p], others, scores[u], products[u]);
+        if constexpr (Side::kIsWeighted) {
+          multiply(a[p], row.at[0][p], row.at[Side::kRows - 1][p], others,
+                   logit_part(entries[u], p), scores[u], products[u]);
+        } else {
+          multiply(a[p], row.at[0][p], row.at[Side::kRows - 1][p], others, others[0], scores[u],
+                   products[u]);
+        }
       }
-      if (job.chunks > 1) add_other_chunks(row.index, entries[u].index, scores[u], products[u]);
+      if (job.chunks > 1) add_other_chunks(row.index, entries[u], scores[u], products[u]);
     }
     WARREN_UNROLL
     for (std::uint32_t u = 0; u < M; ++u) {
@@ -204,8 +242,8 @@ struct HeadLane {
         store_row(p, sums.column[c][p], to + c * job.stride);
     }
     if (!is_first()) return;
-    to[2 * job.stride + head] = sums.scalar[0];
-    to[2 * job.stride + job.heads + head] = sums.scalar[1];
+    to[job.kScalars * job.stride + head] = sums.scalar[0];
+    to[job.kScalars * job.stride + job.heads + head] = sums.scalar[1];
   }
   [[nodiscard]] WARREN_HD Sums load(std::uint64_t piece) const {
     const float* const from = job.partials + piece * job.partial_stride;
@@ -216,16 +254,21 @@ struct HeadLane {
       for (std::uint32_t p = 0; p < kPacks; ++p)
         sums.column[c][p] = floats_of(load(from + c * job.stride, column(p)));
     }
-    sums.scalar[0] = from[2 * job.stride + head];
-    sums.scalar[1] = from[2 * job.stride + job.heads + head];
+    sums.scalar[0] = from[job.kScalars * job.stride + head];
+    sums.scalar[1] = from[job.kScalars * job.stride + job.heads + head];
     return sums;
   }
-  /// The part of a's gradient that task or split `index` has.
-  WARREN_HD void store_gradient(std::uint64_t index, const Floats<N> (&gradient)[kPacks]) const {
+  /// The parts of gradients that task or split `index` has.
+  WARREN_HD void store_gradients(std::uint64_t index, const Gradients& gradients) const {
     if (job.gradients == nullptr) return;
+    const std::uint64_t parts = job.task_count + job.split_count;
     WARREN_UNROLL
-    for (std::uint32_t p = 0; p < kPacks; ++p)
-      store_packed(p, gradient[p], job.gradients + index * job.heads * job.width);
+    for (std::uint32_t g = 0; g < Side::kGradients; ++g) {
+      WARREN_UNROLL
+      for (std::uint32_t p = 0; p < kPacks; ++p)
+        store_packed(p, gradients[g * kPacks + p],
+                     job.gradients + (g * parts + index) * job.heads * job.width);
+    }
   }
 
  private:
@@ -235,23 +278,24 @@ struct HeadLane {
   [[nodiscard]] WARREN_HD Pack<From, N> load(const From* row, std::uint64_t c) const {
     return load_within<W, N>(row + head * job.wide + c, left(c, job.wide));
   }
-  [[nodiscard]] WARREN_HD Floats<N> load_attention(std::uint64_t c) const {
+  /// Of one that has heads x width columns.
+  [[nodiscard]] WARREN_HD Floats<N> load_vector(const float* from, std::uint64_t c) const {
     Floats<N> values;
     WARREN_UNROLL
     for (std::uint32_t i = 0; i < N; ++i)
-      values.at[i] = c + i < job.width ? job.attention[head * job.width + c + i] : 0.0f;
+      values.at[i] = c + i < job.width ? from[head * job.width + c + i] : 0.0f;
     return values;
   }
-  /// Some columns of a logit, and of <dy_i, z_j>, whose z is the first row of one side, and whose
-  /// dy the last of the other one.
+  /// Some columns of a logit, in which `logit_part` is the entry's, and of <dy_i, z_j>, whose z is
+  /// the first row of one side, and whose dy the last of the other one.
   WARREN_HD void multiply(const Floats<N>& weights, const Floats<N>& row_first,
                           const Floats<N>& row_last, const Floats<N> (&entry)[Side::kEntries],
-                          float& score, float& product) const {
-    score += leaky_product(weights, row_first, entry[0], job.slope);
+                          const Floats<N>& logit_part, float& score, float& product) const {
+    score += leaky_product(weights, row_first, logit_part, job.slope);
     if constexpr (kHasProducts) product += inner_product(row_last, entry[Side::kEntries - 1]);
   }
   /// The columns of the head that other chunks have.
-  WARREN_HD void add_other_chunks(std::uint64_t row, std::uint64_t column_index, float& score,
+  WARREN_HD void add_other_chunks(std::uint64_t row, const Entry& entry, float& score,
                                   float& product) const {
     const std::uint64_t chunk_step = step * kPacks;
     for (std::uint64_t c = first % step; c < job.wide; c += step) {
@@ -259,9 +303,13 @@ struct HeadLane {
       Floats<N> others[Side::kEntries];
       WARREN_UNROLL
       for (std::uint32_t e = 0; e < Side::kEntries; ++e)
-        others[e] = floats_of(load(job.side.entry(e, column_index), c));
-      multiply(load_attention(c), floats_of(load(job.side.row(0, row), c)),
-               floats_of(load(job.side.row(Side::kRows - 1, row), c)), others, score, product);
+        others[e] = floats_of(load(job.side.entry(e, entry.index), c));
+      Floats<N> part = others[0];
+      if constexpr (Side::kIsWeighted)
+        add_scaled(entry.value, load_vector(job.side.by_weight, c), part);
+      multiply(load_vector(job.attention, c), floats_of(load(job.side.row(0, row), c)),
+               floats_of(load(job.side.row(Side::kRows - 1, row), c)), others, part, score,
+               product);
     }
   }
 };
@@ -284,9 +332,9 @@ struct HeadWalk {
     sparse::detail::TileRows rows(job.a.offsets, task);
     typename Lane::Row row = lane.row(task.row);
     typename Lane::Sums sums = Side::template start<typename Lane::Sums>();
-    Floats<N> gradient[kPacks] = {};
+    typename Lane::Gradients gradients = {};
     const auto next = [&] {
-      job.side.finish(lane, row, sums, gradient);
+      job.side.finish(lane, row, sums, gradients);
       sums = Side::template start<typename Lane::Sums>();
       rows.advance();
       if (rows.row() < task.rows) row = lane.row(std::uint64_t{task.row} + rows.row());
@@ -297,7 +345,8 @@ struct HeadWalk {
     for (std::uint32_t i = 0; i < total; i += kInFlight) {
       typename Lane::Entry entries[kInFlight];
       WARREN_UNROLL
-      for (std::uint32_t u = 0; u < kInFlight; ++u) entries[u] = lane.entry(to[u]);
+      for (std::uint32_t u = 0; u < kInFlight; ++u)
+        entries[u] = lane.entry(to[u], task.begin + sparse::detail::entry_or_last(i + u, total));
       sparse::detail::find_columns(job.a, task, total, i + kInFlight, to);
       if (kInFlight > 1 && i + kInFlight <= total && i + kInFlight <= rows.end()) {
         lane.template add<kInFlight>(worker, row, entries, sums);
@@ -315,7 +364,7 @@ struct HeadWalk {
     } else {
       while (rows.row() < task.rows) next();
     }
-    lane.store_gradient(index / parts, gradient);
+    lane.store_gradients(index / parts, gradients);
   }
 };
 
@@ -339,9 +388,9 @@ struct HeadCombine {
       Side::merge(sums, lane.load(std::uint64_t{split.first} + p));
     add_groups(worker, group, groups, sums);
     if (group != 0) return;
-    Floats<N> gradient[kPacks] = {};
-    job.side.finish(lane, lane.row(split.row), sums, gradient);
-    lane.store_gradient(job.task_count + index / parts, gradient);
+    typename Lane::Gradients gradients = {};
+    job.side.finish(lane, lane.row(split.row), sums, gradients);
+    lane.store_gradients(job.task_count + index / parts, gradients);
   }
 
  private:

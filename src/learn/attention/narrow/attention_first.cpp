@@ -126,16 +126,16 @@ class GatFirst final : public Convolution {
   }
   void largest(Context& context, const float* l) {
     const std::uint64_t columns = out_->own_columns() + out_->halo();
-    const detail::LargestKernel kernel{{},
-                                       out_->view(),
-                                       attention_.heads,
-                                       attention_.slope,
-                                       l,
-                                       {logits(), nullptr, columns, attention_.heads},
-                                       statistics()};
+    const detail::LargestKernel<false> kernel{{},
+                                              out_->view(),
+                                              attention_.heads,
+                                              attention_.slope,
+                                              l,
+                                              {logits(), nullptr, columns, attention_.heads},
+                                              statistics()};
     context.measured(Part::aggregate, [&] {
       exec::with_backend(context.stream().device(), [&](auto backend) {
-        sparse::detail::run_rows<decltype(backend), detail::LargestKernel>(
+        sparse::detail::run_rows<decltype(backend), detail::LargestKernel<false>>(
             context.stream(), out_->view(), out_->row_plan(), kernel);
       });
     });
@@ -187,8 +187,9 @@ class GatFirst final : public Convolution {
 }  // namespace
 
 bool attends_first(const ConvolutionShape& shape, const AttentionShape& attention) {
-  return !shape.needs_input_gradient && !shape.is_sparse && shape.in % 4 == 0 &&
-         shape.in <= detail::kFirstColumns && attention.heads * shape.in <= 2 * shape.out;
+  return !attention.edge_weights && !shape.needs_input_gradient && !shape.is_sparse &&
+         shape.in % 4 == 0 && shape.in <= detail::kFirstColumns &&
+         attention.heads * shape.in <= 2 * shape.out;
 }
 
 std::unique_ptr<Convolution> make_gat_first(Parameters& parameters, const ConvolutionShape& shape,
