@@ -258,13 +258,33 @@ void check_half(const team::TeamOptions& options) {
   }
 }
 
+/// Sums by weights pass what float16 holds, and gradients of them are numbers all the same.
+void check_large_in_half(const team::TeamOptions& options) {
+  const graph::Graph graph =
+      fixtures::with_weights(fixtures::random_graph(120, 900, 5, false),
+                             [](EdgeOffset e) { return 100000.0f + 1000.0f * some_weight(e); });
+  const GraphPair graphs = fixtures::pair_of(graph, options.ranks);
+  const Case test = fixtures::weighted_gat(8, 2, 16, false);
+  const Values x = fixtures::random_values(120 * test.in, 1);
+  Values dy = fixtures::random_values(120 * test.out, 2);
+  for (float& value : dy) value *= 16.0f;
+  std::vector<Parameter> list;
+  std::vector<Values> values;
+  const Found found =
+      fixtures::run(test, graphs, options, x, dy, list, values, NumberType::float16);
+  for (std::size_t i = 0; i < found.gradients.size(); ++i)
+    ASSERT_TRUE(std::isfinite(found.gradients[i])) << "gradient " << i;
+}
+
 TEST(EdgeWeights, EnterAttentionOverRowsOf16Bits) {
   for (const int ranks : {1, 3}) check_half(fixtures::ranks(ranks));
+  check_large_in_half(fixtures::ranks(2));
 }
 TEST(EdgeWeightsCuda, EnterAttentionOverRowsOf16Bits) {
   const auto gpus = fixtures::cuda_teams();
   if (gpus.empty()) GTEST_SKIP() << "no GPU";
   for (const auto& team : gpus) check_half(team);
+  check_large_in_half(gpus.front());
 }
 
 Problem weighted_problem() {

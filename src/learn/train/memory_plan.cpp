@@ -253,8 +253,12 @@ struct KeptBytes {
         return add(KeptSlot::aggregated, n, heads * in, size);
       add(KeptSlot::aggregated, n, padded(out, type), size);
       add(KeptSlot::hidden, n, padded(out, type), size);
-      // Of weighted edges their part of logits' gradients, too.
-      return add(KeptSlot::shares, n, (model.edge_weights ? 2 : 1) * heads, sizeof(float));
+      // Of weighted edges their part of logits' gradients, too, and where results are narrower than
+      // its sums these.
+      const bool is_narrow = model.edge_weights && type != NumberType::float32;
+      return add(KeptSlot::shares, n,
+                 (model.edge_weights ? 2 : 1) * heads + (is_narrow ? padded(out, type) : 0),
+                 sizeof(float));
     }
     if (model.kind == ModelKind::gatv2)
       return add(KeptSlot::statistics, n, 2 * heads, sizeof(float));
@@ -321,7 +325,7 @@ void add_batches(MemoryPlan& plan, const Dataset& dataset, const TrainOptions& o
     if (options.model.edge_weights) sampler.add(edges, flights * sizeof(float), 1);
     // Of attention with those of loops, along edges and against them.
     if (options.model.edge_weights && is_attention(kind))
-      layers.add(edges + rows, 2 * sizeof(float), 1);
+      layers.add(edges + rows, 2 * (sizeof(float) + sizeof(Vertex)), 1);
     rows = after;
   }
   sampler.add(rows, flights * (2 * sizeof(Vertex) + sizeof(std::uint64_t)), 1);

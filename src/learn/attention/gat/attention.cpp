@@ -2,6 +2,7 @@
 #include "warren/learn/attention.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "warren/exec/memory.hpp"
 #include "warren/sparse/halo_split.hpp"
@@ -78,6 +79,16 @@ void walk(Context& context, const Neighbours& n, const AttentionShape& shape, co
 
 }  // namespace
 
+namespace {
+
+/// Floats of weighted edges' shares and terms, after which rows of packs may begin.
+std::uint64_t padded_terms(std::uint64_t rows, std::uint64_t heads) {
+  constexpr std::uint64_t kPack = 64;
+  return (2 * rows * heads + kPack - 1) / kPack * kPack;
+}
+
+}  // namespace
+
 void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z, const float* left,
                         const float* right, const float* by_weight, float* r, Numbers y) {
   const exec::Stream& stream = context.stream();
@@ -92,12 +103,16 @@ void Attention::forward(Context& context, const Dropout& dropout, ConstNumbers z
   const std::uint64_t most = std::max(rows, sources);
   const bool is_weighted = shape_.edge_weights;
   by_weight_terms_ = nullptr;
-  const Numbers all_y = kept_->take(context, KeptSlot::aggregated, (is_weighted ? most : rows) * k);
+  const bool has_room = z.type() == NumberType::float32;
+  const Numbers all_y =
+      kept_->take(context, KeptSlot::aggregated, (is_weighted && has_room ? most : rows) * k);
   const Numbers positive = kept_->take(context, KeptSlot::hidden, most * k);
   auto* statistics =
       kept_->take_array<float>(context, KeptSlot::statistics, rows * heads * detail::kStatistics);
-  auto* share =
-      kept_->take_array<float>(context, KeptSlot::shares, (is_weighted ? 2 : 1) * most * heads);
+  // Of weighted edges room for their terms, and of rows of 16 bits for backward's third sums.
+  std::uint64_t shares = most * heads;
+  if (is_weighted) shares = padded_terms(most, heads) + (has_room ? 0 : most * k);
+  auto* share = kept_->take_array<float>(context, KeptSlot::shares, shares);
   with_type(z.type(), [&]<class T>(T) {
     // l is needed no longer than until it stands in the statistics.
     float* l = share;
@@ -164,11 +179,12 @@ void Attention::backward(Context& context, const Dropout& dropout, ConstNumbers 
       walk(context, n, shape_, side, dy, dz, positive);
     } else {
       float* terms = share + rows * heads;
-      walk(context, n, shape_,
-           detail::WeightedBackwardSide<T>{side, by_weight, all_y.as<T>(), terms}, dy, dz,
-           positive);
+      float* weighted = share + padded_terms(std::max(rows, targets), heads);
+      if constexpr (std::is_same_v<T, float>) weighted = all_y.as<float>();
+      walk(context, n, shape_, detail::WeightedBackwardSide<T>{side, by_weight, weighted, terms},
+           dy, dz, positive);
       detail::run_where(stream, rows,
-                        detail::WeightedGradientKernel<T>{shape, z.as<T>(), all_y.as<T>(), terms});
+                        detail::WeightedGradientKernel<T>{shape, z.as<T>(), weighted, terms});
       by_weight_terms_ = terms;
     }
     detail::run_where(stream, rows,

@@ -236,12 +236,13 @@ struct WeightedGradientKernel {
   static constexpr bool kSpreads = false;
   HeadShape shape;
   const T* z;
-  const T* weighted;
+  const float* weighted;
   float* terms;
 
   template <std::uint32_t N>
   struct Loaded {
-    Pack<T, N> z, weighted;
+    Pack<T, N> z;
+    Floats<N> weighted;
   };
   template <class W>
   WARREN_HD void operator()(const W& worker, std::uint64_t row) const {
@@ -249,13 +250,13 @@ struct WeightedGradientKernel {
   }
   template <std::uint32_t N>
   WARREN_HD Loaded<N> load(std::uint64_t at) const {
-    return {load_pack<N>(z + at), load_pack<N>(weighted + at)};
+    return {load_pack<N>(z + at), load_floats<N>(weighted + at)};
   }
   template <std::uint32_t N>
   WARREN_HD TwoSums sum(const Loaded<N>& of, std::uint64_t) const {
     TwoSums sums;
     WARREN_UNROLL
-    for (std::uint32_t i = 0; i < N; ++i) sums.first += of.z.get(i) * of.weighted.get(i);
+    for (std::uint32_t i = 0; i < N; ++i) sums.first += of.z.get(i) * of.weighted.at[i];
     return sums;
   }
   WARREN_HD void done(std::uint64_t row, std::uint64_t head, const TwoSums& sums) const {

@@ -132,13 +132,13 @@ struct AttentionLane {
   /// What has no scale: it is of the walk against edges alone.
   template <bool kIsWhole>
   WARREN_HD void finish_weighted(std::uint64_t row, Sums& sums) const {
-    auto* const weighted = job.side.weighted + row * job.k + column;
+    float* const weighted = job.side.weighted + row * job.k + column;
     if (!kIsWhole && job.part == WalkPart::rest) {
-      const auto before = load_pack<N>(weighted);
+      const Floats<N> before = load_floats<N>(weighted);
       WARREN_UNROLL
-      for (std::uint32_t i = 0; i < N; ++i) sums.weighted.at[i] += before.get(i);
+      for (std::uint32_t i = 0; i < N; ++i) sums.weighted.at[i] += before.at[i];
     }
-    store_pack<N>(sums.weighted, weighted);
+    store_floats<N>(sums.weighted, weighted);
   }
 };
 

@@ -236,17 +236,18 @@ struct WeightedBackwardSide : BackwardSide<T> {
     float value;
   };
   const float* by_weight;  ///< c of every head.
-  T* weighted;             ///< Rows as those of the results.
+  float* weighted;         ///< Rows as those of the results. Weights may pass what 16 bits hold.
   float* weighted_t;
 
   WARREN_HD Entry entry(std::uint64_t column, std::uint32_t head, float value) const {
-    Entry entry{BackwardSide<T>::entry(column, head), value};
-    entry.of.at[kLeft] += value * by_weight[head];
-    return entry;
+    return {BackwardSide<T>::entry(column, head), value};
   }
   [[nodiscard]] WARREN_HD WeightedEdge weigh(const Row& row, const Entry& entry,
                                              std::uint32_t head) const {
-    const EdgeWeight edge = BackwardSide<T>::weigh(row, entry, head);
+    // Rounded as along edges: l_i + (r_j + w_ij c).
+    Row moved = row;
+    moved.right += entry.value * by_weight[head];
+    const EdgeWeight edge = BackwardSide<T>::weigh(moved, entry, head);
     const float by = entry.value * (edge.is_positive ? 1.0f : this->slope);
     return {edge, by * edge.weight, entry.value * edge.term};
   }
