@@ -35,9 +35,9 @@ TEST(ChooseDevices, AsMeasured) {
   const auto is_on_host = [](TraversalWork& work) { work.is_on_host = true; };
   for (const Row& row :
        {k22, comm, k24, Row{{Traversal::bfs, false, false, kMillion, 40 * kMillion}, 1},
-        with(k22, is_sssp, 1), with(k24, is_sssp, 4), with(k24, is_components, 1),
-        with(k22, is_pagerank, 4), with(comm, is_pagerank, 4), with(k22, is_asynchronous, 4),
-        with(comm, is_asynchronous, 4), with(k24, is_on_host, 4),
+        with(k22, is_sssp, 1), with(k24, is_sssp, 4), with(k24, is_components, 4),
+        with(k22, is_components, 1), with(k22, is_pagerank, 4), with(comm, is_pagerank, 4),
+        with(k22, is_asynchronous, 4), with(comm, is_asynchronous, 4), with(k24, is_on_host, 4),
         Row{{Traversal::bfs, false, false, 4'194'304, 16'769'024}, 1},  // grid:2048x2048
         Row{{Traversal::bfs, false, false, 268 * kMillion, 1'073 * kMillion}, 1}}) {
     EXPECT_EQ(choose_devices(row.work, 4).devices, row.best)
