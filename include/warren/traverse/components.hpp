@@ -23,8 +23,8 @@ enum class ComponentsSampling : std::uint8_t {
 /// Which program finds the components.
 enum class ComponentsForm : std::uint8_t {
   /// search where it can run, its memory fits, and it is likely to be faster; else forest. Faster
-  /// it is on several ranks where a vertex has far more edges than most; on one GPU from 256
-  /// million directed edges on where a vertex has an edge to one in 128; on one rank of a CPU from
+  /// it is on several ranks where a vertex has far more edges than most, which on GPUs lead to one
+  /// vertex in 128 or are of 256 million; on one GPU where both holds; on one rank of a CPU from
   /// 65,536 vertices of six directed edges each in the mean on. Where a search leaves more than a
   /// small part of the edges, forest finds all, and later runs begin with it.
   automatic,

@@ -32,10 +32,13 @@ const char* obstacle(const team::Team& team, const graph::Shard& shard) {
   return nullptr;
 }
 
-/// Whether one rank may gain by a search at all. On a GPU the forest is as fast on graphs of up to
-/// a hundred million edges (H200, bench/NOTES.md); on the CPU a search is, wherever levels are few.
+/// From so many directed edges on a forest over all vertices costs a GPU more than a search does
+/// (one and two H200s, docs/decisions/components.md).
+constexpr std::uint64_t kGpuEdges = 256'000'000;
+
+/// Whether one rank may gain by a search at all: on a GPU with a large graph, on the CPU wherever
+/// levels are few.
 bool may_pay_alone(const team::Team& team, const graph::Shard& shard) {
-  constexpr std::uint64_t kGpuEdges = 256'000'000;
   constexpr std::uint64_t kCpuVertices = 65536;
   if (team.device().is_cuda()) return shard.edges >= kGpuEdges;
   return shard.vertices >= kCpuVertices && !has_short_levels(shard.vertices, shard.edges);
@@ -43,8 +46,10 @@ bool may_pay_alone(const team::Team& team, const graph::Shard& shard) {
 
 /// The same once the hub is known.
 bool pays(const team::Team& team, const graph::Shard& shard, const ComponentsStart& start) {
-  if (team.size() > 1) return start.is_hub(shard.vertices, shard.edges);
-  return !team.device().is_cuda() || start.is_great_hub(shard.vertices);
+  const bool is_great = start.is_great_hub(shard.vertices);
+  if (team.size() == 1) return is_great || !team.device().is_cuda();
+  return start.is_hub(shard.vertices, shard.edges) &&
+         (is_great || shard.edges >= kGpuEdges || !team.device().is_cuda());
 }
 
 /// Whether a search's memory is free on every rank's device, and some besides for what else a call
