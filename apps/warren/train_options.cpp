@@ -38,8 +38,8 @@ void add_model_options(CLI::App& train, TrainCommand& o) {
       ->excludes("--residual");
   train.add_flag("--edge-weights", o.train.edge_weights,
                  "Of gcn, sage by mean or sum, gat and gatv2: edges count the weights of the graph "
-                 "(the file's, or --weights) in sums over neighbours, or are ranked by them, too, "
-                 "by attention; else 1 each");
+                 "(the file's, or --weights) in sums over neighbours, and attention has them as a "
+                 "feature of edges; else 1 each");
   add_real(train, "--dropout", o.train.dropout,
            "Probability, of hidden layers; of gcn, gat and gatv2 of the features, too, of gat "
            "and gatv2 of edges (0.5; gat, gatv2: 0.6)",
