@@ -267,7 +267,7 @@ void check_large_in_half(const team::TeamOptions& options) {
   const Case test = fixtures::weighted_gat(8, 2, 16, false);
   const Values x = fixtures::random_values(120 * test.in, 1);
   Values dy = fixtures::random_values(120 * test.out, 2);
-  for (float& value : dy) value *= 16.0f;
+  for (auto& value : dy) value *= 16;
   std::vector<Parameter> list;
   std::vector<Values> values;
   const Found found =
