@@ -24,7 +24,7 @@ enum class ComponentsSampling : std::uint8_t {
 enum class ComponentsForm : std::uint8_t {
   /// search where it can run, its memory fits, and it is likely to be faster; else forest. Faster
   /// it is on several ranks where a vertex has far more edges than most, which on GPUs lead to one
-  /// vertex in 128 or are of 256 million; on one GPU where both holds; on one rank of a CPU from
+  /// vertex in 100 or are of 256 million; on one GPU where both holds; on one rank of a CPU from
   /// 65,536 vertices of six directed edges each in the mean on. Where a search leaves more than a
   /// small part of the edges, forest finds all, and later runs begin with it.
   automatic,

@@ -75,7 +75,7 @@ struct ComponentsStart {
   }
   /// Whether it has an edge to a good part of all vertices.
   [[nodiscard]] bool is_great_hub(std::uint64_t vertices) const {
-    constexpr std::uint64_t kPart = 128;
+    constexpr std::uint64_t kPart = 100;
     return degree >= vertices / kPart;
   }
 };
