@@ -65,14 +65,17 @@ LAYERS = BEGIN + MEET + """
 def close(found, expected, near):
     assert found.shape == expected.shape and torch.allclose(found.cpu(), expected.cpu(), near, near), (where, float((found.cpu() - expected.cpu()).abs().max()))
 
+def called(layer, x, edges, values):
+    return layer(x, edges, edge_weight=values[0]) if values and isinstance(layer, pyg.SAGEConv) else layer(x, edges, *values)
+
 def compare(layer, theirs, n, edges, adjacency, *values):
     theirs.load_state_dict(layer.state_dict())
     x = randn(n, 7, seed=n)
     whole = x.clone().requires_grad_()
     mine = x[adjacency.own].clone().requires_grad_()
     weights = [None if value is None else value.detach().clone().requires_grad_(value.requires_grad) for value in values]
-    expected = theirs(whole, edges, *values)
-    found = layer(mine, adjacency, *weights)
+    expected = called(theirs, whole, edges, values)
+    found = called(layer, mine, adjacency, weights)
     close(found, expected[adjacency.own], 1e-5)
     direction = randn(*expected.shape, seed=3)
     (expected * direction).sum().backward()
@@ -105,6 +108,9 @@ def layers(edges):
     yield "SAGEConv", (7, 16), {"normalize": True, "root_weight": False}, ()
     yield "SAGEConv", (7, 4), {"aggr": "sum", "project": True}, ()
     yield "SAGEConv", (7, 4), {"aggr": "max"}, ()
+    yield "SAGEConv", (7, 4), {}, (weight,)
+    yield "SAGEConv", (7, 16), {"aggr": "sum"}, (weight,)
+    yield "SAGEConv", (7, 16), {}, (learnt,)
     yield "GATConv", (7, 4), {"heads": 2}, ()
     yield "GATConv", (7, 4), {"heads": 3, "concat": False, "edge_dim": 3}, (attr,)
     yield "GATConv", (7, 4), {"edge_dim": 3, "fill_value": 0.5}, (attr,)
@@ -120,7 +126,8 @@ for name, n, edges in graphs():
         where = (name, kind, options, len(values), ranks)
         torch.manual_seed(1)
         layer = getattr(ours, kind)(*arguments, **options).to(device)
-        theirs = getattr(pyg, kind)(*(torch.nn.Sequential(torch.nn.Linear(7, 5), torch.nn.ReLU(), torch.nn.Linear(5, 4)) if isinstance(a, torch.nn.Module) else a for a in arguments), **options).to(device)
+        # PyTorch Geometric's SAGEConv has no weights.
+        theirs = getattr(ours if kind == "SAGEConv" and values else pyg, kind)(*(torch.nn.Sequential(torch.nn.Linear(7, 5), torch.nn.ReLU(), torch.nn.Linear(5, 4)) if isinstance(a, torch.nn.Module) else a for a in arguments), **options).to(device)
         compare(layer, theirs, n, edges, adjacency, *values)
         if options.get("cached"):
             compare(layer, theirs, n, edges, adjacency, *values)
