@@ -114,7 +114,7 @@ def segment_reduce(x: Any, ptr: Any, reduce: str = "sum") -> Any:
         raise ValueError(f"ptr: got {ptr.dtype} of shape {tuple(ptr.shape)}, expected integers, one more than segments")
     if ptr.device != x.device:
         raise ValueError(f"ptr: got a tensor on {ptr.device}, expected one on {x.device}, where x is")
-    ptr = _operators.segments(ptr, x.shape[0])
+    ptr = _operators.call_segments(ptr, x.shape[0])
     rows = x.reshape(x.shape[0], -1)
     places = torch.arange(x.shape[0], device=x.device, dtype=torch.int32)
     if kind >= REDUCTIONS["max"]:

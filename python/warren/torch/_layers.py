@@ -268,7 +268,7 @@ class SAGEConv(_Scriptable, pyg.SAGEConv):  # type: ignore[misc]
         pair = (x, x) if isinstance(x, torch.Tensor) else x
         aggregation = {"add": "sum"}.get(self.aggr, self.aggr) if isinstance(self.aggr, str) else None
         if edge_weight is not None and aggregation not in ("sum", "mean"):
-            _refuse(edge_index, f"edge_weight: got weights with aggr={self.aggr!r}, expected None, or \"mean\", \"sum\" or \"add\"")
+            _refuse(edge_index, f'edge_weight: got weights with aggr={self.aggr!r}, expected None, or "mean", "sum" or "add"')
         if aggregation not in ("sum", "mean", "max") or pair[1] is None and (size is None or size[1] is None) or not _is_plain(self, edge_index, *pair):
             if edge_weight is not None:
                 _refuse(edge_index, "edge_weight: got weights in a call that PyTorch Geometric's own code computes, which takes none (a sparse edge_index, hooks, explanations, another flow, targets without a number), expected None")

@@ -489,6 +489,11 @@ def _segments(ptr: Any, rows: int) -> Any:
 segments = _define("segments", "(Tensor ptr, SymInt rows) -> Tensor", _segments, lambda ptr, rows: ptr.new_empty(ptr.shape, dtype=torch.long))
 
 
+def call_segments(ptr: Any, rows: int) -> Any:
+    """The same by the shortest way, as call_spmm()."""
+    return _segments(ptr, rows) if _is_eager(ptr) else segments(ptr, rows)
+
+
 def _gather(table: Any, ids: Any, sparse_grad: bool) -> Any:
     flat = ids.reshape(-1)
     if flat.numel() > 0:
