@@ -461,9 +461,21 @@ def test_transforms_of_samples_are_seen_by_what_is_gathered(device):
         out.node, out.row, out.col = out.node.flip(0), last - out.row, last - out.col
         return out
 
+    def told(node):
+        def change(out):
+            out.node = node.to(out.node.device)
+            return out
+
+        return change
+
     for placement in ["auto"] if device == "cpu" else ["device", "host"]:
         for batch in NeighborLoader(data, [2, 2], batch_size=20, transform_sampler_output=turned, device=device, placement=placement):
             assert torch.equal(batch.x[:, 0].long(), batch.n_id)
+        for bad in (VERTICES, -1):
+            with pytest.raises(IndexError, match=rf"transform_sampler_output: node\[1\]: got {bad}, expected ids of 0 to {VERTICES - 1}"):
+                list(NeighborLoader(data, [2, 2], batch_size=20, transform_sampler_output=told(torch.tensor([3, bad, 0])), device=device, placement=placement))
+        with pytest.raises(ValueError, match="transform_sampler_output: node: got elements of type torch.float32"):
+            list(NeighborLoader(data, [2, 2], batch_size=20, transform_sampler_output=told(torch.ones(3)), device=device, placement=placement))
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -581,6 +593,30 @@ def test_a_graph_that_changed():
     data.edge_index = data.edge_index.clone()
     with pytest.raises(ValueError, match="make another loader"):
         iter(loader)
+
+
+@pytest.mark.parametrize("argument, name", [("weight_attr", "edge_weight"), ("time_attr", "vertex_time"), ("time_attr", "edge_time")])
+def test_weights_and_times_that_changed(argument, name):
+    data = timed_data()
+    options = {"input_time": torch.full((VERTICES,), 9)} if name == "edge_time" else {}
+
+    def write():
+        data[name][3] = 1
+
+    def replace():
+        data[name] = data[name].clone()
+
+    for change in (write, replace):
+        loader = NeighborLoader(data, [2], device="cpu", **{argument: name}, **options)
+        by_given = NeighborLoader(data, [2], device="cpu", neighbor_sampler=NeighborSampler(data, [2], device="cpu", **{argument: name}), **options)
+        data.x = data.x + 1  # Of others any may change.
+        next(iter(loader)), next(iter(by_given))
+        change()
+        for changed in (loader, by_given):
+            for use in (iter, lambda changed: changed([0])):
+                with pytest.raises(ValueError, match=f"data: {name} was changed after the loader was made"):
+                    use(changed)
+    next(iter(NeighborLoader(data, [2], device="cpu", **{argument: name}, **options)))
 
 
 def test_attributes_that_are_no_numbers_go_through():

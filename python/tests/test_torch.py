@@ -2,6 +2,8 @@
 """Operators for PyTorch against what their equations say, their gradients, compilation and autocast; layers against PyTorch Geometric's."""
 import copy
 import gc
+import subprocess
+import sys
 import warnings
 import weakref
 
@@ -152,7 +154,7 @@ def test_operators_are_what_pytorch_is_told(device):
     s = adjacency.structures(x)
     for operator, arguments in ((operators.spmm, (x, v, *s)), (operators.sddmm, (x, x.detach().clone(), *s)), (operators.edge_softmax, (v, s[0], s[2])),
                                 (operators.row_max, (x.detach().flatten(1).requires_grad_(), s[0], s[1])), (operators.sort_edges, (edges[1], edges[0], 6, 6)),
-                                (operators.gather, (v, torch.tensor([1, 2], device=device), False))):
+                                (operators.segments, (torch.tensor([0, 3, 20], device=device), 20)), (operators.gather, (v, torch.tensor([1, 2], device=device), False))):
         torch.library.opcheck(operator, arguments, test_utils=("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static"))
 
 
@@ -181,6 +183,19 @@ def test_autocast(device):
     (lambda a, x: segment_reduce(x, torch.tensor([0, 30, 20, 60])), ValueError, "ptr: got one"),
     (lambda a, x: segment_reduce(x, x), ValueError, "ptr: got torch.float32"),
     (lambda a, x: gather(x, x), ValueError, "ids: got torch.float32"),
+    (lambda a, x: gather(x, torch.zeros(2, dtype=torch.long, device="meta")), ValueError, "ids: got a tensor on meta, expected one on cpu"),
+    (lambda a, x: spmm(a, x.to("meta")), ValueError, "x: got a tensor on meta, expected one on cpu, where the edges are"),
+    (lambda a, x: spmm(a, x.to("meta").requires_grad_()), ValueError, "x: got a tensor on meta, expected one on cpu"),
+    (lambda a, x: spmm(a, x, torch.ones(EDGES, device="meta")), ValueError, "values: got torch.float32 on meta, expected torch.float32 on cpu"),
+    (lambda a, x: spmm(a, x.to("meta"), reduce="mean"), ValueError, "x: got a tensor on meta"),
+    (lambda a, x: spmm(a, x.to("meta"), reduce="max"), ValueError, "x: got a tensor on meta"),
+    (lambda a, x: sddmm(a, x[:TARGETS].to("meta"), x.to("meta")), ValueError, "x: got a tensor on meta"),
+    (lambda a, x: sddmm(a, x[:TARGETS], x.to("meta")), ValueError, "y: got torch.float32 on meta"),
+    (lambda a, x: edge_softmax(a, torch.ones(EDGES, device="meta")), ValueError, "x: got a tensor on meta"),
+    (lambda a, x: segment_reduce(x.to("meta"), torch.tensor([0, 60])), ValueError, "ptr: got a tensor on cpu, expected one on meta, where x is"),
+    (lambda a, x: operators.call_sums(a, x.to("meta"), None, 0), ValueError, "x: got a tensor on meta"),
+    (lambda a, x: operators.call_scaled_spmm(x, None, torch.ones(TARGETS, device="meta"), None, *a.structures(x)), ValueError, "scale: got a tensor on meta"),
+    (lambda a, x: operators.gather_rows(x, torch.zeros(2, dtype=torch.long, device="meta")), ValueError, "ids: got a tensor on meta"),
     (lambda a, x: Adjacency(torch.tensor([[0], [3]]), 3), IndexError, "edge_index: got the id 3, expected ids of 0 to 2"),
     (lambda a, x: Adjacency(torch.tensor([[-1], [0]]), 3), IndexError, "edge_index: got the id -1"),
     (lambda a, x: Adjacency(torch.tensor([0, 1]), 3), ValueError, "edge_index: got torch.int64 of shape"),
@@ -188,6 +203,64 @@ def test_autocast(device):
 def test_what_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call(Adjacency(some_edges(), TARGETS, SOURCES), randn(SOURCES, 4))
+
+
+@pytest.mark.parametrize("elsewhere", ["meta", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"))])
+def test_edges_and_rows_of_two_devices(elsewhere):
+    """No address of one memory is taken for one of the other, either way."""
+    adjacency, x = Adjacency(some_edges(), TARGETS, SOURCES), randn(SOURCES, 4)
+    with pytest.raises(ValueError, match=f"x: got a tensor on {elsewhere}.*, expected one on cpu"):
+        spmm(adjacency, x.to(elsewhere))
+    if elsewhere == "cuda":
+        for call in (lambda a, x: spmm(a, x), lambda a, x: spmm(a, x, reduce="max"), lambda a, x: sddmm(a, x[:TARGETS], x), lambda a, x: edge_softmax(a, torch.ones(EDGES))):
+            with pytest.raises(ValueError, match="x: got a tensor on cpu, expected one on cuda"):
+                call(Adjacency(some_edges(elsewhere), TARGETS, SOURCES), x)
+    for name in ("GCNConv", "SAGEConv", "GATConv", "GATv2Conv", "GINConv"):
+        _, ours = pair_of(name, {}, elsewhere)
+        with pytest.raises(ValueError, match=f"x: got a tensor on {elsewhere}.*, expected one on cpu"):
+            ours(randn(VERTICES, 12).to(elsewhere), layer_edges())
+
+
+PRIVATE = """
+import torch
+import torch_geometric.nn
+names = [(torch._C, "_get_tracing_state"), (torch._C, "_len_torch_dispatch_stack"), (torch._C, "_are_functorch_transforms_active"), (torch._C._functorch, "is_legacy_batchedtensor"), (torch.autograd.forward_ad, "_current_level")]
+kept = [getattr(of, name) for of, name in names]
+for of, name in names:
+    delattr(of, name)
+try:
+    from warren.torch import _operators
+finally:
+    for (of, name), value in zip(names, kept):
+        setattr(of, name, value)
+assert not _operators._is_eager(torch.ones(1))
+"""
+
+
+def test_a_pytorch_without_its_private_names(monkeypatch):
+    """It is imported; and without one of them all goes by the registered operators."""
+    found = subprocess.run([sys.executable, "-c", PRIVATE], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert operators._is_eager(torch.ones(1))
+    adjacency, rows, values = Adjacency(some_edges(), TARGETS, SOURCES), randn(SOURCES, 4), randn(EDGES, seed=3)
+    _, layer = pair_of("SAGEConv", {})
+    edges, x = layer_edges(), randn(VERTICES, 12)
+
+    def computed():
+        a, b = rows.clone().requires_grad_(), x.clone().requires_grad_()
+        out = spmm(adjacency, a, values), layer(b, edges)
+        return *out, *torch.autograd.grad(out[0].square().sum() + out[1].square().sum(), (a, b))
+
+    expected = computed()
+    for of, name in ((operators, "_tracing_state"), (operators, "_modes"), (operators, "_are_transforms_active"), (operators, "_stands_for_many")):
+        with monkeypatch.context() as without:
+            without.setattr(of, name, None)
+            assert not operators._is_eager(torch.ones(1))
+            for mine, other in zip(computed(), expected):
+                torch.testing.assert_close(mine, other, rtol=1e-5, atol=1e-5)
+    with monkeypatch.context() as without:
+        without.delattr(torch.autograd.forward_ad, "_current_level")
+        assert not operators._is_eager(torch.ones(1))
 
 
 def test_nothing_in_nothing_out():
@@ -575,6 +648,73 @@ def test_weights_of_other_edges():
         GCNConv(4, 4)(randn(TARGETS, 4), some_edges(sources=TARGETS), torch.ones(3))
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("options", [{}, {"aggr": "sum"}, {"aggr": "add", "normalize": True}, {"out_channels": 20}, {"out_channels": 20, "aggr": "sum", "root_weight": False}, {"project": True}])
+def test_sage_with_weights_of_edges(device, options):
+    """Against dense products: the sum of w x, and of a mean that over the number of edges; gradients of x, of the weights and of the parameters."""
+    _, ours = pair_of("SAGEConv", options, device)
+    edges, x = layer_edges().to(device), randn(VERTICES, 12, device=device).requires_grad_()
+    weights = randn(edges.shape[1], device=device, seed=7).requires_grad_()
+    source, target = edges
+    dense = torch.zeros(VERTICES, VERTICES, device=device).index_put((target, source), weights, accumulate=True)
+    if ours.aggr == "mean":
+        dense = dense / torch.bincount(target, minlength=VERTICES).clamp(min=1).view(-1, 1)
+    expected = ours.lin_l(dense @ (ours.lin(x).relu() if ours.project else x)) + (ours.lin_r(x) if ours.root_weight else 0)
+    expected = torch.nn.functional.normalize(expected, dim=-1) if ours.normalize else expected
+    operands = (x, weights, *ours.parameters())
+    of_output = randn(*expected.shape, device=device, seed=4)
+    wanted = torch.autograd.grad((expected * of_output).sum(), operands)
+    for given in (edges, Adjacency(edges, VERTICES)):
+        out = ours(x, given, edge_weight=weights)
+        torch.testing.assert_close(out, expected, rtol=1e-5, atol=1e-5)
+        for mine, other in zip(torch.autograd.grad((out * of_output).sum(), operands), wanted):
+            torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-4)
+    ones = torch.ones(edges.shape[1], dtype=torch.float64, device=device)
+    torch.testing.assert_close(ours(x, edges, edge_weight=ones), ours(x, edges), rtol=1e-5, atol=1e-5)
+
+
+def layer_of(name, options):
+    return pair_of(name, options)[1]
+
+
+@pytest.mark.parametrize("name, options, call, message", [
+    ("SAGEConv", {"aggr": "max"}, lambda layer, x, edges: layer(x, edges, edge_weight=torch.ones(400)), "edge_weight: got weights with aggr='max', expected None"),
+    ("SAGEConv", {"aggr": "std"}, lambda layer, x, edges: layer(x, edges, edge_weight=torch.ones(400)), "edge_weight: got weights with aggr='std'"),
+    ("SAGEConv", {"flow": "target_to_source"}, lambda layer, x, edges: layer(x, edges, edge_weight=torch.ones(400)), "edge_weight: got weights in a call"),
+    ("SAGEConv", {}, lambda layer, x, edges: layer(x, edges, edge_weight=torch.ones(3)), r"edge_weight: got torch.float32 of shape \(3,\), expected floating-point numbers of shape \(400,\)"),
+    ("SAGEConv", {}, lambda layer, x, edges: layer(x, edges, edge_weight=torch.ones(400, 1)), r"edge_weight: got torch.float32 of shape \(400, 1\)"),
+    ("SAGEConv", {}, lambda layer, x, edges: layer(x, edges, edge_weight=torch.ones(400, dtype=torch.long)), "edge_weight: got torch.int64"),
+    ("SAGEConv", {}, lambda layer, x, edges: layer(x, edges, edge_weight=torch.ones(400, device="meta")), "edge_weight: got a tensor on meta, expected one on cpu"),
+    ("GCNConv", {}, lambda layer, x, edges: layer(x, edges, torch.ones(400, device="meta")), "edge_weight: got a tensor on meta, expected one on cpu"),
+    *((name, {}, call, message) for name in ("SAGEConv", "GINConv") for call, message in (
+        (lambda layer, x, edges: layer(x, edges, torch.ones(400)), r"size: got a tensor of torch.float32 of shape \(400,\), expected a pair of numbers"),
+        (lambda layer, x, edges: layer(x, edges, (VERTICES, VERTICES, 1)), "size: got .* expected a pair of numbers"),
+        (lambda layer, x, edges: layer(x, edges, (VERTICES, 2.5)), "size: got .* expected a pair of numbers"),
+        (lambda layer, x, edges: layer(x, edges, (VERTICES + 1, None)), "size: got 51 sources, expected 50, the rows of x"),
+        (lambda layer, x, edges: layer(x, edges, (VERTICES, 7)), "size: got 7 targets, expected 50, the rows of x"))),
+    ("GATConv", {"edge_dim": 6}, lambda layer, x, edges: layer(x, edges, torch.ones(3, 6)), r"edge_attr: got shape \(3, 6\), expected \(400, k\)"),
+    ("GATConv", {"edge_dim": 6, "add_self_loops": False}, lambda layer, x, edges: layer(x, edges, torch.ones(3, 6)), r"edge_attr: got shape \(3, 6\), expected \(400, k\)"),
+    ("GATConv", {"edge_dim": 6}, lambda layer, x, edges: layer(x, edges, torch.ones(400)), r"edge_attr: got shape \(400,\), expected \(400, 6\)"),
+    ("GATConv", {"edge_dim": 6}, lambda layer, x, edges: layer(x, edges, torch.ones(400, 6, device="meta")), "edge_attr: got a tensor on meta, expected one on cpu"),
+    ("GATv2Conv", {"edge_dim": 6}, lambda layer, x, edges: layer(x, edges, torch.ones(3, 6)), r"edge_attr: got shape \(3, 6\), expected \(400, k\)"),
+    ("GATv2Conv", {}, lambda layer, x, edges: layer(x, edges, torch.ones(400, 6)), r"edge_attr: got shape \(400, 6\) in a layer made without edge_dim, expected None"),
+])
+def test_what_layers_refuse(name, options, call, message):
+    with pytest.raises(ValueError, match=message):
+        call(layer_of(name, options), randn(VERTICES, 12), layer_edges())
+
+
+def test_sizes_that_fit():
+    x, edges = randn(VERTICES, 12), layer_edges()
+    for name in ("SAGEConv", "GINConv"):
+        theirs, ours = pair_of(name, {})
+        for size in ((VERTICES, VERTICES), [None, VERTICES], torch.Size((VERTICES, VERTICES))):
+            assert torch.allclose(ours(x, edges, size), theirs(x, edges, size), 1e-5, 1e-5)
+    theirs, ours = pair_of("SAGEConv", {"root_weight": False})
+    for size in ((SOURCES, TARGETS), (SOURCES, None)):
+        assert torch.allclose(ours((randn(SOURCES, 12), None), some_edges(), size), theirs((randn(SOURCES, 12), None), some_edges(), size), 1e-5, 1e-5)
+
+
 def test_a_state_of_another_shape():
     _, ours = pair_of("GCNConv", {})
     other, _ = pair_of("GCNConv", {"out_channels": 6})
@@ -597,12 +737,14 @@ def test_layers_compile_without_breaks(device):
 
     pytest.importorskip("torch_geometric")
     torch.manual_seed(0)
-    model = torch.nn.ModuleList([warren.torch.GCNConv(12, 8), warren.torch.SAGEConv(8, 8), warren.torch.GATConv(8, 4, heads=2), warren.torch.GATv2Conv(8, 3)]).to(device)
+    model = torch.nn.ModuleList([warren.torch.GCNConv(12, 8), warren.torch.SAGEConv(8, 8), warren.torch.GATConv(8, 4, heads=2), warren.torch.GATv2Conv(8, 3), warren.torch.GINConv(torch.nn.Linear(3, 3))]).to(device)
+    ptr, ids = torch.tensor([0, 3, 3, VERTICES], device=device), torch.tensor([2, 0, 1, 0], device=device)
+    weights = randn(400, device=device, seed=7)
 
     def forward(x, edges):
         for layer in model:
-            x = layer(x, edges).relu()
-        return x
+            x = layer(x, edges, **({"edge_weight": weights} if isinstance(layer, warren.torch.SAGEConv) else {})).relu()
+        return gather(torch.cat([segment_reduce(x, ptr, reduce) for reduce in ("sum", "mean", "max", "min")], 1), ids)
 
     x, edges = randn(VERTICES, 12, device=device), layer_edges().to(device)
     wanted = forward(x, edges)
@@ -612,3 +754,11 @@ def test_layers_compile_without_breaks(device):
     assert torch.allclose(found, wanted, 1e-4, 1e-5)
     for mine, other in zip(torch.autograd.grad(found.square().sum(), list(model.parameters())), gradients):
         assert torch.allclose(mine, other, 1e-3, 1e-4)
+
+
+def test_a_bad_ptr_is_seen_when_compiled():
+    compiled = torch.compile(lambda x, ptr: segment_reduce(x, ptr), backend="aot_eager", fullgraph=True)
+    x = randn(VERTICES, 4)
+    assert torch.allclose(compiled(x, torch.tensor([0, 20, VERTICES])), segment_reduce(x, torch.tensor([0, 20, VERTICES])))
+    with pytest.raises(ValueError, match="ptr: got one from 0 to 60, expected one that ascends from 0 to the 50 rows of x"):
+        compiled(x, torch.tensor([0, 20, 60]))

@@ -65,14 +65,17 @@ LAYERS = BEGIN + MEET + """
 def close(found, expected, near):
     assert found.shape == expected.shape and torch.allclose(found.cpu(), expected.cpu(), near, near), (where, float((found.cpu() - expected.cpu()).abs().max()))
 
+def called(layer, x, edges, values):
+    return layer(x, edges, edge_weight=values[0]) if values and isinstance(layer, pyg.SAGEConv) else layer(x, edges, *values)
+
 def compare(layer, theirs, n, edges, adjacency, *values):
     theirs.load_state_dict(layer.state_dict())
     x = randn(n, 7, seed=n)
     whole = x.clone().requires_grad_()
     mine = x[adjacency.own].clone().requires_grad_()
     weights = [None if value is None else value.detach().clone().requires_grad_(value.requires_grad) for value in values]
-    expected = theirs(whole, edges, *values)
-    found = layer(mine, adjacency, *weights)
+    expected = called(theirs, whole, edges, values)
+    found = called(layer, mine, adjacency, weights)
     close(found, expected[adjacency.own], 1e-5)
     direction = randn(*expected.shape, seed=3)
     (expected * direction).sum().backward()
@@ -105,6 +108,9 @@ def layers(edges):
     yield "SAGEConv", (7, 16), {"normalize": True, "root_weight": False}, ()
     yield "SAGEConv", (7, 4), {"aggr": "sum", "project": True}, ()
     yield "SAGEConv", (7, 4), {"aggr": "max"}, ()
+    yield "SAGEConv", (7, 4), {}, (weight,)
+    yield "SAGEConv", (7, 16), {"aggr": "sum"}, (weight,)
+    yield "SAGEConv", (7, 16), {}, (learnt,)
     yield "GATConv", (7, 4), {"heads": 2}, ()
     yield "GATConv", (7, 4), {"heads": 3, "concat": False, "edge_dim": 3}, (attr,)
     yield "GATConv", (7, 4), {"edge_dim": 3, "fill_value": 0.5}, (attr,)
@@ -120,7 +126,8 @@ for name, n, edges in graphs():
         where = (name, kind, options, len(values), ranks)
         torch.manual_seed(1)
         layer = getattr(ours, kind)(*arguments, **options).to(device)
-        theirs = getattr(pyg, kind)(*(torch.nn.Sequential(torch.nn.Linear(7, 5), torch.nn.ReLU(), torch.nn.Linear(5, 4)) if isinstance(a, torch.nn.Module) else a for a in arguments), **options).to(device)
+        # PyTorch Geometric's SAGEConv has no weights.
+        theirs = getattr(ours if kind == "SAGEConv" and values else pyg, kind)(*(torch.nn.Sequential(torch.nn.Linear(7, 5), torch.nn.ReLU(), torch.nn.Linear(5, 4)) if isinstance(a, torch.nn.Module) else a for a in arguments), **options).to(device)
         compare(layer, theirs, n, edges, adjacency, *values)
         if options.get("cached"):
             compare(layer, theirs, n, edges, adjacency, *values)
@@ -242,7 +249,11 @@ refused("SAGEConv: this call is one", lambda: ours.SAGEConv(7, 4, aggr="median")
 refused("GATConv: this call is one", lambda: layers["GATConv"](x, adjacency, return_attention_weights=True))
 refused("GCNConv: this call is one", lambda: ours.GCNConv(7, 4, flow="target_to_source")(x, adjacency))
 refused("edge_weight: got 3 rows, expected one for each", lambda: layers["GCNConv"](x, adjacency, torch.ones(3)))
-refused("edge_attr: got 3 rows", lambda: ours.GATConv(7, 4, edge_dim=2)(x, adjacency, torch.ones(3, 2)))
+refused("edge_attr: got shape (3, 2), expected", lambda: ours.GATConv(7, 4, edge_dim=2)(x, adjacency, torch.ones(3, 2)))
+refused("edge_attr: got shape (3, 2) in a layer made without edge_dim", lambda: layers["GATv2Conv"](x, adjacency, torch.ones(3, 2)))
+refused("edge_weight: got torch.float32 of shape (3,)", lambda: layers["SAGEConv"](x, adjacency, edge_weight=torch.ones(3)))
+refused("edge_weight: got weights with aggr='max'", lambda: ours.SAGEConv(7, 4, aggr="max")(x, adjacency, edge_weight=torch.ones(edges.shape[1])))
+refused("size: got a tensor of torch.float32", lambda: layers["SAGEConv"](x, adjacency, torch.ones(3)))
 refused("x: got no columns", lambda: spmm(adjacency, x[:, :0]))
 refused("k: rank", lambda: spmm(adjacency, x[:, :3] if is_last else x))
 refused("the ranks make different calls", lambda: adjacency.pull(x) if is_last else spmm(adjacency, x))

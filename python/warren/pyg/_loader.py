@@ -32,7 +32,7 @@ _told: set[str] = set()
 
 def _version_of(tensor: Any) -> int | None:
     """How often it was written; of tensors of inference mode nobody knows."""
-    return None if tensor is None or tensor.is_inference() else int(tensor._version)
+    return None if not isinstance(tensor, torch.Tensor) or tensor.is_inference() else int(tensor._version)
 
 
 class Resident:
@@ -55,7 +55,8 @@ class _Loader:
     def _start(self, data: Any, sampler: NeighborSampler, placement: str, options: dict[str, Any]) -> dict[str, Any]:
         """The options of torch's DataLoader, from those that were given."""
         self._sampler = sampler
-        self._made_of = None if is_remote(data) else (data.edge_index, _version_of(data.edge_index))
+        # Of each attribute that the sampler has read, what it was.
+        self._made_of = {} if is_remote(data) else {name: (tensor, _version_of(tensor)) for name in ("edge_index", *sampler.read_attributes) for tensor in (getattr(data, name, None),)}
         if is_remote(data) and sampler.is_temporal and sampler.node_time is None:
             raise ValueError("time_attr: got times of the edges of a pair of stores, expected those of vertices: all tensors of a store are read by vertex")
         self._resident, self._tables = _placed(data, sampler, placement)
@@ -89,17 +90,16 @@ class _Loader:
         yield
 
     def _check_unchanged(self) -> None:
-        if self._made_of is None:
-            return
-        made_of, version = self._made_of
-        now = getattr(self.data, "edge_index", None)
-        if now is not made_of or _version_of(now) != version:
-            raise ValueError("data: edge_index was changed after the loader was made, expected the graph that it was made of: make another loader")
+        for name, (made_of, version) in self._made_of.items():
+            now = getattr(self.data, name, None)
+            if now is not made_of or _version_of(now) != version:
+                raise ValueError(f"data: {name} was changed after the loader was made, expected the graph that it was made of: make another loader")
 
     def _gathered(self, out: Any) -> Any:
         """The batch of a sample, its attributes gathered, before `transform`."""
         if self.transform_sampler_output is not None:
             out = self.transform_sampler_output(out)
+            check_vertices("transform_sampler_output: node", out.node, self._sampler.num_nodes)  # The engine reads these rows as they are told.
         batch = super().filter_fn.__func__(_Untransformed(self), out)  # type: ignore[misc]
         if self._sampler.subgraph_type == "directional" and not self._sampler.is_backward and self.transform_sampler_output is None and isinstance(getattr(batch, "edge_index", None), torch.Tensor):
             mark_order(batch.edge_index, out.num_sampled_nodes, out.num_sampled_edges)
@@ -173,12 +173,13 @@ class NeighborLoader(_Loader, pyg.NeighborLoader):  # type: ignore[misc]
     A batch has x, y and whatever else data has of vertices and edges for its own, edge_index from source to target among its vertices, n_id, e_id, batch_size,
     num_sampled_nodes, num_sampled_edges, input_id, and with `disjoint` batch. It is on the device that samples it.
     device: "cpu", "cuda", or "auto": a GPU where there is one. placement: of the attributes when a GPU samples: "device": copied to it once; "host": they stay in
-    host memory, which it reads in place; "cached": the same, with the rows of the busiest tenth of the vertices on the device; "spread": rows of floating-point numbers over the devices of all
+    host memory, which it reads in place; "cached": the same, with the rows of the busiest tenth of the vertices on the device; "spread": rows over the devices of all
     processes, each of which reads all; "auto": "device" where they fit in half of its free memory, else "spread" where an equal part does, else "host".
+    "host", "cached" and "spread" are for attributes of the vertices with two dimensions, of float16, float32 or float64. All other attributes of vertices, and all of edges, are copied to the device.
     After warren.join_processes() each process gives input_nodes of its own and goes through batches of its own, on its device; the graph is spread over the
     devices. All processes make the loader, and its first batch, together. Draws differ from process to process.
     Raises ValueError, naming the argument, for HeteroData, options that do not go together, and what else this loader has not; VertexError (an IndexError) for ids
-    that are no vertices; and, when it is iterated, ValueError where data.edge_index is not what the loader was made of.
+    that are no vertices, also for those that transform_sampler_output gives; and, when it is iterated, ValueError where data.edge_index, or the attribute of weight_attr or time_attr, is not what the loader was made of.
     """
 
     def __init__(self, data: Any, num_neighbors: Any, input_nodes: Any = None, input_time: Any = None, replace: bool = False, subgraph_type: Any = "directional",

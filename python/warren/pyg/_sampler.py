@@ -64,6 +64,8 @@ class NeighborSampler(BaseSampler):  # type: ignore[misc]
         self.replace = bool(replace)
         self.disjoint = bool(disjoint) or time_attr is not None
         self.is_weighted = weight_attr is not None
+        #: The attributes of data that are read beside edge_index, once.
+        self.read_attributes = [name for name in (weight_attr, time_attr) if name is not None]
         self.labor, self.layer_dependency = bool(labor), bool(layer_dependency)
         self.temporal_strategy = temporal_strategy
         self._check_choices(time_attr)

@@ -82,6 +82,8 @@ class DistributedAdjacency:
             return None
         if values.shape[0] != self.num_edges:
             self.refuse(f"{name}: got {values.shape[0]} rows, expected one for each of the {self.num_edges} edges of the whole graph")
+        if values.device != self.edges.device:
+            self.refuse(f"{name}: got a tensor on {values.device}, expected one on {self.edges.device}, where edge_index is")
         return values[self.edges]
 
     def pull(self, x: Any) -> Any:

@@ -20,7 +20,7 @@ def spmm(adjacency: Adjacency | DistributedAdjacency, x: Any, values: Any = None
     x: (sources, k), or (sources, heads, k). values: (m,), or (m, heads), in the order of edge_index; None: ones; none may be given for "max".
     reduce: "sum", "mean" (by the number of in-edges) or "max"; 0 for a vertex without in-edges. out: (targets, ...) of x's type, on its device.
     Differentiable in x and values, twice too but for "max", whose gradient goes to the first among equals. Sums are float32 (of float64 float64). On the engine it repeats
-    bit for bit. On a GPU it does not wait. Raises ValueError for shapes and types that do not go together.
+    bit for bit. On a GPU it does not wait. Raises ValueError for shapes, types and devices that do not go together.
 
     Of a DistributedAdjacency x and out are the rank's own rows, and values those of all edges, (m,). The call is collective, and waits on a GPU.
     """
@@ -107,16 +107,14 @@ def segment_reduce(x: Any, ptr: Any, reduce: str = "sum") -> Any:
     """out[s] = the sum, mean, largest or smallest of the rows x[ptr[s]:ptr[s + 1]], element by element; 0 for a segment without rows.
 
     x: (n, ...); ptr: integers, ascending from 0 to n, one more than segments. out: (segments, ...). Differentiable; the rest as of spmm().
-    Raises ValueError for a `ptr` that is none.
+    Raises ValueError for a `ptr` that is none, under torch.compile too; on a GPU it waits for that.
     """
     kind = choice("reduce", reduce, REDUCTIONS)
     if ptr.dim() != 1 or ptr.numel() == 0 or ptr.dtype.is_floating_point or x.dim() == 0:
         raise ValueError(f"ptr: got {ptr.dtype} of shape {tuple(ptr.shape)}, expected integers, one more than segments")
-    ptr = ptr.long()
-    if not torch.compiler.is_compiling():
-        is_good = (ptr[0] == 0) & (ptr[-1] == x.shape[0]) & (ptr[1:] >= ptr[:-1]).all()
-        if not bool(is_good):
-            raise ValueError(f"ptr: got one from {int(ptr[0])} to {int(ptr[-1])}, expected one that ascends from 0 to the {x.shape[0]} rows of x")
+    if ptr.device != x.device:
+        raise ValueError(f"ptr: got a tensor on {ptr.device}, expected one on {x.device}, where x is")
+    ptr = _operators.call_segments(ptr, x.shape[0])
     rows = x.reshape(x.shape[0], -1)
     places = torch.arange(x.shape[0], device=x.device, dtype=torch.int32)
     if kind >= REDUCTIONS["max"]:
@@ -140,6 +138,8 @@ def gather(table: Any, ids: Any, sparse_grad: bool = False) -> Any:
     """
     if ids.dtype.is_floating_point or ids.dtype == torch.bool:
         raise ValueError(f"ids: got {ids.dtype}, expected integers")
+    if ids.device != table.device:
+        raise ValueError(f"ids: got a tensor on {ids.device}, expected one on {table.device}, where the table is")
     return _operators.gather(table, ids, bool(sparse_grad))
 
 

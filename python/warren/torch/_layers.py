@@ -37,8 +37,39 @@ def _is_plain(layer: Any, edge_index: Any, *tensors: Any) -> bool:
             and not any(len(getattr(layer, name, ())) for name in HOOKS))
 
 
-def _edges_of(edge_index: Any, num_targets: int, num_sources: int) -> Any:
-    return edge_index if isinstance(edge_index, DistributedAdjacency) else adjacency_of(edge_index, num_targets, num_sources)
+def _edges_of(edge_index: Any, num_targets: int, num_sources: int, x: Any) -> Any:
+    """The Adjacency of edge_index, which is where x is, or the DistributedAdjacency, which has looked at x."""
+    if isinstance(edge_index, DistributedAdjacency):
+        return edge_index
+    _operators.check_device("x", x, edge_index.source if isinstance(edge_index, Adjacency) else edge_index)
+    return adjacency_of(edge_index, num_targets, num_sources)
+
+
+def _refuse(edge_index: Any, reason: str) -> None:
+    """Raises ValueError(reason); of a DistributedAdjacency in the other ranks' calls too."""
+    if isinstance(edge_index, DistributedAdjacency):
+        edge_index.refuse(reason)
+    raise ValueError(reason)
+
+
+def _check_size(edge_index: Any, size: Any, of_weights: str) -> None:
+    """Raises ValueError unless `size` is None or a pair of numbers, of sources and of targets, either of which may be None. `of_weights`: what the layer does of weights of edges, which it is often given in its place."""
+    if size is None:
+        return
+    if isinstance(size, torch.Tensor):
+        if size.shape != (2,) or size.dtype.is_floating_point or size.dtype == torch.bool:
+            _refuse(edge_index, f"size: got a tensor of {size.dtype} of shape {tuple(size.shape)}, expected a pair of numbers of sources and targets, or None: {of_weights}")
+    elif not isinstance(size, (tuple, list)) or len(size) != 2 or not all(count is None or isinstance(count, (int, torch.SymInt)) for count in size):
+        _refuse(edge_index, f"size: got {size!r}, expected a pair of numbers of sources and targets, or None")
+
+
+def _check_fit(edge_index: Any, size: Any, source: Any, target: Any) -> None:
+    """Raises ValueError unless there are as many rows of sources and targets (None: any number) as `size` says."""
+    if size is None:
+        return
+    for name, count, rows in (("sources", size[0], source), ("targets", size[1], target)):
+        if count is not None and rows is not None and int(count) != rows.shape[0]:
+            _refuse(edge_index, f"size: got {int(count)} {name}, expected {rows.shape[0]}, the rows of x")
 
 
 def _check_ranks(layer: Any, edge_index: Any, x: Any) -> None:
@@ -139,9 +170,11 @@ class GCNConv(_Scriptable, pyg.GCNConv):  # type: ignore[misc]
         if self.normalize and self.cached and self._kept_norm is not None and isinstance(self._kept_norm[0], Adjacency):
             adjacency, values, loops, scale = self._kept_norm
         else:
-            adjacency = _edges_of(edge_index, count, x.shape[0])
-            if edge_weight is not None and edge_weight.shape[0] != adjacency.num_edges:
-                raise ValueError(f"edge_weight: got {edge_weight.shape[0]} weights, expected one for each of {adjacency.num_edges} edges")
+            adjacency = _edges_of(edge_index, count, x.shape[0], x)
+            if edge_weight is not None:
+                if edge_weight.shape[0] != adjacency.num_edges:
+                    raise ValueError(f"edge_weight: got {edge_weight.shape[0]} weights, expected one for each of {adjacency.num_edges} edges")
+                _operators.check_device("edge_weight", edge_weight, adjacency.source)
             values, loops, scale = self._norm(adjacency, edge_weight, x.dtype)
             if self.normalize and self.cached:
                 self._kept_norm = (adjacency, values, loops, scale)
@@ -221,53 +254,79 @@ class SAGEConv(_Scriptable, pyg.SAGEConv):  # type: ignore[misc]
     """x' = W_l mean of the neighbours' x + W_r x, as torch_geometric.nn.SAGEConv, whose arguments and parameters it has; also "sum", "add" and "max".
 
     x may be a pair, of sources and targets; edge_index may be an Adjacency or a DistributedAdjacency.
+
+    edge_weight: (m,), a number w an edge, in the order of edge_index (of a DistributedAdjacency of all its edges), for "mean", "sum" and "add"; PyTorch Geometric's layer takes none. The sum over v's in-edges e = (u, v)
+    is then that of w_e x_u, and the mean that sum over the number of v's in-edges, as `warren train --edge-weights` has it: no weighted mean, so that weights twice as large make it twice as large. Weights are converted to the type of x.
+    Differentiable in x and edge_weight. Raises ValueError for weights with "max" and others, or where only PyTorch Geometric's own code computes the call, and for a `size` that is no pair of numbers or that x does not fit.
+    """
+
+    propagate_type = {"x": OptPairTensor}
+
+    def forward(self, x: Any, edge_index: Any, size: Any = None, *, edge_weight: Any = None) -> Any:
+        _check_ranks(self, edge_index, x)
+        _check_size(edge_index, size, "weights of edges are edge_weight=")
+        pair = (x, x) if isinstance(x, torch.Tensor) else x
+        aggregation = {"add": "sum"}.get(self.aggr, self.aggr) if isinstance(self.aggr, str) else None
+        if edge_weight is not None and aggregation not in ("sum", "mean"):
+            _refuse(edge_index, f'edge_weight: got weights with aggr={self.aggr!r}, expected None, or "mean", "sum" or "add"')
+        if aggregation not in ("sum", "mean", "max") or pair[1] is None and (size is None or size[1] is None) or not _is_plain(self, edge_index, *pair):
+            if edge_weight is not None:
+                _refuse(edge_index, "edge_weight: got weights in a call that PyTorch Geometric's own code computes, which takes none (a sparse edge_index, hooks, explanations, another flow, targets without a number), expected None")
+            _check_alone(self, edge_index)
+            return super().forward(x, edge_index, size)
+        source, target = pair
+        _check_fit(edge_index, size, source, target)
+        if self.project and hasattr(self, "lin"):
+            source = self.lin(source).relu()
+        count = target.shape[0] if target is not None else int(size[1])
+        adjacency = _edges_of(edge_index, count, source.shape[0], source)
+        edge_weight = None if edge_weight is None else self._weights(edge_weight, adjacency, source)
+        weight = self.lin_l.weight
+        # Sums go by the narrower side.
+        is_product = not isinstance(weight, UninitializedParameter) and (torch.compiler.is_compiling() or _is_bare(self.lin_l))
+        if aggregation != "max" and is_product and weight.shape[0] < weight.shape[1]:
+            out = _functions.spmm(adjacency, functional.linear(source, weight), edge_weight, reduce=aggregation)
+            out = out if self.lin_l.bias is None else out + self.lin_l.bias
+        elif aggregation != "max" and edge_weight is None and isinstance(adjacency, Adjacency) and _operators.takes_sums(source):
+            begins = target is not None and begins_with(source, target)
+            sums, own = _operators.call_sums(adjacency, source, adjacency.inverse_degree if aggregation == "mean" else None, count if begins else 0)
+            target = own if begins else target
+            out = self.lin_l(sums)
+        else:
+            out = self.lin_l(_functions.spmm(adjacency, source, edge_weight, reduce=aggregation))
+        if self.root_weight and target is not None:
+            out = _plus_product(out, target, self.lin_r, self.lin_l)
+        return functional.normalize(out, p=2.0, dim=-1) if self.normalize else out
+
+    def _weights(self, edge_weight: Any, adjacency: Any, source: Any) -> Any:
+        """The weights in the type of the rows; over ranks, which keep what they make of the tensor, as they are."""
+        if not isinstance(edge_weight, torch.Tensor) or edge_weight.shape != (adjacency.num_edges,) or not edge_weight.dtype.is_floating_point:
+            got = f"{edge_weight.dtype} of shape {tuple(edge_weight.shape)}" if isinstance(edge_weight, torch.Tensor) else type(edge_weight).__name__
+            _refuse(adjacency, f"edge_weight: got {got}, expected floating-point numbers of shape ({adjacency.num_edges},), one for each edge")
+        if isinstance(adjacency, DistributedAdjacency):
+            return edge_weight
+        _operators.check_device("edge_weight", edge_weight, adjacency.source)
+        return edge_weight.to(source.dtype)
+
+
+class GINConv(_Scriptable, pyg.GINConv):  # type: ignore[misc]
+    """x' = nn((1 + eps) x + the sum of the neighbours' x), as torch_geometric.nn.GINConv, whose arguments and parameters it has. edge_index may be an Adjacency or a DistributedAdjacency.
+
+    Raises ValueError for a `size` that is no pair of numbers or that x does not fit: it takes no weights of edges.
     """
 
     propagate_type = {"x": OptPairTensor}
 
     def forward(self, x: Any, edge_index: Any, size: Any = None) -> Any:
         _check_ranks(self, edge_index, x)
-        pair = (x, x) if isinstance(x, torch.Tensor) else x
-        aggregation = {"add": "sum"}.get(self.aggr, self.aggr) if isinstance(self.aggr, str) else None
-        if aggregation not in ("sum", "mean", "max") or pair[1] is None and size is None or not _is_plain(self, edge_index, *pair):
-            _check_alone(self, edge_index)
-            return super().forward(x, edge_index, size)
-        source, target = pair
-        if self.project and hasattr(self, "lin"):
-            source = self.lin(source).relu()
-        count = target.shape[0] if target is not None else size[1]
-        adjacency = _edges_of(edge_index, count, source.shape[0])
-        weight = self.lin_l.weight
-        # Sums go by the narrower side.
-        is_product = not isinstance(weight, UninitializedParameter) and (torch.compiler.is_compiling() or _is_bare(self.lin_l))
-        if aggregation != "max" and is_product and weight.shape[0] < weight.shape[1]:
-            out = _functions.spmm(adjacency, functional.linear(source, weight), reduce=aggregation)
-            out = out if self.lin_l.bias is None else out + self.lin_l.bias
-        elif aggregation != "max" and isinstance(adjacency, Adjacency) and _operators.takes_sums(source):
-            begins = target is not None and begins_with(source, target)
-            sums, own = _operators.call_sums(adjacency, source, adjacency.inverse_degree if aggregation == "mean" else None, count if begins else 0)
-            target = own if begins else target
-            out = self.lin_l(sums)
-        else:
-            out = self.lin_l(_functions.spmm(adjacency, source, reduce=aggregation))
-        if self.root_weight and target is not None:
-            out = _plus_product(out, target, self.lin_r, self.lin_l)
-        return functional.normalize(out, p=2.0, dim=-1) if self.normalize else out
-
-
-class GINConv(_Scriptable, pyg.GINConv):  # type: ignore[misc]
-    """x' = nn((1 + eps) x + the sum of the neighbours' x), as torch_geometric.nn.GINConv, whose arguments and parameters it has. edge_index may be an Adjacency or a DistributedAdjacency."""
-
-    propagate_type = {"x": OptPairTensor}
-
-    def forward(self, x: Any, edge_index: Any, size: Any = None) -> Any:
-        _check_ranks(self, edge_index, x)
+        _check_size(edge_index, size, "GINConv takes no weights of edges")
         pair = (x, x) if isinstance(x, torch.Tensor) else x
         if self.aggr not in ("add", "sum") or pair[1] is None or not _is_plain(self, edge_index, *pair):
             _check_alone(self, edge_index)
             return super().forward(x, edge_index, size)
         source, target = pair
-        out = _functions.spmm(_edges_of(edge_index, target.shape[0], source.shape[0]), source)
+        _check_fit(edge_index, size, source, target)
+        out = _functions.spmm(_edges_of(edge_index, target.shape[0], source.shape[0], source), source)
         return self.nn(out + (1 + self.eps) * target)
 
 
@@ -283,14 +342,28 @@ class _Attention(_Scriptable):
     training: bool
     bias: Any
     lin_edge: Any
+    edge_dim: int | None
 
-    def _edges(self, edge_index: Any, edge_attr: Any, targets: int, sources: int) -> tuple[Adjacency, Any, Any]:
-        """The edges with loops, their attributes, and which of them are loops of the graph's own, which the added ones stand for; None: none are."""
+    def _check_attributes(self, edge_index: Any, edge_attr: Any) -> None:
+        """Raises ValueError unless there is a row an edge; of a DistributedAdjacency in the other ranks' calls too."""
+        if edge_attr is None:
+            return
+        count = edge_index.num_edges if isinstance(edge_index, DistributedAdjacency) else edge_index.shape[1]
+        if edge_attr.dim() not in (1, 2) or edge_attr.shape[0] != count:
+            _refuse(edge_index, f"edge_attr: got shape {tuple(edge_attr.shape)}, expected ({count}, k) or ({count},), a row for each edge")
+        columns = None if self.lin_edge is None else self.edge_dim
+        if columns is not None and columns > 0 and (edge_attr.shape[1] if edge_attr.dim() == 2 else 1) != columns:
+            _refuse(edge_index, f"edge_attr: got shape {tuple(edge_attr.shape)}, expected ({count}, {columns}): the layer was made with edge_dim={columns}")
+
+    def _edges(self, edge_index: Any, edge_attr: Any, x: Any, targets: int, sources: int) -> tuple[Adjacency, Any, Any]:
+        """The edges with loops, their attributes, and which of them are loops of the graph's own, which the added ones stand for; None: none are. They are where x is."""
+        if edge_attr is not None:
+            _operators.check_device("edge_attr", edge_attr, edge_index)
         if not self.add_self_loops:
-            return _edges_of(edge_index, targets, sources), edge_attr, None
+            return _edges_of(edge_index, targets, sources, x), edge_attr, None
         count = edge_index.shape[1]
         extended = _with_loops(edge_index, targets, sources)
-        adjacency = _edges_of(extended, targets, sources)
+        adjacency = _edges_of(extended, targets, sources, x)
         is_old = adjacency.source == adjacency.target
         is_old = torch.cat([is_old[:count], torch.zeros_like(is_old[count:])])
         if edge_attr is not None:
@@ -339,6 +412,7 @@ class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
         if size is not None or not self._is_ours(edge_index, edge_attr, return_attention_weights, source, target):
             _check_alone(self, edge_index)
             return super().forward(x, edge_index, edge_attr, size, return_attention_weights)
+        self._check_attributes(edge_index, edge_attr)
         rest = None if self.res is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
         if self.lin is not None:
@@ -347,7 +421,7 @@ class GATConv(_Attention, pyg.GATConv):  # type: ignore[misc]
         else:
             x_source, x_target = self.lin_src(source).view(shape), self.lin_dst(target).view(shape)
         x_source, edge_index, edge_attr = self._at_rank(x_source, edge_index, edge_attr)
-        adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_target.shape[0], x_source.shape[0])
+        adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_source, x_target.shape[0], x_source.shape[0])
         scores = (x_source * self.att_src).sum(-1)[adjacency.source] + (x_target * self.att_dst).sum(-1)[adjacency.target]
         if edge_attr is not None and self.lin_edge is not None:
             edge_attr = edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr
@@ -368,12 +442,15 @@ class GATv2Conv(_Attention, pyg.GATv2Conv):  # type: ignore[misc]
         if not self._is_ours(edge_index, edge_attr, return_attention_weights, source, target):
             _check_alone(self, edge_index)
             return super().forward(x, edge_index, edge_attr, return_attention_weights)
+        if edge_attr is not None and self.lin_edge is None:
+            _refuse(edge_index, f"edge_attr: got shape {tuple(edge_attr.shape)} in a layer made without edge_dim, expected None, or a GATv2Conv(edge_dim=...)")
+        self._check_attributes(edge_index, edge_attr)
         rest = None if self.res is None else self.res(target)
         shape = (-1, self.heads, self.out_channels)
         x_source = self.lin_l(source).view(shape)
         x_target = x_source if self.share_weights and target is source else self.lin_r(target).view(shape)
         x_source, edge_index, edge_attr = self._at_rank(x_source, edge_index, edge_attr)
-        adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_target.shape[0], x_source.shape[0])
+        adjacency, edge_attr, is_old = self._edges(edge_index, edge_attr, x_source, x_target.shape[0], x_source.shape[0])
         mixed = x_source[adjacency.source] + x_target[adjacency.target]
         if edge_attr is not None:
             edge_attr = edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr

@@ -85,6 +85,12 @@ def _check_same(name: str, tensor: Any, of: Any) -> None:
         raise ValueError(f"{name}: got {tensor.dtype} on {tensor.device}, expected {of.dtype} on {of.device}, as the other tensor has")
 
 
+def check_device(name: str, tensor: Any, edges: Any) -> None:
+    """Raises ValueError unless the tensor is where `edges`, a part of a structure, are: the engine takes their addresses as of one memory."""
+    if tensor.device != edges.device:
+        raise ValueError(f"{name}: got a tensor on {tensor.device}, expected one on {edges.device}, where the edges are")
+
+
 def structure_of(key: Any, other: Any, count: int, is_sorted: bool) -> tuple[Any, Any, Any]:
     """The structure of edges whose ids are known to be in range. On a GPU it does not wait."""
     narrow = key.to(torch.int32)
@@ -115,6 +121,7 @@ sort_edges = _define("sort_edges", "(Tensor key, Tensor other, SymInt count, Sym
 
 
 def _spmm(x: Any, values: Any, ptr: Any, other: Any, edge: Any, back_ptr: Any, back_other: Any, back_edge: Any) -> Any:
+    check_device("x", x, ptr)
     if values is not None:
         _check_same("values", values, x)
     if _is_small(x):
@@ -136,11 +143,16 @@ def _spmm(x: Any, values: Any, ptr: Any, other: Any, edge: Any, back_ptr: Any, b
     return out if width == k else out[:, :, :k].contiguous()
 
 
-spmm = _define("spmm", f"(Tensor x, Tensor? values, {_STRUCTURES}) -> Tensor", _spmm,
-               lambda x, values, ptr, other, edge, back_ptr, back_other, back_edge: x.new_empty((ptr.shape[0] - 1, x.shape[1], x.shape[2])))
+def _fake_spmm(x: Any, values: Any, ptr: Any, *rest: Any) -> Any:
+    check_device("x", x, ptr)
+    return x.new_empty((ptr.shape[0] - 1, x.shape[1], x.shape[2]))
+
+
+spmm = _define("spmm", f"(Tensor x, Tensor? values, {_STRUCTURES}) -> Tensor", _spmm, _fake_spmm)
 
 
 def _sddmm(x: Any, y: Any, ptr: Any, other: Any, edge: Any, back_ptr: Any, back_other: Any, back_edge: Any) -> Any:
+    check_device("x", x, ptr)
     _check_same("y", y, x)
     if _is_small(x):
         return _sddmm(x.float(), y.float(), ptr, other, edge, back_ptr, back_other, back_edge).to(x.dtype)
@@ -157,18 +169,28 @@ def _sddmm(x: Any, y: Any, ptr: Any, other: Any, edge: Any, back_ptr: Any, back_
     return out if k > 0 else out.zero_()
 
 
-sddmm = _define("sddmm", f"(Tensor x, Tensor y, {_STRUCTURES}) -> Tensor", _sddmm,
-                lambda x, y, ptr, other, edge, back_ptr, back_other, back_edge: x.new_empty((other.shape[0], x.shape[1])))
+def _fake_sddmm(x: Any, y: Any, ptr: Any, other: Any, *rest: Any) -> Any:
+    check_device("x", x, ptr)
+    return x.new_empty((other.shape[0], x.shape[1]))
 
 
+sddmm = _define("sddmm", f"(Tensor x, Tensor y, {_STRUCTURES}) -> Tensor", _sddmm, _fake_sddmm)
+
+
+# What looks at calls is asked by names that PyTorch does not promise. Where it lacks one of them, every call goes by the registered operator, which takes longer.
+_tracing_state: Any = getattr(torch._C, "_get_tracing_state", None)
+_modes: Any = getattr(torch._C, "_len_torch_dispatch_stack", None)
+_are_transforms_active: Any = getattr(torch._C, "_are_functorch_transforms_active", None)
 # Of gradients of many rows at once (`is_grads_batched`), which are no transforms.
-_stands_for_many = getattr(torch._C._functorch, "is_legacy_batchedtensor", lambda tensor: False)
+_stands_for_many: Any = getattr(getattr(torch._C, "_functorch", None), "is_legacy_batchedtensor", None)
 
 
 def _is_eager(*tensors: Any) -> bool:
     """Whether PyTorch need not be told of an operator: nothing traces, transforms or casts what it is called with, and it is plain tensors."""
-    return (not torch.compiler.is_compiling() and torch._C._get_tracing_state() is None and torch._C._len_torch_dispatch_stack() == 0 and torch.autograd.forward_ad._current_level < 0
-            and not torch._C._are_functorch_transforms_active() and not torch.is_autocast_enabled("cuda") and not torch.is_autocast_enabled("cpu") and all(type(tensor) in (torch.Tensor, torch.nn.Parameter) and not _stands_for_many(tensor) for tensor in tensors if tensor is not None))
+    if torch.compiler.is_compiling() or _tracing_state is None or _modes is None or _are_transforms_active is None or _stands_for_many is None:
+        return False
+    return (_tracing_state() is None and _modes() == 0 and getattr(torch.autograd.forward_ad, "_current_level", 0) < 0
+            and not _are_transforms_active() and not torch.is_autocast_enabled("cuda") and not torch.is_autocast_enabled("cpu") and all(type(tensor) in (torch.Tensor, torch.nn.Parameter) and not _stands_for_many(tensor) for tensor in tensors if tensor is not None))
 
 
 def _need_gradients(*tensors: Any) -> bool:
@@ -176,6 +198,12 @@ def _need_gradients(*tensors: Any) -> bool:
 
 
 def _scaled(x: Any, values: Any, scale: Any, loops: Any, ptr: Any, other: Any, edge: Any) -> Any:
+    check_device("x", x, ptr)
+    check_device("scale", scale, ptr)
+    if values is not None:
+        check_device("values", values, ptr)
+    if loops is not None:
+        check_device("loops", loops, ptr)
     k, width = x.shape[1], _width(x)
     out = x.new_empty((ptr.numel() - 1, width))
     if out.numel() > 0:
@@ -222,6 +250,7 @@ def call_scaled_spmm(x: Any, values: Any, scale: Any, loops: Any, *structures: A
 
 
 def _sums(x: Any, scale: Any, ptr: Any, other: Any) -> Any:
+    check_device("x", x, ptr)
     out = x.new_empty((ptr.numel() - 1, x.shape[1]))
     if out.numel() > 0:
         x = x.contiguous()
@@ -271,7 +300,10 @@ def call_sums(adjacency: Any, x: Any, scale: Any, own: int) -> tuple[Any, Any]:
 
 
 def gather_rows(table: Any, ids: Any) -> Any:
-    """table[ids], of rows of a multiple of 4 bytes that are one after the other, on a GPU; ids: int64, all within. Without gradients; a third of the time of index_select()."""
+    """table[ids], of rows of a multiple of 4 bytes that are one after the other, on a GPU; ids: int64, all within, on it too. Without gradients; a third of the time of index_select()."""
+    if ids.device != table.device:
+        raise ValueError(f"ids: got a tensor on {ids.device}, expected one on {table.device}, where the table is")
+    ids = ids.contiguous()
     out = table.new_empty((ids.numel(), *table.shape[1:]))
     if out.numel() > 0:
         row_bytes = out.element_size() * out.numel() // ids.numel()
@@ -333,6 +365,7 @@ call_sddmm = _shortest(sddmm, _sddmm, _keep_all, _sddmm_backward)
 
 
 def _edge_softmax(x: Any, ptr: Any, edge: Any) -> Any:
+    check_device("x", x, ptr)
     if _is_small(x):
         return _edge_softmax(x.float(), ptr, edge).to(x.dtype)
     out = torch.empty_like(x, memory_format=torch.contiguous_format)
@@ -351,6 +384,8 @@ def _edge_softmax(x: Any, ptr: Any, edge: Any) -> Any:
 
 
 def _edge_softmax_backward(y: Any, dy: Any, ptr: Any, edge: Any) -> Any:
+    check_device("y", y, ptr)
+    check_device("dy", dy, ptr)
     if _is_small(y) or _is_small(dy):
         return _edge_softmax_backward(y.float(), dy.float(), ptr, edge).to(y.dtype)
     out = torch.empty_like(y, memory_format=torch.contiguous_format)
@@ -367,7 +402,12 @@ def _edge_softmax_backward(y: Any, dy: Any, ptr: Any, edge: Any) -> Any:
     return out
 
 
-edge_softmax = _define("edge_softmax", "(Tensor x, Tensor ptr, Tensor edge) -> Tensor", _edge_softmax, lambda x, ptr, edge: x.new_empty(x.shape))
+def _fake_edge_softmax(x: Any, ptr: Any, edge: Any) -> Any:
+    check_device("x", x, ptr)
+    return x.new_empty(x.shape)
+
+
+edge_softmax = _define("edge_softmax", "(Tensor x, Tensor ptr, Tensor edge) -> Tensor", _edge_softmax, _fake_edge_softmax)
 edge_softmax_backward = _define("edge_softmax_backward", "(Tensor y, Tensor dy, Tensor ptr, Tensor edge) -> Tensor", _edge_softmax_backward,
                                 lambda y, dy, ptr, edge: y.new_empty(y.shape))
 
@@ -386,6 +426,7 @@ edge_softmax.register_autograd(_softmax_gradient, setup_context=_keep_softmax)
 
 def _row_max(x: Any, ptr: Any, other: Any) -> tuple[Any, Any]:
     """The largest x[other[e]] of the entries e of each row, and which row of x it is of; 0 and -1 for a row without entries."""
+    check_device("x", x, ptr)
     if _is_small(x):
         found, arg = _row_max(x.float(), ptr, other)
         return found.to(x.dtype), arg
@@ -412,8 +453,13 @@ def _row_max(x: Any, ptr: Any, other: Any) -> tuple[Any, Any]:
     return torch.where(is_there, out, 0), padded[first]
 
 
-row_max = _define("row_max", "(Tensor x, Tensor ptr, Tensor other) -> (Tensor, Tensor)", _row_max,
-                  lambda x, ptr, other: (x.new_empty((ptr.shape[0] - 1, x.shape[1])), x.new_empty((ptr.shape[0] - 1, x.shape[1]), dtype=torch.int32)))
+def _fake_row_max(x: Any, ptr: Any, other: Any) -> tuple[Any, Any]:
+    check_device("x", x, ptr)
+    shape = (ptr.shape[0] - 1, x.shape[1])
+    return x.new_empty(shape), x.new_empty(shape, dtype=torch.int32)
+
+
+row_max = _define("row_max", "(Tensor x, Tensor ptr, Tensor other) -> (Tensor, Tensor)", _row_max, _fake_row_max)
 
 
 def _keep_max(ctx: Any, inputs: Any, output: Any) -> None:
@@ -431,6 +477,21 @@ def _max_gradient(ctx: Any, grad: Any, _: Any) -> tuple[Any, ...]:
 
 
 row_max.register_autograd(_max_gradient, setup_context=_keep_max)
+
+
+def _segments(ptr: Any, rows: int) -> Any:
+    """A copy of `ptr`, which is one of `rows` rows, as int64. On a GPU it waits."""
+    if not bool((ptr[0] == 0) & (ptr[-1] == rows) & (ptr[1:] >= ptr[:-1]).all()):
+        raise ValueError(f"ptr: got one from {int(ptr[0])} to {int(ptr[-1])}, expected one that ascends from 0 to the {rows} rows of x")
+    return ptr.to(torch.long, copy=True)
+
+
+segments = _define("segments", "(Tensor ptr, SymInt rows) -> Tensor", _segments, lambda ptr, rows: ptr.new_empty(ptr.shape, dtype=torch.long))
+
+
+def call_segments(ptr: Any, rows: int) -> Any:
+    """The same by the shortest way, as call_spmm()."""
+    return _segments(ptr, rows) if _is_eager(ptr) else segments(ptr, rows)
 
 
 def _gather(table: Any, ids: Any, sparse_grad: bool) -> Any:
