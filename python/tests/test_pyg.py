@@ -769,3 +769,38 @@ def test_whole_neighbourhoods_are_pytorch_geometrics():
                 assert batch.n_id[batch.edge_label_index].equal(wanted.n_id[wanted.edge_label_index]) and batch.edge_label.equal(wanted.edge_label)
             else:
                 assert batch.batch_size == wanted.batch_size and batch.n_id[:batch.batch_size].equal(wanted.n_id[:batch.batch_size])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_embeddings_are_learnt_row_by_row(device):
+    """Rows of a table that batches read are trained by PyTorch's sparse optimisers: as torch.nn.Embedding's, and no others."""
+    from warren.torch import SAGEConv, gather
+
+    data = some_data()
+    count = data.num_nodes
+    del data.x
+    data.num_nodes = count
+    first = torch.randn(data.num_nodes, 6, generator=torch.Generator().manual_seed(3))
+    tables = []
+    for mine in (True, False):
+        torch.manual_seed(7)
+        loader = NeighborLoader(data, [4, 4], input_nodes=torch.arange(12), batch_size=6, device=device)
+        conv = SAGEConv(6, 3).to(device)
+        table = torch.nn.Parameter(first.clone().to(device))
+        embedding = torch.nn.Embedding(data.num_nodes, 6, sparse=True).to(device)
+        if not mine:
+            embedding.weight = table
+        optimizer = torch.optim.SparseAdam([table], lr=0.1)
+        read = torch.zeros(data.num_nodes, dtype=torch.bool)
+        for batch in loader:
+            x = gather(table, batch.n_id, sparse_grad=True) if mine else embedding(batch.n_id)
+            out = conv(x, batch.edge_index)[:batch.batch_size]
+            optimizer.zero_grad()
+            out.square().sum().backward()
+            assert table.grad.is_sparse
+            optimizer.step()
+            read[batch.n_id.cpu()] = True
+        moved = (table.detach().cpu() != first).any(1)
+        assert moved.any() and not moved[~read].any()
+        tables.append(table.detach().cpu())
+    assert torch.allclose(tables[0], tables[1], atol=1e-5)
