@@ -42,7 +42,7 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
     using traverse::BfsRanks;
     const bool first_can =
         placement.placement == graph::EdgesPlacement::device && !team.needs_windows();
-    for (const auto [optimized, ranks] : {std::pair{true, BfsRanks::all},
+    for (const auto& [optimized, ranks] : {std::pair{true, BfsRanks::all},
                                           {false, BfsRanks::all},
                                           {true, BfsRanks::first},
                                           {true, BfsRanks::automatic}}) {
