@@ -43,9 +43,9 @@ void check(const team::TeamOptions& options, const fixtures::Named& named,
     const bool first_can =
         placement.placement == graph::EdgesPlacement::device && !team.needs_windows();
     for (const auto& [optimized, ranks] : {std::pair{true, BfsRanks::all},
-                                          {false, BfsRanks::all},
-                                          {true, BfsRanks::first},
-                                          {true, BfsRanks::automatic}}) {
+                                           {false, BfsRanks::all},
+                                           {true, BfsRanks::first},
+                                           {true, BfsRanks::automatic}}) {
       if (ranks == BfsRanks::first && (!first_can || team.size() == 1)) continue;
       traverse::BfsOptions bfs_options;
       bfs_options.direction_optimizing = optimized;
