@@ -144,13 +144,13 @@ class Bench {
     for (const float p : {0.0f, 0.5f}) {
       const learn::Dropout dropout = context_.dropout(p, 2);
       measure(p == 0.0f ? "attention" : "attention, dropout", 4, gather + head_bytes, [&] {
-        attention.forward(context_, dropout, z.data(), left.data(), right.data(), r.data(),
+        attention.forward(context_, dropout, z.data(), left.data(), right.data(), nullptr, r.data(),
                           y.data());
       });
       measure(p == 0.0f ? "attention backward" : "attention backward, dropout", 9,
               gather + 4 * head_bytes, [&] {
-                attention.backward(context_, dropout, z.data(), left.data(), right.data(), r.data(),
-                                   y.data(), dz.data(), dl.data(), dr.data());
+                attention.backward(context_, dropout, z.data(), left.data(), right.data(), nullptr,
+                                   r.data(), y.data(), dz.data(), dl.data(), dr.data());
               });
     }
   }
