@@ -804,3 +804,13 @@ def test_embeddings_are_learnt_row_by_row(device):
         assert moved.any() and not moved[~read].any()
         tables.append(table.detach().cpu())
     assert torch.allclose(tables[0], tables[1], atol=1e-5)
+
+
+def test_masks_of_any_kind():
+    data = some_data()
+    expected = torch.arange(data.num_nodes)[data.train_mask]
+    for mask in (data.train_mask, data.train_mask.numpy(), data.train_mask.tolist()):
+        loader = NeighborLoader(data, [2], input_nodes=mask, batch_size=1000, device="cpu")
+        (batch,) = loader
+        assert torch.equal(batch.input_id, torch.arange(expected.numel())) or torch.equal(batch.input_id, expected)
+        assert torch.equal(batch.n_id[:batch.batch_size], expected)

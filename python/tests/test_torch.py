@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", minversion="2.6")
 warnings.filterwarnings("ignore", message=".*torch.jit.script.*")
 
 from warren.torch import Adjacency, edge_softmax, gather, sddmm, segment_reduce, spmm  # noqa: E402
+from warren.torch._adjacency import adjacencies, orders  # noqa: E402
 from warren.torch import _operators as operators  # noqa: E402
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU"))]
@@ -398,7 +399,7 @@ def test_edges_of_a_batch_need_no_sorting(device):
 
     batch = sampled_batch(device)
     edges, count = batch.edge_index, batch.num_nodes
-    assert bool((edges[1, 1:] >= edges[1, :-1]).all()) and edges._warren_order.version == edges._version
+    assert bool((edges[1, 1:] >= edges[1, :-1]).all()) and orders.get(edges).version == edges._version
     by_note, by_sorting = adjacency_of(edges, count, count), adjacency_of(edges.clone(), count, count)
     assert by_note._order is not None and by_sorting._order is None
     # Fewer vertices than the batch has are looked at, and refused.
@@ -726,7 +727,7 @@ def test_edges_that_are_changed_in_place_are_seen():
     _, ours = pair_of("SAGEConv", {})
     edges, x = layer_edges(), randn(VERTICES, 12)
     before = ours(x, edges)
-    assert edges._warren_adjacency[1] is edges._warren_adjacency[1] and torch.equal(ours(x, edges), before)
+    assert adjacencies.get(edges)[1] is adjacencies.get(edges)[1] and torch.equal(ours(x, edges), before)
     edges[0, 0] = 20
     assert not torch.equal(ours(x, edges), before) and torch.equal(ours(x, edges), ours(x, edges.clone()))
 
@@ -762,3 +763,52 @@ def test_a_bad_ptr_is_seen_when_compiled():
     assert torch.allclose(compiled(x, torch.tensor([0, 20, VERTICES])), segment_reduce(x, torch.tensor([0, 20, VERTICES])))
     with pytest.raises(ValueError, match="ptr: got one from 0 to 60, expected one that ascends from 0 to the 50 rows of x"):
         compiled(x, torch.tensor([0, 20, 60]))
+
+
+def test_edges_that_are_written_after_forward():
+    """Their gradients would be those of other edges: an error, as PyTorch's own."""
+    from warren.torch import SAGEConv
+
+    edges = torch.randint(0, 9, (2, 40), generator=torch.Generator().manual_seed(1))
+    x = randn(9, 4).requires_grad_()
+    out = SAGEConv(4, 8, aggr="sum", root_weight=False)(x, edges).sum()
+    edges.random_(0, 9)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.backward()
+    adjacency = Adjacency(edges, 9)
+    edges.random_(0, 9)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        spmm(adjacency, x)
+
+
+def test_copies_and_files_of_edges_have_nothing_that_was_kept():
+    import copy
+    import io
+
+    from warren.torch import SAGEConv
+
+    edges = torch.randint(0, 9, (2, 40), generator=torch.Generator().manual_seed(1))
+    edges.add_(0)
+    conv, x = SAGEConv(4, 3), randn(9, 4)
+    conv(x, edges)
+    edges.copy_(edges.flip(1).roll(1, 0))
+    copied = copy.deepcopy(edges)
+    assert torch.equal(conv(x, copied), conv(x, edges.clone()))
+    file = io.BytesIO()
+    torch.save(edges, file)
+    file.seek(0)
+    assert torch.equal(torch.load(file, weights_only=True), edges)
+
+
+def test_what_has_no_elements():
+    assert torch.equal(segment_reduce(torch.empty(0, 4), torch.tensor([0, 0, 0])), torch.zeros(2, 4))
+    assert segment_reduce(torch.empty(0, 4), torch.tensor([0]), "max").shape == (0, 4)
+    assert segment_reduce(torch.empty(3, 0), torch.tensor([0, 3])).shape == (1, 0)
+    adjacency = Adjacency(torch.tensor([[0, 1], [1, 2]]), 3)
+    assert spmm(adjacency, torch.empty(3, 0), reduce="max").shape == (3, 0)
+    table = torch.empty(5, 0, requires_grad=True)
+    gather(table, torch.tensor([1, 2])).sum().backward()
+    assert table.grad.shape == (5, 0)
+    for edges in (torch.zeros(2, 3, dtype=torch.bool), torch.zeros(2, 3, dtype=torch.cfloat)):
+        with pytest.raises(ValueError, match="edge_index: got torch"):
+            Adjacency(edges, 3)

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import numpy
 import torch
 from torch.utils.data import BatchSampler, RandomSampler, SequentialSampler
 from torch_geometric import loader as pyg
@@ -189,6 +190,8 @@ class NeighborLoader(_Loader, pyg.NeighborLoader):  # type: ignore[misc]
         if is_remote(data) and input_nodes is None:
             raise ValueError("input_nodes: got None, expected ids or a mask: stores do not say how many vertices there are")
         sampler = _sampler_of(neighbor_sampler, directed, data, num_neighbors, replace, subgraph_type, disjoint, temporal_strategy, time_attr, weight_attr, device, session, labor, layer_dependency)
+        if isinstance(input_nodes, (list, numpy.ndarray)) and numpy.asarray(input_nodes).dtype == numpy.bool_:
+            input_nodes = torch.as_tensor(input_nodes)
         if input_time is not None:
             input_time = torch.as_tensor(input_time).detach().cpu()
         kwargs = self._start(data, sampler, placement, kwargs)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import weakref
 from typing import Any
 
 import torch
@@ -16,19 +18,52 @@ def _to_keep() -> Any:
     return torch.inference_mode(False) if is_inference else contextlib.nullcontext()
 
 
+class KeptWith:
+    """What is kept with a tensor for as long as that lives. Copies of it, and files that it is saved in, have nothing of it."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, tuple[Any, Any]] = {}
+
+    def get(self, tensor: Any) -> Any:
+        found = self._of.get(id(tensor))
+        return found[1] if found is not None and found[0]() is tensor else None
+
+    def put(self, tensor: Any, value: Any) -> None:
+        key = id(tensor)
+
+        def drop(ref: Any) -> None:
+            found = self._of.get(key)
+            if found is not None and found[0] is ref:
+                del self._of[key]
+
+        self._of[key] = (weakref.ref(tensor, drop), value)
+
+
+adjacencies, orders = KeptWith(), KeptWith()
+
+
+def flat(x: Any) -> Any:
+    """(n, ...) as (n, k), of no elements, too."""
+    return x.reshape(x.shape[0], math.prod(x.shape[1:]))
+
+
 class Adjacency:
     """The edges of `edge_index` (2 x m, from sources to targets, of any order) sorted both ways, for many products.
 
     num_targets, num_sources: how many vertices; num_sources None: as many. Values of edges keep the order of `edge_index`.
-    Sorting takes O(m log m) once for each way; by sources when a gradient first needs it. Raises ValueError for another shape, IndexError for an id out of range.
+    Sorting takes O(m log m) once for each way; by sources when a gradient first needs it. Raises ValueError for another shape, IndexError for an id out of range, RuntimeError where gradients
+    are asked of it after `edge_index` was written.
     """
 
     def __init__(self, edge_index: Any, num_targets: int, num_sources: int | None = None):
-        if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype.is_floating_point:
+        if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype.is_floating_point or edge_index.dtype.is_complex or edge_index.dtype == torch.bool:
             raise ValueError(f"edge_index: got {edge_index.dtype} of shape {tuple(edge_index.shape)}, expected integers of shape (2, m)")
         edges = edge_index.as_tensor() if hasattr(edge_index, "as_tensor") else edge_index
         # No views of `edge_index` itself, which keeps its Adjacency: neither would ever be freed.
         self.source, self.target = (edges if torch.compiler.is_compiling() else edges.data).unbind(0)
+        self._edge_index, self._version = None, 0
+        if not torch.compiler.is_compiling() and not edge_index.is_inference():
+            self._edge_index, self._version = weakref.ref(edge_index), edge_index._version
         self.num_targets = num_targets
         self.num_sources = num_targets if num_sources is None else num_sources
         order = _order_of(edge_index)
@@ -69,10 +104,16 @@ class Adjacency:
             return (*self.by_target, *self.by_target)
         return (*self.by_target, *self.by_source)
 
+    def _check_unwritten(self) -> None:
+        edge_index = None if self._edge_index is None else self._edge_index()
+        if edge_index is not None and edge_index._version != self._version:
+            raise RuntimeError("edge_index: it was modified by an inplace operation after its edges were sorted by targets, expected it as it was: its gradients would be those of other edges")
+
     @property
     def by_source(self) -> tuple[Any, Any, Any]:
         """The structure of the transpose, made when it is first asked for."""
         if self._by_source is None:
+            self._check_unwritten()
             with _to_keep():
                 self._by_source = (_operators.sort_edges(self.source, self.target, self.num_sources, self.num_targets) if self._order is None
                                    else _operators.structure_of(self.by_target[1], self.target, self.num_sources, False))
@@ -125,7 +166,7 @@ def _inverse(ptr: Any) -> Any:
 def _order_of(edge_index: Any) -> Order | None:
     if torch.compiler.is_compiling():
         return None
-    order: Order | None = getattr(edge_index, "_warren_order", None)
+    order: Order | None = orders.get(edge_index)
     return order if order is not None and order.version == edge_index._version else None
 
 
@@ -136,7 +177,7 @@ def _hops(nodes: Any, edges: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
 def mark_order(edge_index: Any, nodes: Any, edges: Any) -> None:
     """Notes of a batch's edges, which has so many vertices and edges by hop, that they are by target, for as long as PyTorch knows of no write to the tensor (of those by `.data` it does not)."""
     if not edge_index.is_inference():
-        edge_index._warren_order = Order(edge_index._version, sum(nodes), sum(nodes), _hops(nodes, edges))
+        orders.put(edge_index, Order(edge_index._version, sum(nodes), sum(nodes), _hops(nodes, edges)))
 
 
 def begin_of(edge_index: Any, nodes: Any, edges: Any, hops: int) -> Any:
@@ -144,7 +185,7 @@ def begin_of(edge_index: Any, nodes: Any, edges: Any, hops: int) -> Any:
     begin = edge_index.narrow(1, 0, sum(edges[:hops]))
     order = _order_of(edge_index)
     if order is not None and order.hops == _hops(nodes, edges):
-        begin._warren_order = Order(order.version, sum(nodes[:hops + 1]), sum(nodes[:hops]), order.hops, order)
+        orders.put(begin, Order(order.version, sum(nodes[:hops + 1]), sum(nodes[:hops]), order.hops, order))
     return begin
 
 
@@ -162,9 +203,9 @@ def adjacency_of(edge_index: Any, num_targets: int, num_sources: int) -> Adjacen
     if not can_keep(edge_index):
         return Adjacency(edge_index, num_targets, num_sources)
     is_of = (edge_index._version, num_targets, num_sources)
-    kept = getattr(edge_index, "_warren_adjacency", None)
+    kept = adjacencies.get(edge_index)
     if kept is None or kept[0] != is_of:
         kept = (is_of, Adjacency(edge_index, num_targets, num_sources))
-        edge_index._warren_adjacency = kept
+        adjacencies.put(edge_index, kept)
     adjacency: Adjacency = kept[1]
     return adjacency

@@ -8,7 +8,7 @@ import torch
 
 from .._session import choice
 from . import _operators
-from ._adjacency import Adjacency
+from ._adjacency import Adjacency, flat
 from ._distributed import DistributedAdjacency
 
 REDUCTIONS = {"sum": 0, "mean": 1, "max": 2, "min": 3}
@@ -33,7 +33,7 @@ def spmm(adjacency: Adjacency | DistributedAdjacency, x: Any, values: Any = None
         if values is not None:
             raise ValueError("values: got some, expected None: the largest is of the sources' rows as they are")
         largest, _ = _operators.row_max(x.flatten(1), adjacency.by_target[0], adjacency.by_target[1])
-        return largest.view(-1, *x.shape[1:])
+        return largest.view(adjacency.num_targets, *x.shape[1:])
     by_heads = x if x.dim() == 3 else x.unsqueeze(1)
     if values is not None:
         values = values if values.dim() == 2 else values.view(-1, 1)
@@ -115,7 +115,7 @@ def segment_reduce(x: Any, ptr: Any, reduce: str = "sum") -> Any:
     if ptr.device != x.device:
         raise ValueError(f"ptr: got a tensor on {ptr.device}, expected one on {x.device}, where x is")
     ptr = _operators.call_segments(ptr, x.shape[0])
-    rows = x.reshape(x.shape[0], -1)
+    rows = flat(x)
     places = torch.arange(x.shape[0], device=x.device, dtype=torch.int32)
     if kind >= REDUCTIONS["max"]:
         sign = 1 if reduce == "max" else -1
@@ -127,7 +127,7 @@ def segment_reduce(x: Any, ptr: Any, reduce: str = "sum") -> Any:
         every = torch.arange(x.shape[0] + 1, device=x.device)
         out = _operators.call_spmm(rows.unsqueeze(1), None, ptr, places, every[:-1], every, segment, every[:-1]).squeeze(1)
         out = out / counts.clamp(min=1).to(out.dtype).unsqueeze(-1) if reduce == "mean" else out
-    return out.view(-1, *x.shape[1:])
+    return out.view(ptr.numel() - 1, *x.shape[1:])
 
 
 def gather(table: Any, ids: Any, sparse_grad: bool = False) -> Any:

@@ -18,7 +18,7 @@ from torch_geometric.nn.dense.linear import Linear
 from torch_geometric.typing import OptPairTensor, OptTensor, PairTensor
 
 from . import _functions, _operators
-from ._adjacency import Adjacency, adjacency_of, can_keep
+from ._adjacency import Adjacency, KeptWith, adjacency_of, can_keep
 from ._distributed import DistributedAdjacency
 from ._trim import begins_with
 
@@ -88,6 +88,10 @@ def _check_alone(layer: Any, edge_index: Any) -> None:
                           "a type of x or of fill_value); expected one that it has, as others do not work over several ranks")
 
 
+# Edges with loops, kept with the edges without.
+_loops = KeptWith()
+
+
 def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
     """edge_index with a loop at each vertex behind its own edges; kept with it."""
     loops = min(num_targets, num_sources)
@@ -99,10 +103,10 @@ def _with_loops(edge_index: Any, num_targets: int, num_sources: int) -> Any:
 
     if not can_keep(edge_index):
         return made()
-    kept = getattr(edge_index, "_warren_loops", None)
+    kept = _loops.get(edge_index)
     if kept is None or kept[0] != (edge_index._version, loops):
         kept = ((edge_index._version, loops), made())
-        edge_index._warren_loops = kept
+        _loops.put(edge_index, kept)
     return kept[1]
 
 

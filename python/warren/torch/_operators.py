@@ -515,7 +515,7 @@ def _keep_gather(ctx: Any, inputs: Any, output: Any) -> None:
 
 def _gather_gradient(ctx: Any, grad: Any) -> tuple[Any, ...]:
     (ids,) = ctx.saved_tensors
-    flat, rows = ids.reshape(-1).long(), grad.reshape(-1, *ctx.shape[1:])
+    flat, rows = ids.reshape(-1).long(), grad.reshape(ids.numel(), *ctx.shape[1:])
     if ctx.is_sparse:
         return torch.sparse_coo_tensor(flat.unsqueeze(0), rows, ctx.shape, check_invariants=False), None, None
     return grad.new_zeros(ctx.shape).index_add(0, flat, rows), None, None
