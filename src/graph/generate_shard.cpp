@@ -12,6 +12,7 @@
 #include "warren/core/trace.hpp"
 #include "warren/exec/algorithms.hpp"
 #include "warren/graph/partition.hpp"
+#include "warren/team/ranks_of_a_device.hpp"
 
 #include "graph/generate_shard_kernels.hpp"
 #include "graph/shard_lists.hpp"
@@ -180,7 +181,7 @@ class RowDrawer {
     if (lists_ == memory::MemoryKind::device) return (entries + kChunks - 1) / kChunks;
     const exec::Device& device = stream_.device();
     const std::uint64_t lists = device.is_cuda() ? 0 : entries * sizeof(Vertex);
-    const std::uint64_t free = exec::free_memory(device) / detail::ranks_of_a_device(team_);
+    const std::uint64_t free = exec::free_memory(device) / team::ranks_of_a_device(team_);
     // A quarter is left to the sort's own memory and to others.
     return std::min(entries, (free > lists ? free - lists : 0) / 4 * 3 / kEntryBytes);
   }

@@ -11,6 +11,7 @@
 #include "warren/graph/edge_chunks.hpp"
 #include "warren/graph/generate_shard.hpp"
 #include "warren/graph/transform.hpp"
+#include "warren/team/ranks_of_a_device.hpp"
 
 #include "graph/shard_lists.hpp"
 #include "graph/shard_source.hpp"
@@ -20,12 +21,6 @@ namespace warren::graph {
 std::uint64_t detail::padded(std::uint64_t elements) {
   constexpr std::uint64_t kElements = kSectorBytes / sizeof(Vertex);
   return (elements + kElements - 1) / kElements * kElements;
-}
-
-std::uint64_t detail::ranks_of_a_device(const team::Team& team) {
-  if (!team.device().is_cuda()) return static_cast<std::uint64_t>(team.size());
-  const auto devices = static_cast<std::uint64_t>(exec::cuda_device_count());
-  return (static_cast<std::uint64_t>(team.size()) + devices - 1) / devices;
 }
 
 namespace {
@@ -82,7 +77,7 @@ std::uint64_t cache_bytes(const team::Team& team, const EdgesOptions& edges, std
   if (edges.placement == EdgesPlacement::device) return 0;
   if (edges.cache_bytes == EdgesOptions::kAllThatIsFree) {
     if (!device.is_cuda()) return 0;
-    const std::uint64_t free = exec::free_memory(device) / detail::ranks_of_a_device(team);
+    const std::uint64_t free = exec::free_memory(device) / team::ranks_of_a_device(team);
     const std::uint64_t kept = std::max(free / 4, own * kVertexBytes);
     return free > kept ? (free - kept) / parts : 0;
   }

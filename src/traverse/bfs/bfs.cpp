@@ -6,10 +6,10 @@
 
 #include "warren/core/trace.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/team/ranks_of_a_device.hpp"
 
 #include "traverse/bfs/bfs_memory.hpp"
 #include "traverse/common/on_all.hpp"
-#include "traverse/common/ranks_of_a_device.hpp"
 #include "traverse/common/short_levels.hpp"
 #include "traverse/common/whole_graph.hpp"
 #include "traverse/common/without_repeats.hpp"
@@ -70,7 +70,7 @@ bool runs_on_first(team::Team& team, const graph::Shard& shard, BfsRanks ranks) 
     return false;
   // The state of a search is some 25 bytes a vertex.
   const std::uint64_t wanted = WholeGraph::bytes(shard) + 32 * shard.vertices;
-  const std::uint64_t free = exec::free_memory(team.device()) / ranks_of_a_device(team);
+  const std::uint64_t free = exec::free_memory(team.device()) / team::ranks_of_a_device(team);
   const int has_room = team.rank() > 0 || wanted < free / 2 ? 1 : 0;
   return team.all_reduce(has_room, exec::Minimum{}) != 0;
 }

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "warren/exec/memory.hpp"
+#include "warren/team/ranks_of_a_device.hpp"
 
-#include "traverse/common/ranks_of_a_device.hpp"
 #include "traverse/common/short_levels.hpp"
 #include "traverse/components/components_program.hpp"
 
@@ -60,7 +60,7 @@ bool has_room(team::Team& team, const graph::Shard& shard) {
       sizeof(Vertex) * (shard.vertices + 3 * std::uint64_t{shard.out.count}) +
       sizeof(ComponentsPiece) * ComponentsPiece::most(shard.edges);
   const std::uint64_t wanted = BfsMemory::bytes(team, shard) + forest;
-  const std::uint64_t free = exec::free_memory(team.device()) / ranks_of_a_device(team);
+  const std::uint64_t free = exec::free_memory(team.device()) / team::ranks_of_a_device(team);
   const int has = wanted + wanted / 4 < free ? 1 : 0;
   return team.all_reduce(has, exec::Minimum{}) != 0;
 }
