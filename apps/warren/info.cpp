@@ -53,6 +53,7 @@ Json describe(const exec::Device& device) {
   if (device.is_cuda()) {
     json["capability"] = exec::capability_name(device.capability());
     json["shared_memory_of_block"] = device.limits().shared_block_bytes;
+    json["limits_kernel_time"] = device.limits_kernel_time();
   }
   return json;
 }

@@ -167,6 +167,9 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
                    "More ranks than GPUs: each on a part of one, as if on its own");
   command.add_flag("--no-peer", options.no_peer,
                    "Ranks do not reach each other's memory, as on GPUs without NVLink: for tests");
+  add_real(command, "--slice-ms", options.slice_milliseconds,
+           "A search's kernel leaves its GPU after so many milliseconds, and goes on", "X", 0.001,
+           60000.0);
   add_number(command, "--seed", options.seed, "Fixes everything that is random (1)", "S", 0,
              kMostNumber);
   command.add_flag("--deterministic", options.deterministic, "Results repeat bit for bit");

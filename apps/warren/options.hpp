@@ -24,6 +24,7 @@ struct CommonOptions {
   bool share_devices = false;
   bool side_by_side = false;
   bool no_peer = false;
+  double slice_milliseconds = 0.0;
   std::uint64_t seed = 1;
   bool deterministic = false;
   int repeat = 1;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "warren/core/error.hpp"
 #include "warren/core/log.hpp"
 #include "warren/core/output_file.hpp"
@@ -56,6 +60,13 @@ std::string reason_of(const CommonOptions& options, bool on_gpu) {
                 : "on the CPU one rank uses all threads";
 }
 
+/// Whether kernels of the command run until a search is over.
+bool runs_programs(const std::string& command) {
+  constexpr std::array<std::string_view, 8> kThese = {"bfs", "sssp", "cc",        "pagerank",
+                                                      "bc",  "core", "triangles", "info"};
+  return std::ranges::find(kThese, command) != kThese.end();
+}
+
 }  // namespace
 
 int ranks_of(const CommonOptions& options) {
@@ -72,7 +83,8 @@ Session::Session(const std::string& command, const CommonOptions& options)
                 .threads = options.threads,
                 .share_devices = options.share_devices,
                 .side_by_side = options.side_by_side,
-                .no_peer = options.no_peer}) {
+                .no_peer = options.no_peer,
+                .slice_milliseconds = on_gpu() ? options.slice_milliseconds : 0.0}) {
   if (!options.json.empty() && options.json != "-") writes("--json", options.json);
   if (!options.trace.empty()) {
     writes("--trace", options.trace);
@@ -80,9 +92,13 @@ Session::Session(const std::string& command, const CommonOptions& options)
   }
   if (options.quiet) set_log_level(LogLevel::quiet);
   if (options.verbose) set_log_level(LogLevel::info);
-  if (!on_gpu())
+  if (!on_gpu()) {
     warn_without_effect(options, {"--share-devices", "--side-by-side"},
                         "ranks share GPUs, and this run has none");
+    warn_without_effect(options, {"--slice-ms"}, "kernels of GPUs leave, and this run has none");
+  } else if (!runs_programs(command)) {
+    warn_without_effect(options, {"--slice-ms"}, "this command's kernels are short");
+  }
   if (ranks_ == 1)
     warn_without_effect(options, {"--no-peer"}, "one rank has no others (--devices)");
   json_["command"] = command;

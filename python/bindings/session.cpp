@@ -64,12 +64,13 @@ bool shut_down() {
 }
 
 Session make_session(const std::optional<std::string>& device, int devices, int threads,
-                     bool share_devices) {
+                     bool share_devices, double slice_milliseconds) {
   SessionOptions options;
   if (device) options.device = *device == "cuda" ? DeviceKind::cuda : DeviceKind::cpu;
   options.devices = devices;
   options.threads = threads;
   options.share_devices = share_devices;
+  options.slice_milliseconds = slice_milliseconds;
   return Session(options);
 }
 
@@ -112,12 +113,13 @@ void bind_session(nb::module_& module) {
       .def(
           "__init__",
           [](Session* self, const std::optional<std::string>& device, int devices, int threads,
-             bool share_devices) {
-            new (self) Session(
-                unlocked([&] { return make_session(device, devices, threads, share_devices); }));
+             bool share_devices, double slice_milliseconds) {
+            new (self) Session(unlocked([&] {
+              return make_session(device, devices, threads, share_devices, slice_milliseconds);
+            }));
           },
           nb::arg("device").none(), nb::arg("devices"), nb::arg("threads"),
-          nb::arg("share_devices"))
+          nb::arg("share_devices"), nb::arg("slice_milliseconds"))
       .def("close", [](const Session& self) { unlocked([&] { Session(self).close(); }); })
       .def_prop_ro("is_closed", &Session::is_closed);
 }

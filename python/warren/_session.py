@@ -62,6 +62,8 @@ class Session:
 
     device: "auto" (GPUs where there are some), "cpu" or "cuda". devices: how many ranks calls use that do not say: GPUs, or shares of the CPU.
     threads: of the CPU, in all; None is all that the process may use. share_devices: more ranks than GPUs take turns, for tests.
+    slice_milliseconds: after so long a search's kernel leaves its GPU, and is started again where it was; 0: it stays, but where the driver ends kernels
+    after some seconds, as on a GPU with a display, where it leaves every 250.
     Nothing starts before the first call. Calls of several threads may use one session: they take turns. Without a session calls use a standard one,
     which is made when it is first needed and closed at the end of the program. Raises ValueError for options out of range.
 
@@ -72,7 +74,7 @@ class Session:
     that leaves closes it.
     """
 
-    def __init__(self, device: str = "auto", devices: int | str = "auto", threads: int | None = None, share_devices: bool = False, allocator: None = None):
+    def __init__(self, device: str = "auto", devices: int | str = "auto", threads: int | None = None, share_devices: bool = False, allocator: None = None, slice_milliseconds: float = 0.0):
         if allocator is not None:
             raise NotImplementedError("allocator: all sessions of a process have one: warren.set_allocator(torch); leave it out")
         self._lock = threading.Lock()
@@ -82,7 +84,7 @@ class Session:
         self.threads = threads
         choice("device", device, DEVICES)
         number = 0 if threads is None else whole_number("threads", threads, 1, "a number of 1 or more, or None")
-        self._core = _core.Session(None if device == "auto" else device, number_of_devices(devices), min(number, 2**31 - 1), bool(share_devices))
+        self._core = _core.Session(None if device == "auto" else device, number_of_devices(devices), min(number, 2**31 - 1), bool(share_devices), float(slice_milliseconds))
         self._run = _keeping_runs(self._core)
         _open.add(self)
 

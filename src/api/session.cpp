@@ -2,6 +2,7 @@
 #include "warren/api/session.hpp"
 
 #include <atomic>
+#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -55,6 +56,9 @@ bool should_interrupt() {
 
 namespace {
 
+/// Milliseconds, a minute: past every limit of a driver.
+constexpr double kMostSlice = 60'000;
+
 const char* what(const Place& place) {
   if (place.kind == DeviceKind::cuda) return place.ranks == 1 ? "GPU" : "GPUs";
   return place.ranks == 1 ? "CPU rank" : "CPU ranks";
@@ -103,6 +107,12 @@ Teams::Teams(const SessionOptions& options)
   team.threads = options.threads;
   team.sharing = sharing(options);
   team.are_apart = options.no_peer;
+  require(std::isfinite(options.slice_milliseconds) && options.slice_milliseconds >= 0 &&
+              options.slice_milliseconds <= kMostSlice,
+          fmt::format("slice_milliseconds: got {}, expected 0 (kernels stay) to {:.0f}",
+                      options.slice_milliseconds, kMostSlice));
+  require(options.slice_milliseconds == 0 || exec::cuda_device_count() > 0,
+          "slice_milliseconds: kernels of GPUs run in slices, and there is no GPU here");
   team::validate(team);
 }
 
@@ -173,6 +183,8 @@ std::shared_ptr<StandingTeam> Teams::team_of(const Place& place, std::uint64_t o
     options.threads = options_.threads;
     options.sharing = sharing(options_);
     options.are_apart = options_.no_peer;
+    if (options_.slice_milliseconds > 0)
+      options.slice_nanoseconds = static_cast<std::uint64_t>(options_.slice_milliseconds * 1e6) + 1;
     // First the team: where its threads do not start, nothing stands there.
     Standing started{std::make_shared<StandingTeam>(options), false, owner};
     found = teams_.emplace(place, std::move(started)).first;

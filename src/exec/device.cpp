@@ -21,6 +21,7 @@ namespace {
 struct GpuFacts {
   int capability = 0;
   GpuLimits limits;
+  bool limits_kernel_time = false;
 };
 const GpuFacts& facts_of(int index) {
   static std::mutex mutex;
@@ -28,7 +29,10 @@ const GpuFacts& facts_of(int index) {
   const std::scoped_lock lock(mutex);
   const auto found = known.find(index);
   if (found != known.end()) return found->second;
-  return known.emplace(index, GpuFacts{cuda::capability(index), cuda::limits(index)}).first->second;
+  return known
+      .emplace(index, GpuFacts{cuda::capability(index), cuda::limits(index),
+                               cuda::limits_kernel_time(index)})
+      .first->second;
 }
 #endif
 
@@ -98,6 +102,13 @@ int Device::processors() const {
   if (is_cuda()) return cuda::multiprocessors(index_);
 #endif
   return pool_->size();
+}
+
+bool Device::limits_kernel_time() const {
+#if WARREN_HAS_CUDA
+  if (is_cuda()) return facts_of(index_).limits_kernel_time;
+#endif
+  return false;
 }
 
 int Device::capability() const {

@@ -24,6 +24,7 @@ class BarrierMemory {
     view_.ranks = team.size();
     view_.abort_flag = team.abort_flag();
     view_.result = result_.get();
+    view_.slice_nanoseconds = shortest_slice(team);
     const std::vector<void*> table = team.share(state_.get());
     for (std::size_t q = 0; q < table.size(); ++q)
       view_.states[q] = static_cast<BarrierState*>(table[q]);

@@ -22,11 +22,14 @@
 namespace warren::team {
 
 Team::Team(std::unique_ptr<Transport> transport, const exec::Device& device, bool kernels_may_wait,
-           int ranks_on_device)
+           int ranks_on_device, std::uint64_t slice_nanoseconds)
     : transport_(std::move(transport)),
       device_(device),
       kernels_may_wait_(kernels_may_wait),
-      ranks_on_device_(ranks_on_device) {}
+      ranks_on_device_(ranks_on_device),
+      slice_nanoseconds_(slice_nanoseconds != 0 || !device.limits_kernel_time()
+                             ? slice_nanoseconds
+                             : kSliceUnderLimit) {}
 Team::~Team() = default;
 
 void Team::all_gather(const exec::Stream& stream, const void* send, void* recv,
@@ -103,6 +106,14 @@ DeviceCollectives& Team::collectives() {
 const BarrierView& Team::barrier_view() {
   if (!barrier_memory_) barrier_memory_ = std::make_unique<BarrierMemory>(*this);
   return barrier_memory_->view();
+}
+
+std::uint64_t shortest_slice(Team& team) {
+  constexpr std::uint64_t kStays = ~std::uint64_t{0};
+  const std::uint64_t mine = team.slice_nanoseconds();
+  const std::uint64_t least = team.all_reduce(
+      mine != 0 ? mine : kStays, [](std::uint64_t a, std::uint64_t b) { return std::min(a, b); });
+  return least != kStays ? least : 0;
 }
 
 void refuse_without_windows(const Team& team, const std::type_info& program) {
@@ -200,7 +211,8 @@ std::unique_ptr<Team> process_team(Processes& processes, const TeamOptions& opti
     // Between hosts nobody sees what a kernel that is running has written.
     const bool may_wait = !transport->spans_hosts();
     const exec::Device device = exec::Device::cpu(processes.threads(options.threads));
-    return std::make_unique<Team>(std::move(transport), device, may_wait, 1);
+    return std::make_unique<Team>(std::move(transport), device, may_wait, 1,
+                                  options.slice_nanoseconds);
   }
   require(!transport->spans_hosts(),
           "ranks on several hosts run on the CPU: GPUs are not there yet; choose the CPU: device "
@@ -208,7 +220,7 @@ std::unique_ptr<Team> process_team(Processes& processes, const TeamOptions& opti
   GpuPlace place = place_on_gpu(*transport, options);
   place.device.activate();
   return std::make_unique<Team>(processes.transport_on_gpu(place.device, std::move(place.reaches)),
-                                place.device, place.kernels_may_wait, 1);
+                                place.device, place.kernels_may_wait, 1, options.slice_nanoseconds);
 }
 
 void run_process(Processes& processes, const TeamOptions& options,
@@ -271,7 +283,7 @@ void run_team(const TeamOptions& options, const std::function<void(Team&)>& work
       const exec::Device device = device_of_rank(options, rank);
       device.activate();
       Team team(std::make_unique<ThreadTransport>(hub, rank, options.ranks, device, reach), device,
-                waits, kernels_on_device(options, rank));
+                waits, kernels_on_device(options, rank), options.slice_nanoseconds);
       try {
         work(team);
       } catch (...) {

@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from option_entries import Changes, Kept, Says, Shows, Warned, Writes
+from option_entries import Changes, Elsewhere, Kept, Says, Shows, Warned, Writes
 from support import DEVICE, ProgramTest
 
 EDGES = [(4, 3, 1), (1, 2, 5), (1, 2, 3), (2, 2, 4), (3, 7, 2), (7, 1, 9), (2, 5, 6), (5, 7, 8)]
@@ -24,6 +24,7 @@ def common(answer, **changed):
         "--share-devices": Warned(["--share-devices"]) if DEVICE == "cpu" else Changes(["--share-devices"], "status", beside=["--devices", "32"]),
         "--side-by-side": Warned(["--side-by-side"]) if DEVICE == "cpu" else Changes(["--side-by-side"], "status", beside=["--devices", "9"]),
         "--no-peer": Warned(["--no-peer"]),
+        "--slice-ms": Warned(["--slice-ms", "5"]) if DEVICE == "cpu" else Elsewhere(["--slice-ms"], "test_machine.py"),
         "--seed": Warned(["--seed", "5"]),
         "--deterministic": Kept(["--deterministic"], *answer),
         "--repeat": Changes(["--repeat", "3"], "runs"),

@@ -86,6 +86,27 @@ class Check(ProgramTest):
         self.assertNotIn("failed", verdicts.values(), result["checks"])
 
 
+class Slices(ProgramTest):
+    def test_results_are_the_same(self):
+        """Kernels that leave after each step, and after some."""
+        for command in (("bfs", "grid:200x200"), ("bfs", "grid:200x200", "--mode", "async"), ("sssp", "kron:10", "--weights", "uniform:1:9"),
+                        ("sssp", "grid:60x60", "--weights", "uniform:1:9", "--mode", "async"), ("cc", "kron:10"), ("pagerank", "kron:10"),
+                        ("bc", "kron:8"), ("core", "kron:10", "--symmetrize"), ("triangles", "kron:10", "--symmetrize")):
+            for devices in (1, 2):
+                with self.subTest(command=command, devices=devices):
+                    options = [*command, "--verify", "--devices", devices, "--side-by-side"]
+                    plain = self.succeed_json(*options)
+                    for slice_ms in ("0.001", "1"):
+                        sliced = self.succeed_json(*options, "--slice-ms", slice_ms)
+                        for field in ("reached", "sum_depth", "sum_distance", "components", "triangles", "max_core"):
+                            self.assertEqual(sliced.get(field), plain.get(field))
+                        self.assertIs(sliced["verified"], True)
+
+    def test_numbers(self):
+        for number in ("0", "-1", "60001", "nan", "1s"):
+            self.must_fail(2, "bfs", "kron:6", "--slice-ms", number, says=["--slice-ms", number])
+
+
 class Gather(ProgramTest):
     SMALL = ("--rows", 1000, "--k", 7, "--count", 5000)
 

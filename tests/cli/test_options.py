@@ -189,6 +189,7 @@ TABLE = {
         **{name: Warned([name, value]) for name, value in (("--device", DEVICE), ("--devices", "2"), ("--threads", "2"), ("--seed", "5"),
                                                            ("--repeat", "3"))},
         "--share-devices": Warned(["--share-devices"]), "--side-by-side": Warned(["--side-by-side"]), "--no-peer": Warned(["--no-peer"]),
+        "--slice-ms": Warned(["--slice-ms", "5"]),
         "--from": Elsewhere(["--from"], "test_fetch.py"), "--again": Elsewhere(["--again"], "test_fetch.py"),
     }),
     "bench emogi": ([*EL, "--sources", "2"], {

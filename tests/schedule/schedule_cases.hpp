@@ -47,6 +47,7 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
           EXPECT_EQ(found, expected);
           EXPECT_EQ(report.tasks, tasks);
           if (spilled != nullptr) *spilled = report.spilled;
+          if (team_options.slice_nanoseconds == 1 && tasks > 5000) EXPECT_GT(report.rounds, 2u);
         }
         team.barrier();
       }
@@ -105,6 +106,21 @@ TYPED_TEST_P(ScheduleTest, RunsEveryTaskOnce) {
 TYPED_TEST_P(ScheduleTest, InRounds) {
   for (const TeamOptions& team : testing_support::teams<TypeParam>())
     this->expect_tree(team, this->small_options(), {20, 10}, Form::discrete);
+}
+
+/// Kernels, and on the CPU workers, that leave long before the end and come back.
+TYPED_TEST_P(ScheduleTest, InSlicesOfTime) {
+  for (TeamOptions team : testing_support::teams<TypeParam>()) {
+    for (const std::uint64_t slice : {1, 30'000}) {
+      team.slice_nanoseconds = slice;
+      QueueOptions options = this->small_options();
+      this->expect_tree(team, options, {50, 10});
+      this->expect_tree(team, options, {20, 10}, Form::discrete);
+      this->expect_tree(team, options, {.roots = 50, .last = 10, .holds = true});
+      options.levels = 4;
+      this->expect_tree(team, options, {25, 8, true});
+    }
+  }
 }
 
 /// Ranks that cannot address each other's memory: the host carries their tasks.
@@ -543,12 +559,12 @@ TYPED_TEST_P(ScheduleTest, RandomRunsWithPauses) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, RanksApart, WithoutAnyTask,
-                            FullRingsLoseNothing, MoreSeedsThanRoom, OneCallThatPushesMoreThanRoom,
-                            Priorities, WorkersHoldWhatTheyFind, GatheredMessages,
-                            GatheringSendsFewerMessages, FewMessagesOfABusyRankAreSent,
-                            SpilledTasksHaveTheirTurn, TheIdleFunctionMakesWork,
-                            WhatTheIdleFunctionHoldsIsNotLost, APushToNoRankIsNamed,
-                            OptionsThatCannotBe, RandomRunsWithPauses);
+REGISTER_TYPED_TEST_SUITE_P(ScheduleTest, RunsEveryTaskOnce, InRounds, InSlicesOfTime, RanksApart,
+                            WithoutAnyTask, FullRingsLoseNothing, MoreSeedsThanRoom,
+                            OneCallThatPushesMoreThanRoom, Priorities, WorkersHoldWhatTheyFind,
+                            GatheredMessages, GatheringSendsFewerMessages,
+                            FewMessagesOfABusyRankAreSent, SpilledTasksHaveTheirTurn,
+                            TheIdleFunctionMakesWork, WhatTheIdleFunctionHoldsIsNotLost,
+                            APushToNoRankIsNamed, OptionsThatCannotBe, RandomRunsWithPauses);
 
 }  // namespace warren::schedule

@@ -56,6 +56,17 @@ TYPED_TEST_P(ProgramTest, ThousandsOfSteps) {
     this->expect_hash(options, 9, is_small() ? 200 : 2000, 1);
 }
 
+/// Kernels that leave after each step, after some, and on one rank before the others.
+TYPED_TEST_P(ProgramTest, KernelsInSlicesOfTime) {
+  for (TeamOptions options : teams<TypeParam>()) {
+    for (const std::uint64_t slice : {1, 30'000, 1'000'000'000}) {
+      options.slice_nanoseconds = slice;
+      this->expect_hash(options, 0, 3);
+      this->expect_hash(options, 5000, is_small() ? 50 : 500);
+    }
+  }
+}
+
 TYPED_TEST_P(ProgramTest, WritesAreSeenAfterTheBarrier) {
   constexpr std::uint64_t kWords = 3000;
   constexpr std::uint64_t kSteps = 200;
@@ -140,7 +151,7 @@ TYPED_TEST_P(ProgramTest, AStepHasAnyNumberOfLoops) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(ProgramTest, SumsDecideTheNextStep, NoSteps, ThousandsOfSteps,
-                            WritesAreSeenAfterTheBarrier, BlocksHaveScratch, Gangs, OtherLoops,
-                            AStepHasAnyNumberOfLoops);
+                            KernelsInSlicesOfTime, WritesAreSeenAfterTheBarrier, BlocksHaveScratch,
+                            Gangs, OtherLoops, AStepHasAnyNumberOfLoops);
 
 }  // namespace warren::team

@@ -34,6 +34,10 @@ struct SessionOptions {
   /// atomic operations on it: what needs that is refused; synchronous bfs, sssp, components and
   /// pagerank do not. For tests.
   bool no_peer = false;
+  /// Milliseconds after which a kernel that runs until a search is over leaves its GPU, to be
+  /// started again where it was (team::TeamOptions::slice_nanoseconds). 0: it stays, but where the
+  /// driver ends kernels after some seconds, as on a GPU with a display.
+  double slice_milliseconds = 0.0;
 };
 
 /// Copies name the same session. Calls of several threads may use one session: they take turns.

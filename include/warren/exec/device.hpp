@@ -43,6 +43,8 @@ class Device {
   /// A GPU's compute capability (90 for 9.0), as far as the environment allows it
   /// (capability_limit()); 0 for the CPU.
   [[nodiscard]] int capability() const;
+  /// True of a GPU whose kernels the driver ends after some seconds, as where it drives a display.
+  [[nodiscard]] bool limits_kernel_time() const;
   /// What one multiprocessor of a GPU has, no more than capability() has. Throws UsageError for the
   /// CPU.
   [[nodiscard]] GpuLimits limits() const;

@@ -12,7 +12,7 @@ inline constexpr std::uint32_t kMaxLevels = 8;
 enum class Signal : std::uint32_t {
   run,
   done,   ///< No task exists anywhere.
-  pause,  ///< Memory must grow: all leave, the host makes room, the run goes on.
+  pause,  ///< Memory must grow, or a slice of time is over: all leave, and the run goes on.
   fail    ///< A task did what it must not, or threw.
 };
 
@@ -34,7 +34,8 @@ struct alignas(256) RankCounters {
   std::uint64_t wrong_rank;  ///< One more than the rank that a task was pushed to and is none.
   std::uint64_t unseeded;    ///< First tasks that the memory did not hold.
   std::uint64_t overflown;   ///< Tasks of one call that the memory did not hold.
-  CounterGap<std::uint64_t[6]> behind_tallies;
+  std::uint64_t slice_end;   ///< When all are to leave. No tally, but read as seldom.
+  CounterGap<std::uint64_t[7]> behind_tallies;
   std::uint32_t sending[kMaxRanks];    ///< A worker is taking a batch out of the outbox.
   std::uint32_t under_way[kMaxRanks];  ///< Batches taken and not yet at their ranks.
   CounterGap<std::uint32_t[2 * kMaxRanks]> behind_under_way;
@@ -76,6 +77,7 @@ struct QueueTable {
   std::uint32_t batch = 0;
   std::uint32_t wait = 0;
   std::uint32_t stumble = 0;
+  std::uint64_t slice_nanoseconds = 0;  ///< As team::shortest_slice() has it.
 };
 
 /// A lane's handle on the scheduler, in a task function. Collective functions are called by all

@@ -53,6 +53,8 @@ class WorkerLoop {
     std::uint64_t idle_since = 0;
     context_.count_ahead(kCountedAhead);
     if constexpr (kHolds) function_.begin(worker_, context_);
+    if (keeps_time() && worker_.lane() == 0)
+      exec::atomic_store(mine_.slice_end, exec::clock_nanoseconds() + table_.slice_nanoseconds);
     for (std::uint32_t turn = 1;; ++turn) {
       if (read_signal(turn) != Signal::run) break;
       if (fetch_and_run(turn)) {
@@ -96,6 +98,8 @@ class WorkerLoop {
   static constexpr std::uint32_t kCountedAhead = 1024;
   /// Of a worker, one of which looks for batches that are due.
   static constexpr std::uint32_t kSendTurns = 8;
+  /// After which the worker that keeps the time looks at the clock.
+  static constexpr std::uint32_t kTimeTurns = 16;
   static constexpr std::uint32_t kEagerTurns = 4;
   static constexpr std::uint32_t kPatientTurns = 16;
   static constexpr std::uint64_t kMany = ~std::uint64_t{0};
@@ -115,12 +119,20 @@ class WorkerLoop {
     return false;
   }
 
+  /// One worker of each rank, for all.
+  [[nodiscard]] WARREN_HD bool keeps_time() const {
+    return table_.slice_nanoseconds != 0 && index_ == 0;
+  }
+
   [[nodiscard]] WARREN_HD Signal read_signal(std::uint32_t turn) {
     std::uint32_t signal = 0;
     if (worker_.lane() == 0) {
       if (index_ == 0 && turn % 256 == 0 &&
           exec::atomic_load<Order::relaxed, Scope::system>(*table_.abort_flag) != 0)
         context_.signal_all(Signal::fail);
+      if (keeps_time() && turn % kTimeTurns == 0 &&
+          exec::clock_nanoseconds() >= exec::atomic_load(mine_.slice_end))
+        context_.signal_all(Signal::pause);
       // Every look that acquires would empty the processor's first-level cache.
       signal = exec::atomic_load<Order::relaxed, Scope::system>(mine_.signal);
       if (static_cast<Signal>(signal) != Signal::run)

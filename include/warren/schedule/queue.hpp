@@ -305,6 +305,7 @@ TaskQueue<Task>::TaskQueue(team::Team& team, const QueueOptions& options) : opti
   table_.batch = options.batch;
   table_.wait = options.wait;
   table_.stumble = options.stumble_nanoseconds;
+  table_.slice_nanoseconds = team::shortest_slice(team);
 
   local_ = {device, options.levels, options.local_capacity,
             detail::ring_places(options.local_capacity, threads)};

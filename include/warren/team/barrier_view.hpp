@@ -27,7 +27,7 @@ struct alignas(128) Mail {
   static constexpr std::uint32_t kSlots = 8;
   MailedSum sums[kSlots];
 };
-static_assert(kSums <= Mail::kSlots);
+static_assert(kSums < Mail::kSlots, "the last slot says whose slice of time is over");
 
 /// Owned by one rank, on its device. Zero at first; a run leaves `arrived`, `sums` and `tickets`
 /// zero again.
@@ -37,8 +37,11 @@ struct BarrierState {
   alignas(128) std::uint64_t sums[kSums];    ///< Being added up.
   alignas(128) std::uint64_t totals[kSums];  ///< Of the last barrier, over the team.
   alignas(128) std::uint64_t tickets[kTickets];  ///< Tasks taken in the step's loops.
-  alignas(128) std::uint64_t steps;              ///< Team-wide barriers passed, over all runs.
-  alignas(128) Mail mail[2][kMaxRanks];          ///< By parity of the step, from each rank.
+  alignas(
+      128) std::uint64_t slice_end;  ///< When the kernel is to leave the GPU, if it is in slices.
+  std::uint32_t is_over;             ///< Since the last barrier, on some rank: all leave.
+  alignas(128) std::uint64_t steps;  ///< Team-wide barriers passed, over all runs.
+  alignas(128) Mail mail[2][kMaxRanks];  ///< By parity of the step, from each rank.
   /// Peers write here to wake their links; nobody reads it. Adjacent lines lie behind different
   /// links.
   struct alignas(128) Line {
@@ -56,7 +59,8 @@ struct BarrierView {
 
   BarrierState* states[kMaxRanks] = {};
   const std::uint32_t* abort_flag = nullptr;
-  void* result = nullptr;  ///< Pinned: where a run leaves its last state.
+  void* result = nullptr;               ///< Pinned: where a run leaves its last state.
+  std::uint64_t slice_nanoseconds = 0;  ///< Team::slice_nanoseconds().
   int rank = 0;
   int ranks = 1;
 

@@ -6,6 +6,10 @@
 // carries the team's part: its first warp mails the device's counters to every peer, waits for the
 // mail of every peer, adds up and releases its own device. Spinning blocks read their own device's
 // memory only. An ended team is noticed by the block that waits for the mail.
+//
+// Where kernels may not run for as long as they like (Team::slice_nanoseconds()), a device whose
+// time is over says so with its counters, and after that barrier the kernels of all ranks leave:
+// they are started again from the state that they left.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -175,6 +179,15 @@ __device__ inline void publish_sums(BarrierState& state, std::uint64_t* block_su
 
 /// Steps after which a rank that was not kept waiting looks whether the team has ended.
 inline constexpr std::uint64_t kStepsBetweenLooks = 64;
+/// Of the mail, behind the counters: whether the sender's slice of time is over.
+inline constexpr std::uint32_t kSliceSlot = kSums;
+
+/// What the blocks do behind a barrier.
+enum class After : std::uint32_t {
+  next,   ///< The next step.
+  leave,  ///< The kernel ends, and is started again.
+  ended   ///< The team has.
+};
 
 /// Links that have carried nothing for some fifty milliseconds sleep, and take a tenth of a
 /// millisecond each to wake. They wake together here, while the first step runs. By one block.
@@ -217,7 +230,8 @@ __device__ inline bool exchange_sums(const BarrierView& view, std::uint64_t& sum
   const std::uint32_t lane = threadIdx.x % 32, slot = lane % Mail::kSlots;
   const auto ranks = static_cast<std::uint32_t>(view.ranks);
   const auto is_mailed = [&](std::uint32_t q) {
-    return slot < kSums && q != static_cast<std::uint32_t>(view.rank);
+    const bool is_used = slot < kSums || (slot == kSliceSlot && view.slice_nanoseconds != 0);
+    return is_used && q != static_cast<std::uint32_t>(view.rank);
   };
   const std::uint64_t step = mine.steps + 1;
   const std::uint64_t parity = step % 2;
@@ -254,6 +268,8 @@ __device__ inline bool exchange_mail(const BarrierView& view) {
   BarrierState& mine = view.mine();
   const std::uint32_t lane = threadIdx.x % 32, slot = lane % Mail::kSlots;
   std::uint64_t sum = slot < kSums ? exec::atomic_load(mine.sums[slot]) : 0;
+  if (view.slice_nanoseconds != 0 && slot == kSliceSlot)
+    sum = exec::clock_nanoseconds() >= mine.slice_end ? 1 : 0;
   bool alive = view.ranks == 1 || exchange_sums(view, sum);
   // Ranks that never wait for long must hear of an end, too, and those that wait for nobody of one
   // from outside; the flag is in host memory, a microsecond away.
@@ -266,14 +282,16 @@ __device__ inline bool exchange_mail(const BarrierView& view) {
     exec::atomic_store(mine.totals[lane], sum);
     exec::atomic_store(mine.sums[lane], std::uint64_t{0});
   }
+  if (view.slice_nanoseconds != 0 && lane == kSliceSlot)
+    exec::atomic_store(mine.is_over, sum != 0 ? 1u : 0u);
   __syncwarp();
   return alive;
 }
 
-/// The barrier of all blocks of all ranks. False if the team has ended.
-__device__ inline bool team_barrier(const BarrierView& view, std::uint64_t* block_sums,
-                                    Sums& totals) {
-  __shared__ bool is_alive;
+/// The barrier of all blocks of all ranks.
+__device__ inline After team_barrier(const BarrierView& view, std::uint64_t* block_sums,
+                                     Sums& totals) {
+  __shared__ After after;
   __shared__ std::uint64_t shared_totals[kSums];
   BarrierState& mine = view.mine();
   __syncthreads();
@@ -304,13 +322,17 @@ __device__ inline bool team_barrier(const BarrierView& view, std::uint64_t* bloc
       alive = now != BarrierState::kAborted;
     }
     __syncwarp();
-    if (threadIdx.x == 0) is_alive = alive;
+    if (threadIdx.x == 0) {
+      after = alive ? After::next : After::ended;
+      if (alive && view.slice_nanoseconds != 0 && exec::atomic_load(mine.is_over) != 0)
+        after = After::leave;
+    }
     if (threadIdx.x < kSums)
       shared_totals[threadIdx.x] = exec::atomic_load(mine.totals[threadIdx.x]);
   }
   __syncthreads();
   for (std::uint32_t i = 0; i < kSums; ++i) totals.value[i] = shared_totals[i];
-  return is_alive;
+  return after;
 }
 
 template <class Program>
@@ -324,13 +346,18 @@ __global__ void __launch_bounds__(Program::kThreadsPerBlock, Program::kBlocksPer
   extern __shared__ __align__(16) unsigned char program_scratch[];
   CudaGrid grid(shared, view.mine().tickets, {program_scratch, Program::kScratchBytes});
   if (view.ranks > 1 && blockIdx.x == gridDim.x - 1) wake_links(view);
+  // The last block to arrive at a barrier has synchronised with this one.
+  if (view.slice_nanoseconds != 0 && blockIdx.x == 0 && threadIdx.x == 0)
+    exec::atomic_store(view.mine().slice_end, exec::clock_nanoseconds() + view.slice_nanoseconds);
   typename Program::State state = initial;
   while (!Program::finished(state)) {
     grid.begin_step();
     program.step(grid, state);
     Sums totals;
-    if (!team_barrier(view, shared.sums, totals)) return;
+    const After after = team_barrier(view, shared.sums, totals);
+    if (after == After::ended) return;
     state = Program::next(state, totals);
+    if (after == After::leave) break;
   }
   if (blockIdx.x == 0 && threadIdx.x == 0)
     *static_cast<typename Program::State*>(view.result) = state;
@@ -483,14 +510,17 @@ typename Program::State run_on_cuda(Team& team, const exec::Stream& stream, cons
     // its stream's order.
     if (team.size() > 1) stream.synchronize();
     team.barrier();
-    State first = state;
     Program copy = program;
     BarrierView view_copy = view;
-    void* arguments[] = {&copy, &view_copy, &first};
-    launch(arguments);
-    stream.synchronize();
-    team.check();
-    return *static_cast<const State*>(view.result);
+    do {
+      State first = state;
+      void* arguments[] = {&copy, &view_copy, &first};
+      launch(arguments);
+      stream.synchronize();
+      team.check();
+      state = *static_cast<const State*>(view.result);
+    } while (!Program::finished(state));  // Only a kernel that runs in slices leaves before.
+    return state;
   }
   BarrierState* mine = view.states[view.rank];
   const ProgramLaunch<Program> launch(stream, reinterpret_cast<const void*>(&step_kernel<Program>),

@@ -135,9 +135,10 @@ class DeviceCollectives;
 /// One rank's handle on its team.
 class Team {
  public:
-  /// `ranks_on_device`: of this team, on this rank's device, this one too.
+  /// `ranks_on_device`: of this team, on this rank's device, this one too. `slice_nanoseconds`: as
+  /// TeamOptions has it.
   Team(std::unique_ptr<Transport> transport, const exec::Device& device, bool kernels_may_wait,
-       int ranks_on_device);
+       int ranks_on_device, std::uint64_t slice_nanoseconds = 0);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -152,6 +153,9 @@ class Team {
   /// Among how many kernels that wait for each other this rank's device is divided: 1 but where
   /// ranks share a GPU side by side.
   [[nodiscard]] int ranks_on_device() const { return ranks_on_device_; }
+  /// After how long a kernel that runs until a program is over leaves the device, to be started
+  /// again; 0: it stays. Ranks may have different ones: see shortest_slice().
+  [[nodiscard]] std::uint64_t slice_nanoseconds() const { return slice_nanoseconds_; }
 
   /// True where each rank is a process: what ranks show each other must be memory that
   /// exec::allocate() gave for a device, not such as it gave before the first team.
@@ -296,9 +300,13 @@ class Team {
   exec::Device device_;
   bool kernels_may_wait_;
   int ranks_on_device_;
+  std::uint64_t slice_nanoseconds_;
   std::unique_ptr<DeviceCollectives> collectives_;
   std::unique_ptr<BarrierMemory> barrier_memory_;
 };
+
+/// Of the slice_nanoseconds() of all ranks; 0: kernels stay on all of them. Collective.
+[[nodiscard]] std::uint64_t shortest_slice(Team& team);
 
 /// What more CUDA ranks than GPUs do.
 enum class Sharing {
@@ -320,7 +328,15 @@ struct TeamOptions {
   int first_gpu = 0;  ///< Rank 0's; the other ranks' are those that follow.
   /// No rank reaches another's memory, as on GPUs without a path between them.
   bool are_apart = false;
+  /// Kernels that run until a program is over (step programs, asynchronous searches) leave the GPU
+  /// after so many nanoseconds, at the next barrier or between two tasks, and are started again
+  /// where they were: results are the same. 0: they stay, but on a GPU whose kernels the driver
+  /// ends after some seconds (Device::limits_kernel_time()), where they leave after
+  /// kSliceUnderLimit.
+  std::uint64_t slice_nanoseconds = 0;
 };
+/// A driver's limit is two seconds or more, and a step or a task is not cut.
+inline constexpr std::uint64_t kSliceUnderLimit = 250'000'000;
 
 /// For run_program() of a team that needs windows: throws UsageError, which names the program.
 [[noreturn]] void refuse_without_windows(const Team& team, const std::type_info& program);

@@ -46,6 +46,8 @@ int attribute(cudaDeviceAttr which, int index) {
 
 int multiprocessors(int index) { return attribute(cudaDevAttrMultiProcessorCount, index); }
 
+bool limits_kernel_time(int index) { return attribute(cudaDevAttrKernelExecTimeout, index) != 0; }
+
 int capability(int index) {
   return 10 * attribute(cudaDevAttrComputeCapabilityMajor, index) +
          attribute(cudaDevAttrComputeCapabilityMinor, index);

@@ -19,6 +19,7 @@ int capability(int index);
 GpuLimits limits(int index);
 MemoryInfo device_memory(int index);
 int multiprocessors(int index);
+bool limits_kernel_time(int index);
 void activate(int index);
 /// Of the calling thread; -1: unknown.
 int current_device() noexcept;
