@@ -18,6 +18,7 @@
 
 #include "warren/exec/kernel_fit.hpp"
 #include "warren/exec/memory.hpp"
+#include "warren/exec/wait.hpp"
 #include "warren/team/program_cpu.hpp"
 
 namespace warren::team {
