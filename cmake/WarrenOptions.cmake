@@ -93,4 +93,6 @@ if(WARREN_SANITIZE)
   target_compile_options(warren_settings INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${WARREN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all>)
   target_link_options(warren_settings INTERFACE -fsanitize=${WARREN_SANITIZE})
+  # Kernels for the CPU are compiled once for each width of its vectors, with all that they call: most of what some sources take.
+  target_compile_definitions(warren_settings INTERFACE WARREN_ONE_WIDTH)
 endif()

@@ -66,7 +66,8 @@ template <class Kernel>
 void run_tasks(const Kernel& kernel, const Serial& worker, std::uint64_t begin, std::uint64_t end) {
   for (std::uint64_t task = begin; task < end; ++task) kernel(worker, task);
 }
-#if defined(__x86_64__) && !defined(__CUDACC__)
+// WARREN_ONE_WIDTH: builds with sanitizers, which look at the same code whatever its width.
+#if defined(__x86_64__) && !defined(__CUDACC__) && !defined(WARREN_ONE_WIDTH)
 template <class Kernel>
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c"), gnu::flatten]] void
 run_tasks_avx512(const Kernel& kernel, const Serial& worker, std::uint64_t begin,
