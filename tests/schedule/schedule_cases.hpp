@@ -47,7 +47,9 @@ class ScheduleTest : public testing_support::OnBackend<Backend> {
           EXPECT_EQ(found, expected);
           EXPECT_EQ(report.tasks, tasks);
           if (spilled != nullptr) *spilled = report.spilled;
-          if (team_options.slice_nanoseconds == 1 && tasks > 5000) EXPECT_GT(report.rounds, 2u);
+          // Several ranks may be done before one of them looks at the clock.
+          if (team_options.slice_nanoseconds == 1 && team.size() == 1 && tasks > 5000)
+            EXPECT_GT(report.rounds, 2u);
         }
         team.barrier();
       }
