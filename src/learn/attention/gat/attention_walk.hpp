@@ -143,9 +143,9 @@ void launch_pieces(const exec::Stream& stream, const AttentionJob<Side>& job, st
   exec::LaunchOptions block;
   block.scratch_bytes = (std::is_same_v<Backend, exec::Cpu> ? 1 : block.threads_per_block) *
                         static_cast<std::uint32_t>(sizeof(SumsOf<Side, N>));
-  exec::launch_wide<Backend, exec::Block>(stream,
-                                          job.split_count * ((job.k + columns - 1) / columns),
-                                          AttentionCombine<Side, N, kIsWhole>{job, lanes}, block);
+  // Of few rows: not worth code for each width of a CPU's vectors.
+  exec::launch<Backend, exec::Block>(stream, job.split_count * ((job.k + columns - 1) / columns),
+                                     AttentionCombine<Side, N, kIsWhole>{job, lanes}, block);
 }
 
 template <class Backend, class W, class Side, std::uint32_t N>

@@ -417,8 +417,9 @@ void launch_heads(const exec::Stream& stream, HeadJob<Side> job, std::uint32_t l
   exec::LaunchOptions block;
   block.scratch_bytes = (std::is_same_v<Backend, exec::Cpu> ? 1 : block.threads_per_block) *
                         static_cast<std::uint32_t>(sizeof(HeadSums<N, kPacks, Side::kColumns>));
-  exec::launch_wide<Backend, exec::Block>(stream, job.split_count * parts,
-                                          HeadCombine<Side, N, kPacks>{job, lanes}, block);
+  // Of few rows: not worth code for each width of a CPU's vectors.
+  exec::launch<Backend, exec::Block>(stream, job.split_count * parts,
+                                     HeadCombine<Side, N, kPacks>{job, lanes}, block);
 }
 
 /// A lane reads 16 bytes of a row at once where heads and addresses allow.

@@ -301,8 +301,9 @@ void run_first(const exec::Stream& stream, const FirstJob<T>& job) {
   const std::uint64_t groups = job.heads / kHeads;
   walk_first<Backend, T, kHeads>(stream, job, groups);
   if (job.workers != 0) return;
-  exec::launch_wide<Backend, exec::Warp>(stream, job.split_count * groups,
-                                         FirstCombine<T, kHeads>{{job}});
+  // Of few rows: not worth code for each width of a CPU's vectors.
+  exec::launch<Backend, exec::Warp>(stream, job.split_count * groups,
+                                    FirstCombine<T, kHeads>{{job}});
 }
 
 /// The walk forward, or that backward where there are workers for it.
