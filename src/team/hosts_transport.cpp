@@ -56,6 +56,37 @@ std::vector<std::span<std::byte>> read_places(std::span<const std::byte> text, F
   return bodies;
 }
 
+/// Ends the team of all hosts: `rank`, of theirs, has failed.
+void end_all(ProcessControl& control, HostNotices& notices, int rank,
+             const std::string& message) noexcept {
+  std::string text;
+  try {
+    text = fmt::format("rank {} failed: {}", rank, message);
+  } catch (const std::exception&) {
+    // The team ends all the same.
+  }
+  (void)control.end(rank, text);
+  notices.tend();
+}
+
+/// The ranks of one host as a team of their own.
+class OfHostTransport final : public ProcessTransport {
+ public:
+  OfHostTransport(ProcessControl& control, const SharedSegment& segment, const Hosts& hosts,
+                  HostNotices& notices, std::shared_ptr<Attic> attic)
+      : ProcessTransport(control, segment, hosts.local_rank(), std::move(attic)),
+        rank_of_all_(hosts.rank()),
+        notices_(notices) {}
+
+  void abort(const std::string& message) noexcept override {
+    end_all(control(), notices_, rank_of_all_, message);
+  }
+
+ private:
+  const int rank_of_all_;
+  HostNotices& notices_;
+};
+
 }  // namespace
 
 HostsTransport::HostsTransport(ProcessControl& control, const SharedSegment& segment, Hosts& hosts,
@@ -75,14 +106,11 @@ auto HostsTransport::or_end(F&& f) {
 }
 
 void HostsTransport::abort(const std::string& message) noexcept {
-  std::string text;
-  try {
-    text = fmt::format("rank {} failed: {}", rank(), message);
-  } catch (const std::exception&) {
-    // The team ends all the same.
-  }
-  (void)control().end(rank(), text);
-  notices_.tend();
+  end_all(control(), notices_, rank(), message);
+}
+
+std::unique_ptr<Transport> HostsTransport::of_host() {
+  return std::make_unique<OfHostTransport>(control(), segment(), hosts_, notices_, attic());
 }
 
 void HostsTransport::barrier() {

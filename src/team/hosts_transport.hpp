@@ -31,6 +31,7 @@ class HostsTransport : public ProcessTransport {
   [[nodiscard]] bool spans_hosts() const override { return true; }
   [[nodiscard]] int host_of(int rank) const override { return hosts_.host_of(rank); }
   [[nodiscard]] std::uint64_t bytes_between_hosts() const override { return hosts_.bytes(); }
+  [[nodiscard]] std::unique_ptr<Transport> of_host() override;
   void abort(const std::string& message) noexcept override;
 
  private:

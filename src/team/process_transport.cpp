@@ -115,7 +115,8 @@ void* ProcessTransport::reached(int rank) {
   const ProcessControl::Slot& slot = control_.of(rank);
   auto* const pointer = const_cast<void*>(slot.pointer);
   if (rank == rank_ || pointer == nullptr) return pointer;
-  if (!on_gpu_) return segment_.is_of(rank, pointer) ? pointer : nullptr;
+  // Arenas are by the numbers among the ranks of all hosts.
+  if (!on_gpu_) return segment_.is_of(slot.rank, pointer) ? pointer : nullptr;
   const bool is_there =
       slot.shown.host != nullptr || on_gpu_->reaches[static_cast<std::size_t>(rank)];
   if (slot.shown.number == 0 || !is_there) return nullptr;

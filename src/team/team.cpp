@@ -105,6 +105,13 @@ const BarrierView& Team::barrier_view() {
   return barrier_memory_->view();
 }
 
+Team& Team::of_host() {
+  if (!spans_hosts()) return *this;
+  // On one host the memory of all is reached, by CPU ranks.
+  if (!of_host_) of_host_ = std::make_unique<Team>(transport_->of_host(), device_, true, 1);
+  return *of_host_;
+}
+
 void refuse_without_windows(const Team& team, const std::type_info& program) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(

@@ -128,6 +128,8 @@ class Transport {
   [[nodiscard]] virtual bool needs_windows() const { return spans_hosts(); }
   /// Sent so far by this rank to other hosts, without what tells where it goes.
   [[nodiscard]] virtual std::uint64_t bytes_between_hosts() const { return 0; }
+  /// Of ranks on several hosts: what carries the team of those on this rank's. nullptr elsewhere.
+  [[nodiscard]] virtual std::unique_ptr<Transport> of_host() { return nullptr; }
 };
 
 class DeviceCollectives;
@@ -160,6 +162,13 @@ class Team {
   [[nodiscard]] bool spans_hosts() const { return transport_->spans_hosts(); }
   /// Rank q's host, numbered from 0 in the order of the hosts' first ranks.
   [[nodiscard]] int host_of(int q) const { return transport_->host_of(q); }
+  /// The team of the ranks on this rank's host, numbered from 0 in the order of their numbers here;
+  /// this team where all are on one host. Its ranks reach each other's memory: what is made of it
+  /// (a memory::GlobalArray, say) is spread over the ranks of each host, and there once on every
+  /// host. Nothing goes between hosts, so that hosts need not make its calls at the same time; the
+  /// ranks of a host make them in one order with those of this team. A rank that fails in one team
+  /// ends both. Made at the first call.
+  [[nodiscard]] Team& of_host();
   /// True where other ranks' memory is read in windows alone: ranks are on several hosts, or on
   /// GPUs some of which do not reach each other's memory with atomic operations.
   [[nodiscard]] bool needs_windows() const { return transport_->needs_windows(); }
@@ -298,6 +307,7 @@ class Team {
   int ranks_on_device_;
   std::unique_ptr<DeviceCollectives> collectives_;
   std::unique_ptr<BarrierMemory> barrier_memory_;
+  std::unique_ptr<Team> of_host_;
 };
 
 /// What more CUDA ranks than GPUs do.
